@@ -46,7 +46,7 @@ from robodyn.minimal.model import closed_forms, minimal_model, own_coordinates
 from robodyn.minimal.recut import recut
 from robodyn.minimal.reduced import ReducedRobot
 from robodyn.model.edit import changed, start_by_joint, with_frames, without_forces
-from robodyn.model.joint_info import JointInfo
+from robodyn.model.joint_info import Joints
 from robodyn.model.model import Model, build_model
 from robodyn.model.parameter_changes import with_parameters
 from robodyn.model.settings import Settings
@@ -427,7 +427,7 @@ class Robot:
         return self._parts.postures.independent_joints
 
     @property
-    def joints(self) -> Mapping[str, JointInfo]:
+    def joints(self) -> Joints:
         """All joints and loops of the file by name; unknown names raise `UnknownNameError`."""
         return self._model.joints
 

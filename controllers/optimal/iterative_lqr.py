@@ -12,7 +12,7 @@ from robodyn import Robot, SettingsError
 from robodyn.arguments import checked_arguments
 from robodyn.arrays import named_alone, number
 from robodyn.simulation.loads.driven import PathOfTime
-from robodyn.simulation.loads.loads import WrenchesAt
+from robodyn.simulation.loads.prescribed_loads import WrenchesAt
 
 from .plan import Plan
 from .plan_search import PlanSearch

@@ -20,6 +20,7 @@ from robodyn.errors import ConvergenceWarning, InconsistentStateError, SingularE
 from robodyn.simulation.limits.joint_limits import effort_bounds
 from robodyn.simulation.loads.arguments import base_path, step_times, wrenches_on
 from robodyn.simulation.loads.driven import driven_joints
+from robodyn.simulation.loads.loads import loads_on
 from robodyn.simulation.sensitivity.step_jacobian import StepJacobian
 
 from ..support.linear_feedback import state_error
@@ -69,13 +70,9 @@ class PlanSearch:
                 f"{robot.name!r} has no motors{left}, which a plan needs", name="robot"
             )
         self._most = _limits(robot, limits)[self._motors]
-        self._slopes = StepJacobian(
-            robot,
-            given["integrator"],
-            base_path(given["base"], self._times),
-            driven=driven,
-            wrenches=wrenches_on(given["wrenches"], ()),
-        )
+        base, wrenches = base_path(given["base"], self._times), wrenches_on(given["wrenches"], ())
+        loads = loads_on(robot, driven, base, wrenches)
+        self._slopes = StepJacobian(loads, given["integrator"])
 
     def plan(
         self,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from robodyn.description import Limits
 from robodyn.errors import UnknownNameError
@@ -87,6 +88,12 @@ class Joints(Mapping[str, JointInfo]):
                 if name in info.merged:
                     known, where = (ball,), f"{where}, where it is part of the ball {ball!r}"
             raise UnknownNameError("joint", name, known, where) from None
+
+    @cached_property
+    def coordinates_add(self) -> bool:
+        """Whether coordinates are the integrals of speeds: a motion ``u`` leads to ``q + u``."""
+        moving = (joint for joint in self._joints.values() if joint.v.stop > joint.v.start)
+        return all(joint.kind.coordinates.flat for joint in moving)
 
     def __repr__(self) -> str:
         return f"<Joints of {self._robot!r}: {', '.join(self._joints)}>"

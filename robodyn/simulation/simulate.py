@@ -27,8 +27,8 @@ from robodyn.simulation.loads.arguments import (
     wrenches_on,
 )
 from robodyn.simulation.loads.driven import Driven, PathOfTime
-from robodyn.simulation.loads.loads import BaseAt, WrenchesAt
-from robodyn.simulation.loads.prescribed_loads import PrescribedLoads
+from robodyn.simulation.loads.loads import loads_on
+from robodyn.simulation.loads.prescribed_loads import BaseAt, PrescribedLoads, WrenchesAt
 from robodyn.simulation.motion.joint_stops import RigidStops, with_stops
 from robodyn.simulation.motion.loop import run_each, run_motion
 from robodyn.simulation.motion.motion_options import MotionOptions
@@ -274,8 +274,15 @@ def rollout(
     return run_each(phase, happening, q, v, times, make, record, reporter(progress))
 
 
-def _stepper(robot: Robot, driven: Driven, base: BasePath | None, **options: Any) -> Stepper:
-    return Stepper(robot, driven=driven, base=base, **options)
+def _stepper(
+    robot: Robot,
+    driven: Driven,
+    base: BasePath | None,
+    wrenches: Any,
+    stabilization: tuple[float, float] | None,
+    **options: Any,
+) -> Stepper:
+    return Stepper(loads_on(robot, driven, base, wrenches, stabilization), **options)
 
 
 def _record(

@@ -18,7 +18,7 @@ from robodyn import events
 from robodyn.controllers import ComputedTorque, JointPD, PointToPoint
 from robodyn.errors import EnergyWarning, LimitWarning, SimulationError
 from robodyn.simulation.events.detector import EventDetector
-from robodyn.simulation.loads import path_tables
+from robodyn.simulation.loads.tables import LoadsAt
 from robodyn.simulation.step.compiled_motion import CompiledMotion
 from robodyn.simulation.step.stepper import Stepper
 
@@ -383,7 +383,7 @@ def test_steps_that_explode_are_found_by_python():
 @pytest.mark.parametrize(
     ("owner", "name"),
     [(CompiledMotion, "_until"), (CompiledMotion, "_inputs"),
-     (EventDetector, "steps_without_event"), (path_tables.Paths, "inputs")],
+     (EventDetector, "steps_without_event"), (LoadsAt, "tables")],
 )  # fmt: skip
 def test_a_fault_of_the_fast_path_is_no_reason_to_be_slow(owner, name, monkeypatch):
     """Whatever is wrong with it comes out, and is not made up for by steps in Python."""

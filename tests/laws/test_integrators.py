@@ -18,6 +18,7 @@ import robodyn as rd
 from robodyn.errors import EnergyWarning, SettingsError, SimulationError, UnknownNameError
 from robodyn.simulation.integrators import EXPLICIT, INTEGRATORS, adaptive
 from robodyn.simulation.integrators.method import Coordinates, coordinates_of
+from robodyn.simulation.loads.loads import loads_on
 from robodyn.simulation.step.stepper import Stepper
 from robodyn.urdf import load_mechanism
 
@@ -38,7 +39,10 @@ LASTS = 0.32
 
 def moved(robot, name, q, v, step):
     """The state after some time by steps of one length."""
-    tau, stepper = np.zeros(robot.nv), Stepper(robot, "rk4" if name == "adaptive" else name)
+    tau, stepper = (
+        np.zeros(robot.nv),
+        Stepper(loads_on(robot), "rk4" if name == "adaptive" else name),
+    )
     space = coordinates_of(robot)
     for k in range(round(LASTS / step)):
         if name == "adaptive":  # without its choice of steps
@@ -168,7 +172,7 @@ def test_a_controller_begins_a_step(arm):
     run = rd.simulate(arm, controller, integrator="adaptive", **options)
     again = rd.simulate(arm, controller, integrator="adaptive", **options)
     np.testing.assert_array_equal(run.q, again.q)
-    stepper, tau = Stepper(arm, "rk4"), [controller(t, None, None) for t in run.t]
+    stepper, tau = Stepper(loads_on(arm), "rk4"), [controller(t, None, None) for t in run.t]
     q, v = run.q[0], run.v[0]
     for k in range(30):
         for part in range(20):
@@ -218,7 +222,7 @@ def test_adaptive_steps_of_a_linkage(name):
 
 def variational(robot, q, v, step, count):
     """Energies and momenta along a motion."""
-    stepper, tau = Stepper(robot, "variational"), np.zeros(robot.nv)
+    stepper, tau = Stepper(loads_on(robot), "variational"), np.zeros(robot.nv)
     energies, momenta = [], []
     for k in range(count):
         energies.append(robot.kinetic_energy(q, v) + robot.potential_energy(q))
@@ -325,7 +329,7 @@ def test_slopes_that_are_compiled_or_differences(arm):
     exact = rd.simulate(arm, **options)
     pushed = rd.simulate(arm, wrenches=lambda t, q, v: {}, **options)
     np.testing.assert_allclose(pushed.q, exact.q, rtol=0.0, atol=1e-12)
-    stepper = Stepper(arm, "implicit")
+    stepper = Stepper(loads_on(arm), "implicit")
     q, v, tau = np.array(START["q0"]), np.array(START["v0"]), np.zeros(7)
     of_q, of_v = stepper._slopes(q, v, tau)
     e = 1e-6 * np.eye(7)
@@ -342,7 +346,7 @@ def test_slopes_of_a_floating_base_are_compiled_too():
     robot = rd.load("pan_tilt", base="floating")
     rng = np.random.default_rng(0)
     q, (v, tau) = robot.random(rng), rng.normal(size=(2, robot.nv))
-    of_q, _ = Stepper(robot, "implicit")._slopes(q, v, tau)
+    of_q, _ = Stepper(loads_on(robot), "implicit")._slopes(q, v, tau)
     for k, e in enumerate(1e-6 * np.eye(robot.nv)):
         sides = [robot.forward_dynamics(robot.integrate(q, x), v, tau) for x in (e, -e)]
         np.testing.assert_allclose(of_q[:, k], (sides[0] - sides[1]) / 2e-6, atol=1e-6)

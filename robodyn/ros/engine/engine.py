@@ -17,6 +17,7 @@ from robodyn.ros.engine.settings import Settings
 from robodyn.ros.engine.throttled_logger import ThrottledLogger
 from robodyn.ros.engine.trajectories import TrajectoryContent, plan, prepare
 from robodyn.simulation.loads.driven import Driven, independent
+from robodyn.simulation.loads.loads import loads_on
 from robodyn.simulation.step.stepper import Stepper
 from robodyn.tolerances import CLOCK_ROUNDING
 
@@ -272,7 +273,7 @@ class Engine:
     def _set_out(self, t: float, q: FloatArray, v: FloatArray) -> None:
         """Let driven joints set out, from a state, on the way to what they are commanded."""
         driven = Driven(self.robot.nv, self._commands.paths(t, q, v, self.settings))
-        self._stepper = Stepper(self.robot, self.settings.integrator, driven=driven)
+        self._stepper = Stepper(loads_on(self.robot, driven), self.settings.integrator)
 
     def _check_independent(self, rows: Sequence[int]) -> None:
         """Refuse to drive joints that loops tie together."""

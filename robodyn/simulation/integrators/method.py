@@ -33,6 +33,7 @@ __all__ = [
     "Slopes",
     "Solver",
     "Surroundings",
+    "coordinates",
     "coordinates_of",
     "is_breakdown",
 ]
@@ -60,11 +61,20 @@ class Coordinates:
     flat: bool = False
 
 
-def coordinates_of(robot: Robot) -> Coordinates:
-    """The coordinates of a robot; those that add are added without a call of the robot."""
-    if all(robot.joints[name].kind.coordinates.flat for name in robot.joint_names):
+def coordinates(
+    move: Callable[[Any, Any], Any] | None = None, rate: Callable[[Any, Any], Any] | None = None
+) -> Coordinates:
+    """Coordinates that move and turn as functions say; without functions those that add."""
+    if move is None or rate is None:
         return Coordinates(operator.add, lambda u, v: v, flat=True)
-    return Coordinates(robot.integrate, robot.tangent_rate)
+    return Coordinates(move, rate)
+
+
+def coordinates_of(robot: Robot) -> Coordinates:
+    """The coordinates of a robot, for numbers; those that add are added without a call of it."""
+    if robot.joints.coordinates_add:
+        return coordinates()
+    return coordinates(robot.integrate, robot.tangent_rate)
 
 
 class Integrator(Protocol):

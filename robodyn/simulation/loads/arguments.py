@@ -17,7 +17,7 @@ from robodyn.motion.base_motion import BasePath
 from robodyn.motion.derivative_check import instants
 from robodyn.robot import Robot
 from robodyn.simulation.loads.driven import CHECKED
-from robodyn.simulation.loads.loads import BaseAt
+from robodyn.simulation.loads.prescribed_loads import BaseAt
 from robodyn.tolerances import QUATERNION_ROUNDING
 
 __all__ = ["base_path", "on_ground", "start_state", "step_times", "wrenches_on"]

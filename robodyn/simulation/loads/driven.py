@@ -113,12 +113,23 @@ class Driven:
         a : ndarray, shape (n,)
             Accelerations of the driven speeds, in the order of ``speeds``.
         """
-        q, v, accelerations = q.copy(), v.copy(), []
+        q, v = q.copy(), v.copy()
+        return q, v, self.place(t, q, v)
+
+    def place(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
+        """Put driven joints where they have to be at ``t`` [s], in the arrays themselves.
+
+        Returns
+        -------
+        a : ndarray, shape (n,)
+            Their accelerations, in the order of ``speeds``.
+        """
+        accelerations = []
         for driven in self._paths:
             position, velocity, acceleration = driven.path(t)
             q[..., driven.coordinates], v[..., driven.speeds] = position, velocity
             accelerations.append(acceleration)
-        return q, v, self._joined(accelerations)
+        return self._joined(accelerations)
 
     @property
     def places(self) -> tuple[Indices, Indices]:

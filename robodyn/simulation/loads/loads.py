@@ -1,120 +1,104 @@
-"""What drives and loads a robot in a motion, and the accelerations that follow."""
+"""All that acts on a robot in a motion besides the forces of its controller."""
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from robodyn.array_types import FloatArray
-from robodyn.arrays import by_name, numbers
+from robodyn.closed_loops.constraints.constraint_rows import gains
 from robodyn.errors import ShapeError
-from robodyn.motion.base_motion import BaseMotion
+from robodyn.motion.base_motion import BaseMotion, BasePath
 from robodyn.robot import Robot
 from robodyn.simulation.loads.driven import Driven
-from robodyn.simulation.loads.path_tables import Paths
-from robodyn.simulation.loads.step_functions import Functions, functions_of
+from robodyn.simulation.loads.prescribed_loads import PrescribedLoads
+from robodyn.simulation.loads.step_functions import StepFunctions, functions_of
+from robodyn.simulation.loads.tables import LoadsAt
 
-__all__ = ["BaseAt", "Loads", "WrenchesAt"]
+__all__ = ["Loads", "loads_on"]
 
-BaseAt = Callable[[float], BaseMotion]
-WrenchesAt = Callable[[float, FloatArray, FloatArray], Mapping[str, ArrayLike]]
+#: What the parts of a motion of the base are called among the inputs of functions.
+BASE = {"base_pose": "pose", "base_twist": "twist", "base_acceleration": "acceleration"}
 
 
+@dataclass(frozen=True, eq=False)
 class Loads:
-    """Driven joints, the motion of the base, external wrenches, and gains that hold loops closed.
+    """All that acts on a robot in a motion besides the forces of its controller; see `loads_on`.
 
-    Parameters
+    It says which functions of the robot move it, and what they are given besides the state and
+    forces: by `options` for methods of the robot in a state, by `at` for many instants.
+
+    Attributes
     ----------
     robot : Robot
     driven : Driven
-    base : callable or None
-        Time [s] -> `BaseMotion`, for a robot with a moving base.
-    wrenches : mapping or callable, or None
-        External wrenches by link, shape (..., 6) [N, N m]; a callable gets ``(t, q, v)``.
-    gains : (float, float) or None
+        Joints that follow paths or stand still.
+    external : PrescribedLoads
+        The motion of the base and external wrenches.
+    gains : (alpha, beta) or None [1/s]
+        Of the stabilisation that holds loops closed; None: they are closed after every step.
     """
 
-    def __init__(
-        self,
-        robot: Robot,
-        driven: Driven,
-        base: BaseAt | None,
-        wrenches: Mapping[str, ArrayLike] | WrenchesAt | None,
-        gains: tuple[float, float] | None,
-    ) -> None:
-        self.robot, self.driven, self.base, self.gains = robot, driven, base, gains
-        self._wrenches: Any = wrenches
-        if not callable(wrenches):
-            given = by_name("wrenches", wrenches)
-            self._wrenches = {
-                link: numbers(f"wrench:{link}", x).copy() for link, x in given.items()
-            }
-        #: Accelerations follow from the state and forces, and nothing else.
-        self.nothing = base is None and not self._wrenches and not robot.depends_on_time
+    robot: Robot
+    driven: Driven
+    external: PrescribedLoads
+    gains: tuple[float, float] | None = None
+
+    @cached_property
+    def none(self) -> bool:
+        """Whether accelerations follow from the state and forces, and nothing else."""
+        external = self.external
+        return external.base is None and not external.wrenches and not self.robot.depends_on_time
 
     @property
-    def of_the_state(self) -> bool:
-        """Wrenches are functions of the state, which Python has to be asked for."""
-        return callable(self._wrenches)
+    def depend_on_state(self) -> bool:
+        """Whether wrenches are functions of the state, which Python has to be asked for."""
+        return callable(self.external.wrenches)
 
-    @property
-    def paths(self) -> Paths:
-        """The same where all is known beforehand."""
-        return Paths(self.driven, self.base, self._wrenches, self.gains)
-
-    def functions(self) -> Functions | None:
+    @cached_property
+    def functions(self) -> StepFunctions | None:
         """The functions that a step calls; none where there is no straight-line code."""
-        links = () if self.of_the_state else self._wrenches
-        return functions_of(self.robot, self.driven, links, self.gains is not None)
+        links = () if self.depend_on_state else self._constant_wrenches
+        return functions_of(self.robot, self.driven.speeds, links, self.gains is not None)
+
+    @property
+    def _constant_wrenches(self) -> Mapping[str, FloatArray]:
+        """Wrenches by link where they are no functions."""
+        assert not callable(self.external.wrenches)
+        return self.external.wrenches
 
     def of_row(self, row: int, rows: int) -> Loads:
         """The same on one of many motions."""
-        if self.of_the_state or all(x.ndim == 1 for x in self._wrenches.values()):
+        if self.depend_on_state or all(x.ndim == 1 for x in self._constant_wrenches.values()):
             return self
-        other = copy.copy(self)
-        one = {k: np.broadcast_to(x, (rows, 6))[row] for k, x in self._wrenches.items()}
-        other._wrenches = one
-        return other
+        given = self._constant_wrenches
+        one = {link: np.broadcast_to(x, (rows, 6))[row] for link, x in given.items()}
+        return replace(self, external=PrescribedLoads(self.external.base, one))
+
+    # -- at an instant, for methods of the robot ----------------------------------------------
 
     def time(self, t: float) -> float | None:
         """The time, for methods of a robot that depends on it."""
         return t if self.robot.depends_on_time else None
 
-    def accelerations(
-        self, t: float, q: FloatArray, v: FloatArray, tau: FloatArray, wanted: FloatArray | None
-    ) -> tuple[FloatArray, FloatArray]:
-        """Accelerations and forces, with the accelerations of driven joints that are wanted.
+    def options(self, t: float, q: FloatArray, v: FloatArray) -> dict[str, Any]:
+        """What methods of the robot take besides the state and forces, at ``t`` [s]."""
+        if self.none:
+            return {}
+        base = self.external.base
+        wrenches = self.wrenches(t, q, v)
+        return {"base": base(t) if base else None, "wrenches": wrenches, "t": self.time(t)}
 
-        Parameters
-        ----------
-        t : float [s]
-        q, v, tau : ndarray, shape (..., nq), (..., nv), (..., nv)
-        wanted : ndarray, shape (n,), or None
-            Of driven speeds, in their order; None without any.
-        """
-        robot, driven = self.robot, self.driven
-        if wanted is None and robot.nc:  # within a step loops are open a little
-            wanted = np.zeros(0)
-        options: dict[str, Any] = {}
-        if not self.nothing:
-            base = self.base(t) if self.base else None
-            options = {"base": base, "wrenches": self.wrenches_at(t, q, v), "t": self.time(t)}
-        if wanted is None:
-            return robot.forward_dynamics(q, v, tau, **options), tau
-        if self.gains is not None:
-            options["stabilization"] = self.gains
-        free = tau[..., driven.free]
-        return robot.driven_dynamics(q, v, wanted, free, driven.speeds, **options)
-
-    def wrenches_at(self, t: float, q: FloatArray, v: FloatArray) -> Mapping[str, ArrayLike]:
-        """External wrenches by link in a state."""
-        if not self.of_the_state:
-            return self._wrenches  # type: ignore[no-any-return]
-        given = self._wrenches(t, q.copy(), v.copy())
+    def wrenches(self, t: float, q: FloatArray, v: FloatArray) -> Mapping[str, Any]:
+        """External wrenches by link in a state, shape (..., 6) [N, N m]."""
+        wrenches = self.external.wrenches
+        if not callable(wrenches):
+            return wrenches
+        given = wrenches(t, q.copy(), v.copy())
         if not isinstance(given, Mapping):
             raise ShapeError(
                 f"wrenches returned {type(given).__name__} at t = {t:.6g} s, expected a mapping of "
@@ -123,3 +107,75 @@ class Loads:
                 given=given,
             )
         return given
+
+    # -- at many instants, for functions of the robot -----------------------------------------
+
+    def at(self, t: FloatArray) -> LoadsAt:
+        """What acts at instants; functions of time are asked for each, and may raise anything.
+
+        Wrenches that are functions of the state are not among it.
+
+        Parameters
+        ----------
+        t : ndarray, shape (n,) [s]
+        """
+        driven: tuple[FloatArray, ...] = ()
+        if self.driven and self.driven.still:
+            driven = tuple(np.tile(x, (len(t), 1)) for x in self.driven.state(0.0))
+        elif self.driven:
+            states = [self.driven.state(float(x)) for x in t]
+            driven = tuple(np.ascontiguousarray([state[k] for state in states]) for k in range(3))
+        varying = {"t": np.ascontiguousarray(t)}
+        if self.robot.base == "moving":
+            base = self.external.base
+            motions = [BaseMotion.at_rest() if base is None else base(float(x)) for x in t]
+            for name, part in BASE.items():
+                rows = [getattr(motion, part) for motion in motions]
+                varying[name] = np.ascontiguousarray(rows, float)
+        return LoadsAt(driven, varying, self._constants)
+
+    @cached_property
+    def _constants(self) -> dict[str, FloatArray]:
+        """Inputs of functions that do not change with time, by name."""
+        found = {}
+        if not self.depend_on_state:
+            found = {f"wrench:{link}": x for link, x in self._constant_wrenches.items()}
+        if self.gains is not None:
+            found["stabilization"] = np.array(self.gains, float)
+        return found
+
+
+def loads_on(
+    robot: Robot,
+    driven: Driven | None = None,
+    base: BasePath | None = None,
+    wrenches: Mapping[str, FloatArray] | Callable[..., Any] | None = None,
+    stabilization: tuple[float, float] | None = None,
+) -> Loads:
+    """What acts on a robot, of what the arguments of a simulation have become.
+
+    Parameters
+    ----------
+    robot : Robot
+    driven : Driven, optional
+        From `driven_joints`.
+    base : BasePath, optional
+        From `base_path`, of a robot with a moving base.
+    wrenches : mapping or callable, optional
+        From `wrenches_on`.
+    stabilization : (alpha, beta), optional [1/s]
+        Loops are held closed by these gains [W 5.198], instead of being closed after each step.
+
+    Raises
+    ------
+    ShapeError
+        For the path of a base that does not move, and gains that are no numbers, or negative.
+    """
+    if base is not None and robot.base != "moving":
+        raise ShapeError(
+            f"base= given, but {robot.name!r} has a {robot.base} base; load it with base='moving'",
+            name="base",
+        )
+    held = None if stabilization is None else gains(stabilization)
+    driven = Driven(robot.nv) if driven is None else driven
+    return Loads(robot, driven, PrescribedLoads(base, {} if wrenches is None else wrenches), held)

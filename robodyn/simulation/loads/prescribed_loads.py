@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -14,7 +14,13 @@ from robodyn.array_types import FloatArray
 from robodyn.errors import SettingsError
 from robodyn.motion.base_motion import BaseMotion, BasePath
 
-__all__ = ["PrescribedLoads", "Sampled", "Surroundings"]
+__all__ = ["BaseAt", "PrescribedLoads", "Sampled", "Surroundings", "WrenchesAt"]
+
+#: Time [s] -> motion of the base.
+BaseAt = Callable[[float], BaseMotion]
+
+#: (t, q, v) -> external wrenches by link [N, N m].
+WrenchesAt = Callable[[float, FloatArray, FloatArray], Mapping[str, ArrayLike]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +37,7 @@ class PrescribedLoads:
     """
 
     base: BasePath | None = None
-    wrenches: Mapping[str, ArrayLike] | Callable[..., Mapping[str, ArrayLike]] | None = None
+    wrenches: Mapping[str, FloatArray] | WrenchesAt = field(default_factory=dict)
 
     def __getitem__(self, index: Any) -> PrescribedLoads:
         return self
@@ -60,7 +66,7 @@ class PrescribedLoads:
     def wrenches_at(self, t: FloatArray, q: FloatArray, v: FloatArray) -> dict[str, FloatArray]:
         """External wrenches by link, shape (n, ..., 6) or one that is the same for all samples."""
         if not callable(self.wrenches):
-            return {link: np.asarray(x, float) for link, x in (self.wrenches or {}).items()}
+            return {link: np.asarray(x, float) for link, x in self.wrenches.items()}
         rows = [
             self.wrenches(time, *(x.copy() for x in state))
             for time, *state in zip(t.tolist(), q, v, strict=True)

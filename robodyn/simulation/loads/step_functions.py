@@ -1,22 +1,21 @@
-"""The functions of a robot that machine code calls within a step."""
+"""The functions of a robot that a step calls."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from robodyn.codegen import Function
 from robodyn.errors import ActuationError, SingularError
 from robodyn.robot import Robot
-from robodyn.simulation.loads.driven import Driven
 
-__all__ = ["Functions", "functions_of"]
+__all__ = ["StepFunctions", "functions_of", "functions_that_move"]
 
 
 @dataclass(frozen=True, eq=False)
-class Functions:
-    """What a step is made of.
+class StepFunctions:
+    """The functions that a step calls.
 
     Attributes
     ----------
@@ -35,32 +34,44 @@ class Functions:
 
 
 def functions_of(
-    robot: Robot, driven: Driven, links: Iterable[str], stabilised: bool
-) -> Functions | None:
-    """The functions of a robot; none where there is no straight-line code for them.
+    robot: Robot, driven: Sequence[int], links: Iterable[str], stabilised: bool
+) -> StepFunctions | None:
+    """As `functions_that_move`, or none where there is no straight-line code for them."""
+    try:
+        return functions_that_move(robot, driven, links, stabilised)
+    except (ActuationError, SingularError):  # the rank of the loops changes
+        return None
+
+
+def functions_that_move(
+    robot: Robot, driven: Sequence[int], links: Iterable[str] = (), stabilised: bool = False
+) -> StepFunctions:
+    """The functions of a robot that a step calls.
 
     Parameters
     ----------
     robot : Robot
-    driven : Driven
+    driven : sequence of int
+        Speeds that follow paths or are zero, ascending.
     links : iterable of str
         Links on which wrenches act.
     stabilised : bool
         Loops are held closed by gains, and not closed after every step.
+
+    Raises
+    ------
+    ActuationError, SingularError
+        Where the rank of loops changes, so that there is no straight-line code.
     """
     options: dict[str, Any] = {"wrenches": tuple(links)} if links else {}
     if stabilised and robot.nc:
         options["stabilization"] = True
-    speeds = driven.speeds
-    try:
-        if driven:
-            dynamics = robot.function("hybrid_dynamics", controlled=speeds, **options)
-        else:
-            dynamics = robot.function("forward_dynamics", **options)
-        closing = robot.function("loop_corrections", controlled=speeds) if robot.nc else None
-    except (ActuationError, SingularError):  # the rank of the loops changes
-        return None
-    if all(robot.joints[name].kind.coordinates.flat for name in robot.joint_names):
-        return Functions(dynamics, None, None, closing)
+    if driven:
+        dynamics = robot.function("hybrid_dynamics", controlled=driven, **options)
+    else:
+        dynamics = robot.function("forward_dynamics", **options)
+    closing = robot.function("loop_corrections", controlled=driven) if robot.nc else None
+    if robot.joints.coordinates_add:
+        return StepFunctions(dynamics, None, None, closing)
     integrate, rate = robot.function("integrate"), robot.function("tangent_rate")
-    return Functions(dynamics, integrate, rate, closing)
+    return StepFunctions(dynamics, integrate, rate, closing)

@@ -11,6 +11,7 @@ from robodyn.arrays import expect
 from robodyn.errors import SettingsError, ShapeError
 from robodyn.robot import Robot
 from robodyn.simulation.loads.driven import PathOfTime, driven_joints
+from robodyn.simulation.loads.loads import loads_on
 from robodyn.simulation.loads.prescribed_loads import PrescribedLoads
 from robodyn.simulation.sensitivity.step_jacobian import StepJacobian
 from robodyn.simulation.trajectory.trajectory import Trajectory
@@ -80,12 +81,9 @@ def slopes_of_steps(
             "take the trajectory that robodyn.simulate returned"
         )
     wrenches = around.wrenches
-    if not callable(wrenches):
-        wrenches = {link: np.asarray(x, float) for link, x in (wrenches or {}).items()}
     base = around.base if isinstance(around, PrescribedLoads) else None
-    return StepJacobian(
-        robot, integrator, base, driven=driven, wrenches=wrenches, parameters=parameters
-    )
+    loads = loads_on(robot, driven, base, wrenches)
+    return StepJacobian(loads, integrator, parameters=parameters)
 
 
 def steps_along(

@@ -15,7 +15,8 @@ from robodyn.errors import SettingsError
 from robodyn.robot import Robot
 from robodyn.simulation.loads.arguments import base_path, wrenches_on
 from robodyn.simulation.loads.driven import PathOfTime, driven_joints
-from robodyn.simulation.loads.loads import BaseAt, WrenchesAt
+from robodyn.simulation.loads.loads import loads_on
+from robodyn.simulation.loads.prescribed_loads import BaseAt, WrenchesAt
 from robodyn.simulation.sensitivity.dual_array import DualArray
 from robodyn.simulation.sensitivity.step_jacobian import StepJacobian
 
@@ -134,14 +135,9 @@ def step_derivatives(
     refuse_not_finite("t", start, 0)
     ends = (start.min(), start.max()) if start.size else (0.0, 0.0)
     span = np.array([ends[0], ends[1] + step])
-    slopes = StepJacobian(
-        robot,
-        integrator,
-        base_path(base, span),
-        driven=driven_joints(robot, controlled, locked, span),
-        wrenches=wrenches_on(wrenches, batch),
-        parameters=parameters,
-    )
+    driven = driven_joints(robot, controlled, locked, span)
+    loads = loads_on(robot, driven, base_path(base, span), wrenches_on(wrenches, batch))
+    slopes = StepJacobian(loads, integrator, parameters=parameters)
     h = np.full((*batch, 1), float(step))
     return _split(robot.nv, parameters, *slopes(start[..., None], q, v, tau, h))
 

@@ -15,13 +15,12 @@ from robodyn.codegen import Function
 from robodyn.codegen.llvm import threads
 from robodyn.codegen.llvm.loops import load_program
 from robodyn.codegen.llvm.once import Memo
-from robodyn.robot import Robot
 from robodyn.simulation.control.compiled_law import Law
 from robodyn.simulation.control.memory_law import MemoryLaw
 from robodyn.simulation.control.numba_law import NumbaLaw
 from robodyn.simulation.integrators.method import Integrator
-from robodyn.simulation.loads.path_tables import Answers, Paths, instants
-from robodyn.simulation.loads.step_functions import Functions
+from robodyn.simulation.loads.loads import Loads
+from robodyn.simulation.loads.tables import LoadsAt, instants
 from robodyn.simulation.step.machine_code.step_program import StepProgram, step_program
 from robodyn.simulation.step.machine_code.variant import Plan
 
@@ -66,14 +65,14 @@ class Asked:
     Attributes
     ----------
     first, stop : int
-    paths : Answers
+    loads : LoadsAt
     signals : list of (ndarray, int)
         Of a law, as `robodyn.simulation.control.compiled_law.Law.tables` has them.
     """
 
     first: int
     stop: int
-    paths: Answers
+    loads: LoadsAt
     signals: list[tuple[FloatArray, int]]
 
 
@@ -82,11 +81,9 @@ class CompiledMotion:
 
     Parameters
     ----------
-    robot : Robot
-    functions : Functions
-        Of the robot, for what drives and loads it.
+    loads : Loads
+        All that acts on the robot besides the forces of its controller; known beforehand.
     integrator : Integrator
-    paths : Paths
     times : ndarray, shape (steps + 1,) [s]
     q, v : ndarray, shape (n, nq), (n, nv)
         At the start; written into from then on.
@@ -109,10 +106,8 @@ class CompiledMotion:
 
     def __init__(
         self,
-        robot: Robot,
-        functions: Functions,
+        loads: Loads,
         integrator: Integrator,
-        paths: Paths,
         times: FloatArray,
         q: FloatArray,
         v: FloatArray,
@@ -123,18 +118,21 @@ class CompiledMotion:
         self._rows = TABLED if tabled is None else tabled
         self.q, self.v = np.array(q, order="C"), np.array(v, order="C")
         self.tau = np.zeros(self.v.shape)
-        self._robot, self._paths, driven = robot, paths, paths.driven
+        assert loads.functions is not None
+        self._loads, self._driven, functions = loads, loads.driven, loads.functions
         self.law = law
         size = 0 if law is None else law.memory
         self.memory, self.memory_before = np.zeros((2, len(self.v), size))
         self.acted = np.zeros(self.v.shape)
+        #: Inputs of dynamics before those of the loads.
+        self._state = 4 if self._driven else 3
         self._functions, self._times = functions, np.ascontiguousarray(times)
         self._plan = Plan(
             flat=functions.integrate is None,
-            driven=bool(driven),
+            driven=bool(self._driven),
             closed=functions.corrections is not None,
-            stabilised=paths.gains is not None,
-            dynamics=len(functions.dynamics.inputs) - (4 if driven else 3),
+            stabilised=loads.gains is not None,
+            dynamics=len(functions.dynamics.inputs) - self._state,
             control=-1 if law is None else law.extras,
             corrections=len(functions.corrections.inputs) - 2 if functions.corrections else 0,
             cut=law is not None and effort is not None,
@@ -165,7 +163,7 @@ class CompiledMotion:
 
     def _fill(self, effort: FloatArray | None) -> None:
         """Sizes, functions and arrays that stay."""
-        n, nq, nv = len(self.q), self._robot.nq, self._robot.nv
+        n, nq, nv = len(self.q), self.q.shape[-1], self.v.shape[-1]
         block = min(n, BLOCK)
         of_q, of_v, single = self._program.room
         room = block * (of_q * nq + of_v * nv + single)
@@ -186,14 +184,13 @@ class CompiledMotion:
         self._point("stuck", self._stuck)
         if effort is not None:
             self._point("effort", np.ascontiguousarray(effort, float))
-        if self._paths.driven:
-            coordinates, speeds = (
-                np.ascontiguousarray(x, np.int64) for x in self._paths.driven.places
-            )
+        driven = self._driven
+        if driven:
+            coordinates, speeds = (np.ascontiguousarray(x, np.int64) for x in driven.places)
             self._point("driven_q", coordinates)
             self._point("driven_v", speeds)
-            self._point("free_v", np.ascontiguousarray(self._paths.driven.free, np.int64))
-            self._set(ncd=len(coordinates), nd=len(speeds), nf=len(self._paths.driven.free))
+            self._point("free_v", np.ascontiguousarray(driven.free, np.int64))
+            self._set(ncd=len(coordinates), nd=len(speeds), nf=len(driven.free))
 
     def samples(self, arrays: Sequence[FloatArray], first: int = 0, every: int = 1) -> None:
         """Where samples from a step on go: q, v, a and tau, shape (samples, [n,] ...).
@@ -224,8 +221,7 @@ class CompiledMotion:
             return None
         times = self._times[first : first + self._rows]
         at = instants(self._times[first : first + self._rows + 1], self._program.parts)
-        own = self._functions.dynamics.inputs
-        given = self._paths.asked(at[: len(times)], any(x.name == "base_pose" for x in own))
+        given = self._loads.at(at[: len(times)].reshape(-1))
         signals = []
         if self.law is not None:
             signals = self.law.tables(self._times, first, first + len(times))
@@ -238,21 +234,21 @@ class CompiledMotion:
         return self._tabled[1] - 1
 
     def _tables(self, asked: Asked) -> None:
-        given = asked.paths
+        given = asked.loads
         self._tabled = asked.first, asked.stop
         self._set(table=asked.first)
         for name, x in zip("qva", given.driven, strict=False):
             self._point(f"path_{name}", x)
         own = self._functions
-        self._inputs("dynamics", own.dynamics, 4 if self._paths.driven else 3, given)
+        self._inputs("dynamics", own.dynamics, self._state, given)
         if own.corrections is not None:
             self._inputs("corrections", own.corrections, 2, given)
         for k, (values, size) in enumerate(asked.signals):
             self._point(f"control{k}", values)
             self._set(**{f"control{k}_step": size, f"control{k}_row": 0})
 
-    def _inputs(self, name: str, f: Function, own: int, given: Answers) -> None:
-        for k, table in enumerate(self._paths.inputs(f, own, given)):
+    def _inputs(self, name: str, f: Function, after: int, given: LoadsAt) -> None:
+        for k, table in enumerate(given.tables(f, after)):
             self._point(f"{name}{k}", table.values)
             self._set(**{f"{name}{k}_step": table.step, f"{name}{k}_row": table.row})
 

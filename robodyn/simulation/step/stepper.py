@@ -1,40 +1,33 @@
-"""One step of a robot in time: the only place where a motion is carried on."""
+"""A robot under loads, and the method that moves it in time, with numbers."""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from robodyn.array_types import FloatArray
-from robodyn.closed_loops.constraints.constraint_rows import gains
-from robodyn.errors import SettingsError, ShapeError
-from robodyn.robot import Robot
+from robodyn.errors import SettingsError
 from robodyn.simulation import integrators
 from robodyn.simulation.control.compiled_law import Law
 from robodyn.simulation.control.memory_law import MemoryLaw
 from robodyn.simulation.control.numba_law import NumbaLaw
 from robodyn.simulation.integrators.method import (
-    Acceleration,
     Advance,
     Motion,
     Slopes,
     Solver,
     Surroundings,
-    coordinates_of,
 )
-from robodyn.simulation.loads.driven import Driven
-from robodyn.simulation.loads.loads import BaseAt, Loads, WrenchesAt
-from robodyn.simulation.loads.step_functions import Functions
+from robodyn.simulation.loads.loads import Loads
 from robodyn.simulation.step.compiled_motion import CompiledMotion
-from robodyn.simulation.step.loop_closing import LoopKeeper
-from robodyn.simulation.step.machine_code.variant import DIVERGED
+from robodyn.simulation.step.motion_start import closed_start
+from robodyn.simulation.step.numeric import NumericOperations
+from robodyn.simulation.step.step import end_of_step, step
 from robodyn.simulation.trajectory.states.event_record import EventRecord
-from robodyn.tolerances import LOOP_OPEN
 
 __all__ = ["Stepper"]
 
@@ -49,18 +42,10 @@ class Stepper:
 
     Parameters
     ----------
-    robot : Robot
+    loads : Loads
+        All that acts on the robot besides the forces of a controller, and the robot itself.
     integrator : str
         A key of `robodyn.simulation.INTEGRATORS`.
-    driven : Driven, optional
-        Joints along paths of time.
-    base : callable, optional
-        Time [s] -> `BaseMotion`, for a robot with a moving base.
-    wrenches : mapping or callable, optional
-        External wrenches by link, shape (..., 6) [N, N m]; a callable gets ``(t, q, v)``.
-
-    stabilization : (alpha, beta), optional [1/s]
-        Loops are held closed by these gains [W 5.198], instead of being closed after each step.
     tolerance : float, optional [rad, m]
         For methods that choose their steps.
     until : float, optional [s]
@@ -72,32 +57,23 @@ class Stepper:
     ------
     UnknownNameError
         If there is no such method.
-    ShapeError
-        If gains are no numbers, or negative.
+    SettingsError
+        If the method cannot move this robot under these loads.
     """
 
     def __init__(
         self,
-        robot: Robot,
+        loads: Loads,
         integrator: str = "rk4",
         *,
-        driven: Driven | None = None,
-        base: BaseAt | None = None,
-        wrenches: Mapping[str, ArrayLike] | WrenchesAt | None = None,
-        stabilization: tuple[float, float] | None = None,
         tolerance: float | None = None,
         until: float | None = None,
         tell: Callable[[EventRecord], None] | None = None,
     ) -> None:
-        held = None if stabilization is None else gains(stabilization)
-        self.robot = robot
-        self.driven = Driven(robot.nv) if driven is None else driven
-        self.base = base
-        self._acting = Loads(robot, self.driven, base, wrenches, held)
+        self.loads, self.robot, self.driven = loads, loads.robot, loads.driven
         self._until = until
         self._tell, self._row, self._told = tell, (), ""
-        self._coordinates = coordinates_of(robot)
-        self._loops = LoopKeeper(robot, self.driven, lambda: self._functions, self._coordinates)
+        self._operations = NumericOperations(loads)
         self._explicit = integrators.explicit(integrator)
         self._method = cast(Any, integrators.integrator(integrator, tolerance))
         #: Steps are those of the caller, and not chosen by an error between them.
@@ -117,23 +93,23 @@ class Stepper:
     @property
     def stabilised(self) -> bool:
         """Loops are held closed by gains."""
-        return self._acting.gains is not None
+        return self.loads.gains is not None
 
     def of_row(self, row: int, rows: int) -> Stepper:
         """The same for one of many motions, if wrenches differ from motion to motion."""
-        acting = self._acting.of_row(row, rows)
-        if acting is self._acting:
+        loads = self.loads.of_row(row, rows)
+        if loads is self.loads:
             return self
         other = copy.copy(self)
-        other._acting = acting
+        other.loads, other._operations = loads, NumericOperations(loads)
         return other
 
     @property
     def by_machine_code(self) -> bool:
         """Whether its steps can be machine code: Python takes no part in them."""
-        if self._explicit is None or self._acting.of_the_state:
+        if self._explicit is None or self.loads.depend_on_state:
             return False
-        return self._functions is not None
+        return self.loads.functions is not None
 
     def compiled(
         self,
@@ -160,21 +136,10 @@ class Stepper:
         tabled : int, optional
             Instants whose paths are asked for at the same time.
         """
-        functions = self._functions if self.by_machine_code else None
-        if self._explicit is None or functions is None or not q.size:
+        if self._explicit is None or not self.by_machine_code or not q.size:
             return None
         states = q.reshape(-1, self.robot.nq), v.reshape(-1, self.robot.nv)
-        return CompiledMotion(
-            self.robot,
-            functions,
-            self._explicit,
-            self._acting.paths,
-            times,
-            *states,
-            law,
-            efforts,
-            tabled,
-        )
+        return CompiledMotion(self.loads, self._explicit, times, *states, law, efforts, tabled)
 
     def accelerations(
         self, t: float, q: FloatArray, v: FloatArray, tau: FloatArray
@@ -191,8 +156,8 @@ class Stepper:
         -------
         a, tau : ndarray, shape (..., nv)
         """
-        wanted = self.driven.accelerations(t) if self.driven else None
-        return self._acting.accelerations(t, q, v, tau, wanted)
+        driving = self.driven.accelerations(t) if self.driven else None
+        return self._operations.dynamics(t, q, v, tau, driving)
 
     def step(
         self,
@@ -227,45 +192,14 @@ class Stepper:
         AssemblyError
             If the loops do not close.
         """
-        driven, checked = self.driven, bool(self.robot.nc)
         if self._advance is not None and q.ndim > 1:
             return self._each(t, q, v, tau, h)
-
-        def accelerated(
-            t: float, q: FloatArray, v: FloatArray, wanted: FloatArray | None
-        ) -> FloatArray:
-            if checked:  # before the solvers of constraints see it
-                _check_bounds(q, v)
-            return self._acting.accelerations(t, q, v, tau, wanted)[0]
-
-        def acceleration(t: float, q: FloatArray, v: FloatArray) -> FloatArray:
-            return accelerated(t, *(driven.at(t, q, v) if driven else (q, v, None)))
-
-        def of_stage(t: float, q: FloatArray, v: FloatArray) -> FloatArray:
-            wanted = None
-            if driven:  # in the stage itself: other coordinates may move by driven speeds
-                q[...], v[...], wanted = driven.at(t, q, v)
-            return accelerated(t, q, v, wanted)
-
         with np.errstate(over="ignore", invalid="ignore"):
             first = self.accelerations(t, q, v, tau)[0] if a is None else a
             if self._explicit is not None:
-                space = self._coordinates
-                q, v = self._explicit.step(of_stage, space, t, q, v, h, first)
-            if self._advance is not None:
-                return self._advance(self._motion(acceleration, tau), t, q, v, h, first)
-        return self._ended(t + h, q, v)
-
-    def _ended(self, t: float, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The state at the end of a step, with driven joints in place and loops closed."""
-        if self.driven:
-            q, v, _ = self.driven.at(t, q, v)
-        _check_bounds(q, v)
-        if self.stabilised and self.robot.nc:
-            time = self._acting.time(t)
-            self._loops.check(q, time, LOOP_OPEN, "take larger gains or shorter steps")
-            return q, v
-        return self.closed(t, q, v)
+                return step(self._operations, self._explicit, t, q, v, tau, h, first)
+            assert self._advance is not None
+            return self._advance(self._motion(tau), t, q, v, h, first)
 
     def _each(
         self, t: float, q: FloatArray, v: FloatArray, tau: FloatArray, h: float
@@ -285,7 +219,7 @@ class Stepper:
     def _slopes(self) -> Slopes | None:
         """Derivatives of accelerations, where these follow from the state and forces alone."""
         robot = self.robot
-        if robot.nc or self.driven or not self._acting.nothing or robot.nv > DERIVED:
+        if robot.nc or self.driven or not self.loads.none or robot.nv > DERIVED:
             return None
         derivatives = robot.function("forward_dynamics_derivatives")
         return lambda q, v, tau: derivatives(q, v, tau)[1:3]
@@ -298,23 +232,32 @@ class Stepper:
         SettingsError
             If the method cannot move this robot.
         """
-        around = Surroundings(bool(self.driven), self.base is not None, self.stabilised)
+        moving_base = self.loads.external.base is not None
+        around = Surroundings(bool(self.driven), moving_base, self.stabilised)
         refusal = self._method.refusal(self.robot, around)
         if refusal:
             raise SettingsError(
                 f"integrator {name!r} {refusal}; take another one to move {self.robot.name!r}"
             )
 
-    def _motion(self, acceleration: Acceleration, tau: FloatArray) -> Motion:
+    def _motion(self, tau: FloatArray) -> Motion:
         """What a method that is not explicit is told of one motion."""
-        until = -np.inf if self._until is None else self._until
+        operations, until = self._operations, -np.inf if self._until is None else self._until
+
+        def acceleration(t: float, q: FloatArray, v: FloatArray) -> FloatArray:
+            q, v, driving = self.driven.at(t, q, v) if self.driven else (q, v, None)
+            return operations.accelerations(t, q, v, tau, driving)
+
+        def close(t: float, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
+            return end_of_step(operations, t, q.copy(), v.copy())
+
         return Motion(
             self.robot,
             acceleration,
-            self._ended,
-            self._coordinates,
+            close,
+            operations.coordinates,
             tau.copy(),
-            self._acting.wrenches_at,
+            self.loads.wrenches,
             until,
             self._slopes,
             self._chosen,
@@ -340,7 +283,7 @@ class Stepper:
         """
         if self.driven:
             q, v, _ = self.driven.at(t, q, v)
-        return self._loops.start(q, v, self._acting.time(t)) if self.robot.nc else (q, v)
+        return closed_start(self._operations, t, q, v) if self.robot.nc else (q, v)
 
     def closed(self, t: float, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The state at ``t`` [s] with its loops closed by joints that are not driven.
@@ -350,19 +293,4 @@ class Stepper:
         AssemblyError
             If they do not close.
         """
-        if not self.robot.nc:
-            return q, v
-        q, v = self._loops.closed(q, v, self._acting.time(t))
-        _check_bounds(q, v)
-        return q, v
-
-    @cached_property
-    def _functions(self) -> Functions | None:
-        """The functions that a step calls, where it is machine code."""
-        return self._acting.functions()
-
-
-def _check_bounds(q: FloatArray, v: FloatArray) -> None:
-    """Refuse a state with numbers that are not finite, or whose products would not be."""
-    if not (np.vdot(q, q) < DIVERGED and np.vdot(v, v) < DIVERGED):
-        raise ShapeError("q or v has outgrown what can be computed with", name="q")
+        return self._operations.closed(t, q, v) if self.robot.nc else (q, v)

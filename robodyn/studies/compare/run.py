@@ -23,7 +23,7 @@ from robodyn.simulation.limits.joint_limits import Limits
 from robodyn.simulation.limits.motor_limits import MotorLimits
 from robodyn.simulation.loads.arguments import base_path, step_times, wrenches_on
 from robodyn.simulation.loads.column_names import speed_names
-from robodyn.simulation.loads.loads import BaseAt
+from robodyn.simulation.loads.prescribed_loads import BaseAt
 from robodyn.simulation.motion.progress import Progress
 from robodyn.simulation.simulate import rollout, simulate
 from robodyn.simulation.trajectory.computed_fields import COMPUTED

@@ -47,7 +47,7 @@ def between(
     q0, v0, a0 = (np.asarray(x[k]) for x in (samples.q, samples.v, samples.a))
     q1, v1 = np.asarray(samples.q[k + 1]), np.asarray(samples.v[k + 1])
     whole = robot.difference(q0, q1)
-    flat = robot.nq == robot.nv and _coordinates_add(robot)
+    flat = robot.nq == robot.nv and robot.joints.coordinates_add
     rate = v1 if flat else robot.tangent_rate(whole, v1)
     path = _Quartic(h * v0, h * h * a0, whole, h * rate)
     part = s.reshape(-1, *inner)
@@ -73,10 +73,6 @@ class _Quartic:
         u = s * (b + s * (c + s * (d + s * e)))
         du = b + s * (2.0 * c + s * (3.0 * d + s * 4.0 * e))
         return u, du, 2.0 * c + s * (6.0 * d + s * 12.0 * e)
-
-
-def _coordinates_add(robot: Robot) -> bool:
-    return all(robot.joints[name].kind.coordinates.flat for name in robot.joint_names)
 
 
 def _speeds(robot: Robot, u: FloatArray, du: FloatArray) -> FloatArray:

@@ -1,0 +1,81 @@
+"""What acts on a robot at many instants: inputs of its functions, as arrays and as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from robodyn.array_types import FloatArray
+from robodyn.codegen import Function
+
+__all__ = ["LoadsAt", "Table", "instants"]
+
+
+@dataclass(frozen=True, eq=False)
+class LoadsAt:
+    """What drives and loads a robot at some instants, known beforehand.
+
+    Attributes
+    ----------
+    driven : tuple of ndarray, shape (n, k) each
+        Positions, velocities and accelerations of the driven joints, as of `Driven.state`.
+    varying : mapping of str to ndarray, shape (n, ...)
+        Inputs of functions that change with time, by name: the time and the motion of the base.
+    constant : mapping of str to ndarray, shape (...) or (robots, ...)
+        Inputs that do not: wrenches, and gains of the stabilisation.
+    """
+
+    driven: tuple[FloatArray, ...]
+    varying: Mapping[str, FloatArray]
+    constant: Mapping[str, FloatArray]
+
+    def __getitem__(self, index: Any) -> LoadsAt:
+        """The same at some of the instants, in an order, and of a shape, of one's own."""
+        varying = {name: x[index] for name, x in self.varying.items()}
+        return LoadsAt(tuple(x[index] for x in self.driven), varying, self.constant)
+
+    def inputs(self, f: Function, after: int) -> list[FloatArray]:
+        """Inputs of a function after its first ones, at all instants."""
+        given = {**self.constant, **self.varying}
+        return [given[port.name] for port in f.inputs[after:]]
+
+    def tables(self, f: Function, after: int) -> list[Table]:
+        """The same as tables for machine code."""
+        found = []
+        for port, x in zip(f.inputs[after:], self.inputs(f, after), strict=True):
+            if port.name in self.varying:
+                found.append(Table(np.ascontiguousarray(x), port.size))
+            else:
+                found.append(Table(np.ascontiguousarray(x, float), 0, port.size * (x.ndim > 1)))
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Values of an input of a function.
+
+    Attributes
+    ----------
+    values : ndarray
+        Contiguous.
+    step : int
+        Numbers from one instant to the next; 0 for what does not change with time.
+    row : int
+        Numbers from one robot to the next; 0 for what is the same for all.
+    """
+
+    values: FloatArray
+    step: int
+    row: int = 0
+
+
+def instants(times: FloatArray, parts: Sequence[float]) -> FloatArray:
+    """All instants at which loads are needed, shape (steps + 1, len(parts)) [s].
+
+    After the last instant there is no step: its parts are of no length.
+    """
+    h = np.append(np.diff(times), 0.0)
+    return np.asarray(times[:, None] + np.array(parts) * h[:, None])

@@ -1,0 +1,178 @@
+"""The operations of a step with values that know their derivatives.
+
+What they call are the compiled functions of the robot and their derivatives, over all states of a
+batch, chained in tangent space::
+
+    q' = integrate(q, u)       dq' = T(q') (I_q dq + I_u du)
+
+where T takes rates of coordinates back to speeds. Driven joints are put where their paths have
+them: there they change with nothing. Loops are closed by Newton's steps ``M dq = K^T x,
+K dq = -gap`` that are differentiated one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from robodyn.array_types import FloatArray
+from robodyn.codegen import Function
+from robodyn.simulation.integrators.method import Coordinates, coordinates
+from robodyn.simulation.loads.loads import Loads
+from robodyn.simulation.loads.step_functions import StepFunctions
+from robodyn.simulation.loads.tables import LoadsAt
+from robodyn.simulation.sensitivity.acceleration_derivatives import AccelerationDerivatives
+from robodyn.simulation.sensitivity.dual_array import DualArray
+from robodyn.simulation.step.step import CORRECTIONS, close_loops
+from robodyn.tolerances import LOOP_DRIFT
+
+__all__ = ["DualOperations"]
+
+#: Corrections of position and velocity, and gaps.
+Corrections = tuple[DualArray, DualArray, FloatArray]
+
+
+class DualOperations:
+    """Operations with `DualArray`.
+
+    Parameters
+    ----------
+    loads : Loads
+        Without wrenches that are functions of the state.
+    functions : StepFunctions
+        Those of the loads.
+    dynamics : AccelerationDerivatives
+    parameters : bool
+        Differentiate with respect to inertial parameters, too.
+    """
+
+    def __init__(
+        self,
+        loads: Loads,
+        functions: StepFunctions,
+        dynamics: AccelerationDerivatives,
+        parameters: bool,
+    ) -> None:
+        self._loads, self._functions = loads, functions
+        self._dynamics, self._parameters = dynamics, parameters
+
+    def at(self, t: FloatArray) -> LoadsAt:
+        """What acts at times of shape (..., 1) [s]."""
+        instants, back = np.unique(t, return_inverse=True)
+        return self._loads.at(instants)[back.reshape(t.shape[:-1])]
+
+    def drive(self, t: FloatArray, q: DualArray, v: DualArray) -> LoadsAt:
+        """Put driven joints in place; what acts at these instants."""
+        at = self.at(t)
+        if not self._loads.driven:
+            return at
+        where, speeds = self._loads.driven.places
+        x, dx, _ = at.driven
+        v.value[..., speeds], v.slope[..., speeds, :] = dx, 0.0
+        if self._rates is None:
+            q.value[..., where], q.slope[..., where, :] = x, 0.0
+        elif len(where):
+            raw = self._rates(q.value) @ q.slope
+            q.value[..., where], raw[..., where, :] = x, 0.0
+            q.slope[...] = _along_speeds(self._rates(q.value), raw)
+        return at
+
+    def accelerations(
+        self, t: FloatArray, q: DualArray, v: DualArray, tau: FloatArray, driving: LoadsAt
+    ) -> DualArray:
+        """Accelerations of all speeds."""
+        return self._dynamics.accelerations(driving, q, v, tau)
+
+    # -- loops --------------------------------------------------------------------------------
+
+    def close(self, t: FloatArray, q: DualArray, v: DualArray) -> tuple[DualArray, DualArray]:
+        """The state with its loops closed."""
+        if self._functions.corrections is None:
+            return q, v
+        return close_loops(self, t, q, v)
+
+    def corrections(self, t: FloatArray, q: DualArray, v: DualArray) -> Corrections:
+        """One step of Newton's method, and how it changes with the state and parameters."""
+        at = self.at(t)
+        around = at.inputs(self._closing[0], 2)
+        (dq, dv, gap), by_q, by_v = (f(q.value, v.value, *around) for f in self._closing)
+        found = []
+        for k, x in enumerate((dq, dv)):
+            slope = by_q[k] @ q.slope + by_v[k] @ v.slope
+            if self._parameters:
+                nv = self._loads.robot.nv
+                slope[..., 3 * nv :] -= self._dynamics.of_inertia(at, q.value, x)
+            found.append(DualArray(x, slope))
+        return found[0], found[1], gap
+
+    def where_open(self, gap: FloatArray, moved: DualArray, q: DualArray) -> DualArray:
+        """Those of the batch that are open."""
+        is_open = gap > LOOP_DRIFT
+        return DualArray(
+            np.where(is_open[..., None], moved.value, q.value),
+            np.where(is_open[..., None, None], moved.slope, q.slope),
+        )
+
+    def while_open(
+        self,
+        correct: Callable[[DualArray, Corrections], tuple[DualArray, Corrections]],
+        q: DualArray,
+        found: Corrections,
+    ) -> tuple[DualArray, Corrections]:
+        """While one of the batch is open."""
+        for _ in range(CORRECTIONS):
+            if not np.any(found[2] > LOOP_DRIFT):
+                break
+            q, found = correct(q, found)
+        return q, found
+
+    @cached_property
+    def _closing(self) -> tuple[Function, Function, Function]:
+        """Corrections that close loops, and their derivatives by q and v."""
+        corrections = self._functions.corrections
+        assert corrections is not None
+        return corrections, corrections.jacobian("q"), corrections.jacobian("v")
+
+    # -- coordinates --------------------------------------------------------------------------
+
+    @cached_property
+    def _rates(self) -> Function | None:
+        """Rates of coordinates by speeds; None where coordinates add."""
+        integrate = self._functions.integrate
+        return None if integrate is None else Function(integrate.program.rates["q"])
+
+    @cached_property
+    def coordinates(self) -> Coordinates:
+        """How positions move by twists."""
+        integrate, rate, rates = self._functions.integrate, self._functions.rate, self._rates
+        if integrate is None or rate is None or rates is None:
+            return coordinates()
+        of_q, of_step = (integrate.jacobian(name) for name in ("q", "dv"))
+        of_u, of_v = (rate.jacobian(name) for name in ("u", "v"))
+
+        def move(q: Any, u: Any) -> Any:
+            value = integrate(q.value, u.value)
+            raw = of_q(q.value, u.value) @ q.slope + of_step(q.value, u.value) @ u.slope
+            return DualArray(value, _along_speeds(rates(value), raw))
+
+        def speed(u: Any, v: Any) -> Any:
+            slope = of_u(u.value, v.value) @ u.slope + of_v(u.value, v.value) @ v.slope
+            return DualArray(rate(u.value, v.value), slope)
+
+        return coordinates(move, speed)
+
+
+def _along_speeds(rates: FloatArray, raw: FloatArray) -> FloatArray:
+    """Changes of coordinates as motions along the speeds, shape (..., nv, m).
+
+    Parameters
+    ----------
+    rates : ndarray, shape (..., nq, nv)
+        Rates of coordinates by speeds.
+    raw : ndarray, shape (..., nq, m)
+    """
+    turned = np.swapaxes(rates, -1, -2)
+    return np.asarray(np.linalg.solve(turned @ rates, turned @ raw))

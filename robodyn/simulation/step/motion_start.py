@@ -1,0 +1,91 @@
+"""The state of a linkage at the start of a motion."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from robodyn.array_types import FloatArray
+from robodyn.errors import AssemblyError, InconsistentStateError, SingularError
+from robodyn.robot import Robot
+from robodyn.simulation.step.numeric import NumericOperations
+from robodyn.tolerances import LOOP_OPEN
+
+__all__ = ["closed_start"]
+
+#: Rates of gaps [1/s], a unit of speed, that a gap at the start explains, as parts of it.
+SLACK = 10.0
+
+
+def closed_start(
+    operations: NumericOperations, t: float, q: FloatArray, v: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """The state at the start of a motion; small gaps of loops are closed.
+
+    Parameters
+    ----------
+    operations : NumericOperations
+    t : float [s]
+    q, v : ndarray, shape (..., nq), (..., nv)
+        Driven joints are where their paths have them.
+
+    Raises
+    ------
+    AssemblyError
+        If loops are open; ``.q`` is a closed posture near by, where there is one.
+    InconsistentStateError
+        If speeds open loops of a robot without driven joints; ``.v`` are the nearest ones that fit.
+    """
+    robot, time = operations.loads.robot, operations.loads.time(t)
+    residual = robot.loop_residual(q, t=time)
+    gap = np.abs(residual).max(initial=0.0)
+    if gap > LOOP_OPEN:
+        nearest = _nearest(robot, q, time)
+        shown = "" if nearest is None else f"; a closed posture near it is {nearest.tolist()}"
+        raise AssemblyError(
+            f"the loops of {robot.name!r} are open by {gap:.3g} (m or rad) at the start: "
+            "take q0 from robot.assemble, robot.neutral or robot.random, and with driven "
+            f"joints, hold them{shown}",
+            residual=residual,
+            q=q if nearest is None else nearest,
+        )
+    closed = operations.closed(t, q, v)
+    if not operations.loads.driven:
+        _check_speeds(robot, v, *closed, time, float(gap))
+    return closed
+
+
+def _check_speeds(
+    robot: Robot, v: FloatArray, q: FloatArray, nearest: FloatArray, time: float | None, gap: float
+) -> None:
+    """Refuse speeds that open loops by more than closing them from a gap explains."""
+    v = np.where(v.any(axis=-1, keepdims=True), v, nearest)
+    try:
+        robot.check_state(q, v, t=time)
+    except SingularError:  # which is no matter of speeds
+        return
+    except InconsistentStateError as error:
+        allowed = robot.model.settings.closure_tolerance + SLACK * gap
+        if np.abs(error.rate).max() <= allowed * np.sqrt(1.0 + np.vdot(error.v, error.v)):
+            return
+        row = error.rows[0] if error.rows else 0
+        q, fits = q.reshape(-1, robot.nq)[row], nearest.reshape(-1, robot.nv)[row]
+        of = f" of motion {row}" if error.rows else ""
+        raise InconsistentStateError(
+            f"at the start{of}, {error}; the nearest speeds that fit are {fits.tolist()}",
+            residual=error.residual,
+            rate=error.rate,
+            q=q,
+            v=fits,
+            loops=error.loops,
+            rows=error.rows,
+        ) from error
+
+
+def _nearest(robot: Robot, q: FloatArray, time: float | None) -> FloatArray | None:
+    """A closed posture near one state; none of many, or if none is found."""
+    if q.ndim > 1:
+        return None
+    try:
+        return robot.assemble(q, beyond_limits=True, t=time)
+    except AssemblyError:
+        return None

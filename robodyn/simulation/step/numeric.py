@@ -1,0 +1,141 @@
+"""The operations of a step with numbers: of one state, or of many as batches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from robodyn.array_types import FloatArray
+from robodyn.arrays import all_finite
+from robodyn.errors import AssemblyError, ShapeError
+from robodyn.simulation.integrators.method import coordinates_of
+from robodyn.simulation.loads.loads import Loads
+from robodyn.simulation.step.machine_code.variant import DIVERGED
+from robodyn.simulation.step.step import CORRECTIONS, close_loops
+from robodyn.tolerances import LOOP_APART, LOOP_DRIFT, LOOP_OPEN
+
+__all__ = ["NumericOperations", "check_bounds"]
+
+#: Corrections of position and velocity, and gaps.
+Corrections = tuple[FloatArray, FloatArray, FloatArray]
+
+
+class NumericOperations:
+    """Operations with numbers, by methods of the robot: they solve where code gives no numbers.
+
+    Parameters
+    ----------
+    loads : Loads
+    """
+
+    def __init__(self, loads: Loads) -> None:
+        self.loads, self._robot, self._driven = loads, loads.robot, loads.driven
+        self.coordinates = coordinates_of(loads.robot)
+
+    def drive(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray | None:
+        """Put driven joints in place; their accelerations, none without any."""
+        return self._driven.place(t, q, v) if self._driven else None
+
+    def accelerations(
+        self, t: float, q: FloatArray, v: FloatArray, tau: FloatArray, driving: FloatArray | None
+    ) -> FloatArray:
+        """Accelerations of all speeds."""
+        if self._robot.nc:  # before the solvers of constraints see it
+            check_bounds(q, v)
+        return self.dynamics(t, q, v, tau, driving)[0]
+
+    def dynamics(
+        self, t: float, q: FloatArray, v: FloatArray, tau: FloatArray, driving: FloatArray | None
+    ) -> tuple[FloatArray, FloatArray]:
+        """Accelerations, and forces, with those that drive joints."""
+        robot, driven = self._robot, self._driven
+        if driving is None and robot.nc:  # within a step loops are open a little
+            driving = np.zeros(0)
+        options = self.loads.options(t, q, v)
+        if driving is None:
+            return robot.forward_dynamics(q, v, tau, **options), tau
+        if self.loads.gains is not None:
+            options["stabilization"] = self.loads.gains
+        free = tau[..., driven.free]
+        return robot.driven_dynamics(q, v, driving, free, driven.speeds, **options)
+
+    # -- loops --------------------------------------------------------------------------------
+
+    def close(self, t: float, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The state at the end of a step with its loops closed.
+
+        Raises
+        ------
+        ShapeError
+            If the state is no longer finite.
+        AssemblyError
+            If the loops do not close.
+        """
+        check_bounds(q, v)
+        if not self._robot.nc:
+            return q, v
+        if self.loads.gains is not None:
+            self._check_gap(t, q, LOOP_OPEN, "take larger gains or shorter steps")
+            return q, v
+        return self.closed(t, q, v)
+
+    def closed(self, t: float, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The state at a time with its loops closed, whether gains hold them closed or not."""
+        q, v = self._closed(t, q, v)
+        hint = "joints are driven where they cannot go" if self._driven else "take shorter steps"
+        self._check_gap(t, q, LOOP_APART, hint)
+        check_bounds(q, v)
+        return q, v
+
+    def _closed(self, t: float, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The same without a look at it: by code, or revealing the rank where there is none."""
+        functions = self.loads.functions
+        if functions is not None and functions.corrections is not None:
+            closed = close_loops(self, t, q, v)
+            if all_finite(closed[0]) and all_finite(closed[1]):
+                return closed
+        time = self.loads.time(t)
+        return self._robot.closed_state(q, v, self._driven.is_free, t=time)
+
+    def _check_gap(self, t: float, q: FloatArray, most: float, hint: str) -> None:
+        """Refuse loops that are open by more than a motion can go on with."""
+        residual = self._robot.loop_residual(q, t=self.loads.time(t))
+        gap = np.abs(residual).max(initial=0.0)
+        if not gap <= most:
+            raise AssemblyError(
+                f"the loops of {self._robot.name!r} come apart by {gap:.3g} (m or rad): {hint}",
+                residual=residual,
+                q=q,
+            )
+
+    def corrections(self, t: float, q: FloatArray, v: FloatArray) -> Corrections:
+        """One step of Newton's method by straight-line code."""
+        functions, time = self.loads.functions, self.loads.time(t)
+        assert functions is not None
+        assert functions.corrections is not None
+        found: Corrections = functions.corrections(q, v, *(() if time is None else (time,)))
+        return found
+
+    def where_open(self, gap: FloatArray, moved: FloatArray, q: FloatArray) -> FloatArray:
+        """Those of the batch that are open."""
+        return np.where((gap > LOOP_DRIFT)[..., None], moved, q)
+
+    def while_open(
+        self,
+        correct: Callable[[FloatArray, Corrections], tuple[FloatArray, Corrections]],
+        q: FloatArray,
+        found: Corrections,
+    ) -> tuple[FloatArray, Corrections]:
+        """While one of the batch is open."""
+        for _ in range(CORRECTIONS):
+            if not np.any(found[2] > LOOP_DRIFT):
+                break
+            q, found = correct(q, found)
+        return q, found
+
+
+def check_bounds(q: FloatArray, v: FloatArray) -> None:
+    """Refuse a state with numbers that are not finite, or whose products would not be."""
+    if not (np.vdot(q, q) < DIVERGED and np.vdot(v, v) < DIVERGED):
+        raise ShapeError("q or v has outgrown what can be computed with", name="q")
