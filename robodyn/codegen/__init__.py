@@ -1,8 +1,8 @@
 """From an expression graph to code: machine code, C, CUDA, LaTeX."""
 
 from robodyn.codegen.function import Function
-from robodyn.codegen.llvm.once import Memo
-from robodyn.codegen.llvm.threads import get_num_threads, set_num_threads
+from robodyn.codegen.llvm.batches.threads import get_num_threads, set_num_threads
+from robodyn.codegen.llvm.target.once import Memo
 from robodyn.codegen.method_table import MethodTable
 
 __all__ = ["Function", "Memo", "MethodTable", "get_num_threads", "set_num_threads"]

@@ -14,8 +14,8 @@ from robodyn.arguments import checked_arguments
 from robodyn.array_types import Array
 from robodyn.codegen.calls.arguments import as_inputs, as_outputs, rows
 from robodyn.codegen.kernels import Kernels
-from robodyn.codegen.llvm import threads
-from robodyn.codegen.llvm.once import once
+from robodyn.codegen.llvm.batches import threads
+from robodyn.codegen.llvm.target.once import once
 from robodyn.codegen.numba_call import numba_function
 from robodyn.codegen.text.c import c_source
 from robodyn.codegen.text.cuda import CudaFunction, cuda_source

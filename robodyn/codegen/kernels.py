@@ -5,10 +5,10 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
-from robodyn.codegen.llvm.cache import compiled, program_key
-from robodyn.codegen.llvm.kernel_ir import batch_ir, scalar_ir
-from robodyn.codegen.llvm.once import Memo, making
-from robodyn.codegen.llvm.target import chosen_target, load_object, object_code
+from robodyn.codegen.llvm.cache.object_code import compiled, program_key
+from robodyn.codegen.llvm.kernels.kernel_ir import batch_ir, scalar_ir
+from robodyn.codegen.llvm.target.once import Memo, making
+from robodyn.codegen.llvm.target.target import chosen_target, load_object, object_code
 from robodyn.codegen.vectorcall.table import Table
 from robodyn.symbolic.graph import Program
 
@@ -59,7 +59,7 @@ class Kernels:
     def _load(self, kind: str) -> Any:
         target, program, dtype = chosen_target(), self._program, self._dtype
         make = scalar_ir if kind == "scalar" else batch_ir
-        key = program_key("robodyn.codegen.llvm.kernel_ir", program, target, kind, dtype)
+        key = program_key("robodyn.codegen.llvm.kernels.kernel_ir", program, target, kind, dtype)
         return load_object(compiled(key, lambda: object_code(make(program, target, dtype))))
 
     @property

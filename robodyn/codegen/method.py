@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from robodyn.codegen.function import Function
-from robodyn.codegen.llvm.once import making, once
+from robodyn.codegen.llvm.target.once import making, once
 from robodyn.codegen.vectorcall.signature import REQUIRED, Look, Parameter, Role, Signature
 from robodyn.codegen.vectorcall.vectorcall_type import VectorcallType, vectorcall_type
 

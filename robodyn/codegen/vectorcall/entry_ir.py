@@ -12,7 +12,7 @@ from typing import Any
 
 from llvmlite import ir
 
-from robodyn.codegen.llvm.thread_pool import WORTHWHILE
+from robodyn.codegen.llvm.batches.thread_pool import WORTHWHILE
 from robodyn.codegen.vectorcall.binding import bind
 from robodyn.codegen.vectorcall.finite import HIDDEN, Finite
 from robodyn.codegen.vectorcall.inputs import choose_dtype, read_inputs

@@ -17,9 +17,9 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from robodyn.codegen.llvm import threads
-from robodyn.codegen.llvm.cache import compiled, generator_key
-from robodyn.codegen.llvm.target import chosen_target, load_object, object_code, optimised
+from robodyn.codegen.llvm.batches import threads
+from robodyn.codegen.llvm.cache.object_code import compiled, generator_key
+from robodyn.codegen.llvm.target.target import chosen_target, load_object, object_code, optimised
 from robodyn.codegen.vectorcall.layout import known_layout, known_python
 from robodyn.codegen.vectorcall.signature import Signature
 from robodyn.codegen.vectorcall.table import COMMON

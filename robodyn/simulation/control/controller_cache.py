@@ -14,7 +14,7 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.codegen import Function
-from robodyn.codegen.llvm.once import making
+from robodyn.codegen.llvm.target.once import making
 from robodyn.symbolic.graph import INPUT, ByPrecision, Graph, Port, Program
 
 __all__ = ["Code", "known_code"]

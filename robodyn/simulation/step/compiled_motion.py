@@ -12,9 +12,9 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.codegen import Function
-from robodyn.codegen.llvm import threads
-from robodyn.codegen.llvm.loops import load_program
-from robodyn.codegen.llvm.once import Memo
+from robodyn.codegen.llvm.batches import threads
+from robodyn.codegen.llvm.builder.code import load_program
+from robodyn.codegen.llvm.target.once import Memo
 from robodyn.simulation.control.compiled_law import Law
 from robodyn.simulation.control.memory_law import MemoryLaw
 from robodyn.simulation.control.numba_law import NumbaLaw

@@ -13,14 +13,15 @@ import numpy as np
 import pytest
 
 import robodyn as rd
-from robodyn.codegen.llvm import cache, generator_sources, object_files
-from robodyn.codegen.llvm.generator_sources import generator_digest, generator_modules
+from robodyn.codegen.llvm.cache.generator_sources import generator_digest, generator_modules
+from robodyn.codegen.llvm.cache.object_code import generator_sources, object_files
+from robodyn.codegen.llvm.cache.object_code import object_code as cache
 from robodyn.codegen.vectorcall import vectorcall_type
 
 ROOT = Path(rd.__file__).parent
 GENERATORS = (
-    "robodyn.codegen.llvm.kernel_ir",
-    "robodyn.codegen.llvm.thread_pool",
+    "robodyn.codegen.llvm.kernels.kernel_ir",
+    "robodyn.codegen.llvm.batches.thread_pool",
     "robodyn.codegen.vectorcall.entry_ir",
 )
 needs_users = pytest.mark.skipif(not hasattr(os, "geteuid"), reason="files have no owner here")

@@ -13,7 +13,7 @@ import pytest
 
 import robodyn as rd
 from robodyn.codegen import Memo
-from robodyn.codegen.llvm.once import once
+from robodyn.codegen.llvm.target.once import once
 
 FIRST_CALLS = Path(__file__).parents[2] / "support" / "first_calls.py"
 
@@ -81,7 +81,7 @@ def test_a_method_outlives_the_function_it_calls():
 def test_a_forked_process_can_compile():
     code = (
         "import os, threading, time, robodyn as rd, numpy as np\n"
-        "from robodyn.codegen.llvm.once import making\n"
+        "from robodyn.codegen.llvm.target.once import making\n"
         "def hold():\n"
         "    with making(): time.sleep(2)\n"
         "threading.Thread(target=hold, daemon=True).start()\n"

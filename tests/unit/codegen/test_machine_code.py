@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import robodyn as rd
 from robodyn.codegen import Function
-from robodyn.codegen.llvm.cache import folder
+from robodyn.codegen.llvm.cache.object_code import folder
 from robodyn.errors import ShapeError
 from robodyn.symbolic.evaluate import evaluate
 from robodyn.symbolic.graph import Graph, Port, Program

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 import robodyn as rd
-from robodyn.codegen.llvm import kernel_body as body
-from robodyn.codegen.llvm import kernel_ir as llvm
-from robodyn.codegen.llvm.kernel_ir import batch_ir, scalar_ir
-from robodyn.codegen.llvm.target import chosen_target, load_object, object_code
-from robodyn.codegen.llvm.transpose import tiles
+from robodyn.codegen.llvm.kernels import kernel_body as body
+from robodyn.codegen.llvm.kernels import kernel_ir as llvm
+from robodyn.codegen.llvm.kernels.kernel_ir import batch_ir, scalar_ir
+from robodyn.codegen.llvm.kernels.transpose import tiles
+from robodyn.codegen.llvm.target.target import chosen_target, load_object, object_code
 from robodyn.symbolic.evaluate import evaluate
 from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.scalar import edge_of, inputs

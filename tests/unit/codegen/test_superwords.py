@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import robodyn as rd
-from robodyn.codegen.llvm import superwords as worth
-from robodyn.codegen.llvm.kernel_ir import batch_ir, scalar_ir
-from robodyn.codegen.llvm.superwords import superwords
-from robodyn.codegen.llvm.target import chosen_target, load_object, object_code
+from robodyn.codegen.llvm.kernels import superwords as worth
+from robodyn.codegen.llvm.kernels.kernel_ir import batch_ir, scalar_ir
+from robodyn.codegen.llvm.kernels.superwords import superwords
+from robodyn.codegen.llvm.target.target import chosen_target, load_object, object_code
 from robodyn.equations.tree import factorization
 from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.scalar import edge_of, inputs

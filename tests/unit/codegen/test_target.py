@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from robodyn.codegen.llvm.target import target_named
+from robodyn.codegen.llvm.target.target import target_named
 from robodyn.errors import SettingsError
 
 SSE = dict.fromkeys(["sse", "sse2"], True)
@@ -55,7 +55,7 @@ def test_an_unknown_name_is_answered_with_the_known_ones():
 
 PROGRAM = """
 import numpy as np, robodyn as rd
-from robodyn.codegen.llvm.target import chosen_target
+from robodyn.codegen.llvm.target.target import chosen_target
 tree, linkage = rd.load("puma560"), rd.load("four_bar")
 q = np.linspace(-1.0, 1.0, 6)
 batch = tree.inverse_dynamics(np.tile(q, (9, 1)), q, q)

@@ -8,8 +8,8 @@ import time
 
 import pytest
 
-from robodyn.codegen.llvm import threads
-from robodyn.codegen.llvm.thread_pool import WORTHWHILE
+from robodyn.codegen.llvm.batches import threads
+from robodyn.codegen.llvm.batches.thread_pool import WORTHWHILE
 
 #: Of machine code that works at rows ``first`` to ``last``.
 KERNEL = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)

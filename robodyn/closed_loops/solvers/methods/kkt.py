@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from robodyn.closed_loops.solvers.methods.system import SINGULAR, SOLVED, System, copy, product
-from robodyn.codegen.llvm.loops import INFO, Matrix, Number
+from robodyn.codegen.llvm.builder.code import INFO, Matrix, Number
 from robodyn.tolerances import MASS_MATRIX_ZERO
 
 __all__ = ["kkt"]

@@ -10,7 +10,7 @@ from robodyn.closed_loops.solvers.methods.system import (
     motions_apart,
     solve_triangular,
 )
-from robodyn.codegen.llvm.loops import INFO, Number
+from robodyn.codegen.llvm.builder.code import INFO, Number
 
 __all__ = ["partition"]
 

@@ -16,7 +16,7 @@ from robodyn.closed_loops.solvers.methods.system import (
     System,
     Workspace,
 )
-from robodyn.codegen.llvm.loops import Code, Indices, Matrix, Number
+from robodyn.codegen.llvm.builder.code import Code, Indices, Matrix, Number
 
 __all__ = ["METHODS", "WORDS", "solve_ir"]
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from robodyn.codegen.llvm.loops import Number, Variable
-from robodyn.codegen.llvm.rows import Buffer
+from robodyn.codegen.llvm.builder.code import Number, Variable
+from robodyn.codegen.llvm.builder.rows import Buffer
 from robodyn.simulation.step.machine_code.block import Block
 from robodyn.simulation.step.machine_code.variant import DIVERGED, Plan
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from robodyn.codegen.llvm.loops import Code, Indices, Number
-from robodyn.codegen.llvm.rows import Buffer
+from robodyn.codegen.llvm.builder.code import Code, Indices, Number
+from robodyn.codegen.llvm.builder.rows import Buffer
 
 __all__ = ["Words", "words_of"]
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from robodyn.codegen.llvm.loops import Code, Number
-from robodyn.codegen.llvm.rows import Buffer, Rows
+from robodyn.codegen.llvm.builder.code import Code, Number
+from robodyn.codegen.llvm.builder.rows import Buffer, Rows
 from robodyn.simulation.step.machine_code.argument_table import Words
 
 __all__ = ["Block"]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from robodyn.codegen.llvm.loops import Number, Variable
-from robodyn.codegen.llvm.rows import Buffer, Rows
+from robodyn.codegen.llvm.builder.code import Number, Variable
+from robodyn.codegen.llvm.builder.rows import Buffer, Rows
 from robodyn.simulation.step.machine_code.block import Block
 from robodyn.simulation.step.machine_code.variant import NEWTON, Plan
 from robodyn.tolerances import LOOP_DRIFT

@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from robodyn.codegen.llvm.loops import Code, Number, Variable
-from robodyn.codegen.llvm.rows import Buffer, Rows
+from robodyn.codegen.llvm.builder.code import Code, Number, Variable
+from robodyn.codegen.llvm.builder.rows import Buffer, Rows
 from robodyn.simulation.integrators.method import Coordinates, Integrator
 from robodyn.simulation.step.machine_code.acceptance import carry_on
 from robodyn.simulation.step.machine_code.argument_table import Words

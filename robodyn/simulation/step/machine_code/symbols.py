@@ -1,7 +1,7 @@
 """Time, step and arrays as the text of an integrator meets them while its program is written.
 
 ``t + 0.5 * h`` is an `Instant`, ``(h * 0.5) * v`` is an array. What the text does with arrays is
-what `robodyn.codegen.llvm.rows` writes.
+what `robodyn.codegen.llvm.builder.rows` writes.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from robodyn.codegen.llvm.loops import Number
-from robodyn.codegen.llvm.rows import Rows
+from robodyn.codegen.llvm.builder.code import Number
+from robodyn.codegen.llvm.builder.rows import Rows
 
 __all__ = ["Duration", "Instant"]
 

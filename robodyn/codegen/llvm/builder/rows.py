@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from robodyn.codegen.llvm.loops import Code, Number
+from robodyn.codegen.llvm.builder.code import Code, Number
 
 __all__ = ["Buffer", "Rows"]
 

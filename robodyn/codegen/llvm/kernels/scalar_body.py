@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from robodyn.codegen.llvm.kernel_body import Body, scalars_of
-from robodyn.codegen.llvm.superword_code import SuperwordCode
-from robodyn.codegen.llvm.target import Target
+from robodyn.codegen.llvm.kernels.kernel_body import Body, scalars_of
+from robodyn.codegen.llvm.kernels.superword_code import SuperwordCode
+from robodyn.codegen.llvm.target.target import Target
 from robodyn.symbolic.graph import ADD, CONST, COS, INPUT, MUL, SIN, Program
 
 __all__ = ["ScalarBody"]

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
 
-from robodyn.codegen.llvm.once import Memo
+from robodyn.codegen.llvm.target.once import Memo
 
 __all__ = ["generator_digest", "generator_modules", "robodyn_version"]
 
@@ -28,7 +28,7 @@ def generator_digest(module: str) -> bytes:
     Parameters
     ----------
     module : str
-        Full name, ``"robodyn.codegen.llvm.kernel_ir"``.
+        Full name, ``"robodyn.codegen.llvm.kernels.kernel_ir"``.
     """
 
     def digest() -> bytes:

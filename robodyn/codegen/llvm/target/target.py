@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from robodyn.codegen.llvm.once import once
+from robodyn.codegen.llvm.target.once import once
 from robodyn.errors import SettingsError
 
 __all__ = ["Target", "chosen_target", "load_object", "object_code", "optimised", "target_named"]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from robodyn.codegen.llvm.sincos import constant, largest_angle, sincos, slow_function
-from robodyn.codegen.llvm.superwords import Superwords, superwords
-from robodyn.codegen.llvm.target import Target
+from robodyn.codegen.llvm.kernels.sincos import constant, largest_angle, sincos, slow_function
+from robodyn.codegen.llvm.kernels.superwords import Superwords, superwords
+from robodyn.codegen.llvm.target.target import Target
 from robodyn.symbolic.graph import ADD, CONST, DIV, INPUT, MUL, SIN, SQRT, Port, Program
 
 __all__ = ["Body", "scalars_of", "suffix"]

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from robodyn.codegen.llvm.sums import (
+from robodyn.codegen.llvm.kernels.sums import (
     ZERO,
     Lane,
     Sum,

@@ -2,7 +2,7 @@
 
 Code is kept under a hash of all that determines it: the program, the CPU, the versions of llvmlite
 and of robodyn, and the source of what generates it. Without a folder that can be trusted and
-written (see `robodyn.codegen.llvm.object_files`) everything works, and nothing is kept.
+written (see `robodyn.codegen.llvm.cache.object_files`) everything works, and nothing is kept.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from array import array
 from collections.abc import Callable
 from pathlib import Path
 
-from robodyn.codegen.llvm import object_files
-from robodyn.codegen.llvm.generator_sources import generator_digest, robodyn_version
-from robodyn.codegen.llvm.once import once
-from robodyn.codegen.llvm.target import Target
+from robodyn.codegen.llvm.cache.generator_sources import generator_digest, robodyn_version
+from robodyn.codegen.llvm.cache import object_files
+from robodyn.codegen.llvm.target.once import once
+from robodyn.codegen.llvm.target.target import Target
 from robodyn.symbolic.graph import ByPrecision, Program
 
 __all__ = ["compiled", "folder", "generator_key", "kept", "program_key"]

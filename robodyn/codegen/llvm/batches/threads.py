@@ -8,10 +8,10 @@ import os
 from typing import Any
 
 from robodyn.arrays import whole
-from robodyn.codegen.llvm.cache import compiled, generator_key
-from robodyn.codegen.llvm.once import once
-from robodyn.codegen.llvm.target import chosen_target, load_object, object_code, optimised
-from robodyn.codegen.llvm.thread_pool import HEAD, WORKER, thread_pool_ir
+from robodyn.codegen.llvm.batches.thread_pool import HEAD, WORKER, thread_pool_ir
+from robodyn.codegen.llvm.cache.object_code import compiled, generator_key
+from robodyn.codegen.llvm.target.once import once
+from robodyn.codegen.llvm.target.target import chosen_target, load_object, object_code, optimised
 from robodyn.errors import ShapeError
 
 __all__ = ["get_num_threads", "limit_address", "parallel_for", "pool", "set_num_threads", "start"]
@@ -90,7 +90,7 @@ def pool() -> int:
 
 @once
 def _engine() -> Any:
-    key = generator_key("robodyn.codegen.llvm.thread_pool", chosen_target())
+    key = generator_key("robodyn.codegen.llvm.batches.thread_pool", chosen_target())
     return load_object(compiled(key, lambda: object_code(optimised(thread_pool_ir()))))
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from robodyn.codegen.llvm.kernel_body import Body, scalars_of, suffix
-from robodyn.codegen.llvm.sincos import constant
-from robodyn.codegen.llvm.sums import ZERO, Known
-from robodyn.codegen.llvm.superwords import Superword, Superwords
+from robodyn.codegen.llvm.kernels.kernel_body import Body, scalars_of, suffix
+from robodyn.codegen.llvm.kernels.sincos import constant
+from robodyn.codegen.llvm.kernels.sums import ZERO, Known
+from robodyn.codegen.llvm.kernels.superwords import Superword, Superwords
 from robodyn.symbolic.graph import CONST
 
 __all__ = ["SuperwordCode"]

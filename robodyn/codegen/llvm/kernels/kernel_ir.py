@@ -8,11 +8,11 @@ vectors of their own (`superwords.py`).
 
 from __future__ import annotations
 
-from robodyn.codegen.llvm.kernel_body import Body, scalars_of
-from robodyn.codegen.llvm.prefetch import DECLARATION, Prefetch
-from robodyn.codegen.llvm.scalar_body import ScalarBody
-from robodyn.codegen.llvm.target import Target
-from robodyn.codegen.llvm.transpose import declarations, load_tile, store_tile, tiles
+from robodyn.codegen.llvm.kernels.kernel_body import Body, scalars_of
+from robodyn.codegen.llvm.kernels.prefetch import DECLARATION, Prefetch
+from robodyn.codegen.llvm.kernels.scalar_body import ScalarBody
+from robodyn.codegen.llvm.kernels.transpose import declarations, load_tile, store_tile, tiles
+from robodyn.codegen.llvm.target.target import Target
 from robodyn.symbolic.graph import Program
 
 __all__ = ["batch_ir", "scalar_ir"]

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from robodyn.codegen.llvm.cache import compiled, generator_key
-from robodyn.codegen.llvm.lapack import SIGNATURES, add_routines
-from robodyn.codegen.llvm.once import making
-from robodyn.codegen.llvm.target import chosen_target, load_object, object_code, optimised
+from robodyn.codegen.llvm.cache.object_code import compiled, generator_key
+from robodyn.codegen.llvm.target.lapack import SIGNATURES, add_routines
+from robodyn.codegen.llvm.target.once import making
+from robodyn.codegen.llvm.target.target import chosen_target, load_object, object_code, optimised
 
 __all__ = ["INFO", "Code", "Indices", "Matrix", "Number", "Variable", "load_program"]
 
@@ -337,7 +337,7 @@ def load_program(ir: str, name: str, *, long: bool = False) -> tuple[int, Any]:
     long : bool
         Loops are of many rounds: they compute vectors.
     """
-    key = generator_key("robodyn.codegen.llvm.target", chosen_target(), ir, long)
+    key = generator_key("robodyn.codegen.llvm.target.target", chosen_target(), ir, long)
     with making():
         code = compiled(key, lambda: object_code(optimised(ir, loops=long)))
         add_routines()

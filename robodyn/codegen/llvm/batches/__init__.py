@@ -1,0 +1,1 @@
+"""Batches of states spread over threads that wait in machine code."""

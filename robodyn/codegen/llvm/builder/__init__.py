@@ -1,0 +1,1 @@
+"""IR with loops and branches, written by running Python functions once."""
