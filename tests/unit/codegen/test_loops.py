@@ -9,7 +9,7 @@ import pytest
 
 from robodyn.codegen.llvm.builder import code as loops
 from robodyn.codegen.llvm.builder.code import INFO, Code, Indices, Matrix, load_program
-from robodyn.codegen.llvm.target.target import lapack
+from robodyn.codegen.llvm.target import lapack
 
 CALL = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
 

@@ -14,8 +14,8 @@ from array import array
 from collections.abc import Callable
 from pathlib import Path
 
-from robodyn.codegen.llvm.cache.generator_sources import generator_digest, robodyn_version
 from robodyn.codegen.llvm.cache import object_files
+from robodyn.codegen.llvm.cache.generator_sources import generator_digest, robodyn_version
 from robodyn.codegen.llvm.target.once import once
 from robodyn.codegen.llvm.target.target import Target
 from robodyn.symbolic.graph import ByPrecision, Program
