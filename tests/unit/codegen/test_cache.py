@@ -14,8 +14,8 @@ import pytest
 
 import robodyn as rd
 from robodyn.codegen.llvm.cache import generator_sources, object_files
+from robodyn.codegen.llvm.cache import object_code as cache
 from robodyn.codegen.llvm.cache.generator_sources import generator_digest, generator_modules
-from robodyn.codegen.llvm.cache.object_code import object_code as cache
 from robodyn.codegen.vectorcall import vectorcall_type
 
 ROOT = Path(rd.__file__).parent
