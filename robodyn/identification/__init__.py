@@ -1,11 +1,11 @@
 """Parameters of a robot from measured motions: excitation, estimates, error bars."""
 
-from robodyn.identification.excitation import excitation
-from robodyn.identification.fourier import Excitation
-from robodyn.identification.identified import Identified
-from robodyn.identification.identify import identify
-from robodyn.identification.measurements import Measurements
-from robodyn.identification.payload import Payload, identify_payload
+from robodyn.identification.data.measurements import Measurements
+from robodyn.identification.estimation.identified import Identified
+from robodyn.identification.estimation.identify import identify
+from robodyn.identification.estimation.payload import Payload, identify_payload
+from robodyn.identification.motions.excitation import excitation
+from robodyn.identification.motions.fourier import Excitation
 
 __all__ = [
     "Excitation",

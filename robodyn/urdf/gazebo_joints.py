@@ -13,10 +13,10 @@ from robodyn.errors import RobodynError
 from robodyn.urdf.common.kinds import LOOP_WORDS
 from robodyn.urdf.common.reader import Reader
 from robodyn.urdf.common.xml import Element
-from robodyn.urdf.sdf.frames import Frames
-from robodyn.urdf.sdf.gears import read_gear
-from robodyn.urdf.sdf.joints import JOINT_TYPES, SdfJoint, read_joint
-from robodyn.urdf.sdf.loops import add_joint_frame, exactly_placed, loop_of, placed
+from robodyn.urdf.sdf.common.frames import Frames
+from robodyn.urdf.sdf.joints.gears import read_gear
+from robodyn.urdf.sdf.joints.joint import JOINT_TYPES, SdfJoint, read_joint
+from robodyn.urdf.sdf.joints.loops import add_joint_frame, exactly_placed, loop_of, placed
 
 __all__ = ["GazeboJoints"]
 

@@ -21,8 +21,8 @@ from robodyn.errors import (
 from robodyn.robot import Robot
 from robodyn.simulation.trajectory.trajectory import Trajectory
 from robodyn.urdf.common.packages import PackageDirs
-from robodyn.view.drawing import Drawing
-from robodyn.view.geometry import link_geometry
+from robodyn.view.drawing.geometry import link_geometry
+from robodyn.view.drawing.robot import Drawing
 from robodyn.view.guard import Guard, guarded_server
 from robodyn.view.panels import ForcesPanel, PlaybackPanel, PosePanel
 from robodyn.view.posing import Slider, move, near_options

@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 from robodyn.errors import RobodynError
 from robodyn.robot import Robot
 from robodyn.simulation.trajectory.trajectory import Trajectory
-from robodyn.view.drawing import Drawing
-from robodyn.view.forces import Forces, forces
-from robodyn.view.gaps import open_gaps
+from robodyn.view.drawing.forces import Forces, forces
+from robodyn.view.drawing.gaps import open_gaps
+from robodyn.view.drawing.robot import Drawing
 from robodyn.view.posing import Slider, sliders
 
 __all__ = ["ForcesPanel", "PlaybackPanel", "PosePanel"]

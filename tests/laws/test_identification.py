@@ -11,11 +11,18 @@ from scipy import stats
 import robodyn as rd
 from robodyn.controllers import ComputedTorque
 from robodyn.errors import IdentificationError, SettingsError, ShapeError, UnknownNameError
-from robodyn.identification.equations import equations
-from robodyn.identification.measurements import measured
-from robodyn.identification.moving import Follower, mover_of
-from robodyn.identification.pseudo_inertia import ball, matrix, moved, possible, ten, thickened
-from robodyn.identification.series import Bounds, Series
+from robodyn.identification.bodies.pseudo_inertia import (
+    ball,
+    matrix,
+    moved,
+    possible,
+    ten,
+    thickened,
+)
+from robodyn.identification.data.independent_motion import Follower, mover_of
+from robodyn.identification.data.measurements import measured
+from robodyn.identification.estimation.equations import equations
+from robodyn.identification.motions.series import Bounds, Series
 
 
 def along(motion, t):

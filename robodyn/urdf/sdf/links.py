@@ -5,7 +5,7 @@ from __future__ import annotations
 from robodyn.description import Inertia, Link
 from robodyn.urdf.common.reader import Reader
 from robodyn.urdf.common.xml import Element, line_of
-from robodyn.urdf.sdf.values import number_of, read_place, truth_of
+from robodyn.urdf.sdf.common.values import number_of, read_place, truth_of
 
 __all__ = ["read_link"]
 

@@ -14,13 +14,13 @@ from robodyn.description import Coupling, Link, Loop, Mechanism
 from robodyn.errors import RobodynError, TopologyError
 from robodyn.urdf.common.reader import Reader
 from robodyn.urdf.common.xml import Element, line_of
-from robodyn.urdf.sdf.frames import MODEL, SEPARATOR, inverse
-from robodyn.urdf.sdf.gears import read_gear
-from robodyn.urdf.sdf.hinges import Hinges, coordinate_name
-from robodyn.urdf.sdf.joints import SdfJoint
-from robodyn.urdf.sdf.loops import exactly_placed, loop_of, placed
-from robodyn.urdf.sdf.models import Model
-from robodyn.urdf.sdf.scopes import WORLD, scoped, scoped_joint
+from robodyn.urdf.sdf.common.frames import MODEL, SEPARATOR, inverse
+from robodyn.urdf.sdf.joints.gears import read_gear
+from robodyn.urdf.sdf.joints.hinges import Hinges, coordinate_name
+from robodyn.urdf.sdf.joints.joint import SdfJoint
+from robodyn.urdf.sdf.joints.loops import exactly_placed, loop_of, placed
+from robodyn.urdf.sdf.joints.scopes import WORLD, scoped, scoped_joint
+from robodyn.urdf.sdf.model import Model
 
 __all__ = ["mechanism_of"]
 

@@ -14,11 +14,12 @@ from robodyn.tolerances import DEFAULT_GRAVITY
 from robodyn.urdf.common.packages import Packages
 from robodyn.urdf.common.reader import Reader
 from robodyn.urdf.common.xml import Element, parse_xml
-from robodyn.urdf.sdf.frames import MODEL, Frames
+from robodyn.urdf.sdf.common.frames import MODEL, Frames
+from robodyn.urdf.sdf.common.schema import check_sdf
+from robodyn.urdf.sdf.common.values import read_place
 from robodyn.urdf.sdf.mechanism import mechanism_of
-from robodyn.urdf.sdf.models import Model, ModelReader, Source
-from robodyn.urdf.sdf.schema import check_sdf
-from robodyn.urdf.sdf.values import read_place
+from robodyn.urdf.sdf.model import Model, Source
+from robodyn.urdf.sdf.models import ModelReader
 
 __all__ = ["read_sdf"]
 

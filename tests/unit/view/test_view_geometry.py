@@ -7,9 +7,9 @@ import pytest
 
 import robodyn as rd
 from robodyn.urdf.common.packages import Packages
-from robodyn.view.files import find_file
-from robodyn.view.geometry import link_geometry
-from robodyn.view.scene import extent, joint_marks, link_places, sticks
+from robodyn.view.drawing.geometry import link_geometry
+from robodyn.view.drawing.mesh_files import find_file
+from robodyn.view.drawing.scene import extent, joint_marks, link_places, sticks
 
 URDF = """<robot name="shapes">
 <material name="blue"><color rgba="0 0 1 0.5"/></material>
@@ -93,7 +93,7 @@ def test_packages_of_ros(tmp_path, monkeypatch):
 
 def test_triangles_have_the_size_of_the_shape(tmp_path):
     pytest.importorskip("trimesh")
-    from robodyn.view.meshes import triangles
+    from robodyn.view.drawing.meshes import triangles
 
     found = shapes(tmp_path).shapes
     box, cylinder, sphere = (triangles(shape) for shape in found["base"])
@@ -105,7 +105,7 @@ def test_triangles_have_the_size_of_the_shape(tmp_path):
 
 def test_a_file_that_is_no_mesh(tmp_path):
     pytest.importorskip("trimesh")
-    from robodyn.view.meshes import triangles
+    from robodyn.view.drawing.meshes import triangles
 
     (shape,) = shapes(tmp_path).shapes["arm"]
     shape.file.write_text("nothing")

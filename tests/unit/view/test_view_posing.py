@@ -9,7 +9,7 @@ import pytest
 
 import robodyn as rd
 from robodyn.cli import main
-from robodyn.view.forces import forces
+from robodyn.view.drawing.forces import forces
 from robodyn.view.posing import move, sliders, with_values
 from robodyn.view.recording import read_motion
 

@@ -12,7 +12,7 @@ from robodyn.arguments import check_fields, checked_arguments
 from robodyn.array_types import FloatArray
 from robodyn.arrays import expect, numbers
 from robodyn.errors import IdentificationError, SettingsError, ShapeError
-from robodyn.identification.filtering import filtered_states
+from robodyn.identification.data.filtering import filtered_states
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.robot import Robot
 from robodyn.simulation.trajectory.states.samples import Samples

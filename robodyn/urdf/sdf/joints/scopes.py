@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 
-from robodyn.urdf.sdf.frames import MODEL, SEPARATOR
-from robodyn.urdf.sdf.joints import Axis, SdfJoint
+from robodyn.urdf.sdf.common.frames import MODEL, SEPARATOR
+from robodyn.urdf.sdf.joints.axes import Axis
+from robodyn.urdf.sdf.joints.joint import SdfJoint
 
 __all__ = ["WORLD", "scoped", "scoped_axis", "scoped_joint"]
 

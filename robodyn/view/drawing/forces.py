@@ -8,7 +8,7 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.robot import Robot
-from robodyn.view.scene import JointMark, joint_marks, link_places
+from robodyn.view.drawing.scene import JointMark, joint_marks, link_places
 
 __all__ = ["Forces", "forces"]
 

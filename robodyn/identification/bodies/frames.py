@@ -7,7 +7,7 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.description import Inertia
 from robodyn.errors import SettingsError, UnknownNameError
-from robodyn.identification.pseudo_inertia import matrix, moved, ten
+from robodyn.identification.bodies.pseudo_inertia import matrix, moved, ten
 from robodyn.model.parameter_changes import inertia_from
 from robodyn.robot import Robot
 

@@ -13,8 +13,9 @@ from robodyn.description.constants import with_constants
 from robodyn.description.exact_turns import exact_axis, exact_pose
 from robodyn.urdf.common.joint_values import Dynamics
 from robodyn.urdf.common.reader import Reader
-from robodyn.urdf.sdf.frames import Frames
-from robodyn.urdf.sdf.joints import Axis, SdfJoint
+from robodyn.urdf.sdf.common.frames import Frames
+from robodyn.urdf.sdf.joints.axes import Axis
+from robodyn.urdf.sdf.joints.joint import SdfJoint
 
 __all__ = ["add_joint_frame", "direction_in", "exactly_placed", "loop_of", "placed"]
 

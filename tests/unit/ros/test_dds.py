@@ -26,7 +26,7 @@ from robodyn.ros.engine.trajectories import MOST_POINTS
 pytest.importorskip("cyclonedds")
 
 
-PEER = Path(__file__).with_name("wire_peer.py")
+PEER = Path(__file__).with_name("dds_peer.py")
 ROS = os.environ.get("ROBODYN_ROS_PYTHON")
 
 
@@ -102,7 +102,7 @@ def test_a_flood(domain):
 
 
 def test_trajectories_and_loops(domain):
-    """A palletiser's motors follow a path from the wire; what is published closes its loops."""
+    """A palletiser's motors follow a path that comes by DDS; what is published closes its loops."""
     sim, said = simulation(domain, "palletizer", controller="gravity")
     robot, engine = sim.engine.robot, sim.engine
     peer = DdsNode("planner", domain=domain)
@@ -273,9 +273,3 @@ def test_the_command(domain, capsys):
     assert "waist, shoulder" in capsys.readouterr().out
     assert main(["publish", "palletizer", "--dds", "--rate", "-1"]) == 2
     assert "rate" in capsys.readouterr().err
-
-
-def test_the_former_name_is_the_same_node():
-    from robodyn.ros import wire
-
-    assert wire.WireNode is DdsNode

@@ -19,9 +19,10 @@ from robodyn.description.constants import with_constants
 from robodyn.joints import fixed, revolute
 from robodyn.tolerances import SAME_ORIGIN
 from robodyn.urdf.common.joint_values import Dynamics
-from robodyn.urdf.sdf.frames import Frames
-from robodyn.urdf.sdf.joints import Axis, SdfJoint
-from robodyn.urdf.sdf.loops import direction_in, exactly_placed
+from robodyn.urdf.sdf.common.frames import Frames
+from robodyn.urdf.sdf.joints.axes import Axis
+from robodyn.urdf.sdf.joints.joint import SdfJoint
+from robodyn.urdf.sdf.joints.loops import direction_in, exactly_placed
 
 __all__ = ["Hinges", "coordinate_name"]
 

@@ -12,13 +12,13 @@ from robodyn.array_types import FloatArray
 from robodyn.arrays import number, numbers
 from robodyn.equations.tree.regressor import PARAMETERS
 from robodyn.errors import IdentificationError, SettingsError, ShapeError
-from robodyn.identification.consistent import Body, nearest_possible
-from robodyn.identification.equations import Equations, equations, random_regressors
-from robodyn.identification.identified import Identified
-from robodyn.identification.least_squares import Fit, fit, hidden
-from robodyn.identification.measurements import Measurements, measured
-from robodyn.identification.pseudo_inertia import ball, thickened
-from robodyn.identification.selection import selected
+from robodyn.identification.bodies.consistent import Body, nearest_possible
+from robodyn.identification.bodies.pseudo_inertia import ball, thickened
+from robodyn.identification.data.measurements import Measurements, measured
+from robodyn.identification.estimation.equations import Equations, equations, random_regressors
+from robodyn.identification.estimation.identified import Identified
+from robodyn.identification.estimation.least_squares import Fit, fit, hidden
+from robodyn.identification.estimation.selection import selected
 from robodyn.parts.parameters import base_of
 from robodyn.results import BaseParameters
 from robodyn.robot import Robot

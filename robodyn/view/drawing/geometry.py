@@ -17,7 +17,7 @@ from robodyn.description import Mechanism, Pose
 from robodyn.errors import RobodynError
 from robodyn.urdf.common.packages import PackageDirs, Packages
 from robodyn.urdf.common.xml import Element, parse_xml
-from robodyn.view.files import find_file
+from robodyn.view.drawing.mesh_files import find_file
 
 __all__ = ["GREY", "Geometry", "Shape", "link_geometry"]
 

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from robodyn.array_types import FloatArray
 from robodyn.errors import AssemblyError
-from robodyn.identification.filtering import thinned
-from robodyn.identification.measurements import Measurements
-from robodyn.identification.moving import FAR
+from robodyn.identification.data.filtering import thinned
+from robodyn.identification.data.independent_motion import FAR
+from robodyn.identification.data.measurements import Measurements
 from robodyn.minimal.reduced import ReducedRobot
 from robodyn.model.speed_selection import speed_indices
 from robodyn.motion.base_motion import BaseMotion

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robodyn.array_types import FloatArray
-from robodyn.identification.pseudo_inertia import BASIS, matrix
+from robodyn.identification.bodies.pseudo_inertia import BASIS, matrix
 from robodyn.tolerances import IDENTIFICATION_CONVERGED, IDENTIFICATION_ROUNDING
 
 __all__ = ["Body", "nearest_possible"]

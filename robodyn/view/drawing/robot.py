@@ -11,11 +11,11 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.joints import fixed
 from robodyn.robot import Robot
-from robodyn.view.forces import Forces
-from robodyn.view.gaps import GapDrawing
-from robodyn.view.geometry import GREY, Geometry, Shape
-from robodyn.view.meshes import joint_axis, triangles
-from robodyn.view.scene import extent, joint_marks, link_places, sticks, wxyz
+from robodyn.view.drawing.forces import Forces
+from robodyn.view.drawing.gaps import GapDrawing
+from robodyn.view.drawing.geometry import GREY, Geometry, Shape
+from robodyn.view.drawing.meshes import joint_axis, triangles
+from robodyn.view.drawing.scene import extent, joint_marks, link_places, sticks, wxyz
 
 __all__ = ["Drawing"]
 

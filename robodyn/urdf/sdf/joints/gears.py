@@ -12,10 +12,10 @@ from robodyn.joints import joint_kind
 from robodyn.tolerances import GEARBOX_PARALLEL
 from robodyn.urdf.common.reader import Reader
 from robodyn.urdf.common.xml import Element, line_of
-from robodyn.urdf.sdf.frames import Frames
-from robodyn.urdf.sdf.joints import Axis, read_axes
-from robodyn.urdf.sdf.scopes import scoped, scoped_axis
-from robodyn.urdf.sdf.values import number_of, text_of
+from robodyn.urdf.sdf.common.frames import Frames
+from robodyn.urdf.sdf.common.values import number_of, text_of
+from robodyn.urdf.sdf.joints.axes import Axis, read_axes
+from robodyn.urdf.sdf.joints.scopes import scoped, scoped_axis
 
 __all__ = ["read_gear"]
 

@@ -1,6 +1,6 @@
-"""The other end of a wire, in a process of its own: with cyclonedds, or with rclpy.
+"""Another DDS participant, in a process of its own: with cyclonedds, or with rclpy.
 
-    python wire_peer.py dds|rclpy DOMAIN
+    python dds_peer.py dds|rclpy DOMAIN
 
 Speaks to the node ``sim`` and prints what it saw as JSON.
 """

@@ -13,13 +13,13 @@ from robodyn.arrays import expect, number
 from robodyn.description import Inertia
 from robodyn.equations.tree.regressor import PARAMETERS
 from robodyn.errors import SettingsError
-from robodyn.identification.consistent import Body, nearest_possible
-from robodyn.identification.equations import Equations, equations
-from robodyn.identification.frames import body_of, in_body, inertia_in
-from robodyn.identification.identify import PRIOR, estimated, noise_of, structure, told
-from robodyn.identification.least_squares import Fit
-from robodyn.identification.measurements import Measurements, measured
-from robodyn.identification.pseudo_inertia import ball, thickened
+from robodyn.identification.bodies.consistent import Body, nearest_possible
+from robodyn.identification.bodies.frames import body_of, in_body, inertia_in
+from robodyn.identification.bodies.pseudo_inertia import ball, thickened
+from robodyn.identification.data.measurements import Measurements, measured
+from robodyn.identification.estimation.equations import Equations, equations
+from robodyn.identification.estimation.identify import PRIOR, estimated, noise_of, structure, told
+from robodyn.identification.estimation.least_squares import Fit
 from robodyn.results import BaseParameters
 from robodyn.robot import Robot
 from robodyn.simulation.trajectory.trajectory import Trajectory

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from robodyn.array_types import FloatArray
 from robodyn.arrays import number
 from robodyn.errors import SettingsError
-from robodyn.identification.moving import refuse_several
+from robodyn.identification.data.independent_motion import refuse_several
 from robodyn.motion.samples import sample_times, samples
 from robodyn.robot import Robot
 from robodyn.tolerances import EVEN_RECORD

@@ -11,12 +11,12 @@ from robodyn.arguments import checked_arguments
 from robodyn.array_types import FloatArray
 from robodyn.arrays import number, numbers
 from robodyn.errors import IdentificationError, SettingsError, ShapeError
-from robodyn.identification.fourier import Excitation
-from robodyn.identification.identify import structure
-from robodyn.identification.least_squares import hidden
-from robodyn.identification.moving import Mover, States, mover_of
-from robodyn.identification.selection import selected
-from robodyn.identification.series import Bounds, Series
+from robodyn.identification.data.independent_motion import Mover, States, mover_of
+from robodyn.identification.estimation.identify import structure
+from robodyn.identification.estimation.least_squares import hidden
+from robodyn.identification.estimation.selection import selected
+from robodyn.identification.motions.fourier import Excitation
+from robodyn.identification.motions.series import Bounds, Series
 from robodyn.robot import Robot
 from robodyn.tolerances import EXCITATION_RANK
 

@@ -11,10 +11,10 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.description import Inertia
 from robodyn.equations.tree.regressor import PARAMETERS
-from robodyn.identification.equations import equations
-from robodyn.identification.frames import body_of, inertia_in
-from robodyn.identification.measurements import Measurements, measured
-from robodyn.identification.pseudo_inertia import possible
+from robodyn.identification.bodies.frames import body_of, inertia_in
+from robodyn.identification.bodies.pseudo_inertia import possible
+from robodyn.identification.data.measurements import Measurements, measured
+from robodyn.identification.estimation.equations import equations
 from robodyn.results import BaseParameters
 from robodyn.robot import Robot
 from robodyn.simulation.trajectory.pictures.plots import Panel, draw

@@ -10,7 +10,7 @@ from robodyn.array_types import FloatArray
 from robodyn.results import LoopGap
 from robodyn.robot import Robot
 from robodyn.tolerances import LOOP_GAP_SHOWN
-from robodyn.view.scene import wxyz
+from robodyn.view.drawing.scene import wxyz
 
 __all__ = ["GapDrawing", "open_gaps"]
 

@@ -1,0 +1,1 @@
+"""Inertial parameters of single bodies: which are possible, and in which frame they are given."""

@@ -1,0 +1,1 @@
+"""Parameters from measurements: linear equations, least squares, results and error bars."""

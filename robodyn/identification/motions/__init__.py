@@ -1,0 +1,1 @@
+"""Motions that excite a robot so that its parameters can be identified."""
