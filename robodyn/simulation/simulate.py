@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -13,11 +11,9 @@ from numpy.typing import ArrayLike
 from robodyn.arguments import checked_arguments
 from robodyn.arrays import named
 from robodyn.description import CompliantStops, Ground
-from robodyn.motion.base_motion import BasePath
 from robodyn.robot import Robot
 from robodyn.simulation.control.callbacks import Controller
 from robodyn.simulation.events.event import Event, EventFunction, as_events
-from robodyn.simulation.limits.joint_limits import Limits
 from robodyn.simulation.limits.motor_limits import MotorLimits
 from robodyn.simulation.loads.arguments import (
     base_path,
@@ -26,16 +22,13 @@ from robodyn.simulation.loads.arguments import (
     step_times,
     wrenches_on,
 )
-from robodyn.simulation.loads.driven import Driven, PathOfTime
-from robodyn.simulation.loads.loads import loads_on
-from robodyn.simulation.loads.prescribed_loads import BaseAt, PrescribedLoads, WrenchesAt
+from robodyn.simulation.loads.driven import PathOfTime
+from robodyn.simulation.loads.prescribed_loads import BaseAt, WrenchesAt
 from robodyn.simulation.motion.joint_stops import RigidStops, with_stops
-from robodyn.simulation.motion.loop import run_each, run_motion
+from robodyn.simulation.motion.loop import run_motion
 from robodyn.simulation.motion.motion_options import MotionOptions
 from robodyn.simulation.motion.phase import start_phase
 from robodyn.simulation.motion.progress import Progress, reporter
-from robodyn.simulation.motion.record import Record
-from robodyn.simulation.step.stepper import Stepper
 from robodyn.simulation.trajectory.trajectory import Trajectory
 
 __all__ = ["rollout", "simulate"]
@@ -170,28 +163,12 @@ def simulate(
     Exception
         What a function of yours raises, as it is; its ``.trajectory`` is the motion until then.
     """
-    robot, rigid = with_stops(on_ground(robot, ground), stops)
-    q, v = start_state(robot, q0, v0, 1)
-    wrenches = wrenches_on(wrenches, ())
-    times = step_times(duration, step)
-    path = base_path(base, times)
-    phase = start_phase(robot, controller, path, controlled, locked, times)
-    make = MotionOptions(
-        stepper=partial(
-            _stepper,
-            integrator=integrator,
-            wrenches=wrenches,
-            stabilization=stabilization,
-            tolerance=tolerance,
-            until=float(times[-1]),
-        ),
-        record=partial(_record, wrenches=wrenches, every=every, to=to),
-        limits=lambda robot: Limits(robot, limits),
-        stops=rigid,
-        to_files=to is not None,
-    )
-    happening = as_events(named("events", events, "functions or robodyn.Event objects"))
-    return run_motion(phase, happening, q, v, times, make, reporter(progress))
+    return _simulated(
+        robot, controller, q0, v0, 0, duration=duration, step=step, base=base,
+        controlled=controlled, locked=locked, wrenches=wrenches, events=events, progress=progress,
+        ground=ground, stops=stops, integrator=integrator, limits=limits,
+        stabilization=stabilization, tolerance=tolerance, every=every, to=to,
+    )  # fmt: skip
 
 
 @checked_arguments
@@ -246,54 +223,48 @@ def rollout(
     SimulationError, SimulationInterrupted, Exception
         As in `simulate`; ``.trajectory`` is what there is of all motions.
     """
-    robot, rigid = with_stops(on_ground(robot, ground), stops)
-    q, v = start_state(robot, q0, v0, 2)
-    wrenches = wrenches_on(wrenches, q.shape[:-1])
+    return _simulated(
+        robot, controller, q0, v0, 1, duration=duration, step=step, base=base,
+        controlled=controlled, locked=locked, wrenches=wrenches, events=events, progress=progress,
+        ground=ground, stops=stops, integrator=integrator, limits=limits,
+        stabilization=stabilization, tolerance=tolerance, every=every, to=to,
+    )  # fmt: skip
+
+
+def _simulated(
+    robot: Robot,
+    controller: Controller | None,
+    q0: ArrayLike | None,
+    v0: ArrayLike | None,
+    batch_axes: int,
+    *,
+    duration: float,
+    step: float,
+    base: BaseAt | None,
+    controlled: Mapping[str, PathOfTime] | None,
+    locked: Iterable[str],
+    wrenches: Mapping[str, ArrayLike] | WrenchesAt | None,
+    events: Sequence[Event | EventFunction],
+    progress: Progress | bool | None,
+    ground: Ground | Iterable[Ground],
+    stops: RigidStops | CompliantStops | None,
+    **options: Any,
+) -> Trajectory:
+    """The motion of one state, or of each of many: states have as many leading axes as given.
+
+    What is left in ``options`` is that of `MotionOptions` of the same name.
+    """
+    robot, rigid_stops = with_stops(on_ground(robot, ground), stops)
+    q, v = start_state(robot, q0, v0, 1 + batch_axes)
     times = step_times(duration, step)
     path = base_path(base, times)
     phase = start_phase(robot, controller, path, controlled, locked, times)
-    make = MotionOptions(
-        stepper=partial(
-            _stepper,
-            integrator=integrator,
-            wrenches=wrenches,
-            stabilization=stabilization,
-            tolerance=tolerance,
-            until=float(times[-1]),
-        ),
-        record=partial(_record, wrenches=wrenches),
-        limits=lambda robot: Limits(robot, limits),
-        stops=rigid,
+    own = MotionOptions(
+        wrenches=wrenches_on(wrenches, q.shape[:-1]),
+        stops=rigid_stops,
+        until=float(times[-1]),
+        batch=q.shape[:-1],
+        **options,
     )
-    all_of_them = partial(make.record, every=every, to=to, batch=q.shape[:-1])
     happening = as_events(named("events", events, "functions or robodyn.Event objects"))
-    if rigid is None and not happening:
-        make = replace(make, record=all_of_them)
-        return run_motion(phase, (), q, v, times, make, reporter(progress))
-    record = all_of_them(robot, path, len(times), phase.driven)
-    return run_each(phase, happening, q, v, times, make, record, reporter(progress))
-
-
-def _stepper(
-    robot: Robot,
-    driven: Driven,
-    base: BasePath | None,
-    wrenches: Any,
-    stabilization: tuple[float, float] | None,
-    **options: Any,
-) -> Stepper:
-    return Stepper(loads_on(robot, driven, base, wrenches, stabilization), **options)
-
-
-def _record(
-    robot: Robot,
-    base: BasePath | None,
-    size: int,
-    driven: Driven,
-    wrenches: Any,
-    batch: tuple[int, ...] = (),
-    **options: Any,
-) -> Record:
-    return Record(
-        robot, PrescribedLoads(base, wrenches), size, batch, driven=driven.speeds, **options
-    )
+    return run_motion(phase, happening, q, v, times, own, reporter(progress))

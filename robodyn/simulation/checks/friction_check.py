@@ -17,7 +17,7 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.caller import warn
 from robodyn.errors import EnergyWarning
-from robodyn.motion.base_motion import BasePath
+from robodyn.motion.base_motion import BaseMotion
 from robodyn.robot import Robot
 from robodyn.simulation.events.impulses import responses
 from robodyn.simulation.loads.column_names import speed_names
@@ -69,19 +69,13 @@ class Unresolved:
     contact: str = ""
 
 
-def announce_friction(
-    robot: Robot,
-    base: BasePath | None,
-    driven: tuple[int, ...],
-    motion: Trajectory,
-    every: int = 1,
-) -> bool:
+def announce_friction(motion: Trajectory, every: int = 1) -> bool:
     """Warn once, in one line, of friction that is not resolved; whether it was done.
 
     Arguments are those of `unresolved_friction`.
     """
-    found = unresolved_friction(robot, base, driven, motion, every)
-    if found is None:
+    found = unresolved_friction(motion, every)
+    if found is None or motion.robot is None:
         return False
     of = f" of motion {', '.join(map(str, found.motion))}" if found.motion else ""
     whose, stopped, speed = f"joint {found.joint!r}", "it", "its speed"
@@ -89,8 +83,9 @@ def announce_friction(
         whose, stopped = f"the ground at contact {found.contact!r}", f"joint {found.joint!r}"
         speed = "the speed of that joint"
     message = EnergyWarning(
-        f"steps of {found.step:.3g} s are too long for the friction of {whose} of {robot.name!r}, "
-        f"which stops {stopped} within {found.within:.3g} s: from t = {found.time:.6g} s on "
+        f"steps of {found.step:.3g} s are too long for the friction of {whose} of "
+        f"{motion.robot.name!r}, which stops {stopped} within {found.within:.3g} s: from t = "
+        f"{found.time:.6g} s on "
         f"{speed}{of} is not right where it should stop. Take steps no longer than that, "
         "integrator='auto' or 'implicit', or a larger friction_speed"
     )
@@ -98,26 +93,19 @@ def announce_friction(
     return True
 
 
-def unresolved_friction(
-    robot: Robot,
-    base: BasePath | None,
-    driven: tuple[int, ...],
-    motion: Trajectory,
-    every: int = 1,
-) -> Unresolved | None:
+def unresolved_friction(motion: Trajectory, every: int = 1) -> Unresolved | None:
     """The joint whose friction steps are too long for by the most; none if they are not.
 
     Parameters
     ----------
-    robot : Robot
-    base : BasePath or None
-    driven : tuple of int
-        Speeds that follow paths.
     motion : Trajectory
-        Of a method with steps that are given.
+        Of one robot, by a method with steps that are given.
     every : int
         Steps between samples.
     """
+    robot = motion.robot
+    if robot is None:
+        return None
     smooth = _smooth_speed(robot)
     if smooth is None or len(motion) < MANY:
         return None
@@ -130,16 +118,16 @@ def unresolved_friction(
     q, v, a = (x.reshape(len(motion), count, x.shape[-1]) for x in (motion.q, motion.v, motion.a))
     for n in np.unique(np.linspace(0, count - 1, MOTIONS).astype(int)):
         place = tuple(int(i) for i in np.unravel_index(n, shape)) if shape else ()
-        for k in sorted({*range(robot.nv)} - {*driven}):
+        for k in sorted({*range(robot.nv)} - {*motion.driven}):
             rows = _restless(h, v[:, n, k], a[:, n, k], NOTICED * smooth)
             chosen = rows[:: max(1, len(rows) // ASKED)]
-            rates = [_slope(robot, base, driven, float(t[i]), q[i, n], k, smooth) for i in chosen]
+            rates = [_slope(robot, motion, float(t[i]), q[i, n], k, smooth) for i in chosen]
             wrong = [i for i, rate in zip(chosen, rates, strict=True) if h[i] * rate > LIMIT]
             if wrong:
                 since, step = float(t[wrong[0]]), float(h.max())
                 given = (speed_names(robot)[k], since, 1.0 / max(rates), step)
                 state = t[wrong[0]], q[wrong[0], n], v[wrong[0], n]
-                contact = _contact(robot, base, driven, *state, k, smooth, step)
+                contact = _contact(robot, motion, *state, k, smooth, step)
                 found.append(Unresolved(*given, place, contact))
     return min(found, key=lambda x: x.within / x.step, default=None)
 
@@ -169,8 +157,7 @@ def _restless(h: FloatArray, v: FloatArray, a: FloatArray, least: float) -> list
 
 def _contact(
     robot: Robot,
-    base: BasePath | None,
-    driven: tuple[int, ...],
+    motion: Trajectory,
     t: float,
     q: FloatArray,
     v: FloatArray,
@@ -181,29 +168,36 @@ def _contact(
     """The contact that is pressed most; none if steps are too long for joints alone."""
     if not any(plane.friction for plane in robot.ground):
         return ""
-    if step * _slope(robot.with_(ground=()), base, driven, t, q, k, smooth) > LIMIT:
+    if step * _slope(robot.with_(ground=()), motion, t, q, k, smooth) > LIMIT:
         return ""
-    at, time = None if base is None else base(t), t if robot.depends_on_time else None
+    at, time = _base_at(motion, t), t if robot.depends_on_time else None
     contacts = robot.ground_contacts(q, v, base=at, t=time)
     return max(contacts, key=lambda name: float(np.linalg.norm(contacts[name].force)))
 
 
 def _slope(
     robot: Robot,
-    base: BasePath | None,
-    driven: tuple[int, ...],
+    motion: Trajectory,
     t: float,
     q: FloatArray,
     k: int,
     smooth: float,
 ) -> float:
     """How fast friction stops what moves as an impulse at a joint makes it move, slowly [1/s]."""
-    at = None if base is None else base(t)
+    at = _base_at(motion, t)
     time = t if robot.depends_on_time else None
-    jump = responses(robot, q, np.eye(robot.nv)[[k]], driven, at, time)[0]
+    jump = responses(robot, q, np.eye(robot.nv)[[k]], motion.driven, at, time)[0]
     size = np.abs(jump).max()
     if not size > 0.0:
         return 0.0
     v = np.array([np.zeros(robot.nv), jump * (SLOW * smooth / size)])
     still, slow = robot.passive_forces(np.array([q, q]), v, base=at, t=time)
     return float((still - slow) @ jump * size / (SLOW * smooth * jump[k]))
+
+
+def _base_at(motion: Trajectory, t: float) -> BaseMotion | None:
+    """How the base moves at an instant [s]."""
+    given = motion.surroundings.base_at(np.array([t]))
+    if given is None:
+        return None
+    return BaseMotion(given.pose[0], given.twist[0], given.acceleration[0])

@@ -40,11 +40,11 @@ def move_through_events(
     q: FloatArray,
     v: FloatArray,
     times: FloatArray,
-    make: MotionOptions,
+    options: MotionOptions,
     report: Progress,
 ) -> Trajectory:
     """The motion from a state over some instants, or until an event ends it."""
-    motion = _Motion(phase, events, q, v, times, make)
+    motion = _Motion(phase, events, q, v, times, options)
     last, k, told = len(times) - 1, 0, 0
     with keeping(motion.so_far):
         while k < last and not motion.ended:
@@ -78,15 +78,15 @@ class _Motion:
         q: FloatArray,
         v: FloatArray,
         times: FloatArray,
-        make: MotionOptions,
+        options: MotionOptions,
     ) -> None:
-        self._times, self._make, self.ended = times, make, False
+        self._times, self._options, self.ended = times, options, False
         self._interval = float(times[1] - times[0]) if len(times) > 1 else 1.0
         self._t, self._q, self._v = float(times[0]), q, v
         self._tau, self._sampled = np.zeros(phase.robot.nv), False
         self._kept = False  # whether the next sample is, whatever ``every`` says
         self._forces: tuple[FloatArray, FloatArray] | None = None
-        self._records = PhaseRecords(make, times)
+        self._records = PhaseRecords(options, times)
         self._held: tuple[End, ...] = ()
         self._steps: EventFreeSteps | None = None  # of this phase, once it has ``begun`` with them
         self._asked: FloatArray | None = None  # of the controller at this instant, not acting yet
@@ -297,11 +297,11 @@ class _Motion:
         self._begun = False
         self._others: dict[Robot, Stepper] = {}
         moves = phase.robot, phase.driven, phase.base
-        self._stepper = self._free = self._make.stepper(*moves, tell=self._records.note)
+        self._stepper = self._free = self._options.stepper(*moves, tell=self._records.note)
         if phase.held:
-            self._free = self._make.stepper(phase.robot, phase.paths, phase.base)
-        self._limits = self._make.limits(phase.robot)
-        self._ends = ends_of(phase.robot, self._make.stops)
+            self._free = self._options.stepper(phase.robot, phase.paths, phase.base)
+        self._limits = self._options.limits_of(phase.robot)
+        self._ends = ends_of(phase.robot, self._options.stops)
         self._records.begin(phase, self._t)
         self._records.current.memories.watch(phase.controller)
         if len(self._tau) != phase.robot.nv:
@@ -311,7 +311,7 @@ class _Motion:
 
     def _at_stops(self, tau: FloatArray, resting: str = "") -> Contact:
         with self._breaking(self._t):
-            restitution = 0.0 if self._make.stops is None else self._make.stops.restitution
+            restitution = 0.0 if self._options.stops is None else self._options.stops.restitution
             state = (self._t, self._q, self._v, tau)
             given = self._phase, self._free, self._ends, restitution
             return met(*given, *state, self._interval, resting)
@@ -338,7 +338,7 @@ class _Motion:
             stepper, phase = self._stepper, self._phase
             if robot is not None and robot is not phase.robot:
                 if robot not in self._others:
-                    self._others[robot] = self._make.stepper(robot, phase.driven, phase.base)
+                    self._others[robot] = self._options.stepper(robot, phase.driven, phase.base)
                 stepper = self._others[robot]
             return stepper.accelerations(t, q, v, self._tau)[0]
 

@@ -35,11 +35,11 @@ from robodyn.simulation.motion.phase import Phase
 from robodyn.simulation.motion.progress import Progress
 from robodyn.simulation.motion.record import Record
 from robodyn.simulation.motion.run_compiled import carry
-from robodyn.simulation.motion.simulate_each import each_alone
+from robodyn.simulation.motion.simulate_each import simulate_each
 from robodyn.simulation.step.stepper import Stepper
 from robodyn.simulation.trajectory.trajectory import Trajectory
 
-__all__ = ["run_each", "run_motion"]
+__all__ = ["run_motion"]
 
 
 def run_motion(
@@ -48,53 +48,39 @@ def run_motion(
     q: FloatArray,
     v: FloatArray,
     times: FloatArray,
-    make: MotionOptions,
+    options: MotionOptions,
     report: Progress,
 ) -> Trajectory:
     """The motion from a state over some instants, or until an event ends it."""
     if phase.controller is not None:
         check_callable("controller", phase.controller)
+    has_events = bool(events) or options.stops is not None
+    if has_events and options.batch:
+        motion = simulate_each(phase, events, q, v, times, options, report)
+        report(1.0)
+        options.limits_of(phase.robot).announce(motion.t, motion.q, motion.v, motion.tau)
+        return motion
     phase = dataclasses.replace(phase, controller=at_start(phase.robot, phase.controller))
-    limits = make.limits(phase.robot)
+    limits = options.limits_of(phase.robot)
     step = float(times[1] - times[0]) if len(times) > 1 else 0.0
-    if events or make.stops is not None:
+    if has_events:
         with naming_unstable_hold(phase, step):
-            motion = move_through_events(phase, events, q, v, times, make, report)
+            motion = move_through_events(phase, events, q, v, times, options, report)
     else:
-        record = make.record(phase.robot, phase.base, len(times), phase.driven)
+        record = options.record(phase.robot, phase.base, len(times), phase.driven)
         tell = record.events.append
-        stepper = make.stepper(phase.robot, phase.driven, phase.base, tell=tell)
+        stepper = options.stepper(phase.robot, phase.driven, phase.base, tell=tell)
         record.memories.watch(phase.controller)
         with naming_unstable_hold(phase, step), keeping(record.so_far):
             q, v = stepper.start(float(times[0]), q, v)
             move(stepper, phase.controller, q, v, times, record, report, limits)
         motion = record.trajectory()
         if not announce_unstable_hold(phase, motion, step) and stepper.steps_are_given:
-            given = (phase.robot, phase.base, phase.driven.speeds, motion, record.every)
-            if not announce_friction(*given):
-                announce_imbalance(*given, stepper.order)
+            if not announce_friction(motion, record.every):
+                announce_imbalance(motion, record.every, stepper.order)
     report(1.0)
     announce_passage(motion)
     limits.announce(motion.t, motion.q, motion.v, motion.tau)
-    return motion
-
-
-def run_each(
-    phase: Phase,
-    events: Sequence[Event],
-    q: FloatArray,
-    v: FloatArray,
-    times: FloatArray,
-    make: MotionOptions,
-    record: Record,
-    report: Progress,
-) -> Trajectory:
-    """Many motions from states, shape (n, ...), each with events at instants of its own."""
-    if phase.controller is not None:
-        check_callable("controller", phase.controller)
-    motion = each_alone(phase, events, q, v, times, make, record, report)
-    report(1.0)
-    make.limits(phase.robot).announce(motion.t, motion.q, motion.v, motion.tau)
     return motion
 
 

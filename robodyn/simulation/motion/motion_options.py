@@ -1,47 +1,86 @@
-"""What a simulation makes anew wherever what moves changes."""
+"""The options of a simulation that hold for all of a motion, and what is made by them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
+from robodyn.array_types import FloatArray
+from robodyn.motion.base_motion import BasePath
+from robodyn.robot import Robot
 from robodyn.simulation.limits.joint_limits import Limits
+from robodyn.simulation.limits.motor_limits import MotorLimits
+from robodyn.simulation.loads.driven import Driven
+from robodyn.simulation.loads.loads import loads_on
+from robodyn.simulation.loads.prescribed_loads import PrescribedLoads, WrenchesAt
 from robodyn.simulation.motion.joint_stops import RigidStops
 from robodyn.simulation.motion.record import Record
 from robodyn.simulation.step.stepper import Stepper
+from robodyn.simulation.trajectory.states.event_record import EventRecord
 
 __all__ = ["MotionOptions"]
 
 
 @dataclass(frozen=True, eq=False)
 class MotionOptions:
-    """What a phase of a motion needs, as `simulate` was told to make it.
+    """Options of `simulate` and `rollout`, under their names there.
 
     Attributes
     ----------
-    stepper : callable
-        (robot, driven, base) -> Stepper; it takes ``wrenches`` and ``tell`` as well.
-    record : callable
-        (robot, base, size, driven) -> Record; so does it.
-    limits : callable
-        robot -> Limits.
+    integrator : str
+    wrenches : mapping of link name to ndarray, shape (..., 6), callable or None
+    limits : {"ignore", "report", "enforce"} or MotorLimits
+    stabilization : (float, float) or None
+    tolerance : float or None
+    every : int
+    to : path or None
     stops : RigidStops or None
-    to_files : bool
-        Whether records are written to files.
+        Compliant ones are part of the robot.
+    until : float [s]
+        The end of the motion.
+    batch : tuple of int
+        Leading axes of a state.
     """
 
-    stepper: Callable[..., Stepper]
-    record: Callable[..., Record]
-    limits: Callable[..., Limits]
-    stops: RigidStops | None = None
-    to_files: bool = False
+    integrator: str
+    wrenches: Mapping[str, FloatArray] | WrenchesAt | None
+    limits: str | MotorLimits
+    stabilization: tuple[float, float] | None
+    tolerance: float | None
+    every: int
+    to: str | os.PathLike[str] | None
+    stops: RigidStops | None
+    until: float
+    batch: tuple[int, ...] = ()
 
-    def of_motion(self, k: int, wrenches: Any) -> MotionOptions:
-        """The same for one of many motions, on which its own wrenches act."""
-        if callable(wrenches):
-            return self
-        own = {link: x if x.ndim == 1 else x[k] for link, x in wrenches.items()}
-        stepper = partial(self.stepper, wrenches=own)
-        return replace(self, stepper=stepper, record=partial(self.record, wrenches=own))
+    def stepper(
+        self,
+        robot: Robot,
+        driven: Driven,
+        base: BasePath | None,
+        tell: Callable[[EventRecord], None] | None = None,
+    ) -> Stepper:
+        """What moves a robot; ``tell`` takes a record of each choice of the method."""
+        loads = loads_on(robot, driven, base, self.wrenches, self.stabilization)
+        return Stepper(
+            loads, self.integrator, tolerance=self.tolerance, until=self.until, tell=tell
+        )
+
+    def record(self, robot: Robot, base: BasePath | None, size: int, driven: Driven) -> Record:
+        """What takes the samples of a robot, as many as are expected."""
+        loads = PrescribedLoads(base, self.wrenches or {})
+        options: dict[str, Any] = {"every": self.every, "to": self.to}
+        return Record(robot, loads, size, self.batch, driven=driven.speeds, **options)
+
+    def limits_of(self, robot: Robot) -> Limits:
+        """What is done about the limits of a robot."""
+        return Limits(robot, self.limits)
+
+    def of_motion(self, k: int) -> MotionOptions:
+        """The same for one of many motions, of which every step is kept in memory."""
+        own = self.wrenches
+        if own is not None and not callable(own):
+            own = {link: x if x.ndim == 1 else x[k] for link, x in own.items()}
+        return replace(self, wrenches=own, every=1, to=None, batch=())

@@ -27,7 +27,7 @@ class PhaseRecords:
 
     Parameters
     ----------
-    make : MotionOptions
+    options : MotionOptions
     times : ndarray, shape (n,) [s]
         Instants of the steps.
 
@@ -39,8 +39,8 @@ class PhaseRecords:
 
     current: Record
 
-    def __init__(self, make: MotionOptions, times: FloatArray) -> None:
-        self._make, self._times = make, times
+    def __init__(self, options: MotionOptions, times: FloatArray) -> None:
+        self._options, self._times = options, times
         self._records: list[tuple[Phase, Record]] = []
         self._events: list[EventRecord] = []
 
@@ -57,7 +57,7 @@ class PhaseRecords:
         SettingsError
             If another robot would have to be written into the files of the first.
         """
-        if self._records and self._make.to_files:
+        if self._records and self._options.to is not None:
             first = self._records[0][0]
             if phase.robot is first.robot and phase.base is first.base:
                 return
@@ -66,7 +66,7 @@ class PhaseRecords:
                 "while it goes on: leave out to=, and save it afterwards"
             )
         size = int(np.count_nonzero(self._times >= t)) + 1
-        self.current = self._make.record(phase.robot, phase.base, size, phase.driven)
+        self.current = self._options.record(phase.robot, phase.base, size, phase.driven)
         self._records.append((phase, self.current))
 
     def note(self, event: EventRecord) -> None:
@@ -89,13 +89,13 @@ class PhaseRecords:
     def check_steps(self, run: Trajectory, order: int) -> None:
         """Warn once of a phase whose steps are too long, by a method of some order."""
         used = self._used()
-        for (phase, record), piece in zip(used, run.phases or (run,), strict=True):
-            given = (phase.robot, phase.base, phase.driven.speeds, piece, record.every)
-            if announce_friction(*given) or announce_imbalance(*given, order):
+        for (_, record), piece in zip(used, run.phases or (run,), strict=True):
+            every = record.every
+            if announce_friction(piece, every) or announce_imbalance(piece, every, order):
                 return
 
     def _used(self) -> list[tuple[Phase, Record]]:
-        return [x for x in self._records if x[1].count or self._make.to_files]
+        return [x for x in self._records if x[1].count or self._options.to is not None]
 
     @contextlib.contextmanager
     def breaking(self, t: float, until: float) -> Iterator[None]:

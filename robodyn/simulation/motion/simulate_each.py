@@ -18,23 +18,21 @@ from robodyn.simulation.motion.event_loop import move_through_events
 from robodyn.simulation.motion.motion_options import MotionOptions
 from robodyn.simulation.motion.phase import Phase
 from robodyn.simulation.motion.progress import Progress
-from robodyn.simulation.motion.record import Record
 from robodyn.simulation.trajectory.trajectory import Trajectory
 
-__all__ = ["each_alone"]
+__all__ = ["simulate_each"]
 
 #: Arrays of a sample.
 STATE = ("q", "v", "a", "tau")
 
 
-def each_alone(
+def simulate_each(
     phase: Phase,
     events: Sequence[Event],
     q: FloatArray,
     v: FloatArray,
     times: FloatArray,
-    make: MotionOptions,
-    record: Record,
+    options: MotionOptions,
     report: Progress,
 ) -> Trajectory:
     """Samples of all motions at common instants, each after what happens then.
@@ -45,12 +43,10 @@ def each_alone(
     events : sequence of Event
     q, v : ndarray, shape (n, nq), (n, nv)
     times : ndarray, shape (m,) [s]
-    make : MotionOptions
-        Of a single motion.
-    record : Record
-        Of all of them.
+    options : MotionOptions
     report : callable
     """
+    record = options.record(phase.robot, phase.base, len(times), phase.driven)
     sizes = (q.shape[1], *[v.shape[1]] * 3)
     arrays = [np.full((len(times), len(q), size), np.nan) for size in sizes]
     memory: dict[str, FloatArray] = {}
@@ -81,7 +77,7 @@ def each_alone(
             controller = at_start(phase.robot, of_motion(phase.controller, k))
             own = dataclasses.replace(phase, controller=_of_one(controller))
             try:
-                alone = make.of_motion(k, record.surroundings.wrenches)
+                alone = options.of_motion(k)
                 run = move_through_events(own, events, *state, times, alone, lambda part: None)
             except (Exception, SimulationInterrupted) as error:
                 part = given_up(error)

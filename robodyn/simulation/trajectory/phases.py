@@ -14,7 +14,7 @@ from robodyn.simulation.control.recorded_states import joined_memories
 from robodyn.simulation.trajectory.computed_fields import COMPUTED
 from robodyn.simulation.trajectory.states.event_record import EventRecord
 
-__all__ = ["at_instants", "joined"]
+__all__ = ["at_instants", "joined", "slice_phases"]
 
 
 #: `robodyn.Trajectory`, which uses this file.
@@ -66,3 +66,19 @@ def _as_seen_from(robot: Robot | None, phase: Any) -> tuple[FloatArray, ...]:
         if there is not None and there.v.stop - there.v.start == joint.v.stop - joint.v.start:
             a[:, joint.v], tau[:, joint.v] = phase.a[:, there.v], phase.tau[:, there.v]
     return found
+
+
+def slice_phases(phases: Sequence[Any], index: Any) -> tuple[Any, ...]:
+    """The parts of phases that an index of all samples takes; none for a single sample."""
+    if not phases:
+        return ()
+    kept = np.arange(sum(map(len, phases)))[index]
+    if kept.ndim == 0:
+        return ()
+    found, first = [], 0
+    for phase in phases:
+        own = kept[(kept >= first) & (kept < first + len(phase))] - first
+        if len(own):
+            found.append(phase[own])
+        first += len(phase)
+    return tuple(found)

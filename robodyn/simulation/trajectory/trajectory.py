@@ -27,9 +27,8 @@ from robodyn.simulation.trajectory.computed_fields import (
 from robodyn.simulation.trajectory.files import formats as trajectory_files
 from robodyn.simulation.trajectory.files import table
 from robodyn.simulation.trajectory.joint_motion import JointMotion, joint_column, joint_motion
-from robodyn.simulation.trajectory.one_motion import one_motion
-from robodyn.simulation.trajectory.phases import at_instants, joined
-from robodyn.simulation.trajectory.pieces import pieces
+from robodyn.simulation.trajectory.motion_of_batch import motion_of_batch
+from robodyn.simulation.trajectory.phases import at_instants, joined, slice_phases
 from robodyn.simulation.trajectory.resampling import instants_of, resampled
 from robodyn.simulation.trajectory.states import energies
 from robodyn.simulation.trajectory.states.energy_audit import (
@@ -137,7 +136,7 @@ class Trajectory:
         }
         events = events_among(self.events, self.t, index)
         surroundings = self.surroundings[index]
-        phases = pieces(self.phases, index)
+        phases = slice_phases(self.phases, index)
         memory = {name: x[index] for name, x in self.memory.items()}
         return replace(
             self, **states, **known, surroundings=surroundings, events=events, phases=phases,
@@ -157,7 +156,7 @@ class Trajectory:
         ShapeError
             If there is no such motion.
         """
-        return replace(self, **{**COMPUTED, **one_motion(vars(self), place)})
+        return replace(self, **{**COMPUTED, **motion_of_batch(vars(self), place)})
 
     def __getstate__(self) -> dict[str, Any]:
         """For pickles: functions of time, which have none, by what they were at the samples."""

@@ -1,4 +1,4 @@
-"""Whether the energy of a motion agrees with the work of forces that are known: a quick look.
+"""Whether the work of forces that are known explains the energy of a motion: a quick look.
 
 Nothing but torques, dampers and friction puts energy into a robot or takes it out, whose base rests
 and on whose links nothing acts: ``v . tau``, and what passive forces take. What does not agree with
@@ -7,42 +7,42 @@ their work is looked at closely elsewhere.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.robot import Robot
 from robodyn.simulation.trajectory.trajectory import Trajectory
 
-__all__ = ["agrees", "forces_are_known"]
+__all__ = ["only_known_forces_work", "work_explains_energy"]
 
 #: Numbers of a column that are computed with at once: they fit into a core's caches.
 TOGETHER = 8192
 
 
-def forces_are_known(motion: Trajectory, base: object, driven: Sequence[int]) -> bool:
-    """Nothing but torques, dampers and friction does work."""
-    robot = motion.robot
-    acted_on = bool(motion.surroundings.wrenches)
-    return robot is not None and base is None and not (driven or acted_on or robot.ground)
+def only_known_forces_work(motion: Trajectory) -> bool:
+    """Whether nothing but torques, dampers and friction does work."""
+    robot, loads = motion.robot, motion.surroundings
+    moved = motion.driven or loads.wrenches or loads.base is not None
+    return robot is not None and not moved and not robot.ground
 
 
-def agrees(
-    robot: Robot, motion: Trajectory, part: float, rounding: float, at_rest: float, every: int
+def work_explains_energy(
+    motion: Trajectory, part: float, rounding: float, at_rest: float, every: int
 ) -> bool:
     """Whether no more energy is missing, or too much, than part of what is exchanged.
 
     Parameters
     ----------
-    robot : Robot
     motion : Trajectory
+        Of a robot.
     part, rounding : float
         Of what is exchanged, and of the energy itself.
     at_rest : float [J/kg]
     every : int
         Steps between samples; if they are several, work is not known from samples.
     """
+    robot = motion.robot
+    assert robot is not None
     n = len(motion)
     q, v, tau = (x.reshape(n, -1, x.shape[-1]) for x in (motion.q, motion.v, motion.tau))
     kinetic, potential = np.empty((2, n, q.shape[1]))

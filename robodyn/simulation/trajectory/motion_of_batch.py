@@ -13,10 +13,10 @@ from robodyn.errors import ShapeError
 from robodyn.simulation.loads.prescribed_loads import PrescribedLoads, Sampled, Surroundings
 from robodyn.simulation.trajectory.states.event_record import EventRecord
 
-__all__ = ["one_motion"]
+__all__ = ["motion_of_batch"]
 
 
-def one_motion(fields: Mapping[str, Any], place: tuple[int, ...]) -> dict[str, Any]:
+def motion_of_batch(fields: Mapping[str, Any], place: tuple[int, ...]) -> dict[str, Any]:
     """The fields of one motion, by its place among all.
 
     Raises
