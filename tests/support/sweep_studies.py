@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 import time
 import uuid
@@ -22,6 +23,11 @@ def square(x):
 def leave_trace(folder, k):
     """Leave a file, so that each time a row is computed is counted."""
     (Path(folder) / f"{k}.{uuid.uuid4().hex}").touch()
+
+
+def values(folder, count):
+    """What a sweep of so many rows goes over."""
+    return {"folder": [str(folder)], "k": range(count)}
 
 
 def times(folder):
@@ -115,6 +121,17 @@ def each(stiffness, q0):
         step=2e-3,
     )
     return {"q": run.q[-1], "peak": np.abs(run.tau).max()}
+
+
+def started(folder, path, how, address=""):
+    """A process with a sweep of forty rows, that is a few rows on its way."""
+    command = [sys.executable, __file__, str(folder), str(path), how, address]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, start_new_session=True)
+    until = time.monotonic() + 120.0
+    while len(times(folder)) < 7 and process.poll() is None and time.monotonic() < until:
+        time.sleep(0.005)
+    assert process.poll() is None, process.stderr.read().decode()
+    return process
 
 
 if __name__ == "__main__":

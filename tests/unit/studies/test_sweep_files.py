@@ -13,21 +13,20 @@ import time
 import numpy as np
 import pytest
 from support import sweep_studies
-from support.sweep_studies import counted, dies, dies_once, failing, leave_trace, slow, times
+from support.sweep_studies import (
+    counted,
+    dies,
+    dies_once,
+    failing,
+    leave_trace,
+    slow,
+    started,
+    times,
+    values,
+)
 
 import robodyn as rd
 from robodyn.errors import FileError, MissingFileError, SweepWarning
-
-
-def values(folder, count):
-    return {"folder": [str(folder)], "k": range(count)}
-
-
-@pytest.fixture
-def folder(tmp_path):
-    """For traces of rows that were computed; files of sweeps lie beside it."""
-    (tmp_path / "traces").mkdir()
-    return tmp_path / "traces"
 
 
 def test_a_second_call_computes_nothing(folder, tmp_path):
@@ -210,17 +209,6 @@ def test_a_row_that_kills_workers_fails_and_is_tried_again_by_the_next_call(fold
     table = rd.sweep(dies, values(folder, 6), path=path)
     np.testing.assert_array_equal(table["value"][0], np.arange(6) / 3.0)
     assert times(folder) == dict.fromkeys(range(6), 1) | {3: 3}
-
-
-def started(folder, path, how, address=""):
-    """A process with a sweep of forty rows, that is a few rows on its way."""
-    command = [sys.executable, sweep_studies.__file__, str(folder), str(path), how, address]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, start_new_session=True)
-    until = time.monotonic() + 120.0
-    while len(times(folder)) < 7 and process.poll() is None and time.monotonic() < until:
-        time.sleep(0.005)
-    assert process.poll() is None, process.stderr.read().decode()
-    return process
 
 
 @pytest.mark.parametrize("how", ["threads", "processes"])

@@ -13,22 +13,21 @@ import time
 import numpy as np
 import pytest
 from support import sweep_studies
-from support.sweep_studies import counted, dies, dies_once, failing, noise, slow, square, times
-from test_sweep_files import folder, started, values  # noqa: F401
+from support.sweep_studies import (
+    counted,
+    dies,
+    dies_once,
+    failing,
+    noise,
+    slow,
+    square,
+    started,
+    times,
+    values,
+)
 
 import robodyn as rd
 from robodyn.errors import SweepWarning
-
-
-@pytest.fixture(scope="module")
-def cluster():
-    """A scheduler, and two worker processes with nannies that replace them."""
-    import distributed
-
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address=":0"
-    ) as cluster:
-        yield cluster
 
 
 @pytest.fixture(params=["processes", "address", "client"])
@@ -47,14 +46,14 @@ def way(request):
         yield {"scheduler": client}
 
 
-def test_every_row_once_and_in_order(folder, way):  # noqa: F811
+def test_every_row_once_and_in_order(folder, way):
     table = rd.sweep(counted, values(folder, 50), **way)
     np.testing.assert_array_equal(table["third"][0], np.arange(50) / 3.0)
     assert table["name"][0].tolist() == [f"row {k}" for k in range(50)]
     assert times(folder) == dict.fromkeys(range(50), 1)
 
 
-def test_failures_come_back_as_words(folder, way):  # noqa: F811
+def test_failures_come_back_as_words(folder, way):
     with pytest.warns(SweepWarning, match="3 of 9 rows failed"):
         table = rd.sweep(failing, values(folder, 9), **way)
     with pytest.warns(SweepWarning):
@@ -70,7 +69,7 @@ def test_random_numbers_do_not_depend_on_who_computes(way):
     assert len(np.unique(here["value"])) == 27
 
 
-def test_a_sweep_begun_here_goes_on_there(folder, tmp_path, way):  # noqa: F811
+def test_a_sweep_begun_here_goes_on_there(folder, tmp_path, way):
     path = tmp_path / "study.sweep"
 
     def stop(part):
@@ -153,22 +152,22 @@ def test_a_cluster_takes_any_function(cluster):
     assert table["value"].tolist() == [3.0, 6.0]
 
 
-def test_a_dead_dask_worker_is_replaced(folder, cluster):  # noqa: F811
-    table = rd.sweep(dies_once, values(folder, 8), scheduler=cluster.scheduler_address)
+def test_a_dead_dask_worker_is_replaced(folder, mortal_cluster):
+    table = rd.sweep(dies_once, values(folder, 8), scheduler=mortal_cluster.scheduler_address)
     np.testing.assert_array_equal(table["value"][0], np.arange(8) / 3.0)
     assert (folder / "died").exists()
     assert times(folder)[3] == 2
 
 
-def test_a_dask_worker_killed_from_outside(folder, tmp_path, cluster):  # noqa: F811
+def test_a_dask_worker_killed_from_outside(folder, tmp_path, mortal_cluster):
     path = tmp_path / "study.sweep"
 
     def kill(part):
         if part == 0.2:
-            process = next(iter(cluster.workers.values())).process.process
+            process = next(iter(mortal_cluster.workers.values())).process.process
             os.kill(process.pid, signal.SIGKILL)
 
-    options = {"path": path, "scheduler": cluster.scheduler_address}
+    options = {"path": path, "scheduler": mortal_cluster.scheduler_address}
     table = rd.sweep(slow, values(folder, 40), progress=kill, **options)
     np.testing.assert_array_equal(table["value"][0], np.arange(40) / 3.0)
     counts = times(folder)
@@ -176,9 +175,9 @@ def test_a_dask_worker_killed_from_outside(folder, tmp_path, cluster):  # noqa: 
     assert times(folder) == counts
 
 
-def test_a_row_that_kills_dask_workers_fails_and_is_tried_again(folder, tmp_path, cluster):  # noqa: F811
+def test_a_row_that_kills_dask_workers_fails_and_is_tried_again(folder, tmp_path, mortal_cluster):
     path = tmp_path / "study.sweep"
-    options = {"path": path, "scheduler": cluster.scheduler_address}
+    options = {"path": path, "scheduler": mortal_cluster.scheduler_address}
     with pytest.warns(SweepWarning, match="the workers died of it"):
         table = rd.sweep(dies, values(folder, 6), **options)
     assert table.done[0].tolist() == [True, True, True, False, True, True]
@@ -187,36 +186,29 @@ def test_a_row_that_kills_dask_workers_fails_and_is_tried_again(folder, tmp_path
     np.testing.assert_array_equal(table["value"][0], np.arange(6) / 3.0)
 
 
-def test_rows_beside_one_that_kills_its_worker_are_tried_again(folder):  # noqa: F811
-    """A cluster that gives up all that was on a worker as soon as it dies."""
+@pytest.fixture
+def unforgiving():
+    """Clusters that give up all that was on a worker as soon as it dies."""
     import dask
-    import distributed
 
-    unforgiving = {
+    settings = {
         "distributed.scheduler.allowed-failures": 0,
         "distributed.scheduler.worker-saturation": "inf",
     }
-    with (
-        dask.config.set(unforgiving),
-        distributed.LocalCluster(
-            n_workers=1, threads_per_worker=1, dashboard_address=":0"
-        ) as cluster,
-        pytest.warns(SweepWarning, match="1 of 8 rows failed; row 3"),
-    ):
-        table = rd.sweep(dies, values(folder, 8), scheduler=cluster.scheduler_address)
+    with dask.config.set(settings):
+        yield
+
+
+def test_rows_beside_one_that_kills_its_worker_are_tried_again(folder, unforgiving, lone_worker):
+    with pytest.warns(SweepWarning, match="1 of 8 rows failed; row 3"):
+        table = rd.sweep(dies, values(folder, 8), scheduler=lone_worker.scheduler_address)
     assert table.done[0].tolist() == [True] * 3 + [False] + [True] * 4
 
 
-def test_results_that_a_cluster_drops_are_computed_again(folder):  # noqa: F811
-    """On a cluster of its own: a worker that is restarted while it starts may not come back."""
+def test_results_that_a_cluster_drops_are_computed_again(folder, mortal_cluster):
     import distributed
 
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=":0"
-        ) as cluster,
-        distributed.Client(cluster, set_as_default=False) as client,
-    ):
+    with distributed.Client(mortal_cluster, set_as_default=False) as client:
 
         def restart(part):
             if part == 0.2:
@@ -226,7 +218,7 @@ def test_results_that_a_cluster_drops_are_computed_again(folder):  # noqa: F811
     np.testing.assert_array_equal(table["value"][0], np.arange(20) / 3.0)
 
 
-def test_a_main_process_killed_while_a_cluster_works(folder, tmp_path, cluster):  # noqa: F811
+def test_a_main_process_killed_while_a_cluster_works(folder, tmp_path, cluster):
     path = tmp_path / "study.sweep"
     process = started(folder, path, "dask", cluster.scheduler_address)
     process.kill()
@@ -250,22 +242,19 @@ def impatient():
         yield
 
 
-def test_a_scheduler_that_goes_away(folder, tmp_path, impatient):  # noqa: F811
-    import distributed
-
+def test_a_scheduler_that_goes_away(folder, tmp_path, impatient, lone_worker):
     path = tmp_path / "study.sweep"
-    cluster = distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0")
 
     def close(part):
         if part == 0.1:
-            cluster.close()
+            lone_worker.close()
 
     with pytest.raises(rd.SweepError, match="the Dask scheduler has gone"):
         rd.sweep(
             slow,
             values(folder, 40),
             path=path,
-            scheduler=cluster.scheduler_address,
+            scheduler=lone_worker.scheduler_address,
             progress=close,
         )
     table = rd.sweep(slow, values(folder, 40), path=path)
