@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from numpy.typing import ArrayLike
-
 from robodyn.array_types import Array
 from robodyn.closed_loops.assembly.closing import LoopCloser
 from robodyn.closed_loops.assembly.projection import Projection
@@ -137,15 +135,9 @@ class Parts:
         self.operational_space = OperationalSpace(model, evaluator)
         self.inverse_kinematics = InverseKinematics(model, evaluator, space, self.postures)
 
-    def at(self, t: ArrayLike | None) -> Parts:
-        """The parts at a time, or at times of shape (...), of a robot that depends on time.
-
-        Raises
-        ------
-        ShapeError
-            If nothing depends on time, or ``t`` is no time.
-        """
-        return Parts(self._model, self.evaluator.at(t), self._tree_form, self)
+    def at(self, evaluator: Evaluator) -> Parts:
+        """The parts at the time of an evaluator, of a robot that depends on time."""
+        return Parts(self._model, evaluator, self._tree_form, self)
 
     def _follow(self, model: Model, evaluator: Evaluator, tree_form: TreeForm) -> None:
         """Let some joints follow the others by loops in closed form."""

@@ -38,6 +38,8 @@ __all__ = ["Evaluator", "Wrenches"]
 #: What has products of speeds, and more results than arguments: results may overflow.
 SQUARES = {"regressor", "dynamic_regressor"}
 
+_ZERO = np.zeros(())
+
 #: External wrenches by link name, each (..., 6) [N, N m].
 Wrenches = Mapping[str, ArrayLike]
 
@@ -67,17 +69,48 @@ class Evaluator:
         self._functions: Memo[Function] = Memo()
         self._interpreted: Memo[PythonCode] = Memo()
 
-    def at(self, t: ArrayLike | None) -> Evaluator:
+    def at(self, t: ArrayLike) -> Evaluator:
         """The same functions at a time, or at times of shape (...), of a model that depends on it.
 
         Raises
         ------
         ShapeError
-            If it does not, or ``t`` is no time.
+            If ``t`` is no time.
         """
         other = copy.copy(self)
-        other._time = self._checked_time(t)
+        other._time = time = numbers("t", t)
+        if not np.isfinite(time).all():
+            raise ShapeError("t holds times that are not finite", name="t", given=t)
         return other
+
+    @property
+    def time(self) -> Array:
+        """The time, or times, shape (...) [s]; zero of a model that does not depend on it."""
+        return _ZERO if self._time is None else self._time
+
+    @property
+    def when(self) -> str:
+        """The time in words, where there is one."""
+        if self._time is None:
+            return ""
+        return f" at {self._time:g} s" if not self._time.ndim else f" at {self._time.size} times"
+
+    def refuse_without_time(self) -> None:
+        """Refuse to compute with a model that depends on time, of which no time is known.
+
+        Raises
+        ------
+        ShapeError
+        """
+        setup, name = self._model.setup, self._model.mechanism.name
+        if self._time is None and setup.rheonomic:
+            timed = [f"joint {b.description.name!r}" for b in setup.model if b.joint.rheonomic]
+            timed += [f"constraint {c.name!r}" for c in setup.constraints if c.given.rheonomic]
+            raise ShapeError(
+                f"{name!r} depends on time ({', '.join(timed)}): ask robot.at(t), with the time t "
+                "[s], instead",
+                name="t",
+            )
 
     @property
     def times(self) -> tuple[int, ...]:
@@ -260,21 +293,6 @@ class Evaluator:
                 name="base",
             )
         return ()
-
-    def _checked_time(self, t: ArrayLike | None) -> Array:
-        setup, name = self._model.setup, self._model.mechanism.name
-        if not setup.rheonomic:
-            raise ShapeError(f"t= given, but nothing of {name!r} depends on time", name="t")
-        if t is None:
-            timed = [f"joint {b.description.name!r}" for b in setup.model if b.joint.rheonomic]
-            timed += [f"constraint {c.name!r}" for c in setup.constraints if c.given.rheonomic]
-            raise ShapeError(
-                f"{name!r} depends on time ({', '.join(timed)}): give t=, the time [s]", name="t"
-            )
-        time = numbers("t", t)
-        if not np.isfinite(time).all():
-            raise ShapeError("t holds times that are not finite", name="t", given=t)
-        return time
 
     def _time_beside(self, arrays: Sequence[ArrayLike]) -> Array:
         """The time: one number does not make float32 float64."""

@@ -128,8 +128,8 @@ class Robot:
     base : str
         ``"fixed"``, ``"floating"`` or ``"moving"``.
     depends_on_time : bool
-        Joints or constraints are functions of time: methods need ``t=`` [s], functions have ``t``
-        as their last input. `dof`, and what else is asked for without a time, is that at time zero.
+        Joints or constraints are functions of time: methods are those of `at` a time, functions
+        have ``t`` as their last input. `dof` and the like are those at time zero.
     gravity : tuple of 3 floats [m/s^2]
     ground : tuple of Ground
     total_mass : float [kg]
@@ -153,6 +153,7 @@ class Robot:
     _parts: Parts
     _actuated: tuple[str, ...] | None
     _other_form: Robot | None
+    _origin: Robot
 
     def __init__(
         self,
@@ -171,7 +172,9 @@ class Robot:
         # what does not depend on the time given, such as the mobility, is seen at time zero
         parts = Parts(model, evaluator.at(0.0) if model.setup.rheonomic else evaluator, form)
         self.__dict__.update(_model=model, _evaluator=evaluator, _parts=parts)
-        self.__dict__.update(_actuated=actuated, _other_form=other)
+        self.__dict__.update(_actuated=actuated, _other_form=other, _origin=self)
+        if not self.depends_on_time:
+            self.__dict__["_now"] = parts
         rest = BaseMotion.at_rest()
         at_rest = (rest.pose, rest.twist, rest.acceleration) if self.base == "moving" else ()
         for name in self._own_quantities():
@@ -234,10 +237,12 @@ class Robot:
     def __repr__(self) -> str:
         return (
             f"<Robot {self.name!r}: {len(self.joint_names)} joints, nq = {self.nq}, "
-            f"nv = {self.nv}, {self.base} base>"
+            f"nv = {self.nv}, {self.base} base{self._evaluator.when}>"
         )
 
     def __reduce__(self) -> Any:
+        if self._origin is not self:
+            return self._origin.at, (self._evaluator.time,)
         choices = (self._model.mechanism, self._model.settings)
         return type(self), choices if self._actuated is None else (*choices, self._actuated)
 
@@ -302,26 +307,71 @@ class Robot:
                     f"joint {name!r} of {self.name!r} is to have stops, but its loop was cut there:"
                     " cut the loop elsewhere"
                 )
-        return copy
+        return copy if self._origin is self else copy.at(self._evaluator.time)
 
-    def _at(self, t: ArrayLike | None) -> Parts:
-        """The parts behind the methods, of a robot that depends on time at that time."""
-        if t is None and not self._model.setup.rheonomic:
-            return self._parts
-        return self._parts.at(t)
+    def at(self, t: ArrayLike) -> Self:
+        """The robot at a time, or at times; itself, where nothing of it depends on time.
 
-    def _posed(self, t: ArrayLike | None, *, forces: bool = False) -> Parts:
+        It is a robot as any other, whose methods compute with joints and constraints as they are
+        then; functions have the time as their last input all the same.
+
+        Parameters
+        ----------
+        t : array_like, shape (...) [s]
+            Leading axes are those of states, as those of ``q`` and ``v`` are. Postures are searched
+            at one time.
+
+        Returns
+        -------
+        robot : Robot
+
+        Raises
+        ------
+        ShapeError
+            If ``t`` is no time.
+
+        Examples
+        --------
+        >>> import robodyn as rd
+        >>> crank = rd.Constraint("clock", lambda q, t: q[0] - 0.3 * t, "crank_drive")
+        >>> engine = rd.load("four_bar", constraints=[crank])
+        >>> [round(float(engine.at(t).assemble()[0]), 6) for t in (0.0, 1.0)]
+        [0.0, 0.3]
+        """
+        if not self._model.setup.rheonomic:
+            return self
+        evaluator = self._evaluator.at(t)
+        parts = self._origin._parts.at(evaluator)
+        robot = object.__new__(type(self))
+        robot.__dict__.update(
+            _model=self._model,
+            _evaluator=evaluator,
+            _parts=parts,
+            _now=parts,
+            _actuated=self._actuated,
+            _other_form=self._other_form,
+            _origin=self._origin,
+        )
+        return robot
+
+    @cached_property
+    def _now(self) -> Parts:
+        """The parts behind the methods, which a robot that depends on time has at a time only."""
+        self._evaluator.refuse_without_time()
+        return self._parts
+
+    def _posed(self, *, forces: bool = False) -> Parts:
         """The same for one posture, which depends on time only where there are constraints.
 
         With ``forces`` also what acts in it counts, which depends on joints that time moves.
         """
-        if t is not None and np.ndim(t):
+        if self._evaluator.times:
             raise ShapeError(
-                f"t has shape {np.shape(t)}, expected one time: postures are found one at a time",
+                f"t has shape {self._evaluator.times}, expected one time: postures are found one "
+                "at a time",
                 name="t",
-                given=t,
             )
-        return self._parts if t is None and not (self.nc or forces) else self._at(t)
+        return self._now if self.nc or forces else self._parts
 
     # -- what it is -------------------------------------------------------------------------------
 
@@ -375,7 +425,7 @@ class Robot:
 
     @property
     def depends_on_time(self) -> bool:
-        """Joints or constraints are functions of time: most methods need ``t=``."""
+        """Joints or constraints are functions of time: most methods are those of `at` a time."""
         return self._model.setup.rheonomic
 
     @property
@@ -458,16 +508,12 @@ class Robot:
 
     # -- coordinates ------------------------------------------------------------------------------
 
-    def neutral(self, *, t: ArrayLike | None = None) -> Array:
+    def neutral(self) -> Array:
         """Zero position, or the closed posture nearest to it, shape (nq,) [rad, m].
 
         Where that posture is singular it is a regular one beside it, and a `SingularWarning` says
         so once; with ``near`` of `robodyn.load` it is the one that was asked for all the same.
 
-        Parameters
-        ----------
-        t : float, optional [s]
-            Time, of a robot with constraints that depends on it.
 
         Raises
         ------
@@ -475,7 +521,7 @@ class Robot:
             If no search closed the loops; it says what stays open, where, and which joints are at
             their limits.
         """
-        return self._posed(t).postures.neutral()
+        return self._posed().postures.neutral()
 
     def start(self) -> Array:
         """Where the closed posture `neutral` is looked for, shape (nq,) [rad, m].
@@ -485,15 +531,13 @@ class Robot:
         """
         return self._parts.postures.start()
 
-    def random(self, rng: Random | None = None, *, t: ArrayLike | None = None) -> Array:
+    def random(self, rng: Random | None = None) -> Array:
         """A random position within the limits, loops closed.
 
         Parameters
         ----------
         rng : numpy.random.Generator, SeedSequence, int or sequence of int, optional
             Generator of random numbers, or its seed.
-        t : float, optional [s]
-            Time, of a robot with constraints that depends on it.
 
         Returns
         -------
@@ -504,7 +548,7 @@ class Robot:
         AssemblyError
             If no guess led to a closed posture.
         """
-        return self._posed(t).postures.random(generator(rng))
+        return self._posed().postures.random(generator(rng))
 
     def integrate(self, q: ArrayLike, dv: ArrayLike, *, out: Array | None = None) -> Array:
         """Position after moving with ``dv`` (velocity times time step).
@@ -558,7 +602,7 @@ class Robot:
 
     # -- dynamics ---------------------------------------------------------------------------------
 
-    def joint_positions(self, q: ArrayLike, *, t: ArrayLike | None = None) -> dict[str, Array]:
+    def joint_positions(self, q: ArrayLike) -> dict[str, Array]:
         """Positions of all joints that move, also of those that are cut or follow others.
 
         The position of a cut joint is read from the pose of its frame on the child seen from the
@@ -570,8 +614,6 @@ class Robot:
         ----------
         q : array_like, shape (..., nq) [rad, m]
             Positions of the joints with coordinates.
-        t : array_like, shape (...), optional [s]
-            Time, of a robot that depends on it.
 
         Returns
         -------
@@ -589,11 +631,9 @@ class Robot:
         >>> round(float(positions["crank_drive"]), 6), float(positions["rocker_pin"]) != 0.0
         (0.5, True)
         """
-        return self._at(t).joint_positions.positions(q)
+        return self._now.joint_positions.positions(q)
 
-    def joint_velocities(
-        self, q: ArrayLike, v: ArrayLike, *, t: ArrayLike | None = None
-    ) -> dict[str, Array]:
+    def joint_velocities(self, q: ArrayLike, v: ArrayLike) -> dict[str, Array]:
         """Speeds of all joints that move, also of those that are cut or follow others.
 
         Parameters
@@ -602,8 +642,6 @@ class Robot:
             Positions of the joints with coordinates.
         v : array_like, shape (..., nv) [rad/s, m/s]
             Their speeds.
-        t : array_like, shape (...), optional [s]
-            Time, of a robot that depends on it.
 
         Returns
         -------
@@ -618,7 +656,7 @@ class Robot:
         >>> sorted(robot.joint_velocities(q, v))
         ['crank_drive', 'crank_pin', 'rocker_pin', 'rocker_pivot']
         """
-        return self._at(t).joint_positions.velocities(q, v)
+        return self._now.joint_positions.velocities(q, v)
 
     def function(self, name: str, **fixed: Any) -> Function:
         """The compiled function behind a method.
@@ -660,7 +698,6 @@ class Robot:
         wrenches: Wrenches | None = None,
         base: BaseMotion | None = None,
         actuated: Iterable[str] | None = None,
-        t: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """Generalised forces that produce given accelerations.
@@ -675,8 +712,6 @@ class Robot:
             Of a robot with a moving base. Default: at rest.
         actuated : names of joints
             Where torque acts; for closed linkages. A tree needs, and takes, all of them.
-        t : array_like, shape (...), optional [s]
-            Time, of a robot that depends on it.
         out : ndarray, shape (..., nv)
             Written to and returned.
 
@@ -707,7 +742,7 @@ class Robot:
         >>> tau.shape
         (4,)
         """
-        return self._at(t).dynamics.inverse(q, v, a, wrenches, base, actuated, out)
+        return self._now.dynamics.inverse(q, v, a, wrenches, base, actuated, out)
 
     def forward_dynamics(
         self,
@@ -718,7 +753,6 @@ class Robot:
         wrenches: Wrenches | None = None,
         base: BaseMotion | None = None,
         stabilization: tuple[float, float] | None = None,
-        t: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """Accelerations under given generalised forces.
@@ -731,8 +765,6 @@ class Robot:
             As in `inverse_dynamics`.
         stabilization : (alpha, beta), optional [1/s]
             Baumgarte's, for closed linkages [W 5.198]; a tree has no constraint to stabilise.
-        t : array_like, shape (...), optional [s]
-            Time, of a robot that depends on it.
 
         Returns
         -------
@@ -760,7 +792,7 @@ class Robot:
         >>> np.allclose(robot.inverse_dynamics(q, v, a), tau)
         True
         """
-        return self._at(t).dynamics.forward(q, v, tau, wrenches, base, stabilization, out)
+        return self._now.dynamics.forward(q, v, tau, wrenches, base, stabilization, out)
 
     def hybrid_dynamics(
         self,
@@ -773,7 +805,6 @@ class Robot:
         wrenches: Wrenches | None = None,
         base: BaseMotion | None = None,
         stabilization: tuple[float, float] | None = None,
-        t: ArrayLike | None = None,
     ) -> HybridDynamics:
         """Dynamics with some joints driven along given accelerations.
 
@@ -793,8 +824,6 @@ class Robot:
             As in `inverse_dynamics`.
         stabilization : optional
             For closed linkages; a tree has no constraint to stabilise.
-        t : array_like, shape (...), optional [s]
-            Time, of a robot that depends on it.
 
         Returns
         -------
@@ -827,7 +856,7 @@ class Robot:
         (1.0, 0.0)
         """
         roles = assign_roles(self._model, controlled, tau, locked)
-        return self._at(t).dynamics.hybrid(q, v, roles, wrenches, base, stabilization)
+        return self._now.dynamics.hybrid(q, v, roles, wrenches, base, stabilization)
 
     def driven_dynamics(
         self,
@@ -840,7 +869,6 @@ class Robot:
         wrenches: Wrenches | None = None,
         base: BaseMotion | None = None,
         stabilization: tuple[float, float] | None = None,
-        t: ArrayLike | None = None,
     ) -> tuple[Array, Array]:
         """`hybrid_dynamics` for roles that are known as indices, for loops over time.
 
@@ -860,8 +888,6 @@ class Robot:
             As in `inverse_dynamics`.
         stabilization : (alpha, beta), optional [1/s]
             As in `forward_dynamics`.
-        t : array_like, shape (...), optional [s]
-            Time, of a robot that depends on it.
 
         Returns
         -------
@@ -876,7 +902,7 @@ class Robot:
             shaped("a_controlled", a_controlled, count, of=of),
             shaped("tau_free", tau_free, self.nv - count, of=of),
         )
-        return self._at(t).dynamics.driven(arrays, controlled, wrenches, base, stabilization)
+        return self._now.dynamics.driven(arrays, controlled, wrenches, base, stabilization)
 
     def constrained_dynamics(
         self,
@@ -888,7 +914,6 @@ class Robot:
         base: BaseMotion | None = None,
         stabilization: tuple[float, float] | None = None,
         method: str = "auto",
-        t: ArrayLike | None = None,
     ) -> ConstrainedDynamics:
         """Forward dynamics of a closed linkage, with multipliers and rank.
 
@@ -898,8 +923,6 @@ class Robot:
             As in `forward_dynamics`.
         method : {"auto", "kkt", "schur", "nullspace", "partition"}
             All give one answer; the result says which was used.
-        t : array_like, shape (...), optional [s]
-            Time, of a robot that depends on it.
 
         Returns
         -------
@@ -921,7 +944,7 @@ class Robot:
         ``M a + h = tau + K^T lam``, ``K a = -dK/dt v - 2 alpha K v - beta^2 residual``
         [Mufti 10-40; W 5.198-5.204].
         """
-        solve = self._at(t).constrained
+        solve = self._now.constrained
         return solve.dynamics(q, v, tau, wrenches, base, stabilization, method)
 
     def derivatives(
@@ -935,7 +958,6 @@ class Robot:
         locked: Iterable[str] = (),
         wrenches: Wrenches | None = None,
         base: BaseMotion | None = None,
-        t: ArrayLike | None = None,
     ) -> dict[str, Any]:
         """Inverse, forward or hybrid dynamics with all derivatives, exact and in one pass.
 
@@ -956,8 +978,6 @@ class Robot:
             As for the method; they turn with their links.
         base : BaseMotion, optional
             Of a robot with a moving base. Default: at rest.
-        t : array_like, optional [s]
-            Of a robot that depends on time.
 
         Returns
         -------
@@ -1000,7 +1020,7 @@ class Robot:
         (8, 8)
         """
         roles = controlled, locked
-        return self._at(t).derivatives.of(name, (q, v, x), roles, wrenches, base)
+        return self._now.derivatives.of(name, (q, v, x), roles, wrenches, base)
 
     def linearize(
         self,
@@ -1016,7 +1036,6 @@ class Robot:
         independent: Iterable[str] | None = None,
         wrenches: Wrenches | WrenchesAt | None = None,
         base: BaseMotion | None = None,
-        t: ArrayLike | None = None,
     ) -> StateSpace:
         """The linear model of small deviations from a state, or from each state of a batch.
 
@@ -1049,8 +1068,6 @@ class Robot:
             robot that does not depend on time.
         base
             As in `inverse_dynamics`.
-        t : array_like, shape (...), optional [s]
-            Time, of a robot that depends on it.
 
         Returns
         -------
@@ -1079,8 +1096,8 @@ class Robot:
         >>> model.stability, model.uncontrollable_modes()
         ('marginal', ())
         """
-        around = Surroundings(controlled, locked, wrenches, base, 0.0 if t is None else t)
-        parts = self._at(t).linear_models
+        around = Surroundings(controlled, locked, wrenches, base, self._evaluator.time)
+        parts = self._now.linear_models
         model = parts.near(q, v, tau, around, inputs, outputs, independent)
         return model if dt is None else model.sampled(dt)
 
@@ -1092,7 +1109,6 @@ class Robot:
         tau: ByJoint | None = None,
         wrenches: Wrenches | WrenchesAt | None = None,
         base: BaseMotion | None = None,
-        t: ArrayLike | None = None,
     ) -> Array:
         """A posture at rest near another one, loops closed.
 
@@ -1110,8 +1126,6 @@ class Robot:
             Forces of the others; zero where none is given.
         wrenches, base
             As in `linearize`.
-        t : float, optional [s]
-            Time, of a robot that depends on it: it is at rest then, and maybe not later.
 
         Returns
         -------
@@ -1125,7 +1139,7 @@ class Robot:
         AssemblyError
             If the loops do not close near the start.
         ShapeError
-            Also without ``t``, for a robot that depends on time.
+            Also for a robot that depends on time, unless it is that of `at` a time.
 
         Notes
         -----
@@ -1139,8 +1153,8 @@ class Robot:
         >>> bool(abs(robot.forward_dynamics(q, [0, 0], [0, 0.5])).max() < 1e-8)
         True
         """
-        around = Surroundings(None, (), wrenches, base, 0.0 if t is None else t)
-        return self._posed(t, forces=True).equilibria.at_rest(q, held, tau, around)
+        around = Surroundings(None, (), wrenches, base, self._evaluator.time)
+        return self._posed(forces=True).equilibria.at_rest(q, held, tau, around)
 
     def steady_motion(
         self,
@@ -1151,7 +1165,6 @@ class Robot:
         tau: ByJoint | None = None,
         wrenches: Wrenches | WrenchesAt | None = None,
         base: BaseMotion | None = None,
-        t: ArrayLike | None = None,
     ) -> SteadyMotion:
         """A motion with constant speeds near a state, such as a permanent rotation.
 
@@ -1168,8 +1181,6 @@ class Robot:
             Forces of the others; zero where none is given.
         wrenches, base
             As in `linearize`.
-        t : float, optional [s]
-            Time, of a robot that depends on it.
 
         Returns
         -------
@@ -1195,20 +1206,16 @@ class Robot:
         >>> motion.stability                                # about the axis of middle inertia
         'unstable'
         """
-        around = Surroundings(None, locked, wrenches, base, 0.0 if t is None else t)
-        return self._posed(t, forces=True).equilibria.steady(q, v, tau, around)
+        around = Surroundings(None, locked, wrenches, base, self._evaluator.time)
+        return self._posed(forces=True).equilibria.steady(q, v, tau, around)
 
-    def mass_matrix(
-        self, q: ArrayLike, *, t: ArrayLike | None = None, out: Array | None = None
-    ) -> Array:
+    def mass_matrix(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """Mass matrix M: kinetic energy is ``v M v / 2``.
 
         Parameters
         ----------
         q : array_like, shape (..., nq) [rad, m]
             Positions of the joints.
-        t : array_like, shape (...), optional [s]
-            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -1216,19 +1223,15 @@ class Robot:
         -------
         M : ndarray, shape (..., nv, nv) [kg m^2, kg m, kg]
         """
-        return self._at(t).evaluator.call("mass_matrix", (q,), out=out)
+        return self._now.evaluator.call("mass_matrix", (q,), out=out)
 
-    def mass_matrix_inverse(
-        self, q: ArrayLike, *, t: ArrayLike | None = None, out: Array | None = None
-    ) -> Array:
+    def mass_matrix_inverse(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """Inverse of the mass matrix.
 
         Parameters
         ----------
         q : array_like, shape (..., nq) [rad, m]
             Positions of the joints.
-        t : array_like, shape (...), optional [s]
-            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -1241,7 +1244,7 @@ class Robot:
         SingularError
             If joints move no mass.
         """
-        return self._at(t).evaluator.call("mass_matrix_inverse", (q,), out=out)
+        return self._now.evaluator.call("mass_matrix_inverse", (q,), out=out)
 
     def bias_forces(
         self,
@@ -1250,7 +1253,6 @@ class Robot:
         *,
         wrenches: Wrenches | None = None,
         base: BaseMotion | None = None,
-        t: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """Generalised forces at zero acceleration: Coriolis, gravity, joint damping and friction.
@@ -1265,8 +1267,6 @@ class Robot:
             External forces and moments about the link origins, in link axes.
         base : BaseMotion, optional
             Motion of a moving base. Default: at rest.
-        t : array_like, shape (...), optional [s]
-            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -1274,7 +1274,7 @@ class Robot:
         -------
         tau : ndarray, shape (..., nv) [N m, N]
         """
-        return self._at(t).evaluator.call(
+        return self._now.evaluator.call(
             "bias_forces", (q, v), base=base, out=out, wrenches=wrenches
         )
 
@@ -1283,7 +1283,6 @@ class Robot:
         q: ArrayLike,
         *,
         base: BaseMotion | None = None,
-        t: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """Generalised forces that hold the robot up: `inverse_dynamics` of rigid bodies at rest.
@@ -1294,8 +1293,6 @@ class Robot:
             Positions of the joints.
         base : BaseMotion, optional
             Motion of a moving base. Default: at rest.
-        t : array_like, shape (...), optional [s]
-            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -1303,11 +1300,9 @@ class Robot:
         -------
         tau : ndarray, shape (..., nv) [N m, N]
         """
-        return self._at(t).evaluator.call("gravity_forces", (q,), base=base, out=out)
+        return self._now.evaluator.call("gravity_forces", (q,), base=base, out=out)
 
-    def coriolis_matrix(
-        self, q: ArrayLike, v: ArrayLike, *, t: ArrayLike | None = None, out: Array | None = None
-    ) -> Array:
+    def coriolis_matrix(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
         """Coriolis matrix C in Christoffel form: ``dM/dt - 2 C`` is skew.
 
         Parameters
@@ -1316,8 +1311,6 @@ class Robot:
             Positions of the joints.
         v : array_like, shape (..., nv) [rad/s, m/s]
             Speeds of the joints.
-        t : array_like, shape (...), optional [s]
-            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -1325,7 +1318,7 @@ class Robot:
         -------
         C : ndarray, shape (..., nv, nv) [kg m^2/s, kg m/s, kg/s]
         """
-        return self._at(t).evaluator.call("coriolis_matrix", (q, v), out=out)
+        return self._now.evaluator.call("coriolis_matrix", (q, v), out=out)
 
     def passive_forces(
         self,
@@ -1333,7 +1326,6 @@ class Robot:
         v: ArrayLike,
         *,
         base: BaseMotion | None = None,
-        t: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """Generalised forces that damping, friction, springs and the ground exert.
@@ -1346,8 +1338,6 @@ class Robot:
             Speeds of the joints.
         base : BaseMotion, optional
             Motion of a moving base. Default: at rest.
-        t : array_like, shape (...), optional [s]
-            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -1355,7 +1345,7 @@ class Robot:
         -------
         tau : ndarray, shape (..., nv) [N m, N]
         """
-        return self._at(t).evaluator.call("passive_forces", (q, v), base=base, out=out)
+        return self._now.evaluator.call("passive_forces", (q, v), base=base, out=out)
 
     def ground_contacts(
         self,
@@ -1363,7 +1353,6 @@ class Robot:
         v: ArrayLike,
         *,
         base: BaseMotion | None = None,
-        t: ArrayLike | None = None,
     ) -> dict[str, GroundContact]:
         """Force, depth and slip where points of links may touch the ground, by name of the contact.
 
@@ -1375,15 +1364,13 @@ class Robot:
             Speeds of the joints.
         base : BaseMotion, optional
             Motion of a moving base. Default: at rest.
-        t : array_like, shape (...), optional [s]
-            Time, of a robot that depends on it.
 
         Returns
         -------
         contacts : dict of str to GroundContact
             Those of `Ground.points`; none for a robot without a ground.
         """
-        parts = self._at(t)
+        parts = self._now
         names = [name for plane in self.ground for name, _, _ in plane.contacts]
         if not names:
             return {}
@@ -1401,7 +1388,6 @@ class Robot:
         q: ArrayLike,
         *,
         base: BaseMotion | None = None,
-        t: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """Centre of mass of everything that moves, in the world.
@@ -1412,8 +1398,6 @@ class Robot:
             Positions of the joints.
         base : BaseMotion, optional
             Motion of a moving base. Default: at rest.
-        t : array_like, shape (...), optional [s]
-            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -1421,7 +1405,7 @@ class Robot:
         -------
         p_W : ndarray, shape (..., 3) [m]
         """
-        return self._at(t).evaluator.call("center_of_mass", (q,), base=base, out=out)
+        return self._now.evaluator.call("center_of_mass", (q,), base=base, out=out)
 
     def kinetic_energy(
         self,
@@ -1429,7 +1413,6 @@ class Robot:
         v: ArrayLike,
         *,
         base: BaseMotion | None = None,
-        t: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """Kinetic energy, rotors included.
@@ -1442,8 +1425,6 @@ class Robot:
             Speeds of the joints.
         base : BaseMotion, optional
             Motion of a moving base. Default: at rest.
-        t : array_like, shape (...), optional [s]
-            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -1451,14 +1432,13 @@ class Robot:
         -------
         T : ndarray, shape (...) [J]
         """
-        return self._at(t).evaluator.call("kinetic_energy", (q, v), base=base, out=out)
+        return self._now.evaluator.call("kinetic_energy", (q, v), base=base, out=out)
 
     def potential_energy(
         self,
         q: ArrayLike,
         *,
         base: BaseMotion | None = None,
-        t: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """Potential energy of gravity, springs and the ground.
@@ -1471,8 +1451,6 @@ class Robot:
             Positions of the joints.
         base : BaseMotion, optional
             Motion of a moving base. Default: at rest.
-        t : array_like, shape (...), optional [s]
-            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -1480,14 +1458,13 @@ class Robot:
         -------
         U : ndarray, shape (...) [J]
         """
-        return self._at(t).evaluator.call("potential_energy", (q,), base=base, out=out)
+        return self._now.evaluator.call("potential_energy", (q,), base=base, out=out)
 
     def elastic_energy(
         self,
         q: ArrayLike,
         *,
         base: BaseMotion | None = None,
-        t: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """The part of the potential energy that is in springs and in the ground.
@@ -1498,8 +1475,6 @@ class Robot:
             Positions of the joints.
         base : BaseMotion, optional
             Motion of a moving base. Default: at rest.
-        t : array_like, shape (...), optional [s]
-            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -1507,7 +1482,7 @@ class Robot:
         -------
         U : ndarray, shape (...) [J]
         """
-        return self._at(t).evaluator.call("elastic_energy", (q,), base=base, out=out)
+        return self._now.evaluator.call("elastic_energy", (q,), base=base, out=out)
 
     def momentum(
         self,
@@ -1515,7 +1490,6 @@ class Robot:
         v: ArrayLike,
         *,
         base: BaseMotion | None = None,
-        t: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """Linear and angular momentum about the centre of mass, in world axes.
@@ -1528,8 +1502,6 @@ class Robot:
             Speeds of the joints.
         base : BaseMotion, optional
             Motion of a moving base. Default: at rest.
-        t : array_like, shape (...), optional [s]
-            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -1537,14 +1509,13 @@ class Robot:
         -------
         momentum : ndarray, shape (..., 6) [kg m/s, kg m^2/s]
         """
-        return self._at(t).evaluator.call("momentum", (q, v), base=base, out=out)
+        return self._now.evaluator.call("momentum", (q, v), base=base, out=out)
 
     def centroidal_matrix(
         self,
         q: ArrayLike,
         *,
         base: BaseMotion | None = None,
-        t: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """Matrix A with ``momentum = A v`` while the base is at rest.
@@ -1555,8 +1526,6 @@ class Robot:
             Positions of the joints.
         base : BaseMotion, optional
             Motion of a moving base. Default: at rest.
-        t : array_like, shape (...), optional [s]
-            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -1564,7 +1533,7 @@ class Robot:
         -------
         A : ndarray, shape (..., 6, nv) [kg m, kg m^2]
         """
-        return self._at(t).evaluator.call("centroidal_matrix", (q,), base=base, out=out)
+        return self._now.evaluator.call("centroidal_matrix", (q,), base=base, out=out)
 
     # -- frames -----------------------------------------------------------------------------------
 
@@ -1575,7 +1544,6 @@ class Robot:
         *,
         relative_to: str = "world",
         base: BaseMotion | None = None,
-        t: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """Pose ``X_WF`` of a frame, in the world or in another link.
@@ -1590,8 +1558,6 @@ class Robot:
             ``"world"``, or the link that the motion is seen from.
         base : BaseMotion, optional
             Motion of a moving base. Default: at rest.
-        t : array_like, shape (...), optional [s]
-            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -1611,7 +1577,7 @@ class Robot:
         >>> robot.frame_pose(robot.neutral(), robot.frame_names[-1]).shape
         (4, 4)
         """
-        return self._at(t).evaluator.call(
+        return self._now.evaluator.call(
             "frame_pose", (q,), base=base, out=out, frame=frame, relative_to=relative_to
         )
 
@@ -1624,7 +1590,6 @@ class Robot:
         relative_to: str = "world",
         axes: str = "body",
         base: BaseMotion | None = None,
-        t: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """Twist of a frame's origin.
@@ -1643,8 +1608,6 @@ class Robot:
             Axes of the result, which is about the origin of the frame in both cases.
         base : BaseMotion, optional
             Motion of a moving base. Default: at rest.
-        t : array_like, shape (...), optional [s]
-            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -1653,7 +1616,7 @@ class Robot:
         V : ndarray, shape (..., 6) [m/s, rad/s]
         """
         choice: dict[str, Any] = {"frame": frame, "relative_to": relative_to, "axes": axes}
-        return self._at(t).evaluator.call("frame_twist", (q, v), base=base, out=out, **choice)
+        return self._now.evaluator.call("frame_twist", (q, v), base=base, out=out, **choice)
 
     def frame_jacobian(
         self,
@@ -1663,7 +1626,6 @@ class Robot:
         relative_to: str = "world",
         axes: str = "body",
         base: BaseMotion | None = None,
-        t: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """Jacobian J of a frame's twist: ``twist = J v`` while the base is at rest.
@@ -1680,8 +1642,6 @@ class Robot:
             Axes of the result, which is about the origin of the frame in both cases.
         base : BaseMotion, optional
             Motion of a moving base. Default: at rest.
-        t : array_like, shape (...), optional [s]
-            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -1690,7 +1650,7 @@ class Robot:
         J : ndarray, shape (..., 6, nv) [m, 1]
         """
         choice: dict[str, Any] = {"frame": frame, "relative_to": relative_to, "axes": axes}
-        return self._at(t).evaluator.call("frame_jacobian", (q,), base=base, out=out, **choice)
+        return self._now.evaluator.call("frame_jacobian", (q,), base=base, out=out, **choice)
 
     def frame_poses(
         self,
@@ -1699,7 +1659,6 @@ class Robot:
         *,
         relative_to: str = "world",
         base: BaseMotion | None = None,
-        t: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """Poses of many frames at once: `frame_pose` of each.
@@ -1714,8 +1673,6 @@ class Robot:
             ``"world"``, or the link that the motion is seen from.
         base : BaseMotion, optional
             Motion of a moving base. Default: at rest.
-        t : array_like, shape (...), optional [s]
-            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -1737,7 +1694,7 @@ class Robot:
         True
         """
         choice: dict[str, Any] = {"frames": _names(frames), "relative_to": relative_to}
-        return self._at(t).evaluator.call("frame_poses", (q,), base=base, out=out, **choice)
+        return self._now.evaluator.call("frame_poses", (q,), base=base, out=out, **choice)
 
     def frame_twists(
         self,
@@ -1748,7 +1705,6 @@ class Robot:
         relative_to: str = "world",
         axes: str = "body",
         base: BaseMotion | None = None,
-        t: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """Twists of many frames at once: `frame_twist` of each.
@@ -1767,8 +1723,6 @@ class Robot:
             Axes of the result, which is about the origin of each frame in both cases.
         base : BaseMotion, optional
             Motion of a moving base. Default: at rest.
-        t : array_like, shape (...), optional [s]
-            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -1783,7 +1737,7 @@ class Robot:
         """
         choice: dict[str, Any] = {"frames": _names(frames), "relative_to": relative_to}
         choice["axes"] = axes
-        return self._at(t).evaluator.call("frame_twists", (q, v), base=base, out=out, **choice)
+        return self._now.evaluator.call("frame_twists", (q, v), base=base, out=out, **choice)
 
     def frame_jacobians(
         self,
@@ -1793,7 +1747,6 @@ class Robot:
         relative_to: str = "world",
         axes: str = "body",
         base: BaseMotion | None = None,
-        t: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """Jacobians of many frames at once: `frame_jacobian` of each.
@@ -1810,8 +1763,6 @@ class Robot:
             Axes of the result, which is about the origin of each frame in both cases.
         base : BaseMotion, optional
             Motion of a moving base. Default: at rest.
-        t : array_like, shape (...), optional [s]
-            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -1826,7 +1777,7 @@ class Robot:
         """
         choice: dict[str, Any] = {"frames": _names(frames), "relative_to": relative_to}
         choice["axes"] = axes
-        return self._at(t).evaluator.call("frame_jacobians", (q,), base=base, out=out, **choice)
+        return self._now.evaluator.call("frame_jacobians", (q,), base=base, out=out, **choice)
 
     def frame_jacobian_dot(
         self,
@@ -1837,7 +1788,6 @@ class Robot:
         relative_to: str = "world",
         axes: str = "body",
         base: BaseMotion | None = None,
-        t: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """Time derivative of `frame_jacobian`.
@@ -1856,8 +1806,6 @@ class Robot:
             Axes of the result, which is about the origin of the frame in both cases.
         base : BaseMotion, optional
             Motion of a moving base. Default: at rest.
-        t : array_like, shape (...), optional [s]
-            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -1866,9 +1814,7 @@ class Robot:
         J_dot : ndarray, shape (..., 6, nv) [m/s, 1/s]
         """
         choice: dict[str, Any] = {"frame": frame, "relative_to": relative_to, "axes": axes}
-        return self._at(t).evaluator.call(
-            "frame_jacobian_dot", (q, v), base=base, out=out, **choice
-        )
+        return self._now.evaluator.call("frame_jacobian_dot", (q, v), base=base, out=out, **choice)
 
     def frame_acceleration(
         self,
@@ -1881,7 +1827,6 @@ class Robot:
         axes: str = "body",
         classical: bool = False,
         base: BaseMotion | None = None,
-        t: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """Acceleration of a frame.
@@ -1905,8 +1850,6 @@ class Robot:
             ``relative_to`` sees it; ``False``: derivative of the body twist.
         base : BaseMotion, optional
             Motion of a moving base. Default: at rest.
-        t : array_like, shape (...), optional [s]
-            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -1916,7 +1859,7 @@ class Robot:
         """
         choice: dict[str, Any] = {"frame": frame, "relative_to": relative_to, "axes": axes}
         choice["classical"] = bool(classical)
-        return self._at(t).evaluator.call(
+        return self._now.evaluator.call(
             "frame_acceleration", (q, v, a), base=base, out=out, **choice
         )
 
@@ -1930,7 +1873,6 @@ class Robot:
         limits: bool = True,
         posture: ArrayLike | None = None,
         base: BaseMotion | None = None,
-        t: ArrayLike | None = None,
     ) -> IKResult:
         """Postures in which frames are where they are wanted, loops closed.
 
@@ -1952,8 +1894,6 @@ class Robot:
             far as they may. It does not act on spherical, planar and floating joints.
         base : BaseMotion, optional
             Motion of a moving base, the same for all rows. Default: at rest.
-        t : float, optional [s]
-            Time, of a robot that depends on it.
 
         Warns
         -----
@@ -1984,8 +1924,8 @@ class Robot:
         >>> abs(robot.frame_pose(found.q, "link6") - X).max() < 1e-9
         np.True_
         """
-        self._posed(t)
-        part = self._at(t).inverse_kinematics
+        self._posed()
+        part = self._now.inverse_kinematics
         return part.solve(targets, q0, limits, posture, base)
 
     def operational_inertia(
@@ -1995,7 +1935,6 @@ class Robot:
         *,
         axes: str = "body",
         components: Iterable[int] = range(6),
-        t: ArrayLike | None = None,
     ) -> Array:
         """Inertia that a frame feels, ``(J M^-1 J^T)^-1``, of a robot without closed loops.
 
@@ -2009,8 +1948,6 @@ class Robot:
         components : iterable of int
             Those of the frame's twist that count: linear 0, 1, 2, angular 3, 4, 5. Wrenches along
             the others are zero.
-        t : array_like, shape (...), optional [s]
-            Time, of a robot that depends on it.
 
         Returns
         -------
@@ -2023,7 +1960,7 @@ class Robot:
         SettingsError
             For a robot with closed loops.
         """
-        part = self._at(t).operational_space
+        part = self._now.operational_space
         return part.inertia(q, frame, axes, components)
 
     def manipulability(
@@ -2033,7 +1970,6 @@ class Robot:
         *,
         axes: str = "body",
         components: Iterable[int] = range(6),
-        t: ArrayLike | None = None,
     ) -> Array:
         """How well joints move a frame: ``sqrt(det(J J^T))`` [Yoshikawa 1985], shape (...).
 
@@ -2048,15 +1984,13 @@ class Robot:
             That the components are along.
         components : iterable of int
             Those of the frame's twist that count: linear 0, 1, 2, angular 3, 4, 5.
-        t : array_like, shape (...), optional [s]
-            Time, of a robot that depends on it.
 
         Raises
         ------
         SettingsError
             For a robot with closed loops.
         """
-        part = self._at(t).operational_space
+        part = self._now.operational_space
         return part.manipulability(q, frame, axes, components)
 
     def joint_wrenches(
@@ -2071,7 +2005,6 @@ class Robot:
         locked: Iterable[str] = (),
         wrenches: Wrenches | None = None,
         base: BaseMotion | None = None,
-        t: ArrayLike | None = None,
     ) -> JointWrenches:
         """Force and moment in every joint: what the parent exerts on the child.
 
@@ -2086,8 +2019,6 @@ class Robot:
             Default: all that move. Fixed joints may be named, too.
         controlled, tau, locked, wrenches, base
             As in `hybrid_dynamics`.
-        t : array_like, shape (...), optional [s]
-            Time, of a robot that depends on it.
 
         Returns
         -------
@@ -2112,9 +2043,34 @@ class Robot:
         -----
         [W 5.180]. External wrenches on the root link are carried by the base.
         """
-        return self._at(t).joint_forces.at(q, v, a, joints, controlled, tau, locked, wrenches, base)
+        return self._now.joint_forces.at(q, v, a, joints, controlled, tau, locked, wrenches, base)
 
     # -- impacts ----------------------------------------------------------------------------------
+
+    @property
+    def impact_dynamics(self) -> ImpactDynamics:
+        """How speeds jump: the part behind the methods of impacts, for other parts of robodyn."""
+        moving, still = self._now, self._still._now
+        return ImpactDynamics(
+            self._model,
+            moving.evaluator,
+            still.dynamics,
+            still.joint_forces,
+            moving.dynamics,
+            moving.postures,
+        )
+
+    @cached_property
+    def _still(self) -> Robot:
+        """The robot without gravity, springs and friction.
+
+        It is made when an impact is first asked for: it takes functions of its own.
+        """
+        if self._origin is not self:
+            return self._origin._still.at(self._evaluator.time)
+        kept = start_by_joint(self._model.settings, self.tree_form._model.joints)
+        free = kept.replaced({"gravity": (0.0, 0.0, 0.0), "ground": ()})
+        return Robot(without_forces(self._model.mechanism), free)
 
     def impact(
         self,
@@ -2129,7 +2085,6 @@ class Robot:
         base: BaseMotion | None = None,
         controlled: Iterable[str] = (),
         friction: float = 0.0,
-        t: ArrayLike | None = None,
     ) -> Impact:
         """Jumps of all speeds where a link hits something, and the impulses that make them.
 
@@ -2156,8 +2111,6 @@ class Robot:
         friction : float
             Coulomb's coefficient at the contact; ``direction`` is its normal then.
             docs/impacts.md tells what is assumed.
-        t : array_like, shape (...), optional [s]
-            Time, of a robot that depends on it.
 
         Returns
         -------
@@ -2190,7 +2143,7 @@ class Robot:
         if isinstance(against, RobotPoint):
             expect("robot of against", against.robot, Robot, "against")
         place = (link, point)
-        dynamics = self._impacts(t)
+        dynamics = self.impact_dynamics
         return impact(
             dynamics, (q, v), place, direction, restitution, against, base, controlled, friction
         )
@@ -2208,7 +2161,6 @@ class Robot:
         base: BaseMotion | None = None,
         controlled: Iterable[str] = (),
         friction: float = 0.0,
-        t: ArrayLike | None = None,
         parameters: bool = False,
     ) -> ImpactDerivatives:
         """How speeds after a hit change with the state before it.
@@ -2249,7 +2201,7 @@ class Robot:
         """
         if isinstance(against, RobotPoint):
             expect("robot of against", against.robot, Robot, "against")
-        dynamics = self._impacts(t)
+        dynamics = self.impact_dynamics
         return impact_derivatives(
             dynamics,
             (q, v),
@@ -2272,7 +2224,6 @@ class Robot:
         restitution: float = 0.0,
         base: BaseMotion | None = None,
         controlled: Iterable[str] = (),
-        t: ArrayLike | None = None,
     ) -> Impact:
         """Jumps of all speeds where several points are hit at one instant, without friction.
 
@@ -2319,7 +2270,9 @@ class Robot:
         for hit in hits if isinstance(hits, Sequence) else ():
             if isinstance(other := getattr(hit, "against", None), RobotPoint):
                 expect("robot of against", other.robot, Robot, "against")
-        return simultaneous_impacts(self._impacts(t), (q, v), hits, restitution, base, controlled)
+        return simultaneous_impacts(
+            self.impact_dynamics, (q, v), hits, restitution, base, controlled
+        )
 
     def latch(
         self,
@@ -2328,7 +2281,6 @@ class Robot:
         joints: Iterable[str],
         *,
         base: BaseMotion | None = None,
-        t: ArrayLike | None = None,
     ) -> Impact:
         """Jumps of all speeds where some joints stop at once, as if caught by latches.
 
@@ -2341,8 +2293,6 @@ class Robot:
             ``"joint[k]"``: one axis of a joint that has several.
         base : BaseMotion, optional
             Of a robot with a moving base.
-        t : array_like, shape (...), optional [s]
-            Time, of a robot that depends on it.
 
         Returns
         -------
@@ -2359,7 +2309,7 @@ class Robot:
         -----
         [W problem 6.2].
         """
-        return latch(self._impacts(t), (q, v), joints, base)
+        return latch(self.impact_dynamics, (q, v), joints, base)
 
     def apparent_mass(
         self,
@@ -2369,7 +2319,6 @@ class Robot:
         direction: ArrayLike,
         *,
         base: BaseMotion | None = None,
-        t: ArrayLike | None = None,
     ) -> Array:
         """Mass that a hit feels, shape (...) [kg]; infinite where the link cannot give way.
 
@@ -2383,33 +2332,12 @@ class Robot:
             In world axes.
         base : BaseMotion, optional
             Of a robot with a moving base.
-        t : array_like, shape (...), optional [s]
-            Time, of a robot that depends on it.
 
         Notes
         -----
         Impulse along the direction over the jump of velocity along it, [W p. 213].
         """
-        return apparent_mass(self._impacts(t), q, (link, point), direction, base)
-
-    def _impacts(self, t: ArrayLike | None) -> ImpactDynamics:
-        parts = self._at(t)
-        still = self._still if parts is self._parts else self._still.at(t)
-        return ImpactDynamics(
-            self._model,
-            parts.evaluator,
-            still.dynamics,
-            still.joint_forces,
-            parts.dynamics,
-            parts.postures,
-        )
-
-    @cached_property
-    def _still(self) -> Parts:
-        """Made when an impact is first asked for: it takes functions of its own."""
-        kept = start_by_joint(self._model.settings, self.tree_form._model.joints)
-        free = kept.replaced({"gravity": (0.0, 0.0, 0.0), "ground": ()})
-        return Robot(without_forces(self._model.mechanism), free)._parts
+        return apparent_mass(self.impact_dynamics, q, (link, point), direction, base)
 
     @property
     def actuators(self) -> Mapping[str, Actuator]:
@@ -2434,7 +2362,6 @@ class Robot:
         *,
         wrenches: Wrenches | None = None,
         base: BaseMotion | None = None,
-        t: ArrayLike | None = None,
     ) -> Array:
         """Torque that each motor has to make, at its own shaft, shape (..., nv) [N m, N].
 
@@ -2446,15 +2373,13 @@ class Robot:
         v, a : array_like, shape (..., nv) [rad/s, m/s], [rad/s^2, m/s^2]
         wrenches, base
             As in `inverse_dynamics`.
-        t : array_like, shape (...), optional [s]
-            Time, of a robot that depends on it.
 
         Notes
         -----
         The generalised force over the gear ratio: it accelerates the rotor, overcomes the friction
         on both sides of the gear, and drives the joint.
         """
-        return self._at(t).motors.motor_torques(q, v, a, wrenches, base)
+        return self._now.motors.motor_torques(q, v, a, wrenches, base)
 
     def motor_power(
         self,
@@ -2464,7 +2389,6 @@ class Robot:
         *,
         wrenches: Wrenches | None = None,
         base: BaseMotion | None = None,
-        t: ArrayLike | None = None,
     ) -> Array:
         """Mechanical power of each motor.
 
@@ -2472,14 +2396,12 @@ class Robot:
         ----------
         q, v, a, wrenches, base
             As in `motor_torques`.
-        t : array_like, shape (...), optional [s]
-            Time, of a robot that depends on it.
 
         Returns
         -------
         power : ndarray, shape (..., nv) [W]
         """
-        return self._at(t).motors.motor_power(q, v, a, wrenches, base)
+        return self._now.motors.motor_power(q, v, a, wrenches, base)
 
     # -- closed loops -----------------------------------------------------------------------------
 
@@ -2488,17 +2410,13 @@ class Robot:
         """Name of each constraint row, ``"loop[k]"``: nc of them."""
         return self._parts.rows.names
 
-    def loop_residual(
-        self, q: ArrayLike, *, t: ArrayLike | None = None, out: Array | None = None
-    ) -> Array:
+    def loop_residual(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """How far the loops are from closing.
 
         Parameters
         ----------
         q : array_like, shape (..., nq) [rad, m]
             Positions of the joints.
-        t : array_like, shape (...), optional [s]
-            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -2506,19 +2424,15 @@ class Robot:
         -------
         residual : ndarray, shape (..., nc) [m, rad]
         """
-        return self._at(t).rows.residual(q, out)
+        return self._now.rows.residual(q, out)
 
-    def loop_gaps(
-        self, q: ArrayLike | None = None, *, t: ArrayLike | None = None
-    ) -> tuple[LoopGap, ...]:
+    def loop_gaps(self, q: ArrayLike | None = None) -> tuple[LoopGap, ...]:
         """Where both frames of each closure stand, and how far they are apart.
 
         Parameters
         ----------
         q : array_like, shape (nq,) [rad, m], optional
             A posture, closed or open. Default: `start`, where a closed one is looked for.
-        t : float, optional [s]
-            Time, of a robot that depends on it.
 
         Returns
         -------
@@ -2526,19 +2440,15 @@ class Robot:
             One for each of `loops`, in their order: ``name``, ``kind``, ``links``, ``poses``,
             ``distance`` [m], ``angle`` [rad], ``residual``.
         """
-        return self._posed(t).postures.loop_gaps(q)
+        return self._posed().postures.loop_gaps(q)
 
-    def loop_jacobian(
-        self, q: ArrayLike, *, t: ArrayLike | None = None, out: Array | None = None
-    ) -> Array:
+    def loop_jacobian(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """Constraint Jacobian K: the rate of `loop_residual` is ``K v``.
 
         Parameters
         ----------
         q : array_like, shape (..., nq) [rad, m]
             Positions of the joints.
-        t : array_like, shape (...), optional [s]
-            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -2546,11 +2456,9 @@ class Robot:
         -------
         K : ndarray, shape (..., nc, nv) [m, 1]
         """
-        return self._at(t).rows.jacobian(q, out)
+        return self._now.rows.jacobian(q, out)
 
-    def loop_bias(
-        self, q: ArrayLike, v: ArrayLike, *, t: ArrayLike | None = None, out: Array | None = None
-    ) -> Array:
+    def loop_bias(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
         """``dK/dt v``: accelerations that keep loops closed have ``K a = -bias``.
 
         Parameters
@@ -2559,8 +2467,6 @@ class Robot:
             Positions of the joints.
         v : array_like, shape (..., nv) [rad/s, m/s]
             Speeds of the joints.
-        t : array_like, shape (...), optional [s]
-            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -2568,19 +2474,15 @@ class Robot:
         -------
         bias : ndarray, shape (..., nc) [m/s^2, rad/s^2]
         """
-        return self._at(t).rows.bias(q, v, out)
+        return self._now.rows.bias(q, v, out)
 
-    def loop_velocity_offset(
-        self, q: ArrayLike, *, t: ArrayLike | None = None, out: Array | None = None
-    ) -> Array:
+    def loop_velocity_offset(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """Offset psi: possible velocities have ``K v = -psi``. It is zero for loops.
 
         Parameters
         ----------
         q : array_like, shape (..., nq) [rad, m]
             Positions of the joints.
-        t : array_like, shape (...), optional [s]
-            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -2588,16 +2490,14 @@ class Robot:
         -------
         offset : ndarray, shape (..., nc) [m/s, rad/s]
         """
-        return self._at(t).rows.offset(q, out)
+        return self._now.rows.offset(q, out)
 
-    def loop_rank(self, q: ArrayLike, *, t: ArrayLike | None = None) -> RankAnalysis:
+    def loop_rank(self, q: ArrayLike) -> RankAnalysis:
         """Rank of the constraints at postures, redundant rows, and how far singular ones are.
 
         Parameters
         ----------
         q : array_like, shape (..., nq)
-        t : array_like, shape (...), optional [s]
-            Time, of a robot that depends on it.
 
         Returns
         -------
@@ -2614,23 +2514,21 @@ class Robot:
         it is about 1. Rows that are redundant elsewhere, too, do not count. Rows of couplings and
         of users' constraints are taken as they are.
         """
-        return self._at(t).mobility.rank(q)
+        return self._now.mobility.rank(q)
 
-    def mobility(self, q: ArrayLike, *, t: ArrayLike | None = None) -> int:
+    def mobility(self, q: ArrayLike) -> int:
         """Degrees of freedom at a posture: nv less the rank of `loop_jacobian`.
 
         Parameters
         ----------
         q : array_like, shape (..., nq) [rad, m]
             Positions of the joints.
-        t : float, optional [s]
-            Time, of a robot with constraints that depends on it.
 
         Returns
         -------
         dof : int
         """
-        return self._posed(t).postures.mobility(q)
+        return self._posed().postures.mobility(q)
 
     @property
     def redundant_constraints(self) -> dict[str, tuple[str, ...]]:
@@ -2649,7 +2547,6 @@ class Robot:
         near: ArrayLike | None = None,
         *,
         beyond_limits: bool = False,
-        t: ArrayLike | None = None,
     ) -> Array:
         """A posture with loops closed, near a guess, within the limits.
 
@@ -2670,8 +2567,6 @@ class Robot:
         beyond_limits : bool
             Coordinates that are beyond their limits in the guess may stay there, as those of a
             posture that was measured. Otherwise a joint to be held there is refused.
-        t : float, optional [s]
-            Time, of a robot with constraints that depends on it.
 
         Returns
         -------
@@ -2683,9 +2578,9 @@ class Robot:
             With the posture that comes nearest, and what is left open. With ``near``: with the last
             posture of that branch on the way, where two branches meet or a joint is at its limit.
         """
-        return self._posed(t).postures.assemble(q, named("hold", hold), near, beyond_limits)
+        return self._posed().postures.assemble(q, named("hold", hold), near, beyond_limits)
 
-    def branch_sign(self, q: ArrayLike, *, path: bool = False, t: ArrayLike | None = None) -> Array:
+    def branch_sign(self, q: ArrayLike, *, path: bool = False) -> Array:
         """Which of the branches that meet at singular postures a closed one is on.
 
         The sign of the determinant by which the independent joints determine the others. Where it
@@ -2701,8 +2596,6 @@ class Robot:
             spatial overconstrained linkages whose redundant constraints change with the posture:
             their sign is then followed from posture to posture, where it is otherwise that of the
             nearest of some postures of reference.
-        t : array_like, shape (...), optional [s]
-            Time, of a robot that depends on it.
 
         Returns
         -------
@@ -2714,10 +2607,10 @@ class Robot:
         SingularError
             If the rank of the loops changes from posture to posture: there is no such sign.
         """
-        return self._at(t).postures.branch_sign(q, path)
+        return self._now.postures.branch_sign(q, path)
 
     def closed_state(
-        self, q: ArrayLike, v: ArrayLike, free: Array | None = None, *, t: ArrayLike | None = None
+        self, q: ArrayLike, v: ArrayLike, free: Array | None = None
     ) -> tuple[Array, Array]:
         """A state near one that has drifted a little, with loops closed; for loops over time.
 
@@ -2726,8 +2619,6 @@ class Robot:
         q, v : array_like, shape (..., nq), (..., nv)
         free : ndarray of bool, shape (nv,), optional
             Speeds that may change. Default: all.
-        t : array_like, shape (...), optional [s]
-            Time, of a robot that depends on it.
 
         Returns
         -------
@@ -2739,9 +2630,9 @@ class Robot:
                 name="free",
                 given=free,
             )
-        return self._at(t).postures.closed_state(q, v, free)
+        return self._now.postures.closed_state(q, v, free)
 
-    def check_state(self, q: ArrayLike, v: ArrayLike, *, t: ArrayLike | None = None) -> None:
+    def check_state(self, q: ArrayLike, v: ArrayLike) -> None:
         """Refuse states in which loops are open, come open, or nearly lose a constraint.
 
         Methods look for themselves; functions do not, so loops over functions ask here.
@@ -2749,8 +2640,6 @@ class Robot:
         Parameters
         ----------
         q, v : array_like, shape (..., nq), (..., nv)
-        t : array_like, shape (...), optional [s]
-            Time, of a robot that depends on it.
 
         Raises
         ------
@@ -2764,11 +2653,9 @@ class Robot:
         >>> robot = rd.load("four_bar")
         >>> robot.check_state(robot.neutral(), [0.0, 0.0, 0.0])
         """
-        self._at(t).dynamics.check(q, v)
+        self._now.dynamics.check(q, v)
 
-    def consistent_velocity(
-        self, q: ArrayLike, v: ArrayLike, hold: Iterable[str] = (), *, t: ArrayLike | None = None
-    ) -> Array:
+    def consistent_velocity(self, q: ArrayLike, v: ArrayLike, hold: Iterable[str] = ()) -> Array:
         """The velocity nearest to ``v``, in kinetic energy, that keeps the loops closed.
 
         Parameters
@@ -2778,8 +2665,6 @@ class Robot:
         v : array_like, shape (..., nv)
         hold : names of joints
             Keep their velocity.
-        t : array_like, shape (...), optional [s]
-            Time, of a robot that depends on it.
 
         Returns
         -------
@@ -2792,11 +2677,9 @@ class Robot:
         InconsistentStateError
             If the loops are open.
         """
-        return self._at(t).postures.consistent_velocity(q, v, named("hold", hold))
+        return self._now.postures.consistent_velocity(q, v, named("hold", hold))
 
-    def consistent_acceleration(
-        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, t: ArrayLike | None = None
-    ) -> Array:
+    def consistent_acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
         """The accelerations nearest to ``a``, in kinetic energy, that keep the loops closed.
 
         Parameters
@@ -2804,8 +2687,6 @@ class Robot:
         q, v : array_like, shape (..., nq), (..., nv)
             Closed posture, consistent velocity.
         a : array_like, shape (..., nv)
-        t : array_like, shape (...), optional [s]
-            Time, of a robot that depends on it.
 
         Returns
         -------
@@ -2816,7 +2697,7 @@ class Robot:
         InconsistentStateError
             If the loops are open, or these speeds open them.
         """
-        return self._at(t).postures.consistent_acceleration(q, v, a)
+        return self._now.postures.consistent_acceleration(q, v, a)
 
     # -- minimal and independent coordinates ------------------------------------------------------
 
@@ -2967,7 +2848,6 @@ class Robot:
         a: ArrayLike,
         *,
         base: BaseMotion | None = None,
-        t: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """Matrix Y with ``Y @ inertial_parameters`` the rigid-body part of `inverse_dynamics`.
@@ -2978,8 +2858,6 @@ class Robot:
         v, a : array_like, shape (..., nv) [rad/s, m/s], [rad/s^2, m/s^2]
         base : BaseMotion
             Of a robot with a moving base.
-        t : array_like, shape (...), optional [s]
-            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -2992,7 +2870,7 @@ class Robot:
         With ``passive=False`` the rigid-body part is all; damping, friction, springs and rotors do
         not depend on these parameters. `dynamic_regressor` has columns for most of them, too.
         """
-        return self._at(t).evaluator.call("regressor", (q, v, a), base=base, out=out)
+        return self._now.evaluator.call("regressor", (q, v, a), base=base, out=out)
 
     @property
     def dynamic_parameter_names(self) -> tuple[str, ...]:
@@ -3017,7 +2895,6 @@ class Robot:
         a: ArrayLike,
         *,
         base: BaseMotion | None = None,
-        t: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """Matrix Y with ``Y @ dynamic_parameters`` the forces ``M a + h`` of bodies and motors.
@@ -3032,8 +2909,6 @@ class Robot:
         v, a : array_like, shape (..., nv) [rad/s, m/s], [rad/s^2, m/s^2]
         base : BaseMotion
             Of a robot with a moving base.
-        t : array_like, shape (...), optional [s]
-            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -3060,7 +2935,7 @@ class Robot:
         >>> robot.dynamic_parameter_names[20:24]
         ('pan.rotor_inertia', 'tilt.rotor_inertia', 'pan.damping', 'tilt.damping')
         """
-        return self._at(t).evaluator.call("dynamic_regressor", (q, v, a), base=base, out=out)
+        return self._now.evaluator.call("dynamic_regressor", (q, v, a), base=base, out=out)
 
     def base_parameters(self, rng: Random | None = 0) -> BaseParameters:
         """Combinations of the inertial parameters that motions of this robot depend on.

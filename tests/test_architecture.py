@@ -228,8 +228,6 @@ def test_tolerances_stand_in_one_file(path):
 #: Parts of other packages that have no public name.
 FOREIGN = {"sys._getframe", "os._exit", "np._core", "np._core.multiarray._ARRAY_API",
            "etree._Element", "substitution._eval_dict"}  # fmt: skip
-#: Private names of `Robot` that other files still read. The set only ever gets smaller.
-READ_ELSEWHERE = {"_impacts"}
 
 
 def own_private_names(tree):
@@ -251,8 +249,7 @@ def test_private_names_stay_in_their_files(path):
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and node.attr.startswith("_") and node.attr not in own:
             where = ast.unparse(node)
-            private = not node.attr.endswith("__") and node.attr not in READ_ELSEWHERE
-            assert not private or where in FOREIGN, f"line {node.lineno}: {where}"
+            assert node.attr.endswith("__") or where in FOREIGN, f"line {node.lineno}: {where}"
         elif isinstance(node, ast.ImportFrom):
             names = {x.name for x in node.names if x.name.startswith("_")} - {"__version__"}
             assert not names, f"line {node.lineno}: {names}"

@@ -75,7 +75,7 @@ class FrictionCompensation:
             raise SettingsError(f"share is {self.share!r}, expected a part of the friction, 0 to 1")
         object.__setattr__(self, "_motors", motor_mask(robot))
         object.__setattr__(self, "_model", _of_joints_alone(robot))
-        rest = self._model.neutral(t=0.0 if robot.depends_on_time else None)
+        rest = self._model.at(0.0).neutral()
         if not self._given_back(0.0, rest, np.ones(robot.nv)).any():
             raise SettingsError(
                 f"joints with motors of {robot.name!r} have neither damping nor friction: its "
@@ -112,8 +112,7 @@ class FrictionCompensation:
         """Damping, friction and springs; springs are the same at all speeds."""
         if is_symbolic(q):
             return dynamics(self._model, "passive_forces", {"q": q, "v": v}, None, t)[0]
-        time = t if self._model.depends_on_time else None
-        return self._model.passive_forces(q, v, t=time)
+        return self._model.at(t).passive_forces(q, v)
 
 
 def _of_joints_alone(robot: Robot) -> Robot:

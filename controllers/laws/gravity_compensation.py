@@ -61,9 +61,6 @@ class GravityCompensation:
         if is_symbolic(q):
             state, base = {"q": q, "v": rest, "a": rest}, base_at(self._path, t)
             return self._motors * dynamics(self.robot, "inverse_dynamics", state, base, t)[0]
-        time = t if self.robot.depends_on_time else None
-        if self._path is None:
-            tau = self.robot.inverse_dynamics(q, rest, rest, t=time)
-        else:
-            tau = self.robot.inverse_dynamics(q, rest, rest, base=self._path(t), t=time)
+        base = None if self._path is None else self._path(t)
+        tau = self.robot.at(t).inverse_dynamics(q, rest, rest, base=base)
         return np.asarray(self._motors * tau)

@@ -15,7 +15,7 @@ from robodyn.codegen import Function
 from robodyn.simulation.loads.driven import independent
 
 from .plant import motor_speeds
-from .symbols import asked, dynamics, is_symbolic, time_of, times
+from .symbols import asked, dynamics, is_symbolic, times
 
 __all__ = ["AtState", "Coriolis", "MotorSpace", "joint_space", "motor_coriolis", "motor_space"]
 
@@ -64,7 +64,7 @@ def motor_space(robot: Robot) -> AtState:
         raise ActuationError(f"{robot.name!r} has no motors: there is nothing to control it with")
     if len(motors) == robot.nv and not robot.nc:
         return joint_space(robot)
-    if not independent(robot, robot.neutral(t=0.0 if robot.depends_on_time else None), motors):
+    if not independent(robot, robot.at(0.0).neutral(), motors):
         raise ActuationError(
             f"{robot.name!r} has more motors than motions, so that its loops tie motors "
             f"{', '.join(robot.actuated_joints)} to each other: name fewer of them as actuators"
@@ -95,9 +95,9 @@ def _of_driven_motors(robot: Robot, motors: tuple[int, ...]) -> AtState:
 
     def in_numbers(q: FloatArray, v: FloatArray, base: Any, t: float) -> MotorSpace:
         probes = PROBE * np.vstack([np.zeros(n), np.eye(n)])
-        a, tau = robot.driven_dynamics(
+        a, tau = robot.at(t).driven_dynamics(
             q[..., None, :], v[..., None, :], probes, np.zeros((n + 1, robot.nv - n)), motors,
-            base=base, t=time_of(robot, t),
+            base=base,
         )  # fmt: skip
         rest, bias = a[..., 0, :], tau[..., 0, at]
         follow = np.swapaxes((a[..., 1:, :] - rest[..., None, :]) / PROBE, -1, -2)

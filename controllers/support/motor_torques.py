@@ -17,7 +17,7 @@ from robodyn.tolerances import CONSTRAINT_RANK, UNCOUPLED_MOTOR
 from .frames import mobility
 from .motor_space import motor_space
 from .plant import at_motors, motor_mask, motor_speeds, speeds_of
-from .symbols import dynamics, is_symbolic, time_of, times
+from .symbols import dynamics, is_symbolic, times
 
 __all__ = ["motor_torques"]
 
@@ -43,7 +43,7 @@ def motor_torques(robot: Robot, controlled: tuple[str, ...] | None = None) -> Mo
         return _of_others(robot, motors, chosen)
     if len(motors) == robot.nv and not robot.nc:
         return _of_all_joints(robot)
-    if independent(robot, robot.neutral(t=0.0 if robot.depends_on_time else None), motors):
+    if independent(robot, robot.at(0.0).neutral(), motors):
         return _of_driven_motors(robot, motors)
     return _of_redundant_motors(robot, motors)
 
@@ -54,7 +54,7 @@ def _of_all_joints(robot: Robot) -> MotorTorques:
     def torques(q: FloatArray, v: FloatArray, a: FloatArray, base: Any, t: float) -> FloatArray:
         if is_symbolic(q):
             return dynamics(robot, "inverse_dynamics", {"q": q, "v": v, "a": a}, base, t)[0]
-        return robot.inverse_dynamics(q, v, a, base=base, t=time_of(robot, t))
+        return robot.at(t).inverse_dynamics(q, v, a, base=base)
 
     return torques
 
@@ -69,8 +69,7 @@ def _of_driven_motors(robot: Robot, motors: tuple[int, ...]) -> MotorTorques:
         if is_symbolic(q):
             given = {"q": q, "v": v, "a_controlled": wanted, "tau_free": free}
             return dynamics(robot, "hybrid_dynamics", given, base, t, controlled=motors)[1]
-        time = time_of(robot, t)
-        return robot.driven_dynamics(q, v, wanted, free, motors, base=base, t=time)[1]
+        return robot.at(t).driven_dynamics(q, v, wanted, free, motors, base=base)[1]
 
     return torques
 
@@ -128,12 +127,12 @@ def _of_redundant_motors(robot: Robot, motors: tuple[int, ...]) -> MotorTorques:
     def torques(q: FloatArray, v: FloatArray, a: FloatArray, base: Any, t: float) -> FloatArray:
         if is_symbolic(q):
             raise ActuationError(f"{robot.name!r} has more motors than motions")
-        time = time_of(robot, t)
-        K, bias = robot.loop_jacobian(q, t=time), robot.loop_bias(q, v, t=time)
+        now = robot.at(t)
+        K, bias = now.loop_jacobian(q), now.loop_bias(q, v)
         fitting = at_motors(mask, a)
         fitting[..., others] = -_solved(K[..., others], bias + times(K, fitting))
         fitting = fitting - _solved(K, bias + times(K, fitting))
-        return mask * robot.inverse_dynamics(q, v, fitting, base=base, t=time)
+        return mask * now.inverse_dynamics(q, v, fitting, base=base)
 
     return torques
 

@@ -23,7 +23,6 @@ __all__ = [
     "dynamics",
     "is_symbolic",
     "reference_at",
-    "time_of",
     "times",
 ]
 
@@ -63,11 +62,6 @@ def base_at(path: BasePath | None, t: float) -> BaseMotion | Mapping[str, Array]
     return dict(zip(names, t.sampled("base", parts), strict=True))
 
 
-def time_of(robot: Robot, t: float) -> float | None:
-    """The time as methods of a robot take it: nothing where the robot does not depend on it."""
-    return t if robot.depends_on_time else None
-
-
 def asked(
     robot: Robot,
     name: str,
@@ -84,7 +78,7 @@ def asked(
         return dynamics(robot, name, arrays, base, t, **options)[0]
     if base is not None:
         options["base"] = base
-    found = getattr(robot, name)(*arrays.values(), t=time_of(robot, t), **options)
+    found = getattr(robot.at(t), name)(*arrays.values(), **options)
     return np.asarray(found)
 
 

@@ -271,7 +271,7 @@ class Task:
         robot, n = self._robot, len(self._motors)
         best = 0.0
         for seed in range(POSTURES):
-            q = robot.random(seed, t=0.0 if robot.depends_on_time else None)
+            q = robot.at(0.0).random(seed)
             base = None if self._path is None else self._path(0.0)
             motors = self._space(q, np.zeros(robot.nv), base, 0.0)
             J = self._of_frame("frame_jacobian", {"q": q}, base, 0.0)[self._rows] @ motors.follow

@@ -293,7 +293,7 @@ class ImpactDynamics:
                 return (place,), MovingPoint.of(against)
             case RobotPoint():
                 state, there = (against.q, against.v), (against.link, against.point)
-                return (place,), against.robot._impacts(against.t).met(state, there, against.base)
+                return (place,), against.robot.impact_dynamics.met(state, there, against.base)
             case (str() as link, _):
                 self._refuse_one_body(place[0], link)
                 return (place, against), World()

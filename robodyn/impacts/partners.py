@@ -65,6 +65,7 @@ class RobotPoint:
     Attributes
     ----------
     robot : Robot
+        At a time, if it depends on time.
     q : array_like, shape (..., nq) [rad, m]
     v : array_like, shape (..., nv) [rad/s, m/s]
     link : str
@@ -72,8 +73,6 @@ class RobotPoint:
         In axes of that link, from its origin.
     base : BaseMotion, optional
         Of a robot with a moving base.
-    t : array_like, shape (...), optional [s]
-        Time, of a robot that depends on it.
     """
 
     robot: Any
@@ -82,7 +81,6 @@ class RobotPoint:
     link: str
     point: ArrayLike
     base: Any = None
-    t: Any = None
 
     def __post_init__(self) -> None:
         check_fields(self)

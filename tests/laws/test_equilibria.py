@@ -361,9 +361,9 @@ def test_a_joint_that_time_moves_has_no_rest_without_a_time():
 
     robot = rd.load("double_pendulum", joint_maps={"shoulder": rd.JointMap(0, tilted)})
     for ask in (robot.equilibrium, lambda q: robot.steady_motion(q, [0.0])):
-        with pytest.raises(rd.ShapeError, match=r"joint 'shoulder'.: give t="):
+        with pytest.raises(rd.ShapeError, match=r"joint 'shoulder'.: ask robot\.at\(t\)"):
             ask([0.1])
     for t in (0.0, 0.5):
-        q = robot.equilibrium([0.1], t=t)
-        a = robot.forward_dynamics(q, [0.0], [0.0], t=t)
+        q = robot.at(t).equilibrium([0.1])
+        a = robot.at(t).forward_dynamics(q, [0.0], [0.0])
         np.testing.assert_allclose(a, 0.0, atol=1e-7)

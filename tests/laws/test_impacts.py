@@ -522,25 +522,25 @@ def test_a_joint_that_a_constraint_ties_to_time_is_a_driven_one(direction):
     clock = rd.Constraint("clock", lambda q, t: [q[0] - 0.3 * rd.sin(t)], ["joint1"])
     robot = rd.load("puma560", constraints=[clock])
     t = 0.4
-    q = robot.assemble(np.full(6, 0.3), t=t)
-    v = robot.consistent_velocity(q, np.ones(6), t=t)
+    q = robot.at(t).assemble(np.full(6, 0.3))
+    v = robot.at(t).consistent_velocity(q, np.ones(6))
     assert v[0] == pytest.approx(0.3 * np.cos(t))
     place = "flange", (0.0, 0.0, 0.1), direction
     with pytest.raises(rd.InconsistentStateError, match="clock"):
-        robot.impact(q, np.zeros(6), *place, t=t)
+        robot.at(t).impact(q, np.zeros(6), *place)
     try:
         expected = free.impact(q, v, *place, controlled=["joint1"])
     except rd.ImpactError:
         with pytest.raises(rd.ImpactError):
-            robot.impact(q, v, *place, t=t)
+            robot.at(t).impact(q, v, *place)
         return
-    hit = robot.impact(q, v, *place, t=t)
+    hit = robot.at(t).impact(q, v, *place)
     assert hit.v == pytest.approx(expected.v, abs=1e-11)
     assert hit.energy_loss == pytest.approx(expected.energy_loss)
     for joint in ("joint2", "joint5"):
         found, wanted = hit.joint_impulses[joint], expected.joint_impulses[joint]
         assert found == pytest.approx(wanted, abs=1e-9 * np.abs(hit.impulse).max())
-    caught = robot.latch(np.stack([q, q]), v, ["joint3"], t=[t, t])
+    caught = robot.at([t, t]).latch(np.stack([q, q]), v, ["joint3"])
     assert caught.v[:, [0, 2]] == pytest.approx(np.array([[v[0], 0.0]] * 2))
 
 
@@ -624,16 +624,18 @@ def clocked_wall():
 def test_a_wall_that_the_clock_moves_hits_a_ball(restitution):
     """No impulse changes the wall, so the ball leaves it at e times the approach [W 6.12]."""
     robot, ball = clocked_wall(), rd.PointMass(0.7, (-1.0, 3.0, 0.0))
-    hit = robot.impact([], [], "wall", (0, 0, 0), -EX, restitution=restitution, against=ball, t=1.0)
+    hit = robot.at(1.0).impact(
+        [], [], "wall", (0, 0, 0), -EX, restitution=restitution, against=ball
+    )
     np.testing.assert_allclose(hit.against_v, [2.0 + restitution * 3.0, 3.0, 0.0], atol=1e-14)
     np.testing.assert_allclose(hit.impulse, [-0.7 * 3.0 * (1.0 + restitution), 0, 0], atol=1e-14)
-    sticks = robot.impact([], [], "wall", (0, 0, 0), None, against=ball, t=1.0)
+    sticks = robot.at(1.0).impact([], [], "wall", (0, 0, 0), None, against=ball)
     np.testing.assert_allclose(sticks.against_v, [2.0, 0.0, 0.0], atol=1e-14)
     hits = [rd.Hit("wall", (0, 0, 0), -EX, against=ball)]
-    both = robot.simultaneous_impacts([], [], hits, restitution=restitution, t=1.0)
+    both = robot.at(1.0).simultaneous_impacts([], [], hits, restitution=restitution)
     np.testing.assert_allclose(both.against_v[0], hit.against_v, atol=1e-14)
 
 
 def test_a_wall_that_the_clock_moves_cannot_be_stopped():
     with pytest.raises(rd.ImpactError, match="no finite impulse stops it"):
-        clocked_wall().impact([], [], "wall", (0, 0, 0), -EX, t=1.0)
+        clocked_wall().at(1.0).impact([], [], "wall", (0, 0, 0), -EX)

@@ -555,6 +555,6 @@ def test_a_robot_that_depends_on_time():
     slide = rd.Joint("slide", "prismatic", "ground", "stone")
     stone = rd.Mechanism("table", (rd.Link("ground"), rd.Link("stone", mass(2.0))), (slide,))
     robot = rd.load(stone, joint_maps={"slide": rd.JointMap(1, table)}, gravity=(0, 0, 0))
-    model = robot.linearize([0.3], [0.2], None, t=1.7)
+    model = robot.at(1.7).linearize([0.3], [0.2], None)
     close(model.A, [[0.0, 1.0], [1.7**2, 0.0]], 1e-9)
     assert model.stability == "unstable"

@@ -198,11 +198,11 @@ def test_a_wheel_that_time_turns_is_not_welded_to_the_link_that_is_cut_in_two(ca
     split = rd.load(mechanism, joint_maps=spin, springs=springs)
     assert split.nv == whole.nv + 1
     for t in (0.0, 0.4):
-        q = whole.neutral(t=t)
-        v = whole.consistent_velocity(q, np.ones(whole.nv), t=t)
-        x, dx = whole.joint_positions(q, t=t), whole.joint_velocities(q, v, t=t)
+        q = whole.at(t).neutral()
+        v = whole.at(t).consistent_velocity(q, np.ones(whole.nv))
+        x, dx = whole.at(t).joint_positions(q), whole.at(t).joint_velocities(q, v)
         state = [[values[name] for name in split.joint_names] for values in (x, dx)]
-        kinetic = whole.kinetic_energy(q, v, t=t)
-        assert split.kinetic_energy(*state, t=t) == pytest.approx(kinetic, rel=1e-12)
-        centre = split.center_of_mass(state[0], t=t)
-        np.testing.assert_allclose(centre, whole.center_of_mass(q, t=t), rtol=0, atol=1e-12)
+        kinetic = whole.at(t).kinetic_energy(q, v)
+        assert split.at(t).kinetic_energy(*state) == pytest.approx(kinetic, rel=1e-12)
+        centre = split.at(t).center_of_mass(state[0])
+        np.testing.assert_allclose(centre, whole.at(t).center_of_mass(q), rtol=0, atol=1e-12)

@@ -84,10 +84,10 @@ def starts(robot, n, seed=0):
     """States with closed loops, near the neutral posture."""
     rng = np.random.default_rng(seed)
     time = 0.0 if robot.depends_on_time else None
-    q = np.tile(robot.neutral(t=time), (n, 1))
+    q = np.tile(robot.at(time).neutral(), (n, 1))
     if robot.nc:
         v = rng.uniform(-0.5, 0.5, (n, robot.nv))
-        return q, np.array([robot.consistent_velocity(*x, t=time) for x in zip(q, v, strict=True)])
+        return q, np.array([robot.at(time).consistent_velocity(*x) for x in zip(q, v, strict=True)])
     q = robot.integrate(q, rng.uniform(-0.5, 0.5, (n, robot.nv)))
     return q, rng.uniform(-0.5, 0.5, (n, robot.nv))
 

@@ -104,34 +104,34 @@ def test_time_is_a_coordinate_along_the_clock(n, function, place):
     q, v, a = c.q, c.v, c.a
     x, dx, ddx = c.states("q", "v", "a")
     assert (r.nv, r.dof, o.nv) == (2 + n, 2 + n, 3 + n)
-    close(r.inverse_dynamics(q, v, a, t=T), at(o.inverse_dynamics(x, dx, ddx)), 1e-12)
-    close(r.bias_forces(q, v, t=T), at(o.bias_forces(x, dx)), 1e-12)
-    close(r.passive_forces(q, v, t=T), at(o.passive_forces(x, dx)), 1e-12)
-    close(r.mass_matrix(q, t=T), at(at(o.mass_matrix(x)).T).T, 1e-12)
-    close(r.mass_matrix_inverse(q, t=T) @ r.mass_matrix(q, t=T), np.eye(r.nv), 1e-10)
-    close(r.coriolis_matrix(q, v, t=T), at(at(o.coriolis_matrix(x, dx)).T).T, 1e-12)
-    close(r.kinetic_energy(q, v, t=T), o.kinetic_energy(x, dx), 1e-12)
-    close(r.potential_energy(q, t=T), o.potential_energy(x), 1e-12)
-    close(r.momentum(q, v, t=T), o.momentum(x, dx), 1e-12)
-    close(r.center_of_mass(q, t=T), o.center_of_mass(x), 1e-12)
-    close(r.centroidal_matrix(q, t=T), at(o.centroidal_matrix(x)), 1e-12)
+    close(r.at(T).inverse_dynamics(q, v, a), at(o.inverse_dynamics(x, dx, ddx)), 1e-12)
+    close(r.at(T).bias_forces(q, v), at(o.bias_forces(x, dx)), 1e-12)
+    close(r.at(T).passive_forces(q, v), at(o.passive_forces(x, dx)), 1e-12)
+    close(r.at(T).mass_matrix(q), at(at(o.mass_matrix(x)).T).T, 1e-12)
+    close(r.at(T).mass_matrix_inverse(q) @ r.at(T).mass_matrix(q), np.eye(r.nv), 1e-10)
+    close(r.at(T).coriolis_matrix(q, v), at(at(o.coriolis_matrix(x, dx)).T).T, 1e-12)
+    close(r.at(T).kinetic_energy(q, v), o.kinetic_energy(x, dx), 1e-12)
+    close(r.at(T).potential_energy(q), o.potential_energy(x), 1e-12)
+    close(r.at(T).momentum(q, v), o.momentum(x, dx), 1e-12)
+    close(r.at(T).center_of_mass(q), o.center_of_mass(x), 1e-12)
+    close(r.at(T).centroidal_matrix(q), at(o.centroidal_matrix(x)), 1e-12)
     for link in r.link_names:
-        close(r.frame_pose(q, link, t=T), o.frame_pose(x, link), 1e-12)
-        close(r.frame_twist(q, v, link, t=T), o.frame_twist(x, dx, link), 1e-12)
+        close(r.at(T).frame_pose(q, link), o.frame_pose(x, link), 1e-12)
+        close(r.at(T).frame_twist(q, v, link), o.frame_twist(x, dx, link), 1e-12)
         there = o.frame_acceleration(x, dx, ddx, link)
-        close(r.frame_acceleration(q, v, a, link, t=T), there, 1e-12)
-        close(r.frame_jacobian(q, link, t=T), at(o.frame_jacobian(x, link)), 1e-12)
-        close(r.frame_jacobian_dot(q, v, link, t=T), at(o.frame_jacobian_dot(x, dx, link)), 1e-12)
-    close(r.frame_twists(q, v, t=T), o.frame_twists(x, dx), 1e-12)
-    loads, others = r.joint_wrenches(q, v, a, t=T), o.joint_wrenches(x, dx, ddx)
+        close(r.at(T).frame_acceleration(q, v, a, link), there, 1e-12)
+        close(r.at(T).frame_jacobian(q, link), at(o.frame_jacobian(x, link)), 1e-12)
+        close(r.at(T).frame_jacobian_dot(q, v, link), at(o.frame_jacobian_dot(x, dx, link)), 1e-12)
+    close(r.at(T).frame_twists(q, v), o.frame_twists(x, dx), 1e-12)
+    loads, others = r.at(T).joint_wrenches(q, v, a), o.joint_wrenches(x, dx, ddx)
     for name, wrench in loads.items():
         close(wrench, others[name], 1e-11)
     rest = {"tau": dict(zip((f"joint{k}" for k in range(3) if k != place), a, strict=False))}
     clock = o.hybrid_dynamics(x, dx, controlled={c.axis: 0.0}, **rest)
     force = at(clock.tau)
-    close(r.forward_dynamics(q, v, force, t=T), at(clock.a), 1e-9)
-    close(r.regressor(q, v, a, t=T) @ r.inertial_parameters + -r.passive_forces(q, v, t=T),
-          r.inverse_dynamics(q, v, a, t=T), 1e-11)  # fmt: skip
+    close(r.at(T).forward_dynamics(q, v, force), at(clock.a), 1e-9)
+    close(r.at(T).regressor(q, v, a) @ r.inertial_parameters + -r.at(T).passive_forces(q, v),
+          r.at(T).inverse_dynamics(q, v, a), 1e-11)  # fmt: skip
 
 
 @pytest.mark.parametrize(("n", "function"), CASES[:2])
@@ -149,10 +149,10 @@ def test_a_joint_that_is_passed_backwards(n, function):
     q, v, a = np.random.default_rng(5).normal(size=(3, r.nv))
     x, dx, ddx = (np.insert(y, clock, z) for y, z in ((q, T), (v, 1.0), (a, 0.0)))
     there = np.delete(o.inverse_dynamics(x, dx, ddx), clock)
-    close(r.inverse_dynamics(q, v, a, t=T), there, 1e-12)
-    close(r.frame_twist(q, v, "link2", t=T), o.frame_twist(x, dx, "link2"), 1e-12)
-    rate = slope(lambda s: r.frame_twist(q + s * v, v, "link2", t=T + s))
-    close(r.frame_acceleration(q, v, 0.0 * v, "link2", t=T), rate, BY_DIFFERENCES)
+    close(r.at(T).inverse_dynamics(q, v, a), there, 1e-12)
+    close(r.at(T).frame_twist(q, v, "link2"), o.frame_twist(x, dx, "link2"), 1e-12)
+    rate = slope(lambda s: r.at(T + s).frame_twist(q + s * v, v, "link2"))
+    close(r.at(T).frame_acceleration(q, v, 0.0 * v, "link2"), rate, BY_DIFFERENCES)
 
 
 @pytest.mark.parametrize(("n", "function"), CASES)
@@ -164,13 +164,13 @@ def test_motion_is_the_change_of_poses(n, function):
         return r.integrate(c.q, s * v)
 
     for link in r.link_names:
-        X = r.frame_pose(c.q, link, t=T)
-        W = np.linalg.inv(X) @ slope(lambda s, x=link: r.frame_pose(at(s), x, t=T + s))
+        X = r.at(T).frame_pose(c.q, link)
+        W = np.linalg.inv(X) @ slope(lambda s, x=link: r.at(T + s).frame_pose(at(s), x))
         twist = [*W[:3, 3], W[2, 1], W[0, 2], W[1, 0]]
-        close(r.frame_twist(c.q, v, link, t=T), twist, BY_DIFFERENCES)
-        rate = slope(lambda s, x=link: r.frame_twist(at(s), v, x, t=T + s))
-        close(r.frame_acceleration(c.q, v, 0.0 * v, link, t=T), rate, BY_DIFFERENCES)
-    N = slope(lambda s: r.mass_matrix(at(s), t=T + s)) - 2.0 * r.coriolis_matrix(c.q, v, t=T)
+        close(r.at(T).frame_twist(c.q, v, link), twist, BY_DIFFERENCES)
+        rate = slope(lambda s, x=link: r.at(T + s).frame_twist(at(s), v, x))
+        close(r.at(T).frame_acceleration(c.q, v, 0.0 * v, link), rate, BY_DIFFERENCES)
+    N = slope(lambda s: r.at(T + s).mass_matrix(at(s))) - 2.0 * r.at(T).coriolis_matrix(c.q, v)
     close(N + N.T, 0.0 * N, BY_DIFFERENCES)
 
 
@@ -179,15 +179,15 @@ def test_power_of_the_clock(n, function):
     """What goes in through the motors, and through the joint that time moves, is the energy."""
     c = Pair(n, function, 1)
     r, v = c.robot, c.v
-    a = r.forward_dynamics(c.q, v, c.a, t=T)
+    a = r.at(T).forward_dynamics(c.q, v, c.a)
 
     def energy(s):
         q, speed = r.integrate(c.q, s * v + 0.5 * s * s * a), v + s * a
-        return r.kinetic_energy(q, speed, t=T + s) + r.potential_energy(q, t=T + s)
+        return r.at(T + s).kinetic_energy(q, speed) + r.at(T + s).potential_energy(q)
 
-    joint, load = r.joints[c.name], r.joint_wrenches(c.q, v, a, t=T)[c.name]
-    drift = r.frame_twist(c.q, 0.0 * v, joint.child, relative_to=joint.parent, t=T)
-    power = c.a @ v + r.passive_forces(c.q, v, t=T) @ v + load @ drift
+    joint, load = r.joints[c.name], r.at(T).joint_wrenches(c.q, v, a)[c.name]
+    drift = r.at(T).frame_twist(c.q, 0.0 * v, joint.child, relative_to=joint.parent)
+    power = c.a @ v + r.at(T).passive_forces(c.q, v) @ v + load @ drift
     assert np.abs(load @ drift) > 1e-2
     assert slope(energy) == pytest.approx(power, abs=1e-6 * max(1.0, abs(power)))
 
@@ -225,14 +225,14 @@ def test_a_platform_is_a_moving_base():
     assert (whole.nq, whole.nv, whole.joint_names) == (2, 2, moved.joint_names)
     q, v, a = np.random.default_rng(1).normal(size=(3, 2))
     base = base_motion(T)
-    close(whole.inverse_dynamics(q, v, a, t=T), moved.inverse_dynamics(q, v, a, base=base), 1e-8)
-    close(whole.forward_dynamics(q, v, a, t=T), moved.forward_dynamics(q, v, a, base=base), 1e-8)
-    close(whole.gravity_forces(q, t=T), moved.gravity_forces(q, base=base), 1e-8)
-    loads, others = whole.joint_wrenches(q, v, a, t=T), moved.joint_wrenches(q, v, a, base=base)
+    close(whole.at(T).inverse_dynamics(q, v, a), moved.inverse_dynamics(q, v, a, base=base), 1e-8)
+    close(whole.at(T).forward_dynamics(q, v, a), moved.forward_dynamics(q, v, a, base=base), 1e-8)
+    close(whole.at(T).gravity_forces(q), moved.gravity_forces(q, base=base), 1e-8)
+    loads, others = whole.at(T).joint_wrenches(q, v, a), moved.joint_wrenches(q, v, a, base=base)
     close(loads["platform"], others["base"], 1e-8)
     for name in moved.joint_names:
         close(loads[name], others[name], 1e-8)
-    close(whole.frame_twist(q, v, "lower", t=T), moved.frame_twist(q, v, "lower", base=base), 1e-8)
+    close(whole.at(T).frame_twist(q, v, "lower"), moved.frame_twist(q, v, "lower", base=base), 1e-8)
 
 
 def test_a_simulation_on_a_platform_is_one_on_a_moving_base():
@@ -348,9 +348,9 @@ def test_a_crank_that_follows_the_clock_is_a_driven_crank(way):
     rest = slice(None) if way == "constraint" else slice(1, None)
     assert robot.dof == 0 and robot.nq == free.nq - (way == "joint")
     assert free.joint_names[0] == "crank_drive"
-    q = robot.assemble(t=T)
-    assert np.abs(robot.loop_residual(q, t=T)).max() < 1e-12
-    v = robot.consistent_velocity(q, np.zeros(robot.nv), t=T)
+    q = robot.at(T).assemble()
+    assert np.abs(robot.at(T).loop_residual(q)).max() < 1e-12
+    v = robot.at(T).consistent_velocity(q, np.zeros(robot.nv))
     full_q, full_v = (q, v) if way == "constraint" else ([crank(T)[0], *q], [crank(T)[1], *v])
     close(full_q[0], crank(T)[0], 1e-12)
     close(full_v[0], crank(T)[1], 1e-12)
@@ -359,14 +359,14 @@ def test_a_crank_that_follows_the_clock_is_a_driven_crank(way):
         full_q, full_v, controlled={"crank_drive": crank(T)[2]},
         tau={"crank_pin": 0.2, "rocker_pivot": -0.1},
     )  # fmt: skip
-    close(robot.forward_dynamics(q, v, tau[rest], t=T), driven.a[rest], 1e-10)
-    found = robot.constrained_dynamics(q, v, tau[rest], t=T)
+    close(robot.at(T).forward_dynamics(q, v, tau[rest]), driven.a[rest], 1e-10)
+    found = robot.at(T).constrained_dynamics(q, v, tau[rest])
     close(found.a, driven.a[rest], 1e-10)
     if way == "constraint":
         close(found.multipliers[robot.constraint_names.index("clock[0]")], driven.tau[0], 1e-10)
-    close(robot.consistent_acceleration(q, v, np.zeros(robot.nv), t=T), driven.a[rest], 1e-10)
-    start = robot.assemble(t=0.0)
-    speed = robot.consistent_velocity(start, np.zeros(robot.nv), t=0.0)
+    close(robot.at(T).consistent_acceleration(q, v, np.zeros(robot.nv)), driven.a[rest], 1e-10)
+    start = robot.at(0.0).assemble()
+    speed = robot.at(0.0).consistent_velocity(start, np.zeros(robot.nv))
     run = rd.simulate(robot, q0=start, v0=speed, duration=0.3, step=5e-3)
     q0 = free.assemble([crank(0.0)[0], 0.0, 0.0], hold=["crank_drive"])
     other = rd.simulate(
@@ -387,26 +387,26 @@ def test_motors_beside_the_clock():
     robot = rd.load("five_bar", constraints=[law])
     drives = [n for n in free.actuated_joints if n != "left_drive"]
     assert len(drives) == 1 and robot.dof == 1
-    q = robot.assemble(t=T)
-    v = robot.consistent_velocity(q, np.ones(robot.nv), t=T)
+    q = robot.at(T).assemble()
+    v = robot.at(T).consistent_velocity(q, np.ones(robot.nv))
     own = free.joints[drives[0]].v.start
     tau = np.zeros(robot.nv)
     tau[own] = 0.3
-    a = robot.forward_dynamics(q, v, tau, t=T)
+    a = robot.at(T).forward_dynamics(q, v, tau)
     k = free.joints["left_drive"].v.start
     assert (v[k], a[k]) == pytest.approx(crank(T)[1:])
-    forces = robot.inverse_dynamics(q, v, a, t=T, actuated=drives)
+    forces = robot.at(T).inverse_dynamics(q, v, a, actuated=drives)
     close(forces, tau, 1e-10)
     given = {"left_drive": a[k]}
     driven = free.hybrid_dynamics(q, v, controlled=given, tau={drives[0]: 0.3})
     close(driven.a, a, 1e-9)
-    both = robot.inverse_dynamics(q, v, a, t=T)  # the clock's drive may help: least norm
-    close(robot.forward_dynamics(q, v, both, t=T), a, 1e-9)
-    rows = robot.inverse_dynamics([q, q], v, a, t=[T, T], actuated=drives)
+    both = robot.at(T).inverse_dynamics(q, v, a)  # the clock's drive may help: least norm
+    close(robot.at(T).forward_dynamics(q, v, both), a, 1e-9)
+    rows = robot.at([T, T]).inverse_dynamics([q, q], v, a, actuated=drives)
     close(rows, [tau, tau], 1e-10)
     assert free.mechanism.joints[0].name == "left_drive" == free.joint_names[0]
     less = rd.load("five_bar", joint_maps={"left_drive": rd.JointMap(0, about_y)})
-    close(less.inverse_dynamics(q[1:], v[1:], a[1:], t=T), tau[1:], 1e-10)
+    close(less.at(T).inverse_dynamics(q[1:], v[1:], a[1:]), tau[1:], 1e-10)
     f = less.function("inverse_dynamics")
     close(f(q[1:], v[1:], a[1:], T), tau[1:], 1e-10)
 
@@ -415,19 +415,19 @@ def test_motors_beside_the_clock():
 def test_batches_of_times(way):
     robot = clockwork(way)
     t = np.array([[0.1, 0.4, 0.9], [0.2, 0.3, 0.5]])
-    q = np.array([[robot.assemble(t=x) for x in row] for row in t])
-    v = robot.consistent_velocity(q, np.zeros(q.shape), t=t)
+    q = np.array([[robot.at(x).assemble() for x in row] for row in t])
+    v = robot.at(t).consistent_velocity(q, np.zeros(q.shape))
     tau = np.zeros(robot.nv)
-    together = robot.forward_dynamics(q, v, tau, t=t)
-    loads = robot.joint_wrenches(q, v, together, t=t)["base"]
-    projected = robot.closed_state(q + 1e-6, v, t=t)
+    together = robot.at(t).forward_dynamics(q, v, tau)
+    loads = robot.at(t).joint_wrenches(q, v, together)["base"]
+    projected = robot.at(t).closed_state(q + 1e-6, v)
     for at in np.ndindex(t.shape):
-        one = {"t": t[at]}
-        close(robot.forward_dynamics(q[at], v[at], tau, **one), together[at], 1e-11)
-        close(robot.loop_velocity_offset(q[at], **one), robot.loop_velocity_offset(q, t=t)[at])
-        close(robot.joint_wrenches(q[at], v[at], together[at], **one)["base"], loads[at], 1e-9)
-        close(robot.closed_state(q[at] + 1e-6, v[at], **one)[0], projected[0][at], 1e-11)
-    one_state = robot.kinetic_energy(q[0, 0], v[0, 0], t=t)
+        one = robot.at(t[at])
+        close(one.forward_dynamics(q[at], v[at], tau), together[at], 1e-11)
+        close(one.loop_velocity_offset(q[at]), robot.at(t).loop_velocity_offset(q)[at])
+        close(one.joint_wrenches(q[at], v[at], together[at])["base"], loads[at], 1e-9)
+        close(one.closed_state(q[at] + 1e-6, v[at])[0], projected[0][at], 1e-11)
+    one_state = robot.at(t).kinetic_energy(q[0, 0], v[0, 0])
     assert one_state.shape == t.shape
 
 
@@ -435,20 +435,20 @@ def test_batches_of_times(way):
 def test_a_state_of_another_time_is_open(way):
     """The states that are, and by how much: each is looked at when it is."""
     robot = clockwork(way)
-    q, t = robot.assemble(t=0.1), np.array([0.1, 0.4, 0.1])
-    v = robot.consistent_velocity(q, np.zeros(robot.nv), t=0.1)
-    a = robot.forward_dynamics(q, v, 0.0 * v, t=0.1)
+    q, t = robot.at(0.1).assemble(), np.array([0.1, 0.4, 0.1])
+    v = robot.at(0.1).consistent_velocity(q, np.zeros(robot.nv))
+    a = robot.at(0.1).forward_dynamics(q, v, 0.0 * v)
     with pytest.raises(InconsistentStateError) as error:
-        robot.forward_dynamics(q, v, 0.0 * v, t=t)
+        robot.at(t).forward_dynamics(q, v, 0.0 * v)
     assert error.value.rows == (1,)
-    close(error.value.residual, robot.loop_residual(q, t=0.4), 1e-14)
+    close(error.value.residual, robot.at(0.4).loop_residual(q), 1e-14)
     with pytest.raises(InconsistentStateError):
-        robot.joint_wrenches(q, v, a, t=0.4)
-    together = robot.forward_dynamics(np.tile(q, (3, 1)), v, 0.0 * v, t=0.1)
+        robot.at(0.4).joint_wrenches(q, v, a)
+    together = robot.at(0.1).forward_dynamics(np.tile(q, (3, 1)), v, 0.0 * v)
     close(together, np.tile(a, (3, 1)), 1e-12)
-    slow = robot.consistent_velocity(q, np.zeros(robot.nv), t=0.1) * 0.9
+    slow = robot.at(0.1).consistent_velocity(q, np.zeros(robot.nv)) * 0.9
     with pytest.raises(InconsistentStateError, match="speeds"):
-        robot.forward_dynamics(q, slow, 0.0 * v, t=0.1)
+        robot.at(0.1).forward_dynamics(q, slow, 0.0 * v)
 
 
 CLOSING = [kind for kind in KINDS.values() if kind.closes_loops and kind.in_files]
@@ -474,14 +474,16 @@ def test_rows_of_loops_with_joints_of_time(kind):
     def at(s):
         return robot.integrate(q, s * v)
 
-    rate = robot.loop_jacobian(q, t=T) @ v + robot.loop_velocity_offset(q, t=T)
-    close(slope(lambda s: robot.loop_residual(at(s), t=T + s)), rate, BY_DIFFERENCES)
-    assert np.abs(robot.loop_velocity_offset(q, t=T)).max() > 1e-3
+    rate = robot.at(T).loop_jacobian(q) @ v + robot.at(T).loop_velocity_offset(q)
+    close(slope(lambda s: robot.at(T + s).loop_residual(at(s))), rate, BY_DIFFERENCES)
+    assert np.abs(robot.at(T).loop_velocity_offset(q)).max() > 1e-3
 
     def along(s):
-        return robot.loop_jacobian(at(s), t=T + s) @ v + robot.loop_velocity_offset(at(s), t=T + s)
+        return robot.at(T + s).loop_jacobian(at(s)) @ v + robot.at(T + s).loop_velocity_offset(
+            at(s)
+        )
 
-    close(slope(along), robot.loop_bias(q, v, t=T), BY_DIFFERENCES)
+    close(slope(along), robot.at(T).loop_bias(q, v), BY_DIFFERENCES)
 
 
 # -- impacts --------------------------------------------------------------------------------------
@@ -495,23 +497,23 @@ def test_an_impact_takes_no_time(n, function):
     x, dx = c.states("q", "v")
     place = "link3", [0.1, 0.2, 0.3]
     d = np.array([0.6, 0.0, 0.8])
-    u = r.frame_twist(c.q, c.v, "link3", axes="world", t=T)
-    lever = r.frame_pose(c.q, "link3", t=T)[:3, :3] @ place[1]
+    u = r.at(T).frame_twist(c.q, c.v, "link3", axes="world")
+    lever = r.at(T).frame_pose(c.q, "link3")[:3, :3] @ place[1]
     d = -d if d @ (u[:3] + np.cross(u[3:], lever)) > 0.0 else d
-    hit = r.impact(c.q, c.v, *place, d, restitution=0.3, t=T)
+    hit = r.at(T).impact(c.q, c.v, *place, d, restitution=0.3)
     other = o.impact(x, dx, *place, d, restitution=0.3, controlled=[c.axis])
     close(hit.v, c.shorter(other.v), 1e-10)
     close(hit.impulse, other.impulse, 1e-10)
     close(hit.joint_impulses["base"], other.joint_impulses["base"], 1e-9)
     v = hit.v
-    after = r.frame_twist(c.q, v, "link3", axes="world", t=T)
+    after = r.at(T).frame_twist(c.q, v, "link3", axes="world")
     before = d @ (u[:3] + np.cross(u[3:], lever))
     assert d @ (after[:3] + np.cross(after[3:], lever)) == pytest.approx(-0.3 * before)
-    stopped = r.latch(c.q, c.v, ["joint0"], t=T)
+    stopped = r.at(T).latch(c.q, c.v, ["joint0"])
     assert stopped.v[r.joints["joint0"].v] == pytest.approx(0.0, abs=1e-12)
-    with pytest.raises(ShapeError, match="give t="):
+    with pytest.raises(ShapeError, match=r"ask robot\.at\(t\)"):
         r.apparent_mass(c.q, *place, d)
-    one = rd.RobotPoint(r, c.q, c.v, *place, t=T)
+    one = rd.RobotPoint(r.at(T), c.q, c.v, *place)
     free = rd.load(random_mechanism(np.random.default_rng(2), ["revolute"]), base="floating")
     q0, v0 = free.neutral(), np.array([*(-20.0 * d), *np.zeros(4)])
     met = free.impact(q0, v0, "link0", np.zeros(3), d, against=one)
@@ -533,19 +535,19 @@ def test_functions_take_the_time_last(bead):
     f = bead.function("inverse_dynamics", wrenches=("link2",))
     assert [port.name for port in f.inputs] == ["q", "v", "a", "wrench:link2", "t"]
     w = rng.normal(size=6)
-    expected = bead.inverse_dynamics(q, v, a, wrenches={"link2": w}, t=T)
+    expected = bead.at(T).inverse_dynamics(q, v, a, wrenches={"link2": w})
     close(f(q, v, a, w, T), expected, 1e-14)
     f, many = bead.function("forward_dynamics"), np.linspace(0.0, 1.0, 50)
     rows = np.array([f(q, v, a, t) for t in many])
     close(f(q, v, a, many), rows, 1e-12)
-    close(bead.forward_dynamics(np.tile(q, (50, 1)), v, a, t=many), rows, 1e-12)
+    close(bead.at(many).forward_dynamics(np.tile(q, (50, 1)), v, a), rows, 1e-12)
     close(f.jacobian("t")(q, v, a, T), slope(lambda s: f(q, v, a, T + s)), 1e-6)
     moved = slope(lambda s: f(bead.integrate(q, s * v), v, a, T))
     close(f.jacobian("q")(q, v, a, T) @ v, moved, 1e-6)
     out = np.empty(3)
-    assert bead.forward_dynamics(q, v, a, t=T, out=out) is out
+    assert bead.at(T).forward_dynamics(q, v, a, out=out) is out
     close(out, f(q, v, a, T), 1e-14)
-    single = bead.mass_matrix(q.astype(np.float32), t=T)
+    single = bead.at(T).mass_matrix(q.astype(np.float32))
     assert single.dtype == np.float32
     assert [port.name for port in bead.function("integrate").inputs] == ["q", "dv"]
 
@@ -568,31 +570,53 @@ def test_c_source_takes_the_time(bead, tmp_path):
 def test_copies_depend_on_time_too(bead):
     q, v, a = np.random.default_rng(0).normal(size=(3, 3))
     again = pickle.loads(pickle.dumps(bead.with_(gravity=(0, 0, -9.81))))
-    close(again.inverse_dynamics(q, v, a, t=T), bead.inverse_dynamics(q, v, a, t=T), 1e-14)
+    close(again.at(T).inverse_dynamics(q, v, a), bead.at(T).inverse_dynamics(q, v, a), 1e-14)
     k = bead.joints["joint1"].v.start
     held = bead.with_(locked={"joint1": q[k]})
     assert held.nv == 2 and held.depends_on_time
     rest = [i for i in range(3) if i != k]
     v[k] = a[k] = 0.0
-    tau = bead.inverse_dynamics(q, v, a, t=T)[rest]
-    close(held.inverse_dynamics(q[rest], v[rest], a[rest], t=T), tau, 1e-12)
+    tau = bead.at(T).inverse_dynamics(q, v, a)[rest]
+    close(held.at(T).inverse_dynamics(q[rest], v[rest], a[rest]), tau, 1e-12)
 
 
 def test_a_time_that_is_missing_or_none(bead):
     q = np.zeros(3)
-    with pytest.raises(ShapeError, match=r"depends on time \(joint 'joint1'\): give t="):
+    with pytest.raises(ShapeError, match=r"depends on time \(joint 'joint1'\): ask robot\.at\(t\)"):
         bead.inverse_dynamics(q, q, q)
-    with pytest.raises(ShapeError, match=r"depends on time \(constraint 'clock'\): give t="):
+    with pytest.raises(
+        ShapeError, match=r"depends on time \(constraint 'clock'\): ask robot\.at\(t\)"
+    ):
         clockwork("constraint").neutral()
     for wrong in ("soon", np.nan, [0.1, np.inf], None):
         with pytest.raises(ShapeError):
-            bead.mass_matrix(q, t=wrong)
+            bead.at(wrong).mass_matrix(q)
     with pytest.raises(ShapeError, match="broadcast"):
-        bead.mass_matrix(np.zeros((2, 3)), t=[0.1, 0.2, 0.3])
-    with pytest.raises(ShapeError, match=r"t= given, but nothing of 'arm7' depends on time"):
-        rd.load("arm7").mass_matrix(np.zeros(7), t=0.0)
+        bead.at([0.1, 0.2, 0.3]).mass_matrix(np.zeros((2, 3)))
     with pytest.raises(ShapeError, match="one time"):
-        clockwork("constraint").assemble(t=[0.1, 0.2])
+        clockwork("constraint").at([0.1, 0.2]).assemble()
+
+
+def test_a_robot_that_does_not_depend_on_time_is_the_same_at_all_times():
+    robot = rd.load("arm7")
+    assert robot.at(3.0) is robot
+    assert robot.at([0.0, 1.0]) is robot
+    with pytest.raises(ShapeError):
+        robot.at("soon")
+
+
+def test_a_robot_at_a_time_is_a_robot():
+    """Its copies are at that time too, and another time can be asked for."""
+    robot = clockwork("constraint")
+    then = robot.at(T)
+    q = then.assemble()
+    assert repr(then).endswith(f"at {T:g} s>")
+    assert not np.allclose(q, robot.at(0.0).assemble())
+    np.testing.assert_array_equal(then.at(0.0).assemble(), robot.at(0.0).assemble())
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(then)).assemble(), q)
+    np.testing.assert_array_equal(then.with_(gravity=(0, 0, 0)).assemble(), q)
+    assert then.function("mass_matrix") is robot.function("mass_matrix")
+    assert then.dof == robot.dof
 
 
 def test_what_cannot_depend_on_time():
@@ -625,8 +649,8 @@ def test_base_parameters(bead):
     """Those that can be identified are more than without the clock, and make the forces."""
     found = bead.base_parameters()
     q, v, a = np.random.default_rng(0).normal(size=(3, 3))
-    Y = bead.regressor(q, v, a, t=T)
-    tau = bead.with_(passive=False).inverse_dynamics(q, v, a, t=T)
+    Y = bead.at(T).regressor(q, v, a)
+    tau = bead.with_(passive=False).at(T).inverse_dynamics(q, v, a)
     close(Y[:, found.columns] @ found.values, tau, 1e-9)
 
 
@@ -641,9 +665,9 @@ def clocked_four_bar(**options):
 
 def test_limits_of_a_cut_joint_hold_where_the_clock_drives_a_linkage():
     free = clocked_four_bar()
-    q = free.neutral(t=T)
+    q = free.at(T).neutral()
     pin = free.loops[0]
-    there = float(free.joint_positions(q, t=T)[pin.name])
+    there = float(free.at(T).joint_positions(q)[pin.name])
     bounds = rd.Limits(lower=there + 0.1, upper=3.0)
     joints = tuple(
         replace(j, kind="revolute", limits=bounds) if j.name == pin.name else j
@@ -651,36 +675,36 @@ def test_limits_of_a_cut_joint_hold_where_the_clock_drives_a_linkage():
     )
     limited = rd.load(replace(free.mechanism, joints=joints))
     assert abs(there) > 0.1
-    found = limited.neutral(t=T)  # the other way to assemble it
+    found = limited.at(T).neutral()  # the other way to assemble it
     close(found[0], q[0], 1e-9)
-    assert limited.joint_positions(found, t=T)[pin.name] >= there + 0.1
+    assert limited.at(T).joint_positions(found)[pin.name] >= there + 0.1
 
 
 def test_a_start_names_a_cut_joint_where_the_clock_drives_a_linkage():
     free = clocked_four_bar()
     pin = free.loops[0].name
-    q = free.assemble([0.0, 2.0, 0.0], t=T)
-    there = float(free.joint_positions(q, t=T)[pin])
-    found = clocked_four_bar(near={pin: there}).neutral(t=T)
-    close(free.joint_positions(found, t=T)[pin], there, 1e-9)
-    assert np.abs(free.loop_residual(found, t=T)).max() < 1e-10
+    q = free.at(T).assemble([0.0, 2.0, 0.0])
+    there = float(free.at(T).joint_positions(q)[pin])
+    found = clocked_four_bar(near={pin: there}).at(T).neutral()
+    close(free.at(T).joint_positions(found)[pin], there, 1e-9)
+    assert np.abs(free.at(T).loop_residual(found)).max() < 1e-10
 
 
 def test_what_the_clock_drives_in_a_linkage_can_be_hit():
     """As the linkage whose drive is driven at that speed: the constraint keeps its speed."""
     clock = rd.Constraint("clock", lambda q, t: q[0] - 0.4 * rd.sin(2.0 * t), ["left_drive"])
     r, other = rd.load("five_bar", constraints=[clock]), rd.load("five_bar")
-    q = r.neutral(t=T)
-    v = r.consistent_velocity(q, [0.0, 0.5, 0.0, 0.0], t=T)
+    q = r.at(T).neutral()
+    v = r.at(T).consistent_velocity(q, [0.0, 0.5, 0.0, 0.0])
     assert abs(v[0]) > 0.1
     link, point, way = "right_rod", [0.0, 0.0, 0.1], np.array([1.0, 0.0, 0.0])
-    speed = way @ r.frame_twist(q, v, link, axes="world", t=T)[:3]
+    speed = way @ r.at(T).frame_twist(q, v, link, axes="world")[:3]
     place = link, point, -np.sign(speed) * way
-    hit = r.impact(q, v, *place, t=T)
+    hit = r.at(T).impact(q, v, *place)
     expected = other.impact(q, v, *place, controlled=["left_drive"])
     assert np.abs(hit.v - v).max() > 1e-3
     close(hit.v, expected.v, 1e-9)
     close(hit.impulse, expected.impulse, 1e-9)
     with pytest.raises(InconsistentStateError, match="clock"):
-        r.impact(q, 2.0 * v, *place, t=T)
-    assert r.apparent_mass(q, *place, t=T) > 0.0
+        r.at(T).impact(q, 2.0 * v, *place)
+    assert r.at(T).apparent_mass(q, *place) > 0.0

@@ -86,10 +86,10 @@ def robot_state(robot):
 def test_a_constraint_on_one_joint_acts_in_that_joint_as_a_motor():
     crank = rd.Constraint("clock", lambda q, t: q[0] - 0.4 * t, ["crank_drive"])
     robot = rd.load("four_bar", constraints=[crank])
-    q = robot.neutral(t=0.1)
-    v = robot.consistent_velocity(q, np.zeros(robot.nv), t=0.1)
-    a = robot.forward_dynamics(q, v, np.zeros(robot.nv), t=0.1)
-    assert "crank_drive" in robot.joint_wrenches(q, v, a, t=0.1)
+    q = robot.at(0.1).neutral()
+    v = robot.at(0.1).consistent_velocity(q, np.zeros(robot.nv))
+    a = robot.at(0.1).forward_dynamics(q, v, np.zeros(robot.nv))
+    assert "crank_drive" in robot.at(0.1).joint_wrenches(q, v, a)
 
 
 @pytest.mark.parametrize("name", ["j0", "j1", "j2"])

@@ -91,6 +91,7 @@ def _states(robot: rd.Robot, q: Any, rest: Any) -> dict[str, Row]:
         "a_controlled": Row(np.zeros(1), w.array),
         "tau_free": Row(np.zeros(robot.nv - 1), w.array),
         "t": Row(0.0, w.number),
+        "at.t": Row(0.0, w.of_any_size),
         "point": Row([0.0, 0.1, 0.0], w.array),
         "direction": Row([0.0, 0.0, 1.0], w.array, none=True),
         "out": Row(None, w.instance),
@@ -337,7 +338,7 @@ def _descriptions(robot: rd.Robot, q: Any, rest: Any) -> dict[str, Row]:
         "Hit.link": Row(link, w.name),
         "RobotPoint.link": Row(link, w.name),
         # looked at when they meet something
-        **{f"RobotPoint.{x}": Row(None, w.anything, none=True) for x in ("robot", "base", "t")},
+        **{f"RobotPoint.{x}": Row(None, w.anything, none=True) for x in ("robot", "base")},
         **{f"RobotPoint.{x}": Row(q, w.of_any_size) for x in ("q", "v")},
         **{f"{x}.point": Row(place, w.of_any_size) for x in ("RobotPoint", "Hit", "impact")},
         "Hit.direction": Row(place, w.of_any_size),

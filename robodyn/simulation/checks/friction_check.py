@@ -170,8 +170,7 @@ def _contact(
         return ""
     if step * _slope(robot.with_(ground=()), motion, t, q, k, smooth) > LIMIT:
         return ""
-    at, time = _base_at(motion, t), t if robot.depends_on_time else None
-    contacts = robot.ground_contacts(q, v, base=at, t=time)
+    contacts = robot.at(t).ground_contacts(q, v, base=_base_at(motion, t))
     return max(contacts, key=lambda name: float(np.linalg.norm(contacts[name].force)))
 
 
@@ -184,14 +183,13 @@ def _slope(
     smooth: float,
 ) -> float:
     """How fast friction stops what moves as an impulse at a joint makes it move, slowly [1/s]."""
-    at = _base_at(motion, t)
-    time = t if robot.depends_on_time else None
-    jump = responses(robot, q, np.eye(robot.nv)[[k]], motion.driven, at, time)[0]
+    at, robot = _base_at(motion, t), robot.at(t)
+    jump = responses(robot, q, np.eye(robot.nv)[[k]], motion.driven, at)[0]
     size = np.abs(jump).max()
     if not size > 0.0:
         return 0.0
     v = np.array([np.zeros(robot.nv), jump * (SLOW * smooth / size)])
-    still, slow = robot.passive_forces(np.array([q, q]), v, base=at, t=time)
+    still, slow = robot.passive_forces(np.array([q, q]), v, base=at)
     return float((still - slow) @ jump * size / (SLOW * smooth * jump[k]))
 
 

@@ -96,10 +96,9 @@ def impact(
             "against": other,
             "base": state.base,
             "controlled": state.driven,
-            "t": state.time,
         }
         try:
-            result = state.robot.impact(state.q, state.v, link, place, along, **options)
+            result = state.robot.at(state.t).impact(state.q, state.v, link, place, along, **options)
         except ImpactError:
             if not (state.earlier and _part(state, link, place, along, options)):
                 raise
@@ -124,7 +123,7 @@ def _part(
         return False
     try:
         without = {**options, "friction": 0.0}
-        state.robot.impact(state.q, state.v, link, point, -along, **without)
+        state.robot.at(state.t).impact(state.q, state.v, link, point, -along, **without)
     except ImpactError:
         return False
     return True

@@ -75,16 +75,11 @@ class State:
         return self._acting(robot)
 
     @property
-    def time(self) -> float | None:
-        """The argument ``t`` of the robot's methods: none if it does not depend on time."""
-        return self.t if self.robot.depends_on_time else None
-
-    @property
     def energy(self) -> float:
         """Kinetic and potential [J]."""
-        options: dict[str, Any] = {"base": self.base, "t": self.time}
-        T = self.robot.kinetic_energy(self.q, self.v, **options)
-        return float(T + self.robot.potential_energy(self.q, **options))
+        robot = self.robot.at(self.t)
+        T = robot.kinetic_energy(self.q, self.v, base=self.base)
+        return float(T + robot.potential_energy(self.q, base=self.base))
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,8 +7,6 @@ The body and the link, until then apart, go on with one velocity: the impulse be
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from robodyn.array_types import FloatArray
@@ -38,18 +36,17 @@ def caught(
     velocity, angular_velocity : ndarray, shape (3,) [m/s], [rad/s]
         Of the body's centre of mass and of the body, in world axes.
     """
-    robot, q, v = state.robot, state.q, state.v
-    options: dict[str, Any] = {"base": state.base, "t": state.time}
-    X = robot.frame_pose(q, link, **options)
-    V = robot.frame_twist(q, v, link, **options)
-    J = robot.frame_jacobian(q, link, **options)
+    robot, q, v, base = state.robot.at(state.t), state.q, state.v, state.base
+    X = robot.frame_pose(q, link, base=base)
+    V = robot.frame_twist(q, v, link, base=base)
+    J = robot.frame_jacobian(q, link, base=base)
     R, com = X[:3, :3], np.array(payload.origin.xyz)
     spin = R.T @ angular_velocity
     gap = np.concatenate([R.T @ velocity - np.cross(spin, com), spin]) - V
     momentum = _inertia(payload) @ gap
     force = J.T @ momentum
     carrying = robot.with_(payload={link: payload})
-    jump = responses(carrying, q, force[None], state.driven_speeds, **options)[0]
+    jump = responses(carrying, q, force[None], state.driven_speeds, base)[0]
     return v + jump, float(0.5 * (gap @ momentum - jump @ force))
 
 

@@ -24,10 +24,9 @@ def responses(
     impulses: FloatArray,
     driven: Sequence[int] = (),
     base: BaseMotion | None = None,
-    t: float | None = None,
 ) -> FloatArray:
     """Jumps of all speeds under generalised impulses, shape (k, nv); driven speeds do not jump."""
-    return np.asarray(robot._impacts(t).responses(q, impulses, tuple(driven), base))
+    return np.asarray(robot.impact_dynamics.responses(q, impulses, tuple(driven), base))
 
 
 def brought_to(
@@ -37,14 +36,13 @@ def brought_to(
     speeds: Sequence[int],
     wanted: FloatArray,
     base: BaseMotion | None = None,
-    t: float | None = None,
 ) -> FloatArray:
     """All speeds after impulses along some have brought these to what is wanted."""
     at = list(speeds)
     gap = wanted - v[at]
     if not gap.any():
         return v
-    jumps = responses(robot, q, np.eye(robot.nv)[at], (), base, t)
+    jumps = responses(robot, q, np.eye(robot.nv)[at], (), base)
     v = v + np.linalg.lstsq(jumps[:, at].T, gap, rcond=COMPLEMENTARITY_ZERO)[0] @ jumps
     v[at] = wanted
     return v

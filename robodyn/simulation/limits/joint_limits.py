@@ -200,9 +200,9 @@ def _beyond_elsewhere(
     """
     others = [joint for joint in robot.joints.values() if joint.q.start == joint.q.stop]
     bounds = {joint.name: _given(np.array(_speed_limit(joint))) for joint in others}
-    time = t.reshape(len(t), *[1] * (q.ndim - 2)) if robot.depends_on_time else None
+    robot = robot.at(t.reshape(len(t), *[1] * (q.ndim - 2)))
     if any(joint.position_limits for joint in others):
-        positions = robot.joint_positions(q, t=time)
+        positions = robot.joint_positions(q)
         for joint in others:
             if joint.position_limits and joint.name in positions:
                 lower, upper = np.array(joint.position_limits)[:, None]
@@ -212,7 +212,7 @@ def _beyond_elsewhere(
                     "position", t, x, lower, upper, partial(list, [(joint.name, unit)])
                 )
     if any(np.isfinite(list(bounds.values()))):
-        velocities = robot.joint_velocities(q, v, t=time)
+        velocities = robot.joint_velocities(q, v)
         for joint in others:
             if np.isfinite(bounds[joint.name]) and joint.name in velocities:
                 width = joint.kind.nv

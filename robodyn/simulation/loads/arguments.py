@@ -97,8 +97,7 @@ def start_state(
     ------
     ShapeError
     """
-    start = 0.0 if robot.depends_on_time else None
-    q = robot.neutral(t=start) if q0 is None else numbers("q0", q0)
+    q = robot.at(0.0).neutral() if q0 is None else numbers("q0", q0)
     v = np.zeros(robot.nv) if v0 is None else numbers("v0", v0)
     for name, x, size in (("q0", q, robot.nq), ("v0", v, robot.nv)):
         if x.ndim != ndim or x.shape[-1] != size:

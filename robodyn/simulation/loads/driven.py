@@ -214,7 +214,7 @@ def independent(robot: Robot, q: FloatArray, speeds: Sequence[int]) -> bool:
     """
     if not robot.nc or not len(speeds):
         return True
-    K = robot.loop_jacobian(q, t=0.0 if robot.depends_on_time else None)
+    K = robot.at(0.0).loop_jacobian(q)
     both = np.vstack([K, np.eye(robot.nv)[list(speeds)]])
     rank = np.linalg.matrix_rank(K, tol=1e-9 * np.linalg.norm(K, 2))
     return bool(

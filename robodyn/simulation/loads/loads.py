@@ -81,17 +81,13 @@ class Loads:
 
     # -- at an instant, for methods of the robot ----------------------------------------------
 
-    def time(self, t: float) -> float | None:
-        """The time, for methods of a robot that depends on it."""
-        return t if self.robot.depends_on_time else None
-
     def options(self, t: float, q: FloatArray, v: FloatArray) -> dict[str, Any]:
         """What methods of the robot take besides the state and forces, at ``t`` [s]."""
         if self.none:
             return {}
         base = self.external.base
         wrenches = self.wrenches(t, q, v)
-        return {"base": base(t) if base else None, "wrenches": wrenches, "t": self.time(t)}
+        return {"base": base(t) if base else None, "wrenches": wrenches}
 
     def wrenches(self, t: float, q: FloatArray, v: FloatArray) -> Mapping[str, Any]:
         """External wrenches by link in a state, shape (..., 6) [N, N m]."""

@@ -223,12 +223,9 @@ def met(
     if not at:
         return Contact(v, {}, ())
     sides, speeds = np.array([end.side for end in at]), [end.speed for end in at]
-    options: dict[str, Any] = {
-        "base": None if phase.base is None else phase.base(t),
-        "t": t if phase.robot.depends_on_time else None,
-    }
+    base = None if phase.base is None else phase.base(t)
     pushes = sides[:, None] * np.eye(phase.robot.nv)[speeds]
-    jumps = responses(phase.robot, q, pushes, driven, **options)
+    jumps = responses(phase.robot.at(t), q, pushes, driven, base)
     A = jumps[:, speeds] * sides
     parting = sides * v[speeds]
     still = STOP_SEPARATION * np.abs(v).max(initial=0.0)

@@ -197,18 +197,18 @@ def settled(
         If loops are open, or driven joints are not where their paths are.
     """
     robot, driven = phase.robot, phase.driven
-    time = t if robot.depends_on_time else None
+    then = robot.at(t)
     if robot.nc and jumped:
-        gap = np.abs(robot.loop_residual(q, t=time)).max()
+        gap = np.abs(then.loop_residual(q)).max()
         if not gap <= LOOP_OPEN:
             raise AssemblyError(
                 f"the loops of {robot.name!r} are open by {gap:.3g} (m or rad) after the event: "
                 "the state after a change has to close them",
-                residual=robot.loop_residual(q, t=time),
+                residual=then.loop_residual(q),
                 q=q,
             )
-        q, _ = robot.closed_state(q, v, driven.is_free, t=time)
-        v = robot.consistent_velocity(q, v, t=time)
+        q, _ = then.closed_state(q, v, driven.is_free)
+        v = then.consistent_velocity(q, v)
     if driven:
         on_path, wanted, _ = driven.at(t, q, v)
         gap = np.abs(robot.difference(q, on_path)).max(initial=0.0)
@@ -220,7 +220,7 @@ def settled(
             )
         base = None if phase.base is None else phase.base(t)
         at = list(driven.speeds)
-        v = brought_to(robot, on_path, v, at, wanted[at], base, time)
+        v = brought_to(then, on_path, v, at, wanted[at], base)
         q = on_path
     return q, v
 
@@ -240,8 +240,9 @@ def _carried_over(
     q, v = np.zeros(new.nq), np.zeros(new.nv)
     if change.q is not None and change.v is not None:
         return q, v
-    positions = old.joint_positions(state.q, t=state.time)
-    speeds = old.joint_velocities(state.q, state.v, t=state.time)
+    then = old.at(state.t)
+    positions = then.joint_positions(state.q)
+    speeds = then.joint_velocities(state.q, state.v)
     for name in new.joint_names:
         joint = new.joints[name]
         if joint.q.stop == joint.q.start:

@@ -89,18 +89,16 @@ class _Carrier:
             return None
         q, v = (x[: len(kept)].reshape(len(kept), len(self.motion.q), -1) for x in self._room[:2])
         t = np.broadcast_to(self.times[kept][:, None], q.shape[:2])
-        time = t if robot.depends_on_time else None
         try:
             try:
-                robot.check_state(q, v, t=time)
+                robot.at(t).check_state(q, v)
             except InconsistentStateError:  # speeds of steps that are too long open the loops
                 if not robot.depends_on_time:
                     robot.check_state(q, np.zeros_like(v))
         except SingularError as error:
             for row in error.rows:
                 k, r = divmod(row, len(self.motion.q))
-                at = float(t[k, r]) if robot.depends_on_time else None
-                if robot.loop_rank(q[k, r], t=at).distance < SINGULAR_MOTION:
+                if robot.at(float(t[k, r])).loop_rank(q[k, r]).distance < SINGULAR_MOTION:
                     error.rows = (row,)
                     return error
         return None

@@ -35,11 +35,11 @@ def closed_start(
     InconsistentStateError
         If speeds open loops of a robot without driven joints; ``.v`` are the nearest ones that fit.
     """
-    robot, time = operations.loads.robot, operations.loads.time(t)
-    residual = robot.loop_residual(q, t=time)
+    robot = operations.loads.robot.at(t)
+    residual = robot.loop_residual(q)
     gap = np.abs(residual).max(initial=0.0)
     if gap > LOOP_OPEN:
-        nearest = _nearest(robot, q, time)
+        nearest = _nearest(robot, q)
         shown = "" if nearest is None else f"; a closed posture near it is {nearest.tolist()}"
         raise AssemblyError(
             f"the loops of {robot.name!r} are open by {gap:.3g} (m or rad) at the start: "
@@ -50,17 +50,17 @@ def closed_start(
         )
     closed = operations.closed(t, q, v)
     if not operations.loads.driven:
-        _check_speeds(robot, v, *closed, time, float(gap))
+        _check_speeds(robot, v, *closed, float(gap))
     return closed
 
 
 def _check_speeds(
-    robot: Robot, v: FloatArray, q: FloatArray, nearest: FloatArray, time: float | None, gap: float
+    robot: Robot, v: FloatArray, q: FloatArray, nearest: FloatArray, gap: float
 ) -> None:
     """Refuse speeds that open loops by more than closing them from a gap explains."""
     v = np.where(v.any(axis=-1, keepdims=True), v, nearest)
     try:
-        robot.check_state(q, v, t=time)
+        robot.check_state(q, v)
     except SingularError:  # which is no matter of speeds
         return
     except InconsistentStateError as error:
@@ -81,11 +81,11 @@ def _check_speeds(
         ) from error
 
 
-def _nearest(robot: Robot, q: FloatArray, time: float | None) -> FloatArray | None:
+def _nearest(robot: Robot, q: FloatArray) -> FloatArray | None:
     """A closed posture near one state; none of many, or if none is found."""
     if q.ndim > 1:
         return None
     try:
-        return robot.assemble(q, beyond_limits=True, t=time)
+        return robot.assemble(q, beyond_limits=True)
     except AssemblyError:
         return None

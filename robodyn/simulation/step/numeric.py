@@ -50,6 +50,8 @@ class NumericOperations:
     ) -> tuple[FloatArray, FloatArray]:
         """Accelerations, and forces, with those that drive joints."""
         robot, driven = self._robot, self._driven
+        if robot.depends_on_time:
+            robot = robot.at(t)
         if driving is None and robot.nc:  # within a step loops are open a little
             driving = np.zeros(0)
         options = self.loads.options(t, q, v)
@@ -95,12 +97,11 @@ class NumericOperations:
             closed = close_loops(self, t, q, v)
             if all_finite(closed[0]) and all_finite(closed[1]):
                 return closed
-        time = self.loads.time(t)
-        return self._robot.closed_state(q, v, self._driven.is_free, t=time)
+        return self._robot.at(t).closed_state(q, v, self._driven.is_free)
 
     def _check_gap(self, t: float, q: FloatArray, most: float, hint: str) -> None:
         """Refuse loops that are open by more than a motion can go on with."""
-        residual = self._robot.loop_residual(q, t=self.loads.time(t))
+        residual = self._robot.at(t).loop_residual(q)
         gap = np.abs(residual).max(initial=0.0)
         if not gap <= most:
             raise AssemblyError(
@@ -111,10 +112,10 @@ class NumericOperations:
 
     def corrections(self, t: float, q: FloatArray, v: FloatArray) -> Corrections:
         """One step of Newton's method by straight-line code."""
-        functions, time = self.loads.functions, self.loads.time(t)
+        functions, time = self.loads.functions, (t,) if self._robot.depends_on_time else ()
         assert functions is not None
         assert functions.corrections is not None
-        found: Corrections = functions.corrections(q, v, *(() if time is None else (time,)))
+        found: Corrections = functions.corrections(q, v, *time)
         return found
 
     def where_open(self, gap: FloatArray, moved: FloatArray, q: FloatArray) -> FloatArray:

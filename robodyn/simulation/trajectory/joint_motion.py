@@ -112,16 +112,16 @@ def _alone(x: FloatArray) -> FloatArray:
 
 def _without_coordinates(samples: Samples, joint: JointInfo) -> JointMotion:
     """Of a joint that is cut, or follows others."""
-    robot, name, time = samples.robot, joint.name, samples.time
-    positions = robot.joint_positions(samples.q, t=time)
+    robot, name = samples.robot, joint.name
+    positions = robot.at(samples.time).joint_positions(samples.q)
     if name not in positions:
         moving = [joint for joint in robot.joints if joint in positions]
         raise UnknownNameError("moving joint", name, moving, repr(robot.name))
 
-    def speed(robot: Robot, q: FloatArray, v: FloatArray, t: FloatArray | None) -> FloatArray:
-        return np.asarray(robot.joint_velocities(q, v, t=t)[name])
+    def speed(robot: Robot, q: FloatArray, v: FloatArray, t: FloatArray) -> FloatArray:
+        return np.asarray(robot.at(t).joint_velocities(q, v)[name])
 
-    v = speed(robot, samples.q, samples.v, time)
+    v = speed(robot, samples.q, samples.v, samples.time)
     return JointMotion(name, samples.t, positions[name], v, _rate(samples, speed), np.zeros_like(v))
 
 
@@ -133,7 +133,7 @@ def _rate(samples: Samples, speed: Callable[..., FloatArray]) -> FloatArray:
 
     def along(s: float) -> FloatArray:
         moved = robot.integrate(q, s * v)
-        return speed(robot, moved, v + s * a, None if time is None else time + s)
+        return speed(robot, moved, v + s * a, time + s)
 
     near, far = along(h) - along(-h), along(2.0 * h) - along(-2.0 * h)
     return np.asarray((8.0 * near - far) / (12.0 * h))

@@ -53,9 +53,9 @@ def _as_seen_from(robot: Robot | None, phase: Any) -> tuple[FloatArray, ...]:
     assert robot is not None and own is not None
     if own.joint_names == robot.joint_names and (own.nq, own.nv) == (robot.nq, robot.nv):
         return arrays
-    time = phase.t if own.depends_on_time else None
-    positions = own.joint_positions(phase.q, t=time)
-    speeds = own.joint_velocities(phase.q, phase.v, t=time)
+    then = own.at(phase.t)
+    positions = then.joint_positions(phase.q)
+    speeds = then.joint_velocities(phase.q, phase.v)
     sizes = (robot.nq, robot.nv, robot.nv, robot.nv)
     q, v, a, tau = found = tuple(np.full((len(phase), size), np.nan) for size in sizes)
     for name in robot.joint_names:

@@ -94,5 +94,5 @@ def _closed(
     robot = samples.robot
     free = np.ones(robot.nv, bool)
     free[list(samples.driven)] = False
-    time = t.reshape(-1, *[1] * len(samples.batch)) if robot.depends_on_time else None
-    return robot.closed_state(q, v, free, t=time)
+    robot = robot.at(t.reshape(-1, *[1] * len(samples.batch)))
+    return robot.closed_state(q, v, free)

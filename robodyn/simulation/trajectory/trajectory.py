@@ -244,7 +244,7 @@ class Trajectory:
     def ground_contacts(self) -> dict[str, GroundContact]:
         """Force, depth and slip at all samples where points touch the ground, by contact name."""
         x = samples_of(self)
-        return x.robot.ground_contacts(x.q, x.v, base=x.base, t=x.time)
+        return x.robot.at(x.time).ground_contacts(x.q, x.v, base=x.base)
 
     @property
     def branch_changes(self) -> FloatArray:
@@ -256,7 +256,7 @@ class Trajectory:
         if self.robot is None or not self.robot.nc:
             return np.zeros(0)
         at = samples_of(self).time
-        sign = self.robot.branch_sign(self.q, path=True, t=at).reshape(len(self), -1)
+        sign = self.robot.at(at).branch_sign(self.q, path=True).reshape(len(self), -1)
         return np.asarray(self.t[1:][(sign[1:] != sign[:-1]).any(axis=1)])
 
     @property

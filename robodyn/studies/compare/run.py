@@ -147,10 +147,9 @@ def compare(
     path = base_path(base, times)
     wanted = task_of(robot, reference, task, times, path)
     q, v = starts_of(robot, wanted, q0, v0, starts, spread, seed)
-    known = robot.joint_wrenches(
+    known = robot.at(0.0).joint_wrenches(
         q[0], v[0], np.zeros(robot.nv), joints=None if loads is None else named("loads", loads),
         base=None if wanted.base is None else wanted.base(0.0),
-        t=0.0 if robot.depends_on_time else None,
     )  # fmt: skip
     joints = tuple(name for name in known if name != "base")
     constant = wrenches_on(by_name("wrenches", wrenches), ())

@@ -90,10 +90,10 @@ def _closed(robot: Robot, q: FloatArray) -> FloatArray:
     """A posture with loops closed, motors where they are wanted."""
     if not robot.nc:
         return q
-    time = 0.0 if robot.depends_on_time else None
-    if np.abs(robot.loop_residual(q, t=time)).max() < START_CLOSED:
+    robot = robot.at(0.0)
+    if np.abs(robot.loop_residual(q)).max() < START_CLOSED:
         return q
-    return np.asarray(robot.assemble(q, hold=robot.independent_joints, t=time))
+    return np.asarray(robot.assemble(q, hold=robot.independent_joints))
 
 
 def _rates(robot: Robot, q: FloatArray, v: FloatArray) -> FloatArray:

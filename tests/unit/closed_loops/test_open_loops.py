@@ -108,10 +108,10 @@ def test_loops_that_depend_on_time():
 
     wander = rd.JointMap(1, wandering)
     robot = rd.load("four_bar", joint_maps={"crank_pin": wander})
-    with pytest.raises(rd.ShapeError, match="give t="):
+    with pytest.raises(rd.ShapeError, match=r"ask robot\.at\(t\)"):
         robot.loop_gaps()
     for t in (0.0, 2.0):
-        (gap,) = robot.loop_gaps(t=t)
+        (gap,) = robot.at(t).loop_gaps()
         assert gap.distance == pytest.approx(0.01 * t, abs=1e-12)
 
 

@@ -22,24 +22,26 @@ __all__ = [
 def kinetic_energy(samples: Samples) -> FloatArray:
     """Of bodies and rotors, shape (n, ...) [J]."""
     x = samples
-    return np.asarray(x.robot.kinetic_energy(x.q, x.v, base=x.base, t=x.time))
+    return np.asarray(x.robot.at(x.time).kinetic_energy(x.q, x.v, base=x.base))
 
 
 def potential_energy(samples: Samples) -> FloatArray:
     """Of gravity, springs and the ground, shape (n, ...) [J]."""
-    return np.asarray(samples.robot.potential_energy(samples.q, base=samples.base, t=samples.time))
+    x = samples
+    return np.asarray(x.robot.at(x.time).potential_energy(x.q, base=x.base))
 
 
 def elastic_energy(samples: Samples) -> FloatArray:
     """Of springs and the ground, shape (n, ...) [J]."""
-    return np.asarray(samples.robot.elastic_energy(samples.q, base=samples.base, t=samples.time))
+    x = samples
+    return np.asarray(x.robot.at(x.time).elastic_energy(x.q, base=x.base))
 
 
 def largest_gap(samples: Samples) -> FloatArray:
     """Of closed loops, shape (n, ...) [m, rad]; zeros for a tree."""
     if not samples.robot.nc:
         return np.zeros(samples.q.shape[:-1])
-    residual = samples.robot.loop_residual(samples.q, t=samples.time)
+    residual = samples.robot.at(samples.time).loop_residual(samples.q)
     return np.asarray(np.abs(residual).max(axis=-1))
 
 
@@ -63,6 +65,6 @@ def joint_loads(samples: Samples, joints: tuple[str, ...] | None) -> JointWrench
     """
     x = samples
     given = {"tau": x.tau} if x.robot.nc else {"a": x.a}
-    return x.robot.joint_wrenches(
-        x.q, x.v, joints=joints, base=x.base, wrenches=x.wrenches or None, t=x.time, **given
+    return x.robot.at(x.time).joint_wrenches(
+        x.q, x.v, joints=joints, base=x.base, wrenches=x.wrenches or None, **given
     )

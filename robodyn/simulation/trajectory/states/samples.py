@@ -57,10 +57,8 @@ class Samples:
         return self.q.shape[1:-1]
 
     @property
-    def time(self) -> FloatArray | None:
-        """Time of each state, for methods of a robot that depends on it."""
-        if not self.robot.depends_on_time:
-            return None
+    def time(self) -> FloatArray:
+        """Time of each state, with an axis of one for simultaneous motions."""
         return self.t.reshape(len(self), *[1] * len(self.batch))
 
     @property
