@@ -1105,6 +1105,7 @@ class Robot:
         self,
         q: ArrayLike,
         *,
+        hold: Iterable[str] = (),
         held: Iterable[str] = (),
         tau: ByJoint | None = None,
         wrenches: Wrenches | WrenchesAt | None = None,
@@ -1120,8 +1121,10 @@ class Robot:
         ----------
         q : array_like, shape (nq,) [rad, m]
             Where the search begins.
+        hold : names of joints
+            Keep their positions, whatever force that takes.
         held : names of joints
-            Stay where they are, whatever force that takes.
+            Another name of ``hold``.
         tau : array_like, shape (nv,), or mapping of joint name to array_like [N m, N]
             Forces of the others; zero where none is given.
         wrenches, base
@@ -1154,7 +1157,14 @@ class Robot:
         True
         """
         around = Surroundings(None, (), wrenches, base, self._evaluator.time)
-        return self._posed(forces=True).equilibria.at_rest(q, held, tau, around)
+        kept, also = named("hold", hold), named("held", held)
+        if kept and also:
+            raise ShapeError(
+                f"hold={kept} and held={also} are two names of one option: give one",
+                name="held",
+                given=held,
+            )
+        return self._posed(forces=True).equilibria.at_rest(q, kept or also, tau, around)
 
     def steady_motion(
         self,

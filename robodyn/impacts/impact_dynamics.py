@@ -325,7 +325,7 @@ class ImpactDynamics:
     def joint_impulses(
         self,
         q: Array,
-        held: tuple[int, ...],
+        jumping: tuple[int, ...],
         jump: Array,
         wrenches: Wrenches | None,
         base: BaseMotion | None,
@@ -335,15 +335,15 @@ class ImpactDynamics:
         Parameters
         ----------
         q : ndarray, shape (..., nq)
-        held : tuple of int
+        jumping : tuple of int
             Speeds whose jumps are given.
         jump : ndarray, shape (..., nv)
-            Of all speeds; only those of ``held`` are read.
+            Of all speeds; only those of ``jumping`` are read.
         wrenches : mapping, optional
             Impulses on links, as wrenches in their axes.
         base : BaseMotion, optional
         """
-        still, given = np.zeros_like(jump), self._by_joint(held, jump)
+        still, given = np.zeros_like(jump), self._by_joint(jumping, jump)
         return self._joint_forces.at(
             q, still, None, None, given, None, (), wrenches, _at_rest(base)
         )

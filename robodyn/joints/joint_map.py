@@ -73,15 +73,15 @@ class JointMap:
         stopped._clock = 0.0
         return stopped
 
-    def held(self, q: Sequence[float]) -> JointMap:
-        """The map with its coordinates held: a function of time alone, which it has to be of."""
-        held = object.__new__(JointMap)
-        held.n, held.rheonomic = 0, True
+    def locked(self, q: Sequence[float]) -> JointMap:
+        """The map with its coordinates locked: a function of time alone, which it has to be of."""
+        locked = object.__new__(JointMap)
+        locked.n, locked.rheonomic = 0, True
         graph = Graph()
         R, p = self.pose([*map(float, q), inputs(graph, 0, 1)[0]])
         rows = [*R.rows()]
-        held._trace(graph, [[*row, y] for row, y in zip(rows, p, strict=True)])
-        return held
+        locked._trace(graph, [[*row, y] for row, y in zip(rows, p, strict=True)])
+        return locked
 
     @property
     def _arguments(self) -> int:

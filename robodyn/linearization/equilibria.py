@@ -59,10 +59,10 @@ class Equilibria:
     # -- at rest ------------------------------------------------------------------------------
 
     def at_rest(
-        self, q: ArrayLike, held: Iterable[str], tau: ByJoint | None, around: Surroundings
+        self, q: ArrayLike, hold: Iterable[str], tau: ByJoint | None, around: Surroundings
     ) -> Array:
         """A posture at rest near another one, shape (nq,)."""
-        around = replace(around, locked=named("held", held))
+        around = replace(around, locked=named("hold", hold))
         q = self._one("q", q, self._space.nq, "equilibrium")
         if self._model.setup.row_names:
             q = self._postures.assemble(q, tuple(around.locked), None, True)

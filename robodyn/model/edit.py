@@ -17,7 +17,7 @@ from robodyn.errors import SettingsError, ShapeError, UnknownNameError
 from robodyn.joints import fixed, floating, joint_kind
 from robodyn.joints.common.described import described_pose
 from robodyn.model.joint_info import Joints
-from robodyn.model.locking import all_held, couplings_left
+from robodyn.model.locking import all_locked, couplings_left
 from robodyn.model.settings import Settings
 from robodyn.model.splitting import joint_of_loop
 from robodyn.motion.base_motion import check_rigid
@@ -62,21 +62,23 @@ def changed(
         mechanism = _on_a_world(mechanism, _welded(joints[FLOATING_BASE], positions[FLOATING_BASE]))
         settings = dataclasses.replace(settings, base="fixed")
     joints = {joint.name: joint for joint in mechanism.joints}
-    held = all_held(mechanism, positions)
-    for name, position in held.items():
+    welded = all_locked(mechanism, positions)
+    for name, position in welded.items():
         if name in joints and joints[name].nv:
             joints[name] = _welded(joints[name], position)
-    couplings, rows = couplings_left(mechanism, held)
+    couplings, rows = couplings_left(mechanism, welded)
     mechanism = dataclasses.replace(
         mechanism,
         joints=tuple(joints.values()),
         loops=tuple(
-            _welded_loop(loop, closing[loop.name], held[loop.name]) if loop.name in held else loop
+            _welded_loop(loop, closing[loop.name], welded[loop.name])
+            if loop.name in welded
+            else loop
             for loop in mechanism.loops
         ),
-        actuators=tuple(x for x in mechanism.actuators if not (x[0] in closing and x[0] in held)),
+        actuators=tuple(x for x in mechanism.actuators if not (x[0] in closing and x[0] in welded)),
         couplings=couplings,
-        constraints=(*(_holding(given, held) for given in mechanism.constraints), *rows),
+        constraints=(*(_locking(given, welded) for given in mechanism.constraints), *rows),
     )
     return mechanism, settings
 
@@ -193,10 +195,10 @@ def start_by_joint(settings: Settings, joints: Joints) -> Settings:
     return dataclasses.replace(settings, near=tuple((j.name, near[j.q]) for j in moving))
 
 
-def _holding(given: TracedConstraint, locked: Mapping[str, tuple[float, ...]]) -> TracedConstraint:
+def _locking(given: TracedConstraint, locked: Mapping[str, tuple[float, ...]]) -> TracedConstraint:
     """A constraint that knows which of its joints are welded."""
     for name in given.joints:
-        given = given.holding(name, locked[name]) if name in locked else given
+        given = given.locking(name, locked[name]) if name in locked else given
     return given
 
 
@@ -291,7 +293,7 @@ def _on_a_world(mechanism: Mechanism, welded: Joint) -> Mechanism:
 def _welded(joint: Joint, position: tuple[float, ...]) -> Joint:
     """A joint without freedoms; one that depends on time still does."""
     if joint.map is not None and joint.map.rheonomic:
-        return dataclasses.replace(joint, map=joint.map.held(position), mimic=None)
+        return dataclasses.replace(joint, map=joint.map.locked(position), mimic=None)
     X_JB = described_pose(joint_kind(joint.kind), joint, position)
     origin = Pose.from_matrix(joint.origin.matrix @ X_JB)
     weld = Joint(joint.name, fixed.KIND.name, joint.parent, joint.child, origin)

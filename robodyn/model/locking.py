@@ -12,7 +12,7 @@ from robodyn.equations.loops.constraint import Constraint, TracedConstraint
 from robodyn.errors import SettingsError
 from robodyn.tolerances import SAME_POSITION
 
-__all__ = ["all_held", "couplings_left"]
+__all__ = ["all_locked", "couplings_left"]
 
 #: Of a joint, one number a coordinate.
 Position = tuple[float, ...]
@@ -20,7 +20,7 @@ Position = tuple[float, ...]
 Tie = tuple[dict[str, float], float]
 
 
-def all_held(mechanism: Mechanism, locked: Mapping[str, Position]) -> dict[str, Position]:
+def all_locked(mechanism: Mechanism, locked: Mapping[str, Position]) -> dict[str, Position]:
     """Positions of the joints that are locked, and of those that cannot but stand with them.
 
     Raises
@@ -32,21 +32,21 @@ def all_held(mechanism: Mechanism, locked: Mapping[str, Position]) -> dict[str, 
         return {}
     ties = {f"the mimic of {j.name!r}": _mimicry(j) for j in mechanism.joints if j.mimic}
     ties |= {f"coupling {c.name!r}": _coupled(mechanism, c) for c in mechanism.couplings}
-    held: dict[str, float] = {name: x[0] for name, x in locked.items() if len(x) == 1}
-    given, known = dict(held), -1
-    while known < len(held):
-        known = len(held)
+    found: dict[str, float] = {name: x[0] for name, x in locked.items() if len(x) == 1}
+    given, known = dict(found), -1
+    while known < len(found):
+        known = len(found)
         for what, tie in ties.items():
-            free = [name for name, factor in tie[0].items() if factor and name not in held]
-            rest = _rest(tie, held)
+            free = [name for name, factor in tie[0].items() if factor and name not in found]
+            rest = _rest(tie, found)
             if len(free) == 1:
-                held[free[0]] = rest / tie[0][free[0]]
+                found[free[0]] = rest / tie[0][free[0]]
             elif not free and abs(rest) > SAME_POSITION:
                 raise SettingsError(
                     f"locked={given} contradicts {what}, by {abs(rest):.3g} (rad or m): "
                     "leave one of its joints out"
                 )
-    return {**locked, **{name: (x,) for name, x in held.items()}}
+    return {**locked, **{name: (x,) for name, x in found.items()}}
 
 
 def couplings_left(
@@ -54,15 +54,15 @@ def couplings_left(
 ) -> tuple[tuple[Coupling, ...], tuple[TracedConstraint, ...]]:
     """Couplings between the joints that are left, and rows where one side of one stands still."""
     couplings, rows = [], []
-    held = {name: x[0] for name, x in positions.items() if len(x) == 1}
+    locked = {name: x[0] for name, x in positions.items() if len(x) == 1}
     kinds = {joint.name: (joint.kind, joint.nq, joint.nv) for joint in mechanism.joints}
     for coupling in mechanism.couplings:
         factors, constant = _coupled(mechanism, coupling)
-        if not held.keys() & factors.keys():
+        if not locked.keys() & factors.keys():
             couplings.append(coupling)
             continue
-        rest = _rest((factors, constant), held)
-        left = {name: factor for name, factor in factors.items() if name not in held}
+        rest = _rest((factors, constant), locked)
+        left = {name: factor for name, factor in factors.items() if name not in locked}
         if not left:
             continue
         over, under = ([name for name in side if name in left]
@@ -79,10 +79,10 @@ def _linear(factors: list[float], constant: float) -> Any:
     return lambda q: sum(f * x for f, x in zip(factors, q, strict=True)) - constant
 
 
-def _rest(tie: Tie, held: Mapping[str, float]) -> float:
-    """What the joints that are not held have to add up to."""
+def _rest(tie: Tie, locked: Mapping[str, float]) -> float:
+    """What the joints that are not locked have to add up to."""
     factors, constant = tie
-    return constant - sum(factor * held[n] for n, factor in factors.items() if n in held)
+    return constant - sum(factor * locked[n] for n, factor in factors.items() if n in locked)
 
 
 def _mimicry(joint: Joint) -> Tie:

@@ -51,12 +51,15 @@ def test_given_forces_and_held_joints():
     names = robot.joint_names
     assert all(name in names for name in held)
     tau = {names[3]: 0.0, names[4]: 0.02, names[5]: 0.0}
-    rest = robot.equilibrium(q, held=held, tau=tau)
+    rest = robot.equilibrium(q, hold=held, tau=tau)
     np.testing.assert_array_equal(rest[:3], q[:3])
     assert accelerates(robot, rest, tau, locked=held) < 1e-8
     assert np.abs(rest - q).max() > 1e-3
-    all_held = robot.equilibrium(q, held=names)
+    all_held = robot.equilibrium(q, hold=names)
     np.testing.assert_array_equal(all_held, q)
+    np.testing.assert_array_equal(robot.equilibrium(q, held=held, tau=tau), rest)
+    with pytest.raises(rd.ShapeError, match="two names of one option"):
+        robot.equilibrium(q, hold=held, held=held)
     balanced = robot.inverse_dynamics(q, np.zeros(6), np.zeros(6))
     np.testing.assert_allclose(robot.equilibrium(q, tau=balanced), q, atol=1e-12)
 
@@ -133,10 +136,10 @@ def test_where_there_is_no_rest():
         with pytest.raises(ShapeError, match="one state at a time"):
             falling.equilibrium([0.0], tau=acting)
     with pytest.raises(UnknownNameError):
-        falling.equilibrium([0.0], held=["slid"])
+        falling.equilibrium([0.0], hold=["slid"])
     with pytest.raises(AssemblyError):
         linkage = rd.load("four_bar")
-        linkage.equilibrium([9.0, 9.0, 9.0], held=linkage.joint_names)
+        linkage.equilibrium([9.0, 9.0, 9.0], hold=linkage.joint_names)
 
 
 # -- steady motion --------------------------------------------------------------------------------

@@ -449,7 +449,7 @@ def test_what_no_motor_reaches_is_named():
 def test_all_joints_reach_everything():
     """Also in postures in which axes are in line."""
     robot = rd.load("puma560")
-    q, v = robot.equilibrium(robot.neutral(), held=robot.joint_names), np.zeros(6)
+    q, v = robot.equilibrium(robot.neutral(), hold=robot.joint_names), np.zeros(6)
     model = robot.linearize(q, v, None, inputs=robot.joint_names)
     assert model.uncontrollable_modes() == model.unobservable_modes() == ()
 

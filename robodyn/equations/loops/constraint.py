@@ -145,7 +145,7 @@ class TracedConstraint:
         ``f(q)`` of a holonomic one; where time enters, it is the last of q.
     rate : Program
         ``g(q, v)``.
-    held : tuple of (joint, position)
+    locked : tuple of (joint, position)
         Joints that were welded there since; one number a coordinate.
     rheonomic : bool
         It depends on time.
@@ -158,7 +158,7 @@ class TracedConstraint:
     sizes: tuple[tuple[str, int, int], ...]
     value: Program | None
     rate: Program
-    held: tuple[tuple[str, tuple[float, ...]], ...] = ()
+    locked: tuple[tuple[str, tuple[float, ...]], ...] = ()
     rheonomic: bool = False
     clock: float = 1.0
 
@@ -177,9 +177,9 @@ class TracedConstraint:
         """Number of rows."""
         return len(self.rate.results)
 
-    def holding(self, joint: str, position: tuple[float, ...]) -> TracedConstraint:
+    def locking(self, joint: str, position: tuple[float, ...]) -> TracedConstraint:
         """With a joint welded at a position [rad, m]."""
-        return dataclasses.replace(self, held=(*self.held, (joint, position)))
+        return dataclasses.replace(self, locked=(*self.locked, (joint, position)))
 
     @cached_property
     def slopes(self) -> Program:

@@ -17,7 +17,7 @@ __all__ = ["Related", "constraint_rows", "related"]
 
 @dataclass(frozen=True, eq=False)
 class Related:
-    """A constraint and the bodies whose joints it is about; ``None`` for joints that are held."""
+    """A constraint and the bodies whose joints it is about; ``None`` for joints that are locked."""
 
     given: TracedConstraint
     bodies: tuple[int | None, ...]
@@ -37,25 +37,27 @@ def related(model: MechanismModel, given: TracedConstraint) -> Related:
         If a joint has no coordinate any more.
     """
     bodies = {body.description.name: body.index for body in model}
-    held = dict(given.held)
+    locked = dict(given.locked)
     for joint in given.joints:
-        if joint not in bodies and joint not in held:
+        if joint not in bodies and joint not in locked:
             raise TopologyError(
                 f"joint {joint!r} has no coordinate of its own: it is fixed or gone",
                 element=f"constraint {given.name!r}",
             )
-    return Related(given, tuple(None if joint in held else bodies[joint] for joint in given.joints))
+    return Related(
+        given, tuple(None if joint in locked else bodies[joint] for joint in given.joints)
+    )
 
 
 def constraint_rows(model: MechanismModel, state: State, constraint: Related) -> list[Row]:
     """Rows of one constraint."""
-    given, held = constraint.given, dict(constraint.given.held)
+    given, locked = constraint.given, dict(constraint.given.locked)
     q: list[Number] = []
     v: list[Number] = []
     places: list[tuple[int, float] | None] = []
     for joint, i, (_, _, nv) in zip(given.joints, constraint.bodies, given.sizes, strict=True):
         if i is None:
-            q, v, places = [*q, *held[joint]], [*v, *[0.0] * nv], [*places, *[None] * nv]
+            q, v, places = [*q, *locked[joint]], [*v, *[0.0] * nv], [*places, *[None] * nv]
             continue
         q, v = [*q, *state[i].q], [*v, *state[i].v]
         places += [(speed.index, speed.factor) for speed in model.bodies[i].speeds]
