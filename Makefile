@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 COUNT ?= 100000
 SEED ?= 0
 
-.PHONY: install sim test fuzz wild lint bench docs clean
+.PHONY: install sim test test-all fuzz wild lint bench docs clean
 
 install: $(VENV)/.dev
 
@@ -14,6 +14,9 @@ sim: $(VENV)/.sim
 	$(BIN)/robodyn sim --out out
 
 test: $(VENV)/.ready
+	$(BIN)/python -m pytest -n auto --dist loadfile -m "not slow"
+
+test-all: $(VENV)/.ready
 	$(BIN)/python -m pytest -n auto --dist loadfile
 
 fuzz: $(VENV)/.ready

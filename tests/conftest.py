@@ -5,7 +5,11 @@ import signal
 import sys
 from pathlib import Path
 
+import pytest
+
 sys.path.insert(0, str(Path(__file__).parent))
+
+from support.slow_cases import slow_cases
 
 # A shell that runs the tests in the background has them ignore Ctrl-C, and so would the commands
 # that they start and interrupt.
@@ -18,3 +22,9 @@ if importlib.util.find_spec("hypothesis"):  # not where only the tests of ROS ru
     settings.register_profile("robodyn", deadline=None, derandomize=True)
     settings.register_profile("search", deadline=None)
     settings.load_profile("robodyn")
+
+
+def pytest_collection_modifyitems(items):
+    """Mark what `make test` leaves to `make test-all`."""
+    for item in slow_cases(items):
+        item.add_marker(pytest.mark.slow)

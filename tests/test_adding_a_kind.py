@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
 from support.package_copy import copy_package, run_python
+
+pytestmark = pytest.mark.slow
 
 TESTS = Path(__file__).parent
 TOYS = {path.stem: path.read_text() for path in (TESTS / "joint_kinds").glob("*.py")}

@@ -21,6 +21,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 SHOWN = re.compile(r"^`([\w.-]+)`:\n\n```(?:xml|yaml)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_code_on_the_page(page, tmp_path, monkeypatch):
     """In a folder with the files that the page shows."""

@@ -105,6 +105,7 @@ def test_the_wheel_holds_what_the_source_tree_holds(wheel):
     assert names_in(wheel) == there
 
 
+@pytest.mark.slow
 def test_a_source_distribution_is_the_whole_tree(source, wheel, tmp_path_factory):
     """It makes the same wheel, and can be tested."""
     folder = tmp_path_factory.mktemp("unpacked")

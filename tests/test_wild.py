@@ -53,6 +53,7 @@ def tried(tmp_path_factory):
     return done.returncode, done.stdout + done.stderr, named
 
 
+@pytest.mark.slow
 def test_files_are_counted_by_what_becomes_of_them(tried):
     status, told, records = tried
     assert {name: record["status"] for name, record in records.items()} == {
@@ -94,6 +95,7 @@ def test_what_other_readers_take_is_told(tmp_path):
         assert wild_file.OTHERS["Pinocchio"](path, "URDF") is takes
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_or_hangs_is_replaced(tmp_path, monkeypatch):
     fake = tmp_path / "wild_file.py"
     fake.write_text(

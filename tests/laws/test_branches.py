@@ -118,6 +118,7 @@ def test_a_start_that_is_open_or_no_posture_is_refused(name):
         robot.assemble(q, hold=["nobody"], near=q)
 
 
+@pytest.mark.slow
 def test_a_motion_says_when_it_passed_where_ways_meet():
     robot = load("four_bar")
     v0 = robot.consistent_velocity(robot.neutral(), [3.0, 0.0, 0.0], hold=["crank_drive"])

@@ -215,6 +215,7 @@ def test_where_the_code_gives_no_numbers_the_controller_is_asked():
         asked(0.0, np.full(7, np.inf), np.zeros(7))
 
 
+@pytest.mark.slow
 def test_a_controller_that_numba_has_compiled(monkeypatch):
     robot = rd.load("double_pendulum")
 
@@ -234,6 +235,7 @@ def test_a_controller_that_numba_has_compiled(monkeypatch):
         np.testing.assert_array_equal(many.q[:, k], plain[k].q)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("error")  # nor do they come out twice
 def test_errors_of_a_compiled_controller_come_out():
     robot = rd.load("double_pendulum")

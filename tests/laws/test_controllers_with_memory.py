@@ -257,6 +257,7 @@ def test_the_observer_is_told_which_forces_act(kind):
     assert np.abs(found).max() < 0.02 * np.abs(run.tau).max()
 
 
+@pytest.mark.slow
 def test_a_push_on_a_floating_robot():
     robot = rd.load("dual_arm", base="floating", gravity=(0.0, 0.0, 0.0))
     observer = DisturbanceObserver(lambda t, q, v: 0.0 * v, 50.0, compensate=False, robot=robot)

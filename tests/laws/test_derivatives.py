@@ -288,6 +288,7 @@ def test_equal_pinocchio(name):
             close(here, wanted, 1e-9)
 
 
+@pytest.mark.slow
 def test_a_batch_is_its_rows_and_float32_is_near():
     robot = rd.load("arm7", base="floating")
     rng = np.random.default_rng(0)

@@ -58,6 +58,7 @@ def moved(robot):
     return {name: rd.simulate(robot, controlled=PATHS[name], **run) for name in PATHS}
 
 
+@pytest.mark.slow
 @each
 def test_driven_joints_are_where_their_paths_are(robot, moved, driven):
     run = moved[driven]
@@ -245,6 +246,7 @@ def test_a_locked_ball_of_a_constraint():
 # -- in a closed linkage -------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_ball_of_a_loop_along_a_path():
     """A platform on a ball and two rods: the ball is driven, and the rods follow."""
     robot = rd.load(STAND)

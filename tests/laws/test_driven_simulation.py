@@ -105,6 +105,7 @@ def test_recorded_torques_make_the_recorded_accelerations(robot, driven):
     np.testing.assert_allclose(a, moved.a, rtol=0.0, atol=1e-9 * np.abs(moved.a).max())
 
 
+@pytest.mark.slow
 def test_a_robot_with_the_recorded_torques_moves_the_same(robot):
     moved = run(robot, PATHS["one joint"], None)
 

@@ -93,6 +93,7 @@ def swing(t):
     return 0.3 * math.sin(3.0 * t), 0.9 * math.cos(3.0 * t), -2.7 * math.sin(3.0 * t)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["double_pendulum", "prosthesis", "four_bar", "delta"])
 def test_nor_are_moving_bases_driven_joints_and_wrenches(name):
     def check(motion):

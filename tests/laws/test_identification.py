@@ -160,6 +160,7 @@ def small_motion(pan_tilt):
     return rd.excitation(pan_tilt, period=5.0, acceleration=20.0, iterations=3)
 
 
+@pytest.mark.slow
 def test_error_bars_are_right_on_average(pan_tilt, small_motion):
     """A hundred repetitions of a measurement, each with noise of its own."""
     noise = np.array([0.05, 0.2])
@@ -375,6 +376,7 @@ def sack_run(palletizer, sack_motion):
     return dataclasses.replace(run, tau=tau)
 
 
+@pytest.mark.slow
 def test_the_payload_of_the_palletizer(palletizer, sack_run):
     found = rd.identify_payload(palletizer, sack_run, "flange")
     assert found.base.names == ("flange.m", "flange.hx", "flange.hy", "flange.Izz")

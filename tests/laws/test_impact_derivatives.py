@@ -179,6 +179,7 @@ def test_a_slip_that_begins_in_a_hit_has_no_derivative():
         robot.impact_derivatives(q, v, *place, normal, friction=0.01)
 
 
+@pytest.mark.slow
 def test_hits_of_many_states_with_friction_are_those_of_each():
     robot, q, v, place = rough(0)
     rng = np.random.default_rng(8)

@@ -233,6 +233,7 @@ def variational(robot, q, v, step, count):
     return np.array(energies), np.array(momenta)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["double_pendulum", "four_bar"])
 def test_energy_stays_within_bounds(name):
     """It swings by the square of the step, however long it goes on; rk4 loses it all the time."""
@@ -356,6 +357,7 @@ def test_slopes_of_a_floating_base_are_compiled_too():
     np.testing.assert_allclose(pushed.q, exact.q, rtol=0.0, atol=1e-11)
 
 
+@pytest.mark.slow
 def test_too_many_explicit_steps():
     with pytest.raises(SimulationError, match="the motion is stiff, take integrator='implicit'"):
         rd.simulate(damped(1e7), integrator="adaptive", **BENT)

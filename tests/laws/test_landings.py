@@ -160,6 +160,7 @@ def bars():
     return leg, push
 
 
+@pytest.mark.slow
 def test_a_closed_leg_hops_as_on_compliant_ground():
     """Nearly as high and as often; nothing pulls it down, and its energy adds up."""
     leg, push = bars()
@@ -256,6 +257,7 @@ def test_what_pulls_from_the_start_leaves_at_once():
     assert run.q.min() > -2e-9
 
 
+@pytest.mark.slow
 def test_driven_joints_and_wrenches_count():
     """The body is drawn along, and lifted by a wind that grows."""
     robot = body([X, Z])

@@ -362,6 +362,7 @@ def test_functions_of_joint_wrenches_need_the_tree_form():
         robot.function("joint_wrenches")
 
 
+@pytest.mark.slow
 def test_motions_on_a_moving_base_are_those_with_constraints():
     """Also with a payload that is grasped, and by the hundred; their energies are looked at."""
 

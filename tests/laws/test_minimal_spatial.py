@@ -184,6 +184,7 @@ def test_motors_of_the_legs():
     close(moved, force, 1e-8)
 
 
+@pytest.mark.slow
 def test_batches_are_rows():
     r = rd.load("stewart", coordinates="minimal")
     rng = np.random.default_rng(0)

@@ -183,6 +183,7 @@ def test_what_has_not_converged_says_so():
     assert np.abs(plan.run.tau).max() == 3.0, "within limits on its way, too"
 
 
+@pytest.mark.slow
 def test_a_base_that_moves_evenly_changes_nothing():
     """A robot on a train plans as one that stands."""
     given = {"q0": [0.0, 2.5], "duration": 0.5, "step": 0.0125}

@@ -134,6 +134,7 @@ def test_s21_every_choice_of_verticals_has_eight_equilibria(signs):
     np.testing.assert_allclose(result.a, 0.0, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_s21_it_follows_the_orbit_without_drift():
     R, spins = equilibrium((1, -1, 1))
     robot = satellite(spins)

@@ -135,6 +135,7 @@ def test_motions_without_positive_inertia_are_named_by_every_method(method, seed
     assert list(caught.value.rows) == bad
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_rounding_is_not_magnified_by_light_motions_that_the_constraints_hold(method):
     """Their inertia is rounding of zero: of either sign, and some of it passes for a pivot."""
@@ -197,6 +198,7 @@ print(first[0].tobytes().hex())
 """
 
 
+@pytest.mark.slow
 def test_the_first_call_is_like_every_other(tmp_path):
     environment = {**os.environ, "ROBODYN_CACHE_DIR": str(tmp_path), "OPENBLAS_NUM_THREADS": "1"}
     printed = [

@@ -106,6 +106,7 @@ def test_a_joint_keeps_what_it_has_where_the_loop_is_cut_there(name, joint, feat
     assert moved > 1e-4, "the feature must be felt"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_a_loop_in_which_every_joint_has_a_motor_works(name):
     joints = single_joints(name)

@@ -102,6 +102,7 @@ def test_laws(name, base, e):
         np.testing.assert_allclose(same.joint_impulses[name], alone.joint_impulses[name], atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("e", [0.0, 0.5, 0.9])
 def test_points_that_part_are_pushed_back_without_a_gain_of_energy(board, e):
     """One end is hit so that the middle, which parts, would come back: none approach at the end."""

@@ -212,6 +212,7 @@ def test_a_body_bounces_on_one_that_rests_at_its_stop(e, sign):
         np.testing.assert_allclose(run.energy, run.energy[0], rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_bounces_on_a_base_that_speeds_up():
     """Seen from a lift, weight is larger by its acceleration."""
     e, h, a = 0.5, 0.3, 4.0

@@ -11,6 +11,8 @@ from support.sweep_studies import each, motion, motions, noise, noises
 
 import robodyn as rd
 
+pytestmark = pytest.mark.slow
+
 ARM = {
     "stiffness": [5.0, 20.0, 80.0],
     "payload": [0.1, 1.0],

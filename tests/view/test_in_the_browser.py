@@ -22,6 +22,8 @@ import robodyn as rd
 from robodyn.cli import main
 from robodyn.view import Viewer
 
+pytestmark = pytest.mark.slow
+
 viser = pytest.importorskip("viser", reason="viser is not installed: extra view")
 
 CLOSED = 1e-9

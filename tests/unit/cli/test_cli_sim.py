@@ -153,6 +153,7 @@ def test_a_batch(sim):
     assert sim("double_pendulum", *options, *SHORT)[0] == 0
 
 
+@pytest.mark.slow
 def test_a_floating_base(sim):
     start = ["--start", "floating_base=0,0,1,0,0,0,1", "--controller", "none"]
     assert sim("arm7", "--base", "floating", *start, *SHORT)[0] == 0
@@ -373,6 +374,7 @@ def test_pictures_need_an_extra(sim, monkeypatch):
     assert "robodyn[plot]" in err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("robot", ["double_pendulum", "four_bar"])
 def test_ctrl_c_keeps_what_there_is(robot, tmp_path):
     """A terminal shows a bar; after a signal the files have what was simulated."""

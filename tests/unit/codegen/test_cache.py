@@ -186,6 +186,7 @@ def test_what_is_no_file_of_ours_is_compiled_anew(where, how):
         assert not made_anew()  # the new code took its place
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
 @pytest.mark.parametrize("how", ["fifo", "garbage", "oversized"])
 def test_a_process_that_meets_such_files_computes_all_the_same(where, how):

@@ -252,6 +252,7 @@ def test_methods_can_be_inspected(robot):
     assert robot.inverse_dynamics.__name__ == "inverse_dynamics"
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(data=st.data())
 def test_rows_anywhere_in_memory(data):

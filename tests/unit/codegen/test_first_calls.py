@@ -15,6 +15,8 @@ import robodyn as rd
 from robodyn.codegen import Memo
 from robodyn.codegen.llvm.target.once import once
 
+pytestmark = pytest.mark.slow
+
 FIRST_CALLS = Path(__file__).parents[2] / "support" / "first_calls.py"
 
 

@@ -343,6 +343,7 @@ def run_child(folder, **environment):
     return done.stdout
 
 
+@pytest.mark.slow
 def test_cache_on_disk(tmp_path):
     first = run_child(tmp_path)
     files = list(tmp_path.rglob("*.o"))
@@ -357,6 +358,7 @@ def test_cache_on_disk(tmp_path):
     assert not [path for path in tmp_path.rglob("tmp*") if path.is_file()]
 
 
+@pytest.mark.slow
 def test_cache_with_concurrent_writers(tmp_path):
     results = []
     threads = [
@@ -370,6 +372,7 @@ def test_cache_with_concurrent_writers(tmp_path):
     assert len(results) == 3
 
 
+@pytest.mark.slow
 def test_no_cache(tmp_path, monkeypatch):
     assert run_child(tmp_path, ROBODYN_CACHE="0")
     assert not list(tmp_path.iterdir())
@@ -434,6 +437,7 @@ assert ends == [0] * 4, ends
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 def test_a_process_can_fork_while_another_thread_compiles():
     command = [sys.executable, "-W", "ignore", "-c", FORKS]

@@ -61,6 +61,7 @@ def test_all_widths_compute_the_same(program, matrix, bits, dtype, fma):
             assert np.abs((got - expected) / scale).max() < EQUAL[dtype]
 
 
+@pytest.mark.slow
 def test_large_outputs_are_stored_in_order_and_in_blocks():
     program = rd.load("arm7", base="floating").function("coriolis_matrix").program
     assert program.outputs[0].size >= 169

@@ -184,6 +184,7 @@ print(out.sum())
 """
 
 
+@pytest.mark.slow
 def test_no_address_gets_into_numbas_cache(tmp_path):
     script = tmp_path / "cached.py"
     script.write_text(CACHED)

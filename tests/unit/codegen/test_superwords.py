@@ -188,6 +188,7 @@ def test_long_chains_that_begin_with_their_end(always):
     assert len(found.order) == n and len(found.place) == m * (n - 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["satellite", "four_bar"])
 def test_one_state_and_many_give_the_same_numbers(name):
     robot = rd.load(name, base="floating")

@@ -84,6 +84,7 @@ def test_an_unknown_name_is_all_that_is_told():
     assert "SettingsError: ROBODYN_TARGET is 'haswell'" in run.stderr.splitlines()[-1]
 
 
+@pytest.mark.slow
 def test_every_level_that_runs_here_computes_the_same_to_rounding():
     _, expected = results("native")
     cpu, plain = results("x86-64" if platform.machine() in ("x86_64", "AMD64") else "armv8-a")

@@ -71,6 +71,7 @@ def test_loops_are_closed(name):
     assert outside(robot, found.q) <= 1e-12
 
 
+@pytest.mark.slow
 def test_rods_of_a_delta_robot_are_found_where_they_can_be():
     """Their way from the neutral posture leads through many folds."""
     delta = rd.load("delta")
@@ -449,6 +450,7 @@ def test_manipulability_of_a_planar_arm():
         rd.load("four_bar").manipulability(rd.load("four_bar").neutral(), "rocker_end")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("frame", "point"), [("right_rod3", False), ("platform", True)])
 def test_a_delta_reaches_its_own_poses_however_it_is_assembled(frame, point):
     """Many of them are reached in one way of several to assemble it only."""

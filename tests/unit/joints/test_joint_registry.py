@@ -41,6 +41,7 @@ def test_a_kind_is_one_object():
         assert copy.deepcopy([kind])[0] is kind
 
 
+@pytest.mark.slow
 def test_found_in_a_zipped_package(tmp_path):
     shutil.copytree(PACKAGE, tmp_path / "robodyn", ignore=shutil.ignore_patterns("__pycache__"))
     archive = shutil.make_archive(str(tmp_path / "zipped"), "zip", tmp_path, "robodyn")

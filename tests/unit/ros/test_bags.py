@@ -284,6 +284,7 @@ for name in ("run.mcap", "run.db3"):
 """
 
 
+@pytest.mark.slow
 def test_a_disk_that_is_full(tmp_path):
     """The bag is not there, and the error says which could not be written."""
     done = subprocess.run(

@@ -28,6 +28,8 @@ from support.sweep_studies import (
 import robodyn as rd
 from robodyn.errors import FileError, MissingFileError, SweepWarning
 
+pytestmark = pytest.mark.slow
+
 
 def test_a_second_call_computes_nothing(folder, tmp_path):
     path = tmp_path / "study.sweep"

@@ -136,6 +136,7 @@ def test_a_data_frame(table):
     assert np.isnan(frame["sum"][4]) and frame["error"][4].startswith("ValueError")
 
 
+@pytest.mark.slow
 def test_a_data_set(table):
     data = table.to_xarray()
     assert dict(data.sizes) == {"gain": 2, "load": 3, "pair_0": 2}

@@ -29,6 +29,8 @@ from support.sweep_studies import (
 import robodyn as rd
 from robodyn.errors import SweepWarning
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(params=["processes", "address", "client"])
 def way(request):

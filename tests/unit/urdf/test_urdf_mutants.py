@@ -6,6 +6,7 @@ import fuzz_urdf
 import pytest
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("names", [["urdf/robots/"], ["pybullet_data/"], ["example-robot-data/"]])
 def test_single_mistakes_are_noticed(names):
     files = fuzz_urdf.seeds(names)

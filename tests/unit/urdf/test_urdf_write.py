@@ -154,6 +154,7 @@ def mechanisms(draw):
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(mechanisms())
 def test_what_is_written_reads_back_equal(mechanism):
@@ -176,6 +177,7 @@ def public_urdfs():
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not public_urdfs(), reason="example-robot-data is not installed")
 def test_public_robots_read_back_equal():
     checked = 0

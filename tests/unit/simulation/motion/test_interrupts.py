@@ -171,6 +171,7 @@ except KeyboardInterrupt as interrupt:
 """
 
 
+@pytest.mark.slow
 def test_a_signal():
     """Machine code is left while the motion goes on."""
     command = [sys.executable, "-u", "-c", CODE]

@@ -198,6 +198,7 @@ except rd.SimulationError as error:
 """
 
 
+@pytest.mark.slow
 def test_a_disk_that_is_full(tmp_path):
     done = subprocess.run(
         [sys.executable, "-c", FULL, str(tmp_path / "run")], capture_output=True, text=True

@@ -130,6 +130,7 @@ def test_motions_of_unknown_robots(drawn, run):
         drawn(bare, "wrench of elbow")
 
 
+@pytest.mark.slow
 def test_without_a_path_it_is_shown(monkeypatch, run):
     from matplotlib import pyplot
 
