@@ -1,9 +1,8 @@
-"""Arguments of public functions, and fields of what users make, checked by their annotations.
+"""Type checks of arguments and dataclass fields, derived from their annotations.
 
-An annotation says what one value has to be: True or False, a number, a whole number, a name,
-names, an array of real numbers, values by name, a function, an object of a class. So a new
-argument is checked as soon as it is annotated. Sizes, signs, and whether there is a joint of that
-name, are for the functions themselves to check.
+An annotation says what a value has to be: a bool, a number, an integer, a name, names, an array of
+real numbers, a mapping by name, a function, an object of a class. A new argument is checked as soon
+as it is annotated. Functions check sizes, signs, and whether a named joint exists, themselves.
 """
 
 from __future__ import annotations
@@ -27,10 +26,10 @@ from robodyn.errors import ShapeError
 
 __all__ = ["check_fields", "check_values", "checked_arguments", "checked_methods"]
 
-#: Refuses a value that an argument of this name cannot have.
+#: ``(name, value)``: raises `ShapeError` if the argument of this name cannot have this value.
 Check = Callable[[str, Any], object]
 
-#: The same for an array given to a method of an object.
+#: ``(object, name, value)``: the same for an array that is given to a method of an object.
 ArrayCheck = Callable[[Any, str, Any], None]
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
@@ -38,15 +37,15 @@ DecoratedClass = TypeVar("DecoratedClass", bound=type)
 
 
 def checked_arguments(function: Decorated) -> Decorated:
-    """A function that refuses arguments which are not what its annotations say.
+    """Decorate a function to check its arguments against its annotations.
 
-    Its errors are `ShapeError`, and name the argument.
+    A wrong argument raises a `ShapeError` that names it.
     """
     return _checked(function, None)
 
 
 def checked_methods(array: ArrayCheck) -> Callable[[DecoratedClass], DecoratedClass]:
-    """A decorator of a class whose public methods check their arguments.
+    """Decorate a class so that its public methods check their arguments.
 
     Parameters
     ----------
@@ -64,9 +63,9 @@ def checked_methods(array: ArrayCheck) -> Callable[[DecoratedClass], DecoratedCl
 
 
 def check_fields(value: Any) -> None:
-    """Refuse fields of a dataclass that are not what their annotations say.
+    """Check the fields of a dataclass against their annotations.
 
-    To be called in ``__post_init__``, before anything else.
+    Call it first in ``__post_init__``.
 
     Raises
     ------
@@ -79,12 +78,12 @@ def check_fields(value: Any) -> None:
 
 
 def check_values(kinds: Mapping[str, Any], given: Mapping[str, Any]) -> None:
-    """Refuse values by name that are not of the types that belong to these names.
+    """Check values by name against types by name.
 
     Parameters
     ----------
     kinds : mapping of name to type
-        Types as in annotations. Values of other names are not looked at.
+        Types as in annotations. Values of other names are not checked.
     given : mapping of name to value
 
     Raises
@@ -101,7 +100,7 @@ def check_values(kinds: Mapping[str, Any], given: Mapping[str, Any]) -> None:
 
 @dataclasses.dataclass(frozen=True)
 class _Wanted:
-    """What one parameter or field takes."""
+    """What values one parameter or field accepts."""
 
     default: Any
     optional: bool
@@ -110,7 +109,7 @@ class _Wanted:
     def refuse(
         self, name: str, given: Any, array: ArrayCheck | None = None, owner: Any = None
     ) -> None:
-        """Refuse what it does not take; arrays given to methods by a check of their own."""
+        """Raise `ShapeError` for other values; ``array`` checks arrays that methods are given."""
         if given is self.default or (given is None and self.optional):
             return
         if array is not None and self.check is _array:
@@ -132,7 +131,7 @@ def _checked(function: Decorated, array: ArrayCheck | None) -> Decorated:
     @functools.wraps(function)
     def checked(*args: Any, **kwargs: Any) -> Any:
         nonlocal known, in_order
-        if known is None:  # annotations may name what is defined later in its module
+        if known is None:  # evaluated at the first call: annotations may name later definitions
             known = _wanted(function.__module__, parameters)
             in_order = [(p.name, known.get(p.name)) for p in positional]
         for (name, wanted), given in zip(in_order, args, strict=False):
@@ -158,16 +157,16 @@ def _wanted(module: str, parameters: Iterable[inspect.Parameter]) -> dict[str, _
 
 @functools.cache
 def _fields(cls: type) -> dict[str, _Wanted]:
-    """What the fields of a dataclass take that its constructor sets."""
+    """What values the constructor of a dataclass accepts for each field."""
     given = {field.name for field in dataclasses.fields(cls) if field.init}
     parameters = inspect.signature(cls).parameters.values()
     return _wanted(cls.__module__, [p for p in parameters if p.name in given])
 
 
 def _evaluated(annotation: Any, module: str) -> tuple[bool, Any]:
-    """Whether an annotation allows ``None``, and the type that is left without it."""
+    """Whether an annotation allows ``None``, and the type without ``None``."""
     if isinstance(annotation, str):
-        # names that are imported for type checkers only are public ones, mostly
+        # most names that are imported under TYPE_CHECKING are public names of robodyn
         known = vars(sys.modules["robodyn"]) | vars(sys.modules[module])
         try:
             annotation = eval(annotation, known)
@@ -181,7 +180,7 @@ def _evaluated(annotation: Any, module: str) -> tuple[bool, Any]:
 
 
 def _check(kind: Any) -> Check | None:
-    """The check of a type; none of what may be several things, or anything."""
+    """The check for a type; ``None`` where any value has to be accepted."""
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     if kind in _SIMPLE:
         return _SIMPLE[kind]
@@ -194,12 +193,13 @@ def _check(kind: Any) -> Check | None:
     if origin in (Iterable, Sequence, Collection) or (origin is tuple and Ellipsis in arguments):
         return functools.partial(_several, _check(arguments[0]))
     if origin in (Union, types.UnionType):
-        # a union, merged into this one; from Python 3.12 on it may be an alias that stays whole
+        # ArrayLike is a union: its members are merged into this one, or, from Python 3.12 on, it
+        # stays a single member
         parts = {ArrayLike, *typing.get_args(ArrayLike)}
         array = ArrayLike in arguments or (parts - {ArrayLike} <= {*arguments} and len(parts) > 1)
         others = [x for x in arguments if not (array and x in parts)]
         checks = [_check(each) for each in others]
-        if array:  # beside values by name, NaN in an array stands for none
+        if array:  # where a mapping may be given instead, NaN in an array means "not given"
             named_too = any(typing.get_origin(each) is Mapping for each in others)
             checks.append(numbers if named_too else _array)
         known = [check for check in checks if check is not None]
@@ -246,11 +246,11 @@ def _one_of(checks: Sequence[Check], name: str, given: Any) -> None:
         except ShapeError as error:
             told = str(error)
             if isinstance(given, Mapping) and (f"{name}[" in told or told.startswith("a name in")):
-                raise  # a mapping is meant, of which one name or value is wrong
+                raise  # the user meant a mapping, and one of its names or values is wrong
             _, found, words = told.rpartition(", expected ")
             expected.append(words if found else str(error.expected))
             if not (found or isinstance(given, str)):
-                problem = told  # says what is wrong with the elements of an array
+                problem = told  # it says which elements of the array are wrong
         else:
             return
     raise ShapeError(
@@ -268,7 +268,7 @@ def _by_name(check: Check | None, name: str, given: Any) -> None:
 
 
 def _several(check: Check | None, name: str, given: Any) -> None:
-    if isinstance(given, Iterator):  # can be read once, by whom it was given to
+    if isinstance(given, Iterator):  # reading it here would exhaust it
         return
     several = named(name, given, "names" if check is one_name else "several values")
     if check is None:
@@ -288,7 +288,7 @@ def _numbers(count: int, name: str, given: Any) -> None:
         _number(f"{name}[{k}]", value)
 
 
-#: Checks of what is one value.
+#: Checks by annotation, for single values.
 _SIMPLE: dict[Any, Check] = {
     bool: truth,
     float: _number,

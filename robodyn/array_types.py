@@ -1,4 +1,4 @@
-"""Types of arrays and of random numbers, for signatures."""
+"""Types of arrays and of random generators, for annotations."""
 
 from collections.abc import Sequence
 from typing import Any, TypeAlias
@@ -8,14 +8,14 @@ from numpy.typing import NDArray
 
 __all__ = ["Array", "FloatArray", "IntArray", "Random"]
 
-#: Of any dtype: float64 or float32, mostly.
+#: An array of any dtype, mostly float64 or float32.
 Array: TypeAlias = NDArray[Any]
 
-#: In double precision.
+#: An array of float64.
 FloatArray: TypeAlias = NDArray[np.float64]
 
-#: Indices.
+#: An array of indices.
 IntArray: TypeAlias = NDArray[np.intp]
 
-#: A generator of random numbers, or what makes one.
+#: A generator of random numbers, or a seed for one.
 Random: TypeAlias = np.random.Generator | np.random.SeedSequence | Sequence[int] | int

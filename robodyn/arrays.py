@@ -1,4 +1,4 @@
-"""The one place where what users give is checked: numbers, shapes, names and mappings."""
+"""Checks of single arguments: numbers, shapes, names and mappings by name."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ __all__ = [
     "whole",
 ]
 
-#: What arrays hold that hold no real numbers, by numpy's letters.
+#: What the elements of an array are called, by numpy's letter, where they are not real numbers.
 _ELEMENTS = {"c": "complex numbers", "U": "text", "S": "text", "O": "objects", "M": "dates"}
 
 _DOUBLE = np.dtype(float)
 
-#: Characters of a value in a message.
+#: Longest text of a value in a message, in characters.
 _LONGEST = 200
 
-#: Arrays up to this size are faster looked at without numpy.
+#: Up to this size, plain Python checks an array faster than numpy does.
 _FEW = 64
 
 
@@ -155,7 +155,7 @@ def expect(what: str, value: Any, kind: type, name: str = "") -> None:
 
 
 def one_name(what: str, given: Any) -> str:
-    """The name of one thing; that it is known is for those to say who know the names.
+    """A name. Whether something has this name is for the caller to check.
 
     Raises
     ------
@@ -167,7 +167,7 @@ def one_name(what: str, given: Any) -> str:
 
 
 def whole(what: str, given: Any) -> int:
-    """A whole number; True and False are none.
+    """An integer. True and False are refused.
 
     Raises
     ------
@@ -186,7 +186,7 @@ def truth(what: str, given: Any) -> bool:
     Raises
     ------
     ShapeError
-        For all else: what is not empty, or not zero, would count as true.
+        For any other value, even if Python would take it as true or false.
     """
     if not isinstance(given, bool | np.bool_):
         raise ShapeError(
@@ -201,7 +201,7 @@ def named(what: str, names: Iterable[Any], kind: str = "names of joints") -> tup
     Raises
     ------
     ShapeError
-        If it is no collection. That each is a name is for those to say who know the names.
+        If it is not a collection. Whether each element is a known name is for the caller to check.
     """
     if isinstance(names, str):
         return (names,)
@@ -230,12 +230,12 @@ def named_alone(what: str, names: Iterable[Any]) -> tuple[Any, ...]:
 
 
 def by_name(what: str, given: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Values by name given to an argument; none for ``None``.
+    """A mapping from names to values; empty for ``None``.
 
     Raises
     ------
     ShapeError
-        If it is no mapping.
+        If it is not a mapping.
     """
     if given is None:
         return {}
@@ -249,7 +249,7 @@ def by_name(what: str, given: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def of_one_state(what: str, value: ArrayLike, size: int) -> FloatArray:
-    """A copy of so many finite numbers, and no batch of them.
+    """A copy of an array for one state: ``size`` finite numbers, not a batch.
 
     Raises
     ------
@@ -272,7 +272,7 @@ def number(what: str, value: Any, unit: str = "", hint: str = "") -> float:
     Raises
     ------
     ShapeError
-        For text, arrays of several numbers, and all else that is none.
+        For text, arrays of several numbers, and anything else that is not one number.
     """
     if type(value) is float:
         return value
@@ -300,7 +300,7 @@ def vector(what: str, value: Any) -> tuple[float, float, float]:
     Raises
     ------
     ShapeError
-        For what is no sequence of three.
+        For anything but a sequence of three.
     """
     if type(value) is tuple and [type(x) for x in value] == [float] * 3:
         return value
@@ -349,7 +349,7 @@ def refuse_not_finite(
     axes : int
         Number of its last axes that belong to one state.
     where : callable
-        From the index of a number within its state to more words about it.
+        From the index of a number within its state to a text that the message adds.
 
     Raises
     ------
@@ -370,7 +370,7 @@ def refuse_not_finite(
 
 
 def together(**arrays: ArrayLike) -> tuple[int, ...]:
-    """Leading axes of arrays over coordinates or speeds, broadcast together.
+    """The common shape of the leading axes of arrays over coordinates or speeds.
 
     Raises
     ------
@@ -387,7 +387,7 @@ def together(**arrays: ArrayLike) -> tuple[int, ...]:
 
 
 def generator(rng: Random | None) -> np.random.Generator:
-    """A generator of random numbers; `ShapeError` for what is neither that nor a seed."""
+    """A generator of random numbers, from a generator or a seed; `ShapeError` for anything else."""
     try:
         return np.random.default_rng(rng)
     except (TypeError, ValueError) as error:

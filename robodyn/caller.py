@@ -1,4 +1,4 @@
-"""Warnings at the line of the user's call, wherever in the package they are given."""
+"""Warnings that point at the line of the user's code which called robodyn."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ __all__ = ["is_user_code", "warn"]
 
 
 def warn(message: Warning | str, *, registry: dict[Any, Any] | None = None) -> None:
-    """Warn at the line that called the package.
+    """Give a warning whose place is the user's line that called robodyn.
 
-    Without such a line, on the command line or in a thread of the package, the place is
-    ``robodyn:0``.
+    The place is ``robodyn:0`` where there is no such line: on the command line, or in a thread of
+    the package.
 
     Parameters
     ----------
     message : Warning or str
-        Text is a `UserWarning`.
+        A text is given as a `UserWarning`.
     registry : dict, optional
-        Which warnings were given, for filters that show them once. Default: the one of the module
-        that called, as everywhere in Python.
+        Warnings given so far, for filters that show each once. Default: ``__warningregistry__`` of
+        the calling module, as Python has it.
     """
     frame = _caller()
     message = UserWarning(message) if isinstance(message, str) else message

@@ -1,4 +1,4 @@
-"""What ``robodyn check`` says of files: what is wrong or suspicious, and which loops are open."""
+"""The command ``robodyn check``: errors and warnings of files, and loops that are open."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from robodyn.urdf import findings, load_mechanism, record
 
 __all__ = ["check_files", "open_loops"]
 
-#: Arguments of `robodyn.load` that say what is read, and not what is made of it.
+#: Arguments of `robodyn.load` that affect reading the file, not the robot made from it.
 READING = ("package_dirs", "xacro_args", "allow_unphysical", "strict")
 
-#: So many joints are named.
+#: How many joints a message names.
 TOLD = 8
 
-#: A small step [rad, m] of a linkage.
+#: Length of the step by which a linkage is moved to see which joints move [rad, m].
 STEP = 0.1
 
 
@@ -36,13 +36,13 @@ def check_files(
     as_json: bool = False,
     options: Mapping[str, Any] | None = None,
 ) -> bool:
-    """Print what is found in files; whether there is no error.
+    """Print the findings in files, and return whether there is no error.
 
     Parameters
     ----------
     files : sequence of str
     as_json : bool
-        As a list of records, for other programs; see `robodyn.urdf.record`.
+        Print a JSON list of records instead of text; see `robodyn.urdf.record`.
     options : mapping, optional
         How files are read: keyword arguments of `robodyn.load`.
     """
@@ -79,29 +79,29 @@ def check_files(
 def open_loops(
     file: str, options: Mapping[str, Any] | None = None
 ) -> tuple[list[RobodynError], list[UrdfWarning], list[UrdfNote]]:
-    """What is to say of loops: of those that are open at zero, or where one is told, and of others.
+    """Findings about the closed loops of a file.
 
     Parameters
     ----------
     file : str
     options : mapping, optional
-        How it is read: keyword arguments of `robodyn.load`; ``near`` says where a closed posture is
-        looked for. Default: with all joints at zero.
+        Keyword arguments of `robodyn.load`. The search for a closed posture starts at ``near``.
+        Default: with all joints at zero.
 
     Returns
     -------
     errors : list of RobodynError
-        If the robot cannot be made, or no closed posture is found from there.
+        If the robot cannot be made, or no closed posture is found.
     warned : list of UrdfWarning
-        Of loops that hardly close, or hardly move, and of joints that cannot move.
+        Loops whose closing or mobility depends on rounding, and joints that cannot move.
     notes : list of UrdfNote
-        Of each loop that is open there, where its two frames stand; and where they meet. Of angles
-        in loops that were rounded.
+        For each loop that is open at the start: the poses of its two frames there, and the closed
+        posture. Rounded angles in loops, and their exact values.
     """
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         errors, held, notes = _of_loops(file, options or {})
-    # those of the file have been told
+    # warnings about the file itself have been printed before
     return errors, [*(w.message for w in told if isinstance(w.message, LoopWarning)), *held], notes
 
 
@@ -112,7 +112,7 @@ def _of_loops(
         robot, rounded = rd.load(file, **options), _rounded_angles(file, options)
     except RobodynError as error:
         return [error], [], []
-    start = "where it was told to look" if options.get("near") else "where all joints are at zero"
+    start = "at the given start" if options.get("near") else "where all joints are at zero"
     cuts = {cut.name: cut for cut in robot.loops}
     notes = [
         _open_loop(robot, gap, cuts[gap.name], start)
@@ -129,7 +129,7 @@ def _of_loops(
 
 
 def _rounded_angles(file: str, options: Mapping[str, Any]) -> list[UrdfNote]:
-    """Which numbers of loops are taken for the exact ones that they were rounded from."""
+    """Notes on rounded angles in loops, and the exact values that are used instead."""
     if options.get("snap") is not None:
         return []
     reading = {name: options[name] for name in READING if name in options}
@@ -157,7 +157,7 @@ def _rounded_angles(file: str, options: Mapping[str, Any]) -> list[UrdfNote]:
 
 
 def _held_joints(robot: rd.Robot, closed: FloatArray) -> list[UrdfWarning]:
-    """Joints of loops that cannot move, not even a little."""
+    """Warnings about joints of loops that cannot move at all."""
     if not robot.nc:
         return []
     still = _still(robot, closed)
@@ -182,19 +182,19 @@ def _held_joints(robot: rd.Robot, closed: FloatArray) -> list[UrdfWarning]:
 
 
 def _motions(robot: rd.Robot, q: FloatArray) -> FloatArray:
-    """Speeds that the loops leave at a posture, (dof, nv)."""
+    """A basis of the speeds that the loops allow at a posture, shape (dof, nv)."""
     Vt = np.linalg.svd(robot.loop_jacobian(q))[2]
     return np.asarray(Vt[int(robot.loop_rank(q).rank) :])
 
 
 def _still(robot: rd.Robot, q: FloatArray) -> set[str]:
-    """Joints that none of these motions moves."""
+    """Joints that have no speed in any of these motions."""
     speeds = np.abs(_motions(robot, q)).max(axis=0, initial=0.0)
     return {name for name in robot.joint_names if speeds[robot.joints[name].v].max() < 1e-9}
 
 
 def _names(names: Sequence[str]) -> str:
-    """The first of some names, and how many there are more."""
+    """The first of some names, and the number of the others."""
     more = f" and {len(names) - TOLD} more" if len(names) > TOLD else ""
     return ", ".join(names[:TOLD]) + more
 
@@ -212,14 +212,14 @@ def _open_loop(robot: rd.Robot, gap: LoopGap, cut: Joint | Loop, start: str) -> 
 
 
 def _placed(X: FloatArray) -> str:
-    """A pose as a file would say it."""
+    """A pose in the notation of URDF."""
     pose = Pose.from_matrix(X)
     xyz, rpy = (" ".join(f"{x + 0.0:.4g}" for x in np.round(p, 9)) for p in (pose.xyz, pose.rpy))
     return f'xyz="{xyz}" rpy="{rpy}"'
 
 
 def _closing_motion(robot: rd.Robot, closed: FloatArray) -> UrdfNote:
-    """Which joints move, and how far, from the start to the closed posture."""
+    """A note on how far each joint moves from the start to the closed posture."""
     way = robot.difference(robot.start(), closed)
     moved: list[tuple[float, str]] = []
     for name in robot.joint_names:

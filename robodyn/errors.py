@@ -1,7 +1,8 @@
-"""Everything robodyn raises on purpose.
+"""Errors and warnings of robodyn.
 
-Each message says what was given, what was expected, where, and what to do; the culprit is an
-attribute. Each class also derives from the builtin that a caller would have caught without us.
+Each message says what was given, what was expected, where, and what to do. The joint, argument or
+state at fault is an attribute. Each error also derives from the builtin error that fits, such as
+`ValueError`, so that existing ``except`` clauses catch it.
 """
 
 from __future__ import annotations
@@ -48,11 +49,11 @@ __all__ = [
 
 
 class RobodynError(Exception):
-    """Base class of all errors that robodyn raises on purpose."""
+    """Base class of all errors of robodyn."""
 
 
 class _Located(Exception):
-    """Something found in a description, with the place it was found at.
+    """A finding in a robot description, with the place where it was found.
 
     Attributes
     ----------
@@ -63,12 +64,12 @@ class _Located(Exception):
     line : int or None
         Line in the file, counted from 1.
     element : str or None
-        The element or name at fault, e.g. ``"joint 'elbow'"``.
+        The element at fault, such as ``"joint 'elbow'"``.
     suggestion : str or None
-        What was probably meant, where one word says it.
+        The word that was probably meant, if there is one.
     leniently : str or None
-        What `robodyn.load` does about it with ``strict=False``, in place of an error; ``None``
-        if it is an error in any case, or a warning already.
+        What ``robodyn.load(..., strict=False)`` does instead of raising this error; ``None`` if it
+        raises it all the same, or if this is a warning.
     """
 
     def __init__(
@@ -92,16 +93,16 @@ class _Located(Exception):
 
 
 class _LocatedError(_Located, RobodynError, ValueError):
-    """An error in a description, with the place it was found at."""
+    """An error in a robot description, with the place where it was found."""
 
 
 class UrdfWarning(_Located, UserWarning):
-    """What can be read, though it may not be what its author meant.
+    """Something in a file that can be read, but may not be what its author meant.
 
     Attributes
     ----------
     places : tuple of UrdfWarning
-        Each single place that the warning is about, where it tells of several.
+        The single places, for a warning that summarises several.
     """
 
     def __init__(self, problem: str, *, places: tuple[UrdfWarning, ...] = (), **place: Any) -> None:
@@ -110,39 +111,39 @@ class UrdfWarning(_Located, UserWarning):
 
 
 class LoopWarning(UrdfWarning):
-    """Loops of which it hangs on the last digits of a file whether they close, or how they move."""
+    """Rounding of the numbers in a file decides whether its loops close, or how they move."""
 
 
 class UrdfNote(_Located):
-    """What is worth knowing of a description, and no fault; never raised."""
+    """Information about a robot description that is not a fault; never raised."""
 
 
 class LimitWarning(UserWarning):
-    """A simulated motion leaves limits of its joints."""
+    """A simulated motion exceeds limits of its joints."""
 
 
 class SweepWarning(UserWarning):
-    """Rows of a sweep failed."""
+    """Some rows of a sweep failed."""
 
 
 class EnergyWarning(UserWarning):
-    """A simulated motion gains or loses energy that nothing gives or takes."""
+    """The energy of a simulated motion changes by more than the work done on it."""
 
 
 class SingularWarning(UserWarning):
-    """A posture is singular: motions there are others than elsewhere, or damped by a controller."""
+    """A posture is singular: mobility differs there, or a controller damps the motion."""
 
 
 class ConvergenceWarning(UserWarning):
-    """A search ended before it had found what it looked for; its result is the best until then."""
+    """A search did not converge; its result is the best that it had found."""
 
 
 class UrdfError(_LocatedError):
-    """The file is not a URDF that describes a mechanism."""
+    """The file is not valid, or does not describe a mechanism."""
 
 
 class PackageError(UrdfError):
-    """A ROS package that a file refers to is not found; ``.package`` is its name."""
+    """A ROS package that a file refers to was not found; ``.package`` is its name."""
 
     def __init__(self, problem: str, *, package: str = "", **place: Any) -> None:
         self.package = package
@@ -154,11 +155,11 @@ class TopologyError(_LocatedError):
 
 
 class InertiaError(_LocatedError):
-    """Masses and inertias that no body can have, or that leave a joint without inertia."""
+    """Inertial parameters that no rigid body can have, or that leave a joint without inertia."""
 
 
 class ShapeError(RobodynError, ValueError):
-    """An array has the wrong shape or type.
+    """An argument has the wrong shape or type.
 
     Attributes
     ----------
@@ -178,7 +179,7 @@ class ShapeError(RobodynError, ValueError):
 
 
 class SettingsError(RobodynError, ValueError):
-    """A value given to `robodyn.load` or ``with_`` makes no sense."""
+    """An option has a value that it cannot have, or contradicts another option."""
 
 
 class UnknownNameError(RobodynError, KeyError):
@@ -208,7 +209,7 @@ class UnknownNameError(RobodynError, KeyError):
 
     @property
     def brief(self) -> str:
-        """The message without what exists."""
+        """The message without the names that exist."""
         return f"no {self.kind} {self.name!r}" + (f" in {self._where}" if self._where else "")
 
     def __str__(self) -> str:
@@ -220,9 +221,9 @@ class UnknownNameError(RobodynError, KeyError):
 
 
 class Hints:
-    """Suggestions for the first few unknown names of a description.
+    """Suggestions for the first few unknown names of a robot description.
 
-    To look for one among thousands of names takes long, and nobody reads the hundredth.
+    Searching thousands of names for a similar one is slow, and nobody reads the hundredth message.
     """
 
     def __init__(self, count: int = 20) -> None:
@@ -246,21 +247,21 @@ class AssemblyError(RobodynError, ValueError):
 
 
 class InconsistentStateError(RobodynError, ValueError):
-    """A posture whose loops are open, or speeds that open them, where a closed state is needed.
+    """Loops are open, or their speeds violate the constraints, where a closed state is needed.
 
     Attributes
     ----------
     residual : ndarray, shape (nc,) [m, rad]
-        Gaps of all constraint rows, as `Robot.loop_residual` has them: of the state that is
-        farthest from being closed; None of a loop that is solved in closed form.
+        Residuals of all constraint rows, as `Robot.loop_residual` returns them, for the state that
+        is farthest from being closed. ``None`` for a loop that is solved in closed form.
     rate : ndarray, shape (nc,) [m/s, rad/s]
-        How fast these gaps grow.
+        Rates of these residuals.
     q, v : ndarray, shape (nq,), (nv,)
-        That state; of a motion that cannot start there, the nearest one that is consistent.
+        That state. If a motion cannot start there: the nearest consistent state.
     loops : tuple of str
-        Loops, couplings and constraints that are open, or that these speeds open; the worst first.
+        Loops, couplings and constraints that are violated, the worst first.
     rows : tuple of int
-        All such states of a batch, counted over its leading axes; empty for one state.
+        All such states of a batch, as indices into its flattened leading axes; empty for one state.
     """
 
     def __init__(
@@ -284,7 +285,7 @@ class InconsistentStateError(RobodynError, ValueError):
 
 
 class ActuationError(RobodynError, ValueError):
-    """The named motors cannot produce the asked motion (``.direction`` that is missing)."""
+    """The given motors cannot produce the motion (``.direction``: one that no motor drives)."""
 
     def __init__(self, message: str, *, direction: Any = None) -> None:
         self.direction = direction
@@ -292,13 +293,13 @@ class ActuationError(RobodynError, ValueError):
 
 
 class UndeterminedWrenchError(RobodynError):
-    """The wrench in a joint depends on where the force of a constraint acts.
+    """The wrench in a joint is not determined: it depends on where a constraint force acts.
 
     Attributes
     ----------
     joint : str
     constraints : tuple of str
-        Names of the constraints and couplings whose forces may reach the joint.
+        Names of the constraints and couplings whose forces may act through the joint.
     """
 
     def __init__(self, joint: str, constraints: tuple[str, ...]) -> None:
@@ -317,14 +318,14 @@ class UndeterminedWrenchError(RobodynError):
 
 
 class SingularError(RobodynError, ArithmeticError):
-    """A mass matrix or constraint system cannot be solved.
+    """A mass matrix or a constraint system is singular.
 
     Attributes
     ----------
     joints : tuple of str
-        Involved.
+        The joints involved.
     rows : tuple of int
-        Systems of a batch, counted over its leading axes.
+        The singular systems of a batch, as indices into its flattened leading axes.
     """
 
     def __init__(
@@ -336,14 +337,14 @@ class SingularError(RobodynError, ArithmeticError):
 
 
 class EquilibriumError(RobodynError, ArithmeticError):
-    """No posture at rest, or no steady motion, was found near a state.
+    """No equilibrium, or no steady motion, was found near a state.
 
     Attributes
     ----------
     joint : str
-        That accelerates most there, or is beyond its limit.
+        The joint that accelerates most there, or is beyond its limit.
     residual : ndarray, shape (nv,) [rad/s^2, m/s^2]
-        Accelerations that are left.
+        Remaining accelerations.
     q, v : ndarray, shape (nq,), (nv,), or None
         Where the search ended.
     """
@@ -359,7 +360,7 @@ class EquilibriumError(RobodynError, ArithmeticError):
 
 
 class ImpactError(RobodynError, ValueError):
-    """Bodies that part already, or that nothing lets give way (``.rows`` of a batch)."""
+    """An impact is impossible: the bodies separate, or cannot move (``.rows`` of a batch)."""
 
     def __init__(self, message: str, *, rows: tuple[int, ...] = ()) -> None:
         self.rows = rows
@@ -367,14 +368,14 @@ class ImpactError(RobodynError, ValueError):
 
 
 class PathError(RobodynError, ValueError):
-    """A prescribed motion contradicts itself or is not defined.
+    """A prescribed motion is inconsistent, or not defined at a time.
 
     Attributes
     ----------
     time : float or None [s]
-        Where.
+        The time at which that is so.
     joint : str
-        Whose it is; empty where it is no joint's alone.
+        The joint; empty if the motion is not that of one joint.
     """
 
     def __init__(self, message: str, *, time: float | None = None, joint: str = "") -> None:
@@ -384,7 +385,7 @@ class PathError(RobodynError, ValueError):
 
 
 class IdentificationError(RobodynError, ValueError):
-    """Data do not say what some parameters are, or no motion within the limits would.
+    """Measurements do not determine some parameters, or no motion within the limits would.
 
     Attributes
     ----------
@@ -398,7 +399,7 @@ class IdentificationError(RobodynError, ValueError):
 
 
 class SimulationError(RobodynError, RuntimeError):
-    """A simulation broke down; ``.trajectory`` holds what came before ``.time`` [s]."""
+    """A simulation failed at ``.time`` [s]; ``.trajectory`` holds the motion until then."""
 
     def __init__(self, message: str, *, trajectory: Any = None, time: float | None = None) -> None:
         self.trajectory = trajectory
@@ -414,7 +415,7 @@ class SimulationInterrupted(KeyboardInterrupt):
     Attributes
     ----------
     trajectory : Trajectory or None
-        What was simulated until then; ``None`` if nothing was.
+        The motion until then; ``None`` if there is none.
     """
 
     def __init__(self, message: str = "", *, trajectory: Any = None) -> None:
@@ -423,16 +424,16 @@ class SimulationInterrupted(KeyboardInterrupt):
 
 
 class SweepError(RobodynError, RuntimeError):
-    """A sweep cannot be begun, or gone on with.
+    """A sweep cannot be started or resumed, or one of its rows failed.
 
     Attributes
     ----------
     table : SweepTable or None
-        What there is, where a row failed.
+        The results so far, if a row failed.
     row : int or None
-        That row.
+        The row that failed.
     differences : tuple of str
-        Where a file holds another sweep, what differs.
+        What differs, if the file holds another sweep.
     """
 
     def __init__(
@@ -450,7 +451,7 @@ class SweepError(RobodynError, RuntimeError):
 
 
 class BagError(RobodynError, ValueError):
-    """A bag cannot be read or written, or does not hold what was looked for."""
+    """A bag cannot be read or written, or lacks the requested data."""
 
 
 class FileError(RobodynError, OSError):
@@ -458,7 +459,7 @@ class FileError(RobodynError, OSError):
 
 
 class MissingFileError(FileError, FileNotFoundError):
-    """A file or folder is not there."""
+    """A file or folder does not exist."""
 
 
 class MissingExtraError(RobodynError, ImportError):

@@ -1,4 +1,4 @@
-"""Paths from outside, pictures too, and what the system says when a file cannot be written."""
+"""Files that users name: paths, image files, and errors of the system when writing fails."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def as_path(what: str, value: Any) -> Path:
     Raises
     ------
     ShapeError
-        If it is no path.
+        If it is not a path.
     """
     if not isinstance(value, str | os.PathLike):
         raise ShapeError(
@@ -32,7 +32,7 @@ def as_path(what: str, value: Any) -> Path:
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Say what hinders the writing of a file.
+    """Turn errors of the system into `FileError` while a file is written.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""From a file, a text, an object or a bundled name to a `Robot`."""
+"""`robodyn.load`: a `Robot` from a file, a text, an object or the name of a bundled robot."""
 
 from __future__ import annotations
 
@@ -98,16 +98,17 @@ def load(
         belong to the mechanism and act alike in inverse, forward and hybrid dynamics; ``False``:
         rigid bodies only.
     actuators : mapping of joint name to Actuator
-        Motors, beside (and before) those of the file.
+        Motors in addition to those of the file; for the same joint, these replace them.
     loops : iterable of Loop
         Closures that the file does not have.
     coordinates : {"tree", "minimal"}
-        Coordinates of closed linkages; a tree's are both. ``"minimal"``: loops of planar linkages,
-        hexapods and steering linkages are solved in closed form, and only independent joints have
-        coordinates. Loops that a weld closes are cut at another of their joints.
+        Coordinates of closed linkages; for a tree, both are the same. ``"minimal"``: loops of
+        planar linkages, hexapods and steering linkages are solved in closed form, and only
+        independent joints have coordinates. A loop that a weld closes is cut at another of its
+        joints.
     branches : mapping of loop name to {+1, -1}, of balls in space {+1, -1, +2, -2}
-        With minimal coordinates: how loops are assembled, where it is not the way of the closed
-        posture nearest to the zero position.
+        With minimal coordinates: the assembly mode of loops. Default: that of the closed posture
+        nearest to the zero position.
     package_dirs : mapping of package name to path, path, or iterable of paths
         Folders of ROS packages, or folders that contain some: for ``$(find package)`` and
         ``package://`` in xacro. They are looked for before those of ``ROS_PACKAGE_PATH`` and
@@ -123,28 +124,28 @@ def load(
         four decimals or more, are taken for them; ``robodyn check`` says which. `Robot.with_`
         finds them as they are then.
     allow_unphysical : bool
-        Accept inertias that no body can have, and joints that move no mass. What is computed from
-        them is what the equations say; where a joint moves no mass, the mass matrix is singular and
-        forward dynamics raises `SingularError`.
+        Accept inertias that no body can have, and joints that move no mass; results follow the
+        equations all the same. If a joint moves no mass, the mass matrix is singular and forward
+        dynamics raises `SingularError`.
     rotor_model : {"exact", "armature"}
         ``"exact"``: rotors spin on the links that carry them, with gyroscopic and cross terms; the
         inertia of a link counts its rotors as if they did not turn. ``"armature"``: only the
         inertia ``gear_ratio^2 rotor_inertia`` that the driven joint feels.
     rotors : iterable of Rotor
-        Wheels that spin freely on links, beside those of the file: each is a joint of its own.
+        Wheels that spin freely on links, in addition to those of the file. Each is a joint.
     springs : mapping of joint name to (stiffness, rest position), or iterable of PointSpring
-        Springs in joints, or between links, beside those of the file.
+        Springs in joints, or between links, in addition to those of the file.
     joint_maps : mapping of joint name to JointMap
-        Joints of the file that move as a map of their coordinates says, whatever their type.
+        Maps that replace the type of joints in the file.
     srdf : path
         An SRDF file beside the URDF, read for the ``<rotor_params>`` of its motors.
     constraints : iterable of Constraint
-        Between joints, beside loops; holonomic or not.
+        Constraints between joints, in addition to loops; holonomic or not.
     near : array_like, shape (nq,), or mapping of joint name to position [rad, m]
-        Where the closed posture `Robot.neutral` of a closed linkage is looked for. Joints that are
-        named stay there if the loops close with them; the others start at zero. A joint that is cut
-        can be named if it has one coordinate. Default: where the file draws it (MJCF), or the zero
-        position.
+        Where the search for the closed posture `Robot.neutral` of a closed linkage starts. Joints
+        that are named keep their position if the loops can be closed with it; the others start at
+        zero. A joint that is cut can be named if it has one coordinate. Default: the posture in the
+        file (MJCF), or the zero position.
     urdf : path
         The URDF that the YAML file of an Extended URDF belongs to. Default: the one that it names,
         that has its name, ``robot.urdf``, or the only one beside it.
@@ -161,11 +162,12 @@ def load(
         quaternion they are at zero; `Robot.joints` says what is ``merged``. Hinges with motors,
         springs, damping or friction stay; limits of position are left out with a warning.
     closure_tolerance : float
-        What the loops of a state may be open by where a method needs them closed: rad, or a part of
-        the longest link of the loops; and the same a second at unit speed. Beyond it
-        `InconsistentStateError` is raised. In single precision it is 1e-4, or this if it is larger.
+        Largest residual of the loops with which a state counts as closed: an angle [rad], or a
+        fraction of the longest link of the loops; per second at unit speed, the same for the rates.
+        Beyond it, methods that need closed loops raise `InconsistentStateError`. For float32 it is
+        1e-4, or this if it is larger.
     ground : Ground or iterable of Ground
-        Planes that resist points of links, in all that depends on forces.
+        Planes that points of links may touch; their contact forces enter all dynamics.
 
     Returns
     -------
@@ -175,7 +177,7 @@ def load(
     ------
     UrdfError, TopologyError, InertiaError, PackageError, UnknownNameError
     ShapeError
-        A constraint that is none.
+        An argument of the wrong shape or type.
     """
     if branches and coordinates == "tree":
         raise SettingsError(
@@ -264,14 +266,14 @@ def _with_balls(mechanism: Mechanism) -> Mechanism:
 
 
 def _start(mechanism: Mechanism) -> dict[str, tuple[float, ...]]:
-    """Where a closed posture is looked for, if the file draws it elsewhere than at zero."""
+    """The posture in the file, from which the search for a closed posture starts."""
     own = {joint.name: joint.nq for joint in mechanism.joints if joint.mimic is None}
     drawn = {name: x for name, x in mechanism.start if own.get(name) == len(x)}
     return drawn if mechanism.loops else {}
 
 
 def _check_start(robot: Robot, near: Mapping[str, ArrayLike]) -> None:
-    """Only joints with coordinates can stand somewhere, within limits; cut ones, with one."""
+    """Check that ``near`` names joints that have coordinates, at positions within limits."""
     start = robot.start()
     for name, value in near.items():
         joint = robot.joints[name]
@@ -295,7 +297,7 @@ def _check_start(robot: Robot, near: Mapping[str, ArrayLike]) -> None:
 
 
 def _check_within(name: str, start: Array, low: Array, high: Array) -> None:
-    """A joint that is named is to stand within its limits."""
+    """Check that the start of a joint is within its limits."""
     for x, lower, upper in zip(start, low, high, strict=True):
         if not lower - PLACEMENT_OVER_LIMIT <= x <= upper + PLACEMENT_OVER_LIMIT:
             raise SettingsError(
@@ -388,7 +390,7 @@ def _with_springs(
 
 
 def _is_single(mover: Joint | Loop) -> bool:
-    """One coordinate, one speed."""
+    """Whether joints of this kind have one coordinate and one speed."""
     if isinstance(mover, Joint):
         return (mover.nq, mover.nv) == (1, 1)
     kind = joint_kind(mover.kind)

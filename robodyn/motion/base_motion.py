@@ -1,4 +1,4 @@
-"""Prescribed motion of a base: its pose, twist and acceleration, and paths of them in time."""
+"""Prescribed motion of a base: pose, twist and acceleration at an instant, and over time."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["BaseMotion", "BasePath"]
 
 
 def rotation_from_quaternion(quat_xyzw: ArrayLike) -> FloatArray:
-    """Rotation matrix, shape (..., 3, 3), of quaternions, shape (..., 4), normalised first."""
+    """Rotation matrices, shape (..., 3, 3), of quaternions, shape (..., 4), of any norm."""
     quat = checked("quat_xyzw", quat_xyzw, 4)
     norm = np.linalg.norm(quat, axis=-1, keepdims=True)
     if not np.all(norm > 0.0):
@@ -42,7 +42,7 @@ def rotation_from_quaternion(quat_xyzw: ArrayLike) -> FloatArray:
 
 
 def check_rigid(pose: FloatArray, name: str = "pose") -> None:
-    """Refuse what is no pose: a rotation beside a position, above (0, 0, 0, 1).
+    """Refuse matrices that are not homogeneous transforms of a rigid motion.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def check_rigid(pose: FloatArray, name: str = "pose") -> None:
 
 
 def _errors(pose: Any) -> Any:
-    """Sum of squares by which a 4x4 matrix, of numbers or of arrays, is no rigid motion."""
+    """Sum of squared deviations of a 4x4 matrix, of numbers or of arrays, from a rigid motion."""
     (a, b, c, x), (d, e, f, y), (g, h, i, z), (k, m, n, one) = pose
     lengths = (a * a + b * b + c * c - 1.0, d * d + e * e + f * f - 1.0)
     angle = a * d + b * e + c * f
@@ -80,7 +80,7 @@ def _errors(pose: Any) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class BaseMotion:
-    """Motion of the base at one instant (or, with leading axes, at many).
+    """Motion of the base at one instant or, with leading axes, at many.
 
     Attributes
     ----------
@@ -120,7 +120,7 @@ class BaseMotion:
     @classmethod
     @checked_arguments
     def at_rest(cls, pose: ArrayLike | None = None) -> BaseMotion:
-        """A base that stands still, in the world frame or at ``pose``, shape (..., 4, 4)."""
+        """A base at rest, in the world frame or at ``pose``, shape (..., 4, 4)."""
         return cls(np.eye(4) if pose is None else np.asarray(pose), np.zeros(6), np.zeros(6))
 
     @classmethod
@@ -134,7 +134,7 @@ class BaseMotion:
         linear_acceleration: ArrayLike = (0.0, 0.0, 0.0),
         angular_acceleration: ArrayLike = (0.0, 0.0, 0.0),
     ) -> BaseMotion:
-        """Motion from what a person measures: classical quantities in world axes.
+        """Motion from velocities and accelerations of the origin in world axes.
 
         Parameters
         ----------
@@ -263,7 +263,7 @@ class BasePath:
         quats : array_like, shape (n, 4)
             Orientations x, y, z, w.
 
-        Before the first sample and after the last one there is no path: `PathError`.
+        Before the first sample and after the last one, the path raises `PathError`.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""Whether a reference jumps: from one instant to the next, all the way."""
+"""Check that a reference is continuous in position and velocity."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether the derivatives that a path gives are those of its positions."""
+"""Check that the velocities and accelerations of a path are the derivatives of its positions."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ INTERVAL = 1e-3
 
 
 def instants(times: Array, at_most: int) -> tuple[Array, float]:
-    """Some of the instants of a motion at which a path is checked, and the interval after each.
+    """Times at which a path is checked, and the length of the interval that follows each [s].
 
-    The path is not looked at beyond the last one.
+    No interval extends beyond the last time.
     """
     interval = min(INTERVAL, float(times[-1] - times[0])) or INTERVAL
     some = np.linspace(0, len(times) - 1, min(at_most, len(times))).astype(int)
@@ -34,9 +34,9 @@ def check_rate(
     what: str,
     interval: float = INTERVAL,
 ) -> None:
-    """Compare how much something changes over short intervals with the integral of its rate.
+    """Compare the change of a quantity over short intervals with the integral of its rate.
 
-    Where the rate itself jumps or has a kink, as much is allowed as it changes by.
+    Where the rate has a jump or a kink, the tolerance is the size of its change.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ __all__ = ["JointPath"]
 
 Motion = tuple[ArrayLike, ArrayLike, ArrayLike]
 
-#: Shapes of position and velocity where a quaternion turns: spherical and floating joints.
+#: Shapes of position and velocity of joints with a quaternion: spherical and floating ones.
 QUATERNIONS = (((4,), (3,)), ((7,), (6,)))
 Difference = Callable[[FloatArray, FloatArray], FloatArray]
 
@@ -270,8 +270,8 @@ def _check_samples(
             given=given.shape,
             expected=values.shape,
         )
-    # samples may be noisy or coarse: a tenth of the largest speed is no longer that, except where
-    # the joint stands still and only rounding moves it
+    # Samples may be noisy or coarse: up to a tenth of the largest speed is accepted, and for a joint
+    # at rest, the rounding of its positions.
     noise = 1e-9 * np.abs(values).max(axis=0) / np.diff(times).min()
     wrong = ~(np.abs(given - found) <= 0.1 * np.abs(found).max(axis=0) + noise)
     if np.any(wrong):

@@ -69,7 +69,7 @@ def samples(name: str, given: ArrayLike, count: int, width: int) -> FloatArray:
 
 
 def within(times: FloatArray, t: float) -> float:
-    """A time at which samples say where something is: up to rounding not outside of theirs.
+    """A time within the samples: times outside by rounding are moved to the nearest sample.
 
     Raises
     ------
@@ -87,14 +87,14 @@ def within(times: FloatArray, t: float) -> float:
 
 
 def spline(times: FloatArray, values: FloatArray, *, rest: bool = False) -> tuple[Any, Any, Any]:
-    """A spline through values, and its first and second rate, all functions of time.
+    """A spline through values and its first and second derivative, as functions of time.
 
-    With ``rest`` both rates vanish at both ends.
+    With ``rest`` both derivatives are zero at both ends.
 
     Raises
     ------
     PathError
-        If it swings out between values by more than these differ from each other.
+        If it overshoots between the values by more than their range.
     """
     from scipy.interpolate import make_interp_spline
 
@@ -125,11 +125,11 @@ def _refuse_swings(times: FloatArray, values: FloatArray, position: Any) -> None
         )
 
 
-# Motions are partial functions of functions that have names, so that they can be pickled.
+# Motions are `functools.partial` of module-level functions, which can be pickled.
 
 
 def flat_motion(times: FloatArray, values: FloatArray, rest: bool) -> JointMotion:
-    """Coordinates that add; with ``rest`` they stand before the first sample and after the last."""
+    """Joints whose coordinates add; with ``rest`` they stand still outside of the samples."""
     return partial(_flat_at, times, values, rest, spline(times, values, rest=rest))
 
 
@@ -145,7 +145,7 @@ def _flat_at(
 
 
 def planar_motion(times: FloatArray, positions: FloatArray) -> JointMotion:
-    """x, y, angle of a planar joint; its speeds are in axes of the child."""
+    """Planar joint: position x, y, angle; velocity in axes of the child."""
     return partial(_planar_at, times, spline(times, positions))
 
 
@@ -161,7 +161,7 @@ def _planar_at(
 
 
 def turning_motion(times: FloatArray, quats: FloatArray) -> JointMotion:
-    """Quaternion of a spherical joint, and its angular velocity in axes of the child."""
+    """Spherical joint: position a quaternion; angular velocity in axes of the child."""
     return partial(_turning_at, times, _turn(times, quats))
 
 
@@ -173,7 +173,7 @@ def _turning_at(
 
 
 def free_motion(times: FloatArray, positions: FloatArray, quats: FloatArray) -> JointMotion:
-    """Position and quaternion of a floating joint, and the body twist."""
+    """Floating joint: position and quaternion; velocity the body twist."""
     return partial(_free_at, times, _turn(times, quats), spline(times, positions))
 
 
@@ -191,7 +191,7 @@ def _free_at(
 
 
 def _turn(times: FloatArray, quats: FloatArray) -> Any:
-    """A smooth rotation in time; its first and second rate are in axes of what turns."""
+    """A smooth rotation over time, and its angular velocity and acceleration in body axes."""
     from scipy.spatial.transform import Rotation, RotationSpline
 
     if not np.all(np.linalg.norm(quats, axis=-1) > 0.0):

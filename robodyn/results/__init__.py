@@ -1,4 +1,4 @@
-"""What methods of a robot return, where that is more than one array."""
+"""Results of `Robot` methods that return more than one array."""
 
 from robodyn.results.base_parameters import BaseParameters
 from robodyn.results.dynamics import ConstrainedDynamics, HybridDerivatives, HybridDynamics

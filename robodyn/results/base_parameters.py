@@ -1,4 +1,4 @@
-"""What can be told of inertial parameters from motions."""
+"""Base parameters: the combinations of inertial parameters that motions can identify."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ class BaseParameters:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The parameter that stands for each combination."""
+        """Name of the parameter that represents each combination."""
         return tuple(self.parameter_names[k] for k in self.columns)
 
     @property
     def expressions(self) -> tuple[str, ...]:
-        """How the parameters combine, to read: ``"elbow.Izz + 0.25 tip.m"``."""
+        """Each combination as text, such as ``"elbow.Izz + 0.25 tip.m"``."""
         return tuple(
             self._expression(column, row)
             for column, row in zip(self.columns, self.combination, strict=True)

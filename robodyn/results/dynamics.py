@@ -1,4 +1,4 @@
-"""Accelerations with forces, and their derivatives."""
+"""Results of hybrid dynamics and of forward dynamics with constraints."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class ConstrainedDynamics(NamedTuple):
     residual : ndarray, shape (...)
         How far the accelerations are from satisfying the constraints, relative to their terms.
     method : str
-        What solved it.
+        The solver that found them.
     """
 
     a: Array

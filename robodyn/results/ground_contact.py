@@ -1,4 +1,4 @@
-"""Points on the ground."""
+"""Contacts of points with the ground."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ __all__ = ["GroundContact"]
 
 @dataclass(frozen=True)
 class GroundContact:
-    """A point of a link that may touch the ground.
+    """Contact of a point of a link with the ground.
 
     Attributes
     ----------
     force : ndarray, shape (..., 3) [N]
-        Of the ground on the link, in world axes.
+        Force of the ground on the link, in world axes.
     depth : ndarray, shape (...) [m]
-        Of the point in the ground; zero above it.
+        Penetration of the point; zero above the ground.
     slip : ndarray, shape (..., 3) [m/s]
-        Velocity of the point along the ground, in world axes.
+        Tangential velocity of the point, in world axes.
     """
 
     force: Array

@@ -1,4 +1,4 @@
-"""What a hit does."""
+"""Results of impacts."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ __all__ = ["Impact", "ImpactDerivatives"]
 
 
 class Impact:
-    """What an impulse did to a robot.
+    """Velocities, impulses and energy loss of an impact.
 
     Parameters
     ----------
     make_joint_impulses : callable
-        Makes `joint_impulses` when they are asked for.
+        Computes `joint_impulses` at their first use.
 
     Attributes
     ----------
     v : ndarray, shape (..., nv) [rad/s, m/s]
-        Speeds afterwards.
+        Speeds after the impact.
     impulse : ndarray, shape (..., 3) [N s]
-        On the link, in world axes; zero where joints latch. Of several hits at once (..., k, 3),
-        in their order.
+        Impulse on the link, in world axes; zero where joints latch. Of k simultaneous impacts:
+        shape (..., k, 3), in their order.
     energy_loss : ndarray, shape (...) [J]
-        What the contact, or the latches, took from the motion.
+        Kinetic energy lost in the contact, or in the latches.
     against_v : ndarray or None
-        Of what was hit, afterwards: the velocity of a point mass, shape (..., 3) [m/s], or the
-        speeds of another robot, shape (..., nv); None for what has none of its own. Of several
-        hits at once a tuple, one of these each.
+        Velocity of the other body after the impact: of a point mass, shape (..., 3) [m/s]; of
+        another robot its speeds, shape (..., nv); ``None`` for a fixed surface. Of simultaneous
+        impacts a tuple with one of these for each.
     """
 
     def __init__(
@@ -67,18 +67,18 @@ class Impact:
 
 @dataclass(frozen=True, eq=False)
 class ImpactDerivatives:
-    """Speeds after a hit, and how they change with the state before it.
+    """Speeds after an impact, and their derivatives with respect to the state before it.
 
     Attributes
     ----------
     v : ndarray, shape (..., nv) [rad/s, m/s]
-        Afterwards.
+        Speeds after the impact.
     by_q : ndarray, shape (..., nv, nv)
-        Its derivative with respect to positions before, moved along the speeds.
+        Derivative of v with respect to the position before, along each speed.
     by_v : ndarray, shape (..., nv, nv)
-        Its derivative with respect to speeds before.
+        Derivative of v with respect to the speeds before.
     by_parameters : ndarray, shape (..., nv, 10 n), or None
-        Its derivative with respect to ``robot.inertial_parameters``, if asked for.
+        Derivative of v with respect to ``robot.inertial_parameters``, if asked for.
     """
 
     v: Array

@@ -1,4 +1,4 @@
-"""What searches for postures found."""
+"""Results of inverse kinematics, and gaps of loops."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["IKResult", "LoopGap"]
 
 @dataclass(frozen=True, eq=False)
 class IKResult:
-    """Postures in which frames are where they are wanted, or as near to it as was found.
+    """Result of inverse kinematics: the postures found, and how far they are from the targets.
 
     Attributes
     ----------
@@ -25,7 +25,7 @@ class IKResult:
     residual : ndarray, shape (...) [m, rad]
         Root of the sum of squares of all distances and angles to the targets.
     converged : ndarray of bool, shape (...)
-        The targets are reached: the residual is at most 1e-9.
+        Whether the targets are reached: the residual is at most 1e-9.
     """
 
     q: Array
@@ -35,7 +35,7 @@ class IKResult:
 
     @cached_property
     def at_limits(self) -> dict[str, Array]:
-        """Joints that are at a limit of their position, each with where, of shape (...)."""
+        """For each joint that is at a position limit: in which states, shape (...)."""
         found = {}
         for name, joint in self._joints.items():
             limits = joint.position_limits
@@ -57,20 +57,20 @@ class IKResult:
 
 @dataclass(frozen=True, eq=False)
 class LoopGap:
-    """Where the two frames of a closure stand at a posture; where they agree, the loop is closed.
+    """The two frames of a loop closure at a posture. The loop is closed where they agree.
 
     Attributes
     ----------
     name, kind : str
-        Of the joint or loop that was cut.
+        Name and kind of the cut joint, or of the loop.
     links : (str, str)
         The predecessor, and the successor.
     poses : ndarray, shape (2, 4, 4) [1, m]
-        The frame on each of them, in the world.
+        Pose of the frame on each link, in the world.
     residual : float [m, rad]
         How far the loop is from being closed: the largest of its rows in `Robot.loop_residual`.
     axis : (3,) or None
-        In the axes of either frame, of a kind with one axis.
+        Axis in either frame, for kinds with one axis.
     """
 
     name: str
@@ -82,12 +82,12 @@ class LoopGap:
 
     @property
     def distance(self) -> float:
-        """Between the origins of the frames [m]."""
+        """Distance between the origins of the frames [m]."""
         return float(np.linalg.norm(self.poses[1, :3, 3] - self.poses[0, :3, 3]))
 
     @property
     def angle(self) -> float:
-        """By which one frame is turned away from the other, 0 to pi [rad]."""
+        """Angle of the rotation between the frames, 0 to pi [rad]."""
         R = self.poses[0, :3, :3].T @ self.poses[1, :3, :3]
         sine = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
         return float(np.arctan2(np.linalg.norm(sine), np.trace(R) - 1.0))

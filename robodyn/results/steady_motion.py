@@ -14,17 +14,17 @@ __all__ = ["SteadyMotion"]
 
 @dataclass(frozen=True, eq=False)
 class SteadyMotion:
-    """A motion with constant speeds that stays as it is.
+    """A steady motion: one with constant speeds and forces.
 
     Attributes
     ----------
     q : ndarray, shape (nq,) [rad, m]
-        Where it starts.
+        Posture at the start.
     v : ndarray, shape (nv,) [rad/s, m/s]
     tau : ndarray, shape (nv,) [N m, N]
-        Forces in all joints: those given, and what driven joints take.
+        Forces in all joints: those given, and those that driven joints need.
     model : StateSpace
-        Linear model of motions beside it. Its matrices do not depend on time.
+        Linear, time-invariant model of deviations from it.
     """
 
     q: Array
@@ -36,8 +36,8 @@ class SteadyMotion:
     def stability(self) -> str:
         """``"stable"``, ``"marginal"`` or ``"unstable"``: see `StateSpace.stability`.
 
-        Without damping motions are marginal at best, and where and how fast a body that floats
-        turns may always be changed a little for good.
+        Without damping, a steady motion is marginal at best. A floating body is marginal too: a
+        change of its pose or of its spin neither grows nor decays.
         """
         return self.model.stability
 

@@ -1,4 +1,4 @@
-"""Wrenches by name, and those in joints."""
+"""Wrenches by joint name, and their motor, passive and bearing parts."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class WrenchMapping(Mapping[str, Array]):
     names : tuple of str
     values : ndarray, shape (..., n, 6) [N, N m]
     undetermined : mapping of joint name to names of constraints, optional
-        Joints without a place in the mapping, since their wrench depends on where the forces of
-        these constraints act; asking for one raises `UndeterminedWrenchError`.
+        Joints that are not in the mapping, since their wrench depends on where the forces of
+        these constraints act. Indexing with one raises `UndeterminedWrenchError`.
     """
 
     def __init__(
@@ -60,14 +60,14 @@ class WrenchMapping(Mapping[str, Array]):
 
 
 class JointWrenches(WrenchMapping):
-    """What each joint's parent exerts on its child, by joint name, and ``"base"``.
+    """Wrench of each joint's parent link on its child link, by joint name, and ``"base"``.
 
     Parameters
     ----------
     joints : tuple of str
     values : ndarray, shape (..., n, 6) [N, N m]
     parts : callable
-        Makes the motor and passive parts, shape (..., n - 1, 6), when they are asked for.
+        Computes the motor and passive parts, shape (..., n - 1, 6), at their first use.
     pose : callable
         ``(joint, frame)`` -> pose of the joint's child link in a frame; ``None``: the root.
     undetermined : mapping of joint name to names of constraints, optional
@@ -76,7 +76,8 @@ class JointWrenches(WrenchMapping):
     Attributes
     ----------
     base : ndarray, shape (..., 6) [N, N m]
-        What is also called ``"base"``, unless a joint has that name.
+        Wrench of the ground, or of the carrier, on the base: the entry ``"base"``, which is this
+        also if a joint has that name.
     """
 
     def __init__(
@@ -97,17 +98,17 @@ class JointWrenches(WrenchMapping):
 
     @property
     def motor(self) -> WrenchMapping:
-        """The part along the joint's freedoms that a motor gives, its rotor taken off."""
+        """Part along the joint's freedoms from the motor, without what its rotor takes."""
         return self._mapping(self._parts[0])
 
     @property
     def passive(self) -> WrenchMapping:
-        """The part along the joint's freedoms of its damping, friction and springs."""
+        """Part along the joint's freedoms from its damping, friction and springs."""
         return self._mapping(self._parts[1])
 
     @property
     def bearing(self) -> WrenchMapping:
-        """The rest: it does no work."""
+        """Constraint part, which does no work: the wrench without motor and passive parts."""
         motor, passive = self._parts
         return self._mapping(self.values_array[..., :-1, :] - motor - passive)
 

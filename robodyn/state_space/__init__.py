@@ -1,4 +1,4 @@
-"""Linear models: matrices with names, their poles and modes, and what inputs can reach."""
+"""Linear models: matrices with named signals, poles, modes, controllability."""
 
 from robodyn.state_space.mode import Mode
 from robodyn.state_space.model import StateSpace

@@ -24,7 +24,7 @@ class Mode:
     Attributes
     ----------
     pole : complex [1/s]
-        Of the model in continuous time, also where the model itself is sampled.
+        Pole in continuous time, also of a sampled model.
     shape : ndarray of complex, shape (n,)
         Eigenvector, whose largest coordinate is 1: of a robot a step of position (``"q:joint"``),
         unless only speeds take part.
@@ -48,7 +48,7 @@ class Mode:
 
     @property
     def name(self) -> str:
-        """The coordinate that takes the largest part in it."""
+        """Name of the state with the largest part in the mode."""
         return self.states[_largest(self.shape, self.states)]
 
     @property
@@ -63,10 +63,10 @@ class Mode:
         )
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> None:
-        """Draw the parts that coordinates take in it, as arrows in the complex plane.
+        """Draw the components of the mode shape as arrows in the complex plane.
 
-        The length of an arrow is the amplitude, its angle the phase by which it goes ahead: arrows
-        along one line move together, those at right angles a quarter of a period apart.
+        The length of an arrow is the amplitude, its angle the phase lead: components along one line
+        move in phase, those at right angles a quarter of a period apart.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""A linear model: four matrices with names, and everything that can be asked of them."""
+"""`StateSpace`: a linear model with named states, inputs and outputs, and its analysis."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from robodyn.state_space.reach import untouched
 
 __all__ = ["StateSpace"]
 
-#: How far apart units of states may be that are looked at side by side.
+#: Largest ratio of the units of states by which the model is balanced.
 WIDEST = 1e4
 
 
@@ -36,9 +36,9 @@ class StateSpace:
     states, inputs, outputs : tuple of str, optional
         Names. Default: ``"x[0]"``, ``"u[0]"``, ``"y[0]"``, ...
     acceleration : array_like, shape (..., k), optional
-        Of the independent speeds where the model was made [rad/s^2, m/s^2]. It is zero at rest and
-        in steady motion; elsewhere the model is that of deviations from the motion that passes
-        there, at that instant.
+        Acceleration of the independent speeds at the state where the model was made
+        [rad/s^2, m/s^2]. It is zero at rest and in steady motion. Elsewhere the model describes
+        deviations from the motion through that state, at that instant.
     """
 
     A: Array
@@ -89,7 +89,7 @@ class StateSpace:
 
     @property
     def poles(self) -> Array:
-        """Eigenvalues of A, shape (..., n), the slowest first; a pair stands together."""
+        """Eigenvalues of A, shape (..., n), the slowest first; conjugate pairs are adjacent."""
         values = np.linalg.eigvals(self.A).astype(complex)
         return np.asarray(np.take_along_axis(values, order(self._rates(values)), -1))
 
@@ -143,13 +143,13 @@ class StateSpace:
     # -- what inputs reach --------------------------------------------------------------------
 
     def uncontrollable_modes(self) -> tuple[Mode, ...]:
-        """Modes that no input changes, each with the combination of states that keeps to itself.
+        """Modes that no input affects, with their left eigenvectors.
 
         Returns
         -------
         modes : tuple of Mode
-            None if the model is controllable. ``shape`` is a left eigenvector ``w``: ``w x`` goes
-            as ``exp(pole t)`` whatever the inputs do; ``name`` is the state that it is about.
+            Empty if the model is controllable. ``shape`` is a left eigenvector ``w``: ``w x``
+            follows ``exp(pole t)`` whatever the inputs; ``name`` is its largest state.
 
         Notes
         -----
@@ -158,7 +158,7 @@ class StateSpace:
         return self._unreached(self.A, self.B)
 
     def unobservable_modes(self) -> tuple[Mode, ...]:
-        """Modes that no output shows; ``shape`` is the motion of the states that stays unseen."""
+        """Modes that no output depends on; ``shape`` is the motion of the states."""
         swapped = np.swapaxes(self.A, -1, -2), np.swapaxes(self.C, -1, -2)
         return self._unreached(*swapped)
 
@@ -181,7 +181,7 @@ class StateSpace:
 
     @checked_arguments
     def sampled(self, dt: float) -> StateSpace:
-        """The model at times ``dt`` [s] apart, with inputs held between them: exactly.
+        """The exact discrete-time model with sample time ``dt`` [s] and a zero-order hold.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""Poles: their order, their damping, and how far rounding may have moved them."""
+"""Poles of a matrix: their order, damping ratios and rounding errors."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def damping_ratio(rates: Array) -> Array:
 
 
 def balanced(A: Array, widest: float = np.inf) -> tuple[Array, Array]:
-    """A matrix over states in units in which its numbers are alike, and these units, shape (n,).
+    """A matrix over states, balanced by scaling its states, and the scales, shape (n,).
 
     Units are no farther apart than ``widest`` to either side: numbers that are nothing but rounding
     would ask for any.
@@ -46,7 +46,7 @@ def balanced(A: Array, widest: float = np.inf) -> tuple[Array, Array]:
 
 
 def eigenvalues(A: Array) -> tuple[Array, Array]:
-    """Eigenvalues, and how far rounding may have moved each of them.
+    """Eigenvalues, and a bound of the rounding error of each.
 
     To first order, by its left and right eigenvectors; where a pole is there several times they are
     nearly at right angles, and it is found the less exactly.

@@ -1,4 +1,4 @@
-"""What inputs do not reach of a linear model."""
+"""The uncontrollable subspace of a linear model."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["untouched"]
 
 
 def untouched(A: Array, B: Array) -> Array:
-    """Orthonormal basis W, shape (n, k), of what inputs do not touch: ``W^T B = 0``.
+    """Orthonormal basis W, shape (n, k), of the uncontrollable left subspace: ``W^T B = 0``.
 
     ``W^T A`` is a combination of the rows of ``W^T``.
     """
@@ -33,6 +33,6 @@ def untouched(A: Array, B: Array) -> Array:
 
 
 def _range(x: Array, least: float) -> tuple[Array, int]:
-    """Orthonormal basis whose first vectors span the columns of a matrix, and how many do."""
+    """An orthonormal basis whose first vectors span the columns of a matrix, and their number."""
     U, sizes, _ = np.linalg.svd(x, full_matrices=True)
     return U, int((sizes > least * max(1.0, x.shape[0])).sum())

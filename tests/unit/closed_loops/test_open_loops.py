@@ -238,7 +238,7 @@ def test_the_command_line_says_where_to_look(tmp_path, capsys):
     near = [f"--near={name}={x}" for name, x in zip(rd.load(ASIDE).joint_names, closed,
                                                     strict=True)]  # fmt: skip
     assert main(["check", file, "--near", "crank_drive=1.0"]) == 0
-    assert "open where it was told to look" in capsys.readouterr().out
+    assert "open at the given start" in capsys.readouterr().out
     assert main(["check", file, *near]) == 0
     assert capsys.readouterr().out.strip() == f"{file}: ok"
     assert main(["info", file, *near]) == 0
