@@ -162,7 +162,7 @@ def _held_joints(robot: rd.Robot, closed: FloatArray) -> list[UrdfWarning]:
         return []
     still = _still(robot, closed)
     if still and len(still) < len(robot.joint_names):
-        try:  # where a joint turns back it stands still, too
+        try:  # a joint has no speed where its motion reverses either: look at another posture
             way = STEP * _motions(robot, closed).sum(axis=0)
             still &= _still(robot, robot.assemble(robot.integrate(closed, way)))
         except RobodynError:

@@ -270,8 +270,8 @@ def _check_samples(
             given=given.shape,
             expected=values.shape,
         )
-    # Samples may be noisy or coarse: up to a tenth of the largest speed is accepted, and for a joint
-    # at rest, the rounding of its positions.
+    # Samples may be noisy or coarse: up to a tenth of the largest speed is accepted. For a joint at
+    # rest, the rounding of its positions is accepted.
     noise = 1e-9 * np.abs(values).max(axis=0) / np.diff(times).min()
     wrong = ~(np.abs(given - found) <= 0.1 * np.abs(found).max(axis=0) + noise)
     if np.any(wrong):

@@ -1,1 +1,1 @@
-"""Many motions or computations over sets of values: sweeps, and controllers compared."""
+"""Studies of many motions: parameter sweeps, and comparisons of controllers."""

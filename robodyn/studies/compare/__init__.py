@@ -1,4 +1,4 @@
-"""Several controllers on one task, from many starts: who does what, what it takes, what it did."""
+"""Comparison of several controllers on one task, from many starts."""
 
 from robodyn.studies.compare.comparison import Comparison
 from robodyn.studies.compare.run import compare

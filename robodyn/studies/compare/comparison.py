@@ -1,4 +1,4 @@
-"""What a comparison of controllers returns."""
+"""`Comparison`: the result of a comparison of controllers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from robodyn.studies.sweep.table import SweepTable
 
 __all__ = ["Comparison"]
 
-#: Failures that the table tells in words; all of them are counted.
+#: How many failures the printed table describes; it counts all of them.
 SHOWN = 3
 
 Told = Callable[["Comparison", FloatArray, tuple[str, ...]], str]
@@ -79,7 +79,7 @@ class Comparison:
 
     @property
     def failures(self) -> Mapping[tuple[str, int], str]:
-        """Why motions did not come to their end, by controller and start."""
+        """Error messages of motions that failed, by controller and start."""
         starts = len(self.q0)
         return MappingProxyType(
             {
@@ -152,13 +152,13 @@ class Comparison:
 
 
 def _mean(comparison: Comparison, x: FloatArray, names: tuple[str, ...]) -> str:
-    """Of all starts that did not fail."""
+    """Mean over all starts that did not fail."""
     there = x[~np.isnan(x)]
     return f"{there.mean():.3g}" if there.size else "-"
 
 
 def _largest(comparison: Comparison, x: FloatArray, names: tuple[str, ...]) -> str:
-    """Of all starts, and whose."""
+    """Largest value over all starts, and the name of its motor, joint or frame."""
     if np.isnan(x).all():
         return "-"
     k = int(np.nanargmax(x)) % x.shape[-1]
@@ -174,7 +174,7 @@ def _least(comparison: Comparison, x: FloatArray, names: tuple[str, ...]) -> str
     return f"{np.nanmin(x):.3g} {names[k]}"
 
 
-#: Lines of the table: label, result, the names that its last axis is over, how it is told.
+#: Lines of the printed table: label, result, names along its last axis, how it is summarised.
 _LINES: tuple[tuple[str, str, str | None, Told], ...] = (
     ("error, rms [rad, m]", "total_error_rms", None, _mean),
     ("largest error [rad, m]", "error_max", "motors", _largest),

@@ -1,4 +1,4 @@
-"""What is measured of motions: how far they are from the task, and what they take."""
+"""Measures of motions: deviations from the task, torques, power, loads and margins to limits."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from robodyn.studies.compare.task import Task, joint_errors, motors_of
 
 __all__ = ["measured"]
 
-#: States whose wrenches are held in memory at once.
+#: Number of states whose joint wrenches are computed at once.
 BLOCK = 8192
 
 
@@ -25,7 +25,7 @@ def measured(run: Trajectory, task: Task, loads: Sequence[str]) -> dict[str, Flo
     Parameters
     ----------
     run : Trajectory
-        Of n motions, with an axis of them.
+        Holds n motions along its first axis.
     task : Task
     loads : sequence of str
         Joints whose wrenches are measured.
@@ -65,7 +65,7 @@ def measured(run: Trajectory, task: Task, loads: Sequence[str]) -> dict[str, Flo
 
 
 def _over_time(x: FloatArray) -> FloatArray:
-    """Motions first, samples last."""
+    """Move the axis of samples to the end; motions are first."""
     return np.ascontiguousarray(x.T)
 
 
@@ -77,14 +77,14 @@ def _rms(t: FloatArray, x: FloatArray) -> FloatArray:
 
 
 def _rms_held(t: FloatArray, x: FloatArray) -> FloatArray:
-    """The same of what is held from sample to sample."""
+    """Root of the mean square over time, of values that are held from sample to sample."""
     if not t[-1] > t[0]:
         return np.asarray(np.abs(x[0]))
     return np.asarray(np.sqrt(np.tensordot(np.diff(t), x[:-1] ** 2, axes=1) / (t[-1] - t[0])))
 
 
 def _of_frames(robot: Robot, run: Trajectory, task: Task) -> dict[str, FloatArray]:
-    """How far the origins of frames are from where they should be, and how far they are turned."""
+    """Position and orientation errors of frames."""
     from scipy.spatial.transform import Rotation
 
     base = None if task.base is None else _between_motions(task.base.at(run.t))
@@ -105,7 +105,7 @@ def _of_frames(robot: Robot, run: Trajectory, task: Task) -> dict[str, FloatArra
 
 
 def _between_motions(motion: BaseMotion) -> BaseMotion:
-    """The same with an axis of one for simultaneous motions."""
+    """Add an axis of length one, for simultaneous motions."""
     parts = (motion.pose, motion.twist, motion.acceleration)
     return BaseMotion(*(x[:, None] for x in parts))
 
@@ -124,7 +124,7 @@ def _loads(run: Trajectory, joints: Sequence[str]) -> dict[str, FloatArray]:
 
 
 def _margins(robot: Robot, run: Trajectory, speeds: Sequence[int]) -> dict[str, FloatArray]:
-    """What is left to limits, shape (n, len(speeds)); infinite where there is none."""
+    """Margins to limits, shape (n, len(speeds)); infinite without a limit."""
     columns = list(speeds)
     left = {}
     for name, x, bounds in (
@@ -137,7 +137,7 @@ def _margins(robot: Robot, run: Trajectory, speeds: Sequence[int]) -> dict[str, 
     position = np.full((run.q.shape[1], robot.nv), np.inf)
     for name in robot.actuated_joints:
         joint = robot.joints[name]
-        if joint.kind.coordinates.flat:  # others have no limits of positions
+        if joint.kind.coordinates.flat:  # other joints have no position limits
             q, low, high = (
                 x[..., joint.q] for x in (run.q, robot.lower_limits, robot.upper_limits)
             )

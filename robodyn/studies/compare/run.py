@@ -1,4 +1,4 @@
-"""Several controllers on one task, from the same starts."""
+"""`compare`: run several controllers on one task, from the same starts."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from robodyn.studies.sweep.run import sweep
 
 __all__ = ["compare"]
 
-#: Instants at which the base is known, as all motions ask for it at the same ones.
+#: Size of the cache of base motions: all motions ask for them at the same instants.
 REMEMBERED = 1 << 16
 
 
@@ -61,7 +61,7 @@ def compare(
     loads: Iterable[str] | None = None,
     progress: Progress | bool | None = None,
 ) -> Comparison:
-    """Let several controllers do the same, from the same starts, and measure how well they do.
+    """Run several controllers on the same task from the same starts, and measure the motions.
 
     A motion that breaks down ends no comparison: it is a failure, by name. The numbers are the same
     each time.
@@ -140,7 +140,9 @@ def compare(
         check_callable(f"controller {name!r}", controller)
         _check_model(robot, name, controller)
     times = step_times(duration, step)
-    integrators.integrator(integrator, None)  # what is wrong for all motions is no failure of one
+    integrators.integrator(
+        integrator, None
+    )  # errors of the task are raised here; errors of single motions become failures
     Limits(robot, limits)
     if callable(base):
         base = lru_cache(REMEMBERED)(base)
@@ -196,7 +198,7 @@ def _check_model(robot: Robot, name: str, controller: Any) -> None:
 
 
 def _takes_many(controller: Any) -> bool:
-    """Whether a controller can be called with many states at once, or by machine code.
+    """Whether a controller can be called with a batch of states, or be compiled.
 
     Of one around another, such as sensors with noise, it is the inner one that decides.
     """
@@ -212,7 +214,7 @@ def _takes_many(controller: Any) -> bool:
 def _moved(
     robot: Robot, controller: Controller, q: FloatArray, v: FloatArray, settings: dict[str, Any]
 ) -> Trajectory:
-    """Motions from all starts.
+    """Simulate the motions from all starts.
 
     Raises
     ------
@@ -236,7 +238,7 @@ def _moved(
 
 
 def _blamed(robot: Robot, error: SimulationError) -> SimulationError:
-    """The same with the joint that was the fastest in the last sample."""
+    """The error, with the fastest joint of the last sample added to its message."""
     run = error.trajectory
     if run is None or not len(run) or not np.isfinite(run.v[-1]).all():
         return error

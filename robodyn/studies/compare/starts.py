@@ -1,4 +1,4 @@
-"""Where motions that are compared begin."""
+"""Initial states of the motions that are compared."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def starts_of(
 def _spread(
     robot: Robot, q: FloatArray, v: FloatArray, count: int, width: FloatArray, seed: int
 ) -> tuple[FloatArray, FloatArray]:
-    """The first start as it is, the others normally distributed about it."""
+    """The first start, and normally distributed ones about it."""
     positions, velocities = [q], [v]
     free = np.ones(robot.nv)
     if robot.nc:
@@ -87,7 +87,7 @@ def _spread(
 
 
 def _closed(robot: Robot, q: FloatArray) -> FloatArray:
-    """A posture with loops closed, motors where they are wanted."""
+    """A posture with closed loops and the motors at given positions."""
     if not robot.nc:
         return q
     robot = robot.at(0.0)
@@ -97,7 +97,7 @@ def _closed(robot: Robot, q: FloatArray) -> FloatArray:
 
 
 def _rates(robot: Robot, q: FloatArray, v: FloatArray) -> FloatArray:
-    """Speeds that keep loops closed."""
+    """Speeds that are consistent with closed loops."""
     if not robot.nc or not v.any():
         return np.array(v, float)
     found = [

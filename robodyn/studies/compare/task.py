@@ -1,4 +1,4 @@
-"""What robots are to do: follow a reference with their joints, or poses with frames."""
+"""Tasks of a comparison: a reference for the joints, or poses for frames."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PoseOfTime = Callable[[float], FloatArray]
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """What is wanted at all samples.
+    """Desired positions and poses at all samples.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class Task:
 
 
 def motors_of(robot: Robot) -> tuple[list[int], tuple[str, ...]]:
-    """Where joints with motors stand in v, and the names of these speeds."""
+    """Indices in v of joints with motors, and the names of these speeds."""
     moved = (robot.joints[name].v for name in robot.actuated_joints)
     speeds = sorted({k for at in moved for k in range(at.start, at.stop)})
     names = speed_names(robot)
@@ -77,7 +77,7 @@ def task_of(
     times: FloatArray,
     base: BasePath | None,
 ) -> Task:
-    """What is wanted at some instants, checked.
+    """Evaluate a reference and desired poses at some times, and check them.
 
     Raises
     ------
@@ -110,7 +110,7 @@ def task_of(
 
 
 def _checked(robot: Robot, reference: Reference) -> list[FloatArray]:
-    """What the reference holds at time zero."""
+    """Check what the reference returns at time zero, and return it."""
     if not callable(reference):
         raise ShapeError(
             f"reference is {type(reference).__name__}, expected a function from the time [s] to "

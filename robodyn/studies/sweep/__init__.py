@@ -1,4 +1,4 @@
-"""A study over many sets of values: which rows there are, who computes them, what they gave."""
+"""Parameter sweeps: a grid of values, workers that compute its rows, and a table of results."""
 
 from robodyn.studies.sweep.run import sweep
 from robodyn.studies.sweep.table import SweepTable

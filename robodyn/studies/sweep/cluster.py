@@ -1,4 +1,4 @@
-"""Rows computed by the workers of a Dask cluster (extra ``dask``)."""
+"""Rows of a sweep computed by a Dask cluster (extra ``dask``)."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from robodyn.studies.sweep.work import Done, Task, Work
 
 __all__ = ["by_dask"]
 
-#: Tasks that wait at the scheduler, for each thread of a worker.
+#: Tasks queued at the scheduler, per thread of a worker.
 WAITING = 4
 
-#: A task whose result was lost so often is not sent again.
+#: After how many lost results a task is given up.
 DROPS = 10
 
 
 def by_dask(work: Work, tasks: Iterator[Task], scheduler: Any) -> Iterator[Done]:
-    """Rows as they are done. Dask has what a dying worker leaves undone done by another one.
+    """Yield rows as they are done. Dask repeats the tasks of a worker that dies on another one.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def by_dask(work: Work, tasks: Iterator[Task], scheduler: Any) -> Iterator[Done]
 
 
 class _UnderWay:
-    """Tasks that were sent to a cluster.
+    """Tasks that have been submitted to a cluster.
 
     Dask gives up all tasks that were on workers that died several times, though one of them killed
     the others' workers: the ``suspects`` are tried again, one at a time.
@@ -69,7 +69,7 @@ class _UnderWay:
         self._dropped: Counter[int] = Counter()
 
     def results(self, tasks: Iterator[Task], room: int, alone: bool = False) -> Iterator[Done]:
-        """Rows as they are done; of no more than ``room`` tasks at a time, or of one alone."""
+        """Yield rows as they are done, with at most ``room`` tasks submitted at a time."""
         from distributed import KilledWorker, as_completed
 
         finished = as_completed(loop=self._client.loop)
@@ -95,7 +95,7 @@ class _UnderWay:
             finished.update(map(self._submitted, islice(tasks, 1)))
 
     def cancel(self) -> None:
-        """Have no more of them done."""
+        """Cancel all tasks."""
         self._client.cancel(list(self._futures), force=True)
 
     def _submitted(self, task: Task) -> Any:
@@ -120,7 +120,7 @@ class _UnderWay:
             ) from error
 
     def _count_drop(self, task: Task) -> None:
-        """A result was lost with its worker, or the scheduler has gone."""
+        """Count a result that was lost with its worker, or with the scheduler."""
         self._dropped[task.rows.start] += 1
         if self._dropped[task.rows.start] > DROPS or _threads(self._client) is None:
             raise SweepError(
@@ -130,7 +130,7 @@ class _UnderWay:
 
 
 def _threads(client: Any) -> dict[str, int]:
-    """How many threads each worker has.
+    """Number of threads of each worker.
 
     Raises
     ------
@@ -148,7 +148,7 @@ def _threads(client: Any) -> dict[str, int]:
 
 @contextmanager
 def _client(scheduler: Any, kind: Any) -> Iterator[Any]:
-    """A client as it is; one for the scheduler at an address, closed at the end."""
+    """The given client; for an address, a client that is closed at the end."""
     if isinstance(scheduler, kind):
         if scheduler.asynchronous:
             raise ShapeError(

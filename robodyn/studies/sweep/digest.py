@@ -1,4 +1,4 @@
-"""A short text that tells things apart by what they are, the same in every process."""
+"""A hash of Python objects by their content, which is the same in every process."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from robodyn.robot import Robot
 
 __all__ = ["digest"]
 
-#: What says by ``repr`` all that it is.
+#: Types whose ``repr`` is their whole content.
 PLAIN = (type(None), bool, int, float, complex, str, bytes, type(...))
 
-#: Constants of a module that a function may use.
+#: Types of module-level constants that are part of a function's content.
 CONSTANT = (bool, int, float, complex, str, bytes, tuple, frozenset, np.ndarray, np.generic)
 
 
@@ -48,14 +48,14 @@ def _digest(value: Any, known: dict[int, tuple[str, Any]]) -> str:
 
 
 class _Inner:
-    """Something that a value holds."""
+    """A part of a value."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
 
 
 def _parts(value: Any) -> Iterable[str | _Inner]:
-    """What a value is made of."""
+    """The parts of a value."""
     kind = type(value)
     yield f"{kind.__module__}.{kind.__qualname__}"
     if isinstance(value, PLAIN):
@@ -88,7 +88,7 @@ def _parts(value: Any) -> Iterable[str | _Inner]:
 
 
 def _function(function: types.FunctionType) -> tuple[Any, ...]:
-    """What a function does, but for the module it lies in: scripts are their own main module."""
+    """Content of a function, without its module: that of a script is ``__main__``."""
     code, own = function.__code__, function.__globals__
     used = []
     for name in sorted(_names(code)):
@@ -109,7 +109,7 @@ def _function(function: types.FunctionType) -> tuple[Any, ...]:
 
 
 def _is_frozen(value: Any) -> bool:
-    """Whether it is an object that never changes."""
+    """Whether an object is immutable."""
     parameters = getattr(type(value), "__dataclass_params__", None)
     return isinstance(value, Robot) or (parameters is not None and parameters.frozen)
 
@@ -128,19 +128,19 @@ def _code(code: types.CodeType) -> tuple[Any, ...]:
 
 
 def _names(code: types.CodeType) -> set[str]:
-    """Global names that code uses, and the functions within it."""
+    """Global names that code and its nested functions use."""
     inner = (x for x in code.co_consts if isinstance(x, types.CodeType))
     return {*code.co_names}.union(*map(_names, inner))
 
 
 def _call_of(kind: type) -> tuple[Callable[..., Any], ...]:
-    """How instances of a class are called, if they are."""
+    """``__call__`` of a class, if it has one."""
     call = getattr(kind, "__call__", None)  # noqa: B004
     return (call,) if isinstance(call, types.FunctionType) else ()
 
 
 def _reduced(value: Any) -> tuple[Any, ...]:
-    """What pickle keeps of an object; its class where pickle cannot."""
+    """The pickled content of an object; its class if it cannot be pickled."""
     calls = _call_of(type(value))
     try:
         reduced = value.__reduce_ex__(2)

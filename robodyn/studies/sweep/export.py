@@ -1,4 +1,4 @@
-"""Tables of sweeps for other packages (extras ``pandas`` and ``xarray``)."""
+"""Tables of sweeps as pandas and xarray objects (extras ``pandas`` and ``xarray``)."""
 
 from __future__ import annotations
 

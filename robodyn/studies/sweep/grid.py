@@ -1,4 +1,4 @@
-"""Which rows a sweep has: the sets of values that a study is called with, in order."""
+"""The grid of a sweep: the sets of values that a study is called with, in order."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from robodyn.errors import ShapeError
 
 __all__ = ["ROW", "Axis", "Grid", "grid_of"]
 
-#: The dimension of values that are given row by row.
+#: Name of the dimension if values are given row by row.
 ROW = "row"
 
-#: What labels may be, by numpy's letters: truth values, numbers, text.
+#: Kinds of numpy arrays that labels may have: bool, numbers, text.
 LABELS = "biufU"
 
-#: Names that mean something else in a table.
+#: Names with another meaning in a table, which arguments must not have.
 TAKEN = ("error", ROW)
 
 
@@ -34,7 +34,7 @@ class Axis:
     labels : ndarray, shape (n, ...)
         Its coordinate in the table.
     objects : tuple or None
-        What the study gets, one a label; None: the labels themselves.
+        Values that the study is called with, one for each label; ``None``: the labels.
     """
 
     name: str
@@ -45,20 +45,20 @@ class Axis:
         return len(self.labels)
 
     def one(self, k: int) -> Any:
-        """What the study gets for the k-th value."""
+        """The argument of the study for the k-th value."""
         if self.objects is not None:
             return self.objects[k]
         label = self.labels[k]
         return label.copy() if isinstance(label, np.ndarray) else label.item()
 
     def several(self, k: Array) -> Any:
-        """Values of these indices: an array, or a list of objects."""
+        """The values at these indices: an array, or a list of objects."""
         return self.labels[k] if self.objects is None else [self.objects[i] for i in k]
 
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """All rows, the last dimension fastest.
+    """All rows of a sweep; the last dimension changes fastest.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ class Grid:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """How many values there are along each dimension."""
+        """Number of values along each dimension."""
         return tuple(len(axis) for axis in (self.axes if self.product else self.axes[:1]))
 
     def __len__(self) -> int:
@@ -85,16 +85,16 @@ class Grid:
 
     @property
     def coords(self) -> dict[str, tuple[tuple[str, ...], Array]]:
-        """The dimensions that each argument runs along, and its labels."""
+        """Dimensions and labels of each argument."""
         return {x.name: ((x.name if self.product else ROW,), x.labels) for x in self.axes}
 
     def arguments(self, row: int) -> dict[str, Any]:
-        """What the study is called with."""
+        """Arguments of the study for one row."""
         at = self._indices(np.array([row]))
         return {axis.name: axis.one(int(k[0])) for axis, k in zip(self.axes, at, strict=True)}
 
     def stacked(self, rows: range) -> dict[str, Any]:
-        """What a study of many rows at once is called with: arrays, or lists of objects."""
+        """Arguments of a batched study for several rows: arrays, or lists of objects."""
         at = self._indices(np.arange(rows.start, rows.stop))
         return {axis.name: axis.several(k) for axis, k in zip(self.axes, at, strict=True)}
 
@@ -106,7 +106,7 @@ class Grid:
 
 
 def grid_of(values: Any, product: bool) -> Grid:
-    """The rows that ``values`` ask for.
+    """Make the grid of the argument ``values`` of a sweep.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def grid_of(values: Any, product: bool) -> Grid:
 
 
 def _side_by_side(values: Any) -> tuple[Axis, ...]:
-    """Arguments of rows that are given one by one."""
+    """Arguments by name, of rows that are given one by one."""
     rows = list(values) if isinstance(values, Iterable) else None
     if not rows or not all(isinstance(row, Mapping) for row in rows):
         raise ShapeError(
@@ -174,7 +174,7 @@ def _axis(name: Any, given: Any) -> Axis:
 
 
 def _labels(name: str, given: Any) -> Array:
-    """Labels as an array that holds what was given, unchanged."""
+    """Labels as an array that holds the given values unchanged."""
     problem = ""
     if isinstance(given, str | bytes) or not isinstance(given, Iterable | np.ndarray):
         problem = "expected a list or an array of values"
@@ -200,7 +200,7 @@ def _labels(name: str, given: Any) -> Array:
 
 
 def _same(labels: Array, items: Sequence[Any] | Array) -> bool:
-    """Whether no value was changed on its way into an array."""
+    """Whether conversion to an array has changed no value."""
     return all(
         label.tolist() == np.asarray(item).tolist()  # as Python compares, without rounding
         and (labels.dtype.kind == "b") == (np.asarray(item).dtype == bool)

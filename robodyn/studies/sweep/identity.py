@@ -1,4 +1,4 @@
-"""What makes a sweep this sweep: a file of another one is not gone on with."""
+"""Identity of a sweep: a file may be resumed only by the sweep that it was written by."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["differences", "identity"]
 
 
 def identity(study: Study, grid: Grid, seed: int | None, batch: int | None) -> dict[str, str]:
-    """What must be the same for numbers to be the same, in words that can be compared."""
+    """Everything that the results depend on, as text by name."""
     python = ".".join(platform.python_version_tuple()[:2])
     return {
         "the study": _name(study),
@@ -33,7 +33,7 @@ def identity(study: Study, grid: Grid, seed: int | None, batch: int | None) -> d
 
 
 def differences(there: Mapping[str, str], here: Mapping[str, str]) -> list[str]:
-    """What differs, in words, the reason of others first."""
+    """Descriptions of the differences, causes before consequences."""
     told = []
     for name in [*here, *(name for name in there if name not in here)]:
         if there.get(name) != here.get(name):
@@ -48,7 +48,7 @@ def _name(study: Study) -> str:
 
 
 def _shown(axis: Axis) -> str:
-    """Labels in short, and a digest of all there is to tell them apart."""
+    """Labels in short, with a digest of their full content."""
     labels = np.array2string(axis.labels, threshold=6, edgeitems=2, separator=", ")
     mark = digest((axis.labels, axis.objects))
     return f"{len(axis)} values {' '.join(labels.split())} #{mark}"

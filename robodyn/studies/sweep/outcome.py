@@ -1,4 +1,4 @@
-"""What a study gave for a row, as named arrays."""
+"""Outcome of a study for one row: named arrays, or an error."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from robodyn.simulation.trajectory.trajectory import Trajectory
 
 __all__ = ["Outcome", "results_of"]
 
-#: What results may be, by numpy's letters: truth values, numbers, complex ones too, text.
+#: Kinds of numpy arrays that results may have: bool, real and complex numbers, text.
 RESULTS = "biufcU"
 
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """How a row ended.
+    """Results of a row, or the reason why it failed.
 
     Attributes
     ----------
     results : mapping of name to ndarray
-        Empty where the row failed.
+        Empty if the row failed.
     error : str
-        Why it failed; empty where it did not.
+        Message of the error; empty if the row did not fail.
     lost : bool
-        It failed with the process that computed it, and not by itself: it is worth another try.
+        The process that computed the row died, so that it is worth another try.
     """
 
     results: Mapping[str, Array]
@@ -38,7 +38,7 @@ class Outcome:
 
 
 def results_of(returned: Any, taken: frozenset[str], count: int | None = None) -> dict[str, Array]:
-    """What a study returned, as named arrays.
+    """Convert what a study returned to named arrays.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def results_of(returned: Any, taken: frozenset[str], count: int | None = None) -
 def _array(name: str, value: Any, count: int | None) -> Array:
     try:
         array = np.array(value, order="C")
-    except ValueError:  # lists of different lengths
+    except ValueError:  # ragged lists
         array = np.array(None)
     if array.dtype.kind not in RESULTS or np.ma.is_masked(value):
         raise ShapeError(
@@ -93,7 +93,7 @@ def _array(name: str, value: Any, count: int | None) -> Array:
 
 
 def _summary(run: Trajectory) -> dict[str, Any]:
-    """How a motion, or each of many at once, ended, and its largest torques and gap of loops."""
+    """Last state, largest torques, last energy and largest loop gap of each motion."""
     return {
         "t": np.broadcast_to(run.t[-1], run.q.shape[1:-1]),
         "q": run.q[-1],

@@ -1,4 +1,4 @@
-"""Rows computed by worker processes of this machine, of which some may die.
+"""Rows of a sweep computed by local worker processes, which may die.
 
 Workers are started anew, not forked: a fork copies locks of threads that it does not copy. Each
 computes one task at a time, so that it is known which one was lost with it.
@@ -24,7 +24,7 @@ from robodyn.studies.sweep.work import Done, Task, Work
 
 __all__ = ["by_processes"]
 
-#: A task that so many workers died of is given up.
+#: After how many workers have died of a task it is given up.
 DEATHS = 2
 
 ADVICE = (
@@ -35,7 +35,7 @@ ADVICE = (
 
 
 def by_processes(work: Work, tasks: Iterator[Task], count: int) -> Iterator[Done]:
-    """Rows as they are done. What a dying worker leaves undone another one does.
+    """Yield rows as they are done. The task of a worker that dies is given to another one.
 
     Raises
     ------
@@ -82,7 +82,7 @@ def by_processes(work: Work, tasks: Iterator[Task], count: int) -> Iterator[Done
 
 
 class _Queue:
-    """Tasks that are to be done again, then those that are left; empty is not for ever."""
+    """Tasks to repeat, then the remaining ones. An empty queue may get tasks again."""
 
     def __init__(self, again: deque[Task], tasks: Iterator[Task]) -> None:
         self._again, self._tasks = again, tasks
@@ -95,13 +95,13 @@ class _Queue:
 
 
 def _speaking(workers: list[_Worker]) -> list[_Worker]:
-    """Those that have something to say, or have died; wait for one."""
+    """Wait until a worker has a message or has died, and return all such workers."""
     ready = wait([worker.pipe for worker in workers])
     return [worker for worker in workers if worker.pipe in ready]
 
 
 def _after_death(worker: _Worker, deaths: Counter[int], again: deque[Task]) -> Done:
-    """Have the task of a dead worker done again, or give it up."""
+    """Queue the task of a dead worker again, or give it up."""
     rows = worker.task.rows
     deaths[rows.start] += 1
     if deaths[rows.start] < DEATHS:
@@ -123,7 +123,7 @@ class _Worker:
         there.close()  # when the process dies, nobody holds this end
 
     def begin(self, payload: bytes) -> None:
-        """Send the study, and the first task."""
+        """Send the study and the first task."""
         with suppress(OSError):  # it has died already: `receive` finds that out
             self.pipe.send_bytes(payload)
         self.give(self.task)
@@ -135,12 +135,12 @@ class _Worker:
             self.pipe.send(task)
 
     def receive(self) -> Done | None:
-        """Rows that are done; an empty list at the start; None if the worker has died.
+        """Finished rows; an empty list after starting; ``None`` if the worker has died.
 
         Raises
         ------
         SweepError
-            If it could not begin.
+            If the worker could not start.
         """
         try:
             told: Any = self.pipe.recv()
@@ -154,7 +154,7 @@ class _Worker:
         return told  # type: ignore[no-any-return]
 
     def end(self) -> str:
-        """End the process; how it ended, in words."""
+        """End the process, and return a description of how it ended."""
         self.pipe.close()
         self.process.join(0.2)
         if self.process.is_alive():
@@ -165,7 +165,7 @@ class _Worker:
 
 
 def _serve(pipe: Connection) -> None:
-    """Compute tasks until nobody wants them any more."""
+    """Compute tasks until the parent process closes the connection."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that waits
     try:
         work, threads = pickle.loads(pipe.recv_bytes())

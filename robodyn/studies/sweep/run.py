@@ -1,4 +1,4 @@
-"""A study over many sets of values."""
+"""`sweep`: call a study with many sets of values."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ def _failed(outcomes: Mapping[int, Outcome]) -> bool:
 
 
 def _announce(table: SweepTable, errors: str) -> None:
-    """Say that rows failed."""
+    """Warn that rows failed."""
     if not table.failures:
         return
     row, why = next(iter(table.failures.items()))
@@ -194,7 +194,7 @@ def _announce(table: SweepTable, errors: str) -> None:
 
 
 def _with(table: SweepTable, row: int) -> str:
-    """The values of a row, in words."""
+    """The values of a row as text."""
     values = table.rows[row]
     return ", ".join(f"{name} = {values[name]}" for name in table.coords)
 

@@ -1,4 +1,4 @@
-"""The file of a sweep: an SQLite database, to which each row is added as a whole or not at all.
+"""The file of a sweep: an SQLite database, to which rows are added in transactions.
 
 SQLite, as it comes with Python, adds rows in transactions that a killed process cannot leave half
 done, knows by checksums how far its journal is good, and locks the file against a second writer
@@ -27,7 +27,7 @@ __all__ = ["Coords", "Store", "read", "storing", "written"]
 #: By name of a value: the dimensions that it runs along, and its labels.
 Coords = Mapping[str, tuple[tuple[str, ...], Array]]
 
-#: Says that a database is a sweep, where SQLite has room for that: "rdsw".
+#: SQLite's application id of files of sweeps: "rdsw".
 MARK = 0x72647377
 
 TABLES = (
@@ -42,18 +42,18 @@ TABLES = (
 
 
 class Store:
-    """A file of a sweep, open to be written by nobody else."""
+    """A file of a sweep, open for writing and locked against other writers."""
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self._path, self._connection = path, connection
 
     def outcomes(self) -> dict[int, Outcome]:
-        """What is stored already."""
+        """Outcomes stored so far."""
         with _speaking(self._path):
             return _outcomes(self._connection)
 
     def add(self, done: Done) -> None:
-        """Add rows together; not those that were lost, which are to be tried again."""
+        """Add rows in one transaction, except lost ones, which will be tried again."""
         kept = [(row, outcome) for row, outcome in done if not outcome.lost]
         arrays = [(row, name, *_packed(x)) for row, o in kept for name, x in o.results.items()]
         with _speaking(self._path):
@@ -68,7 +68,7 @@ class Store:
 def storing(
     path: Path, shape: tuple[int, ...], dims: tuple[str, ...], coords: Coords, who: dict[str, str]
 ) -> Iterator[Store]:
-    """A new file of a sweep, or the one that is there if it is of the same sweep.
+    """Open a file of a sweep for writing: a new one, or an existing one of the same sweep.
 
     Raises
     ------
@@ -99,7 +99,7 @@ def storing(
 
 
 def read(path: Path) -> tuple[tuple[int, ...], tuple[str, ...], Coords, dict[int, Outcome]]:
-    """Shape, dimensions, coordinates and rows of a file, which may be written at the same time."""
+    """Read shape, dimensions, coordinates and rows of a file, also while it is written."""
     if not path.is_file():
         raise MissingFileError(f"cannot read {str(path)!r}: no such file")
     with _speaking(path):
@@ -107,7 +107,7 @@ def read(path: Path) -> tuple[tuple[int, ...], tuple[str, ...], Coords, dict[int
     try:
         with _speaking(path):
             _refuse_other(path, connection)
-            connection.execute("BEGIN")  # all of one moment
+            connection.execute("BEGIN")  # a consistent snapshot
             about = dict(connection.execute("SELECT name, content FROM about"))
             rows = connection.execute("SELECT * FROM coordinates ORDER BY rowid")
             coords = {name: (tuple(json.loads(d)), _unpacked(*x)) for name, d, *x in rows}
@@ -124,7 +124,7 @@ def written(
     coords: Coords,
     outcomes: Mapping[int, Outcome],
 ) -> None:
-    """Write a file, in the place of what is there, that no sweep goes on with."""
+    """Write a complete file, which replaces an existing one; no sweep resumes from it."""
     with replacing(path) as unfinished:
         origin = {"the study": "a table that was saved"}
         with storing(unfinished, shape, dims, coords, origin) as store:
@@ -138,7 +138,7 @@ def _begin(
     coords: Coords,
     who: dict[str, str],
 ) -> None:
-    """Write what is known before the first row."""
+    """Write the tables and the description of the sweep."""
     for statement in TABLES:
         connection.execute(statement)
     about = {"shape": shape, "dims": dims, "identity": who}
@@ -154,7 +154,7 @@ def _begin(
 
 
 def _close(connection: sqlite3.Connection) -> None:
-    """Leave one file, without a journal beside it, if that can be."""
+    """Close the file, and merge its journal into it if nobody reads it."""
     try:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
@@ -172,13 +172,13 @@ def _is_empty(connection: sqlite3.Connection) -> bool:
 
 
 def _refuse_other(path: Path, connection: sqlite3.Connection) -> None:
-    """Refuse a database that is no sweep."""
+    """Refuse a database that does not hold a sweep."""
     if connection.execute("PRAGMA application_id").fetchone() != (MARK,):
         raise FileError(f"{str(path)!r} is a database, but not of a sweep: give another path")
 
 
 def _refuse_different(path: Path, connection: sqlite3.Connection, who: dict[str, str]) -> None:
-    """Refuse a database that is no sweep, or of another one."""
+    """Refuse a database that does not hold this sweep."""
     _refuse_other(path, connection)
     query = "SELECT content FROM about WHERE name = 'identity'"
     told = differences(json.loads(connection.execute(query).fetchone()[0]), who)
@@ -209,7 +209,7 @@ def _unpacked(dtype: str, shape: str, data: bytes) -> Array:
 
 @contextmanager
 def _speaking(path: Path) -> Iterator[None]:
-    """Say what SQLite says as errors of ours."""
+    """Raise errors of SQLite as `SweepError` or `FileError`."""
     try:
         yield
     except sqlite3.Error as error:

@@ -1,4 +1,4 @@
-"""What a sweep returns: results over the values that gave them."""
+"""`SweepTable`: results of a sweep over the values of its arguments."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class SweepTable:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """How many values there are along each dimension."""
+        """Number of values along each dimension."""
         return self._cells.shape
 
     @property
@@ -64,12 +64,12 @@ class SweepTable:
 
     @property
     def done(self) -> Array:
-        """Which rows have results, shape of the table."""
+        """Which rows have results; an array of bool of the table's shape."""
         return np.array([bool(x and not x.error) for x in self._cells.flat]).reshape(self.shape)
 
     @property
     def failures(self) -> Mapping[int, str]:
-        """Why rows failed, by their number in ``rows``."""
+        """Error messages of failed rows, by their index in ``rows``."""
         cells = enumerate(self._cells.flat)
         return MappingProxyType({k: cell.error for k, cell in cells if cell and cell.error})
 
@@ -186,7 +186,7 @@ class SweepTable:
         return to_xarray(self.dims, self._coords, {name: self[name] for name in self.names})
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write to a file as ``sweep(..., path=)`` does, complete or not there at all.
+        """Write to a file as ``sweep(..., path=)`` does, either completely or not at all.
 
         Parameters
         ----------
@@ -201,7 +201,7 @@ class SweepTable:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> SweepTable:
-        """Read what was saved, or what a sweep has stored so far.
+        """Read a saved table, or the rows that a running sweep has stored so far.
 
         Parameters
         ----------
@@ -245,7 +245,7 @@ class SweepTable:
 def table_of(
     shape: tuple[int, ...], dims: tuple[str, ...], coords: Coords, outcomes: Mapping[int, Outcome]
 ) -> SweepTable:
-    """A table of the rows that there are."""
+    """Make a table from the rows that have been computed."""
     cells = np.full(shape, None, object)
     for row, outcome in outcomes.items():
         cells.flat[row] = outcome
@@ -253,7 +253,7 @@ def table_of(
 
 
 def _one(x: Any) -> Any:
-    """A number or text instead of an array without axes."""
+    """A number or text instead of a zero-dimensional array."""
     return np.asarray(x).item() if np.ndim(x) == 0 else x
 
 
@@ -270,9 +270,9 @@ def _matches(name: str, labels: Array, wanted: Any) -> Array:
 
 
 def _filled(arrays: Mapping[int, Array], rows: int, shape: tuple[int, ...]) -> Array:
-    """Results one after the other, with NaN or empty text where there are none."""
+    """Stack results; missing ones are NaN or empty text."""
     kind = np.result_type(*{array.dtype for array in arrays.values()})
-    if len(arrays) < rows and kind.kind in "biu":  # these have no NaN
+    if len(arrays) < rows and kind.kind in "biu":  # without NaN
         kind = np.dtype(float)
     nothing = {"U": "", "f": np.nan, "c": np.nan}.get(kind.kind, 0)
     full = np.full((rows, *shape), nothing, kind)
@@ -282,7 +282,7 @@ def _filled(arrays: Mapping[int, Array], rows: int, shape: tuple[int, ...]) -> A
 
 
 def _few(labels: Array) -> str:
-    """Labels in one short line."""
+    """Labels as one short line of text."""
     if not labels.ndim:
         return str(labels.item())
     if labels.ndim > 1:

@@ -1,4 +1,4 @@
-"""Rows computed by threads of this process."""
+"""Rows of a sweep computed by threads of this process."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["by_threads"]
 
 
 def by_threads(work: Work, tasks: Iterator[Task]) -> Iterator[Done]:
-    """Rows as they are done, by as many threads as batches may use (`robodyn.set_num_threads`)."""
+    """Yield rows as they are done, by the threads that `robodyn.set_num_threads` allows."""
     count = get_num_threads()
     if count == 1:
         yield from map(work, tasks)

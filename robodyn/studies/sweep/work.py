@@ -1,4 +1,4 @@
-"""A row, or a batch of rows, computed; by whom does not matter."""
+"""Computation of single rows and batches of rows, for threads, processes and clusters alike."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ __all__ = ["Done", "Study", "Task", "Work", "tasks_of"]
 
 Study = Callable[..., Any]
 
-#: Rows with how they ended.
+#: Row numbers and their outcomes.
 Done = list[tuple[int, Outcome]]
 
 
 @dataclass(frozen=True)
 class Task:
-    """Rows that are computed together, with what the study is called with."""
+    """Rows that one call of the study computes, and the arguments of this call."""
 
     rows: range
     arguments: dict[str, Any]
 
 
 def tasks_of(grid: Grid, batch: int | None, done: Collection[int]) -> Iterator[Task]:
-    """What is left to do, in order.
+    """Yield the tasks that remain, in order.
 
     Batches begin at multiples of their size, whatever is done already, so that a row is always
     computed together with the same others.
@@ -44,7 +44,7 @@ def tasks_of(grid: Grid, batch: int | None, done: Collection[int]) -> Iterator[T
 
 @dataclass(frozen=True)
 class Work:
-    """A study with what all its calls share: ``done = work(task)``.
+    """A study and the settings of all its calls: ``done = work(task)``.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class Work:
     seed: int | None
 
     def __call__(self, task: Task) -> Done:
-        """Compute rows. What the study raises is their outcome."""
+        """Compute rows. An error that the study raises becomes their outcome."""
         if not self.batched:
             return [(task.rows[0], self._row(task))]
         try:
@@ -71,7 +71,7 @@ class Work:
         except (Exception, SystemExit) as error:
             if len(task.rows) == 1:
                 return [(task.rows[0], Outcome({}, _description(error)))]
-        return [done for part in _single(task) for done in self(part)]  # which of them fail?
+        return [done for part in _single(task) for done in self(part)]  # find the rows that fail
 
     def _row(self, task: Task) -> Outcome:
         more = {} if self.seed is None else {"rng": self._rng(task.rows[0])}
