@@ -16,6 +16,7 @@ from robodyn.closed_loops.dynamics.motors import LoopMotors
 from robodyn.closed_loops.dynamics.postures import LoopPostures
 from robodyn.closed_loops.rank.mobility import Mobility
 from robodyn.closed_loops.rank.regularity import Regularity
+from robodyn.closed_loops.rank.straight_line import StraightLine
 from robodyn.closed_loops.rank.tangents import Tangents
 from robodyn.evaluator import Evaluator
 from robodyn.inverse_kinematics import InverseKinematics
@@ -72,8 +73,8 @@ class Parts:
     tree_form : TreeForm, optional
         Of a robot in minimal coordinates.
     steady : Parts, optional
-        Of a robot that depends on time: its parts at time zero, which know what its loops leave of
-        it and which code there is.
+        Of a robot that depends on time: its parts at time zero. What its loops leave of it, and
+        which code there is, are the same objects at all times.
     """
 
     postures: Postures
@@ -81,6 +82,7 @@ class Parts:
     expansion: Expansion
     joint_forces: JointForces | MinimalJointForces
     joint_positions: JointPositions
+    code: StraightLine
 
     def __init__(
         self,
@@ -98,25 +100,21 @@ class Parts:
         closer = LoopCloser(
             model, rows, space, CutLimits(model, evaluator), CutStart(model, evaluator)
         )
-        known = steady.mobility if steady else None
-        mobility = Mobility(model, rows, space, closer, known)
+        mobility = steady.mobility if steady else Mobility(model, rows, space, closer)
         self.mobility: Mobility = mobility
         self.expansion = TreeExpansion(space)
         if rows.names:
             projection = Projection(model, evaluator, rows, space)
-            before = steady.dynamics if steady else None
-            assert before is None or isinstance(before, ClosedLoopDynamics)
-            regularity = Regularity(
-                model, evaluator, rows, mobility, before.regularity if before else None
+            self.code = code = (
+                steady.code if steady else StraightLine(model, evaluator, rows, mobility)
             )
-            checks = consistency, regularity
-            known_motors = before.motors if before else None
-            motors = LoopMotors(model, evaluator, rows, space, mobility, *checks, known_motors)
+            checks = consistency, Regularity(model, evaluator, rows, mobility, code)
+            motors = LoopMotors(model, evaluator, rows, space, code, *checks)
             self.postures = LoopPostures(
                 model, rows, space, closer, mobility, projection, consistency
             )
             self.dynamics = ClosedLoopDynamics(
-                model, evaluator, rows, mobility, motors, self.constrained, *checks, before
+                model, evaluator, code, motors, self.constrained, *checks
             )
         else:
             self.postures = TreePostures(model, space, space.zero, space.random)

@@ -112,6 +112,11 @@ class Evaluator:
                 name="t",
             )
 
+    @cached_property
+    def of_state_alone(self) -> bool:
+        """Whether functions take nothing but a state and forces: neither a base nor the time."""
+        return self._model.settings.base != "moving" and not self._model.setup.rheonomic
+
     @property
     def times(self) -> tuple[int, ...]:
         """Leading axes of the times at which it looks; none of a model that depends on none."""

@@ -15,19 +15,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
-from robodyn.arrays import all_finite
 from robodyn.closed_loops.constraints.consistency import Consistency
-from robodyn.closed_loops.constraints.constraint_rows import ConstraintRows, gains
-from robodyn.closed_loops.constraints.precision import all_numbers
+from robodyn.closed_loops.constraints.constraint_rows import gains
 from robodyn.closed_loops.dynamics.constrained import ConstrainedSolve
 from robodyn.closed_loops.dynamics.motors import LoopMotors
-from robodyn.closed_loops.rank.analysis import spanning_rows
-from robodyn.closed_loops.rank.mobility import Mobility
 from robodyn.closed_loops.rank.regularity import Regularity
+from robodyn.closed_loops.rank.straight_line import Code, StraightLine
 from robodyn.codegen import Function
 from robodyn.codegen.calls.arguments import written
 from robodyn.equations.catalogue import CONSTRAINED, QUANTITIES
-from robodyn.errors import ActuationError, ShapeError, SingularError, TopologyError
+from robodyn.errors import ActuationError, SingularError
 from robodyn.evaluator import Evaluator, Wrenches
 from robodyn.model.model import Model
 from robodyn.model.speed_selection import Roles
@@ -44,57 +41,26 @@ class ClosedLoopDynamics:
     ----------
     model : Model
     evaluator : Evaluator
-    rows : ConstraintRows
-    mobility : Mobility
+    code : StraightLine
     motors : LoopMotors
     solve : ConstrainedSolve
     consistency : Consistency
     regularity : Regularity
-    steady : ClosedLoopDynamics, optional
-        At time zero, of a linkage that depends on time.
     """
 
     def __init__(
         self,
         model: Model,
         evaluator: Evaluator,
-        rows: ConstraintRows,
-        mobility: Mobility,
+        code: StraightLine,
         motors: LoopMotors,
         solve: ConstrainedSolve,
         consistency: Consistency,
         regularity: Regularity,
-        steady: ClosedLoopDynamics | None = None,
     ) -> None:
-        self._steady = steady
-        self._model, self._evaluator, self._rows = model, evaluator, rows
-        self._mobility, self.motors, self._solve = mobility, motors, solve
-        self._consistency, self.regularity = consistency, regularity
-        self._sufficing: dict[tuple[int, ...], bool] = {}
-
-    # -- straight-line code -------------------------------------------------------------------
-
-    @cached_property
-    def has_code(self) -> bool:
-        """Whether forward dynamics can be straight-line code."""
-        return self._mobility.analysis.choice is not None and not self._model.undetermined(())
-
-    @cached_property
-    def _plain(self) -> bool:
-        """Whether dynamics depend on nothing but the state and forces."""
-        return self._model.settings.base != "moving" and not self._model.setup.rheonomic
-
-    @cached_property
-    def _code(self) -> Function:
-        """Forward dynamics that do not look whether loops are closed."""
-        return self._evaluator.function("forward_dynamics", **self._code_rows)
-
-    @property
-    def _code_rows(self) -> dict[str, Any]:
-        """The options that choose rows."""
-        found = self._mobility.analysis.choice
-        assert found is not None
-        return found.options
+        self._model, self._evaluator, self._code = model, evaluator, code
+        self.motors, self._solve = motors, solve
+        self._consistency, self._regularity = consistency, regularity
 
     def function(self, name: str, **options: Any) -> Function:
         """The function of a quantity, honouring closed loops.
@@ -108,7 +74,8 @@ class ClosedLoopDynamics:
         """
         if options.pop("tree", False) or name not in CONSTRAINED or "rows" in options:
             return self._evaluator.function(name, **options)
-        if not self.has_code:
+        code = self._code.forward
+        if code is None:
             raise SingularError(
                 f"the loops of {self._model.mechanism.name!r} have another rank in other postures: "
                 f"there is no straight-line code for {name}; call the method"
@@ -116,34 +83,17 @@ class ClosedLoopDynamics:
         if name == "inverse_dynamics":
             return self.motors.function(**options)
         if name == "inverse_dynamics_derivatives":
-            return self._evaluator.function(name, **options, **self.motors.needed_options())
-        if "controlled" in QUANTITIES[name].options:
-            controlled = self._evaluator.speeds(options.get("controlled", ()))
-            if not self.rows_suffice(controlled):
+            code = self.motors.code
+        elif "controlled" in QUANTITIES[name].options:
+            controlled = self._evaluator.speeds(options.pop("controlled", ()))
+            beside = self._code.hybrid(controlled)
+            if beside is None:
                 raise ActuationError(
                     f"the loops of {self._model.mechanism.name!r} tie the controlled joints to "
                     f"each other: there is no straight-line code for {name}; call the method"
                 )
-            options["controlled"] = controlled
-        return self._evaluator.function(name, **options, **self._code_rows)
-
-    def rows_suffice(self, controlled: tuple[int, ...]) -> bool:
-        """Whether the rows of the code are independent in the speeds that are not controlled."""
-        if self._steady is not None:
-            return self._steady.rows_suffice(controlled)
-        if controlled not in self._sufficing:
-            try:
-                self._sufficing[controlled] = self.has_code and self._independent(controlled)
-            except (ShapeError, TopologyError):  # there is no posture to look at
-                self._sufficing[controlled] = False
-        return self._sufficing[controlled]
-
-    def _independent(self, controlled: tuple[int, ...]) -> bool:
-        found = self._mobility.analysis
-        free = [k for k in range(self._model.bodies.nv) if k not in controlled]
-        rows = [] if found.choice is None else list(found.choice.rows)
-        K = self._rows.interpreted_jacobian(found.postures[list(found.regular)])[:, rows]
-        return spanning_rows(K[..., free], found.general_rank)
+            code = beside
+        return self._evaluator.function(name, **options, **code.options)
 
     # -- dynamics -----------------------------------------------------------------------------
 
@@ -171,58 +121,46 @@ class ClosedLoopDynamics:
         out: Array | None = None,
     ) -> Array:
         """Accelerations under given forces, shape (..., nv)."""
+        arrays = q, v, tau
         if stabilization is not None:
-            return written(self._stabilised(q, v, tau, wrenches, base, stabilization), out)
-        if self.has_code:
-            chosen: dict[str, Any] = {
-                **self._code_rows,
-                "closure_tolerance": self._consistency.tolerance,
-                "probe": self.regularity.probe,
-            }
-            if self._plain and base is None and not wrenches:
-                f = self._evaluator.function("forward_dynamics", **chosen)
-                self._evaluator.bind("forward_dynamics", f)
-                a: Array = f(q, v, tau)
-            else:
-                a = self._evaluator.call(
-                    "forward_dynamics", (q, v, tau), base=base, wrenches=wrenches, **chosen
-                )
-            if all_numbers(a):  # open loops leave none, nor do postures that are nearly singular
-                return written(a, out)
+            return written(self._open(arrays, wrenches, base, stabilization), out)
+        code = self._checked
+        if code is not None:
+            if base is None and not wrenches and self._evaluator.of_state_alone:
+                self._evaluator.bind(code.name, code.function)
+            found = code.results(self._evaluator, arrays, wrenches, base)
+            if found is not None:
+                return written(found[0], out)
         self.check(q, v)
-        found = self._solve.forward(q, v, tau, wrenches, base, None, "auto")
-        return written(found.a, out)
+        return written(self._solve.forward(q, v, tau, wrenches, base, None, "auto").a, out)
 
-    def _stabilised(
+    @cached_property
+    def _checked(self) -> Code | None:
+        """Forward dynamics that have no numbers where loops are open, or nearly singular."""
+        tolerance, code = self._consistency.tolerance, self._code.forward
+        if code is None:
+            return None
+        return code.having(closure_tolerance=tolerance, probe=self._code.probe)
+
+    def _open(
         self,
-        q: ArrayLike,
-        v: ArrayLike,
-        tau: ArrayLike,
+        arrays: tuple[ArrayLike, ArrayLike, ArrayLike],
         wrenches: Wrenches | None,
         base: BaseMotion | None,
-        stabilization: tuple[float, float],
+        stabilization: tuple[float, float] | None,
     ) -> Array:
-        """Accelerations that close loops which are open a little."""
-        if self.has_code:
-            options = self._stabilising(stabilization)
-            a: Array = self._evaluator.results(
-                "forward_dynamics", (q, v, tau), base=base, wrenches=wrenches, **options
-            )
-            if all_numbers(a):
-                return a
-        return self._solve.forward(q, v, tau, wrenches, base, stabilization, "auto").a
-
-    def _stabilising(self, stabilization: tuple[float, float] | None) -> dict[str, Any]:
-        """The options of code that stabilises, if it has to, and its gains."""
-        if stabilization is None:
-            return self._code_rows
-        given = np.array(gains(stabilization))
-        return {**self._code_rows, "stabilization": True, "extra": (given,)}
+        """Accelerations where loops may be open a little, and are stabilised if so wanted."""
+        code, extra = _stabilising(self._code.forward, stabilization)
+        if code is not None:
+            found = code.results(self._evaluator, arrays, wrenches, base, extra)
+            if found is not None:
+                return found[0]
+        return self._solve.forward(*arrays, wrenches, base, stabilization, "auto").a
 
     def check(self, q: ArrayLike, v: ArrayLike) -> None:
         """Refuse states in which loops are open, come open, or nearly lose a constraint."""
         self._consistency.check(q, v)
-        self.regularity.check(q, v)
+        self._regularity.check(q, v)
 
     def hybrid(
         self,
@@ -250,44 +188,19 @@ class ClosedLoopDynamics:
 
         Nobody looks whether loops are closed: within a step of a simulation they are open a little.
         """
-        if not controlled:
-            q, v, _, tau = arrays
-            if stabilization is None:
-                return self._undriven(arrays, wrenches, base), np.asarray(tau)
-            a = self._stabilised(q, v, tau, wrenches, base, stabilization)
-            return a, np.asarray(tau)
-        if self.rows_suffice(controlled):
-            chosen = {"controlled": controlled, **self._stabilising(stabilization)}
-            a, tau = self._evaluator.results(
-                "hybrid_dynamics", arrays, base=base, wrenches=wrenches, **chosen
-            )
-            if all_numbers(a) and all_numbers(tau):
-                return a, tau
         q, v, given, forces = arrays
+        if not controlled:
+            a = self._open((q, v, forces), wrenches, base, stabilization)
+            return a, np.asarray(forces)
+        code, extra = _stabilising(self._code.hybrid(controlled), stabilization)
+        if code is not None:
+            results = code.results(self._evaluator, arrays, wrenches, base, extra)
+            if results is not None:
+                return results[0], results[1]
         order = np.argsort(controlled)
         roles = Roles(tuple(sorted(controlled)), np.asarray(given)[..., order], np.asarray(forces))
         found = self._solve.hybrid(q, v, roles, wrenches, base, stabilization)
         return found.a, found.tau
-
-    def _undriven(
-        self,
-        arrays: tuple[ArrayLike, ArrayLike, ArrayLike, ArrayLike],
-        wrenches: Wrenches | None,
-        base: BaseMotion | None,
-    ) -> Array:
-        """Accelerations where no joint is driven."""
-        q, v, _, tau = arrays
-        if self.has_code and self._plain and base is None and not wrenches:
-            a: Array = self._code(q, v, tau)
-            if all_finite(a):
-                return a
-        if self.has_code:
-            a = self._evaluator.call(
-                "forward_dynamics", (q, v, tau), base=base, wrenches=wrenches, **self._code_rows
-            )
-            if all_numbers(a):
-                return a
-        return self._solve.forward(q, v, tau, wrenches, base, None, "auto").a
 
     def derivatives(
         self,
@@ -302,15 +215,15 @@ class ClosedLoopDynamics:
         chosen: dict[str, Any] = {}
         if name == "inverse_dynamics":
             self.inverse(q, v, arrays[2], wrenches, base)  # refuses what leaves forces undetermined
-            chosen |= self.motors.needed_options()
         else:
             self.check(q, v)
             if name == "hybrid_dynamics":
                 chosen["controlled"] = controlled
-            self.function(f"{name}_derivatives", **chosen)
-            chosen |= self._code_rows
+        self.function(f"{name}_derivatives", **chosen)  # refuses linkages without such code
+        code = self.motors.code if name == "inverse_dynamics" else self._code.forward
+        assert code is not None
         found: tuple[Array, ...] = self._evaluator.results(
-            f"{name}_derivatives", arrays, base=base, wrenches=wrenches, **chosen
+            f"{name}_derivatives", arrays, base=base, wrenches=wrenches, **code.options, **chosen
         )
         return found
 
@@ -326,3 +239,12 @@ class ClosedLoopDynamics:
         self.check(q, v)
         speeds = self.motors.speeds(None)
         return (self.motors.solve(q, v, a, wrenches, base, speeds)[1],)
+
+
+def _stabilising(
+    code: Code | None, stabilization: tuple[float, float] | None
+) -> tuple[Code | None, tuple[Array, ...]]:
+    """Code that stabilises, if it has to, and its gains."""
+    if code is None or stabilization is None:
+        return code, ()
+    return code.having(stabilization=True), (np.array(gains(stabilization)),)

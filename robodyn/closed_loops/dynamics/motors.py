@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -19,12 +19,10 @@ from robodyn.closed_loops.constraints.precision import (
     largest,
     result_type,
 )
-from robodyn.closed_loops.rank.analysis import motors_of
-from robodyn.closed_loops.rank.mobility import Mobility
 from robodyn.closed_loops.rank.regularity import Regularity
+from robodyn.closed_loops.rank.straight_line import Code, StraightLine
 from robodyn.closed_loops.solvers import actuate
 from robodyn.codegen import Function
-from robodyn.equations.loops.singularity import Probe
 from robodyn.errors import ActuationError
 from robodyn.evaluator import Evaluator, Wrenches
 from robodyn.model.model import Model
@@ -45,11 +43,9 @@ class LoopMotors:
     evaluator : Evaluator
     rows : ConstraintRows
     space : ConfigurationSpace
-    mobility : Mobility
+    code : StraightLine
     consistency : Consistency
     regularity : Regularity
-    steady : LoopMotors, optional
-        At time zero, of a linkage that depends on time.
     """
 
     def __init__(
@@ -58,16 +54,13 @@ class LoopMotors:
         evaluator: Evaluator,
         rows: ConstraintRows,
         space: ConfigurationSpace,
-        mobility: Mobility,
+        code: StraightLine,
         consistency: Consistency,
         regularity: Regularity,
-        steady: LoopMotors | None = None,
     ) -> None:
-        self._model, self._evaluator, self._steady = model, evaluator, steady
-        self._rows, self._space, self._mobility = rows, space, mobility
+        self._model, self._evaluator = model, evaluator
+        self._rows, self._space, self._code = rows, space, code
         self._consistency, self._regularity = consistency, regularity
-        self._choices: dict[tuple[int, ...], Mapping[str, Any] | None] = {}
-        self._probes: dict[tuple[int, ...], Probe] = {}
 
     def speeds(self, actuated: Iterable[str] | None) -> tuple[int, ...]:
         """Speeds at which forces act: those of named joints, else of the robot's motors."""
@@ -76,24 +69,6 @@ class LoopMotors:
         if self._model.settings.base == "floating" and actuated is None:
             speeds |= {*range(6)}
         return tuple(sorted(speeds))
-
-    def code_options(self, speeds: tuple[int, ...]) -> Mapping[str, Any] | None:
-        """Choices for straight-line inverse dynamics; ``None`` where there is no such code."""
-        if self._steady is not None:
-            return self._steady.code_options(speeds)
-        if speeds not in self._choices:
-            self._choices[speeds] = self._code_options(speeds)
-        return self._choices[speeds]
-
-    def _code_options(self, speeds: tuple[int, ...]) -> Mapping[str, Any] | None:
-        found = self._mobility.analysis
-        if found.choice is None:
-            return None
-        K = self._rows.interpreted_jacobian(self._mobility.far)[:, list(found.choice.rows)]
-        motors = motors_of(K, found.choice, found.general_rank, speeds)
-        if motors is None:
-            return None
-        return {"rows": found.choice.rows, **vars(motors)}
 
     def function(self, **options: Any) -> Function:
         """Straight-line inverse dynamics; impossible accelerations give NaN.
@@ -105,29 +80,24 @@ class LoopMotors:
         ActuationError
             If motors and motions are not as many.
         """
-        chosen = self.needed_options()
-        return self._evaluator.function(
-            "inverse_dynamics",
-            **options,
-            **chosen,
-            possible=LOOP_ACCELERATION,
-        )
+        return self.code.having(**options, possible=LOOP_ACCELERATION).function
 
-    def needed_options(self) -> Mapping[str, Any]:
-        """Choices for straight-line inverse dynamics by the motors.
+    @property
+    def code(self) -> Code:
+        """Straight-line inverse dynamics by the robot's motors.
 
         Raises
         ------
         ActuationError
             If motors and motions are not as many.
         """
-        chosen = self.code_options(self.speeds(None))
-        if chosen is None:
+        code = self._code.inverse(self.speeds(None))
+        if code is None:
             raise ActuationError(
                 f"{self._model.mechanism.name!r} has not as many motors as motions: there is no "
                 "straight-line code for inverse_dynamics; call the method"
             )
-        return chosen
+        return code
 
     def forces(
         self,
@@ -140,21 +110,20 @@ class LoopMotors:
     ) -> Array:
         """Generalised forces of all joints, shape (..., nv): zero where no motor is."""
         speeds = self.speeds(actuated)
-        options = self.code_options(speeds)
-        moving = self._model.settings.base == "moving"
-        plain = base is None and actuated is None and not wrenches
-        plain = plain and not self._model.setup.rheonomic
-        coded: Any = None
-        if options and plain and not moving:
-            f = self.function(**self._checked(options))
-            self._evaluator.bind("inverse_dynamics", f)
-            coded = f(q, v, a)
-            if all_numbers(coded):
-                return np.asarray(coded)
-        if options:
-            chosen = {**options, **self._checked(options)}
+        code, coded = self._code.inverse(speeds), None
+        if code is not None:
+            code = code.having(
+                closure_tolerance=self._consistency.tolerance,
+                probe=self._code.motor_probe(code.options["dependent"]),
+            )
+            if self._evaluator.of_state_alone and not (base or actuated is not None or wrenches):
+                f = code.having(possible=LOOP_ACCELERATION).function
+                self._evaluator.bind("inverse_dynamics", f)
+                coded = np.asarray(f(q, v, a))
+                if all_numbers(coded):
+                    return coded
             tau, gap = self._evaluator.results(
-                "inverse_dynamics", (q, v, a), base=base, wrenches=wrenches, **chosen
+                "inverse_dynamics", (q, v, a), base=base, wrenches=wrenches, **code.options
             )
             if all_numbers(tau):
                 self._check_gap(gap, a)
@@ -173,14 +142,6 @@ class LoopMotors:
         q, v, a = (np.broadcast_to(x, (*left.shape, np.shape(x)[-1]))[left] for x in state)
         tau[left] = self.solve(q, v, a, None, None, speeds)[0]
         return tau
-
-    def _checked(self, options: Mapping[str, Any]) -> dict[str, Any]:
-        """Choices by which states that are not closed, or nearly singular, give no numbers."""
-        dependent = options["dependent"]
-        if dependent not in self._probes:
-            self._probes[dependent] = self._regularity.motor_probe(dependent)
-        tolerance = self._consistency.tolerance
-        return {"closure_tolerance": tolerance, "probe": self._probes[dependent]}
 
     def solve(
         self,

@@ -75,11 +75,11 @@ class LoopPostures:
 
     def mobility(self, q: ArrayLike) -> int:
         """Degrees of freedom at a posture."""
-        return self._mobility.at(q)
+        return self._mobility.at(q, self._rows)
 
     def branch_sign(self, q: ArrayLike, path: bool) -> Array:
         """Which of the branches that meet at singular postures a posture is on, shape (...)."""
-        return self._mobility.branch_sign(q, path)
+        return self._mobility.branch_sign(q, path, self._rows)
 
     def neutral(self) -> Array:
         """The closed posture nearest to the zero position, shape (nq,)."""

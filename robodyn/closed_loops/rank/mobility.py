@@ -31,14 +31,16 @@ __all__ = ["Mobility"]
 class Mobility:
     """Which motions the loops of a linkage leave, seen at some closed postures.
 
+    Of a linkage that depends on time it is that of time zero, and holds at other times, too: it is
+    the same object at all times, and told the rows of the time where a posture is asked about.
+
     Parameters
     ----------
     model : Model
     rows : ConstraintRows
+        At time zero.
     space : ConfigurationSpace
     closer : LoopCloser
-    steady : Mobility, optional
-        At time zero, of a linkage that depends on time: its analysis holds at other times, too.
     """
 
     def __init__(
@@ -47,16 +49,12 @@ class Mobility:
         rows: ConstraintRows,
         space: ConfigurationSpace,
         closer: LoopCloser,
-        steady: Mobility | None = None,
     ) -> None:
-        self._steady = steady
         self._model, self._rows, self._space, self._closer = model, rows, space, closer
 
     @cached_property
     def analysis(self) -> LoopAnalysis:
         """Rank, redundant rows and independent speeds."""
-        if self._steady is not None:
-            return self._steady.analysis
         return self._analysis(self._rows.interpreted_jacobian)
 
     def _analysis(self, jacobian: Callable[[Array], Array]) -> LoopAnalysis:
@@ -108,33 +106,31 @@ class Mobility:
     @cached_property
     def dof(self) -> int:
         """Degrees of freedom at the neutral posture, or beside it if it is singular."""
-        if self._steady is not None:
-            return self._steady.dof
         if self._rows.names and is_doubtful(
             self._measured(self._rows.interpreted_jacobian(self._closer.neutral))
         ):
             _ = self.analysis  # which warns
-        return self.at(self._closer.regular)
+        return self.at(self._closer.regular, self._rows)
 
-    def at(self, q: ArrayLike) -> int:
+    def at(self, q: ArrayLike, rows: ConstraintRows) -> int:
         """Degrees of freedom at a posture: nv less the rank of the constraints."""
         x = self._space.positions("q", q)
         finite(q=x)
-        K = self._rows.jacobian(x)
+        K = rows.jacobian(x)
         if K.ndim != 2:
             raise ShapeError("mobility takes one posture at a time", name="q", given=np.shape(q))
         return self._space.nv - int(rank_analysis(K).rank)
 
-    def rank(self, q: ArrayLike) -> RankAnalysis:
+    def rank(self, q: ArrayLike, rows: ConstraintRows) -> RankAnalysis:
         """Rank at postures, and how far they are from singular ones; see `Robot.loop_rank`."""
-        found = self._rows.rank(q)
-        if not self._rows.names:
+        found = rows.rank(q)
+        if not rows.names:
             return found
         try:
             general = self.analysis.general_rank
         except TopologyError:  # no closed posture is known
             general = int(found.rank.max(initial=0))
-        distance = distance_to_rank_below(self._rows.measured_jacobian(q), general)
+        distance = distance_to_rank_below(rows.measured_jacobian(q), general)
         return dataclasses.replace(found, distance=distance)
 
     @cached_property
@@ -155,18 +151,16 @@ class Mobility:
         found = self.analysis.redundant
         return {names[k]: tuple(names[j] for j in needed) for k, needed in found.items()}
 
-    def branch_sign(self, q: ArrayLike, path: bool) -> Array:
+    def branch_sign(self, q: ArrayLike, path: bool, rows: ConstraintRows) -> Array:
         """Sign of the determinant by which the independent speeds determine the others."""
         x = self._space.positions("q", q)
         if path and x.ndim < 2:
             raise ShapeError("a path has several postures", name="q", given=x.shape)
-        K = self._rows.position_rows().jacobian(x)
+        K = rows.position_rows().jacobian(x)
         return self._branch_sign.along(K) if path else self._branch_sign.at(K)
 
     @cached_property
     def _branch_sign(self) -> BranchSign:
-        if self._steady is not None:
-            return self._steady._branch_sign
         found, jacobian = self.analysis, self._rows.interpreted_jacobian
         if not self._rows.all_of_positions:
             jacobian = self._rows.interpreted_position_rows().jacobian

@@ -19,8 +19,7 @@ from robodyn.array_types import Array
 from robodyn.closed_loops.constraints.constraint_rows import ConstraintRows
 from robodyn.closed_loops.constraints.precision import is_single
 from robodyn.closed_loops.rank.mobility import Mobility
-from robodyn.closed_loops.rank.probes import motor_probe, probe
-from robodyn.equations.loops.singularity import Probe
+from robodyn.closed_loops.rank.straight_line import StraightLine
 from robodyn.errors import SingularError
 from robodyn.evaluator import Evaluator
 from robodyn.model.model import Model
@@ -39,8 +38,7 @@ class Regularity:
     evaluator : Evaluator
     rows : ConstraintRows
     mobility : Mobility
-    steady : Regularity, optional
-        At time zero, of a linkage that depends on time.
+    code : StraightLine
     """
 
     def __init__(
@@ -49,41 +47,10 @@ class Regularity:
         evaluator: Evaluator,
         rows: ConstraintRows,
         mobility: Mobility,
-        steady: Regularity | None = None,
+        code: StraightLine,
     ) -> None:
-        self._model, self._evaluator, self._steady = model, evaluator, steady
+        self._model, self._evaluator, self._code = model, evaluator, code
         self._rows, self._mobility = rows, mobility
-
-    @cached_property
-    def probe(self) -> Probe:
-        """Of forward dynamics, over the rows of the code."""
-        if self._steady is not None:
-            return self._steady.probe
-        return probe(self._code_jacobian, self._model.some_mass_matrix, self._distance)
-
-    def motor_probe(self, dependent: tuple[int, ...]) -> Probe:
-        """Of inverse dynamics, where given speeds have no motors."""
-        return motor_probe(self._code_jacobian, dependent, self._distance)
-
-    @cached_property
-    def _code_jacobian(self) -> Array:
-        if self._steady is not None:
-            return self._steady._code_jacobian
-        found = self._mobility.analysis
-        K = self._rows.interpreted_jacobian(found.postures[list(found.regular)])
-        return np.asarray(K[:, [] if found.choice is None else list(found.choice.rows)])
-
-    @cached_property
-    def _distance(self) -> float:
-        """Of the postures looked at from singular ones."""
-        if self._steady is not None:
-            return self._steady._distance
-        found, setup = self._mobility.analysis, self._model.setup
-        if not found.general_rank:
-            return 0.0
-        K = self._rows.interpreted_jacobian(found.postures[list(found.regular)])
-        K = K / np.array(setup.row_units)[:, None] * np.array(setup.speed_units)
-        return float(np.median(np.linalg.svd(K, compute_uv=False)[:, found.general_rank - 1]))
 
     def check(self, q: ArrayLike, v: ArrayLike) -> None:
         """Refuse states whose dynamics are not determined to six digits.
@@ -112,10 +79,9 @@ class Regularity:
     @cached_property
     def _weakness(self) -> Callable[[ArrayLike], Array] | None:
         """Of postures, as straight-line code where there is some: above 1 near singular ones."""
-        choice = self._mobility.analysis.choice
-        if choice is None or self._model.undetermined(()):
+        if self._code.forward is None:
             return None
-        chosen: dict[str, Any] = {**choice.options, "probe": self.probe}
+        chosen: dict[str, Any] = {**self._code.forward.options, "probe": self._code.probe}
         if self._model.setup.rheonomic:
             return lambda q: self._evaluator.call("loop_weakness", (q,), **chosen)
         return self._evaluator.function("loop_weakness", **chosen)

@@ -1,0 +1,198 @@
+"""Straight-line code of a closed linkage: for which choices there is some, by which rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robodyn.array_types import Array
+from robodyn.closed_loops.constraints.constraint_rows import ConstraintRows
+from robodyn.closed_loops.constraints.precision import all_numbers
+from robodyn.closed_loops.rank.analysis import motors_of, spanning_rows
+from robodyn.closed_loops.rank.mobility import Mobility
+from robodyn.closed_loops.rank.probes import motor_probe, probe
+from robodyn.codegen import Function
+from robodyn.equations.loops.singularity import Probe
+from robodyn.errors import ShapeError, TopologyError
+from robodyn.evaluator import Evaluator, Wrenches
+from robodyn.model.model import Model
+from robodyn.motion.base_motion import BaseMotion
+
+__all__ = ["Code", "StraightLine"]
+
+Options = Mapping[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Code:
+    """One quantity as straight-line code over constraint rows.
+
+    Attributes
+    ----------
+    evaluator : Evaluator
+    name : str
+        Of the quantity.
+    options : mapping
+        Of its function.
+    """
+
+    evaluator: Evaluator
+    name: str
+    options: Options
+
+    @cached_property
+    def function(self) -> Function:
+        """The function itself."""
+        return self.evaluator.function(self.name, **self.options)
+
+    def having(self, **options: Any) -> Code:
+        """The same with further options."""
+        return Code(self.evaluator, self.name, {**self.options, **options})
+
+    def results(
+        self,
+        evaluator: Evaluator,
+        arrays: tuple[ArrayLike, ...],
+        wrenches: Wrenches | None = None,
+        base: BaseMotion | None = None,
+        extra: tuple[Array, ...] = (),
+    ) -> tuple[Array, ...] | None:
+        """What the function gives; ``None`` where that is not numbers.
+
+        Parameters
+        ----------
+        evaluator : Evaluator
+            At the time of the states.
+        arrays : tuple of array_like
+            Inputs of the quantity.
+        wrenches, base
+            As in `robodyn.Robot.forward_dynamics`.
+        extra : tuple of ndarray
+            Inputs that options ask for.
+
+        Raises
+        ------
+        ShapeError
+            For inputs that do not fit, or are not finite.
+        """
+        if base is None and not wrenches and not extra and evaluator.of_state_alone:
+            found = _numbers(self.function(*arrays))
+            if found is not None:
+                return found
+        return _numbers(
+            evaluator.results(
+                self.name, arrays, base=base, wrenches=wrenches, extra=extra, **self.options
+            )
+        )
+
+
+def _numbers(found: Any) -> tuple[Array, ...] | None:
+    """Results as a tuple; ``None`` if one of them holds NaN."""
+    results = found if isinstance(found, tuple) else (found,)
+    return results if all(map(all_numbers, results)) else None
+
+
+class StraightLine:
+    """Which dynamics of a linkage can be straight-line code, over rows that are independent.
+
+    It depends on the linkage alone, and is the same object at all times. Each of its answers is
+    `Code`, or ``None`` where the dynamics have to be solved numerically, by a decomposition that
+    reveals the rank.
+
+    Parameters
+    ----------
+    model : Model
+    evaluator : Evaluator
+    rows : ConstraintRows
+        At time zero, of a linkage that depends on time.
+    mobility : Mobility
+    """
+
+    def __init__(
+        self, model: Model, evaluator: Evaluator, rows: ConstraintRows, mobility: Mobility
+    ) -> None:
+        self._model, self._evaluator = model, evaluator
+        self._rows, self._mobility = rows, mobility
+        self._hybrid: dict[tuple[int, ...], Code | None] = {}
+        self._inverse: dict[tuple[int, ...], Code | None] = {}
+        self._motor_probes: dict[tuple[int, ...], Probe] = {}
+
+    @cached_property
+    def forward(self) -> Code | None:
+        """Forward dynamics: the same rows suffice in all postures, and all speeds move mass."""
+        found = self._mobility.analysis.choice
+        if found is None or self._model.undetermined(()):
+            return None
+        return Code(self._evaluator, "forward_dynamics", found.options)
+
+    def hybrid(self, controlled: tuple[int, ...]) -> Code | None:
+        """Hybrid dynamics: the same rows suffice in the speeds that are not controlled."""
+        if controlled not in self._hybrid:
+            try:
+                self._hybrid[controlled] = self._beside(controlled)
+            except (ShapeError, TopologyError):  # there is no posture to look at
+                self._hybrid[controlled] = None
+        return self._hybrid[controlled]
+
+    def _beside(self, controlled: tuple[int, ...]) -> Code | None:
+        free = [k for k in range(self._model.bodies.nv) if k not in controlled]
+        rank = self._mobility.analysis.general_rank
+        if self.forward is None or not spanning_rows(self._jacobian[..., free], rank):
+            return None
+        options = {**self.forward.options, "controlled": controlled}
+        return Code(self._evaluator, "hybrid_dynamics", options)
+
+    def inverse(self, motors: tuple[int, ...]) -> Code | None:
+        """Inverse dynamics with motors at some speeds: they are as many as motions."""
+        if motors not in self._inverse:
+            self._inverse[motors] = self._by(motors)
+        return self._inverse[motors]
+
+    def _by(self, motors: tuple[int, ...]) -> Code | None:
+        found = self._mobility.analysis
+        if found.choice is None:
+            return None
+        K = self._rows.interpreted_jacobian(self._mobility.far)[:, list(found.choice.rows)]
+        over = motors_of(K, found.choice, found.general_rank, motors)
+        if over is None:
+            return None
+        options = {"rows": found.choice.rows, **vars(over)}
+        return Code(self._evaluator, "inverse_dynamics", options)
+
+    # -- how near to a singular posture such code has numbers -----------------------------------
+
+    @cached_property
+    def probe(self) -> Probe:
+        """Of forward dynamics."""
+        return probe(self._jacobian, self._model.some_mass_matrix, self._distance)
+
+    def motor_probe(self, dependent: tuple[int, ...]) -> Probe:
+        """Of inverse dynamics, where given speeds have no motors."""
+        if dependent not in self._motor_probes:
+            self._motor_probes[dependent] = motor_probe(self._jacobian, dependent, self._distance)
+        return self._motor_probes[dependent]
+
+    @cached_property
+    def _jacobian(self) -> Array:
+        """Of the rows of the code, in the regular postures that were analysed."""
+        choice = self._mobility.analysis.choice
+        return np.asarray(self._regular[:, [] if choice is None else list(choice.rows)])
+
+    @cached_property
+    def _regular(self) -> Array:
+        found = self._mobility.analysis
+        return self._rows.interpreted_jacobian(found.postures[list(found.regular)])
+
+    @cached_property
+    def _distance(self) -> float:
+        """Of these postures from singular ones."""
+        rank, setup = self._mobility.analysis.general_rank, self._model.setup
+        if not rank:
+            return 0.0
+        K = self._regular / np.array(setup.row_units)[:, None] * np.array(setup.speed_units)
+        return float(np.median(np.linalg.svd(K, compute_uv=False)[:, rank - 1]))
