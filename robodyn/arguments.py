@@ -198,19 +198,23 @@ def _check(kind: Any) -> Check | None:
         parts = {ArrayLike, *typing.get_args(ArrayLike)}
         array = ArrayLike in arguments or (parts - {ArrayLike} <= {*arguments} and len(parts) > 1)
         others = [x for x in arguments if not (array and x in parts)]
-        checks = [_check(each) for each in others]
+        checks = [_check(each) or _check_of_methods(each) for each in others]
         if array:  # where a mapping may be given instead, NaN in an array means "not given"
             named_too = any(typing.get_origin(each) is Mapping for each in others)
             checks.append(numbers if named_too else _array)
         known = [check for check in checks if check is not None]
         return functools.partial(_one_of, known) if len(known) == len(checks) else None
-    if isinstance(kind, type) and kind not in (Any, object) and not _is_protocol(kind):
-        return functools.partial(_instance, kind)
-    return None
+    if isinstance(kind, type) and kind not in (Any, object):
+        if _methods(kind) is None:
+            return functools.partial(_instance, kind)
+    return None  # of a protocol alone, whoever uses it says what is missing
 
 
-def _is_protocol(kind: type) -> bool:
-    return bool(getattr(kind, "_is_protocol", False))
+def _methods(kind: type) -> tuple[str, ...] | None:
+    """Names of the methods of a protocol, but for special ones; ``None`` of another class."""
+    if not getattr(kind, "_is_protocol", False):
+        return None
+    return tuple(name for name, x in vars(kind).items() if callable(x) and name[0] != "_")
 
 
 def _array(name: str, given: Any) -> None:
@@ -232,6 +236,18 @@ def _number(name: str, given: Any) -> None:
 def _function(name: str, given: Any) -> None:
     if not callable(given):
         raise ShapeError(f"{name} is {shown(given)}, expected a function", name=name, given=given)
+
+
+def _check_of_methods(kind: Any) -> Check | None:
+    """The check of a protocol that is one of several things."""
+    methods = _methods(kind) if isinstance(kind, type) else None
+    return functools.partial(_has_methods, methods) if methods else None
+
+
+def _has_methods(methods: Sequence[str], name: str, given: Any) -> None:
+    if not all(callable(getattr(given, method, None)) for method in methods):
+        expected = f"an object with {' and '.join(methods)}"
+        raise ShapeError(f"{name} is {shown(given)}, expected {expected}", name=name, given=given)
 
 
 def _instance(kind: type, name: str, given: Any) -> None:

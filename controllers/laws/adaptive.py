@@ -13,14 +13,15 @@ from robodyn import BasePath, Robot, SettingsError, ShapeError, UnknownNameError
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 from robodyn.arrays import named
-from robodyn.simulation import ControllerSample, StatefulController
+from robodyn.simulation import ControllerSample
+from robodyn.simulation.control.controller import State
 
 from ..support.gains import checked_call, gain
 from ..support.motor_space import motor_space
 from ..support.plant import base_path, motor_speeds
 from ..support.symbols import asked, base_at, is_symbolic, times
 from ..support.travelling import made_of
-from ..wrappers.wrapping import alone
+from ..wrappers.wrapping import first_forces
 from .passivity_based import PassivityBased
 
 __all__ = ["Adaptive"]
@@ -91,7 +92,7 @@ class Adaptive:
     True
     """
 
-    remembers: ClassVar[tuple[str, ...]] = ("parameters",)
+    recorded: ClassVar[tuple[str, ...]] = ("parameters",)
     symbolic: ClassVar[bool] = True
 
     controller: PassivityBased
@@ -133,24 +134,21 @@ class Adaptive:
 
     @checked_call
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
-        """What it asks for before it has learnt anything, shape (..., nv) [N m, N]."""
-        return alone(self, t, q, v)
+        """What it asks for at a first sample, at time ``t`` [s], shape (..., nv) [N m, N]."""
+        return first_forces(self, t, q, v)
 
-    def fresh(self) -> StatefulController:
-        """The same at the start of a motion, with a memory of that motion alone."""
-        return StatefulController(self)
+    def initial_state(self, sample: ControllerSample) -> State:
+        """The parameters to start from."""
+        zeros = np.zeros((*sample.v.shape[:-1], len(self._first)))
+        return {"parameters": self._first + zeros, "rate": zeros}
 
-    def answer(
-        self, look: ControllerSample, memory: Any
-    ) -> tuple[FloatArray, dict[str, FloatArray]]:
-        """Torques, and what has been learnt: the parameters, and how fast they change."""
-        law, t, q, v = self.controller, look.t, look.q, look.v
+    def update(self, sample: ControllerSample, state: State) -> tuple[FloatArray, State]:
+        """Torques; the parameters, and how fast they change."""
+        law, t, q, v = self.controller, sample.t, sample.q, sample.v
         s, a = law.sliding(t, q, v)
         Y = self._regressor(q, v, s, a, base_at(self._path, t), t) @ self._directions
         rate = -self._adaptation * times(np.swapaxes(Y, -1, -2), s)
-        learnt = self._first + np.zeros(rate.shape)
-        if memory is not None:
-            learnt = memory["parameters"] + 0.5 * look.h * (memory["rate"] + rate)
+        learnt = state["parameters"] + 0.5 * sample.h * (state["rate"] + rate)
         tau = law(t, q, v) + times(Y, learnt - self._own)
         return tau, {"parameters": learnt, "rate": rate}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,13 +13,14 @@ from numpy.typing import ArrayLike
 from robodyn import Robot, ShapeError
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
-from robodyn.simulation import ControllerSample, StatefulController
+from robodyn.simulation import ControllerSample
+from robodyn.simulation.control.controller import State
 
 from ..support.gains import checked_call, gain, state_of
 from ..support.plant import base_path
 from ..support.symbols import asked, base_at
 from ..support.wrench import in_world, six
-from ..wrappers.wrapping import alone
+from ..wrappers.wrapping import first_forces
 from .operational_space import OperationalSpace
 
 __all__ = ["Admittance"]
@@ -54,7 +55,7 @@ class Admittance:
         the wrench is none.
     """
 
-    remembers: ClassVar[tuple[str, ...]] = ("shift",)
+    recorded: ClassVar[tuple[str, ...]] = ("shift",)
 
     position: OperationalSpace
     wrench: Callable[[float, FloatArray, FloatArray], ArrayLike]
@@ -92,25 +93,22 @@ class Admittance:
 
     @checked_call
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
-        """Torques at the first look, when nothing has given way, shape (..., nv) [N m, N]."""
-        return alone(self, t, q, v)
+        """What it asks for at a first sample, at time ``t`` [s], shape (..., nv) [N m, N]."""
+        return first_forces(self, t, q, v)
 
-    def fresh(self) -> StatefulController:
-        """The same at the start of a motion, with a memory of that motion alone."""
-        return StatefulController(self)
+    def initial_state(self, sample: ControllerSample) -> State:
+        """The reference where it is, and no wrench."""
+        zeros = np.zeros((*sample.v.shape[:-1], len(self._m)))
+        return {"shift": zeros, "rate": zeros, "force": zeros}
 
-    def answer(
-        self, look: ControllerSample, memory: Any
-    ) -> tuple[FloatArray, dict[str, FloatArray]]:
-        """Torques, and what is remembered: by how much the reference gave way, how fast, why."""
-        force = self.force(look.t, look.q, look.v)
-        x, dx = np.zeros((2, *force.shape))
-        grown = look.over(self._over)
-        if memory is not None:
-            state = memory["shift"], memory["rate"], memory["force"]
-            x, dx = (sum(grown[:, j, k] * state[k] for k in range(3)) for j in range(2))
+    def update(self, sample: ControllerSample, state: State) -> tuple[FloatArray, State]:
+        """Torques; by how much the reference gives way, how fast, and the wrench that does it."""
+        force = self.force(sample.t, sample.q, sample.v)
+        grown = sample.function_of_dt(self._over)
+        known = state["shift"], state["rate"], state["force"]
+        x, dx = (sum(grown[:, j, k] * known[k] for k in range(3)) for j in range(2))
         ddx = (force - self._d * dx - self._k * x) / self._m
-        tau = self.position.shifted(look.t, look.q, look.v, (x, dx, ddx))
+        tau = self.position.shifted(sample.t, sample.q, sample.v, (x, dx, ddx))
         return tau, {"shift": x, "rate": dx, "force": force}
 
     @checked_call

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike
 from robodyn import BasePath, Robot
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
-from robodyn.simulation import ControllerSample, StatefulController
+from robodyn.simulation import Controller, ControllerSample
+from robodyn.simulation.control.controller import INNER, State
 
 from ..support.gains import checked_call, gain, state_of
 from ..support.momentum import Balance, balance
@@ -19,11 +20,10 @@ from ..support.plant import Base, base_path, motor_mask
 from ..support.symbols import base_at
 from ..support.travelling import made_of
 from ..wrappers.wrapping import (
-    Controller,
-    alone,
-    asked_of,
-    remembering,
+    first_forces,
+    initial_state_of,
     robot_of,
+    update_of,
     wrapped,
 )
 
@@ -89,7 +89,7 @@ class DisturbanceObserver:
     True
     """
 
-    remembers: ClassVar[tuple[str, ...]] = ("disturbance",)
+    recorded: ClassVar[tuple[str, ...]] = ("disturbance",)
 
     controller: Controller
     gain: ArrayLike
@@ -120,27 +120,27 @@ class DisturbanceObserver:
 
     @checked_call
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
-        """What it asks for before it has seen anything, shape (..., nv) [N m, N]."""
-        return alone(self, t, q, v)
+        """What it asks for at a first sample, at time ``t`` [s], shape (..., nv) [N m, N]."""
+        return first_forces(self, t, q, v)
 
-    def fresh(self) -> StatefulController:
-        """The same at the start of a motion, with a memory of that motion alone."""
-        return remembering(self)
+    def initial_state(self, sample: ControllerSample) -> State:
+        """No disturbance, and the momentum of the robot as it is."""
+        q, v = state_of(robot_of(self), sample.q, sample.v)
+        inner = initial_state_of(self.controller, sample._replace(q=q, v=v))
+        known = self._balance.at(q, v, base_at(self._path, sample.t), sample.t)
+        return {"disturbance": np.zeros(v.shape, v.dtype), **known, INNER: inner}
 
-    def answer(
-        self, look: ControllerSample, memory: Any
-    ) -> tuple[FloatArray, dict[str, FloatArray]]:
-        """Forces, and what is remembered: the residual, and the equations of motion."""
-        q, v = state_of(robot_of(self), look.q, look.v)
-        base = base_at(self._path, look.t)
-        at, known = self._balance.speeds, self._balance.at(q, v, base, look.t)
-        part, gain = look.over(lambda h: _forgotten(h, self._gain))
+    def update(self, sample: ControllerSample, state: State) -> tuple[FloatArray, State]:
+        """Forces, and the residual with the terms of the equations of motion that it is made of."""
+        q, v = state_of(robot_of(self), sample.q, sample.v)
+        base = base_at(self._path, sample.t)
+        at, known = self._balance.speeds, self._balance.at(q, v, base, sample.t)
+        part, gain = sample.function_of_dt(lambda h: _forgotten(h, self._gain))
         found = np.zeros(v.shape, v.dtype)
-        if memory is not None:
-            impulse = self._balance.impulse(memory, known, look.h) - look.impulse[..., at]
-            found[..., at] = (1.0 - part) * memory["disturbance"][..., at] + gain * impulse
-        tau = asked_of(self.controller, look.t, q, v) - self._motors * found
-        return tau, {"disturbance": found} | known
+        impulse = self._balance.impulse(state, known, sample.h) - sample.impulse[..., at]
+        found[..., at] = (1.0 - part) * state["disturbance"][..., at] + gain * impulse
+        own, inner = update_of(self.controller, sample._replace(q=q, v=v), state[INNER])
+        return own - self._motors * found, {"disturbance": found, **known, INNER: inner}
 
 
 def _forgotten(h: FloatArray, gain: FloatArray) -> FloatArray:

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from robodyn import Robot, SettingsError
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
+from robodyn.simulation import Controller, ControllerSample
+from robodyn.simulation.control.controller import INNER, State
 
 from ..support.gains import at_speeds, checked_call, function, state_of
 from ..support.plant import at_motors, motor_mask
 from ..support.symbols import dynamics, is_symbolic, reference_at
 from ..wrappers.wrapping import (
-    Controller,
-    asked_of,
-    begun_around,
+    first_forces,
+    initial_state_of,
     robot_of,
+    update_of,
     wrapped,
 )
 
@@ -87,22 +89,25 @@ class FrictionCompensation:
         """Whether it is arithmetic only: whether the controller in it is."""
         return bool(getattr(self.controller, "symbolic", False))
 
-    @property
-    def fresh(self) -> Callable[[], Self] | None:
-        """Makes the same at the start of a motion; none if nothing in it has a memory."""
-        return begun_around(self)
-
     @checked_call
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
-        """Forces, shape (..., nv) [N m, N], at time ``t`` [s]."""
-        robot = robot_of(self)
-        q, v = state_of(robot, q, v)
+        """Forces, shape (..., nv) [N m, N], at time ``t`` [s]; those at a first sample."""
+        return first_forces(self, t, q, v)
+
+    def initial_state(self, sample: ControllerSample) -> State:
+        """The state of the controller in it."""
+        return {INNER: initial_state_of(self.controller, sample)}
+
+    def update(self, sample: ControllerSample, state: State) -> tuple[FloatArray, State]:
+        """Forces of the controller, and what friction takes."""
+        robot, t = robot_of(self), sample.t
+        q, v = state_of(robot, sample.q, sample.v)
         speeds = v
         if self.reference is not None:
             _, wanted, _ = reference_at(robot, self.reference, t)
             speeds = at_motors(self._motors, at_speeds("velocities", wanted, robot.nv), v)
-        own = asked_of(self.controller, t, q, v)
-        return np.asarray(own + self.share * self._given_back(t, q, speeds))
+        own, inner = update_of(self.controller, sample._replace(q=q, v=v), state[INNER])
+        return np.asarray(own + self.share * self._given_back(t, q, speeds)), {INNER: inner}
 
     def _given_back(self, t: Any, q: FloatArray, v: FloatArray) -> FloatArray:
         moving, still = (self._passive(t, q, x) for x in (v, np.zeros(np.shape(v))))

@@ -131,5 +131,5 @@ class Impedance:
     def _measured(self, t: float) -> FloatArray:
         wrench: Any = self.wrench
         if isinstance(t, SymbolicTime) and not getattr(wrench, "symbolic", False):
-            return t.sampled("wrench", lambda at: (six(wrench(at), at),))[0]
+            return t.sampled("wrench", lambda at: (six(wrench(at), at),), (wrench,))[0]
         return six(wrench(t), t)

@@ -123,7 +123,7 @@ class TimeVaryingLQR:
         """Torques, shape (..., nv) [N m, N], at time ``t`` [s]."""
         q, v = state_of(self.robot, q, v)
         if isinstance(t, SymbolicTime):
-            wanted = t.sampled("motion", self._wanted)
+            wanted = t.sampled("motion", self._wanted, (self,))
         else:
             wanted = self._wanted(t)
         q_ref, v_ref, tau, K = wanted

@@ -43,7 +43,8 @@ def reference_at(
     if getattr(reference, "symbolic", False):
         found = wanted(reference(t), robot.nq, t)
     else:
-        found = t.sampled("reference", lambda at: wanted(reference(at), robot.nq, at))
+        of = (reference,)
+        found = t.sampled("reference", lambda at: wanted(reference(at), robot.nq, at), of)
     if max(map(np.ndim, found)) > 1:
         raise Untraceable
     return found
@@ -59,7 +60,7 @@ def base_at(path: BasePath | None, t: float) -> BaseMotion | Mapping[str, Array]
         return motion.pose, motion.twist, motion.acceleration
 
     names = ("base_pose", "base_twist", "base_acceleration")
-    return dict(zip(names, t.sampled("base", parts), strict=True))
+    return dict(zip(names, t.sampled("base", parts, (path,)), strict=True))
 
 
 def asked(

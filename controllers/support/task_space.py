@@ -215,7 +215,7 @@ class Task:
         if isinstance(t, SymbolicTime) and not getattr(reference, "symbolic", False):
             path = self._path
             return t.sampled(
-                "task", lambda at: self._wanted(at, None if path is None else path(at))
+                "task", lambda at: self._wanted(at, None if path is None else path(at)), (self,)
             )
         return self._wanted(t, base)
 

@@ -12,16 +12,16 @@ from numpy.typing import ArrayLike
 from robodyn import SettingsError, UnknownNameError
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
-from robodyn.simulation import ControllerSample, StatefulController
+from robodyn.simulation import Controller, ControllerSample
+from robodyn.simulation.control.controller import INNER, State
 
 from ..support.gains import checked_call
 from .wrapping import (
-    Controller,
-    alone,
-    asked_of,
+    first_forces,
     fitting,
+    initial_state_of,
     positive,
-    remembering,
+    update_of,
     wrapped,
 )
 
@@ -39,8 +39,8 @@ class Filtered:
 
     The filter is Butterworth's: flat up to ``cutoff``, where it lets 0.707 of an oscillation pass;
     beyond, ``order`` decades less a decade of frequency. Its first-order form is
-    ``y' = cutoff (u - y)``. It takes its input for linear between looks, and follows it exactly
-    then. At the first look it is at rest at its input. What comes out is
+    ``y' = cutoff (u - y)``. It takes its input for linear between samples, and follows it
+    exactly then. At the first sample it is at rest at its input. What comes out is
     ``run.memory["filtered"]``.
 
     Attributes
@@ -65,7 +65,7 @@ class Filtered:
         For another signal.
     """
 
-    remembers: ClassVar[tuple[str, ...]] = ("filtered",)
+    recorded: ClassVar[tuple[str, ...]] = ("filtered",)
 
     controller: Controller
     cutoff: ArrayLike
@@ -95,34 +95,51 @@ class Filtered:
 
     @checked_call
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
-        """What it asks for at its first look, at time ``t`` [s], shape (..., nv) [N m, N]."""
-        return alone(self, t, q, v)
+        """What it asks for at a first sample, at time ``t`` [s], shape (..., nv) [N m, N]."""
+        return first_forces(self, t, q, v)
 
-    def fresh(self) -> StatefulController:
-        """The same at the start of a motion, with a memory of that motion alone."""
-        return remembering(self)
+    def initial_state(self, sample: ControllerSample) -> State:
+        """The filter at rest."""
+        if self.signal == "speed":
+            own = self._at_rest(np.asarray(sample.v))
+            sample = sample._replace(v=own["filtered"])
+            return {**own, INNER: initial_state_of(self.controller, sample)}
+        inner = initial_state_of(self.controller, sample)
+        return {**self._at_rest(update_of(self.controller, sample, inner)[0]), INNER: inner}
 
-    def answer(self, look: ControllerSample, memory: Any) -> tuple[FloatArray, dict[str, Any]]:
+    def update(self, sample: ControllerSample, state: State) -> tuple[FloatArray, State]:
         """Forces, and the state of the filter."""
         if self.signal == "speed":
-            memory = self._passed(look, np.asarray(look.v), memory)
-            return asked_of(self.controller, look.t, look.q, memory["filtered"]), memory
-        memory = self._passed(look, asked_of(self.controller, look.t, look.q, look.v), memory)
-        return memory["filtered"], memory
+            own = self._moved(sample, np.asarray(sample.v), state)
+            sample = sample._replace(v=own["filtered"])
+            tau, inner = update_of(self.controller, sample, state[INNER])
+            return tau, {**own, INNER: inner}
+        tau, inner = update_of(self.controller, sample, state[INNER])
+        own = self._moved(sample, tau, state)
+        return own["filtered"], {**own, INNER: inner}
 
-    def _passed(self, look: ControllerSample, u: FloatArray, memory: Any) -> dict[str, Any]:
-        """The filter after its input has come to ``u``: real and imaginary part of each mode."""
-        cutoff = fitting("cutoff", self._cutoff, u.shape[-1])
-        grown = look.over(lambda h: _over(h, np.array([p for p, _ in self._modes]), cutoff))
-        states, y = [], np.zeros(u.shape)
-        for k, (pole, weight) in enumerate(self._modes):
-            if memory is None:
-                x = -1.0 / (pole * cutoff)
-                re, im = x.real * u, x.imag * u
-            else:
-                before, u0 = memory["states"][2 * k : 2 * k + 2], memory["input"]
-                re, im = _moved(grown[k], before[0], before[1], u0, u - u0)
-            states += [re, im]
+    def _at_rest(self, u: FloatArray) -> dict[str, Any]:
+        """The filter whose input has always been ``u``: real and imaginary part of each mode."""
+        cutoff, states = fitting("cutoff", self._cutoff, u.shape[-1]), list[FloatArray]()
+        for pole, _ in self._modes:
+            x = -1.0 / (pole * cutoff)
+            states += [x.real * u, x.imag * u]
+        return self._state(states, u)
+
+    def _moved(self, sample: ControllerSample, u: FloatArray, state: State) -> dict[str, Any]:
+        """The filter after its input has come to ``u``."""
+        cutoff, states = fitting("cutoff", self._cutoff, u.shape[-1]), list[FloatArray]()
+        poles = np.array([pole for pole, _ in self._modes])
+        grown = sample.function_of_dt(lambda h: _over(h, poles, cutoff))
+        before, last = state["states"], state["input"]
+        for k in range(len(self._modes)):
+            states += _moved(grown[k], before[2 * k], before[2 * k + 1], last, u - last)
+        return self._state(states, u)
+
+    def _state(self, states: list[FloatArray], u: FloatArray) -> dict[str, Any]:
+        """The state of the filter, and what comes out of it."""
+        cutoff, y = fitting("cutoff", self._cutoff, u.shape[-1]), np.zeros(u.shape)
+        for (_, weight), re, im in zip(self._modes, states[::2], states[1::2], strict=True):
             y = y + weight.real * cutoff * re - weight.imag * cutoff * im
         return {"filtered": y, "states": states, "input": u}
 

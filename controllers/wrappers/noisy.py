@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,10 +13,17 @@ from numpy.typing import ArrayLike
 from robodyn import Robot, SettingsError, ShapeError
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
+from robodyn.simulation import Controller, ControllerSample
+from robodyn.simulation.control.controller import INNER, State
 from robodyn.tolerances import SAME_NOISE
 
 from ..support.gains import checked_call
-from .wrapping import wrapped
+from .wrapping import (
+    first_forces,
+    initial_state_of,
+    update_of,
+    wrapped,
+)
 
 __all__ = ["Noisy"]
 
@@ -54,7 +60,7 @@ class Noisy:
         than speeds.
     """
 
-    controller: Callable[[float, FloatArray, FloatArray], ArrayLike]
+    controller: Controller
     position: ArrayLike = 0.0
     velocity: ArrayLike = 0.0
     seed: int = 0
@@ -86,7 +92,20 @@ class Noisy:
     @checked_call
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> ArrayLike:
         """What the controller asks for, given what it sees, shape (..., nv) [N m, N]."""
-        return self.controller(t, *self.measured(t, q, v))
+        return first_forces(self, t, q, v)
+
+    def initial_state(self, sample: ControllerSample) -> State:
+        """The state of the controller in it."""
+        return {INNER: initial_state_of(self.controller, self._seen(sample))}
+
+    def update(self, sample: ControllerSample, state: State) -> tuple[FloatArray, State]:
+        """Forces of the controller, given what it sees."""
+        tau, inner = update_of(self.controller, self._seen(sample), state[INNER])
+        return tau, {INNER: inner}
+
+    def _seen(self, sample: ControllerSample) -> ControllerSample:
+        q, v = self.measured(sample.t, sample.q, sample.v)
+        return sample._replace(q=q, v=v)
 
     @checked_call
     def measured(self, t: float, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -123,13 +142,6 @@ class Noisy:
                 name="robot",
             )
         return self.robot.integrate(q, off), speed
-
-    def fresh(self) -> Callable[[float, FloatArray, FloatArray], ArrayLike]:
-        """The same at the start of a motion; what is behind the sensors may have a memory."""
-        inner = getattr(self.controller, "fresh", None)
-        if inner is None:
-            return self
-        return dataclasses.replace(self, controller=inner())
 
     def of_motion(self, k: int) -> Noisy:
         """That of the k-th of these motions alone."""

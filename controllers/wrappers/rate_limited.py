@@ -11,17 +11,18 @@ from numpy.typing import ArrayLike
 from robodyn import ShapeError
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
-from robodyn.simulation import ControllerSample, StatefulController
+from robodyn.simulation import Controller, ControllerSample
+from robodyn.simulation.control.controller import INNER, State
+from robodyn.tolerances import NO_TIME
 
 from ..support.gains import checked_call
 from ..support.symbols import cut, is_symbolic
 from .wrapping import (
-    Controller,
-    alone,
-    asked_of,
+    first_forces,
     fitting,
+    initial_state_of,
     positive,
-    remembering,
+    update_of,
     wrapped,
 )
 
@@ -32,7 +33,7 @@ __all__ = ["RateLimited"]
 class RateLimited:
     """Another controller whose forces change by no more than ``rate`` times the time that passes.
 
-    It remembers the forces that it asked for last: ``run.memory["torque"]``.
+    Its state is the forces that it asked for last, ``run.memory["torque"]``.
 
     Attributes
     ----------
@@ -51,7 +52,7 @@ class RateLimited:
         ``start`` that is not finite.
     """
 
-    remembers: ClassVar[tuple[str, ...]] = ("torque",)
+    recorded: ClassVar[tuple[str, ...]] = ("torque",)
 
     controller: Controller
     rate: ArrayLike
@@ -82,29 +83,32 @@ class RateLimited:
 
     @checked_call
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
-        """What it asks for at its first look, at time ``t`` [s], shape (..., nv) [N m, N]."""
-        return alone(self, t, q, v)
+        """What it asks for at a first sample, at time ``t`` [s], shape (..., nv) [N m, N]."""
+        return first_forces(self, t, q, v)
 
-    def fresh(self) -> StatefulController:
-        """The same at the start of a motion, with a memory of that motion alone."""
-        return remembering(self)
+    def initial_state(self, sample: ControllerSample) -> State:
+        """The forces to start from."""
+        inner = initial_state_of(self.controller, sample)
+        if self.start is None:
+            tau, _ = update_of(self.controller, sample, inner)
+        else:
+            start = fitting("start", np.array(self.start, float), sample.v.shape[-1])
+            tau = start + np.zeros(sample.v.shape)
+        return {"torque": tau, INNER: inner}
 
-    def answer(
-        self, look: ControllerSample, memory: Any
-    ) -> tuple[FloatArray, dict[str, FloatArray]]:
-        """Forces as they may be, after those that are remembered."""
-        tau = asked_of(self.controller, look.t, look.q, look.v)
-        nv = tau.shape[-1]
-        rate = fitting("rate", self._rate, nv)
-        if memory is not None:
-            tau = _within(tau, memory["torque"], rate * look.h)
-        elif self.start is not None:
-            tau = fitting("start", np.array(self.start, float), nv) + np.zeros(tau.shape)
-        return tau, {"torque": tau}
+    def update(self, sample: ControllerSample, state: State) -> tuple[FloatArray, State]:
+        """Forces as near to those of the controller as the rate lets them come."""
+        tau, inner = update_of(self.controller, sample, state[INNER])
+        rate = fitting("rate", self._rate, tau.shape[-1])
+        tau = _within(tau, state["torque"], rate, sample)
+        return tau, {"torque": tau, INNER: inner}
 
 
-def _within(tau: FloatArray, last: FloatArray, change: FloatArray) -> FloatArray:
-    """Forces, or what is nearest to them and differs from the last ones by no more than that."""
+def _within(
+    tau: FloatArray, last: FloatArray, rate: FloatArray, sample: ControllerSample
+) -> FloatArray:
+    """Forces, or the nearest to them that differ from the last ones by no more than the rate."""
     if not is_symbolic(tau):
-        return np.clip(tau, last - change, last + change)
+        return np.clip(tau, last - rate * sample.h, last + rate * sample.h)
+    change = rate * sample.function_of_dt(lambda h: np.maximum(h, NO_TIME))
     return np.asarray(last + cut(tau - last, change), object)

@@ -1,48 +1,55 @@
-"""A digital controller: it looks now and then, counts in steps, and takes its time."""
+"""A digital controller: it has a sample period, a delay, and encoders with finite resolution."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from robodyn import Robot, SettingsError, ShapeError
 from robodyn.arguments import check_fields
 from robodyn.array_types import Array, FloatArray
-from robodyn.simulation import ControllerSample, StatefulController
-from robodyn.simulation.control.callbacks import torque
-from robodyn.simulation.control.sample_tracer import Gate, SampleTracer
-from robodyn.simulation.control.tracing import Untraceable
+from robodyn.simulation import Controller, ControllerSample
+from robodyn.simulation.control.controller import INNER, State
+from robodyn.simulation.control.tracing import SymbolicTime, Trace, Untraceable, steps_between
+from robodyn.symbolic.scalar import Number, Scalar
 from robodyn.tolerances import SAMPLE_TIME_ROUNDING
 
 from ..support.gains import checked_call, state_of
 from ..support.symbols import is_symbolic
-from .wrapping import asked_of, remembering, wrapped
+from .wrapping import (
+    first_forces,
+    initial_state_of,
+    update_of,
+    wrapped,
+)
 
 __all__ = ["Sampled"]
+
 
 #: Most results that machine code has on their way.
 MAX_PENDING = 64
 
-Controller = Callable[[float, FloatArray, FloatArray], ArrayLike]
+#: What one number in a state may be.
+NUMBERS = (Scalar, int, float, np.number, np.bool_)
 
 
 @dataclass(frozen=True, eq=False)
 class Sampled:
     """Another controller as a digital one runs it.
 
-    It looks at the robot at the instants 0, ``period``, 2 ``period``, ..., and what it asks for
-    acts ``delay`` later, until the next result does; before the first one, nothing acts. A
-    simulation has it look and act at the first of its steps that is not earlier.
+    It samples the robot at the instants 0, ``period``, 2 ``period``, ..., and what it asks for
+    acts ``delay`` later, until the next result does; before the first one, nothing acts. In a
+    simulation it samples and acts at the first step that is not earlier.
 
     Attributes
     ----------
     controller : callable
-        ``tau = controller(t, q, v)``, called with the instant at which it looks.
+        ``tau = controller(t, q, v)``, called with the instant of the sample.
     period : float [s]
         Zero: at every step.
     delay : float [s]
@@ -62,8 +69,6 @@ class Sampled:
         If the controller is no function; when called, if it returns anything but numbers, one a
         speed, and if it is not known which positions are quaternions.
     """
-
-    remembers: ClassVar[tuple[str, ...]] = ()
 
     controller: Controller
     period: float
@@ -89,12 +94,16 @@ class Sampled:
 
     @checked_call
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
-        """What it asks for when it looks at time ``t`` [s], shape (..., nv) [N m, N]."""
-        if is_symbolic(q):
-            return asked_of(self.controller, t, q, v)
-        q, v = np.asarray(q), np.asarray(v)
-        seen = self._read(q, v.shape[-1]), _rounded(v, self.velocity_quantum)
-        return torque(self.controller, t, *seen)
+        """What it asks for at a sample at time ``t`` [s], shape (..., nv) [N m, N]."""
+        seen = self._seen(ControllerSample(t, q, v, 0.0, np.zeros(np.shape(v))))
+        return first_forces(self.controller, t, seen.q, seen.v)
+
+    def _seen(self, sample: ControllerSample) -> ControllerSample:
+        """What encoders make of a sample."""
+        if is_symbolic(sample.q):
+            return sample
+        q, v = np.asarray(sample.q), np.asarray(sample.v)
+        return sample._replace(q=self._read(q, v.shape[-1]), v=_rounded(v, self.velocity_quantum))
 
     def _read(self, q: FloatArray, nv: int) -> FloatArray:
         """Positions as encoders read them."""
@@ -114,90 +123,182 @@ class Sampled:
                 found[..., turn] = q[..., turn]
         return found
 
-    def fresh(self) -> StatefulController:
-        """The same at the start of a motion, with a memory of that motion alone."""
-        return remembering(self)
+    def initial_state(self, sample: ControllerSample) -> State:
+        """No sample taken, and no result on its way."""
+        sample = self._seen(sample)
+        inner = {INNER: initial_state_of(self.controller, sample)}
+        zeros = np.zeros(sample.v.shape)
+        if not isinstance(sample.t, SymbolicTime):
+            results = {"count": -1.0, "times": list[float](), "results": list[FloatArray]()}
+            return {**results, "sampled": sample.t, "impulse": zeros, **inner}
+        trace, nv = sample.t.trace, len(sample.v)
+        if trace.step is not None:
+            return {"results": np.zeros((self._steps_late(trace.step) + 1, nv)), **inner}
+        n = self._plan(trace).most
+        results = {"count": -1.0, "times": np.zeros(n), "results": np.zeros((n, nv))}
+        return {**results, "sampled": sample.t, "impulse": zeros, **inner}
 
-    def answer(self, look: ControllerSample, memory: Any) -> tuple[FloatArray, dict[str, Any]]:
-        """Forces, and what is remembered: how often it should have looked, when it did, and why."""
-        if isinstance(look.t, SampleTracer):
-            if look.t.step is not None:
-                return self._at_steps(look, look.t.step, memory)
-            return self._in_symbols(look, look.t, memory)
+    def update(self, sample: ControllerSample, state: State) -> tuple[FloatArray, State]:
+        """Forces; how many samples it should have taken, when it did, and results on their way."""
+        if isinstance(sample.t, SymbolicTime):
+            if sample.t.trace.step is not None:
+                return self._at_steps(sample, sample.t.trace.step, state)
+            return self._in_symbols(sample, sample.t.trace, state)
         slack = SAMPLE_TIME_ROUNDING * max(self.period, self.delay)
-        looks, times, coming = -1.0, list[float](), list[FloatArray]()
-        if memory is not None:
-            looks, times, coming = (memory[key] for key in ("looks", "times", "coming"))
-        due = math.floor((look.t + slack) / self.period) if self.period else looks + 1
-        if due > looks:
-            asked = self(look.t, look.q, look.v)
-            looks, times, coming = due, [look.t, *times], [asked, *coming]
-        acting = (k for k, at in enumerate(times) if at + self.delay <= look.t + slack)
+        count, times, results = (state[key] for key in ("count", "times", "results"))
+        inner, last = state[INNER], state["sampled"]
+        impulse = state["impulse"] + sample.impulse
+        due = math.floor((sample.t + slack) / self.period) if self.period else count + 1
+        if due > count:
+            own = self._seen(sample)._replace(h=sample.t - last, impulse=impulse)
+            asked, inner = update_of(self.controller, own, inner)
+            times, results = [sample.t, *times], [asked, *results]
+            count, last, impulse = due, sample.t, np.zeros(impulse.shape)
+        acting = (k for k, at in enumerate(times) if at + self.delay <= sample.t + slack)
         k = next(acting, len(times))
-        tau = coming[k] if k < len(times) else np.zeros(look.v.shape)
-        return tau, {"looks": looks, "times": times[: k + 1], "coming": coming[: k + 1]}
+        tau = results[k] if k < len(times) else np.zeros(sample.v.shape)
+        kept = {"count": count, "times": times[: k + 1], "results": results[: k + 1]}
+        return tau, {**kept, "sampled": last, "impulse": impulse, INNER: inner}
 
-    def _at_steps(self, look: ControllerSample, step: float, memory: Any) -> tuple[FloatArray, Any]:
-        """In symbols, for looks at equal steps.
+    def _steps_late(self, step: float) -> int:
+        """Steps by which results act late, where samples come at equal steps [s].
 
         Raises
         ------
         SettingsError
-            If these are not the times at which it looks.
+            If the controller in it is sampled at other times.
         """
         if self.period and abs(self.period - step) > SAMPLE_TIME_ROUNDING * step:
             raise SettingsError(
-                f"the step is {step:.6g} s, and {type(self).__name__} looks every "
+                f"the step is {step:.6g} s, and {type(self).__name__} has a period of "
                 f"{self.period:.6g} s: give step={self.period:.6g}, and call its functions then"
             )
-        asked = asked_of(self.controller, look.t, look.q, look.v)
-        coming = np.zeros(
-            (max(math.ceil(self.delay / step - SAMPLE_TIME_ROUNDING), 0) + 1, len(asked)), object
-        )
-        coming[0] = asked
-        if memory is not None:
-            coming[1:] = memory["coming"][:-1]
-        return coming[-1], {"coming": coming}
+        return max(math.ceil(self.delay / step - SAMPLE_TIME_ROUNDING), 0)
+
+    def _at_steps(
+        self, sample: ControllerSample, step: float, state: State
+    ) -> tuple[FloatArray, State]:
+        """In symbols, for samples at equal steps."""
+        asked, inner = update_of(self.controller, sample, state[INNER])
+        results = np.zeros((self._steps_late(step) + 1, len(asked)), object)
+        results[0], results[1:] = asked, state["results"][:-1]
+        return results[-1], {"results": results, INNER: inner}
+
+    def _plan(self, trace: Trace) -> _Plan:
+        """When it takes samples in a motion whose instants are known.
+
+        Raises
+        ------
+        Untraceable
+            If they are not known.
+        """
+        if trace.times is None or not len(trace.times):
+            raise Untraceable
+        return _plan(trace.times, self.period, self.delay)
 
     def _in_symbols(
-        self, look: ControllerSample, t: SampleTracer, memory: Any
-    ) -> tuple[FloatArray, Any]:
-        plan = _plan(t.times, self.period, self.delay)
+        self, sample: ControllerSample, trace: Trace, state: State
+    ) -> tuple[FloatArray, State]:
+        if getattr(sample.h, "intervals", steps_between) is not steps_between:
+            raise Untraceable  # within another one with a period of its own
+        plan = self._plan(trace)
         n = plan.most
-        row = t.table("sampled", 4 + 2 * n, plan.rows)
-        (looks, rests, looked, due), acting, times = row[:4], row[4 : 4 + n], row[4 + n :]
-        gate = Gate(looks, rests, plan.intervals, looked)
-        with t.only(gate):
-            asked = asked_of(self.controller, look.t, look.q, look.v)
-        coming = np.zeros((n, len(asked)), object)
-        coming[0] = asked
-        if memory is not None:
-            before = memory["coming"]
-            coming = gate.chosen(np.concatenate([coming[:1], before[:-1]]), before)
-        return acting @ coming, {"looks": due, "times": times, "coming": coming}
+        row = trace.sample_signal("sampled", 4 + 2 * n, partial(_rows, plan))
+        schedule, acting, times = SampleSchedule(*row[:4]), row[4 : 4 + n], row[4 + n :]
+        h, impulse = trace.interval(partial(_intervals, plan)), state["impulse"] + sample.impulse
+        own = sample._replace(h=h, impulse=impulse)  # type: ignore[arg-type]
+        asked, inner = update_of(self.controller, own, _copied(state[INNER]))
+        before = state["results"]
+        new = np.zeros((n, len(asked)), object)
+        new[0], new[1:] = asked, before[:-1]
+        results = schedule.chosen(new, before)
+        kept = {"count": schedule.due, "times": times, "results": results}
+        return acting @ results, {
+            **kept,
+            "sampled": schedule.latest,
+            "impulse": schedule.rests * impulse,
+            INNER: schedule.chosen(inner, state[INNER]),
+        }
+
+
+class SampleSchedule(NamedTuple):
+    """When a digital controller takes samples, in symbols for the present instant.
+
+    Attributes
+    ----------
+    samples, rests : Number
+        1 and 0 where it takes one, 0 and 1 where it does not.
+    latest : Number [s]
+        When it took the latest one, this instant counted.
+    due : Number
+        How many it should have taken.
+    """
+
+    samples: Number
+    rests: Number
+    latest: Number
+    due: Number
+
+    def chosen(self, new: Any, old: Any) -> Any:
+        """A state after a sample where it takes one, and the old one elsewhere, to the last bit.
+
+        Raises
+        ------
+        Untraceable
+            If they are made of other arrays, lists and mappings.
+        """
+        if isinstance(old, Mapping):
+            if not isinstance(new, Mapping) or new.keys() != old.keys():
+                raise Untraceable
+            return {key: self.chosen(new[key], old[key]) for key in old}
+        if type(old) in (list, tuple):
+            if type(new) is not type(old) or len(new) != len(old):
+                raise Untraceable
+            return type(old)(map(self.chosen, new, old))
+        if np.shape(new) != np.shape(old) or not isinstance(new, (np.ndarray, *NUMBERS)):
+            raise Untraceable
+        mixed = self.samples * np.asarray(new, object) + self.rests * np.asarray(old, object)
+        return np.asarray(mixed, object)
+
+
+def _copied(state: Any) -> Any:
+    """A state whose arrays may be written into."""
+    if isinstance(state, Mapping):
+        return {key: _copied(x) for key, x in state.items()}
+    if type(state) in (list, tuple):
+        return type(state)(map(_copied, state))
+    return state.copy() if isinstance(state, np.ndarray) else state
+
+
+def _rows(plan: _Plan, times: FloatArray, first: int, stop: int) -> FloatArray:
+    return plan.rows(first, stop)
+
+
+def _intervals(plan: _Plan, times: FloatArray, first: int, stop: int) -> FloatArray:
+    return plan.intervals[first:stop]
 
 
 class _Plan(NamedTuple):
-    """When a digital controller looks and acts, at each of n instants.
+    """When a digital controller takes samples and acts, at each of n instants.
 
     Attributes
     ----------
     most : int
-        Looks whose results are on their way at once, the latest one counted.
+        Samples whose results are on their way at once, the latest one counted.
     at : ndarray, shape (k,) [s]
-        Of all looks.
-    looks : ndarray of bool, shape (n,)
+        Of all samples.
+    taken : ndarray of bool, shape (n,)
     due : ndarray, shape (n,)
-        How often it should have looked, before the first instant as well.
+        How many samples it should have taken, before the first instant as well.
     latest, acting : ndarray of int, shape (n,)
-        The last look, and the one that acts; -1: none does.
+        The latest sample, and the one that acts; -1: none does.
     intervals : ndarray, shape (n,) [s]
-        Since the look before, where it looks; zero at the first.
+        Since the sample before, where it takes one; zero at the first.
     """
 
     most: int
     at: FloatArray
-    looks: Array
+    taken: Array
     due: FloatArray
     latest: Array
     acting: Array
@@ -206,40 +307,40 @@ class _Plan(NamedTuple):
     def rows(self, first: int, stop: int) -> FloatArray:
         """All that machine code has to be told of some instants, a row for each.
 
-        Whether it looks, whether it does not, when it did last, how often it should have; for the
-        looks on their way, counted backward from the latest, one for the one that acts, and when
-        they were: zero where there is none.
+        Whether it takes a sample, whether it does not, when it did last, how many it should have
+        taken; for the samples whose results are on their way, counted backward from the latest, one
+        for the one that acts, and when they were: zero where there is none.
         """
         some = slice(first, stop)
-        looks, latest, acting = self.looks[some], self.latest[some], self.acting[some]
+        taken, latest, acting = self.taken[some], self.latest[some], self.acting[some]
         back = latest[:, None] - np.arange(self.most)
         acts = (back == acting[:, None]) & (back >= 0)
         times = np.where(back >= 0, self.at[np.maximum(back, 0)], 0.0)
-        columns = [looks, ~looks, times[:, 0], self.due[some]]
+        columns = [taken, ~taken, times[:, 0], self.due[some]]
         return np.concatenate([np.stack(columns, axis=1, dtype=float), acts, times], axis=1)
 
 
 def _plan(t: FloatArray, period: float, delay: float) -> _Plan:
-    """When a digital controller looks and acts.
+    """When a digital controller takes samples and acts.
 
     Raises
     ------
     Untraceable
-        If that is no matter for machine code: it does not look at once, or too much is on its way.
+        If machine code cannot do it: there is no sample at once, or too much is on its way.
     """
     slack = SAMPLE_TIME_ROUNDING * max(period, delay)
     due = np.floor((t + slack) / period) if period else np.arange(len(t), dtype=float)
-    looks = np.diff(due, prepend=-1.0) > 0.0
-    at = t[looks]
-    latest = np.cumsum(looks) - 1
+    taken = np.diff(due, prepend=-1.0) > 0.0
+    at = t[taken]
+    latest = np.cumsum(taken) - 1
     acts = np.minimum(np.searchsorted(at + delay, t + slack, side="right") - 1, latest)
     most = int((latest - np.maximum(acts, 0)).max(initial=0)) + 1
-    if not looks[0] or most > MAX_PENDING:
+    if not taken[0] or most > MAX_PENDING:
         raise Untraceable
     since = np.diff(at, prepend=at[0])
-    waiting = since[-1] if len(at) > 1 else 1.0  # of no look: any that is not zero
-    intervals = np.where(looks, since[latest], waiting)
-    return _Plan(most, at, looks, due, latest, acts, intervals)
+    waiting = since[-1] if len(at) > 1 else 1.0  # of no sample: any that is not zero
+    intervals = np.where(taken, since[latest], waiting)
+    return _Plan(most, at, taken, due, latest, acts, intervals)
 
 
 def _rounded(x: FloatArray, quantum: float) -> FloatArray:

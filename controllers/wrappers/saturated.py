@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,16 +10,18 @@ from numpy.typing import ArrayLike
 from robodyn import Robot, SettingsError, ShapeError
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
+from robodyn.simulation import Controller, ControllerSample
+from robodyn.simulation.control.controller import INNER, State
 from robodyn.simulation.limits.joint_limits import effort_bounds
 
 from ..support.gains import checked_call
 from ..support.symbols import cut
 from .wrapping import (
-    Controller,
-    asked_of,
-    begun_around,
+    first_forces,
     fitting,
+    initial_state_of,
     robot_of,
+    update_of,
     wrapped,
 )
 
@@ -33,8 +33,7 @@ class Saturated:
     """Another controller whose forces are cut to ``-limits <= tau <= limits``.
 
     Forces within the limits stay as they are, to the last bit. It is arithmetic only, and part of
-    the compiled step if the controller in it is. Controllers with a memory in it are told which
-    forces act.
+    the compiled step if the controller in it is.
 
     Attributes
     ----------
@@ -92,21 +91,24 @@ class Saturated:
         """Whether it is arithmetic only: whether the controller in it is."""
         return bool(getattr(self.controller, "symbolic", False))
 
-    @property
-    def fresh(self) -> Callable[[], Self] | None:
-        """Makes the same at the start of a motion; none if nothing in it has a memory."""
-        return begun_around(self)
-
     @checked_call
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
-        """Forces, shape (..., nv) [N m, N], at time ``t`` [s]."""
-        tau = asked_of(self.controller, t, q, v)
+        """Forces, shape (..., nv) [N m, N], at time ``t`` [s]; those at a first sample."""
+        return first_forces(self, t, q, v)
+
+    def initial_state(self, sample: ControllerSample) -> State:
+        """The state of the controller in it."""
+        return {INNER: initial_state_of(self.controller, sample)}
+
+    def update(self, sample: ControllerSample, state: State) -> tuple[FloatArray, State]:
+        """Forces within the limits."""
+        tau, inner = update_of(self.controller, sample, state[INNER])
         nv = tau.shape[-1:]
         limits = np.broadcast_to(fitting("limits", self._limits, *nv), nv)
         tau[..., limits == 0.0] = 0.0
         at = np.flatnonzero(np.isfinite(limits) & (limits > 0.0))
         tau[..., at] = cut(tau[..., at], limits[at])
-        return tau
+        return tau, {INNER: inner}
 
 
 def _checked(value: ArrayLike) -> FloatArray:

@@ -1,10 +1,8 @@
-"""What wrappers around other controllers have in common: their numbers, and motions they begin."""
+"""What wrappers around other controllers have in common: their numbers, and what they hold."""
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,27 +10,22 @@ from numpy.typing import ArrayLike
 from robodyn import Robot, SettingsError, ShapeError
 from robodyn.array_types import FloatArray
 from robodyn.arrays import expect
-from robodyn.simulation import ControllerSample, StatefulController
-from robodyn.simulation.control.callbacks import torque
+from robodyn.simulation import ControllerSample
+from robodyn.simulation.control.callbacks import check_controller, checked_update
+from robodyn.simulation.control.controller import State, stateful
+from robodyn.simulation.control.tracing import Untraceable
 
-from ..support.gains import function
 from ..support.symbols import is_symbolic
 
 __all__ = [
-    "Controller",
-    "alone",
-    "asked_of",
-    "begun",
-    "begun_around",
+    "first_forces",
     "fitting",
+    "initial_state_of",
     "positive",
-    "remembering",
     "robot_of",
+    "update_of",
     "wrapped",
 ]
-
-Controller = Callable[[float, FloatArray, FloatArray], ArrayLike]
-Wrapper = TypeVar("Wrapper")
 
 
 def wrapped(controller: Any, robot: Robot | None) -> Robot | None:
@@ -43,7 +36,7 @@ def wrapped(controller: Any, robot: Robot | None) -> Robot | None:
     ShapeError
         If the controller is no function, or what is given as a robot is none.
     """
-    function("controller", controller, "(t, q, v)")
+    check_controller(controller)
     if robot is not None:
         expect("robot", robot, Robot)
         return robot
@@ -108,53 +101,41 @@ def fitting(name: str, given: FloatArray, nv: int) -> FloatArray:
     return given
 
 
-def begun(controller: Any) -> Any:
-    """A controller at the start of a motion, with an empty memory where it has one."""
-    fresh = getattr(controller, "fresh", None)
-    return controller if fresh is None else fresh()
+def first_forces(controller: Any, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
+    """The forces of a controller at a first sample, shape (..., nv) [N m, N]."""
+    if not is_symbolic(q):
+        q, v = np.asarray(q), np.asarray(v)
+        if q.ndim > v.ndim:  # one velocity for many positions
+            v = np.broadcast_to(v, (*q.shape[:-1], *v.shape[-1:]))
+    sample = ControllerSample(t, q, v, 0.0, np.zeros(np.shape(v)))
+    return update_of(controller, sample, initial_state_of(controller, sample))[0]
 
 
-def begun_around(wrapper: Wrapper) -> Callable[[], Wrapper] | None:
-    """What makes a wrapper without a memory anew for each motion; none if nothing in it has one."""
-    inner: Any = wrapper
-    if getattr(inner.controller, "fresh", None) is None:
-        return None
-    return lambda: dataclasses.replace(inner, controller=begun(inner.controller))
+def initial_state_of(controller: Any, sample: ControllerSample) -> State:
+    """The state of the controller in a wrapper before its first sample."""
+    return stateful(controller).initial_state(sample)
 
 
-def alone(controller: Any, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
-    """What a controller with a memory asks for when it has none yet, shape (..., nv) [N m, N]."""
-    look = ControllerSample(t, np.asarray(q), np.asarray(v), 0.0, np.zeros(np.shape(v)))
-    tau, _ = controller.answer(look, None)
-    return np.asarray(tau)
-
-
-def asked_of(controller: Any, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
-    """What the controller in a wrapper asks for, in numbers or symbols, in the shape of ``v``.
+def update_of(controller: Any, sample: ControllerSample, state: State) -> tuple[FloatArray, State]:
+    """Forces, in the shape of ``v``, and state of the controller in a wrapper after a sample.
 
     Raises
     ------
     ShapeError
         If it returns anything else.
     """
-    if not is_symbolic(q):
-        q, v = np.asarray(q), np.asarray(v)
-        if q.ndim > v.ndim:  # one velocity for many positions
-            v = np.broadcast_to(v, (*q.shape[:-1], *v.shape[-1:]))
-        return torque(controller, t, q, v)
-    tau = np.array(controller(t, q, v), object)
-    if tau.shape != v.shape:
+    if not is_symbolic(sample.q):
+        return checked_update(stateful(controller), sample, state)
+    try:
+        given, after = stateful(controller).update(sample, state)
+    except (TypeError, ValueError):  # called with numbers it says what is wrong
+        raise Untraceable from None
+    tau = np.array(given, object)
+    if tau.shape != sample.v.shape:
         raise ShapeError(
-            f"the controller returned shape {tau.shape} for symbols, expected {v.shape}",
+            f"the controller returned shape {tau.shape} for symbols, expected {sample.v.shape}",
             name="controller",
             given=tau.shape,
-            expected=v.shape,
+            expected=sample.v.shape,
         )
-    return tau
-
-
-def remembering(controller: Any) -> StatefulController:
-    """A controller with a memory, and all that it holds, at the start of a motion."""
-    return StatefulController(
-        dataclasses.replace(controller, controller=begun(controller.controller))
-    )
+    return tau, after

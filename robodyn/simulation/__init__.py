@@ -3,7 +3,12 @@
 from robodyn.simulation import events
 from robodyn.simulation.control.closed_loop import closed_loop
 from robodyn.simulation.control.control_law import ControlLaw, control_law
-from robodyn.simulation.control.stateful import ControllerSample, StatefulController
+from robodyn.simulation.control.controller import (
+    Controller,
+    ControllerSample,
+    StatefulController,
+    stateful,
+)
 from robodyn.simulation.events import Event
 from robodyn.simulation.integrators import INTEGRATORS
 from robodyn.simulation.limits.joint_limits import LimitViolation
@@ -25,6 +30,7 @@ from robodyn.simulation.trajectory.trajectory import Trajectory
 __all__ = [
     "INTEGRATORS",
     "ControlLaw",
+    "Controller",
     "ControllerSample",
     "EnergyAudit",
     "Event",
@@ -43,6 +49,7 @@ __all__ = [
     "mode_motion",
     "rollout",
     "simulate",
+    "stateful",
     "step_derivatives",
     "step_function",
     "trajectory_gradient",

@@ -12,7 +12,7 @@ from robodyn.arguments import checked_arguments
 from robodyn.arrays import named
 from robodyn.description import CompliantStops, Ground
 from robodyn.robot import Robot
-from robodyn.simulation.control.callbacks import Controller
+from robodyn.simulation.control.controller import Controller
 from robodyn.simulation.events.event import Event, EventFunction, as_events
 from robodyn.simulation.limits.motor_limits import MotorLimits
 from robodyn.simulation.loads.arguments import (

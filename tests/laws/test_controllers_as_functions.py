@@ -26,10 +26,10 @@ from robodyn.controllers import (
     SineReference,
 )
 from robodyn.errors import SettingsError, ShapeError
-from robodyn.simulation.control import callbacks
-from robodyn.simulation.control.compiled_law import Law, law_of
-from robodyn.simulation.control.numba_law import NumbaLaw
-from robodyn.simulation.motion import loop
+from robodyn.simulation.control import running_controller
+from robodyn.simulation.control.compiled_controller import compile_controller
+from robodyn.simulation.control.controller import Stateless
+from robodyn.simulation.control.numba_code import NumbaCode
 from robodyn.simulation.step import compiled_motion
 from robodyn.simulation.step.stepper import Stepper
 
@@ -70,13 +70,15 @@ def test_a_motion_is_the_same_by_machine_code_and_by_python(name, kind, monkeypa
 
 
 def is_the_same(robot, controller, monkeypatch, **options):
-    assert isinstance(law_of(robot, controller), Law)
+    assert compile_controller(robot, controller).function_program is not None
     fast = run(robot, controller, **options)
     monkeypatch.setattr(Stepper, "compiled", lambda *given: None)
     slow = run(robot, controller, **options)
     for x in ("q", "v", "a", "tau"):
         np.testing.assert_array_equal(getattr(fast, x), getattr(slow, x))
-    monkeypatch.setattr(callbacks, "law_of", lambda *given: None)  # as it is written, in numbers
+    monkeypatch.setattr(
+        running_controller, "compile_controller", lambda *given: None
+    )  # as it is written, in numbers
     plain = run(robot, controller, **options)
     np.testing.assert_allclose(fast.q, plain.q, atol=1e-12)
     np.testing.assert_allclose(fast.tau, plain.tau, atol=1e-8 * np.abs(plain.tau).max())
@@ -152,10 +154,10 @@ def test_a_moving_base_and_its_controller(monkeypatch):
         )  # fmt: skip
 
     controller = ComputedTorque(robot, smooth(robot), base=ship)
-    law = law_of(robot, controller)
+    law = compile_controller(robot, controller)
     assert [signal.size for signal in law.signals] == [28]
     fast = run(robot, controller, base=ship)
-    monkeypatch.setattr(callbacks, "law_of", lambda *given: None)
+    monkeypatch.setattr(running_controller, "compile_controller", lambda *given: None)
     np.testing.assert_allclose(fast.q, run(robot, controller, base=ship).q, atol=1e-12)
     assert np.abs(fast.q[-1] - smooth(robot)(0.05)[0]).max() < 1e-4
 
@@ -194,21 +196,23 @@ def test_efforts_of_a_law_are_cut():
     assert (np.abs(cut.tau) == bounds).any()
 
 
-def test_what_has_a_memory_or_does_not_say_so_is_called():
+def test_what_has_a_state_is_no_function_and_what_does_not_say_so_is_called():
     robot = rd.load("arm7")
     controller = ComputedTorque(robot, smooth(robot))
-    assert law_of(robot, Sampled(controller, 0.01)) is None
-    assert law_of(robot, lambda t, q, v: -v) is None
+    times = np.linspace(0.0, 0.1, 101)
+    assert not compile_controller(robot, Sampled(controller, 0.01), times).is_function
+    assert compile_controller(robot, Sampled(controller, 0.01)) is None
+    assert compile_controller(robot, lambda t, q, v: -v) is None
 
 
 def test_where_the_code_gives_no_numbers_the_controller_is_asked():
     robot = rd.load("arm7")
-    law = law_of(robot, GravityCompensation(robot))
+    law = compile_controller(robot, GravityCompensation(robot))
 
     def refuses(t, q, v):
         raise rd.ActuationError("asked")
 
-    asked = dataclasses.replace(law, controller=refuses)
+    asked = dataclasses.replace(law, controller=Stateless(refuses))
     q = robot.neutral()
     np.testing.assert_array_equal(asked(0.0, q, np.zeros(7)), robot.gravity_forces(q))
     with pytest.raises(rd.ActuationError, match="asked"):
@@ -225,8 +229,8 @@ def test_a_controller_that_numba_has_compiled(monkeypatch):
     compiled = numba.njit(law)
     q0 = np.array([[0.3, 0.2], [1.0, -0.5], [0.1, 0.1]])
     plain = [run(robot, law, q0=q) for q in q0]
-    assert isinstance(callbacks.at_start(robot, compiled), NumbaLaw)
-    monkeypatch.setattr(loop, "torque", None)  # Python is not asked
+    assert isinstance(compile_controller(robot, compiled).code.function, NumbaCode)
+    monkeypatch.setattr(running_controller, "checked_forces", None)  # Python is not asked
     many = rd.rollout(robot, compiled, q0, 0.0 * q0, duration=0.05, limits="ignore")
     for k in range(3):
         one = run(robot, compiled, q0=q0[k])
@@ -439,7 +443,7 @@ def test_a_controller_that_asks_two_functions_of_time():
 
     plain = run(robot, both)
     both.symbolic = True
-    assert len(law_of(robot, both).signals) == 2
+    assert len(compile_controller(robot, both).signals) == 2
     np.testing.assert_allclose(run(robot, both).q, plain.q, atol=1e-12)
 
 
@@ -562,8 +566,7 @@ BALLS = {
 def test_motors_that_turn_balls_have_a_law_in_machine_code(kind):
     robot, goal, still = turning(0)
     controller = BALLS[kind](robot, goal, still)
-    law = law_of(robot, controller)
-    assert isinstance(law, Law)
+    law = compile_controller(robot, controller)
     rng = np.random.default_rng(5)
     q, v = robot.random(rng), rng.normal(size=robot.nv)
     right = controller(0.0, q, v)

@@ -159,8 +159,8 @@ def test_the_sum_of_energies_falls_at_any_state(heavier):
     """``d(s^T M s / 2)/dt + d^T p' / adaptation = - s^T gain s``, at a state like any other."""
     robot, t, h = heavier.heavy, 0.3, 1e-5
     base = {"base": heavier.base(t)} if heavier.base else {}
-    look = ControllerSample(t, heavier.q, heavier.v, 0.0, np.zeros(robot.nv))
-    tau, memory = heavier.controller.answer(look, None)
+    sample = ControllerSample(t, heavier.q, heavier.v, 0.0, np.zeros(robot.nv))
+    tau, memory = heavier.controller.update(sample, heavier.controller.initial_state(sample))
     a = robot.forward_dynamics(heavier.q, heavier.v, tau, **base)
 
     def energy(by):
@@ -184,7 +184,7 @@ def at_rest(robot, **options):
 
 @pytest.mark.parametrize("compensate", [True, False])
 def test_a_constant_disturbance_is_found_as_by_a_filter(compensate):
-    """r = d (1 - exp(-K t)) at each look, exactly: the lift has a constant inertia."""
+    """r = d (1 - exp(-K t)) at each sample, exactly: the lift has a constant inertia."""
     scara = rd.load("scara", passive=False)
     observer = DisturbanceObserver(at_rest(scara), [10.0, 20.0, 30.0, 40.0], compensate)
     push = {"quill": [0, 0, 7.0, 0, 0, 0]}

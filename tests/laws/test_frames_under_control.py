@@ -20,7 +20,7 @@ from robodyn.controllers import (
 from robodyn.controllers.support.frames import turning
 from robodyn.errors import SingularWarning
 from robodyn.simulation import ControllerSample
-from robodyn.simulation.control.compiled_law import Law, law_of
+from robodyn.simulation.control.compiled_controller import compile_controller
 
 #: A tree, one with more motors than the frame needs, linkages, and bases that float or move.
 CASES = {
@@ -213,8 +213,7 @@ def test_machine_code_is_python(coded):
     if robot.base != "floating":
         made.append(Impedance(robot, coded.frame, coded.reference, 50.0, 9.0, **coded.options()))
     for controller in made:
-        law = law_of(robot, controller)
-        assert isinstance(law, Law)
+        law = compile_controller(robot, controller)
         code = law.function(coded.q, coded.v, 0.3, *(x.at(0.3) for x in law.signals))
         expected = controller(0.3, coded.q, coded.v)
         np.testing.assert_allclose(code, expected, atol=1e-8 * np.abs(expected).max())
@@ -383,7 +382,7 @@ def test_the_shift_of_an_admittance(puma):
     admittance = Admittance(position, lambda t, q, v: F, m, d, k)
     R, v = puma.frame_pose(START, "flange")[:3, :3], np.zeros(6)
     force = np.concatenate([R @ F[:3], R @ F[3:]])
-    running, decay = admittance.fresh(), d / (2 * m)
+    decay, last, state = d / (2 * m), 0.0, None
     w = np.sqrt(k / m - decay**2)
     for t in (0.0, 0.013, 0.1, 0.37):
         c, s, fade = np.cos(w * t), np.sin(w * t), np.exp(-decay * t)
@@ -391,12 +390,16 @@ def test_the_shift_of_an_admittance(puma):
         dx = fade * s / (m * w)
         ddx = (1.0 - d * dx - k * x) / m
         expected = position.shifted(t, START, v, (x * force, dx * force, ddx * force))
-        np.testing.assert_allclose(running(t, START, v), expected, atol=1e-9)
-    _, memory = admittance.answer(ControllerSample(0.0, START, v, 0.0, v), None)
-    _, memory = admittance.answer(ControllerSample(t, START, v, t, v), memory)
-    np.testing.assert_allclose(memory["shift"], x * force, rtol=1e-12)
-    first = admittance(0.0, START, v)
-    np.testing.assert_array_equal(first, admittance.fresh()(0.0, START, v))
+        sample, last = ControllerSample(t, START, v, t - last, v), t
+        state = admittance.initial_state(sample) if state is None else state
+        tau, state = admittance.update(sample, state)
+        np.testing.assert_allclose(tau, expected, atol=1e-9)
+        if t == 0.0:
+            np.testing.assert_array_equal(tau, admittance(t, START, v))
+    at_start = ControllerSample(0.0, START, v, 0.0, v)
+    _, state = admittance.update(at_start, admittance.initial_state(at_start))
+    _, state = admittance.update(ControllerSample(t, START, v, t, v), state)
+    np.testing.assert_allclose(state["shift"], x * force, rtol=1e-12)
 
 
 # -- singular postures ----------------------------------------------------------------------------

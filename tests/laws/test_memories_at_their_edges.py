@@ -1,4 +1,4 @@
-"""Controllers with a memory that do what machine code could take for something else."""
+"""Controllers with a state that do what machine code could take for something else."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ from robodyn.controllers import (
     Sampled,
     SineReference,
 )
-from robodyn.simulation import StatefulController
-from robodyn.simulation.control import memory_law
-from robodyn.simulation.control import tracing as symbolic_time
-from robodyn.simulation.motion import loop
+from robodyn.simulation.control import (
+    compiled_controller,
+    running_controller,
+    tracing,
+)
 from robodyn.symbolic.scalar import edge_of
 
 pytestmark = pytest.mark.filterwarnings(
@@ -32,18 +33,12 @@ Q0 = np.array([0.4, -0.3])
 
 
 class Own:
-    """A controller with a memory: what it answers is given."""
+    """A controller with a state: its update and its initial state are given."""
 
     symbolic = True
 
-    def __init__(self, answer, *remembers):
-        self.answer, self.remembers = answer, remembers
-
-    def __call__(self, t, q, v):
-        return self.fresh()(t, q, v)
-
-    def fresh(self):
-        return StatefulController(self)
+    def __init__(self, update, *recorded, initial=lambda sample: {}):
+        self.update, self.initial_state, self.recorded = update, initial, recorded
 
 
 @pytest.fixture(scope="module")
@@ -52,13 +47,18 @@ def arm():
 
 
 def both(monkeypatch, run):
-    """What machine code and Python make of a motion, and the laws that were traced."""
-    laws, memory_law_of = [], loop.memory_law_of
+    """What machine code and Python make of a motion, and the controllers that were compiled."""
+    found, compile_controller = [], running_controller.compile_controller
+
+    def compiled(*given):
+        found.append(compile_controller(*given))
+        return found[-1]
+
     with monkeypatch.context() as patch:
-        patch.setattr(loop, "memory_law_of", lambda *x: laws.append(memory_law_of(*x)) or laws[-1])
+        patch.setattr(running_controller, "compile_controller", compiled)
         fast = run()
-        patch.setattr(loop, "memory_law_of", lambda *x: None)
-        return fast, run(), laws
+        patch.setattr(running_controller, "compile_controller", lambda *x: None)
+        return fast, run(), found
 
 
 def same(run, other):
@@ -70,18 +70,16 @@ def same(run, other):
         np.testing.assert_allclose(x, other.memory[name], rtol=1e-11, atol=1e-11, err_msg=name)
 
 
-def in_place(look, memory):
-    """Change what is remembered where it stands."""
-    if memory is None:
-        return 0.0 * look.v, {"sum": look.q + 0.0}
-    memory["sum"] += look.h * look.q
-    memory["sum"][0] += 0.01
-    return -3.0 * memory["sum"], memory
+def in_place(sample, state):
+    """Change the state where it stands."""
+    state["sum"] += sample.h * sample.q
+    state["sum"][0] += 0.01
+    return -3.0 * state["sum"], state
 
 
 @pytest.mark.parametrize("period", [None, 0.003])
 def test_memories_may_be_changed_where_they_stand(arm, period, monkeypatch):
-    controller = Own(in_place, "sum")
+    controller = Own(in_place, "sum", initial=lambda sample: {"sum": sample.q + 0.0})
     if period:
         controller = Sampled(controller, period)
     fast, slow, laws = both(monkeypatch, lambda: rd.simulate(arm, controller, q0=Q0, duration=0.02))
@@ -89,49 +87,57 @@ def test_memories_may_be_changed_where_they_stand(arm, period, monkeypatch):
     same(fast, slow)
 
 
-def last_three(look, memory):
+def last_three(sample, state):
     """The mean of the last three positions, in a list that grows at first."""
-    seen = [] if memory is None else memory["seen"]
-    seen = [*seen, look.q][-3:]
+    seen = [*state["seen"], sample.q][-3:]
     return -20.0 * sum(seen) / len(seen), {"seen": seen}
 
 
-def appended(look, memory):
+def appended(sample, state):
     """The same, where a list is longer by what is added to it."""
-    seen = (([] if memory is None else memory["seen"]) + [look.q])[-3:]
+    seen = (state["seen"] + [sample.q])[-3:]
     return -20.0 * sum(seen) / len(seen), {"seen": seen}
 
 
-def turning(look, memory):
+def turning(sample, state):
     """A list of three, of which the first goes and another one comes."""
-    seen = [look.q] * 2 if memory is None else memory["seen"][1:]
-    seen += [look.q]
-    times = (0.0, 0.0) if memory is None else memory["times"]
-    times = (*times[1:], times[1] + look.h)
+    seen = state["seen"][1:]
+    seen += [sample.q]
+    times = (*state["times"][1:], state["times"][1] + sample.h)
     return -20.0 * sum(seen) / len(seen) - times[0], {"seen": seen, "times": times}
 
 
-@pytest.mark.parametrize("answer", [last_three, appended, turning])
+def nothing_seen(sample):
+    return {"seen": []}
+
+
+def seen_thrice(sample):
+    return {"seen": [sample.q] * 3, "times": (0.0, 0.0)}
+
+
+@pytest.mark.parametrize(
+    ("update", "initial"),
+    [(last_three, nothing_seen), (appended, nothing_seen), (turning, seen_thrice)],
+)
 @pytest.mark.parametrize("period", [None, 0.003])
-def test_lists_stay_lists(arm, answer, period, monkeypatch):
-    controller = Own(answer)
+def test_lists_stay_lists(arm, update, initial, period, monkeypatch):
+    controller = Own(update, initial=initial)
     if period:
         controller = Sampled(controller, period, delay=0.001)
     fast, slow, laws = both(monkeypatch, lambda: rd.simulate(arm, controller, q0=Q0, duration=0.02))
-    assert (laws[0] is not None) == (answer is turning)
+    assert (laws[0] is not None) == (update is turning)
     same(fast, slow)
 
 
-def decaying(look, memory):
-    """Uses a function of the time since the last look at the first look too."""
-    part = look.over(lambda h: np.exp(-20.0 * h))
-    kept = 0.0 * look.q if memory is None else memory["kept"]
-    kept = part * kept + (2.0 - part) * look.q
+def decaying(sample, state):
+    """Uses a function of the time since the last sample at the first sample too."""
+    part = sample.function_of_dt(lambda h: np.exp(-20.0 * h))
+    kept = part * state["kept"] + (2.0 - part) * sample.q
     return -5.0 * kept, {"kept": kept}
 
 
-def test_no_time_has_passed_at_the_first_look(arm, monkeypatch):
-    controller = Own(decaying, "kept")
+def test_no_time_has_passed_at_the_first_sample(arm, monkeypatch):
+    controller = Own(decaying, "kept", initial=lambda sample: {"kept": 0.0 * sample.q})
     fast, slow, laws = both(monkeypatch, lambda: rd.simulate(arm, controller, q0=Q0, duration=0.01))
     assert laws[0] is not None
     same(fast, slow)
@@ -141,7 +147,7 @@ def test_no_time_has_passed_at_the_first_look(arm, monkeypatch):
         np.testing.assert_allclose(tau, slow.tau[k], rtol=0, atol=1e-11)
         if k + 1 < len(fast.t):
             state = fast.t[k + 1], fast.q[k + 1], fast.v[k + 1]
-            tau, memory = law.following(*state, tau, memory)
+            tau, memory = law.update(*state, tau, memory)
 
 
 def test_huge_forces_change_by_their_rate_and_no_less(arm, monkeypatch):
@@ -169,21 +175,21 @@ def test_huge_laws_are_left_to_python(arm, monkeypatch):
     wave = SineReference(Q0, 0.1 * np.ones(2), np.ones(2))
     controller = Filtered(ComputedTorque(arm, wave), 100.0)
     fast, slow, laws = both(monkeypatch, lambda: rd.simulate(arm, controller, q0=Q0, duration=0.01))
-    nodes = len(laws[0].following.graph.op)
+    nodes = len(laws[0].program.graph.op)
     for most, known in ((nodes, True), (nodes // 2, False), (10, False)):
-        monkeypatch.setattr(memory_law, "MOST", most)
+        monkeypatch.setattr(compiled_controller, "MOST", most)
         again, _, laws = both(
             monkeypatch, lambda: rd.simulate(arm, controller, q0=Q0, duration=0.01)
         )
         assert (laws[0] is not None) == known
         same(again, fast if known else slow)
-    assert rd.control_law(arm, controller, step=0.01).following.c_source()
+    assert rd.control_law(arm, controller, step=0.01).update.c_source()
 
 
 def test_what_stays_the_same_is_written_down_once(arm, monkeypatch):
-    """The same function of the same numbers, at the first look and at all others."""
-    calls, inline = [], symbolic_time.inline
-    monkeypatch.setattr(symbolic_time, "inline", lambda p, x: calls.append(p.name) or inline(p, x))
+    """The same function of the same numbers, in the initial state and in updates."""
+    calls, inline = [], tracing.inline
+    monkeypatch.setattr(tracing, "inline", lambda p, x: calls.append(p.name) or inline(p, x))
     wave = SineReference(Q0, 0.1 * np.ones(2), np.ones(2))
     controller = DisturbanceObserver(ComputedTorque(arm, wave), 20.0)
     rd.simulate(arm, controller, q0=Q0, duration=0.01)
@@ -192,8 +198,8 @@ def test_what_stays_the_same_is_written_down_once(arm, monkeypatch):
 
 
 @pytest.mark.parametrize("period", [None, 0.003])
-def test_nothing_may_be_remembered(arm, period, monkeypatch):
-    controller = Own(lambda look, memory: (-look.v - 0.1 * look.h - look.impulse, {}))
+def test_a_state_may_be_empty(arm, period, monkeypatch):
+    controller = Own(lambda sample, state: (-sample.v - 0.1 * sample.h - sample.impulse, {}))
     if period:
         controller = Sampled(controller, period)
     options = {"q0": Q0, "v0": [0.3, -0.2], "duration": 0.01}
@@ -202,11 +208,19 @@ def test_nothing_may_be_remembered(arm, period, monkeypatch):
     same(fast, slow)
 
 
-def counting(look, memory):
-    """Remembers a number that is the same for all motions, and one for each."""
-    n, way = (0, 0.0 * look.q[..., 0]) if memory is None else (memory["n"], memory["way"])
-    way = way + look.h * look.v[..., 0]
-    return -look.v + 0.01 * n, {"n": n + 1, "way": way, "h": look.h}
+def counting(sample, state):
+    """Keeps a number that is the same for all motions, and one for each."""
+    n, way = state["n"], state["way"] + sample.h * sample.v[..., 0]
+    return -sample.v + 0.01 * n, {"n": n + 1, "way": way, "h": sample.h}
+
+
+COUNTING = Own(
+    counting,
+    "n",
+    "way",
+    "h",
+    initial=lambda sample: {"n": 0, "way": 0.0 * sample.q[..., 0], "h": 0.0},
+)
 
 
 @pytest.mark.parametrize("count", [1, 2, 70])
@@ -214,16 +228,12 @@ def test_one_number_of_each_motion_is_remembered(arm, count, monkeypatch):
     q0 = Q0 + 0.01 * np.arange(count)[:, None]
     fast, slow, laws = both(
         monkeypatch,
-        lambda: rd.rollout(
-            arm, Own(counting, "n", "way", "h"), q0, np.ones((count, 2)), duration=0.01
-        ),
+        lambda: rd.rollout(arm, COUNTING, q0, np.ones((count, 2)), duration=0.01),
     )
     assert laws[0] is not None
     same(fast, slow)
     assert {x.shape for x in fast.memory.values()} == {(11, count, 1)}
-    alone = rd.simulate(
-        arm, Own(counting, "n", "way", "h"), q0=q0[-1], v0=np.ones(2), duration=0.01
-    )
+    alone = rd.simulate(arm, COUNTING, q0=q0[-1], v0=np.ones(2), duration=0.01)
     for name, x in alone.memory.items():
         np.testing.assert_allclose(fast.memory[name][:, -1], x, rtol=0, atol=1e-12)
 
@@ -239,7 +249,7 @@ def test_one_number_of_each_motion_is_remembered(arm, count, monkeypatch):
     ],
 )
 def test_controllers_that_decide_are_told_that_they_are_not_symbolic(arm, decide):
-    controller = Own(lambda look, memory: (-decide(look.v), {}))
+    controller = Own(lambda sample, state: (-decide(sample.v), {}))
     with pytest.raises(TypeError, match="a symbolic controller, reference or cost cannot"):
         rd.simulate(arm, controller, q0=Q0, duration=0.01)
 
@@ -276,39 +286,36 @@ def test_the_motion_whose_forces_are_no_numbers_is_named(arm, wrap, when):
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("which", [1, 2])
 def test_the_motion_that_is_named_is_the_one(arm, which):
-    root = Own(lambda look, memory: (-np.sqrt(look.q), {}))
+    root = Own(lambda sample, state: (-np.sqrt(sample.q), {}))
     q0 = np.full((3, 2), 0.4)
     q0[which] = -0.4
     with pytest.raises(rd.RobodynError, match=f"nan for joint 'shoulder' of motion {which} at"):
         rd.rollout(arm, root, q0, 0.0 * q0, duration=0.01)
 
 
-def becoming_a_list(look, memory):
+def becoming_a_list(sample, state):
     """An array at first, and a list from then on: twice a list is longer."""
-    seen = np.stack([look.q, look.q]) if memory is None else [*memory["seen"][1:], look.q]
-    count = 0 if memory is None else len(memory["seen"] * 2)
-    return -count * look.q, {"seen": seen}
+    return -len(state["seen"] * 2) * sample.q, {"seen": [*state["seen"][1:], sample.q]}
 
 
-def test_what_is_remembered_in_another_form_is_python_s(arm, monkeypatch):
-    fast, slow, laws = both(
-        monkeypatch, lambda: rd.simulate(arm, Own(becoming_a_list), q0=Q0, duration=0.01)
-    )
+def test_a_state_that_changes_its_form_is_python_s(arm, monkeypatch):
+    controller = Own(becoming_a_list, initial=lambda sample: {"seen": np.stack([sample.q] * 2)})
+    fast, slow, laws = both(monkeypatch, lambda: rd.simulate(arm, controller, q0=Q0, duration=0.01))
     assert laws[0] is None
     same(fast, slow)
 
 
-def test_python_is_not_asked_where_a_digital_controller_does_not_look(arm, monkeypatch):
+def test_python_is_not_called_where_a_digital_controller_takes_no_sample(arm, monkeypatch):
     still = JointPD(arm, PointToPoint(Q0, Q0, 1.0), stiffness=10.0, damping=1.0)
     controller = Sampled(RateLimited(Filtered(still, 50.0), 100.0), 0.003, delay=0.002)
-    monkeypatch.setattr(loop, "torque", None)
+    monkeypatch.setattr(running_controller, "checked_update", None)
     assert np.isfinite(rd.simulate(arm, controller, q0=Q0, duration=0.02).tau).all()
 
 
 def test_what_was_written_for_other_numbers_is_written_again(arm):
     """Numbers and symbols, and functions of one name, are told from each other."""
-    graph = symbolic_time.TraceGraph()
-    x = [*symbolic_time.symbols(graph, 0, 6)]
+    graph = tracing.TraceGraph()
+    x = [*tracing.symbols(graph, 0, 6)]
     heavy = arm.with_(payload={"lower": rd.Inertia.from_matrix(2.0, (0, 0, -0.5), np.eye(3))})
     one, two = (robot.function("inverse_dynamics").program for robot in (arm, heavy))
     given = [x, [*x[:5], -x[5]], [*x[:5], 1.0], [*x[:5], -1.0], [*x[:5], 0.0], [0.0, *x[1:]]]

@@ -1,4 +1,4 @@
-"""Controllers with a memory in machine code and C, against the same controllers in Python."""
+"""Controllers with a state in machine code and C, against the same controllers in Python."""
 
 from __future__ import annotations
 
@@ -27,8 +27,7 @@ from robodyn.controllers import (
     SineReference,
 )
 from robodyn.errors import SettingsError, ShapeError, SingularWarning
-from robodyn.simulation import StatefulController
-from robodyn.simulation.motion import loop
+from robodyn.simulation.control import running_controller
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::robodyn.errors.EnergyWarning", "ignore::robodyn.errors.LimitWarning"
@@ -46,21 +45,17 @@ push.symbolic = True
 
 
 class Integral:
-    """A controller of a user, with a memory that it does not hold."""
+    """A controller of a user, with a state."""
 
-    remembers = ("sum",)
+    recorded = ("sum",)
     symbolic = True
 
-    def __call__(self, t, q, v):
-        return self.fresh()(t, q, v)
+    def initial_state(self, sample):
+        return {"sum": np.zeros(sample.v.shape)}
 
-    def fresh(self):
-        return StatefulController(self)
-
-    def answer(self, look, memory):
-        before = np.zeros(look.v.shape) if memory is None else memory["sum"]
-        total = before + look.h * (START - look.q)
-        return 300.0 * (START - look.q) - 30.0 * look.v + 400.0 * total, {"sum": total}
+    def update(self, sample, state):
+        total = state["sum"] + sample.h * (START - sample.q)
+        return 300.0 * (START - sample.q) - 30.0 * sample.v + 400.0 * total, {"sum": total}
 
 
 MAKE = {
@@ -99,19 +94,19 @@ def puma():
 
 
 def in_python(monkeypatch):
-    monkeypatch.setattr(loop, "memory_law_of", lambda *given: None)
+    monkeypatch.setattr(running_controller, "compile_controller", lambda *given: None)
 
 
 def traced(monkeypatch):
     """Take note of which motions were machine code."""
     found = []
 
-    def law(*given):
-        found.append(memory_law_of(*given))
+    def compiled(*given):
+        found.append(compile_controller(*given))
         return found[-1]
 
-    memory_law_of = loop.memory_law_of
-    monkeypatch.setattr(loop, "memory_law_of", law)
+    compile_controller = running_controller.compile_controller
+    monkeypatch.setattr(running_controller, "compile_controller", compiled)
     return found
 
 
@@ -240,24 +235,25 @@ def test_forces_that_are_no_numbers_are_named(puma, monkeypatch):
 
 
 class Wrong(Integral):
-    """A controller that forgets what it says that it remembers, or answers something else."""
+    """A controller whose state is not what it records, or that returns something else."""
 
     def __init__(self, what):
         self.what = what
 
-    def answer(self, look, memory):
-        tau, kept = super().answer(look, memory)
+    def update(self, sample, state):
+        tau, kept = super().update(sample, state)
+        starts = type(sample.h) is float and sample.h == 0.0
         return {
             "nothing": (tau, {}),
             "text": (tau, {"sum": "much"}),
-            "another shape": (tau, {"sum": kept["sum"] if memory is None else kept["sum"][:2]}),
+            "another shape": (tau, {"sum": kept["sum"] if starts else kept["sum"][:2]}),
             "no pair": tau,
             "two forces": (tau[:2], kept),
         }[self.what]
 
 
 @pytest.mark.parametrize("what", ["nothing", "text", "another shape", "no pair", "two forces"])
-def test_wrong_answers_are_told(puma, what):
+def test_wrong_updates_are_told(puma, what):
     with pytest.raises(rd.RobodynError) as caught:
         rd.simulate(puma, Wrong(what), q0=START, duration=0.01)
     assert isinstance(caught.value, ShapeError) or "shape" in str(caught.value)
@@ -273,7 +269,7 @@ def c_library(tmp_path_factory):
 
     def made(law):
         folder = tmp_path_factory.mktemp("c")
-        text = law.first.c_source("look_first") + law.following.c_source("look")
+        text = law.first.c_source("look_first") + law.update.c_source("look")
         (folder / "law.c").write_text(text)
         library = folder / "law.so"
         command = [compiler, "-O1", "-shared", "-fPIC", "-o", library, folder / "law.c", "-lm"]
@@ -293,7 +289,7 @@ def test_a_loop_in_c_does_what_a_simulation_does(puma, kind, c_library):
     step = 0.001
     run = rd.simulate(puma, controller, q0=START, duration=0.03, step=step)
     law = rd.control_law(puma, controller, step=step)
-    library, memory, tau = c_library(law), np.zeros(law.following.inputs[4].size), np.zeros(6)
+    library, memory, tau = c_library(law), np.zeros(law.update.inputs[4].size), np.zeros(6)
     for k, t in enumerate(run.t):
         new, state = np.zeros(memory.shape), (np.array(t), run.q[k].copy(), run.v[k].copy())
         if k == 0:
@@ -303,8 +299,8 @@ def test_a_loop_in_c_does_what_a_simulation_does(puma, kind, c_library):
         memory = new
         np.testing.assert_allclose(tau, run.tau[k], rtol=0, atol=1e-9)
         for name, x in run.memory.items():
-            np.testing.assert_allclose(memory[law.memory[name]], x[k], rtol=0, atol=1e-9)
-    assert set(law.memory) == set(run.memory)
+            np.testing.assert_allclose(memory[law.recorded[name]], x[k], rtol=0, atol=1e-9)
+    assert set(law.recorded) == set(run.memory)
 
 
 def test_functions_of_what_has_no_memory(puma):
@@ -312,16 +308,16 @@ def test_functions_of_what_has_no_memory(puma):
     law = rd.control_law(puma, pd)
     v = 0.1 * np.arange(6.0)
     np.testing.assert_allclose(law.first(0.3, START, v), pd(0.3, START, v), rtol=0, atol=1e-12)
-    assert law.following is law.first and not law.memory
+    assert law.update is law.first and not law.recorded
 
 
 @pytest.mark.parametrize(
     ("make", "step", "message"),
     [
-        (lambda c: Filtered(c, 10.0), None, "Filtered has a memory: give step="),
+        (lambda c: Filtered(c, 10.0), None, "Filtered has a state: give step="),
         (lambda c: Filtered(c, 10.0), 0.0, "expected a positive number"),
         (lambda c: c, np.nan, "step is nan, expected a number"),
-        (lambda c: Sampled(c, 0.005), 0.001, "looks every 0.005 s: give step=0.005"),
+        (lambda c: Sampled(c, 0.005), 0.001, "has a period of 0.005 s: give step=0.005"),
         (lambda c: Filtered(lambda t, q, v: v, 10.0), 0.001, "does not say that it is symbolic"),
         (lambda c: lambda t, q, v: v, None, "does not say that it is symbolic"),
     ],

@@ -4,48 +4,39 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable
-from typing import Any, cast
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from robodyn.array_types import FloatArray
 from robodyn.errors import ShapeError
 from robodyn.robot import Robot
-from robodyn.simulation.control.compiled_law import law_of
-from robodyn.simulation.control.numba_law import numba_law_of
+from robodyn.simulation.control.controller import ControllerSample, State, StatefulController
 from robodyn.simulation.loads.column_names import speed_names
 
 __all__ = [
-    "Controller",
-    "at_start",
-    "check_callable",
+    "check_controller",
+    "checked_forces",
+    "checked_update",
     "of_motion",
     "refuse_not_finite",
     "shown_briefly",
-    "torque",
 ]
 
-Controller = Callable[[float, FloatArray, FloatArray], ArrayLike]
 
-
-def check_callable(what: str, given: Any) -> None:
-    """Refuse a controller or an event that is no function."""
-    if not callable(given):
-        raise ShapeError(f"the {what} is {given!r}, expected a function (t, q, v)", name=what)
-
-
-def at_start(robot: Robot, controller: Controller | None) -> Controller | None:
-    """A controller at the start of a motion of a robot.
-
-    One that has a memory gets an empty one; of one that is symbolic, or compiled by numba, it is
-    its law.
-    """
-    fresh = getattr(controller, "fresh", None)
-    if fresh is not None:
-        return cast(Controller, fresh())
-    return law_of(robot, controller) or numba_law_of(robot, controller) or controller
+def check_controller(given: Any, what: str = "controller") -> None:
+    """Refuse what is neither a function (t, q, v) nor a controller with a state."""
+    functions = [hasattr(given, name) for name in ("initial_state", "update")]
+    if not (all(functions) or (callable(given) and not any(functions))):
+        missing = [name for name in ("initial_state", "update") if not hasattr(given, name)]
+        lacks = f", which has no {missing[0]}" if any(functions) else ""
+        raise ShapeError(
+            f"the {what} is {given!r}{lacks}, expected a function (t, q, v), or an object with "
+            "initial_state(sample) and update(sample, state)",
+            name=what,
+            given=given,
+        )
 
 
 def of_motion(controller: Any, k: int) -> Any:
@@ -59,20 +50,43 @@ def of_motion(controller: Any, k: int) -> Any:
     return controller if numbered is None else numbered(k)
 
 
-def torque(controller: Controller | None, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
-    """What a controller asks for, shape (..., nv): an array that nobody else writes into.
+def checked_update(
+    controller: StatefulController, sample: ControllerSample, state: State
+) -> tuple[FloatArray, State]:
+    """Forces, shape (..., nv), and the state of a controller after a sample of numbers.
 
     The controller gets copies, so that it may write into them and keep them.
 
     Raises
     ------
     ShapeError
-        If it returns anything but numbers, one a speed.
+        If it returns anything but forces, one a speed, and a state.
     """
-    if controller is None:
-        return np.zeros(v.shape)
-    given = controller(t, q.copy(), v.copy())
-    if type(given) is np.ndarray and given.dtype == np.float64 and given.shape == v.shape:
+    own = sample._replace(q=sample.q.copy(), v=sample.v.copy())
+    given = controller.update(own, state)
+    try:
+        tau, after = given
+    except (TypeError, ValueError):
+        after = None
+    if not isinstance(after, Mapping):
+        raise ShapeError(
+            f"{type(controller).__name__}.update returned {shown_briefly(given)} at "
+            f"t = {sample.t:.6g} s, expected a pair: forces, one a speed, and a mapping, the state",
+            name="update",
+            given=given,
+        )
+    return checked_forces(tau, sample.t, sample.v.shape), after
+
+
+def checked_forces(given: Any, t: float, shape: tuple[int, ...]) -> FloatArray:
+    """What a controller returned as forces: an array that nobody else writes into.
+
+    Raises
+    ------
+    ShapeError
+        If it is anything but numbers, one a speed.
+    """
+    if type(given) is np.ndarray and given.dtype == np.float64 and given.shape == shape:
         return given.copy()
     try:
         tau = np.array(given)
@@ -83,17 +97,17 @@ def torque(controller: Controller | None, t: float, q: FloatArray, v: FloatArray
     if tau.dtype.kind not in "fiub":
         raise ShapeError(
             f"the controller returned {shown_briefly(given)} at t = {t:.6g} s, expected numbers of "
-            f"shape {v.shape}",
+            f"shape {shape}",
             name="controller",
             given=given,
-            expected=v.shape,
+            expected=shape,
         )
-    if tau.shape != v.shape:
+    if tau.shape != shape:
         raise ShapeError(
-            f"the controller returned shape {tau.shape} at t = {t:.6g} s, expected {v.shape}",
+            f"the controller returned shape {tau.shape} at t = {t:.6g} s, expected {shape}",
             name="controller",
             given=tau.shape,
-            expected=v.shape,
+            expected=shape,
         )
     return tau if tau.dtype == np.float64 else tau.astype(np.float64)
 

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from robodyn.arguments import checked_arguments
 from robodyn.codegen import Function
 from robodyn.errors import SettingsError
 from robodyn.robot import Robot
-from robodyn.simulation.control.callbacks import check_callable
-from robodyn.simulation.control.compiled_law import law_of
+from robodyn.simulation.control.callbacks import check_controller
+from robodyn.simulation.control.compiled_controller import CompiledController, compile_controller
 from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import Number, edge_of, inputs
 
-__all__ = ["closed_loop", "numbered", "traced_law", "untraced"]
+__all__ = ["AT_START", "closed_loop", "function_of_state", "numbered", "untraced"]
+
+#: Times of samples [s] with which every controller can be traced, as one has to begin.
+AT_START = np.zeros(1)
 
 
 @checked_arguments
@@ -55,8 +60,8 @@ def closed_loop(robot: Robot, controller: Any) -> Function:
     >>> bool(np.abs(f(0.0, q0, np.zeros(7))).max() < 1e-12)  # it starts at rest
     True
     """
-    check_callable("controller", controller)
-    law = traced_law(robot, controller)
+    check_controller(controller)
+    law = function_of_state(robot, controller).function_program
     assert law is not None
     dynamics = robot.function("forward_dynamics").program
     q, v, t, *signals = law.inputs
@@ -73,39 +78,40 @@ def closed_loop(robot: Robot, controller: Any) -> Function:
     )
 
 
-def traced_law(robot: Robot, controller: Any) -> Program | None:
-    """The program of a controller: q, v, the time and its signals -> tau; none of no controller.
+def function_of_state(robot: Robot, controller: Any) -> CompiledController:
+    """A controller as machine code whose forces are a function of time, position and velocity.
 
     Raises
     ------
     SettingsError
         If there is none.
     """
-    if controller is None:
-        return None
-    law = law_of(robot, controller)
-    if law is None:
-        raise untraced(robot, controller)
-    return law.program
+    compiled = compile_controller(robot, controller, AT_START)
+    if compiled is None or compiled.function_program is None:
+        raise untraced(robot, controller, compiled)
+    return compiled
 
 
-def untraced(robot: Robot, controller: Any, *, memory: bool = True) -> SettingsError:
-    """Why a controller is no function; ``memory``: because it may have one, too."""
+def untraced(
+    robot: Robot,
+    controller: Any,
+    compiled: CompiledController | None = None,
+    what: str = "robot and controller cannot be one function",
+) -> SettingsError:
+    """Why a controller is no function, or no function of the state of the robot."""
     kind = type(controller).__name__
-    fresh = getattr(controller, "fresh", None)
-    if memory and fresh is not None and fresh() is not controller:
+    if compiled is not None and not compiled.is_function:
         reason = (
-            f"{kind} has a memory, so that its forces are no function of the state; "
-            "robodyn.control_law has it as functions from look to look"
+            f"{kind} has a state of its own, so that its forces are no function of the state of "
+            "the robot; robodyn.control_law has it as functions from sample to sample"
         )
     elif getattr(controller, "symbolic", False):
         reason = f"there is no straight-line code of {kind} for {robot.name!r}"
     else:
         reason = (
             f"{kind} does not say that it is symbolic: set symbolic = True on a controller that "
-            "does nothing with t, q and v but arithmetic"
+            "does nothing with its sample but arithmetic"
         )
-    what = "robot and controller cannot be one function" if memory else "there are no functions"
     return SettingsError(f"{what}: {reason}")
 
 

@@ -31,13 +31,13 @@ class Code(NamedTuple):
 
     Attributes
     ----------
-    function : Function
-        Its input ``constants``, if there is one, comes last, but for ``memory``.
+    function : Function or NumbaCode
+        Its input ``constants``, if there is one, comes last, but for ``state``.
     constants : tuple of ndarray, shape (m,)
         One, or none.
     """
 
-    function: Function
+    function: Any
     constants: tuple[FloatArray, ...]
 
 
@@ -112,7 +112,7 @@ def _differing(one: Graph, other: Graph) -> list[int]:
 def _general(program: Program, places: tuple[int, ...]) -> Program:
     """The same with an input in place of some constants."""
     names = [port.name for port in program.inputs]
-    at = names.index("memory") if "memory" in names else len(names)
+    at = names.index("state") if "state" in names else len(names)
     constants = Port("constants", (len(places),))
     first = sum(port.size for port in program.inputs[:at])
     own, graph = program.graph, Graph()

@@ -1,53 +1,41 @@
-"""What all controllers of a motion remembered, at its samples."""
+"""What is recorded of the states of all controllers of a motion, at its samples."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
 from robodyn.array_types import FloatArray
-from robodyn.simulation.control.state_log import Log
-from robodyn.simulation.control.stateful import chain
+from robodyn.simulation.control.running_controller import RunningController
+from robodyn.simulation.control.state_log import StateLog
 
-__all__ = ["Memories", "joined_memories"]
+__all__ = ["RecordedStates", "joined_states"]
 
 
-class Memories:
-    """What all controllers of a motion remember, by name.
-
-    Where several of one motion have the same name for it, those that others hold get a number:
-    ``"filtered"``, ``"filtered 2"``.
-    """
+class RecordedStates:
+    """The recorded states of all controllers of a motion, by name."""
 
     def __init__(self) -> None:
-        self._logs: dict[str, list[tuple[Log, str]]] = {}
-        self._known: list[Log] = []
+        self._logs: dict[str, list[StateLog]] = {}
+        self._all: list[StateLog] = []
 
-    def watch(self, controller: Any) -> None:
-        """Add a controller, with those that it holds; what is known already stays."""
-        used = set[str]()
-        for found in chain(controller):
-            for name in found.log.names:
-                key, k = name, 1
-                while key in used:
-                    k += 1
-                    key = f"{name} {k}"
-                used.add(key)
-                if found.log not in self._known:
-                    self._logs.setdefault(key, []).append((found.log, name))
-            if found.log not in self._known:
-                self._known.append(found.log)
+    def watch(self, controller: RunningController | None) -> None:
+        """Add what a controller records; one that is there already stays."""
+        if controller is not None and controller.log not in self._all:
+            self._take(controller.log)
+
+    def _take(self, log: StateLog) -> None:
+        self._all.append(log)
+        for name in log.names:
+            self._logs.setdefault(name, []).append(log)
 
     def add(self, name: str, t: FloatArray, values: FloatArray) -> None:
-        """Add what was remembered under a name at some instants."""
-        log = Log.known(name, t, values)
-        self._known.append(log)
-        self._logs.setdefault(name, []).append((log, name))
+        """Add what was recorded under a name at some instants."""
+        self._take(StateLog.of(name, t, values))
 
     def at(self, t: FloatArray, batch: tuple[int, ...]) -> dict[str, FloatArray]:
-        """What was remembered at some instants, shape (n, ..., m); NaN where nothing was.
+        """What was recorded at some instants, shape (n, ..., m); NaN where nothing was.
 
         Parameters
         ----------
@@ -57,28 +45,28 @@ class Memories:
         """
         found: dict[str, FloatArray] = {}
         for key, logs in self._logs.items():
-            for log, name in logs:
+            for log in logs:
                 if log.empty:
                     continue
-                shape, own, k = (len(t), *log.shape(name)), key, 1
+                shape, own, k = (len(t), *log.shape(key)), key, 1
                 while own in found and found[own].shape != shape:  # of another controller, later
                     k += 1
                     own = f"{key} {k}"
                 if own not in found:
                     found[own] = np.full(shape, np.nan)
-                log.write(name, t, found[own])
+                log.write(key, t, found[own])
         return {key: x.reshape(len(t), *batch, x.shape[-1]) for key, x in found.items()}
 
     def forget(self, t: float) -> None:
         """Keep nothing but what may be asked for from ``t`` [s] on."""
-        for log in self._known:
+        for log in self._all:
             log.forget(t)
 
 
-def joined_memories(
+def joined_states(
     parts: Sequence[Mapping[str, FloatArray]], lengths: Sequence[int]
 ) -> dict[str, FloatArray]:
-    """Memories of the phases of a motion, one after the other; NaN where there are none."""
+    """RecordedStates of the phases of a motion, one after the other; NaN where there are none."""
     shapes = {name: x.shape[1:] for part in reversed(parts) for name, x in part.items()}
     found = {}
     for name, shape in shapes.items():

@@ -1,8 +1,8 @@
-"""What a controller with a memory remembered after each look."""
+"""What is recorded of the state of a controller after each sample."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,35 +10,40 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.errors import ShapeError
 
-__all__ = ["Log", "Memory"]
-
-#: What a controller remembers, by name.
-Memory = Mapping[str, Any]
+__all__ = ["StateLog"]
 
 
-class Log:
-    """What was remembered after each look.
+class StateLog:
+    """What is recorded of a state after each sample.
 
     Parameters
     ----------
-    names : tuple of str
+    entries : sequence of (str, tuple of str)
+        Names under which parts of the state are recorded, and the path to each within it.
     """
 
-    def __init__(self, names: tuple[str, ...]) -> None:
-        self.names, self._count = names, 0
+    def __init__(self, entries: Sequence[tuple[str, tuple[str, ...]]]) -> None:
+        self._entries, self._count = tuple(entries), 0
         self._times = np.empty(16)
         self._values: dict[str, FloatArray] = {}
 
-    def note(self, t: float, memory: Memory, batch: tuple[int, ...]) -> None:
-        """Add a look.
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of what is recorded."""
+        return tuple(name for name, _ in self._entries)
+
+    def note(self, t: float, state: Mapping[str, Any], batch: tuple[int, ...]) -> None:
+        """Add a sample at ``t`` [s] of robots with some leading axes.
 
         Raises
         ------
         ShapeError
             If there is no number, or one of another shape than before.
         """
+        if not self._entries:
+            return
         k = self._count
-        seen = {name: self._remembered(name, t, memory, batch) for name in self.names}
+        seen = {name: self._entry(name, path, t, state, batch) for name, path in self._entries}
         if not self._values:
             self._values = {name: np.empty((16, *x.shape)) for name, x in seen.items()}
         if k == len(self._times):
@@ -49,7 +54,7 @@ class Log:
         self._count += 1
 
     def extend(self, t: FloatArray, values: Mapping[str, FloatArray]) -> None:
-        """Add some looks at ``t`` [s], shape (k,): arrays by name, shape (k, ..., m)."""
+        """Add some samples at ``t`` [s], shape (k,): arrays by name, shape (k, ..., m)."""
         k, stop = self._count, self._count + len(t)
         if not self._values:
             shapes = {name: x.shape[1:] for name, x in values.items()}
@@ -61,19 +66,52 @@ class Log:
             self._values[name][k:stop] = x
         self._count = stop
 
+    def extend_rows(
+        self,
+        t: FloatArray,
+        rows: FloatArray,
+        places: Mapping[str, slice],
+        batch: tuple[int, ...],
+    ) -> None:
+        """Add some samples at ``t`` [s], shape (k,): rows of numbers, shape (k, n, size).
+
+        Parameters
+        ----------
+        t : ndarray, shape (k,) [s]
+        rows : ndarray, shape (k, n, size)
+            Of n motions.
+        places : mapping of str to slice
+            Where in a row what is recorded stands.
+        batch : tuple of int
+            Leading axes of a state.
+        """
+        if places:
+            parts = {name: rows[..., place] for name, place in places.items()}
+            self.extend(
+                t, {name: x.reshape(len(t), *batch, x.shape[-1]) for name, x in parts.items()}
+            )
+
     def _make_room(self) -> None:
         self._times = np.concatenate([self._times, self._times])
         self._values = {name: np.concatenate([x, x]) for name, x in self._values.items()}
 
-    def _remembered(
-        self, name: str, t: float, memory: Memory, batch: tuple[int, ...]
+    def _entry(
+        self,
+        name: str,
+        path: tuple[str, ...],
+        t: float,
+        state: Mapping[str, Any],
+        batch: tuple[int, ...],
     ) -> FloatArray:
-        """What stands in a memory under a name, shape (..., m).
+        """A part of a state, shape (..., m).
 
         One number may be given alone, one for each motion or the same for all.
         """
+        found: Any = state
         try:
-            x = np.asarray(memory[name], float)
+            for key in path:
+                found = found[key]
+            x = np.asarray(found, float)
         except (KeyError, TypeError, ValueError):
             x = np.empty((0,) * (len(batch) + 2))  # of no shape that could be
         if x.shape in ((), batch):
@@ -81,32 +119,33 @@ class Log:
         before = self._values[name].shape[1:] if self._values else (*batch, *x.shape[-1:])
         if x.shape != before:
             raise ShapeError(
-                f"a controller says that it remembers {name!r}, and its memory at t = {t:.6g} s is "
-                f"{dict(memory)!r}, expected numbers of shape {before} there",
-                name="memory",
-                given=memory,
+                f"a controller has {path[-1]!r} in its attribute recorded, and its state at "
+                f"t = {t:.6g} s is {dict(state)!r}, expected numbers of shape {before} under that "
+                "name",
+                name="state",
+                given=state,
                 expected=before,
             )
         return x
 
     @classmethod
-    def known(cls, name: str, t: FloatArray, values: FloatArray) -> Log:
-        """What was remembered under a name at some instants."""
-        log = cls((name,))
+    def of(cls, name: str, t: FloatArray, values: FloatArray) -> StateLog:
+        """A log of what was recorded under a name at some instants."""
+        log = cls([(name, (name,))])
         log._times, log._values, log._count = t, {name: values}, len(t)
         return log
 
     @property
     def empty(self) -> bool:
-        """Whether it never looked."""
+        """Whether there was no sample."""
         return not self._count
 
     def shape(self, name: str) -> tuple[int, ...]:
-        """Of what is remembered under a name."""
+        """Of what is recorded under a name."""
         return self._values[name].shape[1:]
 
     def write(self, name: str, t: FloatArray, into: FloatArray) -> None:
-        """Write what was remembered after the last look until each instant; leave earlier ones."""
+        """Write what was recorded at the latest sample until each instant; leave earlier ones."""
         at = np.searchsorted(self._times[: self._count], t, side="right") - 1
         into[at >= 0] = self._values[name][at[at >= 0]]
 

@@ -1,28 +1,56 @@
-"""The time while a controller is traced, and what it asks of functions that only Python knows."""
+"""Calling a controller with symbols: what it gets, and what its equations are written into.
+
+A controller that says so (``symbolic = True``) does nothing with its sample and state but
+arithmetic, so that one call with arrays of symbols writes down its equations. What it asks of
+functions that only Python knows, such as a reference that is not symbolic, is sampled beforehand:
+these are its signals.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from robodyn.array_types import Array, FloatArray
-from robodyn.symbolic.graph import Graph, Port, Program
+from robodyn.errors import ActuationError, SingularError
+from robodyn.robot import Robot
+from robodyn.symbolic.graph import INPUT, Graph, Port, Program
 from robodyn.symbolic.inline import inline
-from robodyn.symbolic.scalar import Number, Scalar, inputs
+from robodyn.symbolic.scalar import Number, Scalar, edge_of, inputs
 
-__all__ = ["Signal", "SymbolicTime", "TraceGraph", "Untraceable", "inlined", "symbols"]
+__all__ = [
+    "NO_CODE",
+    "Intervals",
+    "SampleSignal",
+    "Signal",
+    "SymbolicInterval",
+    "SymbolicTime",
+    "Trace",
+    "TraceGraph",
+    "Untraceable",
+    "inlined",
+    "steps_between",
+    "symbols",
+]
+
+#: (all sample times, first, stop) -> times since the sample before, shape (stop - first,) [s].
+Intervals = Callable[[FloatArray, int, int], FloatArray]
+
+#: Where the numbers of inputs of these kinds begin while a controller is traced.
+OF_SAMPLES, OF_STATE = 1 << 40, 1 << 50
 
 
 class TraceGraph(Graph):
-    """What a controller writes into, whose symbols it takes for numbers.
+    """A graph whose symbols a controller takes for numbers.
 
     Attributes
     ----------
     most : int or None
-        Nodes after which it is no matter for machine code.
+        Most nodes of functions that are written into it.
     """
 
     __slots__ = ("_inlined", "most")
@@ -50,13 +78,13 @@ class TraceGraph(Graph):
                 raise Untraceable
         return self._inlined[key][1]
 
-    def forget(self) -> None:
-        """Be done with writing: a graph may be kept for long, and what helped to write it not."""
-        self._inlined = {}
-
 
 class Untraceable(Exception):
-    """There is no straight-line code for a controller: Python has to be asked."""
+    """There is no straight-line code for a controller: Python has to call it."""
+
+
+#: What tracing raises where there is no straight-line code for a controller.
+NO_CODE = (ActuationError, SingularError, Untraceable)
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,41 +109,249 @@ class Signal:
         return np.concatenate([np.ravel(np.asarray(x, float)) for x in self.function(t)])
 
     def rows(self, times: FloatArray, first: int, stop: int) -> FloatArray:
-        """The numbers at some of all instants, shape (stop - first, size)."""
+        """The numbers at some of all sample times, shape (stop - first, size)."""
         return np.array([self.at(t) for t in times[first:stop].tolist()])
 
 
+@dataclass(frozen=True, eq=False)
+class SampleSignal:
+    """An input of a controller that depends on when samples are taken.
+
+    Attributes
+    ----------
+    name : str
+    size : int
+        Numbers at a sample.
+    function : callable
+        (all sample times [s], first, stop) -> numbers of these samples, shape (stop - first, ...).
+    """
+
+    name: str
+    size: int
+    function: Callable[[FloatArray, int, int], FloatArray]
+
+    def rows(self, times: FloatArray, first: int, stop: int) -> FloatArray:
+        """The numbers at some of all sample times, shape (stop - first, size)."""
+        found = self.function(times, first, stop)
+        return np.asarray(found, float).reshape(stop - first, self.size)
+
+
 class SymbolicTime(Scalar):
-    """The time while a controller is traced; it takes note of the signals that are asked for."""
+    """The time while a controller is traced.
 
-    __slots__ = ("ports", "signals")
+    Attributes
+    ----------
+    trace : Trace
+    """
 
-    graph: TraceGraph
-    ports: list[Port]
-    signals: list[Any]
+    __slots__ = ("trace",)
 
-    def sampled(self, name: str, function: Callable[[float], Any]) -> tuple[Array, ...]:
-        """Symbols for what a function of time returns: one array or a tuple of them."""
+    trace: Trace
+
+    def sampled(
+        self, name: str, function: Callable[[float], Any], of: tuple[Any, ...]
+    ) -> tuple[Array, ...]:
+        """Symbols for what a function of time returns: one array or a tuple of them.
+
+        Parameters
+        ----------
+        name : str
+        function : callable
+        of : tuple
+            The objects that determine the function: where they are the same, so are the symbols.
+        """
         shapes = [np.shape(x) for x in function(0.0)]
         sizes = [int(np.prod(shape)) for shape in shapes]
-        numbers = self.input(Signal(f"{name}{len(self.signals)}", sum(sizes), function))
+        numbers = self.trace.signal(name, sum(sizes), function, of)
         parts = np.split(numbers, np.cumsum(sizes)[:-1])
         return tuple(x.reshape(shape) for x, shape in zip(parts, shapes, strict=True))
 
-    def input(self, signal: Any) -> Array:
-        """Symbols for the numbers of a signal, shape (size,)."""
-        first = sum(port.size for port in self.ports)
-        self.ports.append(Port(signal.name, (signal.size,)))
-        self.signals.append(signal)
-        return symbols(self.graph, first, signal.size)
 
-    def looked(self, remembering: Any, q: FloatArray, v: FloatArray) -> Any:
-        """Forces of a controller with a memory, which are no function of the state."""
-        raise Untraceable
+class SymbolicInterval(Scalar):
+    """The time since the sample before while a controller is traced.
 
-    def over(self, function: Callable[[FloatArray], FloatArray]) -> Any:
-        """Symbols for what a function makes of the time since the last look."""
-        raise Untraceable
+    Attributes
+    ----------
+    trace : Trace
+    intervals : callable
+        Its values, as `Intervals`.
+    """
+
+    __slots__ = ("intervals", "trace")
+
+    trace: Trace
+    intervals: Intervals
+
+    def function(self, function: Callable[[FloatArray], FloatArray]) -> Any:
+        """Symbols for what a function makes of this time."""
+        return self.trace.of_interval(function, self.intervals)
+
+
+class Trace:
+    """One controller, called with symbols: those that it gets, and the graph of its equations.
+
+    Parameters
+    ----------
+    robot : Robot
+    times : ndarray, shape (n,), optional [s]
+        All times at which it is sampled.
+    step : float, optional [s]
+        The time between any two samples, where they come at equal steps.
+
+    Attributes
+    ----------
+    graph : TraceGraph
+    t : SymbolicTime
+    q, v, applied : ndarray of symbols, shape (nq,), (nv,), (nv,)
+        State of the robot, and forces that have acted since the sample before.
+    signals : list of Signal
+    sample_signals : list of SampleSignal
+    """
+
+    def __init__(
+        self, robot: Robot, times: FloatArray | None = None, step: float | None = None
+    ) -> None:
+        nq, nv = robot.nq, robot.nv
+        self.graph, self.times, self.step = TraceGraph(), times, step
+        self.q, self.v = symbols(self.graph, 0, nq), symbols(self.graph, nq, nv)
+        self.t = SymbolicTime(self.graph, edge_of(self.graph, symbols(self.graph, nq + nv, 1)[0]))
+        self.t.trace = self
+        self.applied = symbols(self.graph, nq + nv + 1, nv)
+        self._own = [
+            (Port("q", (nq,), "rad, m"), 0),
+            (Port("v", (nv,), "rad/s, m/s"), nq),
+            (Port("t", (), "s"), nq + nv),
+            (Port("applied", (nv,), "N m, N"), nq + nv + 1),
+        ]
+        self._next, self._next_of_samples = nq + 2 * nv + 1, OF_SAMPLES
+        self.signals: list[Signal] = []
+        self.sample_signals: list[SampleSignal] = []
+        self._places: list[tuple[Port, int]] = []
+        self._sample_places: list[tuple[Port, int]] = []
+        self._known: dict[Any, tuple[Any, Array]] = {}
+        self._rates = robot.function("integrate").program.rates
+
+    def signal(
+        self, name: str, size: int, function: Callable[[float], Any], of: tuple[Any, ...]
+    ) -> Array:
+        """Symbols for a function of time, shape (size,)."""
+        key = name, size, *map(id, of)
+        if key not in self._known:
+            signal = Signal(f"{name}{len(self.signals)}", size, function)
+            self.signals.append(signal)
+            self._places.append((Port(signal.name, (size,)), self._next))
+            self._known[key] = of, symbols(self.graph, self._next, size)
+            self._next += size
+        return self._known[key][1]
+
+    def sample_signal(
+        self, name: str, size: int, function: Callable[[FloatArray, int, int], FloatArray]
+    ) -> Array:
+        """Symbols for a function of the times of samples, shape (size,)."""
+        signal = SampleSignal(f"{name}{len(self.sample_signals)}", size, function)
+        first = self._next_of_samples
+        self.sample_signals.append(signal)
+        self._sample_places.append((Port(signal.name, (size,)), first))
+        self._next_of_samples += size
+        return symbols(self.graph, first, size)
+
+    def interval(self, intervals: Intervals) -> SymbolicInterval:
+        """A symbol for the time since the sample before."""
+        number = self.sample_signal("interval", 1, intervals)[0]
+        made = SymbolicInterval(self.graph, number.edge)
+        made.trace, made.intervals = self, intervals
+        return made
+
+    def of_interval(
+        self, function: Callable[[FloatArray], FloatArray], intervals: Intervals
+    ) -> Any:
+        """Symbols for a function of the time since the sample before."""
+        shape = np.shape(function(np.ones(1)))[1:]
+        own = partial(_of_intervals, function, intervals)
+        numbers = self.sample_signal("interval", int(np.prod(shape)), own).reshape(shape)
+        return numbers if shape else numbers[()]
+
+    def state(self, size: int) -> Array:
+        """Symbols for the state of the controller, shape (size,)."""
+        return symbols(self.graph, OF_STATE, size)
+
+    def forget_unneeded(self, results: Sequence[Number]) -> None:
+        """Drop signals of the times of samples that no equation needs."""
+        edges = tuple(edge_of(self.graph, x) for x in results)
+        needed = set(Program("", (), (), self.graph, edges).needed)
+        pairs = zip(self.sample_signals, self._sample_places, strict=True)
+        kept = [
+            (signal, (port, first))
+            for signal, (port, first) in pairs
+            if needed.intersection(range(first, first + port.size))
+        ]
+        self.sample_signals = [signal for signal, _ in kept]
+        self._sample_places = [place for _, place in kept]
+
+    def program(
+        self, name: str, outputs: tuple[Port, ...], results: Sequence[Number], state_size: int
+    ) -> Program:
+        """The equations as a program of q, v, t, applied, signals and a state."""
+        state = Port("state", (state_size,)), OF_STATE
+        places = [*self._own, *self._places, *self._sample_places, state]
+        program = self._of(places, name, outputs, results)
+        assert program is not None
+        return program
+
+    def function_program(
+        self, name: str, outputs: tuple[Port, ...], results: Sequence[Number]
+    ) -> Program | None:
+        """The equations as a program of q, v, t and signals; none if they need anything else."""
+        return self._of([*self._own[:3], *self._places], name, outputs, results)
+
+    def _of(
+        self,
+        places: Sequence[tuple[Port, int]],
+        name: str,
+        outputs: tuple[Port, ...],
+        results: Sequence[Number],
+    ) -> Program | None:
+        """The program of some inputs; none if others are needed."""
+        edges = tuple(edge_of(self.graph, x) for x in results)
+        numbers = _numbers_of(places)
+        if not numbers.keys() >= set(Program("", (), (), self.graph, edges).needed):
+            return None
+        graph, ports = _renumbered(self.graph, numbers), tuple(port for port, _ in places)
+        return Program(name, ports, outputs, graph, edges, self._rates)
+
+
+def _numbers_of(places: Sequence[tuple[Port, int]]) -> dict[int, int]:
+    """New numbers of inputs, of ports one after the other."""
+    found: dict[int, int] = {}
+    for port, first in places:
+        found.update({first + k: len(found) + k for k in range(port.size)})
+    return found
+
+
+def _renumbered(graph: Graph, numbers: Mapping[int, int]) -> Graph:
+    """The same graph with other numbers of its inputs; those without one are needed by nothing."""
+    other = Graph()
+    other.op, other.b, other.value = graph.op, graph.b, graph.value
+    pairs = zip(graph.op, graph.a, strict=True)
+    other.a = [numbers.get(a, 0) if op == INPUT else a for op, a in pairs]
+    return other
+
+
+def steps_between(times: FloatArray, first: int, stop: int) -> FloatArray:
+    """Times since the sample before, of samples at all of these times; zero at the first one."""
+    return np.diff(times[first:stop], prepend=times[max(first - 1, 0)])
+
+
+def _of_intervals(
+    function: Callable[[FloatArray], FloatArray],
+    intervals: Intervals,
+    times: FloatArray,
+    first: int,
+    stop: int,
+) -> FloatArray:
+    """What a function makes of some intervals, of which most are the same."""
+    different, which = np.unique(intervals(times, first, stop), return_inverse=True)
+    return np.asarray(function(different))[which]
 
 
 def inlined(program: Program, numbers: Sequence[Number]) -> list[Number]:

@@ -12,10 +12,8 @@ from robodyn.array_types import FloatArray
 from robodyn.codegen import Function
 from robodyn.errors import SettingsError, ShapeError
 from robodyn.robot import Robot
-from robodyn.simulation.control.compiled_law import begin_trace
-from robodyn.simulation.control.tracing import SymbolicTime, TraceGraph
-from robodyn.symbolic.graph import Port, Program
-from robodyn.symbolic.scalar import edge_of
+from robodyn.simulation.control.tracing import Trace
+from robodyn.symbolic.graph import Port
 
 __all__ = ["WrenchLaw", "wrench_law"]
 
@@ -64,8 +62,8 @@ def wrench_law(robot: Robot, wrenches: Callable[..., Any]) -> WrenchLaw:
             "say that it is symbolic: set symbolic = True on one that does nothing with t, q and v "
             "but arithmetic, or give wrenches that are held"
         )
-    t, q, v = begin_trace(robot, SymbolicTime, TraceGraph())
-    given = wrenches(t, q, v)
+    trace = Trace(robot)
+    given = wrenches(trace.t, trace.q, trace.v)
     if not isinstance(given, Mapping):
         raise _unfit("wrenches", type(given).__name__, "a mapping of link name to six numbers")
     rows = []
@@ -74,10 +72,9 @@ def wrench_law(robot: Robot, wrenches: Callable[..., Any]) -> WrenchLaw:
         if row.shape != (6,):
             raise _unfit(f"wrench:{link}", row.shape, "shape (6,)")
         rows += [*row]
-    edges = tuple(edge_of(t.graph, x) for x in rows)
     outputs = (Port("wrenches", (len(rows),), "N, N m"),)
-    rates = robot.function("integrate").program.rates
-    program = Program("wrenches", tuple(t.ports), outputs, t.graph, edges, rates)
+    program = trace.function_program("wrenches", outputs, rows)
+    assert program is not None
     return WrenchLaw(tuple(given), Function(program))
 
 

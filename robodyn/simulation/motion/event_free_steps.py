@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robodyn.array_types import FloatArray
-from robodyn.simulation.control.compiled_law import Law
 from robodyn.simulation.events.detector import EventDetector
 from robodyn.simulation.limits.joint_limits import Limits
 from robodyn.simulation.motion.joint_stops import End
@@ -174,11 +173,11 @@ def whole_steps(
     acting : callable
         Told the forces of the controller before functions of a state are asked.
     """
-    law = phase.controller if isinstance(phase.controller, Law) else None
-    if limits.depend_on_speed or stops[1]:  # a stop holds what the controller asks at each step
-        law = None
-    known = phase.controller is None or law is not None
-    motion = stepper.compiled(*state, law, limits.efforts, MOST)
+    compiled = None
+    if phase.controller is not None and not (limits.depend_on_speed or stops[1]):
+        compiled = phase.controller.compiled_function  # what a stop holds is asked at each step
+    known = phase.controller is None or compiled is not None
+    motion = stepper.compiled(*state, compiled, limits.efforts, MOST)
     if motion is None:
         return None
     return EventFreeSteps(

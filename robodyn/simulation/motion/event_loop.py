@@ -12,8 +12,8 @@ from robodyn.array_types import FloatArray
 from robodyn.arrays import all_finite
 from robodyn.errors import SettingsError, ShapeError
 from robodyn.robot import Robot
-from robodyn.simulation.control.callbacks import refuse_not_finite, torque
-from robodyn.simulation.control.stateful import let_know
+from robodyn.simulation.control.callbacks import refuse_not_finite
+from robodyn.simulation.control.running_controller import applied_forces
 from robodyn.simulation.events.detector import EventDetector, WitnessFunction
 from robodyn.simulation.events.event import Change, Event, State
 from robodyn.simulation.events.witness import instants_of, never, watch_of
@@ -124,8 +124,8 @@ class _Motion:
         self._tau, self._forces = tau, None
 
     def _torques(self) -> FloatArray:
-        asked = torque(self._phase.controller, self._t, self._q, self._v)
-        return let_know(self._phase.controller, self._t, self._limits.cut(asked, self._v))
+        state = self._t, self._q, self._v
+        return applied_forces(self._phase.controller, self._limits.cut, *state)
 
     def hurry(self, k: int) -> int:
         """Do whole steps from an instant on in which nothing happens; how many it were.

@@ -20,7 +20,7 @@ from robodyn.array_types import FloatArray
 from robodyn.caller import warn
 from robodyn.errors import EnergyWarning, SimulationError
 from robodyn.robot import Robot
-from robodyn.simulation.control.compiled_law import Law
+from robodyn.simulation.control.compiled_controller import CompiledController
 from robodyn.simulation.loads.column_names import speed_names
 from robodyn.simulation.motion.phase import Phase
 from robodyn.simulation.trajectory.trajectory import Trajectory
@@ -77,11 +77,12 @@ def unstable_hold(phase: Phase, motion: Trajectory | None, step: float) -> Unsta
     motion : Trajectory or None
     step : float [s]
     """
-    robot, law = phase.robot, phase.controller
-    known = isinstance(law, Law) and not (robot.nc or robot.depends_on_time)
-    if motion is None or not known or phase.driven or phase.base is not None or not robot.nv:
+    robot, controller = phase.robot, phase.controller
+    if motion is None or controller is None or robot.nc or robot.depends_on_time:
         return None
-    assert isinstance(law, Law)
+    law = controller.compiled_function
+    if law is None or law.program is None or phase.driven or phase.base is not None or not robot.nv:
+        return None
     q, v = (x[0].reshape(-1, x.shape[-1])[0] for x in (motion.q, motion.v))
     A, closed = _models(robot, law, float(motion.t[0]), np.array(q), np.array(v))
     if not (np.isfinite(A).all() and np.isfinite(closed).all()):
@@ -107,7 +108,7 @@ def unstable_hold(phase: Phase, motion: Trajectory | None, step: float) -> Unsta
 
 
 def _models(
-    robot: Robot, law: Law, t: float, q: FloatArray, v: FloatArray
+    robot: Robot, law: CompiledController, t: float, q: FloatArray, v: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """``A`` and ``A + B K`` at a state, shape (2 nv, 2 nv), by central differences."""
     n = robot.nv

@@ -7,24 +7,14 @@ part in it, `robodyn.simulation.motion.event_loop` where events are looked for w
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 
 from robodyn.array_types import FloatArray
 from robodyn.simulation.checks.energy_check import announce_imbalance
 from robodyn.simulation.checks.friction_check import announce_friction
 from robodyn.simulation.checks.singular_passage import announce_passage
-from robodyn.simulation.control.callbacks import (
-    Controller,
-    at_start,
-    check_callable,
-    refuse_not_finite,
-    torque,
-)
-from robodyn.simulation.control.compiled_law import Law
-from robodyn.simulation.control.memory_law import MemoryLaw, memory_law_of
-from robodyn.simulation.control.numba_law import NumbaLaw
-from robodyn.simulation.control.stateful import let_know
+from robodyn.simulation.control.callbacks import check_controller, refuse_not_finite
+from robodyn.simulation.control.running_controller import RunningController, applied_forces
 from robodyn.simulation.events.event import Event
 from robodyn.simulation.limits.joint_limits import Limits
 from robodyn.simulation.motion.breakdown import breaking_down, keeping
@@ -53,14 +43,14 @@ def run_motion(
 ) -> Trajectory:
     """The motion from a state over some instants, or until an event ends it."""
     if phase.controller is not None:
-        check_callable("controller", phase.controller)
+        check_controller(phase.controller)
     has_events = bool(events) or options.stops is not None
     if has_events and options.batch:
         motion = simulate_each(phase, events, q, v, times, options, report)
         report(1.0)
         options.limits_of(phase.robot).announce(motion.t, motion.q, motion.v, motion.tau)
         return motion
-    phase = dataclasses.replace(phase, controller=at_start(phase.robot, phase.controller))
+    phase = phase.started(times)
     limits = options.limits_of(phase.robot)
     step = float(times[1] - times[0]) if len(times) > 1 else 0.0
     if has_events:
@@ -86,7 +76,7 @@ def run_motion(
 
 def move(
     stepper: Stepper,
-    controller: Controller | None,
+    controller: RunningController | None,
     q: FloatArray,
     v: FloatArray,
     times: FloatArray,
@@ -95,26 +85,17 @@ def move(
     limits: Limits,
 ) -> None:
     """Step over all instants and record the state at each; events are not looked for."""
-
-    def torques(t: float, q: FloatArray, v: FloatArray) -> FloatArray:
-        return let_know(controller, t, limits.cut(torque(controller, t, q, v), v))
-
-    law: Law | MemoryLaw | NumbaLaw | None = None
-    if controller is None or limits.depend_on_speed:
-        pass
-    elif isinstance(controller, Law | NumbaLaw):
-        law = controller
-    elif stepper.by_machine_code:
-        law = memory_law_of(stepper.robot, controller, times)
-    motion = stepper.compiled(times, q, v, law, limits.efforts)
-    if motion is not None:
-        known = controller is None or law is not None
-        return carry(motion, stepper, torques, not known, times, record, report)
+    if stepper.by_machine_code:
+        compilable = controller is not None and not limits.depend_on_speed
+        compiled = controller.compiled if controller is not None and compilable else None
+        motion = stepper.compiled(times, q, v, compiled, limits.efforts)
+        if motion is not None:
+            return carry(motion, stepper, controller, limits, times, record, report)
     instants, last = times.tolist(), len(times) - 1
     for k, t in enumerate(instants):
         if k % 50 == 0:
             report(k / max(last, 1))
-        tau = torques(t, q, v)
+        tau = applied_forces(controller, limits.cut, t, q, v)
         with breaking_down(record, t):
             refuse_not_finite(stepper.robot, tau, t, k)
             a, forces = stepper.accelerations(t, q, v, tau)

@@ -20,7 +20,8 @@ from robodyn.errors import (
 )
 from robodyn.motion.base_motion import BasePath
 from robodyn.robot import Robot
-from robodyn.simulation.control.callbacks import Controller, at_start, check_callable
+from robodyn.simulation.control.controller import Controller
+from robodyn.simulation.control.running_controller import RunningController
 from robodyn.simulation.events.event import Change, State
 from robodyn.simulation.events.impulses import brought_to
 from robodyn.simulation.loads.driven import Driven, PathOfTime, driven_joints
@@ -37,7 +38,8 @@ class Phase:
     ----------
     robot : Robot
         With what it carries.
-    controller : callable or None
+    controller : RunningController or None
+        Before the motion starts, the controller as it was given.
     base : BasePath or None
     controlled : mapping of joint name to JointPath or callable
     locked : tuple of str
@@ -53,7 +55,7 @@ class Phase:
     """
 
     robot: Robot
-    controller: Controller | None
+    controller: Any
     base: BasePath | None
     controlled: Mapping[str, PathOfTime]
     locked: tuple[str, ...]
@@ -81,6 +83,13 @@ class Phase:
         names, speeds = self.driven_names, self.driven.speeds
         q, v = q.copy(), v.copy()
         return State(t, q, v, self.robot, base, names, speeds, earlier, accelerations)
+
+    def started(self, times: FloatArray) -> Phase:
+        """The same with a controller at the start of a motion that is sampled at some times."""
+        if self.controller is None:
+            return self
+        controller = RunningController(self.robot, self.controller, times)
+        return dataclasses.replace(self, controller=controller)
 
     def differs(self, other: Phase) -> bool:
         """Whether equations of motion differ, or what drives joints."""
@@ -151,8 +160,8 @@ class Phase:
         locked = tuple(n for n in self.locked if n not in gone) + fresh
         new = dataclasses.replace(self, controlled=controlled, locked=locked)
         if change.controller is not None:
-            check_callable("controller", change.controller)
-            new = dataclasses.replace(new, controller=at_start(new.robot, change.controller))
+            controller = RunningController(new.robot, change.controller, times)
+            new = dataclasses.replace(new, controller=controller)
         if change.base is not None:
             base = change.base if isinstance(change.base, BasePath) else BasePath(change.base)
             new = dataclasses.replace(new, base=base)

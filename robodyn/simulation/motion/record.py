@@ -13,7 +13,7 @@ from robodyn.errors import FileError, RobodynError, ShapeError, SimulationError
 from robodyn.files import as_path
 from robodyn.robot import Robot
 from robodyn.simulation.checks.singular_passage import Passage, passage_ahead
-from robodyn.simulation.control.recorded_states import Memories
+from robodyn.simulation.control.recorded_states import RecordedStates
 from robodyn.simulation.loads.column_names import speed_names
 from robodyn.simulation.loads.prescribed_loads import PrescribedLoads
 from robodyn.simulation.trajectory.files.archive import MEMORY, STATES, events_text, outside_arrays
@@ -58,7 +58,7 @@ class Record:
         Leading axes of a state.
     events : list of EventRecord
         What happened, in the order of time: to be added to.
-    memories : Memories
+    memories : RecordedStates
         Of controllers, which are to be added to it.
 
     Raises
@@ -88,7 +88,7 @@ class Record:
         self.robot, self.surroundings, self.driven = robot, surroundings, driven
         self.shape = batch
         self.events: list[EventRecord] = []
-        self.memories = Memories()
+        self.memories = RecordedStates()
         self._every, self._steps = min(int(every), MOST), 0
         self._folder = None if to is None else Folder(as_path("to", to))
         rows = (size - 1) // self._every + 2  # the last step may be none of those that are kept

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import NoReturn
 
 import numpy as np
@@ -12,7 +11,9 @@ from robodyn.array_types import FloatArray, IntArray
 from robodyn.arrays import all_finite
 from robodyn.errors import InconsistentStateError, RobodynError, SingularError
 from robodyn.simulation.control.callbacks import refuse_not_finite
-from robodyn.simulation.control.memory_law import MemoryLaw
+from robodyn.simulation.control.compiled_controller import CompiledController
+from robodyn.simulation.control.running_controller import RunningController, applied_forces
+from robodyn.simulation.limits.joint_limits import Limits
 from robodyn.simulation.motion.breakdown import breaking_down
 from robodyn.simulation.motion.progress import Progress
 from robodyn.simulation.motion.record import Record
@@ -22,8 +23,6 @@ from robodyn.tolerances import SINGULAR_MOTION
 
 __all__ = ["carry"]
 
-#: (t, q, v) -> tau, of one state or of many.
-Torques = Callable[[float, FloatArray, FloatArray], FloatArray]
 
 #: Steps of robots, and of one of them, after which Python is asked whether it was interrupted.
 AT_ONCE, OF_ONE = 2_000_000, 50_000
@@ -36,25 +35,26 @@ class _Carrier:
         self,
         motion: CompiledMotion,
         stepper: Stepper,
-        torques: Torques,
+        controller: RunningController | None,
+        limits: Limits,
         times: FloatArray,
         record: Record,
     ) -> None:
         self.motion, self.stepper, self.times, self.record = motion, stepper, times, record
-        self._torques = torques
+        self._controller, self._limits = controller, limits
         self._last = len(times) - 1
         self._first, self._room = 0, list[FloatArray]()
-        self._law = motion.law if isinstance(motion.law, MemoryLaw) else None
         self._look_for_room(0)
 
     def _look_for_room(self, first: int) -> None:
         """Point machine code to where samples from a step on belong."""
         self._first, self._room = first, self.record.room()
         self.motion.samples(self._room, first, self.record.every)
-        if self._law is not None:
-            rows = len(self._room[0]), len(self.motion.q), self._law.recorded
-            self._memory = np.empty(rows)
-            self.motion.samples_of_memory(self._memory)
+        compiled = self.motion.controller
+        if compiled is not None:
+            rows = len(self._room[0]), len(self.motion.q), compiled.layout.recorded_size
+            self._states = np.empty(rows)
+            self.motion.samples_of_controller(self._states)
         before = -(-first // self.record.every)
         #: The step that there is no room for.
         self.end = min(self._last, (before + len(self._room[0]) - 1) * self.record.every)
@@ -71,9 +71,11 @@ class _Carrier:
             stop = int(kept[-1]) + 1
         last = bool(len(kept)) and int(kept[-1]) == stop - 1
         steps_done, self._first = stop - self._first, stop
-        if self._law is not None:
-            at = self.times[kept]
-            self._law.record(at, self._memory[: len(kept)], self.record.shape)
+        if self.motion.controller is not None and self._controller is not None:
+            layout, rows = self.motion.controller.layout, self._states[: len(kept)]
+            self._controller.log.extend_rows(
+                self.times[kept], rows, layout.recorded, self.record.shape
+            )
         self.record.filled(self.times[kept], steps_done, last)
         if error is not None:
             with breaking_down(self.record, float(self.times[kept[-1]])):
@@ -107,8 +109,9 @@ class _Carrier:
         """Do the steps from one instant to another."""
         self.motion.advance(first, last, final, self._rescue)
 
-    def push(self, k: int, tau: FloatArray) -> None:
-        """Let forces of a controller act from an instant on."""
+    def push(self, k: int, q: FloatArray, v: FloatArray) -> None:
+        """Let forces of a controller that Python calls act from an instant on."""
+        tau = applied_forces(self._controller, self._limits.cut, float(self.times[k]), q, v)
         if not (math.isfinite(np.vdot(tau, tau)) or all_finite(tau)):
             self.count(k)
             t = float(self.times[k])
@@ -135,8 +138,9 @@ class _Carrier:
         """Take the sample of a robot at an instant anew: its state, forces and accelerations."""
         m, t = self.motion, float(self.times[k])
         q, v, tau = m.q[r].copy(), m.v[r].copy(), m.tau[r].copy()
-        if not all_finite(tau):  # of a law, where there is no straight-line code
-            tau = self._asked(k, r, q, v)
+        compiled = self.motion.controller
+        if compiled is not None and not all_finite(tau):  # straight-line code gives up there
+            tau = self._by_python(compiled, k, r, q, v)
         try:
             if not all_finite(tau):  # among those of all motions, so that this one is named
                 known = np.zeros(m.tau.shape)
@@ -149,20 +153,19 @@ class _Carrier:
         self._sample(k, r, (q, v, a, forces))
         return q, v, tau, a
 
-    def _asked(self, k: int, r: int, q: FloatArray, v: FloatArray) -> FloatArray:
+    def _by_python(
+        self, compiled: CompiledController, k: int, r: int, q: FloatArray, v: FloatArray
+    ) -> FloatArray:
         """Forces of the controller of a robot at an instant, by Python."""
-        m, law = self.motion, self._law
-        if law is None:
-            return self._torques(float(self.times[k]), q, v)
-        if k:
-            law.recall(float(self.times[k - 1]), m.acted[r].copy(), m.memory_before[r].copy())
-        else:
-            law.forget()
-        m.tau[r] = tau = self._torques(float(self.times[k]), q, v)
-        m.memory[r] = law.remembered()
+        m, t = self.motion, float(self.times[k])
+        h = t - float(self.times[k - 1]) if k else 0.0
+        before = m.controller_state_before[r].copy() if k else None
+        tau, after = compiled.update_by_python(t, q, v, h, m.applied[r].copy(), before)
+        m.tau[r] = tau = self._limits.cut(tau, v)
+        m.controller_state[r] = after
         row = self._row(k)
         if row is not None:
-            self._memory[row, r] = m.memory[r, : law.recorded]
+            self._states[row, r] = after[: self._states.shape[-1]]
         return tau
 
     def _break_down(self, k: int, error: RobodynError) -> NoReturn:
@@ -197,8 +200,8 @@ class _Carrier:
 def carry(
     motion: CompiledMotion,
     stepper: Stepper,
-    torques: Torques,
-    called: bool,
+    controller: RunningController | None,
+    limits: Limits,
     times: FloatArray,
     record: Record,
     report: Progress,
@@ -210,25 +213,25 @@ def carry(
     motion : CompiledMotion
     stepper : Stepper
         Does the steps that machine code cannot do.
-    torques : callable
-        The forces of the controller.
-    called : bool
-        Python calls the controller at every step: it is not machine code.
+    controller : RunningController or None
+    limits : Limits
+        To which its forces are cut.
     times : ndarray, shape (n,) [s]
     record : Record
     report : callable
         Told the finished part.
     """
-    carrier, last = _Carrier(motion, stepper, torques, times, record), len(times) - 1
+    carrier = _Carrier(motion, stepper, controller, limits, times, record)
+    last, called = len(times) - 1, controller is not None and motion.controller is None
     at_once = 1 if called else max(1, min(OF_ONE, AT_ONCE // len(motion.q)))
-    k, instants = 0, times.tolist() if called else []
+    k = 0
     q, v = (x.reshape(*record.shape, x.shape[-1]) for x in (motion.q, motion.v))
     try:
         while True:
             if called:
                 if k % 50 == 0:
                     report(k / max(last, 1))
-                carrier.push(k, torques(instants[k], q, v))
+                carrier.push(k, q, v)
             else:
                 report(k / max(last, 1))
             carrier.make_room(k)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.errors import SettingsError, SimulationError, SimulationInterrupted
-from robodyn.simulation.control.callbacks import Controller, at_start, of_motion
-from robodyn.simulation.control.compiled_law import Law
+from robodyn.simulation.control.callbacks import of_motion
+from robodyn.simulation.control.running_controller import RunningController
 from robodyn.simulation.events.event import Event
 from robodyn.simulation.motion.breakdown import given_up, keeping
 from robodyn.simulation.motion.event_loop import move_through_events
@@ -74,8 +73,10 @@ def simulate_each(
     with keeping(lambda: motion() if begun else None):
         for k, state in enumerate(zip(q, v, strict=True)):
             report(k / len(q))
-            controller = at_start(phase.robot, of_motion(phase.controller, k))
-            own = dataclasses.replace(phase, controller=_of_one(controller))
+            own = phase
+            if phase.controller is not None:
+                given = phase.robot, of_motion(phase.controller, k), times
+                own = dataclasses.replace(phase, controller=RunningController(*given, batch=True))
             try:
                 alone = options.of_motion(k)
                 run = move_through_events(own, events, *state, times, alone, lambda part: None)
@@ -93,21 +94,3 @@ def simulate_each(
                 )
             keep(k, run)
     return motion()
-
-
-def _of_one(controller: Controller | None) -> Controller | None:
-    """A controller of many motions, for one of them."""
-    if controller is None or isinstance(controller, Law):  # whose numbers are the same
-        return controller
-
-    return _OfOne(controller)
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class _OfOne:
-    """A controller of many motions, called for one."""
-
-    controller: Controller
-
-    def __call__(self, t: float, q: FloatArray, v: FloatArray) -> Any:
-        return np.asarray(self.controller(t, q[None], v[None]))[0]

@@ -25,9 +25,9 @@ from robodyn.array_types import FloatArray
 from robodyn.arrays import numbers, refuse_not_finite
 from robodyn.errors import SettingsError, ShapeError
 from robodyn.robot import Robot
-from robodyn.simulation.control.callbacks import check_callable
-from robodyn.simulation.control.closed_loop import untraced
-from robodyn.simulation.control.compiled_law import Law, law_of, signal_tables
+from robodyn.simulation.control.callbacks import check_controller
+from robodyn.simulation.control.closed_loop import function_of_state
+from robodyn.simulation.control.compiled_controller import CompiledController
 from robodyn.simulation.loads.driven import PathOfTime
 from robodyn.simulation.sensitivity.motion_steps import robot_of_steps, slopes_of_steps, steps_along
 from robodyn.simulation.sensitivity.step_jacobian import StepJacobian
@@ -196,10 +196,8 @@ class _Feedback:
         self._by_state: FloatArray | None = None
         if controller is None:
             return
-        check_callable("controller", controller)
-        law = law_of(robot, controller)
-        if law is None:
-            raise untraced(robot, controller)
+        check_controller(controller)
+        law = function_of_state(robot, controller)
         _check_forces(law, run)
         inputs = run.q, run.v, *_tables(law, run)
         slopes = [law.function.jacobian(name)(*inputs) for name in ("q", "v")]
@@ -212,14 +210,14 @@ class _Feedback:
         return np.asarray(np.einsum("...ij,...i->...j", self._by_state[k], by_tau))
 
 
-def _tables(law: Law, run: Trajectory) -> list[FloatArray]:
+def _tables(law: CompiledController, run: Trajectory) -> list[FloatArray]:
     """The time and signals at samples, to be broadcast over motions."""
-    time, *signals = (x for x, _ in signal_tables(law.signals, run.t, 0, len(run.t)))
-    ones = (1,) * (run.q.ndim - 2)
-    return [time.reshape(-1, *ones), *(x.reshape(len(x), *ones, -1) for x in signals)]
+    ones, n = (1,) * (run.q.ndim - 2), len(run.t)
+    signals = (x.rows(run.t, 0, n).reshape(n, *ones, -1) for x in law.signals)
+    return [run.t.reshape(n, *ones), *signals]
 
 
-def _check_forces(law: Law, run: Trajectory) -> None:
+def _check_forces(law: CompiledController, run: Trajectory) -> None:
     off = np.abs(law.function(run.q, run.v, *_tables(law, run)) - run.tau)
     off[..., list(run.driven)] = 0.0  # their forces are those of their paths
     wrong = ~(off <= STEP_JOIN * (1.0 + np.abs(run.tau)))

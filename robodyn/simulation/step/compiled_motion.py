@@ -15,9 +15,7 @@ from robodyn.codegen import Function
 from robodyn.codegen.llvm.batches import threads
 from robodyn.codegen.llvm.builder.code import load_program
 from robodyn.codegen.llvm.target.once import Memo
-from robodyn.simulation.control.compiled_law import Law
-from robodyn.simulation.control.memory_law import MemoryLaw
-from robodyn.simulation.control.numba_law import NumbaLaw
+from robodyn.simulation.control.compiled_controller import CompiledController
 from robodyn.simulation.integrators.method import Integrator
 from robodyn.simulation.loads.loads import Loads
 from robodyn.simulation.loads.tables import LoadsAt, instants
@@ -67,7 +65,7 @@ class Asked:
     first, stop : int
     loads : LoadsAt
     signals : list of (ndarray, int)
-        Of a law, as `robodyn.simulation.control.compiled_law.Law.tables` has them.
+        Of a controller, as `CompiledController.tables` has them.
     """
 
     first: int
@@ -87,8 +85,7 @@ class CompiledMotion:
     times : ndarray, shape (steps + 1,) [s]
     q, v : ndarray, shape (n, nq), (n, nv)
         At the start; written into from then on.
-    law : Law, MemoryLaw or NumbaLaw, optional
-        A controller that is machine code.
+    controller : CompiledController, optional
     effort : ndarray, shape (nv,), optional
         Largest efforts of the controller.
     tabled : int, optional
@@ -99,9 +96,10 @@ class CompiledMotion:
     q, v, tau : ndarray, shape (n, nq), (n, nv), (n, nv)
         The state that the motion has come to; forces of the controller, which may be called from
         Python.
-    memory, memory_before, acted : ndarray, shape (n, memory), (n, memory), (n, nv)
-        What the controller remembers, what it did before it looked last, and the forces that acted
-        before that.
+    controller_state, controller_state_before : ndarray, shape (n, state_size)
+        State of the controller after its latest sample, and before it.
+    applied : ndarray, shape (n, nv)
+        Forces that acted until the latest sample.
     """
 
     def __init__(
@@ -111,7 +109,7 @@ class CompiledMotion:
         times: FloatArray,
         q: FloatArray,
         v: FloatArray,
-        law: Law | MemoryLaw | NumbaLaw | None = None,
+        controller: CompiledController | None = None,
         effort: FloatArray | None = None,
         tabled: int | None = None,
     ) -> None:
@@ -120,10 +118,10 @@ class CompiledMotion:
         self.tau = np.zeros(self.v.shape)
         assert loads.functions is not None
         self._loads, self._driven, functions = loads, loads.driven, loads.functions
-        self.law = law
-        size = 0 if law is None else law.memory
-        self.memory, self.memory_before = np.zeros((2, len(self.v), size))
-        self.acted = np.zeros(self.v.shape)
+        self.controller = controller
+        size = 0 if controller is None else controller.state_size
+        self.controller_state, self.controller_state_before = np.zeros((2, len(self.v), size))
+        self.applied = np.zeros(self.v.shape)
         #: Inputs of dynamics before those of the loads.
         self._state = 4 if self._driven else 3
         self._functions, self._times = functions, np.ascontiguousarray(times)
@@ -133,10 +131,9 @@ class CompiledMotion:
             closed=functions.corrections is not None,
             stabilised=loads.gains is not None,
             dynamics=len(functions.dynamics.inputs) - self._state,
-            control=-1 if law is None else law.extras,
+            control=-1 if controller is None else controller.extras,
             corrections=len(functions.corrections.inputs) - 2 if functions.corrections else 0,
-            cut=law is not None and effort is not None,
-            remembers=isinstance(law, MemoryLaw),
+            cut=controller is not None and effort is not None,
         )
         self._program, self._run = _loaded(integrator, self._plan)
         self._words = np.zeros(len(self._plan.words), np.int64)
@@ -175,9 +172,11 @@ class CompiledMotion:
             f: Function | None = getattr(own, name)
             if f is not None:
                 self._set(**{name: f.rows_address(n > 1)})
-        if self.law is not None:
-            self._set(control=self.law.address(n > 1), memory_size=self.law.memory)
-        for name in ("q", "v", "tau", "memory", "memory_before", "acted"):
+        if self.controller is not None:
+            address, size = self.controller.address(n > 1), self.controller.state_size
+            self._set(control=address, state_size=size)
+        states = ("controller_state", "controller_state_before")
+        for name in ("q", "v", "tau", "applied", *states):
             self._point(name, getattr(self, name))
         self._point("times", self._times)
         self._point("reached", self._reached)
@@ -201,9 +200,9 @@ class CompiledMotion:
             self._point(f"samples_{name}", x)
         self._set(every=every, before=-(-first // every))
 
-    def samples_of_memory(self, array: FloatArray) -> None:
-        """Where what is recorded of the controller's memory goes, shape (samples, n, recorded)."""
-        self._point("samples_memory", array)
+    def samples_of_controller(self, array: FloatArray) -> None:
+        """Where the first numbers of the controller's state go, shape (samples, n, recorded)."""
+        self._point("samples_controller_state", array)
         self._set(recorded=array.shape[-1])
 
     def begin_samples(self, first: int) -> None:
@@ -223,8 +222,8 @@ class CompiledMotion:
         at = instants(self._times[first : first + self._rows + 1], self._program.parts)
         given = self._loads.at(at[: len(times)].reshape(-1))
         signals = []
-        if self.law is not None:
-            signals = self.law.tables(self._times, first, first + len(times))
+        if self.controller is not None:
+            signals = self.controller.tables(self._times, first, first + len(times))
         return Asked(first, first + len(times), given, signals)
 
     def tell(self, asked: Asked | None) -> int:
@@ -271,9 +270,9 @@ class CompiledMotion:
         while first < last or final:
             if first < self._tabled[0] or first + 2 > self._tabled[1]:
                 self.tell(self.ask(first))
-            if first == 0 and isinstance(self.law, MemoryLaw):
-                given = [self._kept[f"control{k}"][0] for k in range(1 + len(self.law.signals))]
-                self.tau[...], self.memory[...] = self.law.begin(self.q, self.v, given)
+            if first == 0 and self.controller is not None:
+                initial = self.controller.initial_rows(self._times, self.q, self.v)
+                self.tau[...], self.controller_state[...] = 0.0, initial
             stop = min(last, self._tabled[1] - 1)
             self._until(first, stop, final and stop == last, rescue)
             if stop == last:

@@ -16,7 +16,7 @@ from robodyn.codegen import Function
 from robodyn.errors import SettingsError, ShapeError
 from robodyn.robot import Robot
 from robodyn.simulation import integrators
-from robodyn.simulation.control.closed_loop import numbered, traced_law
+from robodyn.simulation.control.closed_loop import function_of_state, numbered
 from robodyn.simulation.integrators.method import Coordinates
 from robodyn.simulation.loads.driven import driven_places
 from robodyn.symbolic.graph import Graph, Port, Program
@@ -102,7 +102,9 @@ def step_function(
         raise SettingsError(f"a step by {integrator!r} is no function: take one of {known}")
     if not (isinstance(step, int | float | np.number) and 0.0 < step < math.inf):
         raise SettingsError(f"step is {step!r} s, expected a positive number")
-    law = traced_law(robot, controller)
+    law = None
+    if controller is not None:
+        law = function_of_state(robot, controller).function_program
     links = _links(wrenches)
     driven = _Driven(*driven_places(robot, controlled, locked), _parts(method))
     return Function(_Writer(robot, law, links, driven, float(step), method).program())

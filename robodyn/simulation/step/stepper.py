@@ -12,9 +12,7 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.errors import SettingsError
 from robodyn.simulation import integrators
-from robodyn.simulation.control.compiled_law import Law
-from robodyn.simulation.control.memory_law import MemoryLaw
-from robodyn.simulation.control.numba_law import NumbaLaw
+from robodyn.simulation.control.compiled_controller import CompiledController
 from robodyn.simulation.integrators.method import (
     Advance,
     Motion,
@@ -116,7 +114,7 @@ class Stepper:
         times: FloatArray,
         q: FloatArray,
         v: FloatArray,
-        law: Law | MemoryLaw | NumbaLaw | None = None,
+        controller: CompiledController | None = None,
         efforts: FloatArray | None = None,
         tabled: int | None = None,
     ) -> CompiledMotion | None:
@@ -129,8 +127,7 @@ class Stepper:
         times : ndarray, shape (n,) [s]
         q, v : ndarray, shape (..., nq), (..., nv)
             Closed, as `start` has them.
-        law : Law, MemoryLaw or NumbaLaw, optional
-            A controller that is machine code too.
+        controller : CompiledController, optional
         efforts : ndarray, shape (nv,), optional
             What its forces are cut to.
         tabled : int, optional
@@ -139,7 +136,9 @@ class Stepper:
         if self._explicit is None or not self.by_machine_code or not q.size:
             return None
         states = q.reshape(-1, self.robot.nq), v.reshape(-1, self.robot.nv)
-        return CompiledMotion(self.loads, self._explicit, times, *states, law, efforts, tabled)
+        return CompiledMotion(
+            self.loads, self._explicit, times, *states, controller, efforts, tabled
+        )
 
     def accelerations(
         self, t: float, q: FloatArray, v: FloatArray, tau: FloatArray

@@ -10,7 +10,7 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.robot import Robot
-from robodyn.simulation.control.recorded_states import joined_memories
+from robodyn.simulation.control.recorded_states import joined_states
 from robodyn.simulation.trajectory.computed_fields import COMPUTED
 from robodyn.simulation.trajectory.states.event_record import EventRecord
 
@@ -34,7 +34,7 @@ def joined(phases: Sequence[Motion], events: tuple[EventRecord, ...]) -> Motion:
     parts = [_as_seen_from(first.robot, phase) for phase in phases]
     q, v, a, tau = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     t = np.concatenate([phase.t for phase in phases])
-    memory = joined_memories([phase.memory for phase in phases], [*map(len, phases)])
+    memory = joined_states([phase.memory for phase in phases], [*map(len, phases)])
     states = {"t": t, "q": q, "v": v, "a": a, "tau": tau, "memory": memory}
     return dataclasses.replace(first, **states, **COMPUTED, events=events, phases=tuple(phases))
 

@@ -74,8 +74,8 @@ class Trajectory:
         stays; empty if it is one piece. Together they have the samples of the whole, which is in
         coordinates of the first robot; see `robodyn.events.become`. Files hold no phases.
     memory : mapping of str to ndarray, shape (n, ..., m)
-        What controllers with a memory remembered after their last look: ``"parameters"`` of an
-        `robodyn.controllers.Adaptive`. NaN where nothing was remembered. CSV and bags hold none.
+        Recorded states of controllers after their latest sample: ``"parameters"`` of a
+        `robodyn.controllers.Adaptive`. NaN where nothing was recorded. CSV and bags hold none.
 
     Examples
     --------

@@ -18,7 +18,8 @@ from robodyn.errors import ShapeError, SimulationError, UnknownNameError
 from robodyn.motion.continuity import Reference
 from robodyn.robot import Robot
 from robodyn.simulation import integrators
-from robodyn.simulation.control.callbacks import Controller, check_callable, of_motion
+from robodyn.simulation.control.callbacks import check_controller, of_motion
+from robodyn.simulation.control.controller import Controller
 from robodyn.simulation.limits.joint_limits import Limits
 from robodyn.simulation.limits.motor_limits import MotorLimits
 from robodyn.simulation.loads.arguments import base_path, step_times, wrenches_on
@@ -137,7 +138,7 @@ def compare(
         shown = f"has the names {[*given]}" if given else "is empty"
         raise ShapeError(f"controllers {shown}, expected {{name: controller}}", name="controllers")
     for name, controller in given.items():
-        check_callable(f"controller {name!r}", controller)
+        check_controller(controller, f"controller {name!r}")
         _check_model(robot, name, controller)
     times = step_times(duration, step)
     integrators.integrator(
@@ -207,7 +208,7 @@ def _takes_many(controller: Any) -> bool:
         return True
     if numba is not None and isinstance(controller, numba.core.registry.CPUDispatcher):
         return True
-    around = hasattr(controller, "fresh") and hasattr(controller, "controller")
+    around = hasattr(controller, "update") and hasattr(controller, "controller")
     return around and _takes_many(controller.controller)
 
 

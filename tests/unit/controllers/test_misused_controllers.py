@@ -31,7 +31,6 @@ from robodyn.controllers import (
     iterative_lqr,
 )
 from robodyn.errors import ActuationError, SettingsError, ShapeError
-from robodyn.simulation import StatefulController
 
 
 @pytest.fixture(scope="module")
@@ -298,43 +297,55 @@ def test_an_encoder_does_not_round_quaternions():
 
 
 class Own:
-    """A user's controller with a memory, which answers what it is told to."""
+    """A user's controller with a state, which returns what it is told to."""
 
-    remembers = ("x",)
+    recorded = ("x",)
 
-    def __init__(self, answer):
-        self.answer = answer
+    def __init__(self, update):
+        self.update = update
 
-    def __call__(self, t, q, v):
-        return self.fresh()(t, q, v)
-
-    def fresh(self):
-        return StatefulController(self)
+    def initial_state(self, sample):
+        return {}
 
 
 @pytest.mark.parametrize(
-    ("answer", "text"),
+    ("update", "text"),
     [
-        (lambda look, memory: np.zeros(2), "Own answered"),
-        (lambda look, memory: None, "Own answered None"),
-        (lambda look, memory: (np.zeros(2), None), "Own answered"),
-        (lambda look, memory: (["a", "b"], {"x": 1.0}), "Own answered"),
-        (lambda look, memory: (np.zeros(2), {}), "remembers 'x'.*shape"),
-        (lambda look, memory: (np.zeros(2), {"x": "a"}), "remembers 'x'"),
-        (lambda look, memory: (np.zeros(2), {"x": np.zeros(2 if memory else 1)}), "remembers 'x'"),
-        (lambda look, memory: (np.zeros(2), {"x": np.zeros(1 if memory else 2)}), "remembers 'x'"),
+        (lambda sample, state: np.zeros(2), "Own.update returned"),
+        (lambda sample, state: None, "Own.update returned None"),
+        (lambda sample, state: (np.zeros(2), None), "Own.update returned"),
+        (lambda sample, state: (["a", "b"], {"x": 1.0}), "the controller returned"),
+        (lambda sample, state: (np.zeros(2), {}), "has 'x' in its attribute recorded.*shape"),
+        (lambda sample, state: (np.zeros(2), {"x": "a"}), "has 'x' in its attribute recorded"),
+        (lambda sample, state: (np.zeros(2), {"x": np.zeros(2 if state else 1)}), "has 'x' in its"),
+        (lambda sample, state: (np.zeros(2), {"x": np.zeros(1 if state else 2)}), "has 'x' in its"),
     ],
 )
-def test_an_answer_without_a_memory_is_shown(double, answer, text):
+def test_an_update_without_a_state_is_shown(double, update, text):
     with pytest.raises(ShapeError, match=text):
-        rd.simulate(double, Own(answer), duration=0.003)
+        rd.simulate(double, Own(update), duration=0.003)
+
+
+def test_a_controller_with_one_of_two_functions_is_refused(double):
+    class Half:
+        def update(self, sample, state):
+            return np.zeros(2), state
+
+    for use in (
+        lambda: rd.simulate(double, Half(), duration=0.003),
+        lambda: Saturated(Half(), 1.0),
+    ):
+        with pytest.raises(ShapeError, match="a function or an object with initial_state and upd"):
+            use()
+    with pytest.raises(ShapeError, match=r"which has no initial_state, expected a function"):
+        rd.closed_loop(double, Half())
 
 
 def test_a_memory_may_be_one_number(double):
     class Clock(Own):
-        remembers = "time"
+        recorded = "time"
 
-    clock = Clock(lambda look, memory: (0.0 * look.v, {"time": look.t}))
+    clock = Clock(lambda sample, state: (0.0 * sample.v, {"time": sample.t}))
     run = rd.simulate(double, clock, duration=0.003)
     np.testing.assert_array_equal(run.memory["time"], run.t[:, None])
     many = rd.rollout(double, clock, np.zeros((3, 2)), np.zeros((3, 2)), duration=0.003)

@@ -26,9 +26,9 @@ from robodyn.controllers import (
     SineReference,
 )
 from robodyn.errors import SettingsError, ShapeError, UnknownNameError
-from robodyn.simulation import ControllerSample, StatefulController
-from robodyn.simulation.control import callbacks
-from robodyn.simulation.control.compiled_law import Law, law_of
+from robodyn.simulation import ControllerSample
+from robodyn.simulation.control import running_controller
+from robodyn.simulation.control.compiled_controller import compile_controller
 from robodyn.simulation.step.stepper import Stepper
 from robodyn.simulation.trajectory.pictures.panels import panel
 
@@ -68,9 +68,15 @@ def jump(t, q, v):
 
 
 def asked(controller, times, nv=2):
-    """What a controller asks for at some instants, by calls of a motion of its own."""
-    running = controller.fresh()
-    return np.array([running(float(t), np.zeros(nv), np.zeros(nv)) for t in times])
+    """What a controller asks for at some instants, its state carried from one to the next."""
+    rest, found, last, state = np.zeros(nv), [], float(times[0]), None
+    for t in map(float, times):
+        impulse = (t - last) * (found[-1] if found else rest)
+        sample, last = ControllerSample(t, rest, rest, t - last, impulse), t
+        state = controller.initial_state(sample) if state is None else state
+        tau, state = controller.update(sample, state)
+        found.append(np.array(tau, float))
+    return np.array(found)
 
 
 def reaching(robot):
@@ -118,11 +124,9 @@ def test_a_filter_starts_at_rest_at_its_input_and_stays_there():
         np.testing.assert_allclose(y, [[5.0, -2.0]] * len(y), rtol=1e-12)
 
 
-def test_a_look_at_the_same_instant_again_changes_nothing():
-    running = Filtered(ramp, 20.0, 2).fresh()
-    for t in (0.0, 0.1, 0.2):
-        tau = running(t, np.zeros(2), np.zeros(2))
-    np.testing.assert_array_equal(running(0.2, np.zeros(2), np.zeros(2)), tau)
+def test_a_sample_at_the_same_instant_again_changes_nothing():
+    tau = asked(Filtered(ramp, 20.0, 2), [0.0, 0.1, 0.2, 0.2])
+    np.testing.assert_array_equal(tau[2], tau[3])
 
 
 def test_speeds_are_filtered_before_the_controller_sees_them(double):
@@ -242,14 +246,16 @@ def test_wrappers_without_memory_are_part_of_the_compiled_step(puma, order, inne
         controller = JointPD(puma, lambda t: reference(t), 900.0, 60.0)
     for name in order:
         controller = WITHOUT_MEMORY[name](controller)
-    assert isinstance(callbacks.at_start(puma, controller), Law)
+    assert compile_controller(puma, controller).is_function
     fast = rd.simulate(puma, controller, duration=0.05)
     assert not fast.memory
     monkeypatch.setattr(Stepper, "compiled", lambda *given: None)
     slow = rd.simulate(puma, controller, duration=0.05)
     for x in ("q", "v", "a", "tau"):
         np.testing.assert_array_equal(getattr(fast, x), getattr(slow, x))
-    monkeypatch.setattr(callbacks, "law_of", lambda *given: None)  # as it is written, in numbers
+    monkeypatch.setattr(
+        running_controller, "compile_controller", lambda *given: None
+    )  # as it is written, in numbers
     plain = rd.simulate(puma, controller, duration=0.05)
     np.testing.assert_allclose(fast.q, plain.q, atol=1e-12)
     monkeypatch.undo()
@@ -265,7 +271,8 @@ def test_wrappers_in_any_order_move_a_robot_the_same_way_again(puma, outer, midd
     both = {**WITHOUT_MEMORY, **WITH_MEMORY}
     controller = both[outer](both[middle](Saturated(reaching(puma), 90.0)))
     assert controller.robot is puma
-    assert law_of(puma, controller) is None
+    compiled = compile_controller(puma, controller, np.linspace(0.0, 0.02, 21))
+    assert compiled is None or not compiled.is_function
     first, again = (rd.simulate(puma, controller, duration=0.02) for _ in range(2))
     np.testing.assert_array_equal(first.q, again.q)
     assert np.isfinite(first.tau).all()
@@ -293,23 +300,19 @@ def test_what_is_outermost_has_the_plain_name(double):
 
 
 class Counting:
-    """Remembers how often it looked; any class with ``answer`` will do."""
+    """Counts its samples; any class with ``initial_state`` and ``update`` will do."""
 
-    remembers = ("looks",)
+    recorded = ("looks",)
 
     def __init__(self, torque=0.0):
         self.torque = torque
 
-    def __call__(self, t, q, v):
-        return self.fresh()(t, q, v)
+    def initial_state(self, sample):
+        return {"looks": np.zeros(1)}
 
-    def fresh(self):
-        return StatefulController(self)
-
-    def answer(self, look, memory):
-        assert isinstance(look, ControllerSample)
-        looks = 1.0 if memory is None else memory["looks"][0] + 1.0
-        return np.full(look.v.shape, self.torque), {"looks": np.array([looks])}
+    def update(self, sample, state):
+        assert isinstance(sample, ControllerSample)
+        return np.full(sample.v.shape, self.torque), {"looks": state["looks"] + 1.0}
 
 
 def test_samples_of_a_motion_have_the_memory_of_their_instant(double, tmp_path):
@@ -387,18 +390,20 @@ def test_what_broke_off_has_its_memory(double):
     assert broken.memory["torque"].shape == (len(broken), 2)
 
 
-def test_a_memory_belongs_to_one_motion():
-    running = RateLimited(ramp, 1.0).fresh()
-    running(1.0, np.zeros(2), np.zeros(2))
-    with pytest.raises(SettingsError, match=r"RateLimited is asked for t = 0.5 s after .* t = 1 s"):
-        running(0.5, np.zeros(2), np.zeros(2))
+def test_a_state_belongs_to_one_motion(double):
+    controller = RateLimited(ramp, 1.0)
+    first, again = (rd.simulate(double, controller, duration=0.01) for _ in range(2))
+    np.testing.assert_array_equal(first.tau, again.tau)
 
 
-def test_what_remembers_is_no_function_of_the_state(double):
-    with pytest.raises(SettingsError, match="RateLimited has a memory"):
+def test_what_has_a_state_is_no_function_of_that_of_the_robot(double):
+    inner = reaching(double)
+    with pytest.raises(SettingsError, match="RateLimited has a state of its own"):
+        rd.closed_loop(double, RateLimited(inner, 1.0))
+    with pytest.raises(SettingsError, match="Saturated has a state of its own"):
+        rd.closed_loop(double, Saturated(Sampled(inner, 0.01), 1.0))
+    with pytest.raises(SettingsError, match="RateLimited does not say that it is symbolic"):
         rd.closed_loop(double, RateLimited(ramp, 1.0))
-    with pytest.raises(SettingsError, match="Saturated has a memory"):
-        rd.closed_loop(double, Saturated(Sampled(ramp, 0.01), 1.0))
     with pytest.raises(SettingsError, match="Noisy does not say that it is symbolic"):
         rd.closed_loop(double, Noisy(ramp))
 

@@ -10,10 +10,10 @@ __all__ = ["Words", "words_of"]
 #: Sizes; steps (from, to, whether the last instant is recorded, steps between samples, last step
 #: of all, samples before those there is room for); robots, and most of them in a block; numbers of
 #: a block's room; instants of a step, and the step at which tables begin; driven coordinates and
-#: speeds, and free speeds; numbers that a controller remembers, and those that are recorded.
+#: speeds, and free speeds; numbers of the state of a controller, and those that are recorded.
 NUMBERS = (
     "nq", "nv", "first", "last", "final", "every", "end", "before", "robots", "block", "room",
-    "nodes", "table", "ncd", "nd", "nf", "memory_size", "recorded",
+    "nodes", "table", "ncd", "nd", "nf", "state_size", "recorded",
 )  # fmt: skip
 
 #: Functions of the robot, and memory of Python.
@@ -21,12 +21,12 @@ FUNCTIONS = ("dynamics", "integrate", "rate", "corrections", "control", "allocat
 
 #: Instants; the state, which is carried on, and forces; samples; for each robot the step that it
 #: has come to, and whether it cannot go on; where driven positions, velocities, accelerations
-#: stand, tables of them, the free speeds; largest efforts; what a controller remembers, what it did
-#: before it looked last, and forces that acted before that; samples of it.
+#: stand, tables of them, the free speeds; largest efforts; the state of the controller after its
+#: latest sample and before it, and the forces that acted until then; samples of that state.
 ARRAYS = (
     "times", "q", "v", "tau", "samples_q", "samples_v", "samples_a", "samples_tau", "reached",
     "stuck", "driven_q", "driven_v", "path_q", "path_v", "path_a", "free_v", "effort",
-    "memory", "memory_before", "acted", "samples_memory",
+    "controller_state", "controller_state_before", "applied", "samples_controller_state",
 )  # fmt: skip
 
 

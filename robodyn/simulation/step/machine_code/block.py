@@ -38,9 +38,9 @@ class Block:
         return self._room.part(self._most * each)
 
     def width(self, kind: str) -> Number | int:
-        """Numbers of a robot: positions, speeds, one, or what its controller remembers."""
-        if kind == "m":
-            return self.words.number("memory_size")
+        """Numbers of a robot: positions, speeds, one, or the state of its controller ``"s"``."""
+        if kind == "s":
+            return self.words.number("state_size")
         return {"q": self.nq, "v": self.nv}.get(kind, 1)
 
     def size(self, kind: str) -> Number:

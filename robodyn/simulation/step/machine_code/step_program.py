@@ -104,26 +104,21 @@ class _Writer:
         if self.plan.control >= 0:
             row = k - self.words.number("table")
             extras = [block.extra(f"control{n}", row) for n in range(self.plan.control)]
-            given: Given = [(q.pointer, block.nq), (v.pointer, block.nv), *extras]
-            if self.plan.remembers:
-                with self.code.when(~k.equals(0)):  # at first there is no memory to look with
-                    self._look(block, tau, given)
-            else:
-                block.call("control", [*given, (tau.pointer, block.nv)])
+            self._control(block, tau, [(q.pointer, block.nq), (v.pointer, block.nv), *extras])
         if self.plan.cut:
             self._cut(block, tau)
         self._tau = tau
         return self._dynamics(block, k, 0, q, v)
 
-    def _look(self, block: Block, tau: Buffer, given: Given) -> None:
-        """Let a controller with a memory look: given are the state, the time and signals."""
-        acted, before = block.state("acted", "v"), block.state("memory_before", "m")
-        memory, size = block.state("memory", "m"), block.width("m")
-        block.copy(tau, acted, "v")
-        block.copy(memory, before, "m")
-        forces: Given = [(acted.pointer, block.nv), *given[3:], (before.pointer, size)]
-        results: Given = [(tau.pointer, block.nv), (memory.pointer, size)]
-        block.call("control", [*given[:3], *forces, *results])
+    def _control(self, block: Block, tau: Buffer, given: Given) -> None:
+        """Update the controller: given are the state of the robot, the time and signals."""
+        applied, before = block.state("applied", "v"), block.state("controller_state_before", "s")
+        after, size = block.state("controller_state", "s"), block.width("s")
+        block.copy(tau, applied, "v")
+        block.copy(after, before, "s")
+        others: Given = [(applied.pointer, block.nv), *given[3:], (before.pointer, size)]
+        results: Given = [(tau.pointer, block.nv), (after.pointer, size)]
+        block.call("control", [*given[:3], *others, *results])
 
     def _cut(self, block: Block, tau: Buffer) -> None:
         """Efforts within their limits."""
@@ -153,17 +148,17 @@ class _Writer:
                 ("samples_tau", "v", block.nv, forces),
             ):
                 block.copy(source, words.array(name).part(row * width), kind)
-            if self.plan.remembers:
-                self._record_memory(block, row)
+            if self.plan.control >= 0:
+                self._record_controller_state(block, row)
 
-    def _record_memory(self, block: Block, row: Number) -> None:
-        """Copy what is recorded of the memory of a controller, the first numbers of it."""
-        code, count, size = self.code, self.words.number("recorded"), block.width("m")
-        memory = block.state("memory", "m")
-        target = self.words.array("samples_memory").part(row * count)
+    def _record_controller_state(self, block: Block, row: Number) -> None:
+        """Copy what is recorded of the state of the controller, the first numbers of it."""
+        code, count, size = self.code, self.words.number("recorded"), block.width("s")
+        state = block.state("controller_state", "s")
+        target = self.words.array("samples_controller_state").part(row * count)
         for r in code.each(block.count):
             for j in code.each(count):
-                target.put(r * count + j, memory.get(r * size + j))
+                target.put(r * count + j, state.get(r * size + j))
 
     def _step(
         self, block: Block, k: Number, state: tuple[Buffer, Buffer, Buffer], going: Variable

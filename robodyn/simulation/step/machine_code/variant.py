@@ -37,8 +37,6 @@ class Plan:
         controller that is machine code.
     cut : bool
         Efforts of the controller are cut to a limit.
-    remembers : bool
-        The controller has a memory.
     """
 
     flat: bool
@@ -49,7 +47,6 @@ class Plan:
     control: int = -1
     corrections: int = 0
     cut: bool = False
-    remembers: bool = False
 
     @cached_property
     def words(self) -> tuple[str, ...]:

@@ -9,65 +9,46 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.array_types import FloatArray
 from robodyn.robot import Robot
 
-__all__ = ["NumbaLaw", "numba_law_of"]
+__all__ = ["NumbaCode", "numba_code"]
 
 
 @dataclass(frozen=True, eq=False)
-class NumbaLaw:
-    """A controller ``numba.njit`` has compiled, which stays a controller.
+class NumbaCode:
+    """The loop of a controller over states, compiled by numba.
 
     Attributes
     ----------
     rows : object
-        The compiled loop over states, ``rows(begin, end, pointers, strides)``.
-    controller : callable
-        What was compiled.
+        ``rows(begin, end, pointers, strides)``.
     """
 
     rows: Any
-    controller: Any
 
-    #: Inputs besides the state: the time.
-    extras = 1
-    #: Numbers that it remembers.
-    memory = 0
-
-    def __call__(self, t: float, q: FloatArray, v: FloatArray) -> Any:
-        """Torques at time ``t`` [s], of one state or of each of many."""
-        if q.ndim == 1:
-            return self.controller(t, q, v)
-        return np.array([self.controller(t, *state) for state in zip(q, v, strict=True)])
-
-    def address(self, batch: bool) -> int:
-        """Address of the loop."""
+    def rows_address(self, batch: bool) -> int:
+        """Address of the loop, for one state and for many."""
         return int(self.rows.address)
 
-    def tables(self, times: FloatArray, first: int, stop: int) -> list[tuple[FloatArray, int]]:
-        """The time at some of all instants, and how many numbers it has at one."""
-        return [(np.ascontiguousarray(times[first:stop]), 1)]
 
-
-_laws: weakref.WeakKeyDictionary[Any, dict[tuple[int, int], NumbaLaw | None]] = (
+_known: weakref.WeakKeyDictionary[Any, dict[tuple[int, int], NumbaCode | None]] = (
     weakref.WeakKeyDictionary()
 )
 
 
-def numba_law_of(robot: Robot, controller: Any) -> NumbaLaw | None:
+def numba_code(robot: Robot, controller: Any) -> NumbaCode | None:
     """A controller as a loop over states; none if numba has not compiled it, or cannot type it."""
     numba = sys.modules.get("numba")
     if numba is None or not isinstance(controller, numba.core.registry.CPUDispatcher):
         return None
-    known = _laws.setdefault(controller, {})
+    known = _known.setdefault(controller, {})
     sizes = robot.nq, robot.nv
     if sizes not in known:
         known[sizes] = _compiled(numba, controller, *sizes)
     return known[sizes]
 
 
-def _compiled(numba: Any, controller: Any, nq: int, nv: int) -> NumbaLaw | None:
+def _compiled(numba: Any, controller: Any, nq: int, nv: int) -> NumbaCode | None:
     number = numba.types.float64
     array = numba.types.CPointer(number)
     signature = numba.types.void(
@@ -79,12 +60,12 @@ def _compiled(numba: Any, controller: Any, nq: int, nv: int) -> NumbaLaw | None:
 
     def rows(begin, end, pointers, strides):  # type: ignore[no-untyped-def]
         for i in range(begin, end):
-            tau = numba.carray(pointers[3], (end * nv,))[i * nv : (i + 1) * nv]
+            tau = numba.carray(pointers[5], (end * nv,))[i * nv : (i + 1) * nv]
             tau[:] = np.nan  # what stays where the controller raises: Python asks it again
         for i in range(begin, end):
             q = numba.carray(pointers[0], (end * nq,))[i * nq : (i + 1) * nq]
             v = numba.carray(pointers[1], (end * nv,))[i * nv : (i + 1) * nv]
-            tau = numba.carray(pointers[3], (end * nv,))[i * nv : (i + 1) * nv]
+            tau = numba.carray(pointers[5], (end * nv,))[i * nv : (i + 1) * nv]
             try:
                 asked = controller(pointers[2][0], q.copy(), v.copy())
                 if asked.shape == tau.shape:
@@ -93,6 +74,6 @@ def _compiled(numba: Any, controller: Any, nq: int, nv: int) -> NumbaLaw | None:
                 pass
 
     try:
-        return NumbaLaw(numba.cfunc(signature)(rows), controller)
+        return NumbaCode(numba.cfunc(signature)(rows))
     except numba.core.errors.NumbaError:  # called from Python it says what is wrong
         return None

@@ -1,0 +1,176 @@
+"""What a controller is: a function of time and state, or an object with a state of its own.
+
+A controller without a state is a function of time, position and velocity of the robot::
+
+    tau = controller(t, q, v)
+
+A controller with a state, as an integrator or a filter, does not hold it. It is an object with two
+pure functions, so that one object serves any number of motions::
+
+    class Integral:
+        recorded = ("sum",)
+
+        def initial_state(self, sample):
+            return {"sum": np.zeros(sample.v.shape)}
+
+        def update(self, sample, state):
+            total = state["sum"] + sample.h * (0.2 - sample.q)
+            return 400.0 * total - 60.0 * sample.v, {"sum": total}
+
+A simulation samples its controller once a step and holds the forces until the next sample.
+``update`` is called at each sample, also at the first one, at which no time has passed: ``h`` and
+``impulse`` are zero there.
+
+A state is a mapping from names to numbers, arrays, and lists, tuples and mappings of them.
+``recorded`` names those of its entries that a trajectory keeps. A controller around another one
+holds that as its attribute ``controller``, and its state under the name ``"controller"``.
+
+A controller with ``symbolic = True`` does nothing but arithmetic. It is called with symbols once,
+and becomes machine code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robodyn.array_types import FloatArray
+from robodyn.arrays import named
+from robodyn.simulation.control.tracing import SymbolicInterval
+
+__all__ = [
+    "INNER",
+    "ControlFunction",
+    "Controller",
+    "ControllerSample",
+    "State",
+    "StatefulController",
+    "Stateless",
+    "nested_controllers",
+    "recorded_entries",
+    "stateful",
+]
+
+#: A controller without a state: (t, q, v) -> tau.
+ControlFunction: TypeAlias = Callable[[float, FloatArray, FloatArray], ArrayLike]
+
+#: What a controller keeps from one sample to the next, by name.
+State: TypeAlias = Mapping[str, Any]
+
+#: Under this name a wrapper keeps the state of the controller that it holds.
+INNER = "controller"
+
+
+class ControllerSample(NamedTuple):
+    """What a controller knows of the robot at one sample.
+
+    Attributes
+    ----------
+    t : float [s]
+    q, v : ndarray, shape (..., nq), (..., nv)
+    h : float [s]
+        Time since the sample before; zero at the first one.
+    impulse : ndarray, shape (..., nv) [N m s, N s]
+        Integral over that time of the forces that acted: those of the controller, as wrappers
+        around it and limits of the simulation left them.
+    """
+
+    t: float
+    q: FloatArray
+    v: FloatArray
+    h: float
+    impulse: FloatArray
+
+    def function_of_dt(self, function: Callable[[FloatArray], FloatArray]) -> FloatArray:
+        """A function of the time since the sample before that is more than arithmetic.
+
+        Machine code gets its values, computed beforehand, as an input.
+
+        Parameters
+        ----------
+        function : callable
+            From times, shape (n,) [s], zero at a first sample, to numbers, shape (n, ...).
+
+        Returns
+        -------
+        numbers : ndarray, shape (...)
+            Symbols while the controller is traced.
+        """
+        if isinstance(self.h, SymbolicInterval):
+            return np.asarray(self.h.function(function))
+        return np.asarray(function(np.array([self.h], float))[0])
+
+
+class StatefulController(Protocol):
+    """A controller with a state that it does not hold itself.
+
+    It may also have ``recorded``, a tuple of names, and ``symbolic``, a bool.
+    """
+
+    def initial_state(self, sample: ControllerSample) -> State:
+        """The state before the first sample of a motion."""
+
+    def update(self, sample: ControllerSample, state: State) -> tuple[ArrayLike, State]:
+        """Forces, shape (..., nv) [N m, N], and the state after a sample."""
+
+
+#: Whatever controls a robot.
+Controller: TypeAlias = ControlFunction | StatefulController
+
+
+@dataclass(frozen=True, eq=False)
+class Stateless:
+    """A function (t, q, v) as a controller whose state is empty."""
+
+    function: ControlFunction
+
+    @property
+    def symbolic(self) -> bool:
+        """Whether the function does nothing but arithmetic."""
+        return bool(getattr(self.function, "symbolic", False))
+
+    def initial_state(self, sample: ControllerSample) -> State:
+        """No numbers."""
+        return {}
+
+    def update(self, sample: ControllerSample, state: State) -> tuple[ArrayLike, State]:
+        """What the function returns."""
+        return self.function(sample.t, sample.q, sample.v), state
+
+
+def stateful(controller: Any) -> StatefulController:
+    """A controller by its two functions; one that is a function of (t, q, v) has an empty state."""
+    if hasattr(controller, "update") and hasattr(controller, "initial_state"):
+        return controller  # type: ignore[no-any-return]
+    return Stateless(controller)
+
+
+def nested_controllers(controller: Any) -> Iterator[Any]:
+    """A controller and those that it holds in one another, the outermost first."""
+    while controller is not None:
+        yield controller
+        controller = getattr(controller, "controller", None)
+
+
+def recorded_entries(controller: Any) -> list[tuple[str, tuple[str, ...]]]:
+    """Names under which a trajectory records states, and the path to each within a state.
+
+    Where controllers in one another have the same name for it, the inner ones get a number:
+    ``"filtered"``, ``"filtered 2"``.
+    """
+    found: dict[str, tuple[str, ...]] = {}
+    path: tuple[str, ...] = ()
+    for own in nested_controllers(controller):
+        if hasattr(own, "update"):
+            for name in named("recorded", getattr(own, "recorded", ()), "names"):
+                key, k = name, 1
+                while key in found:
+                    k += 1
+                    key = f"{name} {k}"
+                found[key] = (*path, name)
+            path = (*path, INNER)
+    return list(found.items())

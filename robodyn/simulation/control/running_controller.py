@@ -1,0 +1,155 @@
+"""A controller during one motion: its state from sample to sample, and what is recorded of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+
+import numpy as np
+
+from robodyn.array_types import FloatArray
+from robodyn.robot import Robot
+from robodyn.simulation.control.callbacks import check_controller, checked_forces, checked_update
+from robodyn.simulation.control.compiled_controller import CompiledController, compile_controller
+from robodyn.simulation.control.controller import (
+    Controller,
+    ControllerSample,
+    State,
+    Stateless,
+    recorded_entries,
+    stateful,
+)
+from robodyn.simulation.control.state_layout import has_numbers
+from robodyn.simulation.control.state_log import StateLog
+
+__all__ = ["RunningController", "applied_forces"]
+
+
+class RunningController:
+    """A controller with its state in one motion, of one robot or of many at once.
+
+    Parameters
+    ----------
+    robot : Robot
+    controller : callable or StatefulController
+    times : ndarray, shape (n,) [s]
+        All times at which it is sampled, where that is known.
+    batch : bool
+        Python calls it with one more leading axis, as a controller of many motions, though it is
+        that of a single one.
+
+    Attributes
+    ----------
+    given : callable or StatefulController
+        The controller as it was given.
+    controller : StatefulController
+        The same by its two functions.
+    state : mapping or None
+        After the latest sample; ``None`` before the first one.
+    log : StateLog
+        What is recorded of states.
+
+    Raises
+    ------
+    ShapeError
+        If it is no controller.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        controller: Controller,
+        times: FloatArray | None = None,
+        batch: bool = False,
+    ) -> None:
+        check_controller(controller)
+        self.given, self.controller = controller, stateful(controller)
+        self._robot, self._times, self._batch = robot, times, batch
+        self.log = StateLog(recorded_entries(controller))
+        self.state: State | None = None
+        self._t, self._applied = 0.0, np.zeros(0)
+
+    @cached_property
+    def compiled(self) -> CompiledController | None:
+        """The same as machine code, if there is any."""
+        return compile_controller(self._robot, self.given, self._times)
+
+    def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
+        """The forces from a sample on, shape (..., nv) [N m, N]; the state goes on.
+
+        Parameters
+        ----------
+        t : float [s]
+            Not before the latest sample.
+        q, v : ndarray, shape (..., nq), (..., nv)
+        """
+        if self._batch:
+            q, v = q[None], v[None]
+        if self.state is None:
+            start = ControllerSample(t, q.copy(), v.copy(), 0.0, np.zeros(v.shape))
+            self.state = self.controller.initial_state(start)
+            self._t, self._applied = t, np.zeros(v.shape)
+        function = self.compiled_function
+        tau = self._called(t, q, v) if function is None else function(t, q, v)
+        return tau[0] if self._batch else tau
+
+    def _called(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
+        """The same by Python."""
+        assert self.state is not None
+        if isinstance(self.controller, Stateless):  # as the next lines do, without a sample
+            return checked_forces(self.controller.function(t, q.copy(), v.copy()), t, v.shape)
+        h = t - self._t
+        sample = ControllerSample(t, q, v, h, self._applied * h)
+        tau, self.state = checked_update(self.controller, sample, self.state)
+        self.log.note(t, self.state, v.shape[:-1])
+        self._t, self._applied = t, tau
+        return tau.copy()
+
+    @cached_property
+    def compiled_function(self) -> CompiledController | None:
+        """Its machine code, if that is a function of time and the state of the robot alone."""
+        if self.state is not None and has_numbers(self.state):  # nothing need be traced to know
+            return None
+        return self.compiled if self.compiled is not None and self.compiled.is_function else None
+
+    def notify_applied(self, tau: FloatArray) -> None:
+        """Say which forces act since the latest sample, where they are not those asked for."""
+        self._applied = tau[None].copy() if self._batch else tau.copy()
+
+    def restore(self, t: float, state: State, applied: FloatArray) -> None:
+        """Go on after an earlier sample of a motion.
+
+        Parameters
+        ----------
+        t : float [s]
+            Of that sample.
+        state : mapping
+            After it.
+        applied : ndarray, shape (..., nv) [N m, N]
+            Forces that act since then.
+        """
+        self._t, self.state, self._applied = t, state, applied
+
+
+def applied_forces(
+    controller: RunningController | None,
+    cut: Callable[[FloatArray, FloatArray], FloatArray],
+    t: float,
+    q: FloatArray,
+    v: FloatArray,
+) -> FloatArray:
+    """The forces that act from a sample on, shape (..., nv); the controller is told what they are.
+
+    Parameters
+    ----------
+    controller : RunningController or None
+    cut : callable
+        (tau, v) -> forces within their limits.
+    t : float [s]
+    q, v : ndarray, shape (..., nq), (..., nv)
+    """
+    if controller is None:
+        return cut(np.zeros(v.shape), v)
+    tau = cut(controller(t, q, v), v)
+    controller.notify_applied(tau)
+    return tau

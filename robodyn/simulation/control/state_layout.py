@@ -1,0 +1,185 @@
+"""States of controllers as rows of numbers, which machine code carries from sample to sample."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from robodyn.array_types import Array, FloatArray
+from robodyn.simulation.control.tracing import Untraceable
+from robodyn.symbolic.scalar import Number, Scalar
+
+__all__ = ["StateLayout", "has_numbers", "layout_of"]
+
+#: What one number may be.
+NUMBERS = (Scalar, int, float, np.number, np.bool_)
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """An array or a number of a state: where it stands in a row, and its shape."""
+
+    first: int
+    shape: tuple[int, ...]
+
+    @property
+    def place(self) -> slice:
+        return slice(self.first, self.first + int(np.prod(self.shape)))
+
+
+@dataclass(frozen=True, eq=False)
+class StateLayout:
+    """Where the numbers of a state stand in a row; those that are recorded come first.
+
+    Attributes
+    ----------
+    size : int
+        How many numbers there are.
+    recorded : mapping of str to slice
+        Where those stand that a trajectory keeps, by the names that it gives them.
+    """
+
+    size: int
+    recorded: Mapping[str, slice]
+    _structure: Any
+
+    @property
+    def recorded_size(self) -> int:
+        """How many numbers are recorded."""
+        return max((place.stop for place in self.recorded.values()), default=0)
+
+    def state(self, row: Array) -> Any:
+        """The state that stands in a row, shape (size,), of numbers or symbols."""
+
+        def made(node: Any) -> Any:
+            if isinstance(node, _Entry):
+                found = row[node.place].reshape(node.shape).copy()
+                return found if node.shape else found[()]
+            if isinstance(node, dict):
+                return {key: made(x) for key, x in node.items()}
+            return type(node)(map(made, node))
+
+        return made(self._structure)
+
+    def row(self, state: Any) -> FloatArray:
+        """A state of numbers as a row, shape (size,); shorter arrays end with zeros."""
+        row = np.zeros(self.size)
+
+        def fill(node: Any, x: Any) -> None:
+            if isinstance(node, _Entry):
+                value = np.asarray(x, float)
+                value = value[tuple(slice(n) for n in node.shape)]
+                into = row[node.place].reshape(node.shape)
+                into[tuple(slice(n) for n in value.shape)] = value
+            elif isinstance(node, dict):
+                for key in node:
+                    fill(node[key], x[key])
+            else:
+                for part, own in zip(node, x, strict=True):
+                    fill(part, own)
+
+        fill(self._structure, state)
+        return row
+
+    def symbols(self, state: Any) -> list[Number]:
+        """The row of a state of symbols.
+
+        Raises
+        ------
+        Untraceable
+            If the state is made of other arrays, lists and mappings: only Python can go on with it.
+        """
+        row = np.zeros(self.size, object)
+
+        def fill(node: Any, x: Any) -> None:
+            if isinstance(node, _Entry):
+                own = _array(x)
+                if own.shape != node.shape:
+                    raise Untraceable
+                row[node.place] = own.ravel()
+                return
+            same = isinstance(x, Mapping) if isinstance(node, dict) else type(x) is type(node)
+            if not same or len(x) != len(node):
+                raise Untraceable
+            for key in node if isinstance(node, dict) else range(len(node)):
+                if isinstance(node, dict) and key not in x:
+                    raise Untraceable
+                fill(node[key], x[key])
+
+        fill(self._structure, state)
+        return list(row)
+
+
+def has_numbers(state: Any) -> bool:
+    """Whether there is anything in a state but empty mappings, lists and tuples."""
+    if isinstance(state, Mapping):
+        return any(map(has_numbers, state.values()))
+    return any(map(has_numbers, state)) if type(state) in (list, tuple) else True
+
+
+def layout_of(state: Any, recorded: Sequence[tuple[str, tuple[str, ...]]]) -> StateLayout:
+    """The layout of a state of symbols.
+
+    Parameters
+    ----------
+    state : mapping
+    recorded : sequence of (str, tuple of str)
+        What is recorded of it: name, and path within the state.
+
+    Raises
+    ------
+    Untraceable
+        If there is something in it that is no number, and what is recorded is no array of numbers:
+        Python says so.
+    """
+    shapes = dict(_shapes(state, ()))
+    order = [path for _, path in recorded]
+    if any(len(shapes.get(path, (1, 1))) > 1 for path in order):
+        raise Untraceable
+    order += [path for path in shapes if path not in order]
+    first, places = 0, {}
+    for path in order:
+        places[path] = _Entry(first, shapes[path])
+        first = places[path].place.stop
+    names = {name: places[path].place for name, path in recorded}
+    return StateLayout(first, names, _structure(state, (), places))
+
+
+def _shapes(x: Any, path: tuple[Any, ...]) -> Iterator[tuple[tuple[Any, ...], tuple[int, ...]]]:
+    """The shape of each array of a state, by its path."""
+    if isinstance(x, Mapping):
+        for key in x:
+            yield from _shapes(x[key], (*path, key))
+    elif type(x) in (list, tuple):
+        for k, part in enumerate(x):
+            yield from _shapes(part, (*path, k))
+    else:
+        yield path, _array(x).shape
+
+
+def _structure(x: Any, path: tuple[Any, ...], places: Mapping[tuple[Any, ...], _Entry]) -> Any:
+    """The state with the place of each array instead of it."""
+    if isinstance(x, Mapping):
+        return {key: _structure(x[key], (*path, key), places) for key in x}
+    if type(x) in (list, tuple):
+        return type(x)(_structure(part, (*path, k), places) for k, part in enumerate(x))
+    return places[path]
+
+
+def _array(x: Any) -> Array:
+    """An array of symbols and numbers, or one of them, as an array of objects.
+
+    Raises
+    ------
+    Untraceable
+        If it is anything else.
+    """
+    if not (type(x) is np.ndarray or isinstance(x, NUMBERS)):
+        raise Untraceable
+    found = np.array(x, object)
+    if not all(isinstance(part, NUMBERS) for part in found.flat):
+        raise Untraceable
+    return found
