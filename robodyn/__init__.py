@@ -13,16 +13,13 @@ from typing import TYPE_CHECKING, Any
 from robodyn.codegen import Function, get_num_threads, set_num_threads
 from robodyn.description import (
     Actuator,
-    CompliantStops,
     Coupling,
-    Ground,
     Inertia,
     Joint,
     Limits,
     Link,
     Loop,
     Mechanism,
-    PointSpring,
     Pose,
     Rotor,
 )
@@ -49,6 +46,9 @@ from robodyn.errors import (
     UnknownNameError,
     UrdfError,
 )
+from robodyn.force_elements.ground import Ground
+from robodyn.force_elements.joint_stop import CompliantStops
+from robodyn.force_elements.point_spring import PointSpring
 from robodyn.impacts.partners import PointMass, RobotPoint
 from robodyn.impacts.several_hits import Hit
 from robodyn.joints.joint_map import JointMap

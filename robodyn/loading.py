@@ -16,16 +16,17 @@ from robodyn.arrays import by_name, expect, named, numbers
 from robodyn.closed_loops.assembly.nearly_closed import with_frames_that_meet
 from robodyn.description import (
     Actuator,
-    Ground,
     Joint,
     Loop,
     Mechanism,
-    PointSpring,
     Rotor,
     with_exact_turns,
 )
 from robodyn.equations.loops.constraint import Constraint
 from robodyn.errors import SettingsError, ShapeError, UnknownNameError, UrdfWarning
+from robodyn.force_elements import LINK_ELEMENTS
+from robodyn.force_elements.ground import Ground
+from robodyn.force_elements.point_spring import PointSpring
 from robodyn.joints import continuous, joint_kind, joint_map
 from robodyn.joints import floating as floating_joint
 from robodyn.joints.joint_map import JointMap
@@ -359,11 +360,13 @@ def _with_springs(
         links = ["world", *(link.name for link in mechanism.links)]
         between = named("springs", springs, "a mapping by joint name, or PointSprings")
         for spring in between:
-            expect("one of springs", spring, PointSpring, "springs")
-            for name in (spring.link1, spring.link2):
+            if type(spring) not in LINK_ELEMENTS.values():
+                expect("one of springs", spring, PointSpring, "springs")
+            for name, _ in spring.places:
                 if name not in links:
-                    raise UnknownNameError("link", name, links, f"spring {spring.name!r}")
-        return dataclasses.replace(mechanism, springs=(*mechanism.springs, *between))
+                    raise UnknownNameError("link", name, links, f"{spring.tag} {spring.name!r}")
+        elements = (*mechanism.link_elements, *between)
+        return dataclasses.replace(mechanism, link_elements=elements)
     movers: dict[str, Any] = {mover.name: mover for mover in mechanism.movers}
     for name, pair in springs.items():
         try:

@@ -24,8 +24,6 @@ from robodyn.codegen import Function, MethodTable
 from robodyn.composition import Parts, TreeForm
 from robodyn.description import (
     Actuator,
-    CompliantStops,
-    Ground,
     Inertia,
     Joint,
     Loop,
@@ -34,6 +32,8 @@ from robodyn.description import (
 from robodyn.equations.catalogue import CONSTRAINED, QUANTITIES
 from robodyn.errors import SettingsError, ShapeError
 from robodyn.evaluator import Evaluator, Wrenches
+from robodyn.force_elements.ground import Ground
+from robodyn.force_elements.joint_stop import CompliantStops
 from robodyn.impacts.derivatives import impact_derivatives
 from robodyn.impacts.impact_dynamics import ImpactDynamics
 from robodyn.impacts.latch import latch

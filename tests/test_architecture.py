@@ -22,7 +22,7 @@ FLOORS = (
     {"files"},
     {"state_space"},
     {"symbolic", "motion", "results"},
-    {"joints"},
+    {"force_elements", "joints"},
     {"description", "codegen"},
     {"topology"},
     {"equations", "urdf"},

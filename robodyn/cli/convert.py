@@ -12,6 +12,7 @@ from robodyn.cli.options.robot import add_robot_options, robot_options
 from robodyn.cli.options.values import file
 from robodyn.description import Mechanism
 from robodyn.errors import FileError, RobodynError, UrdfError, UrdfWarning
+from robodyn.force_elements import LINK_ELEMENTS
 from robodyn.urdf import open_document, parse, write
 
 __all__ = ["add_to"]
@@ -78,7 +79,7 @@ def _counts(mechanism: Mechanism) -> str:
         "loop": mechanism.loops,
         "coupling": mechanism.couplings,
         "motor": mechanism.actuators,
-        "spring": mechanism.springs,
+        **{tag: [x for x in mechanism.link_elements if x.tag == tag] for tag in LINK_ELEMENTS},
         "rotor": mechanism.rotors,
     }
     told = ((len(items), word) for word, items in parts.items() if items)

@@ -5,23 +5,19 @@ so that a file written from a description reads back equal. Nothing here knows o
 algorithms. Lengths in m, masses in kg, angles in rad.
 """
 
-from robodyn.description.actuation import Actuator, PointSpring, Rotor
+from robodyn.description.actuation import Actuator, Rotor
 from robodyn.description.exact_turns import ExactTurn, with_exact_turns
-from robodyn.description.ground import Ground
 from robodyn.description.joint import JOINT_KINDS, Joint, Limits, Mimic
 from robodyn.description.link import Inertia, Link
 from robodyn.description.loop import Coupling, Loop
 from robodyn.description.mechanism import Mechanism
 from robodyn.description.pose import Pose, Vector, rotation_from_rpy, rpy_from_rotation
-from robodyn.description.stops import CompliantStops
 
 __all__ = [
     "JOINT_KINDS",
     "Actuator",
-    "CompliantStops",
     "Coupling",
     "ExactTurn",
-    "Ground",
     "Inertia",
     "Joint",
     "Limits",
@@ -29,7 +25,6 @@ __all__ = [
     "Loop",
     "Mechanism",
     "Mimic",
-    "PointSpring",
     "Pose",
     "Rotor",
     "Vector",

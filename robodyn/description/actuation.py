@@ -1,4 +1,4 @@
-"""What drives a mechanism beside its joints: motors, free rotors, springs between links."""
+"""What drives a mechanism beside its joints: motors and free rotors."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from robodyn.arguments import check_fields
 from robodyn.arrays import number, vector
 from robodyn.description.pose import Vector
 
-__all__ = ["Actuator", "PointSpring", "Rotor"]
+__all__ = ["Actuator", "Rotor"]
 
 
 @dataclass(frozen=True)
@@ -32,37 +32,6 @@ class Rotor:
     link: str
     axis: Vector
     inertia: float
-
-    def __post_init__(self) -> None:
-        check_fields(self)
-
-
-@dataclass(frozen=True)
-class PointSpring:
-    """A spring and damper between a point of one link and a point of another.
-
-    Pulls them together with ``stiffness (distance - rest_length) + damping d(distance)/dt``.
-
-    Attributes
-    ----------
-    link1, link2 : str
-        ``"world"`` is the ground.
-    point1, point2 : (3,) [m]
-        In link axes.
-    stiffness : float [N/m]
-    rest_length : float [m]
-    damping : float [N s/m]
-    name : str
-    """
-
-    link1: str
-    point1: Vector
-    link2: str
-    point2: Vector
-    stiffness: float = 0.0
-    rest_length: float = 0.0
-    damping: float = 0.0
-    name: str = ""
 
     def __post_init__(self) -> None:
         check_fields(self)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from robodyn.description.actuation import Actuator, PointSpring, Rotor
+from robodyn.description.actuation import Actuator, Rotor
 from robodyn.description.joint import Joint
 from robodyn.description.link import Link
 from robodyn.description.loop import Coupling, Loop
+from robodyn.force_elements.common.link_element import DescribedElement
 
 __all__ = ["Mechanism"]
 
@@ -28,7 +29,8 @@ class Mechanism:
         ``ros2_control`` included, so that writing loses nothing).
     file : str or None
         Where it was read from; not part of equality.
-    springs : tuple of PointSpring
+    link_elements : tuple of DescribedElement
+        Springs and other force elements between links, see `robodyn.force_elements`.
     rotors : tuple of Rotor
     constraints : tuple of TracedConstraint
         Given as functions to `robodyn.load`.
@@ -45,7 +47,7 @@ class Mechanism:
     actuators: tuple[tuple[str, Actuator], ...] = ()
     extras: tuple[str, ...] = ()
     file: str | None = field(default=None, compare=False)
-    springs: tuple[PointSpring, ...] = ()
+    link_elements: tuple[DescribedElement, ...] = ()
     rotors: tuple[Rotor, ...] = ()
     constraints: tuple[Any, ...] = ()
     start: tuple[tuple[str, tuple[float, ...]], ...] = field(default=(), compare=False)

@@ -14,6 +14,7 @@ from robodyn.equations.closed_form.linkage import Linkage, Posture
 from robodyn.equations.loops.closure_rows import Closure
 from robodyn.equations.mechanism.bodies import Body, MechanismModel, build
 from robodyn.errors import AssemblyError, TopologyError, UnknownNameError
+from robodyn.force_elements import acts
 from robodyn.joints.common.evaluate import evaluate, places_of
 from robodyn.minimal.loop_order import Order, solution_order
 from robodyn.minimal.planar_loops import NotPlanar, PlanarLoop, planar_loop
@@ -216,7 +217,7 @@ def _held(tree_form: Model) -> set[int]:
     held = set(_bodies(tree_form, marked))
     for body in tree_form.bodies:
         told = body.description
-        springy = (told.stiffness or told.stop_stiffness) and not body.joint.kind.is_slider
+        springy = acts(told, "elastic") and not body.joint.kind.is_slider
         if springy or any(users[k] > 1 for k, *_ in body.q):
             held.add(body.index)
     return held

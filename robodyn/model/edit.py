@@ -10,10 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.arrays import expect, numbers, shaped
-from robodyn.description import CompliantStops, Inertia, Joint, Link, Loop, Mechanism, Pose
+from robodyn.description import Inertia, Joint, Link, Loop, Mechanism, Pose
 from robodyn.description.graph_check import find_root
 from robodyn.equations.loops.constraint import TracedConstraint
 from robodyn.errors import SettingsError, ShapeError, UnknownNameError
+from robodyn.force_elements import relaxed
+from robodyn.force_elements.joint_stop import CompliantStops
 from robodyn.joints import fixed, floating, joint_kind
 from robodyn.joints.common.described import described_pose
 from robodyn.model.joint_info import Joints
@@ -157,14 +159,7 @@ def without_forces(mechanism: Mechanism) -> Mechanism:
     return dataclasses.replace(
         mechanism,
         joints=tuple(
-            dataclasses.replace(
-                x,
-                stiffness=0.0,
-                damping=0.0,
-                friction=0.0,
-                stop_stiffness=0.0,
-                map=x.map and x.map.stopped(),
-            )
+            dataclasses.replace(x, map=x.map and x.map.stopped(), **relaxed(x))
             for x in mechanism.joints
         ),
         constraints=tuple(x.stopped() if x.rheonomic else x for x in mechanism.constraints),
@@ -173,7 +168,7 @@ def without_forces(mechanism: Mechanism) -> Mechanism:
             (name, dataclasses.replace(motor, viscous=0.0, coulomb=0.0))
             for name, motor in mechanism.actuators
         ),
-        springs=(),
+        link_elements=(),
     )
 
 
@@ -266,12 +261,10 @@ def _welded_loop(loop: Loop, joint: Joint, position: tuple[float, ...]) -> Loop:
         loop,
         kind=fixed.KIND.name,
         X_predecessor=X_predecessor,
-        damping=0.0,
-        friction=0.0,
-        stiffness=0.0,
         armature=0.0,
         limits=None,
         parameters=(),
+        **relaxed(loop),
     )
 
 

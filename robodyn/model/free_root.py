@@ -59,7 +59,7 @@ def _is_more(mechanism: Mechanism, root: str, free: Joint) -> bool:
     """Whether the root is more than the place where the joint is, or the joint more than free."""
     used = {end for x in mechanism.loops for end in (x.predecessor, x.successor)}
     used |= {end for x in mechanism.couplings for end in (x.predecessor, x.successor)}
-    used |= {end for x in mechanism.springs for end in (x.link1, x.link2)} - {"world"}
+    used |= {link for x in mechanism.link_elements for link, _ in x.places} - {"world"}
     used |= {rotor.link for rotor in mechanism.rotors}
     used |= {link.name for link in mechanism.links if link.inertia is not None}
     named = {name for name, _ in mechanism.actuators}

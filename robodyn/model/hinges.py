@@ -15,6 +15,7 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.description import Inertia, Joint, Link, Mechanism, Pose
+from robodyn.force_elements import joint_numbers
 from robodyn.joints import continuous, fixed, joint_kind, revolute, spherical
 from robodyn.joints.common.described import described_pose
 from robodyn.model.edit import loaded
@@ -140,7 +141,7 @@ def _free_hinges(mechanism: Mechanism) -> list[Joint]:
         and joint.name not in named
         and joint.mimic is None
         and not joint.independent
-        and not (joint.damping or joint.friction or joint.stiffness or joint.armature)
+        and not any(getattr(joint, name) for name in (*joint_numbers(joint), "armature"))
     ]
 
 
@@ -151,8 +152,8 @@ def _light_links(mechanism: Mechanism) -> set[str]:
         users.update((loop.predecessor, loop.successor))
     for coupling in mechanism.couplings:
         users.update((coupling.predecessor, coupling.successor))
-    for spring in mechanism.springs:
-        users.update((spring.link1, spring.link2))
+    for element in mechanism.link_elements:
+        users.update(link for link, _ in element.places)
     users.update(rotor.link for rotor in mechanism.rotors)
     users.update(motor.mounted_on for _, motor in mechanism.actuators if motor.mounted_on)
     inertias = {link.name: body_inertia(link) for link in mechanism.links}

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robodyn.array_types import FloatArray
-from robodyn.description import Ground, Joint, Loop, Mechanism
+from robodyn.description import Joint, Loop, Mechanism
 from robodyn.description.couplings import branches, with_couplings
 from robodyn.description.graph_check import find_root
 from robodyn.equations.loops.closing import closure, coupled
@@ -28,6 +28,7 @@ from robodyn.errors import (
     InertiaError,
     UnknownNameError,
 )
+from robodyn.force_elements.ground import Ground
 from robodyn.joints import joint_kind
 from robodyn.model.actuators import rotor_drives, with_free_rotors, with_motors
 from robodyn.model.configuration import Block
@@ -254,7 +255,7 @@ def _setup(
         friction_speed=settings.friction_speed,
         moving=settings.base == "moving",
         floating=settings.base == "floating",
-        springs=effective.springs,
+        link_elements=effective.link_elements,
         closures=closures,
         coupled=tuple(
             coupled(bodies, coupling, *branches(mechanism, coupling))

@@ -12,8 +12,8 @@ import numpy as np
 
 from robodyn.arguments import check_values
 from robodyn.arrays import expect, named, numbers, shown
-from robodyn.description import Ground
 from robodyn.errors import SettingsError, ShapeError, UnknownNameError
+from robodyn.force_elements.ground import Ground
 from robodyn.tolerances import DEFAULT_SNAP
 
 __all__ = ["Settings"]

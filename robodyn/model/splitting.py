@@ -18,6 +18,7 @@ from robodyn.description import Actuator, Inertia, Joint, Link, Loop, Mechanism,
 from robodyn.description.couplings import branches
 from robodyn.description.graph_check import find_root, graph_problems
 from robodyn.errors import TopologyError
+from robodyn.force_elements import keeps_coordinate
 from robodyn.joints import fixed, joint_kind
 from robodyn.topology.spanning_tree import cut_joints, inverse_pose
 
@@ -49,13 +50,12 @@ def with_split_links(mechanism: Mechanism, *, movable_root: bool) -> Mechanism:
     ends = [
         (joint, Pose())
         for joint in cut_joints(mechanism)
-        if joint.nv
-        and (joint.name in needed or joint.stiffness or joint.armature or joint.map is not None)
+        if joint.nv and (joint.name in needed or keeps_coordinate(joint) or joint.map is not None)
     ]
     ends += [
         (joint_of_loop(mechanism, loop), loop.X_successor)
         for loop in mechanism.loops
-        if loop.name in needed or loop.stiffness or loop.armature
+        if loop.name in needed or keeps_coordinate(loop)
     ]
     still = _welded_to(mechanism, find_root(mechanism)) if ends and not movable_root else ()
     for joint, X_child in ends:

@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike
 
 from robodyn.arguments import checked_arguments
 from robodyn.arrays import named
-from robodyn.description import CompliantStops, Ground
+from robodyn.force_elements.ground import Ground
+from robodyn.force_elements.joint_stop import CompliantStops
 from robodyn.robot import Robot
 from robodyn.simulation.control.controller import Controller
 from robodyn.simulation.events.event import Event, EventFunction, as_events

@@ -16,6 +16,7 @@ from robodyn.array_types import FloatArray
 from robodyn.description import Inertia, Joint, Link, Loop, Mechanism
 from robodyn.description.graph_check import find_root, graph_problems, unknown_links
 from robodyn.errors import TopologyError, UnknownNameError
+from robodyn.force_elements import keeps_coordinate
 from robodyn.joints import floating as floating_joint
 from robodyn.joints import joint_kind
 
@@ -247,7 +248,7 @@ def _cut_loops(mechanism: Mechanism) -> tuple[list[Joint], list[Joint]]:
     for joint in mechanism.joints:
         if joint.mimic is not None:
             wanted |= {joint.name, joint.mimic.joint}
-        if joint.independent or joint.stiffness or joint.armature or joint.map is not None:
+        if joint.independent or keeps_coordinate(joint) or joint.map is not None:
             wanted.add(joint.name)
     for constraint in mechanism.constraints:
         wanted |= {*constraint.joints}

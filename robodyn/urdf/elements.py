@@ -1,11 +1,14 @@
-"""Elements of our own: ``<spring>`` between two links, ``<rotor>`` that spins on a link."""
+"""Elements of our own: force elements between links as ``<spring>``, and ``<rotor>``."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
-from robodyn.description import Joint, Link, PointSpring, Rotor
+from robodyn.description import Joint, Link, Rotor
 from robodyn.errors import UnknownNameError
+from robodyn.force_elements import LINK_ELEMENTS, fields_of
+from robodyn.force_elements.common.link_element import WORLD, DescribedElement
 from robodyn.urdf.common.reader import Reader
 from robodyn.urdf.common.xml import Element, local_name
 
@@ -19,21 +22,20 @@ def read_elements(
     elements: Iterable[Element],
     links: Mapping[str, Link],
     joints: Mapping[str, Joint],
-) -> tuple[tuple[PointSpring, ...], tuple[Rotor, ...], list[Element]]:
-    """Springs and rotors of a robot, and the elements that are neither."""
-    springs: list[PointSpring] = []
+) -> tuple[tuple[DescribedElement, ...], tuple[Rotor, ...], list[Element]]:
+    """Force elements and rotors of a robot, and the elements that are neither."""
+    found: list[DescribedElement] = []
     rotors: dict[str, Rotor] = {}
     rest = []
     for element in elements:
         match local_name(element):
-            case "spring":
-                spring = _read_spring(reader, element, links)
-                if spring in springs or (
-                    spring is not None and spring.name in {s.name for s in springs if s.name}
-                ):
-                    reader.problem(element, "is written twice: give each spring a name of its own")
-                elif spring is not None:
-                    springs.append(spring)
+            case tag if tag in LINK_ELEMENTS:
+                item = _read_link_element(reader, element, LINK_ELEMENTS[tag], links)
+                names = {x.name for x in found if x.name and x.tag == tag}
+                if item in found or (item is not None and item.name in names):
+                    reader.problem(element, f"is written twice: give each {tag} a name of its own")
+                elif item is not None:
+                    found.append(item)
             case "rotor":
                 rotor = _read_rotor(reader, element, links)
                 if rotor is not None and rotor.name in {*links, *joints, *rotors}:
@@ -44,7 +46,7 @@ def read_elements(
                     rotors[rotor.name] = rotor
             case _:
                 rest.append(element)
-    return tuple(springs), tuple(rotors.values()), rest
+    return tuple(found), tuple(rotors.values()), rest
 
 
 def _link(reader: Reader, element: Element, key: str, known: Iterable[str]) -> str | None:
@@ -55,25 +57,19 @@ def _link(reader: Reader, element: Element, key: str, known: Iterable[str]) -> s
     return name
 
 
-def _read_spring(reader: Reader, element: Element, links: Mapping[str, Link]) -> PointSpring | None:
-    known = (*links, "world")
-    link1, link2 = (_link(reader, element, key, known) for key in ("link1", "link2"))
-    if link1 is None or link2 is None:
+def _read_link_element(
+    reader: Reader, element: Element, cls: Any, links: Mapping[str, Link]
+) -> DescribedElement | None:
+    known = (*links, WORLD)
+    values = {name: _link(reader, element, name, known) for name in fields_of(cls, "str")}
+    if None in values.values():
         return None
-    keys = ("stiffness", "rest_length", "damping")
-    stiffness, rest_length, damping = (reader.number(element, key, 0.0) for key in keys)
-    if min(stiffness, rest_length, damping) < 0.0:
-        reader.problem(element, f"of {', '.join(keys)} one is negative")
-    return PointSpring(
-        link1,
-        reader.vector(element, "point1", _ORIGIN),
-        link2,
-        reader.vector(element, "point2", _ORIGIN),
-        stiffness,
-        rest_length,
-        damping,
-        element.get("name", ""),
-    )
+    numbers = {name: reader.number(element, name, 0.0) for name in fields_of(cls, "float")}
+    if min(numbers.values(), default=0.0) < 0.0:
+        reader.problem(element, f"of {', '.join(numbers)} one is negative")
+    vectors = {name: reader.vector(element, name, _ORIGIN) for name in fields_of(cls, "Vector")}
+    item: DescribedElement = cls(**values, **vectors, **numbers, name=element.get("name", ""))
+    return item
 
 
 def _read_rotor(reader: Reader, element: Element, links: Mapping[str, Link]) -> Rotor | None:

@@ -84,7 +84,7 @@ def read(
     rest = [element for element in others if not closures.read(element)]
     movers = joints | {loop.name: loop for loop in closures.loops}
     actuators, rest = read_actuators(reader, rest, links, movers)
-    springs, rotors, unread = read_elements(reader, rest, links, joints)
+    link_elements, rotors, unread = read_elements(reader, rest, links, joints)
     mechanism = Mechanism(
         root.get("name") or "robot",
         tuple(links.values()),
@@ -94,7 +94,7 @@ def read(
         actuators,
         tuple(fragment(element) for element in unread),
         file,
-        springs,
+        link_elements,
         rotors,
     )
     return mechanism, reader

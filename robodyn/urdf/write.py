@@ -71,8 +71,8 @@ def write(
         lines += _loop(loop, strict_tree)
     for coupling in mechanism.couplings:
         lines += _coupling(coupling)
-    for spring in mechanism.springs:
-        lines += _element("spring", _unusual(spring, "link1", "point1", "link2", "point2"))
+    for item in mechanism.link_elements:
+        lines += _element(item.tag, _unusual(item))
     for rotor in mechanism.rotors:
         lines += _element("rotor", dataclasses.asdict(rotor))
     lines += _actuated_extras(mechanism)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import robodyn as rd
-from robodyn.equations.tree.joint_stops import stop_energy, stop_force
 from robodyn.errors import SettingsError, ShapeError
+from robodyn.force_elements.joint_stop import JOINT_ELEMENT
 
 SLIDER = """<robot name="slider"><link name="rail"/><link name="car"><inertial><mass value="2"/>
 <inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
@@ -29,6 +29,19 @@ def limited(name, limits, **options):
     )
     mechanism = dataclasses.replace(robot.mechanism, joints=joints)
     return rd.Robot(mechanism, robot.model.settings)
+
+
+def stop_force(x, v, lower, upper, k, c):
+    """Force of the stops of a slider [N]."""
+    joint = rd.Joint("x", "prismatic", "rail", "car", limits=rd.Limits(lower, upper))
+    joint = dataclasses.replace(joint, stop_stiffness=k, stop_damping=c)
+    return JOINT_ELEMENT.forces(joint, [x], [v], 0.01)[0]
+
+
+def stop_energy(x, lower, upper, k):
+    """Potential energy of the stops of a slider [J]."""
+    joint = rd.Joint("x", "prismatic", "rail", "car", limits=rd.Limits(lower, upper))
+    return JOINT_ELEMENT.energy(dataclasses.replace(joint, stop_stiffness=k), [x])
 
 
 def test_the_law():

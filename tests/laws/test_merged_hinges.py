@@ -173,7 +173,7 @@ def test_hinges_that_are_something_else_stay():
         gimbal(kind="prismatic"),
         motor,
         dataclasses.replace(plain, loops=(loop,)),
-        dataclasses.replace(plain, springs=(spring,)),
+        dataclasses.replace(plain, link_elements=(spring,)),
         dataclasses.replace(plain, links=(*plain.links, more), joints=(*plain.joints, mimic)),
         dataclasses.replace(
             plain, links=(*plain.links, Link("mark")), joints=(*plain.joints, marked)

@@ -8,8 +8,8 @@ from robodyn.equations.loops.closure_rows import Closure, loop_motion
 from robodyn.equations.mechanism.bodies import MechanismModel
 from robodyn.equations.mechanism.state import State
 from robodyn.equations.tree.factorization import factorize, solve
-from robodyn.equations.tree.passive import resistance
 from robodyn.equations.tree.reactions import along_axes
+from robodyn.force_elements.joint_friction import resistance
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Twist, Wrench
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from robodyn.equations.forces.between_links import point_motions
 from robodyn.equations.quantities.common.quantity import STATE, Output, Q, Quantity, V
 from robodyn.equations.quantities.common.tracer import Results, Tracer
-from robodyn.equations.tree import ground_contact
 
 __all__ = ["ROWS", "ground_contacts"]
 
 
 def ground_contacts(t: Tracer) -> Results:
     """Force, depth and slip of each point that may touch the ground."""
-    touches = ground_contact.touches(t.model, t.state, t.base, t.contacts)
+    points = point_motions(t.model, t.state, t.base, t.ground)
+    planes = zip(t.setup.ground, points, strict=True)
+    touches = [plane.touch(x) for plane, at in planes for x in at]
     return {
         "force": [touch.force for touch in touches],
         "depth": [touch.depth for touch in touches],
@@ -20,7 +22,7 @@ def ground_contacts(t: Tracer) -> Results:
 
 
 def _contacts(t: Tracer) -> int:
-    return len(t.contacts)
+    return sum(len(plane.contacts) for plane in t.setup.ground)
 
 
 #: Quantities by name.

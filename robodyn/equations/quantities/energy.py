@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from robodyn.equations.forces import between_links, in_joints
 from robodyn.equations.quantities.common.quantity import STATE, Output, Q, Quantity, V
 from robodyn.equations.quantities.common.tracer import Results, Tracer
-from robodyn.equations.tree import force_elements, ground_contact, kinematics, momentum, passive
+from robodyn.equations.tree import kinematics, momentum
 from robodyn.symbolic.scalar import Number
 
 __all__ = ["ROWS"]
@@ -22,23 +23,23 @@ def kinetic_energy(t: Tracer) -> Results:
 
 
 def potential_energy(t: Tracer) -> Results:
-    """Of gravity and the ground, and of springs where they belong to the mechanism."""
+    """Of gravity and of force elements."""
     U = momentum.potential_energy(t.model, t.state, t.base, t.setup.base_inertia)
     return {"U": U + _elastic(t)}
 
 
 def elastic_energy(t: Tracer) -> Results:
-    """Of the ground, of stops, and of springs where they belong to the mechanism."""
+    """Of force elements: of the ground and stops, and of those that belong to the mechanism."""
     return {"U": _elastic(t)}
 
 
 def _elastic(t: Tracer) -> Number:
-    contacts = ground_contact.energy(t.model, t.state, t.base, t.contacts)
-    total = contacts + passive.stop_energies(t.model, t.state)
+    ground = between_links.energy(t.model, t.state, t.base, t.ground)
+    total = ground + in_joints.joint_energy(t.model, t.state, passive=False)
     if not t.setup.passive:
         return total
-    joints = total + passive.spring_energy(t.model, t.state)
-    return joints + force_elements.energy(t.model, t.state, t.base, t.springs)
+    joints = total + in_joints.joint_energy(t.model, t.state, passive=True)
+    return joints + between_links.energy(t.model, t.state, t.base, t.link_elements)
 
 
 def total_momentum(t: Tracer) -> Results:

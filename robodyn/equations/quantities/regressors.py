@@ -6,13 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from robodyn.description import Joint
+from robodyn.equations.forces import motor_columns
+from robodyn.equations.forces.between_links import generalised
 from robodyn.equations.loops import cut_friction
 from robodyn.equations.loops.closure_rows import Closure
 from robodyn.equations.mechanism.bodies import Body
 from robodyn.equations.quantities.common.quantity import TREE_FORCES, A, Output, Q, Quantity, V
 from robodyn.equations.quantities.common.setup import Setup
 from robodyn.equations.quantities.common.tracer import Results, Tracer
-from robodyn.equations.tree import force_elements, motor_columns
 from robodyn.equations.tree.kinematics import body_motions
 from robodyn.equations.tree.regressor import regressor
 from robodyn.symbolic.scalar import Number
@@ -81,7 +82,7 @@ def _motor_columns(t: Tracer) -> Iterator[list[Number]]:
         for closure in t.setup.cut_joint_friction if t.setup.passive else ():
             alone = replace(closure, damping=unit[0], friction=unit[1])
             load = cut_friction.friction_wrenches(model, state, [alone], s)
-            yield [-x for x in force_elements.generalised(model, state, load)]
+            yield [-x for x in generalised(model, state, load)]
 
 
 def _parameters(t: Tracer) -> int:

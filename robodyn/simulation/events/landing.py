@@ -13,9 +13,9 @@ import numpy as np
 
 from robodyn.arguments import checked_arguments
 from robodyn.arrays import expect, number, truth
-from robodyn.description import Ground
 from robodyn.equations.loops.constraint import Constraint
 from robodyn.errors import SettingsError
+from robodyn.force_elements.ground import Ground
 from robodyn.impacts.complementarity import complementary
 from robodyn.robot import Robot
 from robodyn.simulation.events.event import Change, Event, State

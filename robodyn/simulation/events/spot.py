@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from robodyn.array_types import FloatArray
-from robodyn.description import Ground
 from robodyn.errors import UnknownNameError
+from robodyn.force_elements.ground import Ground
 from robodyn.robot import Robot
 from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import Number, dot

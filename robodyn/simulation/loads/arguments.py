@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 
 from robodyn.array_types import FloatArray
 from robodyn.arrays import by_name, finite, named, numbers
-from robodyn.description import Ground
 from robodyn.errors import ShapeError
+from robodyn.force_elements.ground import Ground
 from robodyn.motion.base_motion import BasePath
 from robodyn.motion.derivative_check import instants
 from robodyn.robot import Robot

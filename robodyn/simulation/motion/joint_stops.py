@@ -16,8 +16,8 @@ import numpy as np
 from robodyn.arguments import check_fields
 from robodyn.array_types import Array, FloatArray
 from robodyn.arrays import named_alone
-from robodyn.description import CompliantStops
 from robodyn.errors import SettingsError, ShapeError
+from robodyn.force_elements.joint_stop import CompliantStops
 from robodyn.impacts.complementarity import complementary, rebounds
 from robodyn.robot import Robot
 from robodyn.simulation.events.impulses import responses

@@ -7,9 +7,11 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from robodyn.description import Joint, Limits, Loop, Mechanism, PointSpring, Pose, Rotor
+from robodyn.description import Joint, Limits, Loop, Mechanism, Pose, Rotor
 from robodyn.description.possible import LARGEST
 from robodyn.errors import RobodynError, UnknownNameError, UrdfError
+from robodyn.force_elements import fields_of, joint_numbers
+from robodyn.force_elements.common.link_element import DescribedElement
 from robodyn.joints.common.kind import JointKind
 from robodyn.tolerances import PARALLEL_COSINE
 from robodyn.urdf.common.kinds import LOOP_WORDS, TREE_WORDS, bad_constants
@@ -39,10 +41,10 @@ def bad_values(mechanism: Mechanism) -> list[RobodynError]:
     for mover in movers:
         reasons = list(_why_no_joint(mover))
         found += [UrdfError(reason, **mechanism.where(mover)) for reason in reasons]
-    parts: list[PointSpring | Rotor] = [*mechanism.springs, *mechanism.rotors]
-    for part in parts:
-        what = f"{type(part).__name__.removeprefix('Point').lower()} {part.name!r}"
-        why = _why_no_spring(part) if isinstance(part, PointSpring) else _why_no_rotor(part)
+    parts = [(item.tag, item.name, _why_no_element(item)) for item in mechanism.link_elements]
+    parts += [("rotor", rotor.name, _why_no_rotor(rotor)) for rotor in mechanism.rotors]
+    for tag, name, why in parts:
+        what = f"{tag} {name!r}"
         found += [UrdfError(reason, file=mechanism.file, element=what) for reason in why]
     return found
 
@@ -73,7 +75,7 @@ def _why_no_joint(joint: Joint | Loop) -> Iterator[str]:
     values["damping"], values["friction"] = (joint.damping,), (joint.friction,)
     values["spring"] = (joint.stiffness, joint.rest)
     values["armature"] = (joint.armature,)
-    for key in ("damping", "friction", "stiffness", "armature"):
+    for key in (*joint_numbers(joint), "armature"):
         value = getattr(joint, key)
         if _numbers(value) and value < 0.0:
             yield f"the {key} is {value}: negative"
@@ -113,14 +115,14 @@ def _why_no_limits(limits: Limits | None) -> Iterator[str]:
         yield f"the lower limit {limits.lower:g} is above the upper limit {limits.upper:g}"
 
 
-def _why_no_spring(spring: PointSpring) -> Iterator[str]:
-    for key in ("stiffness", "rest_length", "damping"):
-        value = getattr(spring, key)
+def _why_no_element(item: DescribedElement) -> Iterator[str]:
+    for key in fields_of(type(item), "float"):
+        value = getattr(item, key)
         if not (_numbers(value) and value >= 0.0):
             yield f"{key} is {value!r}, expected a finite number that is not negative"
-    for key in ("point1", "point2"):
-        if not _is_vector(getattr(spring, key)):
-            yield f"{key} is {getattr(spring, key)!r}, expected three finite numbers"
+    for key in fields_of(type(item), "Vector"):
+        if not _is_vector(getattr(item, key)):
+            yield f"{key} is {getattr(item, key)!r}, expected three finite numbers"
 
 
 def _why_no_rotor(rotor: Rotor) -> Iterator[str]:

@@ -8,8 +8,10 @@ no rule was misspelt, or stands in the wrong place, or belongs to a tool that we
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from typing import Any
 
+from robodyn.force_elements import LINK_ELEMENTS
 from robodyn.urdf.common.kinds import LOOP_WORDS, TREE_WORDS, constant_tags
 
 __all__ = [
@@ -297,6 +299,11 @@ _ROS2_CONTROL = rule(
     unknown="warning",
 )
 
+
+def _fields(cls: Any) -> str:
+    return " ".join(field.name for field in fields(cls))
+
+
 # ---- the robot
 ROOT = rule(
     "name",
@@ -314,7 +321,7 @@ ROOT = rule(
         "motor": rule(
             "joint gear_ratio rotor_inertia axis mounted_on viscous coulomb torque_limit name"
         ),
-        "spring": rule("name link1 point1 link2 point2 stiffness rest_length damping"),
+        **{tag: rule(_fields(cls)) for tag, cls in LINK_ELEMENTS.items()},
         "rotor": rule("name link axis inertia"),
         "gazebo": rule(
             "reference", {"joint": SDF_JOINT}, unknown="misspelt"

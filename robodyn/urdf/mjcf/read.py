@@ -61,7 +61,7 @@ def read_mjcf(
         tuple(equalities.loops),
         actuators=on_independent_joints(motors.actuators, equalities.joints),
         file=file,
-        springs=tendons.springs,
+        link_elements=tendons.springs,
         start=tuple(x for x in bodies.start if x[0] in own),
     )
     refused = [(f"equality {name!r}", why) for name, why in equalities.refused.items()]

@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.description import PointSpring, Vector
+from robodyn.description import Vector
+from robodyn.force_elements.common.link_element import DescribedElement
+from robodyn.force_elements.point_spring import PointSpring
 from robodyn.urdf.mjcf.names import Names
 from robodyn.urdf.mjcf.passive import own, switched_off
 
@@ -26,7 +28,7 @@ class Tendons:
     """
 
     def __init__(self, mujoco: Any, model: Any, names: Names) -> None:
-        springs = []
+        springs: list[DescribedElement] = []
         self.limited: list[str] = []
         self.refused: dict[str, str] = {}
         elastic = not switched_off(mujoco, model, "SPRING")

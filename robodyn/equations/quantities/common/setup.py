@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from robodyn.description import Ground, PointSpring
 from robodyn.equations.loops.closure_rows import Closure, Coupled
 from robodyn.equations.loops.openness import longest_link, row_units, speed_units
 from robodyn.equations.loops.related import Related
 from robodyn.equations.mechanism import coordinate_steps
 from robodyn.equations.mechanism.bodies import MechanismModel
+from robodyn.force_elements.common.link_element import LinkElement
+from robodyn.force_elements.ground import Ground
 from robodyn.symbolic.graph import Program
 from robodyn.symbolic.spatial import RigidInertia
 
@@ -33,8 +34,8 @@ class Setup:
         Where dry friction reaches 70 %.
     moving : bool
         The base is moved along a prescribed path.
-    springs : tuple of PointSpring
-        Between links; they belong to the mechanism as damping does.
+    link_elements : tuple of LinkElement
+        Force elements between links; they belong to the mechanism as damping does.
     floating : bool
         The first joint is that of a floating base.
     closures : tuple of Closure
@@ -55,7 +56,7 @@ class Setup:
     passive: bool
     friction_speed: float
     moving: bool
-    springs: tuple[PointSpring, ...] = ()
+    link_elements: tuple[LinkElement, ...] = ()
     floating: bool = False
     closures: tuple[Closure, ...] = ()
     coupled: tuple[Coupled, ...] = ()

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
+from robodyn.equations.forces import between_links, in_joints
+from robodyn.equations.forces.between_links import Attached
 from robodyn.equations.loops import cut_friction
 from robodyn.equations.loops.closure_rows import (
     closure_gap,
@@ -25,10 +27,7 @@ from robodyn.equations.mechanism.bodies import Body, MechanismModel
 from robodyn.equations.mechanism.frames import placement
 from robodyn.equations.mechanism.state import BaseState, State, evaluate_joints
 from robodyn.equations.quantities.common.setup import Setup
-from robodyn.equations.tree import force_elements, ground_contact, passive
 from robodyn.equations.tree import frame_motion as fm
-from robodyn.equations.tree.force_elements import GROUND, Spring
-from robodyn.equations.tree.ground_contact import Contact
 from robodyn.equations.tree.regressor import inertia_of
 from robodyn.joints.common.cut import Row
 from robodyn.symbolic.graph import Graph, Port
@@ -181,8 +180,9 @@ class Tracer:
 
     @cached_property
     def passive_wrenches(self) -> Mapping[int, Wrench]:
-        """What springs between links, friction in cut joints and the ground exert on bodies."""
-        total = force_elements.wrenches(self.model, self.state, self.base, self.springs)
+        """What elements between links, friction in cut joints and the ground exert on bodies."""
+        robot = self.model, self.state, self.base
+        total = between_links.wrenches(*robot, self.link_elements)
         if self.setup.passive:
             setup = self.setup
             friction = cut_friction.friction_wrenches(
@@ -190,52 +190,31 @@ class Tracer:
             )
             for body, F in friction.items():
                 total[body] = total[body] + F if body in total else F
-        ground = ground_contact.wrenches(self.model, self.state, self.base, self.contacts)
-        for body, F in ground.items():
+        for body, F in between_links.wrenches(*robot, self.ground).items():
             total[body] = total[body] + F if body in total else F
         return total
 
     @cached_property
-    def contacts(self) -> Sequence[Contact]:
-        """Points that may touch the ground."""
-        contacts = []
-        for plane in self.setup.ground:
-            for _, link, point in plane.contacts:
-                body, X = self.link(link)
-                contacts.append(Contact(body, X.R * Vec3.of(point) + X.p, plane))
-        return contacts
+    def ground(self) -> Sequence[Attached]:
+        """Planes with the points that may touch them."""
+        return between_links.attached(self.setup.ground, self.link)
 
     @cached_property
-    def springs(self) -> Sequence[Spring]:
-        """Springs between links, if they belong to the mechanism."""
-        springs = []
-        for told in self.setup.springs if self.setup.passive else ():
-            bodies, points = [], []
-            for link, point in ((told.link1, told.point1), (told.link2, told.point2)):
-                body, X = (GROUND, Placement()) if link == "world" else self.link(link)
-                bodies.append(body)
-                points.append(X.R * Vec3.of(point) + X.p)
-            springs.append(
-                Spring(
-                    (bodies[0], bodies[1]),
-                    (points[0], points[1]),
-                    told.stiffness,
-                    told.rest_length,
-                    told.damping,
-                )
-            )
-        return springs
+    def link_elements(self) -> Sequence[Attached]:
+        """Force elements between links, if they belong to the mechanism."""
+        elements = self.setup.link_elements if self.setup.passive else ()
+        return between_links.attached(elements, self.link)
 
     def passive(self) -> list[Number]:
         """Forces of the joints themselves: their stops, and what else belongs to the mechanism."""
         setup = self.setup
-        return passive.passive_forces(self.model, self.state, setup.friction_speed, setup.passive)
+        return in_joints.passive_forces(self.model, self.state, setup.friction_speed, setup.passive)
 
     def passive_of(self, body: Body) -> list[Number]:
         """Forces of one joint itself, along its own freedoms."""
         setup = self.setup
         state = self.state[body.index]
-        return passive.joint_forces(body, state, setup.friction_speed, setup.passive)
+        return in_joints.joint_forces(body, state, setup.friction_speed, setup.passive)
 
     @property
     def frame_names(self) -> tuple[str, ...]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from robodyn.equations.forces.between_links import generalised
 from robodyn.equations.quantities.common.tracer import Results, Tracer
-from robodyn.equations.tree import force_elements, newton_euler
+from robodyn.equations.tree import newton_euler
 from robodyn.symbolic.scalar import Number
 
 __all__ = [
@@ -33,7 +34,7 @@ def inverse_dynamics(t: Tracer) -> Results:
 
 def passive_forces(t: Tracer) -> Results:
     """Forces of damping, friction and springs, in joints and between links."""
-    between_links = force_elements.generalised(t.model, t.state, t.passive_wrenches)
+    between_links = generalised(t.model, t.state, t.passive_wrenches)
     return {"tau": [x + y for x, y in zip(t.passive(), between_links, strict=True)]}
 
 

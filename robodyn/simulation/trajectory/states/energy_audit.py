@@ -12,6 +12,7 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.caller import warn
 from robodyn.errors import EnergyWarning, SettingsError
+from robodyn.force_elements.common.link_element import WORLD
 from robodyn.simulation.trajectory.states import energies
 from robodyn.simulation.trajectory.states.event_record import EventRecord, sample_of
 from robodyn.simulation.trajectory.states.interpolation import Indices, between
@@ -198,14 +199,14 @@ def _check_known(samples: Samples) -> None:
             "energies cannot be added up"
         )
     if robot.base == "moving":
-        ends = {x.name: {x.link1, x.link2} for x in robot.mechanism.springs if x.damping}
-        grounded = [name for name, links in ends.items() if "world" in links]
+        taking = [x for x in robot.mechanism.link_elements if x.dissipates]
+        grounded = [x.name for x in taking if WORLD in {link for link, _ in x.places}]
         if grounded:
             raise SettingsError(
                 f"dampers between the ground and links of {robot.name!r}, whose base moves "
                 f"({', '.join(grounded)}): what they take is not known"
             )
-        if any(plane.damping or plane.friction for plane in robot.ground):
+        if any(plane.dissipates for plane in robot.ground):
             raise SettingsError(
                 f"the ground rubs or dampens points of {robot.name!r}, whose base moves: what it "
                 "takes is not known"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from robodyn.equations.forces.between_links import generalised
 from robodyn.equations.mechanism.bodies import Body, MechanismModel
 from robodyn.equations.mechanism.rotors import Armature, Motor
 from robodyn.equations.mechanism.state import State
-from robodyn.equations.tree.force_elements import generalised
-from robodyn.equations.tree.passive import resistance
 from robodyn.equations.tree.rotor_forces import drag, react
+from robodyn.force_elements.joint_friction import resistance
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import BodyMotion, Wrench
 

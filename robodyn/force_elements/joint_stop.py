@@ -1,9 +1,9 @@
-"""Stops at the limits of joints that give way a little."""
+"""Stops at the limits of joints that give way a little [Hunt, Crossley 1975]."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,9 @@ import numpy as np
 
 from robodyn.arguments import check_fields
 from robodyn.errors import SettingsError
+from robodyn.force_elements.common.joint_element import JointElement
+from robodyn.force_elements.common.smooth import positive
+from robodyn.symbolic.scalar import Number
 
 __all__ = ["CompliantStops"]
 
@@ -69,3 +72,38 @@ class CompliantStops:
 
 def _is_number(given: Any) -> bool:
     return isinstance(given, int | float | np.number)
+
+
+class _Stop:
+    numbers: tuple[str, ...] = ("stop_stiffness",)
+    passive = False  # limits belong to the joint itself
+    keeps_coordinate = False
+    elastic = True
+
+    def forces(
+        self, joint: Any, q: Sequence[Number], v: Sequence[Number], friction_speed: float
+    ) -> Sequence[Number]:
+        if not joint.stop_stiffness:
+            return ()
+        (below, above), c = _depths(joint, q[0]), joint.stop_damping
+        push = below * positive(1.0 - v[0] * c) - above * positive(1.0 + v[0] * c)
+        return [joint.stop_stiffness * push]
+
+    def energy(self, joint: Any, q: Sequence[Number]) -> Number:
+        if not joint.stop_stiffness:
+            return 0.0
+        below, above = _depths(joint, q[0])
+        return (below * below + above * above) * float(0.5 * joint.stop_stiffness)
+
+
+def _depths(joint: Any, x: Number) -> tuple[Number, Number]:
+    """How far a joint is in its lower and its upper stop; zero outside [rad, m]."""
+    lower, upper = (
+        (joint.limits.lower, joint.limits.upper) if joint.limits else (-math.inf, math.inf)
+    )
+    below = positive(lower - x) if math.isfinite(lower) else 0.0
+    above = positive(x - upper) if math.isfinite(upper) else 0.0
+    return below, above
+
+
+JOINT_ELEMENT: JointElement = _Stop()

@@ -1,9 +1,9 @@
-"""The ground: a plane that resists points of links."""
+"""The ground: a plane that resists points of links [Hunt, Crossley 1975]."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,13 +11,35 @@ import numpy as np
 
 from robodyn.arguments import check_fields
 from robodyn.arrays import number, vector
-from robodyn.description.pose import Vector
 from robodyn.errors import SettingsError, ShapeError
+from robodyn.force_elements.common.link_element import PointMotion, Vector
+from robodyn.force_elements.common.smooth import positive, power
+from robodyn.symbolic.scalar import Number, sqrt
+from robodyn.symbolic.vector import Vec3
 
-__all__ = ["Ground"]
+__all__ = ["Ground", "Touch"]
 
 #: Exponents of the elastic force that there are.
 EXPONENTS = (1.0, 1.5, 2.0, 2.5, 3.0)
+
+
+@dataclass(frozen=True)
+class Touch:
+    """A point at the ground.
+
+    Attributes
+    ----------
+    depth : Number [m]
+        Of the point below the plane; zero above it.
+    slip : Vec3 [m/s]
+        Velocity along the plane, in world axes.
+    force : Vec3 [N]
+        On the point, in world axes.
+    """
+
+    depth: Number
+    slip: Vec3
+    force: Vec3
 
 
 @dataclass(frozen=True)
@@ -70,7 +92,7 @@ class Ground:
         if not 0.0 < size < math.inf:
             raise SettingsError(f"normal is {self.normal!r}, expected a direction: not zero")
         object.__setattr__(self, "normal", tuple((normal / size).tolist()))
-        for name, positive in (
+        for name, above_zero in (
             ("height", None),
             ("stiffness", True),
             ("exponent", True),
@@ -79,10 +101,10 @@ class Ground:
             ("friction_speed", True),
         ):
             value = number(name, getattr(self, name))
-            low = -math.inf if positive is None else 0.0
-            if not (low <= value < math.inf and (value or not positive)):
+            low = -math.inf if above_zero is None else 0.0
+            if not (low <= value < math.inf and (value or not above_zero)):
                 kind = {None: "finite", True: "positive, finite", False: "finite, not negative"}
-                raise SettingsError(f"{name} of the ground is {value}, expected {kind[positive]}")
+                raise SettingsError(f"{name} of the ground is {value}, expected {kind[above_zero]}")
             object.__setattr__(self, name, value)
         if self.exponent not in EXPONENTS:
             raise SettingsError(
@@ -95,6 +117,46 @@ class Ground:
         """Name, link and point of each contact."""
         points: Any = self.points
         return tuple((name, link, point) for name, (link, point) in points)
+
+    @property
+    def places(self) -> tuple[tuple[str, Vector], ...]:
+        """Link and point of each contact."""
+        return tuple((link, point) for _, link, point in self.contacts)
+
+    @property
+    def dissipates(self) -> bool:
+        """It rubs or dampens."""
+        return bool(self.damping or self.friction)
+
+    def touch(self, at: PointMotion) -> Touch:
+        """Depth, slip and force of one point."""
+        normal, u = Vec3.of(self.normal), at.velocity
+        rising = normal.dot(u)
+        slip = u - normal * rising
+        depth = self._depth(at)
+        push = power(depth, self.exponent) * self.stiffness
+        if self.damping:
+            push = push * positive(1.0 - rising * self.damping)
+        force = normal * push
+        if self.friction:
+            speed = sqrt(slip.dot(slip) + self.friction_speed**2)
+            force = force - slip * (push * self.friction / speed)
+        return Touch(depth, slip, force)
+
+    def forces(self, at: Sequence[PointMotion]) -> Sequence[Vec3]:
+        """Push of the ground on each point, and its friction."""
+        return [self.touch(x).force for x in at]
+
+    def energy(self, at: Sequence[PointMotion]) -> Number:
+        """What the ground gives back when it is left slowly."""
+        order = self.exponent + 1.0
+        total: Number = 0.0
+        for x in at:
+            total = total + power(self._depth(x), order) * (self.stiffness / order)
+        return total
+
+    def _depth(self, at: PointMotion) -> Number:
+        return positive(self.height - Vec3.of(self.normal).dot(at.position))
 
 
 def _points(given: Any) -> tuple[tuple[str, tuple[str, Vector]], ...]:

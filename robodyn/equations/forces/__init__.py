@@ -1,0 +1,1 @@
+"""Forces of elements along joints and between links, and what motors and friction take."""

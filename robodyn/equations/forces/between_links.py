@@ -1,0 +1,108 @@
+"""Force elements between points of bodies, as wrenches on them, and their energies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from robodyn.equations.mechanism.bodies import BASE, MechanismModel
+from robodyn.equations.mechanism.state import BaseState, State
+from robodyn.equations.tree.kinematics import placements, twists
+from robodyn.force_elements.common.link_element import WORLD, LinkElement, PointMotion
+from robodyn.symbolic.scalar import Number
+from robodyn.symbolic.spatial import Placement, Twist, Wrench
+from robodyn.symbolic.vector import Vec3
+
+__all__ = ["Attached", "attached", "energy", "generalised", "point_motions", "wrenches"]
+
+#: Body index of the world, which is not the base of a robot whose base moves.
+GROUND = -2
+
+
+@dataclass(frozen=True)
+class Attached:
+    """A force element at its places.
+
+    Attributes
+    ----------
+    element : LinkElement
+    ends : tuple of (int, Vec3)
+        Body index, `GROUND` for the world, and point in the body's frame, of each place.
+    """
+
+    element: LinkElement
+    ends: tuple[tuple[int, Vec3], ...]
+
+
+def attached(
+    elements: Iterable[LinkElement], link: Callable[[str], tuple[int, Placement]]
+) -> list[Attached]:
+    """Elements at their places.
+
+    Parameters
+    ----------
+    elements : iterable of LinkElement
+    link : callable
+        Body that carries a link, and the link frame on it.
+    """
+    found = []
+    for element in elements:
+        ends = []
+        for name, point in element.places:
+            body, X = (GROUND, Placement()) if name == WORLD else link(name)
+            ends.append((body, X.R * Vec3.of(point) + X.p))
+        found.append(Attached(element, tuple(ends)))
+    return found
+
+
+def point_motions(
+    model: MechanismModel, state: State, base: BaseState, elements: Sequence[Attached]
+) -> list[list[PointMotion]]:
+    """Motion of the points of each element."""
+    X = {**placements(model, state, base), GROUND: Placement()}
+    V = {**twists(model, state, base), GROUND: Twist()}
+    return [[PointMotion(X[i], V[i], p) for i, p in one.ends] for one in elements]
+
+
+def wrenches(
+    model: MechanismModel, state: State, base: BaseState, elements: Sequence[Attached]
+) -> dict[int, Wrench]:
+    """What the elements exert on each body, about its origin in its axes."""
+    total: dict[int, Wrench] = {}
+    if not elements:
+        return total
+    X = placements(model, state, base)
+    points = point_motions(model, state, base, elements)
+    for one, at in zip(elements, points, strict=True):
+        forces = one.element.forces(at)
+        for (i, p), force in zip(one.ends, forces, strict=bool(forces)):
+            if i != GROUND:
+                f = X[i].R.inverse_times(force)
+                total[i] = total.get(i, Wrench()) + Wrench(f, p.cross(f))
+    return total
+
+
+def generalised(model: MechanismModel, state: State, loads: Mapping[int, Wrench]) -> list[Number]:
+    """Generalised forces of wrenches on bodies: ``J^T F``, summed from the leaves."""
+    tau: list[Number] = [0.0] * model.nv
+    F = dict(loads)
+    for body in reversed(model):
+        if body.index not in F:
+            continue
+        joint, force = state[body.index], F[body.index]
+        for k, s in joint.columns:
+            tau[k] += s.dot(force)
+        if body.parent != BASE:
+            F[body.parent] = F.get(body.parent, Wrench()) + joint.X.wrench_out(force)
+    return tau
+
+
+def energy(
+    model: MechanismModel, state: State, base: BaseState, elements: Sequence[Attached]
+) -> Number:
+    """Potential energy of the elements."""
+    total: Number = 0.0
+    points = point_motions(model, state, base, elements) if elements else []
+    for one, at in zip(elements, points, strict=True):
+        total = total + one.element.energy(at)
+    return total

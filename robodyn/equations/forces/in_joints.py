@@ -1,0 +1,54 @@
+"""Forces of elements along joints: damping, dry friction, springs, stops; and their energies."""
+
+from __future__ import annotations
+
+from robodyn.equations.mechanism.bodies import Body, MechanismModel
+from robodyn.equations.mechanism.state import JointAtState, State
+from robodyn.force_elements import JOINT_ELEMENTS
+from robodyn.symbolic.scalar import Number
+
+__all__ = ["joint_energy", "joint_forces", "passive_forces"]
+
+
+def passive_forces(
+    model: MechanismModel, state: State, friction_speed: float, passive: bool = True
+) -> list[Number]:
+    """Generalised forces of the elements along joints.
+
+    Parameters
+    ----------
+    friction_speed : float [rad/s or m/s]
+        Where dry friction reaches 70 %.
+    passive : bool
+        Whether more than the stops belongs to the mechanism.
+    """
+    tau: list[Number] = [0.0] * model.nv
+    for body in model:
+        joint = state[body.index]
+        forces = joint_forces(body, joint, friction_speed, passive)
+        for k, freedom, ratio in joint.ratios:
+            tau[k] += forces[freedom] * ratio
+    return tau
+
+
+def joint_forces(
+    body: Body, joint: JointAtState, friction_speed: float, passive: bool = True
+) -> list[Number]:
+    """Forces of the elements along each freedom of one joint."""
+    total: list[Number] = [0.0] * len(joint.v)
+    for element in JOINT_ELEMENTS:
+        if passive or not element.passive:
+            forces = element.forces(body.description, joint.q, joint.v, friction_speed)
+            for k, force in enumerate(forces):
+                total[k] = total[k] + force
+    return total
+
+
+def joint_energy(model: MechanismModel, state: State, passive: bool) -> Number:
+    """Potential energy of the elements along joints that are ``passive``, or of the others."""
+    total: Number = 0.0
+    for element in JOINT_ELEMENTS:
+        if element.passive == passive:
+            for body in model:
+                total = total + element.energy(body.description, state[body.index].q)
+    return total

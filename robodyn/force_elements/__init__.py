@@ -1,0 +1,72 @@
+"""Force elements: one file a kind, with its numbers, where it acts, its force and its energy.
+
+Every file of this folder that has a class ``LINK_ELEMENT`` is a kind of element between points of
+links, and every one with a constant ``JOINT_ELEMENT`` a kind of element along a joint. Equations,
+copies of descriptions, files and energy audits go through the two lists below; nothing else has to
+know of a kind.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import pkgutil
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from robodyn.force_elements.common.joint_element import JointElement
+from robodyn.force_elements.common.link_element import DescribedElement
+
+__all__ = [
+    "JOINT_ELEMENTS",
+    "LINK_ELEMENTS",
+    "acts",
+    "fields_of",
+    "joint_numbers",
+    "keeps_coordinate",
+    "relaxed",
+]
+
+
+def _found(constant: str) -> list[Any]:
+    """What the files of this folder call so, in the order of their names."""
+    names = (f"{__name__}.{module.name}" for module in pkgutil.iter_modules(__path__))
+    modules = [importlib.import_module(name) for name in names]
+    return [getattr(module, constant) for module in modules if hasattr(module, constant)]
+
+
+#: Elements that a description has between links, by the name of their element in a file.
+LINK_ELEMENTS: Mapping[str, type[DescribedElement]] = MappingProxyType(
+    {cls.tag: cls for cls in _found("LINK_ELEMENT")}
+)
+#: Elements along joints, whose numbers are fields of `robodyn.description.Joint`.
+JOINT_ELEMENTS: tuple[JointElement, ...] = tuple(_found("JOINT_ELEMENT"))
+
+
+def fields_of(cls: Any, annotation: str) -> tuple[str, ...]:
+    """Fields of an element between links: ``"str"`` are links, others ``"float"``, ``"Vector"``."""
+    fields = (x for x in dataclasses.fields(cls) if x.type == annotation and x.name != "name")
+    return tuple(x.name for x in fields)
+
+
+def joint_numbers(joint: Any) -> tuple[str, ...]:
+    """Fields of a joint, or of a loop, that are zero where no force element acts along it."""
+    names = (name for element in JOINT_ELEMENTS for name in element.numbers)
+    return tuple(name for name in names if hasattr(joint, name))
+
+
+def relaxed(joint: Any) -> dict[str, Any]:
+    """The fields of a joint, or of a loop, with which no force element acts along it."""
+    return dict.fromkeys(joint_numbers(joint), 0.0)
+
+
+def acts(joint: Any, kind: str) -> bool:
+    """Whether an element that is ``"elastic"``, or ``"passive"``, acts along a joint or a loop."""
+    elements = (element for element in JOINT_ELEMENTS if getattr(element, kind))
+    return any(getattr(joint, name, 0.0) for element in elements for name in element.numbers)
+
+
+def keeps_coordinate(joint: Any) -> bool:
+    """Whether what acts along a joint, or a loop, needs its coordinate: it is not to be cut."""
+    return bool(joint.armature) or acts(joint, "keeps_coordinate")

@@ -1,0 +1,1 @@
+"""What the files of force elements are written with."""

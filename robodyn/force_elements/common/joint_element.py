@@ -1,0 +1,47 @@
+"""What a force element along a joint is to the rest of the package."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from robodyn.symbolic.scalar import Number
+
+__all__ = ["JointElement"]
+
+
+class JointElement(Protocol):
+    """A force along the freedoms of a joint, whose numbers are fields of its description.
+
+    Attributes
+    ----------
+    numbers : tuple of str
+        Fields of `Joint` that are zero where it does not act.
+    passive : bool
+        It is left out where `robodyn.load` is told ``passive=False``.
+    keeps_coordinate : bool
+        A joint with it is not cut to open a loop: its force needs the coordinate.
+    elastic : bool
+        Its force depends on the position.
+    """
+
+    numbers: tuple[str, ...]
+    passive: bool
+    keeps_coordinate: bool
+    elastic: bool
+
+    def forces(
+        self, joint: Any, q: Sequence[Number], v: Sequence[Number], friction_speed: float
+    ) -> Sequence[Number]:
+        """Force along each freedom, or along the first ones [N m, N].
+
+        Parameters
+        ----------
+        joint : Joint
+        q, v : sequence of Number [rad, m], [rad/s, m/s]
+        friction_speed : float [rad/s, m/s]
+            Where dry friction reaches 70 %.
+        """
+
+    def energy(self, joint: Any, q: Sequence[Number]) -> Number:
+        """Potential energy [J]."""

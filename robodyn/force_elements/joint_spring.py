@@ -1,0 +1,32 @@
+"""A spring in a joint of one freedom."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from robodyn.force_elements.common.joint_element import JointElement
+from robodyn.symbolic.scalar import Number
+
+__all__: list[str] = []
+
+
+class _Spring:
+    numbers: tuple[str, ...] = ("stiffness",)
+    passive = True
+    keeps_coordinate = True
+    elastic = True
+
+    def forces(
+        self, joint: Any, q: Sequence[Number], v: Sequence[Number], friction_speed: float
+    ) -> Sequence[Number]:
+        return [-((q[0] - joint.rest) * joint.stiffness)] if joint.stiffness else ()
+
+    def energy(self, joint: Any, q: Sequence[Number]) -> Number:
+        if not joint.stiffness:
+            return 0.0
+        stretch: Number = q[0] - joint.rest
+        return stretch * stretch * float(0.5 * joint.stiffness)
+
+
+JOINT_ELEMENT: JointElement = _Spring()
