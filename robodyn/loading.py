@@ -25,6 +25,7 @@ from robodyn.description import (
 from robodyn.equations.loops.constraint import Constraint
 from robodyn.errors import SettingsError, ShapeError, UnknownNameError, UrdfWarning
 from robodyn.force_elements import LINK_ELEMENTS
+from robodyn.force_elements.common.link_element import DescribedElement
 from robodyn.force_elements.ground import Ground
 from robodyn.force_elements.point_spring import PointSpring
 from robodyn.joints import continuous, joint_kind, joint_map
@@ -70,7 +71,7 @@ def load(
     allow_unphysical: bool = False,
     rotor_model: str = "exact",
     rotors: Iterable[Rotor] = (),
-    springs: Mapping[str, JointSpring] | Iterable[PointSpring] = (),
+    springs: Mapping[str, JointSpring] | Iterable[DescribedElement] = (),
     joint_maps: Mapping[str, JointMap] | None = None,
     srdf: str | Path | None = None,
     constraints: Iterable[Constraint] = (),
@@ -354,7 +355,7 @@ def _with_constraints(
 
 
 def _with_springs(
-    mechanism: Mechanism, springs: Mapping[str, JointSpring] | Iterable[PointSpring]
+    mechanism: Mechanism, springs: Mapping[str, JointSpring] | Iterable[DescribedElement]
 ) -> Mechanism:
     if not isinstance(springs, Mapping):
         links = ["world", *(link.name for link in mechanism.links)]
