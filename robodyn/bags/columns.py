@@ -1,4 +1,4 @@
-"""Which entries of q and v stand for which joint in the messages of ROS."""
+"""Indices in q and v of the joints that ROS messages name."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ __all__ = ["Columns"]
 
 @dataclass(frozen=True)
 class Columns:
-    """Joints as messages name them.
+    """Names of joints in messages, and their indices in q and v.
 
     Attributes
     ----------
     names : tuple of str
         Of JointState: a joint with one speed has its name, others have ``"name[k]"``.
     q, v : tuple of int
-        Where the coordinate and the speed of each name stand.
+        Index of the coordinate and of the speed of each name.
     poses : mapping of joint name to (slice, slice)
         Floating and spherical joints: their coordinates and speeds.
     """
@@ -32,7 +32,7 @@ class Columns:
 
     @classmethod
     def of_robot(cls, robot: Robot) -> Columns:
-        """All joints of a robot's tree that move on their own."""
+        """All joints of a robot's tree that do not mimic others."""
         names: list[str] = []
         q: list[int] = []
         v: list[int] = []

@@ -1,4 +1,4 @@
-"""From samples to a whole motion: what the messages do not hold follows from what they hold."""
+"""Completes the samples of a bag: closes loops, differentiates, computes missing torques."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["completed"]
 def completed(
     samples: Samples, path: str
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
-    """The motion that samples of a bag make: t, q, v, a, tau."""
+    """The complete motion from the samples of a bag: t, q, v, a, tau."""
     robot = samples.robot
     t, (q, v, a, tau) = samples.rows_in_order()
     if samples.ignored:
@@ -50,7 +50,7 @@ def _joints_at(robot: Robot, where: NDArray[np.bool_]) -> tuple[str, ...]:
 def _assembled(
     robot: Robot, q: FloatArray, missing: tuple[str, ...], t: FloatArray, path: str
 ) -> FloatArray:
-    """Postures whose other joints close the loops, each near the one before."""
+    """Postures with closed loops, each near the one before; unknown joints follow."""
     hold = [name for name in robot.joint_names if name not in missing]
     free = np.isnan(q[-1])
     closed, guess = q.copy(), robot.neutral()
@@ -67,7 +67,7 @@ def _assembled(
 
 
 def _check_determined(robot: Robot, q: FloatArray, missing: tuple[str, ...], path: str) -> None:
-    """Warn of joints that loops leave a motion while all others stand still."""
+    """Warn of unknown joints that the known ones do not determine."""
     at = np.concatenate([np.arange(robot.nv)[robot.joints[name].v] for name in missing])
     K = robot.loop_jacobian(q)  # of several postures: one may be singular
     sizes = np.linalg.norm(K, 2, axis=(-2, -1))
@@ -81,7 +81,7 @@ def _check_determined(robot: Robot, q: FloatArray, missing: tuple[str, ...], pat
 
 
 def _filled(known: FloatArray, computed: FloatArray) -> FloatArray:
-    """What is known, and for columns with gaps what was computed."""
+    """Known values; columns with gaps are replaced by computed ones."""
     return np.where(np.isfinite(known).all(axis=0), known, computed)
 
 
@@ -90,7 +90,7 @@ def _rates(robot: Robot, t: FloatArray, q: FloatArray) -> FloatArray:
 
 
 def _rate(t: FloatArray, steps: FloatArray) -> FloatArray:
-    """Rates from differences: exact to second order within, to first at the ends."""
+    """Rates by finite differences: of second order within, of first order at the ends."""
     if not len(steps):
         return np.zeros((len(t), steps.shape[1]))
     h = np.diff(t)[:, None]

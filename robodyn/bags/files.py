@@ -1,4 +1,4 @@
-"""The files of a bag: opened with rosbags (extra ``bag``), complete or not there at all."""
+"""Files of bags, read and written with rosbags (extra ``bag``)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from robodyn.files import writing
 
 __all__ = ["new_bag", "open_bag", "rosbags"]
 
-#: Storage by ending of a single file; other names are folders, as ROS makes them.
+#: Storage by the ending of a single file; other names are folders, as ROS 2 writes them.
 STORAGE = {".mcap": "mcap", ".db3": "sqlite3"}
 
 
@@ -66,7 +66,7 @@ def new_bag(path: Path, storage: str) -> Iterator[tuple[Any, SimpleNamespace]]:
 
 @contextmanager
 def _storing(path: Path) -> Iterator[None]:
-    """Say what hinders a database, as `writing` does for files."""
+    """Raise errors of a database as `FileError`, as `writing` does for files."""
     try:
         yield
     except sqlite3.Error as error:
@@ -75,7 +75,7 @@ def _storing(path: Path) -> Iterator[None]:
 
 @contextmanager
 def open_bag(path: Path) -> Iterator[tuple[Any, SimpleNamespace]]:
-    """A bag to read from; whatever is wrong with the file is a `BagError`."""
+    """Open a bag for reading. Any fault of the file raises `BagError`."""
     tools = rosbags("reading a bag")
     if not path.exists():
         raise MissingFileError(f"no such bag: {str(path)!r}")
@@ -95,7 +95,7 @@ def open_bag(path: Path) -> Iterator[tuple[Any, SimpleNamespace]]:
 
 
 def _from_reader(error: BaseException) -> bool:
-    """Whether an exception comes out of rosbags and what it calls, not out of our own code."""
+    """Whether an exception was raised in rosbags or below it, not in robodyn."""
     trace = error.__traceback__
     while trace is not None:
         if "rosbags" in Path(trace.tb_frame.f_code.co_filename).parts:

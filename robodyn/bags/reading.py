@@ -25,7 +25,7 @@ def read_motion(
     topic: str = "/joint_states",
     ignore_unknown: bool = False,
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
-    """The samples that a bag has of a robot: t, q, v, a, tau, one row a sample.
+    """Read the samples of a robot from a bag: t, q, v, a, tau, one row for each sample.
 
     Parameters, what is completed and what is raised are those of `robodyn.ros.bag.read_bag`.
     """

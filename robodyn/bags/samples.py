@@ -1,4 +1,4 @@
-"""From messages, which may hold parts of a robot, to samples of its motion."""
+"""Samples of a motion from joint state messages, each of which may hold some joints only."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Samples:
         self._places: dict[tuple[str, ...], tuple[FloatArray, FloatArray, FloatArray]] = {}
 
     def take(self, kind: str, message: Any, recorded: int) -> None:
-        """One message, recorded at a time [ns]."""
+        """Take one message, recorded at a time [ns]."""
         if kind.endswith("/JointState"):
             self._joints(message, recorded)
         elif kind.endswith("/MultiDOFJointState"):
@@ -57,7 +57,7 @@ class Samples:
         self.stamps.append((stamp, recorded))
 
     def _place(self, names: tuple[str, ...]) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Which entries of a message are meant, and where they stand in q and v."""
+        """Entries of a message that are read, and their indices in q and v."""
         if names not in self._places:
             columns, cut = self.columns, {cut.name for cut in self.robot.loops}
             places = zip(columns.q, columns.v, strict=True)

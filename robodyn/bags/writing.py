@@ -49,7 +49,7 @@ def write_motion(
     storage: str = "mcap",
     start: float = 0.0,
 ) -> None:
-    """Write samples of a motion as a bag that is complete or not there at all.
+    """Write samples of a motion as a bag. If writing fails, no bag is left.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ def _rows(x: FloatArray, columns: tuple[int, ...]) -> FloatArray:
 
 
 def _known(x: FloatArray) -> FloatArray:
-    """Nothing, if a number is not known: readers of ROS take NaN for a number."""
+    """The numbers; an empty list if one is not known, since readers of ROS do not expect NaN."""
     return x if np.isfinite(x).all() else x[:0]
 
 

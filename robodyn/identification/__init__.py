@@ -1,4 +1,4 @@
-"""Parameters of a robot from measured motions: excitation, estimates, error bars."""
+"""Identification of inertial parameters and friction from measured motions."""
 
 from robodyn.identification.data.measurements import Measurements
 from robodyn.identification.estimation.identified import Identified

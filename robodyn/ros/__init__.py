@@ -1,6 +1,6 @@
-"""ROS: messages, a simulated robot behind the usual topics, and a listener to a real one.
+"""ROS 2: messages, a simulated robot as a node, and a controller node for a real robot.
 
-Nothing here needs ROS to be imported; `SimNode` and `StateListener` need it to be made.
+Importing this package does not need ROS. Making a `SimNode` or a `StateListener` does.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""``robodyn publish``: a simulated robot on ROS topics."""
+"""The command ``robodyn publish``: a simulated robot on ROS topics."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["add_arguments", "publish"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Arguments of the command."""
+    """Add the arguments of the command."""
     parser.add_argument(
         "robot", nargs="?", help="URDF file or bundled robot; default: parameter robot_description"
     )
@@ -54,7 +54,7 @@ def _settings(arguments: argparse.Namespace) -> Settings:
 
 
 def _check_together(arguments: argparse.Namespace) -> None:
-    """Refuse what would be passed over: options that ROS alone has, and those that it has not."""
+    """Refuse options that would have no effect with, or without, ``--dds``."""
     if arguments.dds:
         wrong = {"--lifecycle": arguments.lifecycle, "--ros-args": arguments.ros_args}
     else:

@@ -1,4 +1,4 @@
-"""A robot in the browser (extra ``view``): geometry, posing, playback, forces."""
+"""The viewer: a robot in the browser, with posing, playback and forces (extra ``view``)."""
 
 from robodyn.view.app import Viewer
 

@@ -1,4 +1,4 @@
-"""The viewer: a robot, a page in the browser, and what is shown of it."""
+"""`Viewer`: shows a robot on a page in the browser."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from robodyn.view.posing import Slider, move, near_options
 
 __all__ = ["Viewer"]
 
-#: Hosts that stand for all addresses of this machine, and the one by which it reaches itself.
+#: Hosts that mean all addresses of this machine, and the loopback address for each.
 EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 
 
@@ -123,11 +123,11 @@ class Viewer:
         self.shown = {"shapes": solid, "see through": clear, "skeleton": skeleton}
         self.redraw()
 
-    # -- where it is ----------------------------------------------------------------------------
+    # -- address --------------------------------------------------------------------------------
 
     @property
     def url(self) -> str:
-        """Address of the page; beyond this machine, with the token without which nobody gets in."""
+        """Address of the page; for other machines, it contains the access token."""
         host = self.server.get_host()
         shown = EVERYWHERE.get(host, host)
         place = f"http://{f'[{shown}]' if ':' in shown else shown}:{self.server.get_port()}"
@@ -135,15 +135,15 @@ class Viewer:
 
     @property
     def is_everywhere(self) -> bool:
-        """Whether it listens at all addresses of this machine."""
+        """Whether it listens on all addresses of this machine."""
         return self.server.get_host() in EVERYWHERE
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What could not be shown."""
+        """Notes on visuals that could not be shown."""
         return self.drawing.notes
 
-    # -- what it shows --------------------------------------------------------------------------
+    # -- posture and motion ---------------------------------------------------------------------
 
     def show(self, q: ArrayLike) -> None:
         """Show a posture, shape (nq,) [rad, m]."""
@@ -157,7 +157,7 @@ class Viewer:
         self._set(given, sample=None)
 
     def pose(self, values: Mapping[Slider, float]) -> bool:
-        """Move sliders, loops closed; ``False`` if the linkage ends before."""
+        """Set sliders with closed loops; ``False`` if the linkage cannot reach these values."""
         with self.lock:
             closed = not self.why_open
             opened = closed and self.drawing.gaps.texts  # it is shown as it stands at zero
@@ -169,7 +169,7 @@ class Viewer:
         return moved.complete
 
     def close_loops(self) -> None:
-        """Close the loops near the posture shown; say where they closed, or why they stay open."""
+        """Close the loops near the posture shown, and return a message on the result."""
         try:
             closed = self.robot.assemble(self.q)
         except RobodynError as error:
@@ -197,19 +197,19 @@ class Viewer:
                 self.following = False
 
     def redraw(self) -> None:
-        """Draw again what is shown."""
+        """Draw the current posture again."""
         with self.lock:
             self.drawing.place(self.q)
             self.forces_panel.draw()
 
     def motion_now(self) -> tuple[FloatArray, FloatArray, FloatArray] | tuple[()]:
-        """Velocity, acceleration and forces of the sample shown; empty for a posture at rest."""
+        """Velocity, acceleration and forces of the sample shown; empty if no motion is shown."""
         if self._sample is None or self.motion is None:
             return ()
         k = self._sample
         return self.motion.v[k], self.motion.a[k], self.motion.tau[k]
 
-    # -- life -----------------------------------------------------------------------------------
+    # -- serving --------------------------------------------------------------------------------
 
     def wait(self) -> None:
         """Serve until interrupted."""
@@ -240,7 +240,7 @@ def _why_open(robot: Robot) -> str:
 
 
 def _check_address(host: str, port: int) -> None:
-    """That a server can listen there: viser, which starts it in a thread, would wait for ever."""
+    """Check that a server can listen at an address; viser would wait forever if it cannot."""
     if not 0 <= port <= 65535:
         raise RobodynError(f"port is {port}, expected a number from 0 to 65535")
     try:
@@ -263,4 +263,4 @@ def _viser() -> Any:
 
 
 def _not_shared(verbose: bool = True) -> None:
-    """Instead of viser's tunnel through a server outside: nothing leaves this machine."""
+    """Replaces viser's sharing through an external server, so that no data leave this machine."""

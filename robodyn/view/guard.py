@@ -1,4 +1,4 @@
-"""Who may look at the viewer and move it: its own page, and beyond this machine those who know."""
+"""Access control of the viewer."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from robodyn.errors import RobodynError
 
 __all__ = ["Guard", "guarded_server"]
 
-#: Bytes of a token: too many to guess.
+#: Length of a token [bytes]; long enough that it cannot be guessed.
 TOKEN = 24
 
-#: While a server starts, so that two that start at once get each its own guard.
+#: Held while a server starts, so that two servers that start at once get their own guards.
 _STARTING = threading.Lock()
 
 Answer = Callable[[Any, Any], Any]
 
 
 class Guard:
-    """Lets requests through to a server, or refuses them.
+    """Accepts or refuses requests to a server.
 
     A page of another site that is open in the same browser could reach a server on this machine,
     and a server that listens beyond this machine is reached by everyone nearby. So a websocket is
@@ -71,7 +71,7 @@ class Guard:
         return guarded
 
     def path(self, asked: str, host: str) -> str | None:
-        """The path behind the token; ``None`` for a request to be refused.
+        """The path without the token; ``None`` if the request has to be refused.
 
         Parameters
         ----------
@@ -94,7 +94,7 @@ class Guard:
 
 
 def guarded_server(guard: Guard, make: Callable[[], Any]) -> Any:
-    """A viser server that asks a guard about each request, from the first one on.
+    """Start a viser server whose requests pass a guard, from the first one on.
 
     viser hands the function that answers requests to `websockets.asyncio.server.serve`; while it
     starts, that name stands for a function that puts the guard before it.
@@ -142,7 +142,7 @@ def _refused(connection: Any, reason: str) -> Any:
 
 
 def _same_origin(headers: Any) -> bool:
-    """Whether a browser says that the page of this very server asks; it does not let pages lie."""
+    """Whether a request comes from a page of this server, by the browser's ``Origin`` header."""
     origins, hosts = headers.get_all("Origin"), headers.get_all("Host")
     if len(origins) != 1 or len(hosts) != 1:
         return False
@@ -165,7 +165,7 @@ def _is_loopback(name: str) -> bool:
 
 
 def _is_this_machine(host: str) -> bool:
-    """Whether who listens at a host can be reached from this machine only."""
+    """Whether a server that listens at a host can be reached from this machine only."""
     if not host:
         return False
     found = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)

@@ -1,4 +1,4 @@
-"""What a person sets beside the scene: posture, playback, arrows."""
+"""Panels of the viewer: sliders for the posture, playback, arrows of forces."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from robodyn.view.posing import Slider, sliders
 
 __all__ = ["ForcesPanel", "PlaybackPanel", "PosePanel"]
 
-#: Pictures a second during playback, at most.
+#: Largest frame rate of playback [1/s].
 RATE = 30.0
 
 
 class Shown(Protocol):
-    """What panels need of the viewer beside which they stand; see `robodyn.view.app.Viewer`."""
+    """Interface of the viewer that panels use; see `robodyn.view.app.Viewer`."""
 
     server: Any
     robot: Robot
@@ -40,23 +40,23 @@ class Shown(Protocol):
         """Show a posture."""
 
     def pose(self, values: Mapping[Slider, float]) -> bool:
-        """Move sliders, loops closed; ``False`` if the linkage ends before."""
+        """Set sliders with closed loops; ``False`` if the linkage cannot reach these values."""
 
     def close_loops(self) -> None:
-        """Close the loops near the posture shown; say where they closed, or why they stay open."""
+        """Close the loops near the posture shown, and return a message on the result."""
 
     def show_sample(self, k: int) -> None:
         """Show a sample of the motion."""
 
     def redraw(self) -> None:
-        """Draw again what is shown."""
+        """Draw the current posture again."""
 
     def motion_now(self) -> tuple[NDArray[np.float64], ...]:
         """Velocity, acceleration and forces of the sample shown; empty at rest."""
 
 
 class PosePanel:
-    """A slider for each independent joint; for each joint, where no closed posture is known."""
+    """Sliders for the independent joints; for all joints if no closed posture is known."""
 
     def __init__(self, viewer: Shown) -> None:
         self._viewer, gui, robot = viewer, viewer.server.gui, viewer.robot
@@ -100,14 +100,14 @@ class PosePanel:
                 viewer.pose(changed)
 
     def follow(self) -> None:
-        """Set sliders to where the robot is."""
+        """Set the sliders to the current posture."""
         for slider in self.sliders:
             handle = self.handles[slider.hold]
             value = slider.value(self._viewer.robot, self._viewer.q)
             handle.value = min(max(value, handle.min), handle.max)
 
     def show_gap(self, complete: bool) -> None:
-        """Say how far the loops are open."""
+        """Show the gaps of the loops."""
         robot, q = self._viewer.robot, self._viewer.q
         if robot.nc:
             gap = float(np.abs(robot.loop_residual(q)).max())
@@ -115,12 +115,12 @@ class PosePanel:
             self._state.value = f"open by {gap:.1e}{ended}"
 
     def say(self, text: str) -> None:
-        """Say where loops closed, or why they stay open."""
+        """Show a message."""
         self.closing.value, self.closing.visible = text, bool(text)
 
 
 class ForcesPanel:
-    """Arrows of wrenches and torques, and their scale."""
+    """Choice of the arrows that are drawn, and their scale."""
 
     def __init__(self, viewer: Shown) -> None:
         self._viewer, gui = viewer, viewer.server.gui
@@ -140,7 +140,7 @@ class ForcesPanel:
             handle.on_update(lambda _: viewer.redraw())
 
     def draw(self) -> None:
-        """Draw what is asked for, of the state that the viewer shows."""
+        """Draw the chosen arrows for the state that the viewer shows."""
         viewer, shown = self._viewer, {kind for kind, box in self.shown.items() if box.value}
         if not shown and self._unit is None:
             return
@@ -188,7 +188,7 @@ class PlaybackPanel:
         self._thread.start()
 
     def sample(self) -> int:
-        """The sample at, or last before, the time shown."""
+        """Index of the last sample at or before the time shown."""
         return max(int(np.searchsorted(self._t, self.time.value + 1e-9, "right")) - 1, 0)
 
     def _run(self) -> None:

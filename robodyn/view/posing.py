@@ -1,4 +1,4 @@
-"""Moving a robot by sliders, so that closed linkages stay closed and keep their branch."""
+"""Sliders that move a robot; closed linkages stay closed and on their branch."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Moved", "Slider", "move", "near_options", "sliders", "with_values"]
 
 @dataclass(frozen=True)
 class Slider:
-    """A number that a person moves.
+    """A coordinate that a user sets.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class Slider:
     upper: float
 
     def value(self, robot: Robot, q: FloatArray) -> float:
-        """Where it stands at a posture."""
+        """Its value at a posture."""
         return float(_numbers(robot, q, self.joint)[self.index])
 
 
@@ -85,7 +85,7 @@ def _slider(robot: Robot, name: str, index: int, speed: int, count: int) -> Slid
 
 
 def _numbers(robot: Robot, q: FloatArray, name: str) -> FloatArray:
-    """Coordinates of a joint as a person sets them; orientations as rotation vectors."""
+    """Coordinates of a joint as sliders show them; orientations as rotation vectors."""
     from scipy.spatial.transform import Rotation
 
     part = q[robot.joints[name].q]
@@ -95,7 +95,7 @@ def _numbers(robot: Robot, q: FloatArray, name: str) -> FloatArray:
 
 
 def with_values(robot: Robot, q: FloatArray, values: dict[Slider, float]) -> FloatArray:
-    """The posture where sliders have these values and other coordinates stay, shape (nq,)."""
+    """The posture with these values of sliders and other coordinates unchanged, shape (nq,)."""
     from scipy.spatial.transform import Rotation
 
     q = np.array(q, float)
@@ -113,14 +113,14 @@ def with_values(robot: Robot, q: FloatArray, values: dict[Slider, float]) -> Flo
 
 @dataclass(frozen=True, eq=False)
 class Moved:
-    """Where a motion came to.
+    """Result of moving sliders.
 
     Attributes
     ----------
     q : ndarray, shape (nq,)
         Closed.
     complete : bool
-        ``False``: the linkage ends before the goal, at a limit or where its branch ends.
+        ``False`` if the linkage stopped before the goal, at a limit or at the end of its branch.
     """
 
     q: FloatArray
@@ -128,7 +128,7 @@ class Moved:
 
 
 def move(robot: Robot, q: FloatArray, values: dict[Slider, float], *, closed: bool = True) -> Moved:
-    """Move sliders to values; loops stay closed.
+    """Move sliders to values with closed loops.
 
     A closed linkage goes there in small steps and stays on its branch.
 
@@ -156,7 +156,7 @@ def move(robot: Robot, q: FloatArray, values: dict[Slider, float], *, closed: bo
 
 
 def near_options(robot: Robot, q: FloatArray) -> str:
-    """Where a closed posture, shape (nq,), is found again, as options of the command line."""
+    """Options of the command line from which a closed posture, shape (nq,), is found again."""
     positions = {name: q[robot.joints[name].q] for name in robot.joint_names}
     shown = {name: ",".join(f"{x:.6g}" for x in values) for name, values in positions.items()}
     return " ".join(f"--near {name}={text}" for name, text in shown.items() if text)

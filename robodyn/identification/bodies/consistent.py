@@ -1,4 +1,4 @@
-"""The nearest parameters that bodies, rotors and friction can have.
+"""Physically consistent parameters nearest to an estimate.
 
 What is minimised is half the sum of squares of weighted forces that are left, and ``prior`` times
 the divergence from described parameters::
@@ -24,15 +24,15 @@ from robodyn.tolerances import IDENTIFICATION_CONVERGED, IDENTIFICATION_ROUNDING
 
 __all__ = ["Body", "nearest_possible"]
 
-#: Newton steps at most for one weight of the prior, and by how much the weight falls between.
+#: Largest number of Newton steps for one weight of the prior, and the factor between weights.
 STEPS, LIGHTER = 100, 0.1
-#: Part of the slope that a step has to keep, and how much shorter the next one is.
+#: Backtracking line search: sufficient decrease, as a fraction of the slope, and shortening factor.
 ARMIJO, SHORTER = 1e-4, 0.5
 
 
 @dataclass(frozen=True, eq=False)
 class Body:
-    """Where the parameters of a body stand.
+    """Indices of the parameters of a body among the unknowns.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ def nearest_possible(
 
 
 class _Problem:
-    """The function to be minimised, of unknowns and the weight of the prior."""
+    """The objective as a function of the unknowns and the weight of the prior."""
 
     def __init__(
         self,
@@ -101,11 +101,11 @@ class _Problem:
         self._inverses = [np.linalg.inv(matrix(body.reference)) for body in bodies]
 
     def left(self, x: FloatArray) -> float:
-        """Half the sum of squares that the data leave."""
+        """Half the sum of squared residuals of the data."""
         return 0.5 * float(((self._R @ x - self._z) ** 2).sum())
 
     def minimum(self, x: FloatArray, weight: float) -> FloatArray:
-        """Where the function is least, from a point within."""
+        """Minimise the objective, from a feasible point."""
         rounding = IDENTIFICATION_ROUNDING * float(self._z @ self._z)
         small = IDENTIFICATION_CONVERGED * weight + rounding
         for _ in range(STEPS):
@@ -120,7 +120,7 @@ class _Problem:
         return x
 
     def _divergence(self, x: FloatArray) -> float:
-        """From the reference, but for a constant; infinite where x is not possible."""
+        """Divergence from the reference, up to a constant; infinite if x is not feasible."""
         if (x[self._positive] <= 0.0).any():
             return np.inf
         ratio = x[self._positive] / self._x0
@@ -133,7 +133,7 @@ class _Problem:
         return total
 
     def _slopes(self, x: FloatArray, weight: float) -> tuple[FloatArray, FloatArray]:
-        """First and second derivatives."""
+        """Gradient and Hessian of the objective."""
         g, H, own = self._R.T @ (self._R @ x - self._z), self._H.copy(), self._positive
         g[own] += weight * (1.0 / self._x0 - 1.0 / x[own])
         H[own, own] += weight / x[own] ** 2
@@ -145,7 +145,7 @@ class _Problem:
         return g, H
 
     def _along(self, x: FloatArray, step: FloatArray, slope: float, weight: float) -> FloatArray:
-        """As far along a step as the function falls with it."""
+        """Backtracking line search along a step."""
         now, part = self.left(x) + weight * self._divergence(x), 1.0
         slack = 1e-13 * abs(now)
         while part > 1e-12:
@@ -160,7 +160,7 @@ class _Problem:
 
 
 def _newton(g: FloatArray, H: FloatArray) -> FloatArray | None:
-    """Newton's step, if rounding leaves one."""
+    """Newton's step; ``None`` if the Hessian is singular up to rounding."""
     own = np.diag(H)
     if not (np.isfinite(H).all() and (own > 0.0).all()):
         return None

@@ -1,4 +1,4 @@
-"""Inertias of bodies in the frames that they are asked for in."""
+"""Transformation of inertial parameters between frames of a body."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def body_of(robot: Robot, frame: str) -> str:
 
 
 def inertia_in(robot: Robot, parameters: FloatArray, frame: str) -> Inertia:
-    """Inertia in a frame, of ten parameters in that of the body's link.
+    """Inertia in a frame, from ten parameters in the frame of the body's link.
 
     Raises
     ------
@@ -46,7 +46,7 @@ def inertia_in(robot: Robot, parameters: FloatArray, frame: str) -> Inertia:
 
 
 def in_body(robot: Robot, inertia: Inertia, frame: str) -> FloatArray:
-    """Ten parameters in the frame of the body's link, of an inertia in another of its frames."""
+    """Ten parameters in the frame of the body's link, from an inertia in another frame."""
     R, c, m = inertia.origin.matrix[:3, :3], np.array(inertia.origin.xyz), inertia.mass
     J = R @ inertia.matrix @ R.T
     P = matrix(np.array([m, *m * c, *np.zeros(6)]))

@@ -1,4 +1,4 @@
-"""The ten parameters of a body as a matrix that is positive definite for every body there can be.
+"""The pseudo-inertia of a body, which is positive definite for every physical body.
 
 With ``S = integral of r r^T dm`` the matrix is ``[[S, h], [h^T, m]]``, and ``S = tr(I)/2 - I``.
 It is linear in the parameters; a mass distribution with the parameters exists where it is positive
@@ -13,7 +13,7 @@ from robodyn.array_types import FloatArray
 
 __all__ = ["BASIS", "ball", "matrix", "moved", "possible", "ten", "thickened"]
 
-#: Smallest second moment about the centre of mass, as part of all three, and radius [m] of a point.
+#: Smallest second moment about the centre of mass, relative to the sum; radius of a point mass [m].
 THIN, POINT = 1e-3, 1e-3
 WATER = 1000.0  # [kg/m^3]
 
@@ -32,7 +32,7 @@ def _basis() -> FloatArray:
     return E
 
 
-#: Matrix of a unit of each parameter, in the order of `robodyn.Robot.inertial_parameters`.
+#: Pseudo-inertia of a unit of each parameter, in the order of `robodyn.Robot.inertial_parameters`.
 BASIS = _basis()
 
 
@@ -54,7 +54,7 @@ def moved(parameters: FloatArray, X: FloatArray) -> FloatArray:
 
 
 def possible(parameters: FloatArray, slack: float = 1e-9) -> bool:
-    """Whether some body has these parameters, but for rounding."""
+    """Whether a physical body has these parameters, up to rounding."""
     m = parameters[0]
     if m <= 0.0:
         return not np.abs(parameters).any()
@@ -63,7 +63,7 @@ def possible(parameters: FloatArray, slack: float = 1e-9) -> bool:
 
 
 def thickened(parameters: FloatArray) -> FloatArray:
-    """The nearest parameters of a body with some extent in all directions; masses are positive."""
+    """The nearest parameters of a body that has mass and extends in all directions."""
     sizes, axes = np.linalg.eigh(_central(parameters))
     least = max(THIN * float(np.abs(sizes).sum()), POINT**2 * parameters[0])
     S = axes @ np.diag(np.maximum(sizes, least)) @ axes.T

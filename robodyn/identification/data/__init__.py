@@ -1,1 +1,1 @@
-"""What was measured of a motion, and what follows from it: smooth states, independent joints."""
+"""Measurements of a motion: filtering, and motions of the independent joints."""

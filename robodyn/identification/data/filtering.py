@@ -1,4 +1,4 @@
-"""From noisy positions at even times to smooth states."""
+"""Zero-phase filtering of noisy, evenly sampled positions to states."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from robodyn.tolerances import EVEN_RECORD
 __all__ = ["filtered_states", "thinned"]
 
 ORDER = 4
-#: Samples by which a filter is begun before the first and ended after the last.
+#: Number of samples by which the data are extended at either end before filtering.
 PADDING = 200
 
 
@@ -39,7 +39,7 @@ def filtered_states(
 
 
 def thinned(t: FloatArray, cutoff: float, *arrays: FloatArray) -> tuple[FloatArray, ...]:
-    """Arrays of samples behind the filter, and those of their samples that still differ.
+    """Filter arrays of samples, and keep about two samples per period of the cutoff.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def thinned(t: FloatArray, cutoff: float, *arrays: FloatArray) -> tuple[FloatArr
 
 
 def _step(times: FloatArray, cutoff: float) -> float:
-    """Time between samples, which are even."""
+    """Time step of evenly spaced samples."""
     step = float(np.diff(times).mean()) if len(times) > 1 else 0.0
     if not step > 0.0 or np.abs(np.diff(times) - step).max() > EVEN_RECORD * step:
         raise SettingsError("times are not evenly spaced: a filter needs samples at an even rate")
@@ -78,7 +78,7 @@ def _smooth(x: FloatArray, step: float, cutoff: float) -> FloatArray:
 
 
 def _rates(x: FloatArray, step: float) -> tuple[FloatArray, FloatArray]:
-    """Central differences of fourth order; zero for the two samples at either end."""
+    """Rates by central differences of fourth order; zero for the two samples at either end."""
     v, a = np.zeros_like(x), np.zeros_like(x)
     m2, m1, at, p1, p2 = x[:-4], x[1:-3], x[2:-2], x[3:-1], x[4:]
     v[2:-2] = (m2 - 8.0 * m1 + 8.0 * p1 - p2) / (12.0 * step)
@@ -87,7 +87,7 @@ def _rates(x: FloatArray, step: float) -> tuple[FloatArray, FloatArray]:
 
 
 def _within(count: int, step: float, cutoff: float) -> slice:
-    """Samples that are away from the ends."""
+    """Samples at which the effects of the ends have died out."""
     edge = max(2, round(1.0 / (cutoff * step)))
     if count < 3 * edge:
         raise SettingsError(
@@ -100,7 +100,7 @@ def _within(count: int, step: float, cutoff: float) -> slice:
 def _closed(
     robot: Robot, x: FloatArray, dx: FloatArray, ddx: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """States whose loops are closed, by the motion of the independent joints."""
+    """States with closed loops, from the motion of the independent joints."""
     reduced = robot.reduced()
     joints = [robot.joints[name] for name in reduced.independent_joints]
     at, own = [joint.q.start for joint in joints], [joint.v.start for joint in joints]

@@ -1,4 +1,4 @@
-"""Motions of the independent joints of a robot, whatever the others do."""
+"""Motions of a robot in terms of its independent joints; the others follow by closed loops."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ __all__ = ["FAR", "Mover", "States", "mover_of", "refuse_several"]
 
 States = tuple[FloatArray, FloatArray, FloatArray]
 
-#: Part of the distance of a usual posture from singular ones that others keep.
+#: Least distance of postures from singular ones, as a fraction of that of the neutral posture.
 FAR = 0.2
 
 
 def mover_of(robot: Robot) -> Mover:
-    """How a robot is moved: its loops in closed form, if they have one.
+    """The mover of a robot; one with minimal coordinates if its loops have a closed form.
 
     Raises
     ------
     SettingsError
-        If joints have several coordinates, or the base floats.
+        For joints with several coordinates, or a floating base.
     """
     if robot.depends_on_time:
         raise SettingsError(f"{robot.name!r} depends on time: nothing excites it alone")
@@ -63,7 +63,7 @@ def _mover(robot: Robot) -> Mover:
 
 
 class Mover:
-    """A robot without constraints: all its joints are independent.
+    """Moves a robot without constraints, whose joints are all independent.
 
     Parameters
     ----------
@@ -80,32 +80,32 @@ class Mover:
 
     @property
     def count(self) -> int:
-        """Number of independent joints."""
+        """Number of independent joints, u."""
         return len(self.joints)
 
     @property
     def neutral(self) -> FloatArray:
-        """Their positions in the neutral posture."""
+        """Positions of the independent joints in the neutral posture."""
         return np.asarray(self.robot.neutral()[self.places(self.robot)])
 
     @property
     def lower(self) -> FloatArray:
-        """Their smallest positions."""
+        """Lower position limits of the independent joints."""
         return self.robot.lower_limits[self.places(self.robot)]
 
     @property
     def upper(self) -> FloatArray:
-        """Their largest positions."""
+        """Upper position limits of the independent joints."""
         return self.robot.upper_limits[self.places(self.robot)]
 
     @property
     def speeds(self) -> FloatArray:
-        """Their largest velocities."""
+        """Velocity limits of the independent joints."""
         return self.robot.velocity_limits[self._speeds]
 
     @property
     def efforts(self) -> FloatArray:
-        """Their largest efforts."""
+        """Effort limits of the independent joints."""
         return self.robot.effort_limits[self._speeds]
 
     @property
@@ -114,7 +114,7 @@ class Mover:
 
     @property
     def turns(self) -> tuple[bool, ...]:
-        """Which of them turn."""
+        """Which of the independent joints are rotary."""
         return tuple("rad" in self.robot.joints[name].kind.units for name in self.joints)
 
     def states(
@@ -139,7 +139,7 @@ class Mover:
 
     @cached_property
     def _far(self) -> float:
-        """How far the neutral posture is from singular ones."""
+        """Distance of the neutral posture from singular ones."""
         return float(self._tree.loop_rank(self._tree.neutral()).distance)
 
     def regressor(self, states: States) -> FloatArray:
@@ -151,7 +151,7 @@ class Mover:
         return self.robot.inverse_dynamics(*states)
 
     def places(self, robot: Robot) -> NDArray[np.intp]:
-        """Where the coordinates of the independent joints stand in those of a robot."""
+        """Indices of the independent joints' coordinates in q of a robot."""
         return np.array([robot.joints[name].q.start for name in self.joints], np.intp)
 
     def posture(self, robot: Robot, u: FloatArray) -> FloatArray:
@@ -163,7 +163,7 @@ class Mover:
 
 
 class Follower(Mover):
-    """A closed linkage whose loops are closed numerically, sample after sample.
+    """Moves a closed linkage, whose loops are closed numerically, sample after sample.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What was measured of a motion."""
+"""`Measurements`: states of a motion and the measured forces."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ class Measurements:
 
 
 def measured(robot: Robot, data: Measurements | Trajectory) -> Measurements:
-    """What was measured of a robot, checked.
+    """Convert data to `Measurements` of a robot, and check them.
 
     Raises
     ------

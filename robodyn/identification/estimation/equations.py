@@ -1,4 +1,4 @@
-"""Measured forces as a linear function of the parameters, loops projected out."""
+"""Linear equations for the parameters, with the forces of loop closures projected out."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from robodyn.robot import Robot
 
 __all__ = ["Equations", "equations", "random_regressors"]
 
-#: Ways to random postures of closed linkages [rad, m], and parts of them that are tried.
+#: Length of steps to random closed postures [rad, m], and fractions of a step that are tried.
 REACH, PARTS = 1.5, (1.0, 0.5, 0.25, 0.1, 0.03)
-#: How many of them are looked for; others are met again with other speeds.
+#: Number of different postures; further motions repeat them with other speeds.
 POSTURES = 24
 
 
@@ -62,7 +62,7 @@ def equations(robot: Robot, data: Measurements) -> Equations:
 
 
 def _speed_names(robot: Robot) -> tuple[str, ...]:
-    """Name of each speed."""
+    """Names of the speeds."""
     names: list[str] = []
     for name in robot.joint_names:
         count = robot.joints[name].v.stop - robot.joints[name].v.start
@@ -73,7 +73,7 @@ def _speed_names(robot: Robot) -> tuple[str, ...]:
 def random_regressors(
     robot: Robot, rng: np.random.Generator, columns: NDArray[np.intp], near: FloatArray | None
 ) -> FloatArray:
-    """Projected regressors of motions of which no two are alike, shape (n, u, k).
+    """Projected regressors of random motions, shape (n, u, k).
 
     Speeds and accelerations are about 1 rad/s, 1 rad/s^2. Loops are assembled as they are near a
     posture, by default the neutral one.
@@ -107,7 +107,7 @@ def _random_postures(
     count: int,
     near: FloatArray | None,
 ) -> FloatArray:
-    """Closed postures on the branch of one, by ways from there that are cut short where it ends."""
+    """Random closed postures on the same branch as a given one, by steps that stay on it."""
     start = robot.neutral() if near is None else robot.assemble(near, beyond_limits=True)
     joints = reduced.independent_joints
     own = [k for name in joints for k in speed_indices(robot.model, name)]

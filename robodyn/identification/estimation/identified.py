@@ -1,4 +1,4 @@
-"""What an identification has found."""
+"""`Identified`: the result of an identification."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from robodyn.simulation.trajectory.trajectory import Trajectory
 
 __all__ = ["Identified"]
 
-#: Part of a base parameter by which it may be wrong and still counts as known.
+#: Largest relative standard deviation of a base parameter that counts as known.
 CERTAIN = 1.0 / 3.0
 
 
 @dataclass(frozen=True, eq=False)
 class Identified:
-    """Parameters of a robot as measured motions have them.
+    """Identified parameters of a robot, with error bars.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class Identified:
         )
 
     def __str__(self) -> str:
-        """A table of the base parameters, with twice their standard deviation.
+        """Table of the base parameters, with twice their standard deviations.
 
         It counts the noise of forces; what noise of positions does to the estimates is a bias, of
         which nothing is known from one motion.
@@ -88,7 +88,7 @@ class Identified:
 
     @property
     def uncertain(self) -> tuple[str, ...]:
-        """Base parameters known no better than to a third of their size."""
+        """Base parameters whose standard deviation is above a third of their size."""
         limit = CERTAIN * np.abs(self.base.values)
         known = zip(self.base.names, self.deviation, limit, strict=True)
         return tuple(name for name, deviation, most in known if not deviation <= most)
@@ -142,7 +142,7 @@ class Identified:
         )
 
     def predicted(self, data: Measurements | Trajectory) -> tuple[FloatArray, FloatArray]:
-        """Forces as measured, and as the identified parameters have them.
+        """Measured forces, and forces predicted with the identified parameters.
 
         Parameters
         ----------
@@ -158,7 +158,7 @@ class Identified:
         return there, here
 
     def error(self, data: Measurements | Trajectory) -> FloatArray:
-        """Root mean square of what is left of the forces, over that of the forces, shape (u,).
+        """Root mean square of the residual forces, relative to that of the forces, shape (u,).
 
         Parameters
         ----------
@@ -172,7 +172,7 @@ class Identified:
     def plot(
         self, data: Measurements | Trajectory, path: str | os.PathLike[str] | None = None
     ) -> None:
-        """Draw measured forces, those of the identified and those of the described robot.
+        """Plot measured forces, and those of the identified and of the described robot.
 
         Parameters
         ----------
@@ -198,7 +198,7 @@ class Identified:
         draw(path, t, panels, title=f"forces of {self.described.name}")
 
     def _unit(self, row: str) -> str:
-        """What a force is measured in; that of several freedoms in both."""
+        """Unit of a force; both units for several degrees of freedom."""
         name, _, rest = row.partition("[")
         units = self.described.joints[name].kind.units
         return "N, N m" if rest else "N m" if "rad" in units else "N"
@@ -206,7 +206,7 @@ class Identified:
     def _forces(
         self, data: Measurements | Trajectory
     ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        """Times; forces as measured, identified and described."""
+        """Times; measured forces, and those of the identified and of the described robot."""
         at = equations(self.described, measured(self.described, data))
         p = self.described.dynamic_parameters
         names = self.described.dynamic_parameter_names

@@ -1,4 +1,4 @@
-"""Parameters of a robot from measured motions."""
+"""`identify`: parameters of a robot from measured motions."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from robodyn.tolerances import VISIBLE_EFFECT, ZERO_COLUMN
 
 __all__ = ["estimated", "identify", "noise_of", "structure", "told"]
 
-#: Weight of the description against the data.
+#: Default weight of the description relative to the data.
 PRIOR = 1e-3
-#: What a body described without mass is taken for at first [kg].
+#: Initial mass of a body that is described without mass [kg].
 SOME_MASS = 0.1
 
 
@@ -132,7 +132,7 @@ def identify(
 def structure(
     robot: Robot, chosen: NDArray[np.intp], near: FloatArray | None = None
 ) -> tuple[BaseParameters, FloatArray]:
-    """Combinations of parameters that motions depend on, and the usual size of each column.
+    """The base parameters of a robot, and the usual size of each regressor column.
 
     Linkages are assembled as they are near a posture, by default the neutral one.
     """
@@ -158,7 +158,7 @@ def estimated(
     noise: FloatArray | None,
     keep: bool,
 ) -> tuple[BaseParameters, Fit, tuple[str, ...]]:
-    """Base parameters as the data have them, and those that they do not excite."""
+    """Estimates of the base parameters, and the ones that the data do not excite."""
     columns = described.columns
     W = at.W[..., columns]
     if W.shape[0] * W.shape[1] < len(columns):
@@ -189,7 +189,7 @@ def estimated(
 
 
 def noise_of(noise: ArrayLike | None, at: Equations) -> FloatArray | None:
-    """Standard deviation of each row as it is given."""
+    """The given standard deviation of each row."""
     if noise is None:
         return None
     given = np.array(numbers("noise", noise), float)
@@ -206,15 +206,15 @@ def noise_of(noise: ArrayLike | None, at: Equations) -> FloatArray | None:
 
 
 def told(at: Equations, base: BaseParameters) -> Equations:
-    """The same equations, in which parameters enter by their combinations alone.
+    """The equations in terms of the base parameters alone.
 
-    What rounding leaves of parameters that no motion tells is not taken for their effect.
+    Rounding errors in columns of parameters that no motion depends on are removed.
     """
     return Equations(at.W[..., base.columns] @ base.combination, at.y, at.names, at.t)
 
 
 def _least_change(base: BaseParameters, change: FloatArray, scale: FloatArray) -> FloatArray:
-    """The smallest change of all parameters that changes the base parameters so."""
+    """The smallest change of all parameters with the given change of the base parameters."""
     C = base.combination / scale
     return np.asarray(np.linalg.pinv(C) @ change / scale)
 
@@ -222,7 +222,7 @@ def _least_change(base: BaseParameters, change: FloatArray, scale: FloatArray) -
 def _consistent(
     robot: Robot, chosen: NDArray[np.intp], at: Equations, found: Fit, prior: float
 ) -> FloatArray:
-    """Parameters that bodies, rotors and joints can have."""
+    """Physically consistent parameters of bodies, rotors and joints."""
     W = (at.W / found.noise[:, None]).reshape(-1, len(chosen))
     y = (at.y / found.noise).ravel()
     p0 = robot.dynamic_parameters

@@ -12,15 +12,15 @@ from robodyn.tolerances import EXCITED_DIRECTION, LEAST_NOISE, NO_FORCE, NOISE_C
 
 __all__ = ["Fit", "fit", "hidden"]
 
-#: A parameter is named if such a direction has a component of this size along it.
+#: A parameter counts as unexcited if an unexcited direction has this component along it.
 NAMED = 0.1
-#: Rounds, at most, in which the noise of each row is estimated anew.
+#: Largest number of iterations of the estimate of the noise.
 ROUNDS = 20
 
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """Estimates of ``W x = y``, each row of which has its own noise.
+    """Weighted least-squares estimate of ``W x = y``, where each row has its own noise.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class Fit:
 
 
 def hidden(W: FloatArray, scale: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
-    """Directions of parameters that data excite, and parameters that take part in others.
+    """Directions of parameters that the data excite, and parameters that they do not excite.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def hidden(W: FloatArray, scale: FloatArray) -> tuple[FloatArray, NDArray[np.boo
 
 
 def fit(W: FloatArray, y: FloatArray, noise: FloatArray | None) -> Fit:
-    """Estimates by weighted least squares.
+    """Estimate parameters by weighted least squares.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def fit(W: FloatArray, y: FloatArray, noise: FloatArray | None) -> Fit:
 
 
 def _weighted(W: FloatArray, y: FloatArray, sigma: FloatArray) -> tuple[Fit, FloatArray]:
-    """Estimates, and how many parameters each row determines."""
+    """Estimates, and the number of parameters that each row determines."""
     n, u, r = W.shape
     scaled = (W / sigma[:, None]).reshape(-1, r)
     size = np.linalg.norm(scaled, axis=0)

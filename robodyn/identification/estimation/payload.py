@@ -1,4 +1,4 @@
-"""What a robot carries, from a motion with it."""
+"""`identify_payload`: inertia of a payload from a motion of the robot that carries it."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from robodyn.tolerances import DETERMINED_MASS
 
 __all__ = ["Payload", "identify_payload"]
 
-#: Where the mass stands among the parameters of a body.
+#: Index of the mass among the parameters of a body.
 MASS = PARAMETERS.index("m")
 
 
 @dataclass(frozen=True, eq=False)
 class Payload:
-    """A mass that a robot carries, as a measured motion has it.
+    """An identified payload of a robot.
 
     Attributes
     ----------
@@ -85,13 +85,13 @@ class Payload:
 
     @property
     def carried(self) -> Robot:
-        """The robot with it."""
+        """The robot with the payload."""
         body = body_of(self.robot, self.link)
         inertia = inertia_in(self.robot, in_body(self.robot, self.inertia, self.link), body)
         return self.robot.with_(payload={body: inertia})
 
     def in_frame(self, frame: str) -> Inertia:
-        """The same in another frame.
+        """The payload in another frame.
 
         Parameters
         ----------
@@ -120,7 +120,7 @@ def identify_payload(
     noise: ArrayLike | None = None,
     prior: float = PRIOR,
 ) -> Payload:
-    """What is fixed to a link, from a motion of the robot that carries it.
+    """Identify a payload that is fixed to a link, from a motion of the robot with it.
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ def identify_payload(
 
 
 def _possible(at: Equations, found: Fit, reference: FloatArray, prior: float) -> FloatArray:
-    """Ten parameters of a body that there can be."""
+    """The nearest ten parameters of a physical body."""
     W = (at.W / found.noise[:, None]).reshape(-1, len(PARAMETERS))
     ten = np.arange(len(PARAMETERS))
     nothing = np.zeros(0, np.intp)

@@ -1,4 +1,4 @@
-"""Which parameters are to be identified."""
+"""Selection of the parameters to be identified."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["selected"]
 
 
 def selected(robot: Robot, names: Iterable[str] | None) -> NDArray[np.intp]:
-    """Indices of parameters, ascending.
+    """Ascending indices of the selected parameters.
 
     Parameters
     ----------

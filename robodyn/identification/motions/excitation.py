@@ -1,4 +1,4 @@
-"""Motions that make parameters visible, within the limits of the robot."""
+"""`excitation`: search for a motion that excites the base parameters, within limits."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from robodyn.tolerances import EXCITATION_RANK
 
 __all__ = ["excitation"]
 
-#: Samples for each harmonic along a period.
+#: Samples per period, for each harmonic.
 SAMPLES = 24
-#: Joints without limits turn this far to either side [rad].
+#: Range of rotary joints without limits, to either side [rad].
 FREE = np.pi
-#: Amplitudes are known to this part, where torques bound them; those of random motions.
+#: Relative accuracy of amplitudes that torques limit: of the result, and of random starts.
 PRECISION, ROUGH = 1e-4, 0.05
-#: Slopes, by differences, for each iteration at most.
+#: Largest number of gradients by finite differences, per iteration.
 EVALUATIONS = 2
-#: Of how many samples one is looked at for singular postures, while a motion is looked for.
+#: During the search, one of this many samples is checked for singular postures.
 LOOKS = 3
-#: How much more densely a motion that was found is sampled.
+#: Factor by which the resulting motion is sampled more densely for its final check.
 DENSE = 4
-#: What motions get that the loops of the linkage do not allow, beyond any condition.
+#: Cost of motions in which loops do not close; larger than that of any other motion.
 IMPOSSIBLE = 1e3
 
 
@@ -52,7 +52,7 @@ def excitation(
     iterations: int = 30,
     seed: int = 0,
 ) -> Excitation:
-    """A periodic motion along which the base parameters show best, within limits.
+    """Find a periodic motion that excites the base parameters best, within limits.
 
     Positions stay within `Robot.lower_limits` and `Robot.upper_limits`, also of joints that follow
     by closed loops; continuous joints turn by half a turn at most.
@@ -125,7 +125,7 @@ def excitation(
 def _limit(
     name: str, given: ArrayLike | None, default: FloatArray, joints: tuple[str, ...]
 ) -> FloatArray:
-    """A limit of each independent joint; what is 0 in a file is none."""
+    """A limit of each independent joint; 0 in a file means no limit."""
     if given is None:
         return np.where(default > 0.0, default, np.inf)
     found = np.array(numbers(name, given), float)
@@ -165,7 +165,7 @@ def _bounds(
 
 
 class _Search:
-    """The condition of the regressor as a function of the series, and where it is least."""
+    """Minimises the criterion of the regressor over coefficients of the Fourier series."""
 
     def __init__(
         self,
@@ -184,7 +184,7 @@ class _Search:
         self._rows = np.ones(mover.count)
 
     def _row_sizes(self, starts: list[FloatArray]) -> FloatArray:
-        """What forces are counted in: the limits of the motors, or their usual size."""
+        """Scale of each force: the motor's limit, or its usual size."""
         states = self._mover.states(*self._series.motion(starts[0]), looks=LOOKS)
         assert states is not None, "amplitudes are such that there are states"
         sizes = np.sqrt((self._mover.forces(states) ** 2).mean(axis=0))
@@ -192,7 +192,7 @@ class _Search:
         return np.where(np.isfinite(self._effort), self._effort, sizes)
 
     def best(self, rng: np.random.Generator, iterations: int) -> FloatArray:
-        """Coefficients of the best motion that was found."""
+        """Search for the best motion, and return its coefficients."""
         from scipy.optimize import minimize
 
         starts = self._starts(rng)
@@ -206,7 +206,7 @@ class _Search:
         return x
 
     def _starts(self, rng: np.random.Generator) -> list[FloatArray]:
-        """Random motions that motors and loops allow, every other about the neutral posture."""
+        """Random feasible motions, every other one about the neutral posture."""
         starts = [self._series.random(rng) for _ in range(self._mover.starts)]
         neutral = self._mover.neutral
         for k in range(0, len(starts), 2):
@@ -236,13 +236,13 @@ class _Search:
         return -float(logs.mean()) + penalty
 
     def _sizes(self, states: States) -> FloatArray:
-        """Singular values of the regressor, ascending."""
+        """Singular values of the scaled regressor, ascending."""
         W = self._mover.regressor(states)[..., self._columns]
         W = (W / (self._rows[:, None] * self._scale)).reshape(-1, len(self._columns))
         return np.asarray(np.sqrt(np.maximum(np.linalg.eigvalsh(W.T @ W / len(W)), 0.0)))
 
     def _unseen(self, robot: Robot, states: States) -> IdentificationError:
-        """What to raise where a motion does not show all base parameters."""
+        """The error for a motion that does not excite all base parameters."""
         W = self._mover.regressor(states)[..., self._columns] / self._rows[:, None]
         _, unseen = hidden(W, self._scale)
         names = self._described.names
@@ -260,7 +260,7 @@ class _Search:
         )
 
     def motion(self, robot: Robot, x: FloatArray) -> Excitation:
-        """The motion of some coefficients, its amplitudes such that torques hold."""
+        """The motion for some coefficients, with amplitudes within the torque limits."""
         x = self._held(x)
         center, sine, cosine = self._series.coefficients(x)
         states = self._mover.states(*self._series.motion(x))
@@ -276,7 +276,7 @@ class _Search:
         return Excitation(start, sines, cosines, self._series.period, self._mover.joints, condition)
 
     def _held(self, x: FloatArray, *, roughly: bool = False) -> FloatArray:
-        """Coefficients with amplitudes as large as motors and loops allow."""
+        """Coefficients with the largest amplitudes that motors and loops allow."""
         if not self._too_much(x, 1.0, roughly).any():
             return x
         worst = self._too_much(x, 0.0, roughly)

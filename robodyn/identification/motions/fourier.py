@@ -1,4 +1,4 @@
-"""A periodic motion that excites a robot: a few harmonics a joint, from rest to rest."""
+"""`Excitation`: a periodic motion by finite Fourier series, from rest to rest."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["Excitation"]
 
 @dataclass(frozen=True, eq=False)
 class Excitation:
-    """A motion that makes parameters visible; a reference for controllers.
+    """A periodic excitation motion, which is a reference for controllers.
 
     Calling it gives the motion of the joints that are moved; those that follow by closed loops
     stand where they are at the start. `closed` gives theirs too.
@@ -72,7 +72,7 @@ class Excitation:
         return q, v, a
 
     def closed(self, robot: Robot, t: ArrayLike) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """The motion with its loops closed: joints that follow do so, on the branch of the start.
+        """The motion of all joints with closed loops, on the branch of the start.
 
         Parameters
         ----------

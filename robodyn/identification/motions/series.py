@@ -1,4 +1,4 @@
-"""Finite Fourier series of several joints, scaled to their limits."""
+"""Finite Fourier series of several joints, scaled to stay within limits."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from robodyn.array_types import FloatArray
 
 __all__ = ["Bounds", "Series"]
 
-#: Amplitudes of random motions, as parts of the largest possible, by a logistic function of this.
+#: Random motions have the logistic function of this times the largest possible amplitude.
 NEARLY_FULL = 3.0
 
 
@@ -25,7 +25,7 @@ class Bounds:
 
 
 class Series:
-    """Motions from rest to rest within bounds, by coefficients that may be any numbers.
+    """Motions from rest to rest within bounds, parametrised by unconstrained coefficients.
 
     Parameters
     ----------
@@ -61,11 +61,11 @@ class Series:
         return x.ravel()
 
     def shrunk(self, x: FloatArray, part: float) -> FloatArray:
-        """Coefficients of the same motion with a part of the amplitudes; the start stays."""
+        """Coefficients of the same motion with scaled amplitudes and the same start."""
         return self.begun(x, self.coefficients(x)[0], part)
 
     def begun(self, x: FloatArray, center: FloatArray, part: float) -> FloatArray:
-        """Coefficients of such a motion with a part of the amplitudes, begun near a position."""
+        """Coefficients of a motion with scaled amplitudes that starts near a position."""
         x = x.reshape(self.count, -1).copy()
         full = _logistic(x[:, -2])
         x[:, -2] = _inverse_logistic(np.clip(part * full, 1e-12, 1.0 - 1e-12))
@@ -75,7 +75,7 @@ class Series:
         return x.ravel()
 
     def coefficients(self, x: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Position at the start (u,), sines and cosines (harmonics, u)."""
+        """Position at the start (u,), sine and cosine coefficients (harmonics, u)."""
         x = x.reshape(self.count, -1)
         sine, cosine = self._scaled(x)
         low, high = self._room(x)
@@ -98,7 +98,7 @@ class Series:
         return q, (c * f) @ sine - (s * f) @ cosine, -(s * f**2) @ sine - (c * f**2) @ cosine
 
     def _scaled(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Sines and cosines with amplitudes that bounds allow."""
+        """Sine and cosine coefficients, scaled to the bounds."""
         half = self.harmonics - 1
         sine, cosine = self._sine @ x[:, :half].T, self._cosine @ x[:, half : 2 * half].T
         q, v, a = self._along(sine, cosine)
@@ -114,7 +114,7 @@ class Series:
         return sine * most, cosine * most
 
     def _room(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Where a motion may start, so that it stays within the limits of positions."""
+        """Range of starts with which a motion stays within the position limits."""
         q, *_ = self._along(*self._scaled(x))
         low, high = q.min(axis=0), q.max(axis=0)
         # between samples it may go beyond the middle by so much more
@@ -123,7 +123,7 @@ class Series:
 
 
 def _across(weights: FloatArray) -> FloatArray:
-    """Orthogonal directions, shape (n, n - 1), along which a weighted sum does not change."""
+    """Orthonormal basis, shape (n, n - 1), of the null space of a weighted sum."""
     _, _, directions = np.linalg.svd(weights[None])
     return np.asarray(directions[1:].T)
 

@@ -22,7 +22,7 @@ def write_bag(
     storage: str = "mcap",
     start: float = 0.0,
 ) -> None:
-    """Write a trajectory as a bag that is complete or not there at all.
+    """Write a trajectory as a bag. If writing fails, no bag is left.
 
     Parameters
     ----------

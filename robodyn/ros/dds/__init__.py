@@ -1,4 +1,4 @@
-"""Topics of ROS 2 over DDS without ROS (extra ``dds``)."""
+"""ROS 2 topics over DDS, without a ROS installation (extra ``dds``)."""
 
 from robodyn.ros.dds.node import DdsNode, JointSample, Reader, Writer
 

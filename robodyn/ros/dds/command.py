@@ -1,4 +1,4 @@
-"""``robodyn publish --dds``: a simulated robot behind the topics of ROS 2, without ROS."""
+"""The command ``robodyn publish --dds``: a simulated robot on ROS 2 topics, without ROS."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["add_dds_arguments", "publish_dds"]
 
 
 def add_dds_arguments(parser: argparse.ArgumentParser) -> None:
-    """Arguments of ``robodyn publish`` that go with ``--dds``."""
+    """Add the arguments of ``robodyn publish`` that belong to ``--dds``."""
     parser.add_argument("--dds", action="store_true", help="without ROS installed (extra dds)")
     parser.add_argument("--domain", type=int, help="with --dds; default: ROS_DOMAIN_ID, or 0")
     parser.add_argument("--duration", type=float, default=math.inf, help="with --dds, seconds")

@@ -1,4 +1,4 @@
-"""Sockets that only this computer reaches.
+"""Binds the sockets of DDS to the loopback interface.
 
 cyclonedds opens its ports to every network, also when its interface is loopback (its issues 1923
 and 2090): it announces loopback addresses only, but a packet made by hand would come in.
@@ -19,7 +19,7 @@ __all__ = ["only_loopback", "open_sockets"]
 
 @contextmanager
 def only_loopback() -> Iterator[None]:
-    """Tie sockets for datagrams that are opened within to the loopback interface (Linux)."""
+    """Bind datagram sockets that are opened in this context to the loopback interface (Linux)."""
     before = open_sockets()
     yield
     if not sys.platform.startswith("linux"):
@@ -44,7 +44,7 @@ def _tie(number: int) -> None:
 
 
 def open_sockets() -> dict[str, int]:
-    """Sockets of this process: what the kernel calls them, and their numbers (Linux)."""
+    """Sockets of this process, by their name in the kernel, with file descriptors (Linux)."""
     sockets = {}
     if sys.platform.startswith("linux"):
         for name in os.listdir("/proc/self/fd"):

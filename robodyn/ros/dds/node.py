@@ -22,7 +22,7 @@ from robodyn.ros.dds.guard import only_loopback
 __all__ = ["DdsNode", "JointSample", "Reader", "Writer"]
 
 
-#: Vendor 1.15, whose type objects cyclonedds does not accept, is matched by type names.
+#: cyclonedds does not accept type objects of vendor 1.15: it is matched by type names.
 _CONFIG = """<CycloneDDS><Domain>{where}
 <Compatibility><IgnoreTypeInformation>1.15</IgnoreTypeInformation></Compatibility>
 </Domain></CycloneDDS>"""
@@ -31,7 +31,8 @@ _LOOPBACK = """
 <Discovery><ParticipantIndex>auto</ParticipantIndex><MaxAutoParticipantIndex>32</MaxAutoParticipantIndex>
 <Peers><Peer address="127.0.0.1"/></Peers></Discovery>"""
 
-#: Domains that this process is in. One that is collected closes all that is in it.
+#: DDS domains that this process has entered; kept alive here, since a deleted domain closes all
+#: of its entities.
 _domains: dict[int, tuple[Any, bool]] = {}
 
 
@@ -43,7 +44,7 @@ class JointSample:
     ----------
     names : tuple of str
     position, velocity, effort : ndarray, shape (n,) or (0,) [rad, m], [rad/s, m/s], [N m, N]
-        As they came: of any length, and perhaps not finite.
+        As received, and not checked: they may have any length, and need not be finite.
     stamp : int [ns]
     """
 
@@ -55,7 +56,7 @@ class JointSample:
 
 
 class DdsNode:
-    """A node that other programs of ROS 2 see.
+    """A node that other ROS 2 programs can discover.
 
     Parameters
     ----------
@@ -125,7 +126,7 @@ class DdsNode:
         return topic if topic.startswith("/") else f"{self.namespace.rstrip('/')}/{topic}"
 
     def close(self) -> None:
-        """Leave; peers see it at once."""
+        """Leave the DDS domain; peers notice at once."""
         self._readers, self._writers, self._info = [], [], None
         self._participant = None
 
@@ -157,7 +158,7 @@ class DdsNode:
         return (DataWriter if write else DataReader)(self._participant, described, qos=qos)
 
     def _announce(self) -> None:
-        """Tell the programs of ROS which endpoints are of this node."""
+        """Announce the endpoints of this node to ROS programs."""
         types = self.types
 
         def gid(entity: Any) -> Any:
@@ -177,7 +178,7 @@ class Writer:
 
     @property
     def matched(self) -> int:
-        """How many readers there are."""
+        """Number of matched readers."""
         return len(self._entity.get_matched_subscriptions())
 
     def write(self, message: Any) -> None:
@@ -192,7 +193,7 @@ class Writer:
         effort: ArrayLike = (),
         stamp: int = 0,
     ) -> None:
-        """Send a JointState with a time stamp [ns]; what is not known is left empty."""
+        """Send a JointState with a time stamp [ns]; unknown values are left empty."""
         types = self._node.types
         head = types.Header(types.Time(*divmod(int(stamp), 10**9)))
         columns = (np.asarray(x, float).tolist() for x in (position, velocity, effort))
@@ -213,14 +214,14 @@ class Reader:
 
     def __init__(self, node: DdsNode, entity: Any) -> None:
         self._node, self._entity = node, entity
-        #: Messages that were no messages of this type.
+        #: Number of messages that could not be deserialised as this type.
         self.malformed = 0
         #: Why messages of the last call were not read: they were too large.
         self.unread: list[str] = []
 
     @property
     def matched(self) -> int:
-        """How many writers there are."""
+        """Number of matched writers."""
         return len(self._entity.get_matched_publications())
 
     def take(self, most: int = 100) -> list[Any]:

@@ -1,4 +1,4 @@
-"""A simulated robot behind the usual topics of ROS 2, over DDS, without ROS (extra ``dds``)."""
+"""A simulated robot on ROS 2 topics over DDS, without ROS (extra ``dds``)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from robodyn.urdf import write
 __all__ = ["DdsSimulation"]
 
 
-#: Commands that may wait between two publications; of more, the newest.
+#: Length of the queue of commands between two publications; older ones are dropped.
 BURST = 10
 
 
@@ -71,7 +71,7 @@ class DdsSimulation:
         self.published = self.overruns = 0
 
     def run(self, duration: float = math.inf) -> None:
-        """Simulate beside the clock, for a time [s] or until interrupted."""
+        """Simulate in real time, for a duration [s] or until interrupted."""
         settings = self.engine.settings
         pace = Pace(settings.rate, settings.real_time_factor, settings.step)
         start = due = time.monotonic_ns()
@@ -99,7 +99,7 @@ class DdsSimulation:
         self.published += 1
 
     def receive(self) -> None:
-        """Take the commands that came; the newest of a kind counts."""
+        """Apply received commands; of each kind, the newest one."""
         waiting = self._commands.take(BURST)
         if len(waiting) == BURST:
             self.log("flood", "commands come faster than they are used: the newest count")
@@ -128,7 +128,7 @@ class DdsSimulation:
         self.engine.command(np.array(data, float))
 
     def _command_some(self, sample: JointSample) -> None:
-        """Commands by name, each in the column that says its joint's command means."""
+        """Apply commands by joint name, each from the array of its joint's interface."""
         engine = self.engine
         kinds = dict(
             zip(

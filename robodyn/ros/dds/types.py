@@ -1,4 +1,4 @@
-"""Messages of ROS as DDS sends them. Imported when a `DdsNode` is made: needs cyclonedds.
+"""ROS messages as DDS types. Needs cyclonedds; imported when a `DdsNode` is made.
 
 A type of ROS, ``sensor_msgs/msg/JointState``, is ``sensor_msgs::msg::dds_::JointState_`` in DDS.
 Annotations are evaluated by cyclonedds, so that none may be postponed here.
@@ -46,7 +46,7 @@ def _too_large(data: bytes, most: int) -> str:
 
 
 def _points(data: bytes) -> int:
-    """How many points a JointTrajectory has, found without reading them (CDR, version 1)."""
+    """Number of points of a serialised JointTrajectory (CDR, version 1), without reading them."""
     order = "<" if data[1] & 1 else ">"
 
     def count(at: int) -> int:

@@ -1,4 +1,4 @@
-"""Which publications are due at a time, and how often the clock was missed."""
+"""Pacing of publications in real time, with counts of overruns."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from robodyn.ros.engine.throttled_logger import ThrottledLogger
 
 __all__ = ["Pace", "burst"]
 
-#: Time [s] that is made up for after a delay; the rest is dropped.
+#: Longest delay that is caught up [s]; publications beyond it are dropped.
 CATCH_UP = 2.0
-#: A clock that goes ahead by more [s] has jumped.
+#: A clock that advances by more than this between two calls [s] has jumped.
 JUMP = 10.0
 #: Publications in one go: half of what waits for a reader, whose queue must not overflow.
 BURST = 5
-#: A burst ends after this time [s], so that commands and services are looked at.
+#: Longest duration of a burst [s]; then commands and services are handled.
 SLICE = 0.02
 
 

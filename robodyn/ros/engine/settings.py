@@ -1,4 +1,4 @@
-"""What can be chosen about a running simulation, checked in one place."""
+"""Settings of a running simulation, and their checks."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from robodyn.simulation.integrators import EXPLICIT
 
 __all__ = ["CONTROLLERS", "INTERFACES", "NOTES", "Settings"]
 
-#: What acts on joints that no fresh command moves.
+#: Controllers of joints without a recent command.
 CONTROLLERS = ("none", "gravity", "pd", "computed_torque")
-#: What a number in a command means.
+#: Meanings of the numbers in commands.
 INTERFACES = ("effort", "velocity", "position")
 
-#: Steps between two publications; while they are made, nothing else is.
+#: Largest number of steps between two publications; the node is blocked while they are computed.
 MOST_STEPS = 10_000
 
-#: What each setting is, for people.
+#: Description of each setting.
 NOTES = {
     "rate": "publications a second [Hz]",
     "real_time_factor": "simulated seconds in a second",
@@ -122,7 +122,7 @@ class Settings:
 
     @property
     def drives_along_trajectories(self) -> bool:
-        """Joints are driven along trajectories, which no controller follows by its torques."""
+        """Whether joints are driven along trajectories, instead of by a controller's torques."""
         return self.controller not in ("pd", "computed_torque")
 
     def spread(self, name: str, size: int) -> tuple[Any, ...]:

@@ -1,4 +1,4 @@
-"""Warnings that do not flood: one of a kind in a while, with a count of those left out."""
+"""Rate-limited warnings: one of each kind per interval, with a count of those left out."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["ThrottledLogger"]
 
 
 class ThrottledLogger:
-    """Hands on at most one warning of a kind within an interval.
+    """Logs at most one warning of each kind within an interval.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class ThrottledLogger:
     ) -> None:
         self._log, self._interval, self._clock = log, interval, clock
         self.counts: dict[str, int] = {}
-        #: Of each kind, when it was logged last and how often it had happened then.
+        #: For each kind: time of the last log entry, and the count at that time.
         self._logged: dict[str, tuple[float, int]] = {}
 
     def __call__(self, kind: str, text: str) -> None:

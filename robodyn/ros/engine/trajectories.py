@@ -1,4 +1,4 @@
-"""From the points of a JointTrajectory to smooth, checked paths of joints."""
+"""Plans smooth joint paths through the points of a JointTrajectory, and checks them."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ __all__ = [
 ]
 
 
-#: Points of a trajectory; to read and plan more would stop the robot's clock.
+#: Largest number of points of a trajectory; reading and planning more would delay the simulation.
 MOST_POINTS = 5000
-#: A time stamp that is nearer than this [s] means now.
+#: A time stamp within this time of the clock [s] means now.
 NOW = 1.0
 
 
@@ -99,7 +99,7 @@ class Motion:
 
 
 def check_count(points: int) -> None:
-    """Refuse a trajectory of too many points, before they are looked at.
+    """Refuse a trajectory with too many points, before they are read.
 
     Raises
     ------
@@ -116,7 +116,7 @@ def check_count(points: int) -> None:
 
 
 def prepare() -> None:
-    """Load what plans: it takes most of a second, which a first trajectory would be late by."""
+    """Import scipy before it is needed: this takes most of a second."""
     import scipy.interpolate  # noqa: F401
 
 
@@ -222,7 +222,7 @@ def _smooth(
 
 
 def _optional(what: str, rows: Sequence[Sequence[float]], n: int) -> FloatArray | None:
-    """Rows that all points give, or none of them."""
+    """Rows of a field that either all points have, or none."""
     given = [len(row) > 0 for row in rows]
     if not any(given):
         return None
@@ -293,7 +293,7 @@ def _polynomial(times: FloatArray, x: FloatArray, dx: FloatArray, ddx: FloatArra
 
 
 def out_of_time(stamp: int, now: int) -> str:
-    """What to say about the time stamp [ns] of a trajectory; nothing if it means now."""
+    """Warning about the time stamp [ns] of a trajectory; empty if it means now."""
     away = 1e-9 * (stamp - now)
     if not stamp or abs(away) < NOW:
         return ""

@@ -1,4 +1,4 @@
-"""The way to rclpy, and what to do where it is not installed."""
+"""Import of rclpy and of ROS messages, with advice where they are not installed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["message", "optional", "rclpy", "ros_errors", "start"]
 
 
 class MissingRosError(rd.MissingExtraError):
-    """ROS is not there; the message names both ways to get it."""
+    """ROS is not installed; the message names both ways to install it."""
 
     def __init__(self, module: str) -> None:
         super().__init__(module, "ros", "talking to ROS")
@@ -58,7 +58,7 @@ def optional(package: str) -> bool:
 
 @contextmanager
 def ros_errors() -> Iterator[None]:
-    """What ROS does not take (a name, an argument, the type of a parameter) as `RobodynError`."""
+    """Raise errors of ROS (about a name, an argument, a parameter) as `RobodynError`."""
     try:
         yield
     except Exception as error:
@@ -71,7 +71,7 @@ def ros_errors() -> Iterator[None]:
 
 
 def start(arguments: Sequence[str] | None = None, *, network: bool = False) -> None:
-    """Initialise rclpy, unless that is done; only this computer is reached, if nothing is set.
+    """Initialise rclpy, if it is not. By default, only this computer is reached.
 
     Parameters
     ----------

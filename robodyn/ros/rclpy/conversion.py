@@ -1,4 +1,4 @@
-"""Between contents and message objects of rclpy."""
+"""Conversion between message contents and message objects of rclpy."""
 
 from __future__ import annotations
 

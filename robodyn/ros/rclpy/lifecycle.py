@@ -68,7 +68,7 @@ class SimLifecycleNode:
         self.node.destroy_node()
 
     def configure(self) -> bool:
-        """Load the robot; whether that worked."""
+        """Load the robot, and return whether that succeeded."""
         try:
             robot = robot_of(self.node, self._robot)
             self.simulation = SimulationOnNode(self.node, robot, self._parameters)
@@ -78,14 +78,14 @@ class SimLifecycleNode:
         return True
 
     def forget(self) -> None:
-        """Take everything off the node."""
+        """Remove everything from the node."""
         if self.simulation is not None:
             self.simulation.close()
             self.simulation = None
 
 
 def _managed(owner: SimLifecycleNode) -> Any:
-    """What rclpy calls when the state of the node changes."""
+    """Callbacks of rclpy for changes of the node's state."""
     from rclpy.lifecycle import ManagedEntity
     from rclpy.lifecycle import TransitionCallbackReturn as Outcome
 

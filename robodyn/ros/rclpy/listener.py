@@ -1,4 +1,4 @@
-"""A loop around a real robot: its joint states in, efforts by inverse dynamics out."""
+"""`StateListener`: controls a real robot by efforts from inverse dynamics or a controller."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Law = Callable[[float, FloatArray, FloatArray], ArrayLike]
 
 
 class StateListener:
-    """Listens to ``joint_states`` and answers with efforts.
+    """Subscribes to ``joint_states`` and publishes efforts.
 
     For each state that comes in, accelerations are asked of ``acceleration`` and the efforts that
     produce them are published: inverse dynamics. With ``controller`` instead, its torques are.

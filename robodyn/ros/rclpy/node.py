@@ -1,4 +1,4 @@
-"""A simulated robot as a ROS node."""
+"""`SimNode`: a simulated robot as a ROS node."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["SimNode", "robot_of", "spin"]
 
 
 class SimNode:
-    """A simulated robot behind the usual topics; see docs/ros.md.
+    """A simulated robot on the usual ROS topics; see docs/ros.md.
 
     Parameters
     ----------

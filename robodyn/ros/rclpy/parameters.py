@@ -64,7 +64,7 @@ class Parameters:
         node.add_post_set_parameters_callback(self._taken)
 
     def fixed(self, name: str) -> Any:
-        """A choice made at the start; empty lists are ``None``."""
+        """A parameter that is read at the start only; an empty list is ``None``."""
         value = self._node.get_parameter(name).value
         if name in ("joints", "wrenches"):
             return [item for item in value if item] or None
@@ -72,7 +72,7 @@ class Parameters:
 
     @property
     def sim_time(self) -> bool:
-        """Whether time is that of the topic ``/clock``."""
+        """Whether the node takes its time from the topic ``/clock``."""
         return bool(self._node.get_parameter("use_sim_time").value)
 
     def _declare(self, name: str, value: Any) -> None:

@@ -1,4 +1,4 @@
-"""Quality of service of each topic, as ROS conventions have it."""
+"""Quality of service of the topics, by ROS conventions."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ __all__ = ["command_quality", "latched_quality", "state_quality"]
 
 
 def state_quality() -> Any:
-    """Of state: reliable, nothing kept for late joiners, ten deep."""
+    """QoS of state topics: reliable, volatile, depth 10."""
     return _quality(10, latched=False)
 
 
 def latched_quality() -> Any:
-    """Of what a late joiner gets, too: the last message."""
+    """QoS of latched topics: late subscribers get the last message."""
     return _quality(1, latched=True)
 
 
 def command_quality() -> Any:
-    """Of commands: reliable, the newest only, so that a flood does not queue."""
+    """QoS of command topics: reliable, depth 1, so that only the newest command is kept."""
     return _quality(1, latched=False)
 
 

@@ -1,4 +1,4 @@
-"""A simulated robot on a node: topics in, topics out, services, and the timer that moves it."""
+"""Makes a node a simulated robot: subscriptions, publications, services and a timer."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["SimulationOnNode"]
 
 
 class SimulationOnNode:
-    """What makes a node a simulated robot; the node itself is the caller's.
+    """Adds a simulated robot to a node, which the caller owns.
 
     Parameters
     ----------
@@ -53,10 +53,10 @@ class SimulationOnNode:
             + ", ".join(self.engine.joints)
         )
 
-    # -- life ------------------------------------------------------------------------------------
+    # -- start and stop --------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Let time run; commands that came before are forgotten."""
+        """Start the simulation; earlier commands are dropped."""
         self._poll(use=False)
         self._publish_now()  # what is compiled for it is not late then
         self._run()
@@ -69,13 +69,13 @@ class SimulationOnNode:
         self._timer = self._node.create_timer(1.0 / settings.rate, self._tick, clock=self._clock)
 
     def stop(self) -> None:
-        """Let time stand still; topics and services stay."""
+        """Stop the simulation; topics and services stay."""
         if self._timer is not None:
             self._node.destroy_timer(self._timer)
             self._timer = None
 
     def close(self) -> None:
-        """Take everything off the node."""
+        """Remove everything from the node."""
         self.stop()
         self._parameters.check = self._parameters.changed = None
         for subscription in self._subscriptions:
@@ -109,12 +109,12 @@ class SimulationOnNode:
             self._again.trigger()  # the clock of others may stand still until the next tick
 
     def _read_clocks(self) -> int:
-        """The clock that paces, and at the same instant the one for stamps."""
+        """Read the clock for pacing and the clock for time stamps at the same instant."""
         self._now = self._node.get_clock().now().nanoseconds
         return int(self._clock.now().nanoseconds)
 
     def _stamp(self, now: int) -> int:
-        """A time [ns] as messages have it: that of the simulation, if it makes the clock."""
+        """Time stamp [ns] of messages: simulated time, if the node publishes the clock."""
         own = self._parameters.fixed("publish_clock")
         return round(1e9 * self.engine.t) if own else max(now, 0)
 
@@ -133,7 +133,7 @@ class SimulationOnNode:
         if self._timer is not None:
             self._run()
 
-    # -- what comes in ---------------------------------------------------------------------------
+    # -- commands and services -------------------------------------------------------------------
 
     def _inputs(self) -> tuple[list[Any], list[Any]]:
         node, quality = self._node, command_quality()
@@ -156,7 +156,7 @@ class SimulationOnNode:
         return subscriptions, services
 
     def _poll(self, *, use: bool = True) -> None:
-        """Take the newest command and trajectory; of a flood, nothing else is looked at."""
+        """Take the newest command and trajectory, and drop older ones."""
         for subscription, take in zip(
             self._subscriptions, (self._command, self._follow), strict=True
         ):
@@ -207,14 +207,14 @@ class SimulationOnNode:
         return response
 
     def _show(self) -> None:
-        """Publish what a service has changed; while time runs, the next publication does that."""
+        """Publish the state that a service has changed, if the simulation is stopped."""
         if self.paused or self._timer is None:
             self._pace.restart()  # or stamps of what is overdue would run back
             self._publish_now()
 
 
 def _polled_group() -> Any:
-    """Subscriptions that the executor leaves alone, so that no flood of messages keeps it busy."""
+    """Callback group of polled subscriptions, so that messages cannot flood the executor."""
     rclpy()
     from rclpy.callback_groups import CallbackGroup
 

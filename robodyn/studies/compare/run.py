@@ -141,9 +141,8 @@ def compare(
         check_controller(controller, f"controller {name!r}")
         _check_model(robot, name, controller)
     times = step_times(duration, step)
-    integrators.integrator(
-        integrator, None
-    )  # errors of the task are raised here; errors of single motions become failures
+    # Errors in the task are raised here. Errors of single motions, below, become failures.
+    integrators.integrator(integrator, None)
     Limits(robot, limits)
     if callable(base):
         base = lru_cache(REMEMBERED)(base)

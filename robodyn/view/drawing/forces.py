@@ -1,4 +1,4 @@
-"""Wrenches and torques of a state, as arrows."""
+"""Wrenches and torques of a state, to be drawn as arrows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Forces", "forces"]
 
 @dataclass(frozen=True, eq=False)
 class Forces:
-    """What acts in the joints, in world axes.
+    """Wrenches and torques in the joints, in world axes.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ def forces(
 
 
 def _point(robot: Robot, places: dict[str, FloatArray], mark: JointMark | None) -> FloatArray:
-    """Where the wrench of a joint (``None``: the base) acts."""
+    """Point at which the wrench of a joint (``None``: the base) acts."""
     if mark is None:
         carried = {joint.child for joint in robot.mechanism.joints}
         root = next((name for name in robot.link_names if name not in carried), None)

@@ -1,4 +1,4 @@
-"""Loops that are open, as drawn: both frames, the line between them, and how far they are apart."""
+"""Drawing of open loops: both frames, the line between them, and their distance."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LINE = (215, 30, 90)
 
 
 def open_gaps(robot: Robot, q: FloatArray) -> tuple[LoopGap, ...]:
-    """The loops that are open at a posture, shape (nq,)."""
+    """Gaps of the loops that are open at a posture, shape (nq,)."""
     if not robot.nc or not np.abs(robot.loop_residual(q)).max(initial=0.0) > LOOP_GAP_SHOWN:
         return ()
     return tuple(gap for gap in robot.loop_gaps(q) if gap.residual > LOOP_GAP_SHOWN)
@@ -46,7 +46,7 @@ class GapDrawing:
         self.texts: dict[str, str] = {}
 
     def draw(self, q: FloatArray) -> None:
-        """Draw the loops that are open at a posture, and nothing of the others."""
+        """Draw the loops that are open at a posture, and remove the others."""
         gaps = {gap.name: gap for gap in open_gaps(self._robot, q)}
         for name in self._nodes.keys() - gaps.keys():
             for node in self._nodes.pop(name):
@@ -55,13 +55,13 @@ class GapDrawing:
         self.texts = {name: _text(gap) for name, gap in gaps.items()}
 
     def _nodes_of(self, gap: LoopGap) -> tuple[Any, ...]:
-        """Nodes of one loop; those of the same name replace each other."""
+        """Draw one loop; nodes of the same name are replaced."""
         index = [cut.name for cut in self._robot.loops].index(gap.name)
         node, ends = f"/open/{index}", gap.poses[:, :3, 3]
         frames = [
             self._scene.add_frame(
                 f"{node}/{side}",
-                axes_length=0.09 * self._size * (1.0 + 0.3 * side),  # both are seen in one place
+                axes_length=0.09 * self._size * (1.0 + 0.3 * side),  # both frames coincide
                 axes_radius=0.005 * self._size / (1.0 + side),
                 wxyz=wxyz(X),
                 position=X[:3, 3],

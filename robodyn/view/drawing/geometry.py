@@ -1,4 +1,4 @@
-"""What links look like: the ``<visual>`` elements of the file.
+"""Shapes of links, from the ``<visual>`` elements of the file.
 
 robodyn does not interpret them when it loads a robot, so a fault in one is no error here either:
 the visual is left out, and a note says why.
@@ -23,10 +23,10 @@ __all__ = ["GREY", "Geometry", "Shape", "link_geometry"]
 
 Color = tuple[float, float, float, float]
 
-#: Of what the file gives no colour.
+#: Colour of visuals without one in the file.
 GREY: Color = (0.68, 0.71, 0.75, 1.0)
 
-#: Numbers that each primitive needs, with the attribute that holds them.
+#: Attributes of each primitive, and how many numbers each holds.
 PRIMITIVES = {
     "box": (("size", 3),),
     "cylinder": (("radius", 1), ("length", 1)),
@@ -61,7 +61,7 @@ class Shape:
 
 @dataclass(frozen=True, eq=False)
 class Geometry:
-    """Shapes of the links, and what could not be shown.
+    """Shapes of the links, and notes on visuals that could not be shown.
 
     Attributes
     ----------
@@ -105,7 +105,7 @@ def link_geometry(mechanism: Mechanism, package_dirs: PackageDirs = None) -> Geo
 
 
 def _named_colors(mechanism: Mechanism) -> dict[str, Color]:
-    """Colours by material name, wherever in the file they are defined."""
+    """Colours by material name, from the whole file."""
     colors: dict[str, Color] = {}
     for text in (*mechanism.extras, *(text for link in mechanism.links for text in link.extras)):
         if "<material" not in text:
@@ -139,7 +139,7 @@ def _shape(
     file: Path | None,
     packages: Packages,
 ) -> Shape:
-    """Shape of a ``<visual>``; a ``ValueError`` says what is wrong with it."""
+    """Shape of a ``<visual>``. Raises ``ValueError`` if it is faulty."""
     X = _pose(visual.find("origin"))
     material = visual.find("material")
     color = None

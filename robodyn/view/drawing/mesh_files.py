@@ -1,4 +1,4 @@
-"""Where a mesh lies: from the name in the file to a path on this machine."""
+"""Paths of mesh files, from their names in a URDF."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Triangles of shapes, by trimesh."""
+"""Triangle meshes of shapes, by trimesh."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def triangles(shape: Shape) -> Any:
     assert shape.file is not None
     try:
         mesh = trimesh.load(str(shape.file), force="mesh")
-    except Exception as error:  # each format has its own ways to be wrong
+    except Exception as error:  # readers of formats raise many types of errors
         raise ValueError(f"mesh {shape.file.name!r} cannot be read: {error}") from error
     if not isinstance(mesh, trimesh.Trimesh) or not len(mesh.faces):
         raise ValueError(f"mesh {shape.file.name!r} has no triangles")

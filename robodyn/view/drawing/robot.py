@@ -25,7 +25,7 @@ FORCE, MOMENT, TORQUE = (205, 45, 45), (125, 60, 180), (20, 140, 70)
 
 
 class Drawing:
-    """Nodes of links, joints and arrows; `place` moves them.
+    """Nodes of a robot's links, joints and force arrows; `place` moves them.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class Drawing:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What could not be shown."""
+        """Notes on visuals that could not be shown."""
         return tuple(self._notes)
 
     def _node(self, link: str) -> str:
@@ -113,7 +113,7 @@ class Drawing:
                 )
 
     def _add_joints(self) -> None:
-        """A mark for each joint; a cut joint has one on each side, which meet when it is closed."""
+        """Draw a mark for each joint; for a cut joint on each side, which coincide if closed."""
         for k, mark in enumerate(joint_marks(self._robot)):
             if mark.kind is fixed.KIND and not mark.cut:
                 continue
@@ -154,7 +154,7 @@ class Drawing:
         camera.look_at = self.middle
 
     def show(self, *, solid: bool, clear: bool, skeleton: bool) -> None:
-        """What of the robot is visible, and whether one sees through its shapes."""
+        """Set which parts are visible, and whether shapes are transparent."""
         for handle, opacity in self._solid:
             handle.visible = solid
             if hasattr(handle, "opacity"):
@@ -163,7 +163,7 @@ class Drawing:
             handle.visible = skeleton
 
     def place(self, q: FloatArray) -> None:
-        """Move all links to where they are at a posture, and show which loops are open there."""
+        """Move all links to a posture, and draw the loops that are open there."""
         with self._server.atomic():
             for name, X in link_places(self._robot, q).items():
                 self._links[name].wxyz = wxyz(X)

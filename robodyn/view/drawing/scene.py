@@ -1,4 +1,4 @@
-"""Where everything is: places of links, the stick figure, the marks of joints."""
+"""Poses of links, lines of the stick figure, and marks of joints."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["JointMark", "extent", "joint_marks", "link_places", "sticks", "wxyz"
 
 @dataclass(frozen=True, eq=False)
 class JointMark:
-    """A joint, as drawn.
+    """The mark of a joint.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class JointMark:
 
 
 def joint_marks(robot: Robot) -> tuple[JointMark, ...]:
-    """All joints, those that close loops included."""
+    """Marks of all joints, including those that close loops."""
     joints = robot.mechanism.joints
     marks = [_joint_mark(joint, bool(robot.joints[joint.name].closure)) for joint in joints]
     return (*marks, *(_loop_mark(loop) for loop in robot.mechanism.loops))
@@ -93,7 +93,7 @@ def sticks(robot: Robot) -> dict[str, FloatArray]:
 
 
 def extent(robot: Robot, places: dict[str, FloatArray]) -> tuple[FloatArray, float]:
-    """Middle of the robot's joints and links, shape (3,) [m], and its largest edge [m]."""
+    """Centre, shape (3,) [m], and largest edge [m] of the box around joints and links."""
     points = [X[:3, 3] for X in places.values()]
     for name, lines in sticks(robot).items():
         X = places[name]
@@ -103,7 +103,7 @@ def extent(robot: Robot, places: dict[str, FloatArray]) -> tuple[FloatArray, flo
 
 
 def wxyz(X: FloatArray) -> FloatArray:
-    """The orientation of a pose, shape (4, 4), as the scene wants it: a quaternion, w first."""
+    """The orientation of a pose, shape (4, 4), as the quaternion (w, x, y, z) of viser."""
     from scipy.spatial.transform import Rotation
 
     x, y, z, w = Rotation.from_matrix(X[:3, :3]).as_quat()
