@@ -31,8 +31,8 @@ from robodyn.force_elements.point_spring import PointSpring
 from robodyn.joints import continuous, joint_kind, joint_map
 from robodyn.joints import floating as floating_joint
 from robodyn.joints.joint_map import JointMap
-from robodyn.model.free_root import without_free_root
-from robodyn.model.hinges import meeting_hinges, with_balls
+from robodyn.model.changes.free_root import without_free_root
+from robodyn.model.changes.hinges import meeting_hinges, with_balls
 from robodyn.model.position_limits import nearest_turn
 from robodyn.model.settings import Settings
 from robodyn.robot import Robot

@@ -45,10 +45,10 @@ from robodyn.linearization.local_dynamics import Surroundings, WrenchesAt
 from robodyn.minimal.model import closed_forms, minimal_model, own_coordinates
 from robodyn.minimal.recut import recut
 from robodyn.minimal.reduced import ReducedRobot
-from robodyn.model.edit import changed, start_by_joint, with_frames, without_forces
+from robodyn.model.changes.edit import changed, start_by_joint, with_frames, without_forces
+from robodyn.model.changes.parameter_changes import with_parameters
 from robodyn.model.joint_info import Joints
 from robodyn.model.model import Model, build_model
-from robodyn.model.parameter_changes import with_parameters
 from robodyn.model.settings import Settings
 from robodyn.model.speed_selection import ByJoint, assign_roles
 from robodyn.model.states import refuse_wrong_array

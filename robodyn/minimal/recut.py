@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from robodyn.description import Joint, Loop, Mechanism, Pose
 from robodyn.joints import fixed
-from robodyn.model.edit import start_by_joint
+from robodyn.model.changes.edit import start_by_joint
 from robodyn.model.model import Model, build_model
 from robodyn.topology.spanning_tree import inverse_pose
 

@@ -19,8 +19,8 @@ from support.overconstrained_linkages import RINGS, ring, two_rings
 
 import robodyn as rd
 from robodyn.closed_loops.rank.analysis import motors_of
-from robodyn.equations.loops.constrained import accelerations, motor_forces
-from robodyn.equations.loops.redundant import RowGroup
+from robodyn.equations.elimination.constrained import accelerations, motor_forces
+from robodyn.equations.elimination.redundant import RowGroup
 from robodyn.joints.common.cut import Row
 from robodyn.simulation import Trajectory
 

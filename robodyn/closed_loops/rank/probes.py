@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from robodyn.array_types import Array
-from robodyn.equations.loops.singularity import Probe
+from robodyn.equations.elimination.singularity import Probe
 from robodyn.tolerances import CHECKED_POSTURE
 
 __all__ = ["motor_probe", "probe"]

@@ -17,7 +17,7 @@ from robodyn.closed_loops.rank.analysis import motors_of, spanning_rows
 from robodyn.closed_loops.rank.mobility import Mobility
 from robodyn.closed_loops.rank.probes import motor_probe, probe
 from robodyn.codegen import Function
-from robodyn.equations.loops.singularity import Probe
+from robodyn.equations.elimination.singularity import Probe
 from robodyn.errors import ShapeError, TopologyError
 from robodyn.evaluator import Evaluator, Wrenches
 from robodyn.model.model import Model

@@ -1,1 +1,1 @@
-"""Constraints of closed loops, and dynamics under them."""
+"""What closes loops: constraint rows of cut joints, of couplings and of users, and their gaps."""

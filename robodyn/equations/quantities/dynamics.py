@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from robodyn.equations.loops import partition
+from robodyn.equations.elimination import partition
 from robodyn.equations.quantities.common import closed_dynamics, tree_dynamics
 from robodyn.equations.quantities.common.quantity import (
     A_CONTROLLED,

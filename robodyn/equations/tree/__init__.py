@@ -1,1 +1,1 @@
-"""Algorithms for trees of bodies."""
+"""Algorithms for trees of bodies: kinematics, mass matrix, inverse and forward dynamics."""

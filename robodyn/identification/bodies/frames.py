@@ -8,7 +8,7 @@ from robodyn.array_types import FloatArray
 from robodyn.description import Inertia
 from robodyn.errors import SettingsError, UnknownNameError
 from robodyn.identification.bodies.pseudo_inertia import matrix, moved, ten
-from robodyn.model.parameter_changes import inertia_from
+from robodyn.model.changes.parameter_changes import inertia_from
 from robodyn.robot import Robot
 
 __all__ = ["body_of", "in_body", "inertia_in"]

@@ -11,7 +11,7 @@ from robodyn.arrays import named
 from robodyn.equations.quantities.regressors import RESISTANCES
 from robodyn.equations.tree.regressor import PARAMETERS
 from robodyn.errors import SettingsError, UnknownNameError
-from robodyn.model.parameter_changes import changeable_bodies
+from robodyn.model.changes.parameter_changes import changeable_bodies
 from robodyn.robot import Robot
 
 __all__ = ["selected"]

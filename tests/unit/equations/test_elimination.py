@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from robodyn.equations.loops.constrained import guarded_inverse
-from robodyn.equations.loops.elimination import solve
+from robodyn.equations.elimination.constrained import guarded_inverse
+from robodyn.equations.elimination.elimination import solve
 from robodyn.joints.common.cut import Row
 
 #: Joint on which each joint of two legs hangs.

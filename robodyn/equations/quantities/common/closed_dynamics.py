@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from robodyn.equations.loops import constrained, drift, partition, singularity
+from robodyn.equations.elimination import constrained, drift, partition, singularity
 from robodyn.equations.loops.openness import if_closed
 from robodyn.equations.quantities.common.tracer import Results, Tracer
 from robodyn.equations.quantities.common.tree_dynamics import applied_forces, with_controlled

@@ -22,8 +22,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cached_property
 
-from robodyn.equations.loops import singularity
-from robodyn.equations.loops.constrained import accelerations
+from robodyn.equations.elimination import singularity
+from robodyn.equations.elimination.constrained import accelerations
 from robodyn.equations.loops.openness import if_closed
 from robodyn.equations.quantities.common import closed_dynamics
 from robodyn.equations.quantities.common.held_slopes import held_slopes

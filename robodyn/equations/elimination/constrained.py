@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from robodyn.equations.loops import elimination
-from robodyn.equations.loops.redundant import RowGroup, generalised_inverse
+from robodyn.equations.elimination import elimination
+from robodyn.equations.elimination.redundant import RowGroup, generalised_inverse
 from robodyn.equations.tree.composite_body import Matrix
 from robodyn.equations.tree.factorization import pivot_inverse
 from robodyn.joints.common.cut import Row

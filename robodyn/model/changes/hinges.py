@@ -18,7 +18,7 @@ from robodyn.description import Inertia, Joint, Link, Mechanism, Pose
 from robodyn.force_elements import joint_numbers
 from robodyn.joints import continuous, fixed, joint_kind, revolute, spherical
 from robodyn.joints.common.described import described_pose
-from robodyn.model.edit import loaded
+from robodyn.model.changes.edit import loaded
 from robodyn.tolerances import INTERSECTING_AXES, MASSLESS_LINK, PERPENDICULAR_AXES
 from robodyn.topology.spanning_tree import body_inertia, inverse_pose, shift_inertia
 

@@ -18,8 +18,8 @@ from robodyn.force_elements import relaxed
 from robodyn.force_elements.joint_stop import CompliantStops
 from robodyn.joints import fixed, floating, joint_kind
 from robodyn.joints.common.described import described_pose
+from robodyn.model.changes.locking import all_locked, couplings_left
 from robodyn.model.joint_info import Joints
-from robodyn.model.locking import all_locked, couplings_left
 from robodyn.model.settings import Settings
 from robodyn.model.splitting import joint_of_loop
 from robodyn.motion.base_motion import check_rigid

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from robodyn.equations.loops.constrained import accelerations
-from robodyn.equations.loops.redundant import RowGroup
+from robodyn.equations.elimination.constrained import accelerations
+from robodyn.equations.elimination.redundant import RowGroup
 from robodyn.equations.mechanism.bodies import MechanismModel
 from robodyn.equations.mechanism.state import BaseState, State
 from robodyn.equations.tree.composite_body import mass_matrix

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from robodyn.equations.loops.elimination_order import elimination_order
+from robodyn.equations.elimination.elimination_order import elimination_order
 from robodyn.equations.tree.composite_body import Matrix
 from robodyn.joints.common.cut import Row
 from robodyn.symbolic.scalar import Number

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from robodyn.equations.loops.constrained import accelerations, motor_forces
+from robodyn.equations.elimination.constrained import accelerations, motor_forces
 from robodyn.equations.tree.composite_body import Matrix
 from robodyn.joints.common.cut import Row
 from robodyn.symbolic.guarded import if_not_negative

@@ -1,0 +1,1 @@
+"""Dynamics of closed linkages in straight-line code, by elimination of speeds and multipliers."""

@@ -1,0 +1,1 @@
+"""Changed copies of a description: masses added, joints welded or merged, other parameters."""
