@@ -83,6 +83,22 @@ def test_a_payload_is_learnt_and_the_reference_followed(double):
     assert np.abs(e[late]).max() < 0.1 * np.abs(e).max() < 0.005
 
 
+def test_what_is_learnt_is_the_integral_by_trapezoids(double):
+    """Of the rate that the torques at 1 kg more and the sliding speed make at the samples."""
+    run, _, _ = payload_run(double, 2e-3, 10.0, 0.2)
+    model, loaded = (
+        PassivityBased(robot, swing(double), 10.0)
+        for robot in (double, carrying(double, "lower", 1.0))
+    )
+    rate = []
+    for t, q, v in zip(run.t, run.q, run.v, strict=True):
+        s, _ = model.sliding(t, q, v)
+        rate.append(-2.0 * (loaded(t, q, v) - model(t, q, v)) @ s)
+    rate = np.array(rate)
+    learnt = np.r_[0.0, np.cumsum(0.5 * np.diff(run.t) * (rate[1:] + rate[:-1]))]
+    np.testing.assert_allclose(run.memory["parameters"][:, 0], learnt, rtol=1e-9, atol=1e-12)
+
+
 def test_the_lyapunov_function_falls_by_what_the_gain_takes(double):
     """But for what forces that are held within a step make wrong, which is of first order in it."""
     rises, unexplained = [], []

@@ -111,6 +111,8 @@ class Case:
         self.check_dynamics()
         self.check_structure()
         self.check_wrenches()
+        if not self.base:
+            self.check_coriolis()
 
     def check_dynamics(self):
         there = self.there(a=self.a, controlled=range(self.robot.nv))
@@ -132,6 +134,17 @@ class Case:
         for found in self.values(self.robot, name, *arrays, **options):
             for x, y in zip(found, expected, strict=True):
                 close(x, y)
+
+    def check_coriolis(self):
+        """On a base at rest it makes the forces of speeds, which the oracle has."""
+        for (C,) in self.values(self.robot, "coriolis_matrix", self.v):
+            there = self.oracle.solve(
+                self.q, self.v, a=0.0 * self.a, controlled=range(self.robot.nv)
+            )
+            weight = self.oracle.solve(
+                self.q, 0.0 * self.v, a=0.0 * self.a, controlled=range(self.robot.nv)
+            )
+            close(C @ self.v, there.tau - weight.tau)
 
     def check_structure(self):
         for name in ("mass_matrix", "mass_matrix_inverse", "centroidal_matrix"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pytest
 from support.random_mechanisms import random_mechanism
@@ -42,11 +44,16 @@ def arm():
     return rd.load("arm7")
 
 
-def state(robot, batch=()):
+@functools.cache
+def arrays(robot, batch):
     rng = np.random.default_rng(1)
     q = np.array([robot.random(rng) for _ in range(int(np.prod(batch)))])
     v, a = rng.normal(size=(2, *batch, robot.nv))
-    return {"q": q.reshape(*batch, robot.nq) if batch else robot.random(rng), "v": v, "a": a}
+    return q.reshape(*batch, robot.nq) if batch else robot.random(rng), v, a
+
+
+def state(robot, batch=()):
+    return dict(zip("qva", arrays(robot, batch), strict=True))
 
 
 def quaternions(robot):

@@ -75,6 +75,11 @@ def dies(folder, k):
     return k / 3.0
 
 
+def threads(k):
+    """How many threads batches take where the row is computed."""
+    return rd.get_num_threads()
+
+
 def weight(robot):
     return robot.gravity_forces(robot.neutral())
 

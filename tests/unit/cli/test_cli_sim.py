@@ -13,6 +13,7 @@ import pytest
 
 import robodyn as rd
 from robodyn.cli import main
+from robodyn.controllers import JointPD, PointToPoint
 
 SHORT = ["--duration", "0.3", "--no-plot"]
 LOOPS = [name for name in rd.robots() if rd.load(name).nc]
@@ -96,6 +97,34 @@ def pose(xyz):
     from robodyn.description import Pose
 
     return Pose(xyz=xyz)
+
+
+def test_sines_stay_below_the_speeds_that_joints_may_have(sim, tmp_path):
+    """Slow joints get slow sines, at four fifths of their limit."""
+    text = rd.urdf.write(rd.load("pan_tilt").mechanism)
+    slow = re.sub(r'(<limit [^>]*)velocity="[^"]*"', r'\1velocity="0.05"', text)
+    (tmp_path / "slow.urdf").write_text(slow)
+    robot = rd.load(tmp_path / "slow.urdf")
+    np.testing.assert_array_equal(robot.velocity_limits, 0.05)
+    assert sim("slow.urdf", "--duration", "25", "--step", "0.01", "--no-plot")[0] == 0
+    run = loaded("out/pan_tilt.csv", robot)
+    np.testing.assert_allclose(np.abs(run.v).max(axis=0), 0.04, rtol=0.05)
+
+
+def test_springs_of_a_batch_are_those_of_its_heaviest_posture(sim):
+    robot = rd.load("pan_tilt")
+    options = ["--batch", "5", "--seed", "1", "--controller", "pd", "--goal", "tilt=0.3"]
+    assert sim("pan_tilt", *options, *SHORT)[0] == 0
+    run = loaded("out/pan_tilt.npz", robot)
+    felt = np.diagonal(robot.mass_matrix(run.q[0]), axis1=-2, axis2=-1)
+    assert felt[:, 0].argmax() > 0
+    k = 400.0 * felt.max(axis=0)
+    goal = run.q[0].copy()
+    goal[:, robot.joints["tilt"].q] = 0.3
+    reference = PointToPoint(run.q[0], goal, 0.3)
+    pd = JointPD(robot, reference, k, 2.0 * np.sqrt(k * felt.max(axis=0)))
+    for t, q, v, tau in zip(run.t, run.q, run.v, run.tau, strict=True):
+        np.testing.assert_allclose(tau, pd(t, q, v), atol=1e-9)
 
 
 def test_hold_holds(sim):

@@ -103,6 +103,9 @@ def changes(monkeypatch):
     def reading(light):
         return lambda k: light.nv * k
 
+    def by_default(factor):
+        return lambda k, *, factor=factor: factor * k
+
     yield base, base | {"values": {"k": [1, 3]}}, r"values\['k'\]: 2 values \[1, 2\] #\w+ there"
     yield base, base | {"values": [{"k": 1}, {"k": 2}]}, "product: True there, False here"
     yield base, base | {"study": helper}, "the study: scaled there, helper here"
@@ -114,6 +117,8 @@ def changes(monkeypatch):
     yield robots, robots | {"values": {"r": {"a": heavy}}}, r"values\['r'\]"
     inner = base | {"study": reading(robot)}
     yield inner, inner | {"study": reading(heavy)}, r"the code of the study and what it uses\. Give"
+    default = base | {"study": by_default(1)}
+    yield default, default | {"study": by_default(2)}, "the code of the study"
     yield base, base, None
     yield base, lambda: monkeypatch.setattr(sys.modules[__name__], "SCALE", 4.0), "the code of"
     monkeypatch.undo()

@@ -191,6 +191,18 @@ def test_a_trajectory_becomes_a_summary():
     assert (last["t"], last["energy"]) == (run.t[-1], run.energy[-1])
 
 
+def test_a_summary_has_the_largest_gap_of_the_loops():
+    def drifting(speed):
+        robot = rd.load("four_bar")
+        v0 = robot.consistent_velocity(robot.neutral(), [speed, 0, 0])
+        return rd.simulate(robot, v0=v0, duration=0.3, step=0.02)
+
+    table = rd.sweep(drifting, {"speed": [3.0]})
+    gap = drifting(3.0).loop_residual
+    assert gap.max() > gap[-1]
+    assert table["loop_residual"] == [gap.max()]
+
+
 BAD = {
     "nothing": (None, "NoneType for 'value'"),
     "an object": ({"x": object()}, "object for 'x'"),

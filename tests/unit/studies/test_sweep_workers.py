@@ -99,6 +99,20 @@ def test_robots_are_sent_by_name(way):
 # processes
 
 
+@pytest.fixture
+def four_threads():
+    before = rd.get_num_threads()
+    rd.set_num_threads(4)
+    yield
+    rd.set_num_threads(before)
+
+
+@pytest.mark.parametrize(("processes", "each"), [(1, 4), (3, 1)])
+def test_worker_processes_share_the_threads(four_threads, processes, each):
+    table = rd.sweep(sweep_studies.threads, {"k": range(4)}, processes=processes)
+    assert table["value"].tolist() == [each] * 4
+
+
 def with_lock(x, lock):
     return x
 

@@ -7,8 +7,10 @@ import math
 
 import numpy as np
 import pytest
+from support.random_mechanisms import random_mechanism
 
 import robodyn as rd
+from robodyn.description import JOINT_KINDS
 from robodyn.errors import SettingsError, ShapeError, UnknownNameError
 from robodyn.simulation import EventRecord, JointMotion
 
@@ -208,13 +210,16 @@ def test_power_is_what_forces_do(linkage):
 # -- other instants -------------------------------------------------------------------------------
 
 
-def test_resampling_is_of_fifth_order(ball):
-    """On the manifold: a ball and an angle, against samples of a much finer motion."""
-    exact = swing(ball, 1e-2 / 32)
+@pytest.mark.parametrize("kind", [kind for kind in JOINT_KINDS if kind != "fixed"])
+def test_resampling_is_of_fifth_order(kind):
+    """On the manifold of a joint and an angle, against samples of a much finer motion."""
+    robot = rd.load(random_mechanism(np.random.default_rng(3), [kind, "revolute"]), passive=False)
+    v0 = 2.0 * np.random.default_rng(4).normal(size=robot.nv)
+    exact = rd.simulate(robot, v0=v0, duration=0.4, step=1e-2 / 32)
     gaps = []
     for coarse in (exact[::64], exact[::32]):
         run = coarse.resample(exact.t)
-        dq = np.abs(ball.difference(run.q, exact.q)).max()
+        dq = np.abs(robot.difference(run.q, exact.q)).max()
         gaps.append([dq, np.abs(run.v - exact.v).max(), np.abs(run.a - exact.a).max()])
     orders = np.log2(np.divide(*gaps))
     assert (orders > [4.5, 3.6, 2.6]).all(), orders
