@@ -255,7 +255,7 @@ def _instance(kind: type, name: str, given: Any) -> None:
 
 
 def _one_of(checks: Sequence[Check], name: str, given: Any) -> None:
-    expected, problem = [], f"{name} is {shown(given)}"
+    expected, problem = [], ""
     for check in checks:
         try:
             check(name, given)
@@ -269,6 +269,7 @@ def _one_of(checks: Sequence[Check], name: str, given: Any) -> None:
                 problem = told  # it says which elements of the array are wrong
         else:
             return
+    problem = problem or f"{name} is {shown(given)}"
     raise ShapeError(
         f"{problem}, expected {' or '.join(dict.fromkeys(expected))}", name=name, given=given
     )

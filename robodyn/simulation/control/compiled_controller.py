@@ -58,10 +58,10 @@ class CompiledController:
     layout : StateLayout
     signals : tuple of Signal and SampleSignal
     initial, program : Program or None
-        Initial state, and update, as functions of q, v, t, applied, signals and state. None of what
-        numba has compiled.
-    function_program : Program or None
-        (q, v, t, signals) -> tau, if the forces depend on no earlier sample.
+        Initial state, and update, as functions of q, v, t, applied, signals and state. No initial
+        state without numbers in it, and no update of what numba has compiled.
+    trace : Trace or None
+        Where it was written down, if its forces depend on no earlier sample.
     """
 
     controller: StatefulController
@@ -70,7 +70,7 @@ class CompiledController:
     signals: tuple[Signal | SampleSignal, ...] = ()
     initial: Program | None = None
     program: Program | None = None
-    function_program: Program | None = None
+    trace: Trace | None = None
 
     # -- what machine code needs ------------------------------------------------------------------
 
@@ -109,7 +109,7 @@ class CompiledController:
         times : ndarray, shape (k,) [s]
         q, v : ndarray, shape (n, nq), (n, nv)
         """
-        if self.initial is None or not self.state_size:
+        if self.initial is None:
             return np.zeros((len(q), self.state_size))
         signals = [x.rows(times, 0, 1)[0] for x in self.signals]
         unused = np.zeros(v.shape), np.zeros(self.state_size)
@@ -154,6 +154,15 @@ class CompiledController:
     # -- what is a function of time and state -----------------------------------------------------
 
     @cached_property
+    def function_program(self) -> Program | None:
+        """The program (q, v, t, signals) -> tau; none if forces depend on earlier samples."""
+        if self.trace is None or self.program is None:
+            return None
+        p = self.program
+        tau = [Scalar(self.trace.graph, edge) for edge in p.results]
+        return self.trace.function_program(p.name, p.outputs[:1], tau)
+
+    @cached_property
     def function(self) -> Function:
         """The same as a function of its own."""
         assert self.function_program is not None
@@ -162,7 +171,7 @@ class CompiledController:
     @property
     def is_function(self) -> bool:
         """Whether the forces are a function of time, position and velocity alone."""
-        return self.program is None or self.function_program is not None
+        return self.program is None or self.trace is not None
 
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """Torques, shape (..., nv) [N m, N], of what is a function of time and state."""
@@ -228,15 +237,16 @@ def compile_controller(
             return None
     except NO_CODE:
         return None
-    trace.forget_unneeded([*rows, *tau, *after])
-    state_port = Port("state", (layout.size,))
-    initial = trace.program("control_initial", (state_port,), rows, layout.size)
+    is_function = trace.forget_unneeded([*rows, *tau, *after])
+    state_port, initial = Port("state", (layout.size,)), None
+    if layout.size:
+        initial = trace.program("control_initial", (state_port,), rows, layout.size)
     outputs = Port("tau", (robot.nv,), "N m, N"), state_port
     program = trace.program("control", outputs, [*tau, *after], layout.size)
-    function = None if layout.size else trace.function_program("control", outputs[:1], tau)
     signals: tuple[Signal | SampleSignal, ...] = (*trace.signals, *trace.sample_signals)
     code = known_code(program)
-    return CompiledController(own, code, layout, signals, initial, program, function)
+    own_trace = trace if is_function else None
+    return CompiledController(own, code, layout, signals, initial, program, own_trace)
 
 
 def trace_at_equal_steps(

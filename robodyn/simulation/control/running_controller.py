@@ -67,6 +67,7 @@ class RunningController:
         self._robot, self._times, self._batch = robot, times, batch
         self.log = StateLog(recorded_entries(controller))
         self.state: State | None = None
+        self._function = self.controller.function if type(self.controller) is Stateless else None
         self._t, self._applied = 0.0, np.zeros(0)
 
     @cached_property
@@ -95,9 +96,9 @@ class RunningController:
 
     def _called(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """The same by Python."""
+        if self._function is not None:  # as the next lines do, without a sample
+            return checked_forces(self._function(t, q.copy(), v.copy()), t, v.shape)
         assert self.state is not None
-        if isinstance(self.controller, Stateless):  # as the next lines do, without a sample
-            return checked_forces(self.controller.function(t, q.copy(), v.copy()), t, v.shape)
         h = t - self._t
         sample = ControllerSample(t, q, v, h, self._applied * h)
         tau, self.state = checked_update(self.controller, sample, self.state)
@@ -114,7 +115,8 @@ class RunningController:
 
     def notify_applied(self, tau: FloatArray) -> None:
         """Say which forces act since the latest sample, where they are not those asked for."""
-        self._applied = tau[None].copy() if self._batch else tau.copy()
+        if self._function is None:
+            self._applied = tau[None].copy() if self._batch else tau.copy()
 
     def restore(self, t: float, state: State, applied: FloatArray) -> None:
         """Go on after an earlier sample of a motion.

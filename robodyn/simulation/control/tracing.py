@@ -275,8 +275,14 @@ class Trace:
         """Symbols for the state of the controller, shape (size,)."""
         return symbols(self.graph, OF_STATE, size)
 
-    def forget_unneeded(self, results: Sequence[Number]) -> None:
-        """Drop signals of the times of samples that no equation needs."""
+    def forget_unneeded(self, results: Sequence[Number]) -> bool:
+        """Drop signals of the times of samples that no equation needs.
+
+        Returns
+        -------
+        function : bool
+            Whether equations need nothing but q, v, t and signals.
+        """
         edges = tuple(edge_of(self.graph, x) for x in results)
         needed = set(Program("", (), (), self.graph, edges).needed)
         pairs = zip(self.sample_signals, self._sample_places, strict=True)
@@ -287,6 +293,9 @@ class Trace:
         ]
         self.sample_signals = [signal for signal, _ in kept]
         self._sample_places = [place for _, place in kept]
+        applied, first = self._own[3]
+        after = max(needed, default=0) >= OF_SAMPLES
+        return not (after or needed.intersection(range(first, first + applied.size)))
 
     def program(
         self, name: str, outputs: tuple[Port, ...], results: Sequence[Number], state_size: int
@@ -294,14 +303,12 @@ class Trace:
         """The equations as a program of q, v, t, applied, signals and a state."""
         state = Port("state", (state_size,)), OF_STATE
         places = [*self._own, *self._places, *self._sample_places, state]
-        program = self._of(places, name, outputs, results)
-        assert program is not None
-        return program
+        return self._of(places, name, outputs, results)
 
     def function_program(
         self, name: str, outputs: tuple[Port, ...], results: Sequence[Number]
-    ) -> Program | None:
-        """The equations as a program of q, v, t and signals; none if they need anything else."""
+    ) -> Program:
+        """Equations that need nothing else as a program of q, v, t and signals."""
         return self._of([*self._own[:3], *self._places], name, outputs, results)
 
     def _of(
@@ -310,13 +317,9 @@ class Trace:
         name: str,
         outputs: tuple[Port, ...],
         results: Sequence[Number],
-    ) -> Program | None:
-        """The program of some inputs; none if others are needed."""
+    ) -> Program:
         edges = tuple(edge_of(self.graph, x) for x in results)
-        numbers = _numbers_of(places)
-        if not numbers.keys() >= set(Program("", (), (), self.graph, edges).needed):
-            return None
-        graph, ports = _renumbered(self.graph, numbers), tuple(port for port, _ in places)
+        graph, ports = _renumbered(self.graph, _numbers_of(places)), tuple(x for x, _ in places)
         return Program(name, ports, outputs, graph, edges, self._rates)
 
 

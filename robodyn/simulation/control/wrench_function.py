@@ -74,7 +74,6 @@ def wrench_law(robot: Robot, wrenches: Callable[..., Any]) -> WrenchLaw:
         rows += [*row]
     outputs = (Port("wrenches", (len(rows),), "N, N m"),)
     program = trace.function_program("wrenches", outputs, rows)
-    assert program is not None
     return WrenchLaw(tuple(given), Function(program))
 
 

@@ -1,0 +1,148 @@
+"""The state of a controller: where it stands in a row, and motions that go on from one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import robodyn as rd
+from robodyn.controllers import (
+    Adaptive,
+    ComputedTorque,
+    DisturbanceObserver,
+    Filtered,
+    JointPD,
+    PassivityBased,
+    RateLimited,
+    Sampled,
+    Saturated,
+    SineReference,
+)
+from robodyn.simulation.control.compiled_controller import compile_controller
+from robodyn.simulation.control.running_controller import RunningController, applied_forces
+from robodyn.simulation.loads.driven import Driven
+from robodyn.simulation.loads.loads import Loads
+from robodyn.simulation.loads.prescribed_loads import PrescribedLoads
+from robodyn.simulation.step.stepper import Stepper
+
+STEPS = 24
+TIMES = np.cumsum(np.append(0.0, np.random.default_rng(0).uniform(5e-4, 2e-3, STEPS)))
+Q0 = np.array([0.4, -0.3])
+
+
+@pytest.fixture(scope="module")
+def arm():
+    return rd.load("double_pendulum")
+
+
+def wave(robot):
+    return SineReference(Q0, 0.2 * np.ones(2), np.array([2.0, 3.0]))
+
+
+CONTROLLERS = {
+    "none": lambda r, c: c,
+    "filter": lambda r, c: Filtered(c, 200.0, order=3),
+    "observer": lambda r, c: DisturbanceObserver(c, 30.0),
+    "adaptive": lambda r, c: Adaptive(PassivityBased(r, wave(r), 20.0), ["lower.m"], 0.1),
+    "sampled and late": lambda r, c: Sampled(RateLimited(c, 300.0), 0.003, delay=0.002),
+    "nested": lambda r, c: Saturated(Filtered(RateLimited(c, 900.0, start=0.0), 300.0), 40.0),
+}
+
+
+@pytest.fixture(params=CONTROLLERS)
+def controller(request, arm):
+    return CONTROLLERS[request.param](arm, ComputedTorque(arm, wave(arm)))
+
+
+def by_machine_code(arm, controller):
+    """A motion that has not begun, and where its samples go."""
+    compiled = compile_controller(arm, controller, TIMES)
+    q, v = np.tile(Q0, (3, 1)) + 0.1 * np.arange(3)[:, None], np.zeros((3, 2))
+    loads = Loads(arm, Driven(arm.nv), PrescribedLoads())
+    motion = Stepper(loads, "rk4").compiled(TIMES, q, v, compiled)
+    samples = [np.full((STEPS + 1, 3, 2), np.nan) for _ in range(4)]
+    states = np.full((STEPS + 1, 3, compiled.state_size), np.nan)
+    motion.samples(samples)
+    motion.samples_of_controller(states)
+    return motion, samples, states
+
+
+def no_fallback(k, r):
+    raise AssertionError("a step was not done by machine code")
+
+
+@pytest.mark.parametrize("k", [1, 2, 7, STEPS - 1])
+def test_a_motion_that_is_split_at_a_sample_goes_on_with_the_same_bits(arm, controller, k):
+    whole, samples, states = by_machine_code(arm, controller)
+    whole.advance(0, STEPS, True, no_fallback)
+    first, _, _ = by_machine_code(arm, controller)
+    first.advance(0, k, False, no_fallback)
+    second, found, rows = by_machine_code(arm, controller)
+    for name in ("q", "v", "tau", "controller_state"):
+        getattr(second, name)[...] = getattr(first, name)
+    np.testing.assert_array_equal(first.controller_state, states[k - 1])
+    second.advance(k, STEPS, True, no_fallback)
+    for x, y in zip([*found, rows], [*samples, states], strict=True):
+        np.testing.assert_array_equal(x[k:], y[k:])
+
+
+@pytest.mark.parametrize("k", [0, 1, 5])
+def test_a_controller_goes_on_from_a_state_in_python(arm, controller, k):
+    """As a loop that samples it from Python does, with forces that limits cut."""
+    samples = rd.simulate(arm, controller, q0=Q0, duration=0.01, limits="ignore")
+    states = list(zip(samples.t.tolist(), samples.q, samples.v, strict=True))
+
+    def cut(tau, v):
+        return np.clip(tau, -3.0, 3.0)
+
+    whole = RunningController(arm, controller, samples.t)
+    forces, after = [], []
+    for state in states:
+        forces.append(applied_forces(whole, cut, *state))
+        after.append(whole.state)
+    other = RunningController(arm, controller, samples.t)
+    other.restore(states[k][0], after[k], forces[k])
+    for state, tau in list(zip(states, forces, strict=True))[k + 1 :]:
+        np.testing.assert_array_equal(applied_forces(other, cut, *state), tau)
+
+
+def test_a_state_stands_in_a_row_and_comes_back(arm, controller):
+    """Python and machine code take over from each other at any sample."""
+    run = rd.simulate(arm, controller, q0=Q0, duration=0.012, step=1e-3, limits="ignore")
+    compiled = compile_controller(arm, controller, run.t)
+    row, applied, last = None, np.zeros(2), run.t[0]
+    for t, q, v, tau in zip(run.t.tolist(), run.q, run.v, run.tau, strict=True):
+        asked, row = compiled.update_by_python(t, q, v, t - last, applied, row)
+        assert row.shape == (compiled.state_size,)
+        np.testing.assert_allclose(asked, tau, rtol=0, atol=1e-9)
+        np.testing.assert_array_equal(compiled.layout.row(compiled.layout.state(row)), row)
+        applied, last = asked, t
+    for name, place in compiled.layout.recorded.items():
+        np.testing.assert_allclose(row[place], run.memory[name][-1], rtol=0, atol=1e-9)
+
+
+def test_a_controller_without_a_state_has_none_in_machine_code(arm):
+    pd = JointPD(arm, wave(arm), 30.0, 3.0)
+    for plain in (pd, Saturated(pd, 5.0)):
+        compiled = compile_controller(arm, plain)
+        assert compiled.state_size == 0 and compiled.is_function and not compiled.layout.recorded
+        np.testing.assert_array_equal(compiled(0.3, Q0, Q0), compiled.function(Q0, Q0, 0.3))
+
+
+class UsesTheImpulse:
+    """No numbers in its state, and yet no function of that of the robot."""
+
+    symbolic = True
+
+    def initial_state(self, sample):
+        return {}
+
+    def update(self, sample, state):
+        return -sample.v - 2.0 * sample.impulse, state
+
+
+def test_what_depends_on_the_sample_before_is_no_function(arm):
+    compiled = compile_controller(arm, UsesTheImpulse())
+    assert compiled.state_size == 0 and not compiled.is_function
+    with pytest.raises(rd.SettingsError, match="UsesTheImpulse has a state of its own"):
+        rd.closed_loop(arm, UsesTheImpulse())
