@@ -1,4 +1,4 @@
-"""``robodyn check``: what is wrong with files."""
+"""``robodyn check``: errors and warnings about files."""
 
 from __future__ import annotations
 

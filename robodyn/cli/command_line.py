@@ -1,4 +1,4 @@
-"""What a person types after ``robodyn``, and what it ends with."""
+"""Entry point of the command line: parses arguments, runs a command, reports errors."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OPTIONS = {"strict=False": "--lenient", "allow_unphysical=True": "--allow-unphys
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command; returns the exit status.
+    """Run a command and return the exit status.
 
     0, or 2 for a mistake in the input and for what broke down, or 130 after Ctrl-C.
     """
@@ -46,14 +46,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _with_options(note: str) -> str:
-    """A note of an error, with options of the command line for arguments of `rd.load`."""
+    """A note of an error, with command line options in place of arguments of `rd.load`."""
     for argument, option in OPTIONS.items():
         note = note.replace(argument, option)
     return note
 
 
 def _interrupted(error: BaseException | None) -> bool:
-    """Whether Ctrl-C is behind an error: code that it hits may say something else."""
+    """Whether Ctrl-C caused an error; the code that it interrupts may raise another type."""
     while error is not None:
         if isinstance(error, KeyboardInterrupt):
             return True

@@ -1,4 +1,4 @@
-"""``robodyn convert``: any robot that can be read, as URDF."""
+"""``robodyn convert``: convert a robot description to URDF."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from robodyn.urdf import open_document, parse, write
 
 __all__ = ["add_to"]
 
-#: What a URDF does not say any more, by the kind of document that it was made of.
+#: What conversion to URDF loses, by the kind of document.
 LOST = {
     "xacro": "properties, macros and conditions are expanded",
     "MJCF": "shapes, materials, cameras, lights and keyframes are not in it",
@@ -87,7 +87,7 @@ def _counts(mechanism: Mechanism) -> str:
 
 
 def _lost(source: str, mechanism: Mechanism, told: list[Any]) -> Iterator[str]:
-    """What was read otherwise than written, and what the new file does not say."""
+    """What was read leniently, and what the new file does not contain."""
     for warning in told:
         for place in getattr(warning, "places", ()) or (warning,):
             done = getattr(place, "leniently", None)

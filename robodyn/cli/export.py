@@ -1,4 +1,4 @@
-"""``robodyn export``: C source of a function of a robot."""
+"""``robodyn export``: write C source of a function of a robot."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``robodyn info``: what a robot is made of."""
+"""``robodyn info``: print links, joints, masses, limits and degrees of freedom."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _info(arguments: argparse.Namespace) -> int:
 
 
 def _print_loops(robot: rd.Robot) -> None:
-    """What was cut to get a tree, and what that leaves."""
+    """Print the cut joints, the constraints and the degrees of freedom."""
     if not robot.nc:
         return
     redundant = robot.redundant_constraints

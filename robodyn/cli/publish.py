@@ -1,4 +1,4 @@
-"""``robodyn publish``: a simulated robot behind ROS topics."""
+"""``robodyn publish``: a simulated robot on ROS topics."""
 
 from __future__ import annotations
 

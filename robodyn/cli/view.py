@@ -1,4 +1,4 @@
-"""``robodyn view``: a robot in the browser."""
+"""``robodyn view``: show a robot in the browser."""
 
 from __future__ import annotations
 

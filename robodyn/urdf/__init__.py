@@ -1,4 +1,4 @@
-"""URDF: read, checked and written. What stands in the file and nothing else; no algorithm."""
+"""Reading, checking and writing of URDF, and reading of xacro, SDF and MJCF."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Models of urdfpy, urchin and yourdfpy, by what they look like: none of them is imported."""
+"""Models of urdfpy, urchin and yourdfpy, recognised by their attributes; none is imported."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def is_urdf_object(source: Any) -> bool:
 
 
 def from_object(source: Any) -> tuple[Mechanism, list[UrdfWarning]]:
-    """Mechanism of a model of urdfpy, urchin or yourdfpy, and what is worth a warning."""
+    """Mechanism of a model of urdfpy, urchin or yourdfpy, and warnings about it."""
     robot = getattr(source, "robot", source)
     links = tuple(_made(_link, link, "link") for link in robot.links)
     joints = tuple(_made(_joint, joint, "joint") for joint in robot.joints)
@@ -46,7 +46,7 @@ def from_object(source: Any) -> tuple[Mechanism, list[UrdfWarning]]:
 
 
 def _made(make: Callable[[Any], Made], given: Any, kind: str) -> Made:
-    """A link or joint; what is wrong with its numbers is told with its name."""
+    """A link or joint; errors about its numbers name it."""
     try:
         return make(given)
     except ShapeError as error:

@@ -1,4 +1,4 @@
-"""What closes loops and couples joints: all notations in use, read to ``Loop`` and ``Coupling``.
+"""Readers of all notations of closed loops and couplings, to ``Loop`` and ``Coupling``.
 
 URDF+ ``<loop>`` and ``<coupling>``, the ``<constraint>`` proposed for ROS, ``<loop_joint>`` of
 Drake, Isaac and CAD exporters, SDF joints in ``<gazebo>``, Drake's point and distance constraints,
@@ -178,7 +178,7 @@ class Closures:
         return with_constants(loop, read_constants(reader, element, kind, "loop"))
 
     def _joint_values(self, element: Element, kind: JointKind) -> dict[str, Any]:
-        """What a loop has of a joint: limits, damping, friction, a spring; no mimic."""
+        """Limits, damping, friction and spring of a loop; a mimic is refused."""
         reader = self.reader
         if element.find("mimic") is not None:
             reader.problem(

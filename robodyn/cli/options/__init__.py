@@ -1,1 +1,1 @@
-"""Options that commands share, and the values of options."""
+"""Options that several commands share, and parsing of their values."""

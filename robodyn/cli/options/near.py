@@ -1,4 +1,4 @@
-"""``--near``: where the closed posture of a linkage is looked for."""
+"""The option ``--near``: where the search for a closed posture starts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a robot is read: the options of every command that takes one."""
+"""Options for loading a robot, of every command that takes one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["add_robot_options", "robot_options", "split_xacro_args"]
 
 _XACRO_ARGUMENT = re.compile(r"([A-Za-z_]\w*):=(.*)", re.DOTALL)
 
-#: Where arguments of ROS begin, which look alike.
+#: Arguments after this one are those of ROS, which have the same form.
 ROS = "--ros-args"
 
 
@@ -45,7 +45,7 @@ def add_robot_options(parser: argparse.ArgumentParser) -> None:
 
 
 def robot_options(arguments: argparse.Namespace) -> dict[str, Any]:
-    """What of `robodyn.load` the options say: nothing of those that were not given."""
+    """Keyword arguments of `robodyn.load` for the options that were given."""
     options = {
         "strict": False if arguments.lenient else None,
         "package_dirs": [_package(text) for text in arguments.package] or None,
@@ -58,7 +58,7 @@ def robot_options(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def split_xacro_args(argv: Sequence[str]) -> tuple[list[str], dict[str, str]]:
-    """What was typed without ``NAME:=VALUE``, and these; those behind ``--ros-args`` are of ROS."""
+    """Split off ``NAME:=VALUE`` arguments of xacro; those after ``--ros-args`` are left to ROS."""
     end = argv.index(ROS) if ROS in argv else len(argv)
     found: dict[str, str] = {}
     others = []
@@ -74,7 +74,7 @@ def split_xacro_args(argv: Sequence[str]) -> tuple[list[str], dict[str, str]]:
 
 
 def _package(text: str) -> Path | tuple[str, Path]:
-    """A folder, or a name and a folder."""
+    """Parse ``DIR`` or ``NAME=DIR``."""
     name, equals, folder = text.partition("=")
     if equals and not Path(text).is_dir():
         if not (name and folder and Path(folder).is_dir()):

@@ -1,4 +1,4 @@
-"""Values of options: what was typed becomes a number or a name, or a mistake in one line."""
+"""Parsing of option values: numbers and names, with errors in one line."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def number(
     option : str
         For messages.
     least, above : float
-        It is this or more; it is more.
+        Inclusive, and exclusive, lower bound.
     unit : str
     """
     expected = "a number"
@@ -42,7 +42,7 @@ def number(
 
 
 def whole(option: str, least: int) -> Callable[[str], int]:
-    """A whole number from a least one on."""
+    """An integer with a lower bound."""
 
     def read(text: str) -> int:
         try:
@@ -70,7 +70,7 @@ def one_of(option: str, known: Sequence[str]) -> Callable[[str], str]:
 def numbers(
     option: str, counts: Sequence[int], expected: str
 ) -> Callable[[str], tuple[float, ...]]:
-    """Finite numbers with commas between, as many as one of ``counts``; none: any number of them.
+    """Finite numbers separated by commas; their number is one of ``counts``, or any if empty.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def named(
 def named_once(
     option: str, given: Sequence[tuple[str, tuple[float, ...]]]
 ) -> dict[str, tuple[float, ...]]:
-    """What an option that is given several times says of each name."""
+    """Values by name, of an option that may be given several times."""
     found: dict[str, tuple[float, ...]] = {}
     for name, values in given:
         if name in found:
@@ -123,7 +123,7 @@ def named_once(
 
 
 def file(option: str, endings: Sequence[str] = ()) -> Callable[[str], Path]:
-    """Path of a file that a name of some ending is for; no endings: any."""
+    """Path of a file with one of some endings; without endings, any path."""
 
     def read(text: str) -> Path:
         path = Path(text)

@@ -1,1 +1,1 @@
-"""``robodyn sim``: a robot moves for a while, and files say how."""
+"""``robodyn sim``: simulate a robot, print a summary and write files."""

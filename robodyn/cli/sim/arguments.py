@@ -23,7 +23,7 @@ MANY: dict[str, Any] = {"action": "append", "default": []}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add all of them."""
+    """Add the options."""
     bundled = ", ".join(rd.robots())
     parser.add_argument(
         "robot", nargs="?", default="puma560", help=f"URDF file, or one of {bundled}"

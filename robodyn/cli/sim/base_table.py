@@ -1,4 +1,4 @@
-"""The motion of a base from a table."""
+"""The option ``--base-path``: motion of the base from a table."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from robodyn.errors import RobodynError
 
 __all__ = ["base_path"]
 
-#: Instants that are not computed again: a simulation asks several times for each.
+#: Size of the cache of base motions: a simulation evaluates each time several times.
 KEPT = 1 << 15
 
 COLUMNS = ("t", "x", "y", "z", "qx", "qy", "qz", "qw")
@@ -27,7 +27,7 @@ def base_path(file: Path, duration: float) -> rd.BasePath:
     Raises
     ------
     RobodynError
-        If the file holds something else, or ends before the motion does.
+        If the file does not hold such rows, or ends before the simulation does.
     """
     try:
         with file.open(newline="", encoding="utf-8") as lines:

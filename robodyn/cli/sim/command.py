@@ -1,4 +1,4 @@
-"""``robodyn sim``: simulate, say in a line what came of it, and write it down."""
+"""``robodyn sim``: simulate, print a summary, and write files."""
 
 from __future__ import annotations
 
@@ -67,13 +67,13 @@ def _sim(arguments: argparse.Namespace) -> int:
 
 
 def _at_reference(start: Start, control: Control) -> Start:
-    """Motors start where what they follow does."""
+    """Start the motors at the start of their reference."""
     assert control.reference is not None
     return Start(control.reference(0.0)[0], start.v, start.chosen)
 
 
 def _options(arguments: argparse.Namespace, made: Mechanism, start: Start) -> dict[str, Any]:
-    """What `rd.simulate` and `rd.rollout` are told."""
+    """Keyword arguments of `rd.simulate` and `rd.rollout`."""
     stabilization = arguments.stabilization
     if stabilization is not None and len(stabilization) == 1:
         stabilization = (stabilization[0], stabilization[0])
@@ -109,7 +109,7 @@ def _motion(
     control: Control,
     options: dict[str, Any],
 ) -> tuple[rd.Trajectory | None, str, int]:
-    """The motion, or what there is of it; what is wrong, and the exit status."""
+    """Simulate: the motion, as far as it came, an error message, and the exit status."""
     simulate = rd.simulate if arguments.batch is None else rd.rollout
     try:
         with _told():
@@ -128,14 +128,14 @@ def _motion(
 
 
 def _end_bar() -> None:
-    """End the line of a bar that is not full."""
+    """End the line of an incomplete progress bar."""
     if sys.stderr.isatty():
         print(file=sys.stderr)
 
 
 @contextmanager
 def _told() -> Iterator[None]:
-    """Warnings in a line each, without the place in the code."""
+    """Print each warning in one line, without its place in the code."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", EnergyWarning)
         warnings.simplefilter("ignore", LimitWarning)  # details tell all of them

@@ -1,4 +1,4 @@
-"""What drives a robot."""
+"""Controllers of ``robodyn sim``, from its options."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from robodyn.errors import RobodynError
 
 __all__ = ["Control", "control_of"]
 
-#: Of the error of a motor [1/s^2].
+#: Default stiffness per unit of inertia [1/s^2].
 STIFFNESS = 400.0
 
 
 @dataclass(frozen=True, eq=False)
 class Control:
-    """A controller and what it follows.
+    """A controller and its reference.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class Control:
 
 
 def control_of(arguments: argparse.Namespace, mechanism: Mechanism, start: Start) -> Control:
-    """The controller that options ask for.
+    """Make the controller from the options.
 
     Raises
     ------
@@ -80,7 +80,7 @@ def _of_many(controller: Any) -> Any:
 def _gains(
     arguments: argparse.Namespace, robot: rd.Robot, reference: Reference
 ) -> tuple[FloatArray | None, FloatArray | None]:
-    """Gains for all speeds, of those that are given."""
+    """Gains for all speeds, from those that are given."""
     found: list[FloatArray | None] = []
     for name in ("stiffness", "damping"):
         given = getattr(arguments, name)
@@ -105,7 +105,7 @@ def _of_springs(
     stiffness: FloatArray | None,
     damping: FloatArray | None,
 ) -> tuple[FloatArray, FloatArray]:
-    """Springs and dampers at motors, by default as the inertia about each asks for, loops open."""
+    """Gains of PD control; by default proportional to the inertia at each motor, loops open."""
     at = reference.motors
     matrices = np.asarray(robot.mass_matrix(reference.start)).reshape(-1, robot.nv, robot.nv)
     felt = np.zeros(robot.nv)

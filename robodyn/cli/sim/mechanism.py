@@ -1,4 +1,4 @@
-"""What moves, and what its controller knows of it."""
+"""The simulated robot, and the model that its controller uses, from the options."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["Mechanism", "mechanism"]
 
 @dataclass(frozen=True, eq=False)
 class Mechanism:
-    """A robot, and how its base moves.
+    """A robot, its model for control, and the motion of its base.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class Mechanism:
 
 
 def mechanism(arguments: argparse.Namespace) -> Mechanism:
-    """The robot with all that options add to it.
+    """Load the robot, with all that options add to it.
 
     Raises
     ------
@@ -72,7 +72,7 @@ def _base(arguments: argparse.Namespace) -> tuple[str, rd.BasePath | None]:
 
 
 def _payload(arguments: argparse.Namespace, robot: rd.Robot) -> dict[str, rd.Inertia]:
-    """What links carry."""
+    """Bodies that links carry, from ``--payload``."""
     expected = "MASS, LINK=MASS or LINK=MASS,X,Y,Z [kg, m], the mass >= 0"
     given = []
     for text in arguments.payload:

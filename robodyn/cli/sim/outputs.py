@@ -1,4 +1,4 @@
-"""Which files a simulation writes: asked before it runs whether they can be."""
+"""Output files of ``robodyn sim``; checked before the simulation that they can be written."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ __all__ = ["Outputs", "outputs_of"]
 
 @dataclass(frozen=True, eq=False)
 class Outputs:
-    """Where a motion goes.
+    """Output files of a motion.
 
     Attributes
     ----------
     csv, npz, picture, bag : Path or None
     no_picture : str
-        Why there is none, if one would belong there.
+        Reason why no picture is drawn, if one was to be.
     """
 
     csv: Path | None
@@ -35,7 +35,7 @@ class Outputs:
     no_picture: str = ""
 
     def write(self, run: Trajectory, control: Control) -> Iterator[str]:
-        """Write all of them, one after the other; what was written, or why it was not."""
+        """Write all files, and yield a message about each."""
         for path in (self.csv, self.npz):
             if path is not None:
                 run.save(path)
@@ -53,7 +53,7 @@ class Outputs:
 
 
 def outputs_of(arguments: argparse.Namespace, robot_name: str) -> Outputs:
-    """The files that options ask for; a table and a picture if they ask for none.
+    """Output files from the options; by default a table and a picture.
 
     Raises
     ------
@@ -114,7 +114,7 @@ def _make(folder: Path) -> None:
 
 
 def _check(option: str, path: Path) -> None:
-    """Refuse a file that cannot be written."""
+    """Check that a file can be written."""
     _check_parent(option, path)
     if path.is_dir():
         raise RobodynError(f"{option}: {str(path)!r} is a folder, expected the name of a file")
@@ -147,7 +147,7 @@ def _check_folder(path: Path) -> None:
 
 
 def _draw(path: Path, run: Trajectory, control: Control) -> None:
-    """Positions, what they are off by if they follow something, and torques."""
+    """Plot positions, tracking errors if there is a reference, and torques."""
     from robodyn.cli.sim.summary import tracking_error
     from robodyn.simulation.trajectory.pictures.panels import panel
     from robodyn.simulation.trajectory.pictures.plots import Panel, draw

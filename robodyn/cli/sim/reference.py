@@ -1,4 +1,4 @@
-"""What motors follow: sines, a way from point to point, or nothing that moves."""
+"""References of ``robodyn sim``: sines, point to point, or rest."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SAMPLES, SMALLER = 100, 5
 
 @dataclass(frozen=True, eq=False)
 class Reference:
-    """A path of motors; all other joints stay where they start, for what that is worth.
+    """A reference for the motors; it leaves all other joints at their start.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class Reference:
 
 
 def reference_of(arguments: argparse.Namespace, robot: rd.Robot, start: Start) -> Reference:
-    """What options ask motors to follow.
+    """Make the reference from the options.
 
     Motors whose coordinates do not add, such as quaternions, stay.
 
@@ -89,7 +89,7 @@ def reference_of(arguments: argparse.Namespace, robot: rd.Robot, start: Start) -
 
 
 def _check_together(arguments: argparse.Namespace, kind: str) -> None:
-    """Refuse options of another kind of reference."""
+    """Refuse options that belong to another kind of reference."""
     of = {"amplitude": "sine", "frequency": "sine", "goal": "point-to-point"}
     of["arrival"] = "point-to-point"
     for name, own in of.items():
@@ -142,7 +142,7 @@ def _sines(
 def _way(
     arguments: argparse.Namespace, robot: rd.Robot, start: Start, coordinates: list[int]
 ) -> PointToPoint:
-    """From the start to where motors are told to go."""
+    """A point-to-point reference from the start to the goal."""
     q1 = start.q.copy()
     for name, (value,) in named_once("--goal", arguments.goal).items():
         if name not in robot.actuated_joints:
@@ -195,7 +195,7 @@ def _closed_path(
     times: FloatArray,
     free: list[str],
 ) -> Path:
-    """A smooth path through closed postures in which some motors are where a path has them."""
+    """A smooth path through closed postures in which some motors follow a given path."""
     from scipy.interpolate import make_interp_spline
 
     q, postures = start, []

@@ -1,4 +1,4 @@
-"""Where a motion starts."""
+"""Initial states of ``robodyn sim``, from its options."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ Named = Mapping[str, tuple[float, ...]]
 
 @dataclass(frozen=True, eq=False)
 class Start:
-    """States that motions start at.
+    """Initial states.
 
     Attributes
     ----------
     q, v : ndarray, shape (nq,), (nv,), of many motions (n, nq), (n, nv)
     chosen : bool
-        Whether an option says where.
+        Whether an option gives the start.
     """
 
     q: FloatArray
@@ -36,7 +36,7 @@ class Start:
 
 
 def start_of(arguments: argparse.Namespace, robot: rd.Robot) -> Start:
-    """States at the start, with loops closed.
+    """Make the initial states, with closed loops.
 
     Raises
     ------
@@ -62,7 +62,7 @@ def start_of(arguments: argparse.Namespace, robot: rd.Robot) -> Start:
 
 
 def _closed(robot: rd.Robot, q: FloatArray, positions: Named) -> FloatArray:
-    """A posture near ``q`` with some joints where they were told to be."""
+    """A closed posture near ``q`` with given positions of some joints."""
     for name, values in positions.items():
         q[_place(robot, "--start", name, values).q] = values
     if not (robot.nc and positions):
@@ -71,7 +71,7 @@ def _closed(robot: rd.Robot, q: FloatArray, positions: Named) -> FloatArray:
 
 
 def _moving(robot: rd.Robot, q: FloatArray, speeds: Named) -> FloatArray:
-    """Speeds at a posture that keep loops closed, with some joints as fast as they were told."""
+    """Speeds at a posture that are consistent with the loops, with given speeds of some joints."""
     v = np.zeros((*q.shape[:-1], robot.nv))
     for name, values in speeds.items():
         v[..., _place(robot, "--speed", name, values, speeds=True).v] = values

@@ -1,4 +1,4 @@
-"""Conditions that end a motion, as a person writes them: ``elbow > 1.2``."""
+"""The option ``--stop-when``: a condition that ends the motion, such as ``elbow > 1.2``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CONDITION = re.compile(r"\s*(speed of\s+)?(\S.*?)\s*([<>])\s*(\S+)\s*")
 
 
 def ending_event(text: str, robot: rd.Robot, q: FloatArray, v: FloatArray) -> rd.Event:
-    """The event that ends a motion where a condition begins to hold.
+    """Make the event that ends the motion when a condition becomes true.
 
     Parameters
     ----------

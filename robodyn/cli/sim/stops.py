@@ -1,4 +1,4 @@
-"""What stands at the limits of joints, as a person writes it: ``rigid,0.5``."""
+"""The option ``--stops``: stops at the limits of joints, such as ``rigid,0.5``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a simulation did, in words."""
+"""Summary of a simulation as text."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from robodyn.simulation.trajectory.trajectory import Trajectory
 
 __all__ = ["details", "in_one_line", "tracking_error"]
 
-#: More events are counted only.
+#: Largest number of events that are listed; further ones are only counted.
 TOLD = 20
 
 
 def in_one_line(run: Trajectory, arguments: argparse.Namespace, elapsed: float) -> str:
-    """Duration, steps, energy, closure and the time that it took."""
+    """Duration, steps, energy, loop closure and computing time in one line."""
     assert run.robot is not None
     until = float(run.t[-1])
     steps = math.ceil(until / arguments.step * (1.0 - 1e-12))
@@ -39,7 +39,7 @@ def in_one_line(run: Trajectory, arguments: argparse.Namespace, elapsed: float) 
 
 
 def _energy(run: Trajectory, arguments: argparse.Namespace) -> str:
-    """What was gained, and what nothing explains."""
+    """Change of energy, and the part that no work accounts for."""
     first, last = run.energy[0], run.energy[-1]
     gained = np.atleast_1d(last - first)
     told = f"energy gained {_from_to(gained[np.isfinite(gained)])} J"
@@ -62,7 +62,7 @@ def _from_to(x: FloatArray) -> str:
 
 
 def _largest(x: FloatArray) -> float:
-    """The largest magnitude; what is not known, after the end of a motion, does not count."""
+    """The largest magnitude, ignoring NaN after the end of a motion."""
     known = np.abs(x[np.isfinite(x)])
     return float(known.max(initial=0.0))
 
@@ -87,7 +87,7 @@ def details(run: Trajectory, control: Control, arguments: argparse.Namespace) ->
 
 
 def tracking_error(run: Trajectory, reference: Reference) -> FloatArray:
-    """How far motors are from what they follow, shape (n, ..., motors) [rad, m]."""
+    """Tracking errors of the motors, shape (n, ..., motors) [rad, m]."""
     assert run.robot is not None
     wanted = np.array([reference(t)[0] for t in run.t.tolist()])
     wanted = np.broadcast_to(wanted, run.q.shape)
@@ -95,7 +95,7 @@ def tracking_error(run: Trajectory, reference: Reference) -> FloatArray:
 
 
 def _share(robot: rd.Robot, run: Trajectory) -> str:
-    """How much of the motors' strength was asked for, where the file tells it."""
+    """Largest torques relative to the effort limits, where the file has these."""
     bounds = effort_bounds(robot)
     known = np.isfinite(bounds)
     if not known.any():

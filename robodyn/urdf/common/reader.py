@@ -67,7 +67,7 @@ class Reader:
         lost: bool = False,
         suggestion: str | None = None,
     ) -> None:
-        """Remember a problem with an element.
+        """Record a problem with an element.
 
         Parameters
         ----------
@@ -99,13 +99,13 @@ class Reader:
         )
 
     def warn(self, element: Element, message: str) -> None:
-        """Remember something that can be read, though it is not as it should be."""
+        """Record a warning about an element."""
         self.warnings.append(
             UrdfWarning(message, file=self.file, line=line_of(element), element=describe(element))
         )
 
     def take(self, other: Reader) -> None:
-        """Take over what the reader of another file has met."""
+        """Take over the findings of the reader of another file."""
         self.problems += other.problems
         self.warnings += other.warnings
         self.incomplete = self.incomplete or other.incomplete

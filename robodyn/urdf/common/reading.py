@@ -1,4 +1,4 @@
-"""What the readers of all kinds of documents take and give."""
+"""Inputs and results of the readers of all kinds of documents."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Document:
     ----------
     text : str
     file : str or None
-        Where it stands; ``None`` for text that was given as such.
+        Path of the file; ``None`` for text.
     kind : str
         One of those in `robodyn.urdf.common.document_kind`.
     root : Element or None
@@ -44,7 +44,7 @@ class Document:
 
 @dataclass(frozen=True)
 class Options:
-    """What `robodyn.load` was told of how to read."""
+    """Options of `robodyn.load` for reading."""
 
     packages: Packages = field(default_factory=Packages)
     xacro_args: Mapping[str, str] = field(default_factory=dict)
@@ -55,7 +55,7 @@ class Options:
 
 @dataclass
 class Reading:
-    """What came of reading.
+    """Result of reading a document.
 
     Attributes
     ----------
@@ -83,7 +83,7 @@ def bundled_robots() -> tuple[str, ...]:
 
 
 def open_document(source: Any) -> Document:
-    """The document that a path, a text or the name of a bundled robot means.
+    """Open the document that a path, a text or the name of a bundled robot refers to.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""How what was found in a file is told: an error, one warning, or records for other programs."""
+"""Reporting of findings in a file: as an error, as one warning, or as records."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ __all__ = ["announce", "as_warning", "record", "tell", "tolerable"]
 
 _NAMES = re.compile(r"'[^']*'|[-+.\d]+(e[-+]?\d+)?")
 
-#: How many different warnings are told; the others are counted.
+#: Largest number of different warnings that are shown; the others are counted.
 TOLD = 5
 
-#: How many other errors are told with the first one.
+#: Largest number of further errors that are shown with the first one.
 OTHERS = 8
 
 
 def tolerable(error: RobodynError) -> bool:
-    """Whether ``strict=False`` makes a warning of an error."""
+    """Whether ``strict=False`` turns an error into a warning."""
     return getattr(error, "leniently", None) is not None
 
 
 def as_warning(error: RobodynError) -> UrdfWarning:
-    """The warning that an error is where it is not to stop anything."""
+    """The warning that replaces an error with ``strict=False``."""
     done = getattr(error, "leniently", None)
     problem = getattr(error, "problem", None) or str(error)
     place: dict[str, Any] = {
@@ -38,7 +38,7 @@ def as_warning(error: RobodynError) -> UrdfWarning:
 def tell(
     found: Sequence[RobodynError], warned: Sequence[UrdfWarning], *, strict: bool = True
 ) -> None:
-    """Raise what is an error, or warn of the rest, in one warning.
+    """Raise the first error; otherwise give one warning about all findings.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def _all_places(alike: Sequence[UrdfWarning], file: str | None) -> str:
 
 
 def announce(found: Sequence[UrdfWarning]) -> None:
-    """Warn once, in one line, of each kind of thing found; ``robodyn check`` tells them singly."""
+    """Give one warning with a line for each kind of finding; ``robodyn check`` lists them all."""
     if not found:
         return
     if len(found) == 1:
@@ -117,13 +117,13 @@ def announce(found: Sequence[UrdfWarning]) -> None:
 def record(
     found: RobodynError | UrdfWarning | UrdfNote, source: str
 ) -> dict[str, str | int | None]:
-    """An error, a warning or a note as plain values, for editors and continuous integration.
+    """Convert an error, a warning or a note to plain values, for editors and CI.
 
     Parameters
     ----------
     found : RobodynError, UrdfWarning or UrdfNote
     source : str
-        What was checked, where the finding knows no file.
+        The file that was checked, if the finding does not name one.
 
     Returns
     -------

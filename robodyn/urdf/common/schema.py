@@ -1,8 +1,7 @@
-"""The elements and attributes that the reader reads, in one table, and those of other tools.
+"""The schema of URDF: elements and attributes that are read, and those of other tools.
 
-`ROOT` is the rule of ``<robot>``; each rule names the rules of the elements in it. What stands in
-no rule was misspelt, or stands in the wrong place, or belongs to a tool that we do not know:
-`robodyn.urdf.common.spelling` tells these apart.
+`ROOT` is the rule of ``<robot>``; each rule names the rules of the elements in it. A name in no
+rule is misspelt, misplaced, or belongs to an unknown tool: `robodyn.urdf.common.spelling` decides.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Rule:
-    """What an element may hold.
+    """Attributes and children that an element may have.
 
     Attributes
     ----------
@@ -38,9 +37,9 @@ class Rule:
     children : mapping of tag to Rule
         Elements that are read, and what they may hold.
     other_attributes, other_children : frozenset of str
-        Those that other tools read; accepted in silence, and what they hold is not looked at.
+        Names that other tools read. They are accepted, and their content is not checked.
     unknown : {"error", "warning", "misplaced", "misspelt"}
-        What is said of names that are not listed. ``"warning"``: tools extend this element.
+        How names that are not listed are reported. ``"warning"``: tools extend this element.
         ``"misplaced"``: an element of other tools, where nothing is read; only what is read
         elsewhere is an error there. ``"misspelt"``: tools put anything there; only a misspelling of
         what is read is an error.

@@ -1,4 +1,4 @@
-"""Names in no rule of `robodyn.urdf.common.schema`: misspelt, out of place, or of other tools.
+"""Reports names that the schema does not have: misspelt, misplaced, or those of other tools.
 
 A name that is read here in another spelling, or is read elsewhere, is an error: passed over, it
 would leave another robot. A name that resembles nothing is a warning where tools are known to add
@@ -17,23 +17,23 @@ from robodyn.urdf.common.xml import Element, local_name
 
 __all__ = ["LOOKS_LIKE_CLOSURE", "check_spelling"]
 
-#: Tags that may close a loop; none of them is passed over.
+#: Tags that may close a loop. An unknown one is an error: ignoring it would change the mechanism.
 LOOKS_LIKE_CLOSURE = re.compile(
     r"loop|constraint|coupling|equality|closure|closed|connect|weld|cut_?joint|successor|sucessor"
     r"|predecessor|gear_?box",
     re.IGNORECASE,
 )
 
-#: What is left of a tag that lost its bracket or a quotation mark; a bracket too many is not.
+#: Remains of a tag that lacks a bracket or a quotation mark; a surplus bracket is none.
 _MARKUP = re.compile(r"[=\"']")
 
-#: A name longer than this is nobody's misspelling.
+#: Names longer than this are not compared with known ones.
 _LONGEST = 60
 
-#: So many unknown attributes of one element are looked at; to find what is meant takes long.
+#: Largest number of unknown attributes of an element that are compared, which is slow.
 _MOST = 100
 
-#: How like each other two names are of which one is the other misspelt; 1 is equal.
+#: Least similarity of a misspelt name to the known one; 1 means equal.
 _LIKENESS = 0.7
 
 #: Without these, or what they should have been, links and joints are not joined as the author
@@ -43,7 +43,7 @@ _GRAPH = frozenset(
     "predecessor successor sucessor".split()
 )
 
-#: Out of place, or not known, and yet written by exporters, without any meaning: a warning.
+#: Misplaced or unknown names that exporters write without any meaning: a warning.
 _HARMLESS = frozenset({("link", "origin"), ("parent", "type"), ("child", "type")})
 
 #: What a link, a joint or an inertia has once at most, and would have otherwise without it.

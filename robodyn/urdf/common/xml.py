@@ -1,4 +1,4 @@
-"""XML in and out: text to elements with line numbers, elements to text.
+"""Safe parsing of XML to elements with line numbers, and elements as text.
 
 Nothing is fetched, no entity is expanded, no document type is read, and a size limit comes first:
 a URDF needs none of these, and each has been used to attack a reader.
@@ -47,7 +47,7 @@ _ENCODING = re.compile(rb"\s*<\?xml\s[^>]*?encoding\s*=\s*[\"']([A-Za-z0-9._-]+)
 
 
 def read_bytes(path: Path) -> bytes:
-    """Content of a file, refused before reading if it is none or larger than ``MAX_BYTES``."""
+    """Content of a file; not read if it is not a regular file, or larger than ``MAX_BYTES``."""
     file = str(path)
     try:
         status = path.stat()
@@ -106,7 +106,7 @@ def decode(data: bytes, file: str | None = None) -> str:
 
 
 def decode_leniently(data: bytes, file: str | None = None) -> tuple[str, list[UrdfError]]:
-    """Text of the bytes, and what is wrong with them where they are not UTF-8.
+    """Decode bytes, and return a message if they are not UTF-8.
 
     Other readers take bytes as they come; outside of comments few files have letters that differ.
     """
@@ -166,7 +166,7 @@ def _without_document_type(text: str, file: str | None) -> str:
 
 
 def recovered(text: str, error: UrdfError) -> Element | None:
-    """Root element of text with faults of syntax that other readers pass over.
+    """Root element of text with syntax errors that other readers tolerate.
 
     Parameters
     ----------
@@ -191,7 +191,7 @@ def recovered(text: str, error: UrdfError) -> Element | None:
 
 
 def _passed_over(fault: str, message: str) -> str | None:
-    """What is done about a fault of syntax; ``""`` nothing, ``None`` if nothing can be done."""
+    """How a syntax error is tolerated; ``""`` if nothing is to be done, ``None`` if it is not."""
     if fault == "NS_ERR_UNDEFINED_NAMESPACE":
         return ""
     if fault == "ERR_DOCUMENT_END":
@@ -253,7 +253,7 @@ def _parser(recover: bool) -> etree.XMLParser:
 
 
 def _forgive_prefixes(text: str, error: etree.XMLSyntaxError, file: str | None) -> Element:
-    """Read text whose only fault is a prefix (``drake:``, ``controller:``) never declared."""
+    """Parse text whose only error is an undeclared prefix, such as ``drake:``."""
     undeclared = etree.ErrorTypes.NS_ERR_UNDEFINED_NAMESPACE
     if getattr(error, "code", None) == undeclared:
         parser = _parser(recover=True)
