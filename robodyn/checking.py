@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -35,6 +35,7 @@ def check_files(
     *,
     as_json: bool = False,
     options: Mapping[str, Any] | None = None,
+    wording: Callable[[str], str] = str,
 ) -> bool:
     """Print the findings in files, and return whether there is no error.
 
@@ -45,6 +46,8 @@ def check_files(
         Print a JSON list of records instead of text; see `robodyn.urdf.record`.
     options : mapping, optional
         How files are read: keyword arguments of `robodyn.load`.
+    wording : callable
+        Changes the text of messages, as the command line does with names of arguments.
     """
     options = options or {}
     reading = {name: options[name] for name in READING if name in options}
@@ -57,14 +60,16 @@ def check_files(
             errors, warned = errors + more, warned + held
         sound = sound and not errors
         everything: tuple[RobodynError | UrdfWarning | UrdfNote, ...] = (*errors, *warned, *notes)
-        records += [record(found, file) for found in everything]
+        for found in everything:
+            plain = record(found, file)
+            records.append(plain | {"message": wording(str(plain["message"]))})
         if as_json:
             continue
         for error in errors:
             done = getattr(error, "leniently", None)
-            print(f"{error} (--lenient: {done})" if done else error)
+            print(wording(str(error)) + (f" (--lenient: {done})" if done else ""))
         for warning in warned:
-            print(f"{warning} (warning)")
+            print(f"{wording(str(warning))} (warning)")
         for note in notes:
             first, line, rest = str(note).partition("\n")
             print(f"{first} (note){line}{rest}")

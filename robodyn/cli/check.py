@@ -7,6 +7,7 @@ from typing import Any
 
 from robodyn.checking import check_files
 from robodyn.cli.options.robot import add_robot_options, robot_options
+from robodyn.cli.options.wording import with_options
 
 __all__ = ["add_to"]
 
@@ -26,4 +27,6 @@ def add_to(commands: Any) -> None:
 
 def _check(arguments: argparse.Namespace) -> int:
     options = robot_options(arguments)
-    return 0 if check_files(arguments.file, as_json=arguments.json, options=options) else 2
+    files, as_json = arguments.file, arguments.json
+    sound = check_files(files, as_json=as_json, options=options, wording=with_options)
+    return 0 if sound else 2

@@ -10,13 +10,11 @@ from collections.abc import Sequence
 import robodyn as rd
 from robodyn.cli import check, convert, export, info, publish, view
 from robodyn.cli.options.robot import split_xacro_args
+from robodyn.cli.options.wording import with_options
 from robodyn.cli.sim import command as sim
 from robodyn.errors import RobodynError
 
 __all__ = ["main"]
-
-#: Arguments that notes of errors name, and what says the same on the command line.
-OPTIONS = {"strict=False": "--lenient", "allow_unphysical=True": "--allow-unphysical"}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -34,22 +32,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except (RobodynError, OSError) as error:
-        print(f"robodyn: {error}", file=sys.stderr)
+        print(f"robodyn: {with_options(str(error))}", file=sys.stderr)
         for note in getattr(error, "__notes__", ()):
-            print(_with_options(note), file=sys.stderr)
+            print(with_options(note), file=sys.stderr)
         return 2
     except (KeyboardInterrupt, Exception) as error:
         if not _interrupted(error):
             raise
         print("\nrobodyn: interrupted", file=sys.stderr)
         return 130
-
-
-def _with_options(note: str) -> str:
-    """A note of an error, with command line options in place of arguments of `rd.load`."""
-    for argument, option in OPTIONS.items():
-        note = note.replace(argument, option)
-    return note
 
 
 def _interrupted(error: BaseException | None) -> bool:

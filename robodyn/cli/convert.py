@@ -49,6 +49,8 @@ def _convert(arguments: argparse.Namespace) -> int:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         robot = rd.load(arguments.robot, **robot_options(arguments))
+    if robot.nc:
+        robot.neutral()  # raises an error if the loops do not close
     mechanism = robot.mechanism
     _check(mechanism, strict_tree=arguments.strict_tree)
     write(mechanism, out, strict_tree=arguments.strict_tree)

@@ -42,6 +42,11 @@ def add_robot_options(parser: argparse.ArgumentParser) -> None:
         help="axes this near to parallel or perpendicular are taken as such",
     )  # fmt: skip
     add_near(group)
+    group.add_argument(
+        "--closure-tolerance", metavar="GAP",
+        type=number("--closure-tolerance", above=0.0),
+        help="largest gap of closed loops: rad, or a part of their longest link (1e-6)",
+    )  # fmt: skip
 
 
 def robot_options(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -52,6 +57,7 @@ def robot_options(arguments: argparse.Namespace) -> dict[str, Any]:
         "allow_unphysical": arguments.allow_unphysical or None,
         "snap": arguments.snap,
         "near": near(arguments),
+        "closure_tolerance": arguments.closure_tolerance,
         "xacro_args": arguments.xacro_args or None,
     }
     return {name: value for name, value in options.items() if value is not None}

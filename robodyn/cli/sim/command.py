@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import robodyn as rd
+from robodyn.cli.options.wording import with_options
 from robodyn.cli.sim.arguments import add_arguments
 from robodyn.cli.sim.control import Control, control_of
 from robodyn.cli.sim.mechanism import Mechanism, mechanism
@@ -143,4 +144,4 @@ def _told() -> Iterator[None]:
             yield
         finally:
             for warning in caught:
-                print(f"robodyn: warning: {warning.message}", file=sys.stderr)
+                print(f"robodyn: warning: {with_options(str(warning.message))}", file=sys.stderr)

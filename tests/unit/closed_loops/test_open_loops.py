@@ -263,3 +263,31 @@ def test_a_loop_element_that_cannot_close_is_not_taken_for_a_second_parent():
     assert "second parent" not in str(caught.value)
     with pytest.raises(TopologyError, match="second parent"):
         rd.load(TOO_FAR.replace(' cut="true"', "")).neutral()
+
+
+def test_the_command_line_speaks_of_its_options(tmp_path, capsys):
+    """Errors name arguments of Python; on the command line they name what can be typed there."""
+    file = written(tmp_path, TOO_FAR)
+    for command in (["check", file], ["check", "--json", file], ["sim", file, "--no-plot"]):
+        assert main(command) == 2
+        said = "".join(capsys.readouterr())
+        assert "--near JOINT=POSITION" in said
+        assert "near={" not in said
+
+
+def test_the_tolerance_that_an_error_names_can_be_given_as_an_option(tmp_path, capsys):
+    text = NOTATIONS["loop"](exact).replace('xyz="0.5 0.0 0.0"', 'xyz="0.5 0.0007 0.0"')
+    file = written(tmp_path, text)
+    assert main(["check", file]) == 2
+    said = capsys.readouterr().out
+    assert "load with --closure-tolerance 0.0015" in said and "closure_tolerance" not in said
+    assert main(["check", file, "--closure-tolerance", "0.0015"]) == 0
+    assert "--closure-tolerance changes that" in capsys.readouterr().out
+    assert main(["check", file, "--closure-tolerance", "0"]) == 2
+
+
+def test_a_linkage_that_does_not_close_is_not_converted(tmp_path, capsys):
+    out = tmp_path / "new.urdf"
+    assert main(["convert", written(tmp_path, TOO_FAR), str(out)]) == 2
+    assert "do not close" in capsys.readouterr().err
+    assert not out.exists()
