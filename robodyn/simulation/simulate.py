@@ -86,10 +86,10 @@ def simulate(
     wrenches : mapping or callable, optional
         External wrenches by link, shape (6,) [N, N m]; a callable gets ``(t, q, v)``.
     integrator : str
-        A key of `robodyn.simulation.INTEGRATORS`: explicit methods of fixed steps (``"euler"``,
-        ``"semi_implicit"``, ``"midpoint"``, ``"heun"``, ``"rk4"``), ``"adaptive"`` ones within
-        each step, the ``"variational"`` one, an ``"implicit"`` one for stiff motions, ``"auto"``,
-        and scipy's (``"scipy:Radau"``, ...). docs/integrators.md says which to choose.
+        A key of `robodyn.simulation.INTEGRATORS`: explicit methods of fixed steps (``"rk4"``,
+        ``"semi_implicit"``, ...), ``"adaptive"`` ones within each step, the ``"variational"`` one,
+        an ``"implicit"`` one for stiff motions, ``"auto"``, and scipy's (``"scipy:Radau"``, ...).
+        docs/integrators.md says which to choose.
     events : sequence of Event, or of callables
         What happens within the motion, and what it changes then: see `robodyn.Event`. A plain
         function ``(t, q, v) -> float`` ends the motion where it reaches or crosses zero; the last

@@ -83,11 +83,11 @@ def push(t, q, v):
 def starts(robot, n, seed=0):
     """States with closed loops, near the neutral posture."""
     rng = np.random.default_rng(seed)
-    time = 0.0 if robot.depends_on_time else None
-    q = np.tile(robot.at(time).neutral(), (n, 1))
+    now = robot.at(0.0)
+    q = np.tile(now.neutral(), (n, 1))
     if robot.nc:
         v = rng.uniform(-0.5, 0.5, (n, robot.nv))
-        return q, np.array([robot.at(time).consistent_velocity(*x) for x in zip(q, v, strict=True)])
+        return q, np.array([now.consistent_velocity(*x) for x in zip(q, v, strict=True)])
     q = robot.integrate(q, rng.uniform(-0.5, 0.5, (n, robot.nv)))
     return q, rng.uniform(-0.5, 0.5, (n, robot.nv))
 

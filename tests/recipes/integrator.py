@@ -1,4 +1,4 @@
-"""Ralston's method of third order: its file, and its name in the list of explicit methods."""
+"""Ralston's method of third order: its file."""
 
 FILES = {
     "robodyn/simulation/integrators/ralston.py": '''"""Ralston's method of third order."""
@@ -8,15 +8,6 @@ from robodyn.simulation.integrators.runge_kutta import RungeKutta
 METHOD = RungeKutta(3, ((), (0.5,), (0.0, 0.75)), (2 / 9, 1 / 3, 4 / 9))
 ''',
 }
-
-LINES = [
-    (
-        "robodyn/simulation/integrators/__init__.py",
-        '    "rk4": rk4.METHOD,\n',
-        '    "ralston": ralston.METHOD,\n',
-    ),
-    ("robodyn/simulation/integrators/__init__.py", "    rk4,\n", "    ralston,\n"),
-]
 
 USE = """
 import numpy as np

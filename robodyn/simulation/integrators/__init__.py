@@ -1,44 +1,45 @@
-"""Methods that move a state through time, by name."""
+"""Methods that move a state through time, by name: one file a method.
+
+Every file of this folder that has a constant ``METHOD`` is a method of the file's name, and every
+entry of a constant ``METHODS`` is one, too; nothing else names them.
+"""
 
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import math
+import pkgutil
+from typing import cast
 
 from robodyn.errors import SettingsError, UnknownNameError
-from robodyn.simulation.integrators import (
-    adaptive,
-    auto,
-    euler,
-    heun,
-    implicit,
-    midpoint,
-    rk4,
-    scipy_methods,
-    semi_implicit,
-    variational,
-)
 from robodyn.simulation.integrators.method import Coordinates, Integrator, Solver
 
 __all__ = ["EXPLICIT", "INTEGRATORS", "Coordinates", "Integrator", "explicit", "integrator"]
 
-#: Integrator methods of fixed steps.
-EXPLICIT: dict[str, Integrator] = {
-    "euler": euler.METHOD,
-    "semi_implicit": semi_implicit.METHOD,
-    "midpoint": midpoint.METHOD,
-    "heun": heun.METHOD,
-    "rk4": rk4.METHOD,
-}
+
+def _found() -> dict[str, Integrator | Solver]:
+    """The methods of this folder: those of fixed steps first, by order and name, then solvers."""
+    found: dict[str, Integrator | Solver] = {}
+    for module in pkgutil.iter_modules(__path__):
+        text = importlib.import_module(f"{__name__}.{module.name}")
+        found |= getattr(text, "METHODS", {})
+        if hasattr(text, "METHOD"):
+            found[module.name] = text.METHOD
+    return dict(sorted(found.items(), key=lambda item: (_solves(item[1]), item[1].order, item[0])))
+
+
+def _solves(method: Integrator | Solver) -> bool:
+    """Whether a method solves for its steps or chooses them."""
+    return not hasattr(method, "step")
+
 
 #: All methods.
-INTEGRATORS: dict[str, Integrator | Solver] = {
-    **EXPLICIT,
-    "adaptive": adaptive.METHOD,
-    "variational": variational.METHOD,
-    "implicit": implicit.METHOD,
-    "auto": auto.METHOD,
-    **scipy_methods.METHODS,
+INTEGRATORS: dict[str, Integrator | Solver] = _found()
+
+#: Explicit methods of fixed steps.
+EXPLICIT = {
+    name: cast(Integrator, method) for name, method in INTEGRATORS.items() if not _solves(method)
 }
 
 

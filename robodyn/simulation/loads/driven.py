@@ -18,7 +18,15 @@ from robodyn.motion.joint_path import JointPath
 from robodyn.robot import Robot
 from robodyn.tolerances import QUATERNION_NORM
 
-__all__ = ["Driven", "DrivenPath", "PathOfTime", "driven_joints", "driven_places", "independent"]
+__all__ = [
+    "Driven",
+    "DrivenPath",
+    "DrivenPlaces",
+    "PathOfTime",
+    "driven_joints",
+    "driven_places",
+    "independent",
+]
 
 Indices = NDArray[np.intp]
 PathOfTime = JointPath | Callable[[float], tuple[ArrayLike, ArrayLike, ArrayLike]]
@@ -180,10 +188,30 @@ def driven_joints(
     return Driven(robot.nv, paths)
 
 
-def driven_places(
-    robot: Robot, controlled: Iterable[str], locked: Iterable[str]
-) -> tuple[list[int], list[int], list[int]]:
-    """Where driven coordinates and speeds stand, and speeds of locked joints, each ascending.
+@dataclass(frozen=True)
+class DrivenPlaces:
+    """Which coordinates and speeds are known beforehand, each ascending.
+
+    Attributes
+    ----------
+    coordinates, speeds : list of int
+        Of joints that follow paths.
+    still : list of int
+        Speeds of joints that stand still.
+    """
+
+    coordinates: list[int]
+    speeds: list[int]
+    still: list[int]
+
+    @property
+    def all_speeds(self) -> tuple[int, ...]:
+        """Driven and locked, ascending."""
+        return tuple(sorted([*self.speeds, *self.still]))
+
+
+def driven_places(robot: Robot, controlled: Iterable[str], locked: Iterable[str]) -> DrivenPlaces:
+    """Which coordinates and speeds the names of joints stand for.
 
     Raises
     ------
@@ -199,7 +227,7 @@ def driven_places(
     ]
     coordinates, speeds = (sorted(int(k) for pair in moving for k in pair[i]) for i in (0, 1))
     _refuse_twice([*speeds, *still])
-    return coordinates, speeds, sorted(still)
+    return DrivenPlaces(coordinates, speeds, sorted(still))
 
 
 def _refuse_twice(speeds: Sequence[int]) -> None:

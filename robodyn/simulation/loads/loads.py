@@ -19,7 +19,7 @@ from robodyn.simulation.loads.prescribed_loads import PrescribedLoads
 from robodyn.simulation.loads.step_functions import StepFunctions, functions_of
 from robodyn.simulation.loads.tables import LoadsAt
 
-__all__ = ["Loads", "loads_on"]
+__all__ = ["BASE", "Loads", "loads_on"]
 
 #: What the parts of a motion of the base are called among the inputs of functions.
 BASE = {"base_pose": "pose", "base_twist": "twist", "base_acceleration": "acceleration"}

@@ -26,7 +26,7 @@ from robodyn.simulation.loads.step_functions import StepFunctions
 from robodyn.simulation.loads.tables import LoadsAt
 from robodyn.simulation.sensitivity.acceleration_derivatives import AccelerationDerivatives
 from robodyn.simulation.sensitivity.dual_array import DualArray
-from robodyn.simulation.step.step import CORRECTIONS, close_loops
+from robodyn.simulation.step.operations.step import CORRECTIONS, close_loops
 from robodyn.tolerances import LOOP_DRIFT
 
 __all__ = ["DualOperations"]

@@ -82,7 +82,7 @@ def step_derivatives(
         States, and forces that are held in the step [N m, N].
     step : float [s]
     integrator : str
-        An explicit one: ``"rk4"``, ``"semi_implicit"``, ``"euler"``, ``"midpoint"``, ``"heun"``.
+        An explicit one: a key of `robodyn.simulation.integrators.EXPLICIT`.
     parameters : bool
         Also derivatives by ``robot.inertial_parameters``.
     base : callable, optional

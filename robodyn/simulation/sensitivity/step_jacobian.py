@@ -21,7 +21,7 @@ from robodyn.simulation.loads.tables import LoadsAt
 from robodyn.simulation.sensitivity.acceleration_derivatives import AccelerationDerivatives
 from robodyn.simulation.sensitivity.dual_array import DualArray
 from robodyn.simulation.sensitivity.dual_operations import DualOperations
-from robodyn.simulation.step.step import step
+from robodyn.simulation.step.operations.step import step
 
 __all__ = ["StepJacobian"]
 

@@ -20,7 +20,7 @@ from robodyn.simulation.integrators.method import Integrator
 from robodyn.simulation.loads.loads import Loads
 from robodyn.simulation.loads.tables import LoadsAt, instants
 from robodyn.simulation.step.machine_code.step_program import StepProgram, step_program
-from robodyn.simulation.step.machine_code.variant import Plan
+from robodyn.simulation.step.machine_code.variant import StepVariant
 
 __all__ = ["CompiledMotion"]
 
@@ -38,17 +38,17 @@ _RUN = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, c
 _programs: Memo[tuple[StepProgram, Any]] = Memo()
 
 
-def _loaded(integrator: Integrator, plan: Plan) -> tuple[StepProgram, Any]:
+def _loaded(integrator: Integrator, variant: StepVariant) -> tuple[StepProgram, Any]:
     """The machine code of an integrator, made once."""
 
     def make() -> tuple[StepProgram, Any]:
-        program = step_program(integrator, plan)
+        program = step_program(integrator, variant)
         address, engine = load_program(program.ir, "run", long=True)
         run = _RUN(address)
         run.engine = engine  # type: ignore[attr-defined]
         return program, run
 
-    return _programs.get((integrator, plan), make)
+    return _programs.get((integrator, variant), make)
 
 
 def _memory(name: str) -> int:
@@ -125,7 +125,7 @@ class CompiledMotion:
         #: Inputs of dynamics before those of the loads.
         self._state = 4 if self._driven else 3
         self._functions, self._times = functions, np.ascontiguousarray(times)
-        self._plan = Plan(
+        self._variant = variant = StepVariant(
             flat=functions.integrate is None,
             driven=bool(self._driven),
             closed=functions.corrections is not None,
@@ -135,23 +135,23 @@ class CompiledMotion:
             corrections=len(functions.corrections.inputs) - 2 if functions.corrections else 0,
             cut=controller is not None and effort is not None,
         )
-        self._program, self._run = _loaded(integrator, self._plan)
-        self._words = np.zeros(len(self._plan.words), np.int64)
-        self._place = {name: k for k, name in enumerate(self._plan.words)}
+        self._program, self._run = _loaded(integrator, variant)
+        self._table = np.zeros(len(variant.arguments), np.int64)
+        self._place = {name: k for k, name in enumerate(variant.arguments)}
         self._reached = np.zeros(len(self.q), np.int64)
         self._stuck = np.zeros(len(self.q), np.int64)
         self._kept: dict[str, Any] = {}
         self._tabled = (0, 0)
         self._first, self._before = self._place["first"], self._place["before"]
-        self._address = self._words.ctypes.data
+        self._address = self._table.ctypes.data
         self._run_address = ctypes.cast(self._run, ctypes.c_void_p).value or 0
         self._fill(effort)
 
-    # -- the table of words -------------------------------------------------------------------
+    # -- the table of arguments ---------------------------------------------------------------
 
     def _set(self, **values: int) -> None:
         for name, value in values.items():
-            self._words[self._place[name]] = value
+            self._table[self._place[name]] = value
 
     def _point(self, name: str, array: Any) -> None:
         """Tell an address, and keep what is there."""
@@ -165,7 +165,7 @@ class CompiledMotion:
         of_q, of_v, single = self._program.room
         room = block * (of_q * nq + of_v * nv + single)
         self._set(nq=nq, nv=nv, robots=n, block=block, room=room, end=len(self._times) - 1)
-        self._set(nodes=len(self._program.parts))
+        self._set(instants=len(self._program.instants))
         self._set(allocate=_memory("Malloc"), free=_memory("Free"))
         own = self._functions
         for name in ("dynamics", "integrate", "rate", "corrections"):
@@ -189,7 +189,7 @@ class CompiledMotion:
             self._point("driven_q", coordinates)
             self._point("driven_v", speeds)
             self._point("free_v", np.ascontiguousarray(driven.free, np.int64))
-            self._set(ncd=len(coordinates), nd=len(speeds), nf=len(driven.free))
+            self._set(driven_nq=len(coordinates), driven_nv=len(speeds), free_nv=len(driven.free))
 
     def samples(self, arrays: Sequence[FloatArray], first: int = 0, every: int = 1) -> None:
         """Where samples from a step on go: q, v, a and tau, shape (samples, [n,] ...).
@@ -207,7 +207,7 @@ class CompiledMotion:
 
     def begin_samples(self, first: int) -> None:
         """Let samples go to the same place again, those of every step from ``first`` on."""
-        self._words[self._before] = first
+        self._table[self._before] = first
 
     def ask(self, first: int) -> Asked | None:
         """Ask functions of time for the steps from one on, as many as tables hold.
@@ -219,7 +219,7 @@ class CompiledMotion:
         if self._tabled[0] <= first and needed <= self._tabled[1]:
             return None
         times = self._times[first : first + self._rows]
-        at = instants(self._times[first : first + self._rows + 1], self._program.parts)
+        at = instants(self._times[first : first + self._rows + 1], self._program.instants)
         given = self._loads.at(at[: len(times)].reshape(-1))
         signals = []
         if self.controller is not None:
@@ -281,18 +281,18 @@ class CompiledMotion:
 
     def _until(self, first: int, last: int, final: bool, rescue: Rescue) -> None:
         """The same while tables hold."""
-        words, place = self._words, self._place
-        words[place["last"]], words[place["final"]] = last, final
+        table, place = self._table, self._place
+        table[place["last"]], table[place["final"]] = last, final
         if len(self.q) == 1:  # the usual case, in few words
             while True:
-                words[self._first] = first
+                table[self._first] = first
                 self._run(0, 1, self._address, None)
                 if not self._stuck[0]:
                     return
                 first = int(self._reached[0])
                 self._stuck[0] = 0
                 rescue(first - 1, 0)
-        self._words[self._first] = first
+        self._table[self._first] = first
         self._reached[:] = last
         self._in_threads(last - first + final)
         if not self._stuck.any():
@@ -303,7 +303,7 @@ class CompiledMotion:
             for r in begin + np.flatnonzero(self._stuck[begin:end]):
                 self._stuck[r] = 0
                 rescue(first - 1, int(r))
-            self._words[self._first] = first
+            self._table[self._first] = first
             self._reached[begin:end] = last
             self._run(begin, end, self._address, None)
             waiting = sorted(waiting + self._waiting(begin, end))

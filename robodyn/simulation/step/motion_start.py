@@ -7,7 +7,7 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.errors import AssemblyError, InconsistentStateError, SingularError
 from robodyn.robot import Robot
-from robodyn.simulation.step.numeric import NumericOperations
+from robodyn.simulation.step.operations.numeric import NumericOperations
 from robodyn.tolerances import LOOP_OPEN
 
 __all__ = ["closed_start"]

@@ -23,8 +23,8 @@ from robodyn.simulation.integrators.method import (
 from robodyn.simulation.loads.loads import Loads
 from robodyn.simulation.step.compiled_motion import CompiledMotion
 from robodyn.simulation.step.motion_start import closed_start
-from robodyn.simulation.step.numeric import NumericOperations
-from robodyn.simulation.step.step import end_of_step, step
+from robodyn.simulation.step.operations.numeric import NumericOperations
+from robodyn.simulation.step.operations.step import end_of_step, step
 from robodyn.simulation.trajectory.states.event_record import EventRecord
 
 __all__ = ["Stepper"]

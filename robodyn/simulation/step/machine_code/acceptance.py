@@ -5,14 +5,15 @@ from __future__ import annotations
 from robodyn.codegen.llvm.builder.code import Number, Variable
 from robodyn.codegen.llvm.builder.rows import Buffer
 from robodyn.simulation.step.machine_code.block import Block
-from robodyn.simulation.step.machine_code.variant import DIVERGED, Plan
+from robodyn.simulation.step.machine_code.variant import StepVariant
+from robodyn.simulation.step.operations.step import DIVERGED
 
-__all__ = ["carry_on"]
+__all__ = ["accept_step"]
 
 
-def carry_on(
+def accept_step(
     block: Block,
-    plan: Plan,
+    variant: StepVariant,
     k: Number,
     new: tuple[Buffer, Buffer],
     gaps: Buffer | None,
@@ -30,7 +31,7 @@ def carry_on(
             total.add(x.get(i) * x.get(i))
     if gaps is not None:
         for r in code.each(block.count):
-            open_loops.add(code.choose(gaps.get(r) < plan.apart, code.integer(0), 1))
+            open_loops.add(code.choose(gaps.get(r) < variant.apart, code.integer(0), 1))
     fine = (total.value < DIVERGED) & open_loops.value.equals(0)
     with code.when(fine):
         for name, x in zip("qv", new, strict=True):
@@ -38,25 +39,30 @@ def carry_on(
     with code.when(~fine):
         going.value = 0
         for r in code.each(block.count):
-            _leave(block, plan, k, r, new, gaps)
+            _accept_robot(block, variant, k, r, new, gaps)
 
 
-def _leave(
-    block: Block, plan: Plan, k: Number, r: Number, new: tuple[Buffer, Buffer], gaps: Buffer | None
+def _accept_robot(
+    block: Block,
+    variant: StepVariant,
+    k: Number,
+    r: Number,
+    new: tuple[Buffer, Buffer],
+    gaps: Buffer | None,
 ) -> None:
     """Carry a robot on if its own state is fine."""
-    code, words = block.code, block.words
+    code, table = block.code, block.table
     fine = _small(new[0], r, block.nq) & _small(new[1], r, block.nv)
     if gaps is not None:
-        fine = fine & (gaps.get(r) < plan.apart)
-    words.indices("reached").put(k + 1, block.first + r)
+        fine = fine & (gaps.get(r) < variant.apart)
+    table.indices("reached").put(k + 1, block.first + r)
     with code.when(fine):
         for name, source, width in (("q", new[0], block.nq), ("v", new[1], block.nv)):
-            target = words.array(name).part((block.first + r) * width)
+            target = table.array(name).part((block.first + r) * width)
             for j in code.each(width):
                 target.put(j, source.get(r * width + j))
     with code.when(~fine):
-        words.indices("stuck").put(1, block.first + r)
+        table.indices("stuck").put(1, block.first + r)
 
 
 def _small(x: Buffer, r: Number, width: Number) -> Number:

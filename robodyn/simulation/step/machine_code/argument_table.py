@@ -5,7 +5,7 @@ from __future__ import annotations
 from robodyn.codegen.llvm.builder.code import Code, Indices, Number
 from robodyn.codegen.llvm.builder.rows import Buffer
 
-__all__ = ["Words", "words_of"]
+__all__ = ["ArgumentTable", "argument_names"]
 
 #: Sizes; steps (from, to, whether the last instant is recorded, steps between samples, last step
 #: of all, samples before those there is room for); robots, and most of them in a block; numbers of
@@ -13,7 +13,7 @@ __all__ = ["Words", "words_of"]
 #: speeds, and free speeds; numbers of the state of a controller, and those that are recorded.
 NUMBERS = (
     "nq", "nv", "first", "last", "final", "every", "end", "before", "robots", "block", "room",
-    "nodes", "table", "ncd", "nd", "nf", "state_size", "recorded",
+    "instants", "table", "driven_nq", "driven_nv", "free_nv", "state_size", "recorded",
 )  # fmt: skip
 
 #: Functions of the robot, and memory of Python.
@@ -30,8 +30,8 @@ ARRAYS = (
 )  # fmt: skip
 
 
-def words_of(dynamics: int, control: int, corrections: int) -> tuple[str, ...]:
-    """Names of all words, for so many inputs besides the state and forces, of each function.
+def argument_names(dynamics: int, control: int, corrections: int) -> tuple[str, ...]:
+    """Names of all arguments, for so many inputs besides the state and forces, of each function.
 
     Each of them has an address, and how many numbers it is from one row of its table to the next,
     and from one robot to the next.
@@ -39,18 +39,18 @@ def words_of(dynamics: int, control: int, corrections: int) -> tuple[str, ...]:
     extra = [f"dynamics{k}" for k in range(dynamics)]
     extra += [f"control{k}" for k in range(control)]
     extra += [f"corrections{k}" for k in range(corrections)]
-    of_extra = [word for name in extra for word in (name, f"{name}_step", f"{name}_row")]
+    of_extra = [name for x in extra for name in (x, f"{x}_step", f"{x}_row")]
     return (*NUMBERS, *FUNCTIONS, *ARRAYS, *of_extra)
 
 
-class Words:
+class ArgumentTable:
     """The table, as the program reads it.
 
     Parameters
     ----------
     code : Code
     names : sequence of str
-        From `words_of`.
+        From `argument_names`.
     """
 
     def __init__(self, code: Code, names: tuple[str, ...]) -> None:
@@ -59,11 +59,11 @@ class Words:
 
     def number(self, name: str) -> Number:
         """A size."""
-        return Indices(self._code, "%words", "i64").get(self._place[name])
+        return Indices(self._code, "%table", "i64").get(self._place[name])
 
     def pointer(self, name: str) -> str:
         """An address."""
-        at = self._code.put(f"getelementptr ptr, ptr %words, i64 {self._place[name]}", "")
+        at = self._code.put(f"getelementptr ptr, ptr %table, i64 {self._place[name]}", "")
         return self._code.put(f"load ptr, ptr {at.name}", "").name
 
     def array(self, name: str) -> Buffer:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from robodyn.codegen.llvm.builder.code import Code, Number
 from robodyn.codegen.llvm.builder.rows import Buffer, Rows
-from robodyn.simulation.step.machine_code.argument_table import Words
+from robodyn.simulation.step.machine_code.argument_table import ArgumentTable
 
-__all__ = ["Block"]
+__all__ = ["Block", "Given"]
+
+#: Address of each input and output of a function, and numbers from robot to robot.
+Given = list[tuple[str, Number | int]]
 
 
 class Block:
@@ -15,7 +20,7 @@ class Block:
     Parameters
     ----------
     code : Code
-    words : Words
+    table : ArgumentTable
     room : Buffer
         Memory to work in.
     first, count : Number
@@ -23,11 +28,11 @@ class Block:
     """
 
     def __init__(
-        self, code: Code, words: Words, room: Buffer, first: Number, count: Number
+        self, code: Code, table: ArgumentTable, room: Buffer, first: Number, count: Number
     ) -> None:
-        self.code, self.words, self.first, self.count = code, words, first, count
-        self._room, self._most = room, words.number("block")
-        self.nq, self.nv = words.number("nq"), words.number("nv")
+        self.code, self.table, self.first, self.count = code, table, first, count
+        self._room, self._most = room, table.number("block")
+        self.nq, self.nv = table.number("nq"), table.number("nv")
         #: Buffers that were handed out, by how many numbers of a robot they hold.
         self.taken = {"q": 0, "v": 0, "1": 0}
 
@@ -40,7 +45,7 @@ class Block:
     def width(self, kind: str) -> Number | int:
         """Numbers of a robot: positions, speeds, one, or the state of its controller ``"s"``."""
         if kind == "s":
-            return self.words.number("state_size")
+            return self.table.number("state_size")
         return {"q": self.nq, "v": self.nv}.get(kind, 1)
 
     def size(self, kind: str) -> Number:
@@ -49,7 +54,7 @@ class Block:
 
     def state(self, name: str, kind: str) -> Buffer:
         """An array over all robots, at the first of the block."""
-        return self.words.array(name).part(self.first * self.width(kind))
+        return self.table.array(name).part(self.first * self.width(kind))
 
     def kept(self, rows: Rows, kind: str) -> Buffer:
         """An expression in memory."""
@@ -64,11 +69,16 @@ class Block:
 
     def extra(self, name: str, row: Number) -> tuple[str, Number]:
         """Address of an input from a table, and from robot to robot."""
-        step, width = self.words.number(f"{name}_step"), self.words.number(f"{name}_row")
-        return self.words.array(name).at(row * step + self.first * width), width
+        step, width = self.table.number(f"{name}_step"), self.table.number(f"{name}_row")
+        return self.table.array(name).at(row * step + self.first * width), width
 
-    def call(self, function: str, given: list[tuple[str, Number | int]]) -> None:
-        """Call a function of rows: address of each input and output, from robot to robot."""
+    def addresses(self, arrays: Sequence[Buffer], kinds: str) -> Given:
+        """Of arrays, as inputs or outputs of a function."""
+        pairs = zip(arrays, kinds, strict=True)
+        return [(array.pointer, self.width(kind)) for array, kind in pairs]
+
+    def call(self, function: str, given: Given) -> None:
+        """Call a function of rows."""
         code, n = self.code, len(given)
         pointers, strides = (code.slot(f"[{n} x {kind}]") for kind in ("ptr", "i64"))
         for k, (pointer, stride) in enumerate(given):
@@ -76,5 +86,5 @@ class Block:
             code.do(f"store ptr {pointer}, ptr {at}")
             at = code.put(f"getelementptr i64, ptr {strides}, i64 {k}", "").name
             code.do(f"store i64 {code.text(stride, 'i64')}, ptr {at}")
-        address = self.words.pointer(function)
+        address = self.table.pointer(function)
         code.do(f"call void {address}(i64 0, i64 {self.count.name}, ptr {pointers}, ptr {strides})")

@@ -1,25 +1,18 @@
-"""What shapes the program of a motion, and the numbers that end one."""
+"""What shapes the program of a motion."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
 
-from robodyn.simulation.step.machine_code.argument_table import words_of
+from robodyn.simulation.step.machine_code.argument_table import argument_names
 from robodyn.tolerances import LOOP_APART, LOOP_OPEN
 
-__all__ = ["DIVERGED", "NEWTON", "Plan"]
-
-#: Newton steps that correct drift, at most.
-NEWTON = 8
-
-#: Sum of squares of a state that is no motion any more [m^2, rad^2, ...]: its fourth power, as in
-#: constraints over speeds and their determinants, is still a number.
-DIVERGED = 1e60
+__all__ = ["StepVariant"]
 
 
 @dataclass(frozen=True)
-class Plan:
+class StepVariant:
     """What shapes the program.
 
     Attributes
@@ -49,9 +42,9 @@ class Plan:
     cut: bool = False
 
     @cached_property
-    def words(self) -> tuple[str, ...]:
-        """Names of the words of the table."""
-        return words_of(self.dynamics, max(self.control, 0), self.corrections)
+    def arguments(self) -> tuple[str, ...]:
+        """Names of the arguments in the table."""
+        return argument_names(self.dynamics, max(self.control, 0), self.corrections)
 
     @property
     def apart(self) -> float:

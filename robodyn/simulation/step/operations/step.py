@@ -1,7 +1,7 @@
 """One step of a robot in time: the only text of it.
 
-It adds and scales values, and asks `Operations` for all else. With `step/numeric.py` it computes
-with numbers, with `step/symbolic.py` it becomes a function of straight-line code, with
+It adds and scales values, and asks `Operations` for all else. With `numeric.py` it computes with
+numbers, with `symbolic.py` it becomes a function of straight-line code, with
 `step/machine_code/operations.py` the machine code of many steps of many robots, and with
 `sensitivity/dual_operations.py` it carries derivatives along.
 """
@@ -13,10 +13,14 @@ from typing import Any, Protocol
 
 from robodyn.simulation.integrators.method import Coordinates, Integrator
 
-__all__ = ["CORRECTIONS", "Operations", "close_loops", "end_of_step", "step"]
+__all__ = ["CORRECTIONS", "DIVERGED", "Operations", "close_loops", "end_of_step", "step"]
 
 #: Corrections that close loops, at most, before the last one.
 CORRECTIONS = 8
+
+#: Sum of squares of a state that is no motion any more [m^2, rad^2, ...]: its fourth power, as in
+#: constraints over speeds and their determinants, is still a number.
+DIVERGED = 1e60
 
 
 class Operations(Protocol):

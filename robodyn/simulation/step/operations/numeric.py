@@ -11,8 +11,7 @@ from robodyn.arrays import all_finite
 from robodyn.errors import AssemblyError, ShapeError
 from robodyn.simulation.integrators.method import coordinates_of
 from robodyn.simulation.loads.loads import Loads
-from robodyn.simulation.step.machine_code.variant import DIVERGED
-from robodyn.simulation.step.step import CORRECTIONS, close_loops
+from robodyn.simulation.step.operations.step import CORRECTIONS, DIVERGED, close_loops
 from robodyn.tolerances import LOOP_APART, LOOP_DRIFT, LOOP_OPEN
 
 __all__ = ["NumericOperations", "check_bounds"]

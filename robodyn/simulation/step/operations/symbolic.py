@@ -1,0 +1,157 @@
+"""The operations of a step with symbols: a step becomes straight-line code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+
+import numpy as np
+
+from robodyn.array_types import Array
+from robodyn.codegen import Function
+from robodyn.simulation.integrators.method import Coordinates, coordinates
+from robodyn.simulation.loads.driven import DrivenPlaces
+from robodyn.simulation.loads.step_functions import StepFunctions
+from robodyn.simulation.step.operations.instants import Instant
+from robodyn.simulation.step.operations.step import close_loops
+from robodyn.symbolic.inline import inline
+from robodyn.symbolic.scalar import Number
+
+__all__ = ["SymbolicInputs", "SymbolicOperations"]
+
+#: Corrections that close loops before the last one. Straight-line code has no branch, so that all
+#: states are corrected so often, and none more often. As the gap is squared by each, two leave
+#: nothing but rounding of what a step opens, as long as the motion resembles one.
+CORRECTIONS = 2
+
+#: Corrections of position and velocity, and the gap.
+Corrections = tuple[Array, Array, Array]
+
+
+class SymbolicInputs:
+    """Inputs of a step as arrays of symbols.
+
+    Parameters
+    ----------
+    numbers : mapping of str to sequence of Number
+        All numbers of each input.
+    instants : mapping of str to sequence of float
+        Of inputs that have a row for each of some instants: the parts of the step.
+    h : float [s]
+    """
+
+    def __init__(
+        self,
+        numbers: Mapping[str, Sequence[Number]],
+        instants: Mapping[str, Sequence[float]],
+        h: float,
+    ) -> None:
+        self._numbers, self._instants, self._h = numbers, instants, h
+
+    def array(self, name: str) -> Array:
+        """All numbers of an input."""
+        array = np.empty(len(self._numbers[name]), object)
+        array[:] = self._numbers[name]
+        return array
+
+    def at(self, name: str, t: Instant) -> Array:
+        """What an input is at an instant of the step."""
+        if name == "t":
+            return np.array(self.array("t") + t.part * self._h, object)
+        if name not in self._instants:
+            return self.array(name)
+        instants = self._instants[name]
+        return np.asarray(self.array(name).reshape(len(instants), -1)[instants.index(t.part)])
+
+
+class SymbolicOperations:
+    """Operations with arrays of symbols.
+
+    Parameters
+    ----------
+    functions : StepFunctions
+    driven : DrivenPlaces
+    inputs : SymbolicInputs
+    """
+
+    def __init__(
+        self, functions: StepFunctions, driven: DrivenPlaces, inputs: SymbolicInputs
+    ) -> None:
+        self._functions, self._driven, self._inputs = functions, driven, inputs
+
+    @cached_property
+    def coordinates(self) -> Coordinates:
+        """How positions move by twists."""
+        integrate, rate = self._functions.integrate, self._functions.rate
+        if integrate is None or rate is None:
+            return coordinates()
+        return coordinates(
+            lambda q, u: _called(integrate, q, u)[0], lambda u, v: _called(rate, u, v)[0]
+        )
+
+    def drive(self, t: Instant, q: Array, v: Array) -> Array | None:
+        """Put driven joints in place; their accelerations, none without any."""
+        driven = self._driven
+        v[driven.still] = 0.0
+        if driven.speeds:
+            q[driven.coordinates] = self._inputs.at("driven_position", t)
+            v[driven.speeds] = self._inputs.at("driven_velocity", t)
+        return self.driving(t, len(v))
+
+    def driving(self, t: Instant, nv: int) -> Array | None:
+        """Accelerations of driven joints."""
+        if not self._driven.all_speeds:
+            return None
+        wanted = np.zeros(nv, object)
+        if self._driven.speeds:
+            wanted[self._driven.speeds] = self._inputs.at("driven_acceleration", t)
+        return np.asarray(wanted[list(self._driven.all_speeds)])
+
+    def accelerations(
+        self, t: Instant, q: Array, v: Array, tau: Array, driving: Array | None
+    ) -> Array:
+        """Accelerations of all speeds."""
+        given = [tau]
+        if driving is not None:
+            given = [driving, np.delete(tau, self._driven.all_speeds)]
+        around = self._around(self._functions.dynamics, 2 + len(given), t)
+        return _called(self._functions.dynamics, q, v, *given, *around)[0]
+
+    # -- loops --------------------------------------------------------------------------------
+
+    def close(self, t: Instant, q: Array, v: Array) -> tuple[Array, Array]:
+        """The state with its loops closed."""
+        return (q, v) if self._functions.corrections is None else close_loops(self, t, q, v)
+
+    def corrections(self, t: Instant, q: Array, v: Array) -> Corrections:
+        """One step of Newton's method."""
+        corrections = self._functions.corrections
+        assert corrections is not None
+        dq, dv, gap = _called(corrections, q, v, *self._around(corrections, 2, t))
+        return dq, dv, gap
+
+    def where_open(self, gap: Array, moved: Array, q: Array) -> Array:
+        """All states: symbols decide nothing."""
+        return moved
+
+    def while_open(
+        self,
+        correct: Callable[[Array, Corrections], tuple[Array, Corrections]],
+        q: Array,
+        found: Corrections,
+    ) -> tuple[Array, Corrections]:
+        """A fixed number of times."""
+        for _ in range(CORRECTIONS):
+            q, found = correct(q, found)
+        return q, found
+
+    def _around(self, f: Function, after: int, t: Instant) -> list[Array]:
+        """Inputs of a function after its first ones, at an instant."""
+        return [self._inputs.at(port.name, t) for port in f.inputs[after:]]
+
+
+def _called(f: Function, *arrays: Array) -> list[Array]:
+    """Results of a function of the robot."""
+    results = np.empty(len(f.program.results), object)
+    results[:] = inline(f.program, [x for array in arrays for x in array])
+    return np.split(results, np.cumsum([port.size for port in f.program.outputs])[:-1])
