@@ -28,7 +28,7 @@ from robodyn.model.speed_selection import speed_indices
 from robodyn.model.states import refuse_wrong_states
 from robodyn.model.unplaced_forces import unplaced_wrenches
 from robodyn.motion.base_motion import BaseMotion
-from robodyn.not_finite import NotFinite
+from robodyn.not_finite import NonFiniteDiagnosis
 from robodyn.symbolic.graph import Program
 from robodyn.symbolic.python_code import PythonCode
 
@@ -36,7 +36,7 @@ __all__ = ["Evaluator", "Wrenches"]
 
 
 #: What has products of speeds, and more results than arguments: results may overflow.
-SQUARES = {"regressor", "dynamic_regressor"}
+MAY_OVERFLOW = {"regressor", "dynamic_regressor"}
 
 _ZERO = np.zeros(())
 
@@ -56,7 +56,7 @@ class Evaluator:
         Makes a function of a program. Default: `Function`, which compiles.
     """
 
-    #: Time, or times, at which a model that depends on time is looked at; `at` sets it.
+    #: Time, or times [s], of a model that depends on time; `at` sets it.
     _time: Array | None = None
 
     def __init__(
@@ -119,7 +119,7 @@ class Evaluator:
 
     @property
     def times(self) -> tuple[int, ...]:
-        """Leading axes of the times at which it looks; none of a model that depends on none."""
+        """Leading axes of the times; none of a model that does not depend on time."""
         return () if self._time is None else self._time.shape
 
     def of_states(self, batch: tuple[int, ...], rows: Any) -> Evaluator:
@@ -253,14 +253,16 @@ class Evaluator:
         if self._model.setup.rheonomic and not QUANTITIES[name].timeless:
             given = (*given, self._time_beside(given))
         elif not extra:
-            finite = not (QUANTITIES[name].solves or name in SQUARES or self._may_not_be_finite)
+            finite = not (
+                QUANTITIES[name].solves or name in MAY_OVERFLOW or self._may_not_be_finite
+            )
             self._methods.bind(name, f, options, links, finite=finite)
         found = f(*given, out=out)
         if not (all(map(all_finite, found)) if isinstance(found, tuple) else all_finite(found)):
             refuse_wrong_states(self._model, f.inputs, given)
             if "rows" not in options:
                 controlled = self.speeds(options.get("controlled", ()))
-                NotFinite(self._model, self.function, self._times).refuse(
+                NonFiniteDiagnosis(self._model, self.function, self._times).refuse(
                     name, f, given, found[0] if isinstance(found, tuple) else found, controlled
                 )
         return found
@@ -272,7 +274,7 @@ class Evaluator:
         maps = any(body.joint.map is not None for body in bodies)
         return self._model.has_quaternions or bool(bodies.linkages) or maps
 
-    def surroundings(self, name: str, base: BaseMotion | None) -> tuple[Array, ...]:
+    def environment(self, name: str, base: BaseMotion | None) -> tuple[Array, ...]:
         """The last inputs of a function: the base's motion, by default at rest, and the time."""
         rest = self._base_inputs(name, base)
         timed = self._model.setup.rheonomic and not QUANTITIES[name].timeless
@@ -300,8 +302,8 @@ class Evaluator:
         return ()
 
     def _time_beside(self, arrays: Sequence[ArrayLike]) -> Array:
-        """The time: one number does not make float32 float64."""
-        assert self._time is not None, "a model that depends on time is looked at without one"
+        """The time, in single precision where all else is and it is one number."""
+        assert self._time is not None, "no time is set for a model that depends on time"
         single = not self._time.ndim and all(
             isinstance(x, np.ndarray) and x.dtype == np.float32 for x in arrays
         )
@@ -311,7 +313,7 @@ class Evaluator:
         """The time of some rows of a batch; nothing for a model that does not depend on it."""
         if not self._model.setup.rheonomic:
             return ()
-        assert self._time is not None, "a model that depends on time is looked at without one"
+        assert self._time is not None, "no time is set for a model that depends on time"
         return (np.asarray(np.broadcast_to(self._time, batch).reshape(-1)[rows]),)
 
     # -- names and choices --------------------------------------------------------------------
@@ -416,7 +418,7 @@ class Evaluator:
 
 
 def _refuse_changeable(option: str, value: Any) -> None:
-    """Refuse a choice that functions cannot be told apart by."""
+    """Refuse an option that is not hashable, as functions are kept by their options."""
     try:
         hash(value)
     except TypeError:

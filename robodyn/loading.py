@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from robodyn.arguments import checked_arguments
 from robodyn.array_types import Array
 from robodyn.arrays import by_name, expect, named, numbers
-from robodyn.closed_loops.assembly.nearly_closed import with_frames_that_meet
+from robodyn.closed_loops.assembly.nearly_closed import with_rounded_loops_closed
 from robodyn.description import (
     Actuator,
     Joint,
@@ -246,7 +246,7 @@ def load(
         _number("closure_tolerance", closure_tolerance),
         ground,  # type: ignore[arg-type]  # Settings makes it a tuple
     )
-    robot = Robot(with_frames_that_meet(mechanism, settings), settings)
+    robot = Robot(with_rounded_loops_closed(mechanism, settings), settings)
     if isinstance(near, Mapping):
         _check_start(robot.tree_form, near)
     return robot

@@ -1,4 +1,4 @@
-"""Why a result of a state that is right holds numbers that are not finite, as an error."""
+"""Finds out why a result is not finite although its state is, and raises an error."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from robodyn.model.model import Model
 from robodyn.model.states import listed, overflow, refuse_dead_points, refuse_open_linkages
 from robodyn.tolerances import NEARLY_SINGULAR
 
-__all__ = ["NotFinite"]
+__all__ = ["NonFiniteDiagnosis"]
 
 #: What says by NaN that there is no such posture, or is asked where there may be none.
 TELL_BY_NAN = {
@@ -24,17 +24,17 @@ TELL_BY_NAN = {
     "dependent_places",
     "loop_bias",
     "loop_jacobian",
-    "loop_openness",
+    "loop_violation",
     "loop_residual",
     "loop_velocity_offset",
-    "loop_weakness",
+    "loop_conditioning",
 }
 
 #: States of a batch that are looked at for the joints at fault.
 LOOKED_AT = 5
 
 
-class NotFinite:
+class NonFiniteDiagnosis:
     """Raises what a result that is not finite is due to.
 
     Parameters

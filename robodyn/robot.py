@@ -41,7 +41,7 @@ from robodyn.impacts.one_hit import apparent_mass, impact
 from robodyn.impacts.partners import PointMass, RobotPoint
 from robodyn.impacts.several_hits import Hit, simultaneous_impacts
 from robodyn.inverse_kinematics import Targets
-from robodyn.linearization.local_dynamics import Surroundings, WrenchesAt
+from robodyn.linearization.local_dynamics import LoadCase, WrenchesAt
 from robodyn.minimal.model import closed_forms, minimal_model, own_coordinates
 from robodyn.minimal.recut import recut
 from robodyn.minimal.reduced import ReducedRobot
@@ -1096,7 +1096,7 @@ class Robot:
         >>> model.stability, model.uncontrollable_modes()
         ('marginal', ())
         """
-        around = Surroundings(controlled, locked, wrenches, base, self._evaluator.time)
+        around = LoadCase(controlled, locked, wrenches, base, self._evaluator.time)
         parts = self._now.linear_models
         model = parts.near(q, v, tau, around, inputs, outputs, independent)
         return model if dt is None else model.sampled(dt)
@@ -1156,7 +1156,7 @@ class Robot:
         >>> bool(abs(robot.forward_dynamics(q, [0, 0], [0, 0.5])).max() < 1e-8)
         True
         """
-        around = Surroundings(None, (), wrenches, base, self._evaluator.time)
+        around = LoadCase(None, (), wrenches, base, self._evaluator.time)
         kept, also = named("hold", hold), named("held", held)
         if kept and also:
             raise ShapeError(
@@ -1216,7 +1216,7 @@ class Robot:
         >>> motion.stability                                # about the axis of middle inertia
         'unstable'
         """
-        around = Surroundings(None, locked, wrenches, base, self._evaluator.time)
+        around = LoadCase(None, locked, wrenches, base, self._evaluator.time)
         return self._posed(forces=True).equilibria.steady(q, v, tau, around)
 
     def mass_matrix(self, q: ArrayLike, *, out: Array | None = None) -> Array:

@@ -49,7 +49,7 @@ def impact_derivatives(
 ) -> ImpactDerivatives:
     """See `robodyn.Robot.impact_derivatives`."""
     q, v = dynamics.before(*state)
-    places, partner = dynamics.met_by(place, against)
+    places, partner = dynamics.partner_of(place, against)
     axes = each_axis(v) if direction is None else unit_direction(direction)[None]
     axes = np.broadcast_to(axes, (len(axes), *v.shape[:-1], 3))
     e = checked_restitution(restitution, direction is None)

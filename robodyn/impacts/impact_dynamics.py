@@ -19,7 +19,14 @@ from robodyn.arrays import checked, finite, named_alone, one_name, shaped, toget
 from robodyn.errors import ImpactError, ShapeError
 from robodyn.evaluator import Evaluator, Wrenches
 from robodyn.impacts.contact import Contact, ContactPoint, contact_point
-from robodyn.impacts.partners import MovingPoint, Partner, PointMass, RobotPoint, World, moderate
+from robodyn.impacts.partners import (
+    MovingPoint,
+    Partner,
+    PointMass,
+    RobotPoint,
+    World,
+    refuse_overflow,
+)
 from robodyn.model.model import Model
 from robodyn.model.speed_selection import ByJoint, speed_indices, speed_names
 from robodyn.motion.base_motion import BaseMotion
@@ -136,7 +143,7 @@ class ImpactDynamics:
         """
         given = [(one_name("link", link), checked("point", point, 3)) for link, point in places]
         for _, point in given:
-            moderate("point", point)
+            refuse_overflow("point", point)
         together(
             **{"q and v": q, "point": given[0][1], "direction": direction},
             against=given[1][1] if len(given) == 2 else partner.velocity,
@@ -196,7 +203,7 @@ class ImpactDynamics:
     ) -> tuple[Array, Array]:
         """Something of a link in world axes, and its derivative by positions, one axis more."""
         f = self._evaluator.function(name, frame=link, axes="world")
-        given = (*arrays, *self._evaluator.surroundings(name, base))
+        given = (*arrays, *self._evaluator.environment(name, base))
         return f(*given), f.jacobian("q")(*given)
 
     def slopes_at_rest(
@@ -228,7 +235,7 @@ class ImpactDynamics:
         ]
         return np.asarray(forces[0] - forces[1])
 
-    def met(
+    def as_partner(
         self,
         state: tuple[ArrayLike, ArrayLike],
         place: tuple[str, ArrayLike],
@@ -276,13 +283,13 @@ class ImpactDynamics:
         x = shaped("q", q, self._model.bodies.nq, of=name)
         y = shaped("v", v, self._model.bodies.nv, of=name)
         finite(q=x, v=y)
-        moderate("v", y)
+        refuse_overflow("v", y)
         batch = together(q=x, v=y)
         dynamics.check(q, v)
         x, y = self._postures.closed_state(x, y, None)  # what little is open would stop nothing
         return np.broadcast_to(x, (*batch, x.shape[-1])), np.broadcast_to(y, (*batch, y.shape[-1]))
 
-    def met_by(
+    def partner_of(
         self, place: tuple[str, ArrayLike], against: Any
     ) -> tuple[tuple[tuple[str, ArrayLike], ...], Partner]:
         """The links of this robot that meet, and what else the first one meets."""
@@ -293,7 +300,9 @@ class ImpactDynamics:
                 return (place,), MovingPoint.of(against)
             case RobotPoint():
                 state, there = (against.q, against.v), (against.link, against.point)
-                return (place,), against.robot.impact_dynamics.met(state, there, against.base)
+                return (place,), against.robot.impact_dynamics.as_partner(
+                    state, there, against.base
+                )
             case (str() as link, _):
                 self._refuse_one_body(place[0], link)
                 return (place, against), World()

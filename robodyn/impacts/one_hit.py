@@ -33,7 +33,7 @@ def impact(
 ) -> Impact:
     """See `robodyn.Robot.impact`."""
     q, v = dynamics.before(*state)
-    places, partner = dynamics.met_by(place, against)
+    places, partner = dynamics.partner_of(place, against)
     speeds, robot = dynamics.speeds("controlled", controlled), dynamics.robot
     if direction is None:
         axes = np.broadcast_to(each_axis(v), (3, *v.shape[:-1], 3))

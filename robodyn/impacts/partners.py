@@ -18,7 +18,7 @@ from robodyn.arrays import finite, shaped
 from robodyn.errors import SettingsError, ShapeError
 from robodyn.tolerances import LIGHTEST_PARTICLE
 
-__all__ = ["MovingPoint", "Partner", "PointMass", "RobotPoint", "World", "moderate"]
+__all__ = ["MovingPoint", "Partner", "PointMass", "RobotPoint", "World", "refuse_overflow"]
 
 #: Speeds [rad/s, m/s] and distances [m] whose products are still numbers.
 GREATEST = 1e100
@@ -54,7 +54,7 @@ class PointMass:
             )
         velocity = shaped("velocity", self.velocity, 3)
         finite(velocity=velocity)
-        moderate("velocity", velocity)
+        refuse_overflow("velocity", velocity)
         object.__setattr__(self, "velocity", velocity)
 
 
@@ -146,7 +146,7 @@ class MovingPoint:
         return self.jump(-impulse)
 
 
-def moderate(name: str, x: Array) -> None:
+def refuse_overflow(name: str, x: Array) -> None:
     """Refuse numbers whose products are none.
 
     Raises

@@ -59,7 +59,7 @@ class Hit:
 
 
 @dataclass(frozen=True, eq=False)
-class _Met:
+class _ResolvedHit:
     """A hit as the equations see it."""
 
     places: tuple[tuple[str, ArrayLike], ...]
@@ -83,7 +83,7 @@ def simultaneous_impacts(
     _check(hits)
     q, v = dynamics.before(*state)
     speeds = dynamics.speeds("controlled", controlled)
-    all_met = [_met(dynamics, q, v, hit, base) for hit in hits]
+    all_met = [_resolved(dynamics, q, v, hit, base) for hit in hits]
     forces = np.stack([met.force for met in all_met])
     jumps = dynamics.responses(q, forces, speeds, base)
     A = np.einsum("i...n,j...n->...ij", forces, jumps)
@@ -135,13 +135,15 @@ def _check(hits: Sequence[Hit]) -> None:
                 )
 
 
-def _met(dynamics: ImpactDynamics, q: Array, v: Array, hit: Hit, base: BaseMotion | None) -> _Met:
-    places, partner = dynamics.met_by((hit.link, hit.point), hit.against)
+def _resolved(
+    dynamics: ImpactDynamics, q: Array, v: Array, hit: Hit, base: BaseMotion | None
+) -> _ResolvedHit:
+    places, partner = dynamics.partner_of((hit.link, hit.point), hit.against)
     axis = unit_direction(hit.direction)
     points, J, u = dynamics.meeting(q, v, places, axis, partner, base)
     axis = np.broadcast_to(axis, u.shape)
     force = np.einsum("...i,...ij->...j", axis, J)
-    return _Met(places, points, partner, axis, force, np.einsum("...i,...i->...", axis, u))
+    return _ResolvedHit(places, points, partner, axis, force, np.einsum("...i,...i->...", axis, u))
 
 
 def _pushes(

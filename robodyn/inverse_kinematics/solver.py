@@ -191,7 +191,7 @@ class InverseKinematics:
 
     def surroundings(self, base: BaseMotion | None) -> list[tuple[FloatArray, int]]:
         """Motion of the base and time, the same for all rows."""
-        found = self._evaluator.surroundings(STEP, base)
+        found = self._evaluator.environment(STEP, base)
         for x in found[:-1] if len(found) == 4 else found:
             if x.ndim > 2:
                 raise ShapeError(

@@ -16,7 +16,7 @@ from robodyn.array_types import Array
 from robodyn.arrays import checked, named
 from robodyn.errors import EquilibriumError, RobodynError, ShapeError
 from robodyn.linearization.linear_models import LinearModels
-from robodyn.linearization.local_dynamics import Local, LocalDynamics, Surroundings
+from robodyn.linearization.local_dynamics import LoadCase, Local, LocalDynamics
 from robodyn.linearization.state_roots import StateRoots, Trial
 from robodyn.model.model import Model
 from robodyn.model.speed_selection import ByJoint, speed_names
@@ -59,7 +59,7 @@ class Equilibria:
     # -- at rest ------------------------------------------------------------------------------
 
     def at_rest(
-        self, q: ArrayLike, hold: Iterable[str], tau: ByJoint | None, around: Surroundings
+        self, q: ArrayLike, hold: Iterable[str], tau: ByJoint | None, around: LoadCase
     ) -> Array:
         """A posture at rest near another one, shape (nq,)."""
         around = replace(around, locked=named("hold", hold))
@@ -111,7 +111,7 @@ class Equilibria:
     # -- steady motion ------------------------------------------------------------------------
 
     def steady(
-        self, q: ArrayLike, v: ArrayLike, tau: ByJoint | None, around: Surroundings
+        self, q: ArrayLike, v: ArrayLike, tau: ByJoint | None, around: LoadCase
     ) -> SteadyMotion:
         """A motion with constant speeds near a state."""
         around = replace(around, locked=named("locked", around.locked))
@@ -176,7 +176,7 @@ class Equilibria:
         ]
 
     def _check_steady(
-        self, local: Local, tau: ByJoint | None, around: Surroundings, rate: float
+        self, local: Local, tau: ByJoint | None, around: LoadCase, rate: float
     ) -> None:
         """Refuse a motion that has no acceleration now, and has some later."""
         for time in (0.7 / rate, 2.9 / rate, 7.3 / rate):
@@ -207,7 +207,13 @@ class Equilibria:
         return array
 
     def _one_near(
-        self, q: Array, v: Array, tau: ByJoint | None, around: Surroundings, *, whole: bool = True
+        self,
+        q: Array,
+        v: Array,
+        tau: ByJoint | None,
+        around: LoadCase,
+        *,
+        whole: bool = True,
     ) -> Local:
         """The dynamics near one state, under what acts on one."""
         local = self._local.near(q, v, tau, around, whole=whole)

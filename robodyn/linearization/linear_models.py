@@ -12,7 +12,7 @@ from robodyn.arrays import named
 from robodyn.closed_loops.rank.tangents import Tangent
 from robodyn.errors import ActuationError, UnknownNameError
 from robodyn.evaluator import Evaluator
-from robodyn.linearization.local_dynamics import LocalDynamics, Surroundings
+from robodyn.linearization.local_dynamics import LoadCase, LocalDynamics
 from robodyn.minimal.coordinates import Expansion
 from robodyn.model.model import Model
 from robodyn.model.speed_selection import ByJoint, speed_indices, speed_names
@@ -54,7 +54,7 @@ class LinearModels:
         q: ArrayLike,
         v: ArrayLike,
         tau: ByJoint | None,
-        around: Surroundings,
+        around: LoadCase,
         inputs: Iterable[str] | None = None,
         outputs: Iterable[str] | None = None,
         independent: Iterable[str] | None = None,

@@ -3,10 +3,10 @@
 A state near ``q, v`` has the coordinates ``z`` of its position, a step along the speeds, and ``u``
 of its speeds. With the maps of a `Tangent`, ``dq = B z`` and ``dv = B' u + G z``::
 
-    dz/dt = [ dv + carried(v) dq ]                      of independent coordinates
+    dz/dt = [ dv + bracket(v) dq ]                      of independent coordinates
     du/dt = [ da/dq dq + da/dv dv + da/dtau dtau ]      of independent speeds
 
-``carried(v)`` is zero where coordinates add. Of those that do not, as of a floating base, it is
+``bracket(v)`` is zero where coordinates add. Of those that do not, as of a floating base, it is
 what the turning axes add, in which the difference of two states is seen.
 """
 
@@ -29,7 +29,7 @@ from robodyn.motion.base_motion import BaseMotion
 from robodyn.parts.configuration_space import ConfigurationSpace
 from robodyn.parts.dynamics_derivatives import DynamicsDerivatives
 
-__all__ = ["Local", "LocalDynamics", "Surroundings", "WrenchesAt"]
+__all__ = ["LoadCase", "Local", "LocalDynamics", "WrenchesAt"]
 
 #: External wrenches as a function of ``(t, q, v)``.
 WrenchesAt = Callable[[Any, Array, Array], Wrenches]
@@ -39,8 +39,8 @@ STEP = 2e-3
 
 
 @dataclass(frozen=True, eq=False)
-class Surroundings:
-    """What else than its state and its motors acts on a robot.
+class LoadCase:
+    """What acts on a robot beside the forces of its motors.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class Surroundings:
     base
         As in `robodyn.Robot.inverse_dynamics`.
     t : float [s]
-        That functions are given.
+        The time that functions of it are called with.
     """
 
     controlled: ByJoint | None = None
@@ -144,7 +144,7 @@ class LocalDynamics:
         q: ArrayLike,
         v: ArrayLike,
         tau: ByJoint | None,
-        around: Surroundings,
+        around: LoadCase,
         independent: tuple[str, ...] | None = None,
         *,
         whole: bool = True,
@@ -178,7 +178,7 @@ class LocalDynamics:
                 by_q = by_q + np.stack([along(e, none) for e in steps], axis=-1)
                 by_v = by_v + np.stack([along(none, e) for e in steps], axis=-1)
         tangent = self._tangents.at(q, v, roles.controlled, independent)
-        turned = self._space.carried(v), by_q, by_v, by_force
+        turned = self._space.bracket(v), by_q, by_v, by_force
         return Local(q, v, a, forces, rate, roles.controlled, tangent, *turned)
 
     def _slopes(
@@ -187,7 +187,7 @@ class LocalDynamics:
         v: Array,
         tau: ByJoint | None,
         roles: Roles,
-        around: Surroundings,
+        around: LoadCase,
         wrenches: Wrenches | None,
     ) -> tuple[Array, Array, list[Array]]:
         """Accelerations, forces of all joints, and derivatives by q, v and forces."""
@@ -208,7 +208,7 @@ class LocalDynamics:
         v: Array,
         tau: ByJoint | None,
         roles: Roles,
-        around: Surroundings,
+        around: LoadCase,
         dq: Array,
         dv: Array,
     ) -> Array:

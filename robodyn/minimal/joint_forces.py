@@ -12,7 +12,7 @@ from robodyn.model.model import Model
 from robodyn.model.speed_selection import ByJoint, assign_roles
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.parts.dynamics import Dynamics
-from robodyn.parts.joint_loads import JointForces, one_of_both
+from robodyn.parts.joint_loads import JointForces, refuse_both
 from robodyn.results import JointWrenches
 
 __all__ = ["MinimalJointForces"]
@@ -62,7 +62,7 @@ class MinimalJointForces:
             roles = assign_roles(self._model, controlled, tau, locked)
             a = self._dynamics.hybrid(q, v, roles, wrenches, base, None).a
         else:
-            one_of_both(controlled, tau, locked)
+            refuse_both(controlled, tau, locked)
         expansion = self._expansion
         state = expansion.positions(q), expansion.velocity(q, v), expansion.acceleration(q, v, a)
         return self._tree_form.at(*state, joints, None, None, (), wrenches, base)

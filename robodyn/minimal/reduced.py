@@ -133,7 +133,7 @@ class ReducedRobot:
         """Speeds of all joints, shape (..., nv): ``B du``, and what unsteady constraints add."""
         v = self._mapped(q, du)
         if self._rows.has_offset:
-            v += self._answer(q, self.robot.loop_velocity_offset(q))
+            v += self._dependent_rates(q, self.robot.loop_velocity_offset(q))
         return v
 
     def _mapped(self, q: ArrayLike, du: ArrayLike) -> Array:
@@ -176,9 +176,9 @@ class ReducedRobot:
 
     def _bias(self, q: ArrayLike, v: Array) -> Array:
         """``b'``, shape (..., nv): accelerations where those of the independent speeds are zero."""
-        return self._answer(q, self.robot.loop_bias(q, v))
+        return self._dependent_rates(q, self.robot.loop_bias(q, v))
 
-    def _answer(self, q: ArrayLike, k: Array) -> Array:
+    def _dependent_rates(self, q: ArrayLike, k: Array) -> Array:
         """What the dependent joints do, shape (..., nv), so that ``K x = -k``."""
         inverse = self._inverse(self.robot.loop_jacobian(q))
         x = np.zeros((*inverse.shape[:-2], self.robot.nv))

@@ -77,11 +77,11 @@ class ConfigurationSpace:
         """The rate of ``u`` in ``integrate(q, u)`` at speed ``v``, shape (..., nv)."""
         return self._evaluator.call("tangent_rate", (u, v), out=out)
 
-    def carried(self, v: Array) -> Array:
-        """How a small step is carried along by speeds, shape (..., nv, nv).
+    def bracket(self, v: Array) -> Array:
+        """Lie bracket of a small step with speeds, shape (..., nv, nv).
 
         Of two motions that pass near each other with the same speeds ``v``, the step ``z`` from one
-        to the other changes at the rate ``carried(v) @ z``. It is zero where coordinates add, and
+        to the other changes at the rate ``bracket(v) @ z``. It is zero where coordinates add, and
         the bracket of z with v elsewhere: twice the part of `tangent_rate` that is linear in z.
         """
         if self._euclidean:

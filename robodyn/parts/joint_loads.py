@@ -16,7 +16,7 @@ from robodyn.motion.base_motion import BaseMotion
 from robodyn.parts.dynamics import Dynamics
 from robodyn.results import JointWrenches
 
-__all__ = ["JointForces", "MotorLoads", "one_of_both"]
+__all__ = ["JointForces", "MotorLoads", "refuse_both"]
 
 
 class JointForces:
@@ -52,7 +52,7 @@ class JointForces:
             found = self._dynamics.hybrid(q, v, roles, wrenches, base, None)
             a, lam = found.a, (found.multipliers,) if self._model.setup.closed else ()
         else:
-            one_of_both(controlled, tau, locked)
+            refuse_both(controlled, tau, locked)
             lam = self._dynamics.multipliers(q, v, a, wrenches, base)
         arrays = (q, v, a)
 
@@ -136,7 +136,7 @@ class MotorLoads:
         return np.asarray(tau * np.asarray(v, tau.dtype))
 
 
-def one_of_both(controlled: ByJoint | None, tau: ByJoint | None, locked: Iterable[str]) -> None:
+def refuse_both(controlled: ByJoint | None, tau: ByJoint | None, locked: Iterable[str]) -> None:
     """Refuse roles of joints beside accelerations.
 
     Raises

@@ -350,11 +350,11 @@ def are_loop_corrections(case, f):
     assert 0.0 < gap < 10 * np.linalg.norm(residual)
 
 
-def is_loop_weakness(case, f):
+def is_loop_conditioning(case, f):
     """Sum of the multipliers of a motion that opens each of some independent rows at unit rate."""
     rows = independent(case.K)
     K = case.K[list(rows)]
-    program = trace("loop_weakness", case.robot.model.setup, {"rows": rows})
+    program = trace("loop_conditioning", case.robot.model.setup, {"rows": rows})
     (found,) = evaluate(program, case.q)
     close(found, np.linalg.solve(K @ np.linalg.inv(case.M) @ K.T, np.ones(len(rows))).sum(), 1e-6)
 
@@ -368,7 +368,7 @@ def independent(K):
     return tuple(rows)
 
 
-def is_loop_openness(case, f):
+def is_loop_violation(case, f):
     close(f(case.q, case.v), 0.0, 1e-9)
     assert 1e-8 < f(*opened(case)) < 1e-2
 
@@ -442,8 +442,8 @@ LAWS = {
     "loop_velocity_offset": is_velocity_offset,
     "loop_bias": is_loop_bias,
     "loop_corrections": are_loop_corrections,
-    "loop_weakness": is_loop_weakness,
-    "loop_openness": is_loop_openness,
+    "loop_conditioning": is_loop_conditioning,
+    "loop_violation": is_loop_violation,
     "cut_joint_poses": are_cut_joint_poses,
     "cut_joint_speeds": are_cut_joint_speeds,
     "dependent_places": follow_nothing,

@@ -221,7 +221,7 @@ class LoopCloser:
         except AssemblyError:
             raise AssemblyError(
                 f"the loops of {self._model.mechanism.name!r} close near the guess, but not within "
-                f"all limits: {self.cut_limits.told(found)}",
+                f"all limits: {self.cut_limits.describe(found)}",
                 residual=rows.residual(found),
                 q=found,
             ) from None

@@ -33,7 +33,7 @@ from robodyn.parts.configuration_space import ConfigurationSpace
 from robodyn.symbolic.vector import EX, EY, EZ, Vec3
 from robodyn.tolerances import LOOP_CLOSED, ROUNDED_FILE_GAP, WRONG_FILE_GAP
 
-__all__ = ["Remainder", "nearly_closing", "remainder", "with_frames_that_meet"]
+__all__ = ["Remainder", "nearly_closing", "remainder", "with_rounded_loops_closed"]
 
 #: Postures around one that show the rank that its rows have in general.
 AROUND = 3
@@ -49,21 +49,22 @@ class Remainder:
     residual : ndarray, shape (nc,) [m, rad]
     size : float
         Without units: in rad, or in parts of the longest link.
-    told : str
+    description : str
         The rows with their gaps.
     """
 
     q: Array
     residual: Array
     size: float
-    told: str
+    description: str
 
 
-def with_frames_that_meet(mechanism: Mechanism, settings: Settings) -> Mechanism:
-    """A mechanism whose loops close where they do but for a gap up to a tolerance, which is told.
+def with_rounded_loops_closed(mechanism: Mechanism, settings: Settings) -> Mechanism:
+    """The mechanism with its loops closed exactly, where rounded numbers left a small gap.
 
-    It is a part of the longest link, or in rad, `ROUNDED` or the ``closure_tolerance`` if that is
-    larger. All else is left as it is: whoever needs closed loops says that they do not close.
+    Frames of loops are moved onto each other, with a warning, where the gap is at most
+    `ROUNDED_FILE_GAP`, or the ``closure_tolerance`` if that is larger, in parts of the longest link
+    or rad. Other mechanisms are left as they are; methods that need closed loops refuse them.
     """
     if not mechanism.loops and len(mechanism.joints) < len(mechanism.links):
         return mechanism  # a tree
@@ -81,8 +82,8 @@ def with_frames_that_meet(mechanism: Mechanism, settings: Settings) -> Mechanism
     if not np.abs(again.interpreted_residual(left.q)).max() < LOOP_CLOSED:
         return mechanism
     message = LoopWarning(
-        f"the loops close but for {left.told}, which no joint can mend: the frames of these loops "
-        f"are moved onto each other (up to {tolerance:.3g} rad or parts of the longest link; "
+        f"the loops close but for {left.description}, which no joint can mend: the frames of these "
+        f"loops are moved onto each other (up to {tolerance:.3g} rad or parts of the longest link; "
         "closure_tolerance= changes that)",
         file=mechanism.file,
         element=f"robot {mechanism.name!r}",
@@ -135,8 +136,9 @@ def nearly_closing(model: Model, rows: ConstraintRows, space: ConfigurationSpace
     if left is None or left.size > WRONG_FILE_GAP:
         return ""
     return (
-        f"they come as near as {left.told}, which no joint can mend: mend the numbers, or load "
-        f"with closure_tolerance={1.05 * left.size:.2g} to have the frames moved onto each other"
+        f"they come as near as {left.description}, which no joint can mend: mend the numbers, or "
+        f"load with closure_tolerance={1.05 * left.size:.2g} to have the frames moved onto each "
+        "other"
     )
 
 

@@ -34,7 +34,8 @@ class Consistency:
     Attributes
     ----------
     tolerance : (float, float)
-        For states in double and in single precision, as `equations.loops.openness` measures them.
+        For states in double and in single precision, in the measure of
+        `equations.loops.constraint_violation`.
     """
 
     def __init__(self, model: Model, evaluator: Evaluator, rows: ConstraintRows) -> None:
@@ -54,7 +55,7 @@ class Consistency:
         if not self._rows.names:
             return
         tolerance = self.tolerance[is_single(q) or is_single(v)]
-        open_by = self._evaluator.call("loop_openness", (q, v))
+        open_by = self._evaluator.call("loop_violation", (q, v))
         worst = open_by.max(initial=0.0) if open_by.ndim else open_by
         if not worst <= tolerance:
             finite(q=q, v=v)

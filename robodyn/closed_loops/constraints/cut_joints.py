@@ -115,7 +115,7 @@ class CutLimits:
             return ""
         return self._cuts.joints[int(np.abs(excess).argmax())].closure.name
 
-    def told(self, q: Array) -> str:
+    def describe(self, q: Array) -> str:
         """Which joints are beyond which limits at a posture, in words."""
         return "; ".join(
             f"{j.closure.name!r}, which is cut, would be at {x:.6g}, but its limits are "

@@ -60,7 +60,7 @@ class Regularity:
         SingularError
             ``.rows`` are the states of a batch.
         """
-        weak = None if self._weakness is None else np.asarray(self._weakness(q))
+        weak = None if self._conditioning is None else np.asarray(self._conditioning(q))
         if weak is not None and weak.max(initial=0.0) <= 1.0:
             return
         single = is_single(q) or is_single(v)
@@ -77,14 +77,14 @@ class Regularity:
             raise self._error(states if batch else None, distance[bad].min(), len(q))
 
     @cached_property
-    def _weakness(self) -> Callable[[ArrayLike], Array] | None:
+    def _conditioning(self) -> Callable[[ArrayLike], Array] | None:
         """Of postures, as straight-line code where there is some: above 1 near singular ones."""
         if self._code.forward is None:
             return None
         chosen: dict[str, Any] = {**self._code.forward.options, "probe": self._code.probe}
         if self._model.setup.rheonomic:
-            return lambda q: self._evaluator.call("loop_weakness", (q,), **chosen)
-        return self._evaluator.function("loop_weakness", **chosen)
+            return lambda q: self._evaluator.call("loop_conditioning", (q,), **chosen)
+        return self._evaluator.function("loop_conditioning", **chosen)
 
     def _lost(self, rows: ConstraintRows, q: Array, v: Array, single: bool) -> tuple[Array, Array]:
         """Distance to a singular posture, and the part of results that may be wrong."""

@@ -61,7 +61,7 @@ class _Following:
     inverse: Array
     map: Array
 
-    def answer(self, rates: Array) -> Array:
+    def dependent_rates(self, rates: Array) -> Array:
         """What the dependent ones do, so that ``K x = -rates``, shape (..., nv, columns)."""
         x = np.zeros((*rates.shape[:-2], self.map.shape[-2], rates.shape[-1]))
         x[..., list(self.others), :] = -self.inverse @ rates
@@ -118,7 +118,7 @@ class Tangents:
         if not self._rows.all_of_positions:
             rows = self._rows.position_rows()
             places = self._following(np.asarray(rows.jacobian(q), float), free, None, speeds.own)
-        turning = speeds.answer(self._rates(q, v) @ places.map)
+        turning = speeds.dependent_rates(self._rates(q, v) @ places.map)
         return Tangent(places.own, speeds.own, places.map, speeds.map, turning)
 
     def _of_tree(
@@ -143,7 +143,7 @@ class Tangents:
     def _slope(self, name: str, q: Array) -> Array:
         """Derivative of a quantity of the rows by q."""
         f = self._slopes.get(name, lambda: self._evaluator.function(name).jacobian("q"))
-        return np.asarray(f(q, *self._evaluator.surroundings(name, None)), float)
+        return np.asarray(f(q, *self._evaluator.environment(name, None)), float)
 
     def _following(
         self,

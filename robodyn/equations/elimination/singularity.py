@@ -18,7 +18,7 @@ from robodyn.symbolic.guarded import if_not_negative
 from robodyn.symbolic.scalar import Number, Scalar, by_precision, dot
 from robodyn.tolerances import PROBE_SOLUTION
 
-__all__ = ["Probe", "if_regular", "motor_weakness", "weakness"]
+__all__ = ["Probe", "conditioning", "if_regular", "motor_conditioning"]
 
 
 @dataclass(frozen=True)
@@ -40,8 +40,11 @@ class Probe:
     ease: float = 1.0
 
 
-def weakness(M: Matrix, rows: Sequence[Row], probe: Probe, *more: Any) -> Number:
-    """How much the linkage withstands a motion that opens its rows at the rates of the probe.
+def conditioning(M: Matrix, rows: Sequence[Row], probe: Probe, *more: Any) -> Number:
+    """Estimate of how near the rows are to dependence: large near singular postures.
+
+    It is a weighted sum of the multipliers of a motion that violates the rows at the rates of the
+    probe.
 
     Arguments as for `constrained.accelerations`, ``more`` included.
     """
@@ -51,7 +54,7 @@ def weakness(M: Matrix, rows: Sequence[Row], probe: Probe, *more: Any) -> Number
     return dot(lam, probe.weights)
 
 
-def motor_weakness(
+def motor_conditioning(
     rows: Sequence[Row], nv: int, probe: Probe, dependent: Sequence[int], *more: Any
 ) -> Number:
     """Squares of the multipliers that carry the forces of the probe at speeds without motor.

@@ -43,10 +43,10 @@ def jacobian(t: Tracer) -> Results:
     return {"K": [[row.jacobian.get(k, 0.0) for k in nv] for row in t.gaps]}
 
 
-def relative_openness(t: Tracer) -> Results:
+def violation(t: Tracer) -> Results:
     """Norm of the constraint residuals of position and speed, relative to the size of the state."""
-    above, below = t.openness
-    return {"openness": sqrt(above / below)}
+    above, below = t.violation
+    return {"violation": sqrt(above / below)}
 
 
 def cut_joint_poses(t: Tracer) -> Results:
@@ -146,17 +146,17 @@ ROWS = {
         options=("controlled",),
         solves=True,
     ),
-    "loop_weakness": Quantity(
+    "loop_conditioning": Quantity(
         inputs=(Q,),
-        outputs=(Output("weakness", (), "1"),),
-        trace=closed_dynamics.loop_weakness,
+        outputs=(Output("conditioning", (), "1"),),
+        trace=closed_dynamics.loop_conditioning,
         closed=STATE,
         options=("rows", "groups", "probe"),
     ),
-    "loop_openness": Quantity(
+    "loop_violation": Quantity(
         inputs=(Q, V),
-        outputs=(Output("openness", (), "1"),),
-        trace=relative_openness,
+        outputs=(Output("violation", (), "1"),),
+        trace=violation,
         closed=STATE,
     ),
     "cut_joint_poses": Quantity(

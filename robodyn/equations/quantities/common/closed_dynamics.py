@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from robodyn.equations.elimination import constrained, drift, partition, singularity
-from robodyn.equations.loops.openness import if_closed
+from robodyn.equations.loops.constraint_violation import if_closed
 from robodyn.equations.quantities.common.tracer import Results, Tracer
 from robodyn.equations.quantities.common.tree_dynamics import applied_forces, with_controlled
 from robodyn.equations.tree import composite_body, newton_euler
@@ -13,8 +13,8 @@ __all__ = [
     "forward_dynamics",
     "hybrid_dynamics",
     "inverse_dynamics",
+    "loop_conditioning",
     "loop_corrections",
-    "loop_weakness",
     "motor_forces",
 ]
 
@@ -31,7 +31,7 @@ def forward_dynamics(t: Tracer) -> Results:
     """Accelerations, and multipliers of the chosen rows."""
     a, _, multipliers = _sweep(t, t.zeros, applied_forces(t), frozenset())
     if "probe" in t.options:
-        a = singularity.if_regular(a, _weakness(t), t.options["probe"])
+        a = singularity.if_regular(a, _conditioning(t), t.options["probe"])
     return {"a": _if_closed(t, a), "multipliers": multipliers}
 
 
@@ -41,25 +41,25 @@ def hybrid_dynamics(t: Tracer) -> Results:
 
 
 def loop_corrections(t: Tracer) -> Results:
-    """What brings a state that has drifted back to closed loops."""
+    """Steps of position and speed that bring a state that has drifted back to closed loops."""
     controlled = frozenset(t.options["controlled"])
     groups = t.options.get("groups", ())
     dq, dv, gap = drift.corrections(t.model, t.state, t.v, controlled, t.rows, groups)
     return {"dq": dq, "dv": dv, "gap": gap}
 
 
-def loop_weakness(t: Tracer) -> Results:
-    """How near to a singular posture it is, by a probe."""
-    return {"weakness": _weakness(t)}
+def loop_conditioning(t: Tracer) -> Results:
+    """How near to a singular posture it is, by the multipliers that a probing motion takes."""
+    return {"conditioning": _conditioning(t)}
 
 
-def _weakness(t: Tracer) -> Number:
+def _conditioning(t: Tracer) -> Number:
     rows, probe = t.rows, t.options.get("probe")
     if probe is None:  # of all rows but those that hold whatever the linkage does
         rows = [row for row in rows if any(row.jacobian.values())]
         probe = singularity.Probe((1.0,) * len(rows), (1.0,) * len(rows))
     M = composite_body.mass_matrix(t.model, t.state)
-    return singularity.weakness(M, rows, probe, t.model.light, t.options.get("groups", ()))
+    return singularity.conditioning(M, rows, probe, t.model.light, t.options.get("groups", ()))
 
 
 def inverse_dynamics(t: Tracer) -> Results:
@@ -72,7 +72,7 @@ def inverse_dynamics(t: Tracer) -> Results:
         nv, probe = t.model.nv, t.options["probe"]
         choice = (t.options[x] for x in ("dependent", "order", "scales"))
         tau = singularity.if_regular(
-            tau, singularity.motor_weakness(rows, nv, probe, *choice), probe
+            tau, singularity.motor_conditioning(rows, nv, probe, *choice), probe
         )
     return {"tau": _if_closed(t, tau), "gap": gap}
 
@@ -88,4 +88,4 @@ def motor_forces(t: Tracer) -> list[Number]:
 def _if_closed(t: Tracer, values: list[Number]) -> list[Number]:
     """Values; not all of them numbers where the state is open by more than a tolerance, if any."""
     tolerance = t.options.get("closure_tolerance")
-    return values if tolerance is None else if_closed(values, t.openness, tolerance)
+    return values if tolerance is None else if_closed(values, t.violation, tolerance)

@@ -24,9 +24,9 @@ from functools import cached_property
 
 from robodyn.equations.elimination import singularity
 from robodyn.equations.elimination.constrained import accelerations
-from robodyn.equations.loops.openness import if_closed
+from robodyn.equations.loops.constraint_violation import if_closed
 from robodyn.equations.quantities.common import closed_dynamics
-from robodyn.equations.quantities.common.held_slopes import held_slopes
+from robodyn.equations.quantities.common.state_derivatives import state_derivatives
 from robodyn.equations.quantities.common.tracer import Results, Tracer
 from robodyn.equations.tree import composite_body, factorization, newton_euler
 from robodyn.equations.tree.composite_body import Matrix
@@ -42,7 +42,7 @@ __all__ = ["closed_inverse_dynamics", "forward_dynamics", "hybrid_dynamics", "in
 
 def inverse_dynamics(t: Tracer) -> Results:
     """Forces of a tree, and their derivatives by q, v and a."""
-    dq, dv = (dg for dg, _ in held_slopes(t, t.a, []))
+    dq, dv = (dg for dg, _ in state_derivatives(t, t.a, []))
     tau = newton_euler.inverse_dynamics(t.model, t.state, t.a, t.base, t.wrenches)
     return {
         "tau": [x - p for x, p in zip(tau, t.passive(), strict=True)],
@@ -76,10 +76,10 @@ def forward_dynamics(t: Tracer) -> Results:
     a = system.a
     if "probe" in t.options:
         rows, probe, light = system.rows, t.options["probe"], t.model.light
-        weak = singularity.weakness(system.M, rows, probe, light, t.options.get("groups", ()))
+        weak = singularity.conditioning(system.M, rows, probe, light, t.options.get("groups", ()))
         a = singularity.if_regular(a, weak, probe)
     if "closure_tolerance" in t.options:
-        a = if_closed(a, t.openness, t.options["closure_tolerance"])
+        a = if_closed(a, t.violation, t.options["closure_tolerance"])
     (dq, _), (dv, _) = (system.by_state(name) for name in "qv")
     return {
         "a": a,
@@ -144,7 +144,7 @@ class _System:
     @cached_property
     def _slopes(self) -> dict[str, tuple[Matrix, Matrix]]:
         """``dg`` and ``dc`` by q and by v."""
-        return dict(zip("qv", held_slopes(self._t, self.a, self.multipliers), strict=True))
+        return dict(zip("qv", state_derivatives(self._t, self.a, self.multipliers), strict=True))
 
     def by_state(self, name: str) -> tuple[Matrix, Matrix]:
         """Derivatives of accelerations and forces by q or by v."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from robodyn.equations.loops.closure_rows import Closure, Coupled
-from robodyn.equations.loops.openness import longest_link, row_units, speed_units
+from robodyn.equations.loops.constraint_violation import longest_link, row_units, speed_units
 from robodyn.equations.loops.related import Related
 from robodyn.equations.mechanism import coordinate_steps
 from robodyn.equations.mechanism.bodies import MechanismModel

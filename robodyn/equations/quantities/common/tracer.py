@@ -17,10 +17,10 @@ from robodyn.equations.loops.closure_rows import (
     coupled_row,
     stabilised,
 )
-from robodyn.equations.loops.openness import (
+from robodyn.equations.loops.constraint_violation import (
     gap_of_row,
     gaps,
-    openness,
+    violation,
 )
 from robodyn.equations.loops.related import constraint_rows
 from robodyn.equations.mechanism.bodies import Body, MechanismModel
@@ -144,14 +144,14 @@ class Tracer:
         return self._all_rows(closure_gap)
 
     @cached_property
-    def openness(self) -> tuple[Number, Number]:
-        """Square of what the state is open by, as a fraction."""
+    def violation(self) -> tuple[Number, Number]:
+        """Square of the constraint violation of the state, as a fraction."""
         state, setup, v = self.state, self.setup, self.v
         found = [gap for c in setup.closures for gap in gaps(self.model, state, c)]
         rest = [coupled_row(c, self.numbers["q"]) for c in setup.coupled]
         rest += [row for c in setup.constraints for row in constraint_rows(self.model, state, c)]
         found += [gap_of_row(row, v) for row in rest]
-        return openness(found, setup.row_units, v, setup.speed_units)
+        return violation(found, setup.row_units, v, setup.speed_units)
 
     def _all_rows(self, of_closure: Callable[..., list[Row]]) -> list[Row]:
         state, setup = self.state, self.setup

@@ -1,8 +1,8 @@
-"""How far a state is from one whose loops are closed, as a number that machine code can look at.
+"""How far a state violates the constraints of its loops, as one number without a unit.
 
 Gaps of loops, and the rates at which they grow, are compared as numbers without units: lengths as
 parts of the longest link of the loops, angles in radians, rates a unit of speed. With the gaps
-``g``, their rates ``r = K v + psi`` and the speeds ``v`` of the loops, a state is open by::
+``g``, their rates ``r = K v + psi`` and the speeds ``v`` of the loops, the violation is::
 
     sqrt(g . g + r . r / (1 + v . v))
 """
@@ -30,20 +30,20 @@ __all__ = [
     "gaps",
     "if_closed",
     "longest_link",
-    "openness",
     "row_units",
     "speed_units",
+    "violation",
 ]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Gap:
-    """What one constraint row asks of a state.
+    """By how much a state violates one constraint row.
 
     Attributes
     ----------
     gap, rate : Number
-        How far it is from being met, and how fast that grows.
+        The residual, and its rate.
     speeds : frozenset of int
         Those that it is about.
     """
@@ -69,10 +69,10 @@ def gap_of_row(row: Row, v: Sequence[Number]) -> Gap:
     return Gap(row.residual, rate, frozenset(row.jacobian))
 
 
-def openness(
+def violation(
     found: Sequence[Gap], units: Sequence[float], v: Sequence[Number], speeds: Sequence[float]
 ) -> tuple[Number, Number]:
-    """Square of what a state is open by, as a fraction: its numerator and denominator.
+    """Square of the constraint violation of a state, as a fraction: numerator and denominator.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def if_closed(
     ----------
     values : sequence of Number
     open_by : tuple of Number
-        From `openness`.
+        From `violation`.
     tolerance : (float, float)
         In double and in single precision.
     """

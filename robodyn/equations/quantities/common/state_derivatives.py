@@ -13,13 +13,13 @@ from robodyn.symbolic.graph import Port, Program
 from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import Number, dot, edge_of
 
-__all__ = ["held_slopes"]
+__all__ = ["state_derivatives"]
 
 #: Inputs that drive a mechanism, which accelerations and multipliers stand in for.
 DRIVES = ("a", "tau", "a_controlled", "tau_free")
 
 
-def held_slopes(
+def state_derivatives(
     t: Tracer, a: Sequence[Number], multipliers: Sequence[Number]
 ) -> list[tuple[Matrix, Matrix]]:
     """Derivatives of g and c by q and by v, where accelerations and multipliers are held.
