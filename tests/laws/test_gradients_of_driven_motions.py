@@ -140,10 +140,9 @@ class Motion:
         self.rng = np.random.default_rng(5)
         self.robot, self.options = case(self.rng)
         self.integrator = integrator
-        self.clock = {"t": 0.0} if self.robot.depends_on_time else {}
         robot = self.robot
         self.tau = self.rng.normal(size=(SAMPLES, robot.nv))
-        q, v = robot.neutral(**self.clock), np.zeros(robot.nv)
+        q, v = robot.at(0.0).neutral(), np.zeros(robot.nv)
         if not robot.nc:
             q, v = robot.random(self.rng), 0.4 * self.rng.normal(size=robot.nv)
         self.run = self.at(q, v)  # puts driven joints in place
@@ -165,8 +164,8 @@ class Motion:
             held = [n for n in self.options.get("controlled", {})]
             free = [n for n in robot.independent_joints if n not in held]
             hold = [*held, *free]
-            q = robot.assemble(q, hold=hold, beyond_limits=True, **self.clock)
-            v = robot.consistent_velocity(q, v, hold=hold, **self.clock)
+            q = robot.at(0.0).assemble(q, hold=hold, beyond_limits=True)
+            v = robot.at(0.0).consistent_velocity(q, v, hold=hold)
         return self.at(q, v)
 
     def gradient(self, **options):
@@ -316,8 +315,7 @@ def ship(rng):
 def test_a_step_as_a_function(case, integrator):
     """One that is told where base and driven joints are at the instants at which it looks there."""
     robot, options = case(np.random.default_rng(3))
-    clock = {"t": 0.0} if robot.depends_on_time else {}
-    start = {"q0": robot.neutral(**clock), "step": STEP, "limits": "ignore", **options}
+    start = {"q0": robot.at(0.0).neutral(), "step": STEP, "limits": "ignore", **options}
     controller = Pull(np.arange(robot.nv) - 0.5)
     done = rd.simulate(robot, controller, duration=2 * STEP, integrator=integrator, **start)
     links = tuple(options.get("wrenches", ()))

@@ -169,15 +169,19 @@ def test_batches_of_what_acts_on_one_state():
 
     timed = rd.load("double_pendulum", joint_maps={"shoulder": rd.JointMap(1, swung)})
     cases = (
-        (moving, {"base": base}, [{"base": x} for x in one]),
-        (fixed, {"wrenches": {"lower": force}}, [{"wrenches": {"lower": x}} for x in force]),
-        (timed, {"t": np.arange(3.0)}, [{"t": float(k)} for k in range(3)]),
+        (moving, {"base": base}, [(moving, {"base": x}) for x in one]),
+        (
+            fixed,
+            {"wrenches": {"lower": force}},
+            [(fixed, {"wrenches": {"lower": x}}) for x in force],
+        ),
+        (timed.at(np.arange(3.0)), {}, [(timed.at(float(k)), {}) for k in range(3)]),
     )
     for robot, given, rows in cases:
         many = robot.linearize(q, v, tau, outputs=["lower", "elbow"], **given)
         assert many.A.shape == (3, 4, 4)
-        for k, row in enumerate(rows):
-            alone = robot.linearize(q, v, tau, outputs=["lower", "elbow"], **row)
+        for k, (single, row) in enumerate(rows):
+            alone = single.linearize(q, v, tau, outputs=["lower", "elbow"], **row)
             for name in "ABC":
                 close(getattr(many, name)[k], getattr(alone, name), 1e-12)
             close(many.acceleration[k], alone.acceleration, 1e-12)
