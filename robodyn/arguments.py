@@ -11,6 +11,7 @@ import dataclasses
 import functools
 import inspect
 import math
+import re
 import sys
 import types
 import typing
@@ -31,6 +32,9 @@ Check = Callable[[str, Any], object]
 
 #: ``(object, name, value)``: the same for an array that is given to a method of an object.
 ArrayCheck = Callable[[Any, str, Any], None]
+
+#: A line of a docstring that gives the unit of parameters: their names, and the unit.
+_UNIT = re.compile(r"^ *([\w, ]+) : [^\[\n]*\[([^\]]+)\]$", re.MULTILINE)
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 DecoratedClass = TypeVar("DecoratedClass", bound=type)
@@ -132,7 +136,7 @@ def _checked(function: Decorated, array: ArrayCheck | None) -> Decorated:
     def checked(*args: Any, **kwargs: Any) -> Any:
         nonlocal known, in_order
         if known is None:  # evaluated at the first call: annotations may name later definitions
-            known = _wanted(function.__module__, parameters)
+            known = _wanted(function, parameters)
             in_order = [(p.name, known.get(p.name)) for p in positional]
         for (name, wanted), given in zip(in_order, args, strict=False):
             if wanted is not None and given is not wanted.default:
@@ -145,14 +149,27 @@ def _checked(function: Decorated, array: ArrayCheck | None) -> Decorated:
     return checked  # type: ignore[return-value]
 
 
-def _wanted(module: str, parameters: Iterable[inspect.Parameter]) -> dict[str, _Wanted]:
+def _wanted(documented: Any, parameters: Iterable[inspect.Parameter]) -> dict[str, _Wanted]:
+    """What values parameters accept, by name; units are those of the docstring."""
     found = {}
+    units = _units(inspect.getdoc(documented) or "")
     for p in parameters:
-        optional, kind = _evaluated(p.annotation, module)
+        optional, kind = _evaluated(p.annotation, documented.__module__)
         check = None if p.annotation is p.empty else _check(kind)
+        if check is _number:
+            check = functools.partial(_number, unit=units.get(p.name, ""))
         if check is not None:
             found[p.name] = _Wanted(p.default, optional, check)
     return found
+
+
+def _units(docstring: str) -> dict[str, str]:
+    """Units of parameters by name, from lines such as ``duration, step : float [s]``."""
+    return {
+        name: unit
+        for names, unit in _UNIT.findall(docstring)
+        for name in names.replace(",", " ").split()
+    }
 
 
 @functools.cache
@@ -160,7 +177,7 @@ def _fields(cls: type) -> dict[str, _Wanted]:
     """What values the constructor of a dataclass accepts for each field."""
     given = {field.name for field in dataclasses.fields(cls) if field.init}
     parameters = inspect.signature(cls).parameters.values()
-    return _wanted(cls.__module__, [p for p in parameters if p.name in given])
+    return _wanted(cls, [p for p in parameters if p.name in given])
 
 
 def _evaluated(annotation: Any, module: str) -> tuple[bool, Any]:
@@ -228,9 +245,10 @@ def _array(name: str, given: Any) -> None:
         raise ShapeError(f"{problem}, expected numbers", name=name, given=given)
 
 
-def _number(name: str, given: Any) -> None:
-    if math.isnan(number(name, given)):
-        raise ShapeError(f"{name} is nan, expected a number", name=name, given=given)
+def _number(name: str, given: Any, unit: str = "") -> None:
+    if math.isnan(number(name, given, unit)):
+        expected = "a number" + (f" [{unit}]" if unit else "")
+        raise ShapeError(f"{name} is nan, expected {expected}", name=name, given=given)
 
 
 def _function(name: str, given: Any) -> None:

@@ -109,7 +109,7 @@ def test_gravity_is_three_numbers(gravity):
 @pytest.mark.parametrize(
     ("arguments", "options", "words"),
     [
-        (([1, 2],), {}, r"mass is \[1, 2\], expected a number"),
+        (([1, 2],), {}, r"mass is \[1, 2\], expected a number \[kg\]"),
         (("heavy",), {}, "mass is 'heavy'"),
         ((1.0,), {"ixx": [1]}, r"ixx is \[1\], expected a number"),
         ((1.0, [0, 0, 1]), {}, r"origin is list, expected a robodyn\.Pose"),
@@ -152,7 +152,7 @@ def test_wrenches_are_a_mapping(name, wrenches):
         ([0, 0], [1, 1, 1], 1.0, r"q0 has shape \(2,\) and q1 \(3,\)"),
         ([0, "a"], [1, 1], 1.0, "q0 is not an array of real numbers: its elements are text"),
         (None, [1, 1], 1.0, "q0"),
-        ([0, 0], [1, 1], "x", "duration is 'x', expected a number"),
+        ([0, 0], [1, 1], "x", r"duration is 'x', expected a number \[s\]"),
         ([0, 0], [1, 1], np.nan, "duration"),
     ],
 )
