@@ -666,6 +666,24 @@ def test_a_payload_on_what_does_not_move(palletizer, sack_run):
         rd.identify_payload(palletizer, sack_run, "hand")
 
 
+def test_what_motions_do_not_tell_is_that_of_a_ball_of_the_mass_they_tell():
+    robot = rd.load("double_pendulum")
+    t = np.arange(0.0, 4.0, 0.02)
+    q = np.stack([np.sin(2.0 * t), np.cos(3.0 * t)], axis=-1)
+    v = np.stack([2.0 * np.cos(2.0 * t), -3.0 * np.sin(3.0 * t)], axis=-1)
+    a = -q * [4.0, 9.0]
+    load = rd.Inertia.from_matrix(5.0, [0.1, 0.0, -0.3], 0.1 * np.eye(3))
+    tau = robot.with_(payload={"lower": load}).inverse_dynamics(q, v, a)
+    data = rd.Measurements(t, q, v, a, tau)
+    radius = (3.0 * 5.0 / (4.0 * np.pi * 1000.0)) ** (1.0 / 3.0)
+    water = rd.Inertia.from_matrix(5.0, np.zeros(3), 0.4 * 5.0 * radius**2 * np.eye(3))
+    ball, plain = (
+        rd.identify_payload(robot, data, "lower", guess=guess).inertia for guess in (water, None)
+    )
+    for name in ("mass", "ixx", "iyy", "izz", "ixz"):
+        assert getattr(plain, name) == pytest.approx(getattr(ball, name), rel=1e-4, abs=1e-7)
+
+
 # -- excitation -----------------------------------------------------------------------------------
 
 
@@ -734,6 +752,29 @@ def test_an_excitation_is_better_the_longer_it_is_looked_for(pan_tilt):
         found = rd.identify(pan_tilt, measurements(pan_tilt, motion), noise=1.0)
         volumes.append(np.linalg.slogdet(found.covariance)[1])
     assert volumes[1] < volumes[0]
+
+
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_an_excitation_keeps_a_limit_that_is_alone(pan_tilt, side):
+    alone = {"lower": 0.3} if side > 0.0 else {"upper": -0.3}
+    robot = limited(pan_tilt, "tilt", rd.Limits(velocity=2.0, effort=60.0, **alone))
+    motion = rd.excitation(robot, period=4.0, acceleration=20.0, iterations=1)
+    q = along(motion, np.linspace(0.0, 4.0, 401))[0][:, 1]
+    assert (side * q >= 0.3 - 1e-9).all()
+    assert np.ptp(q) > 0.1
+
+
+def test_forces_of_an_excited_linkage_are_those_of_its_motors():
+    robot = rd.load("bricard")
+    mover, q = mover_of(robot), np.array([[0.1], [0.2], [0.4]])
+    motor = robot.joints[mover.joints[0]].v.start
+    found = []
+    for speed in (0.0, 2.0):
+        states = mover.states(q, 0.0 * q + speed, 0.0 * q + 1.0)
+        tau = robot.inverse_dynamics(*states)[:, [motor]]
+        np.testing.assert_allclose(mover.forces(states), tau, atol=1e-9 * np.abs(tau).max())
+        found.append(tau)
+    assert np.abs(found[1] - found[0]).max() > 0.01 * np.abs(found).max()
 
 
 def test_torques_bound_an_excitation(pan_tilt):

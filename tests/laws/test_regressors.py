@@ -329,11 +329,15 @@ def test_other_parameters_go_through_files(name, tmp_path):
     np.testing.assert_allclose(again.dynamic_parameters, heavier, rtol=1e-9, atol=1e-12)
 
 
-def test_friction_stays_with_the_motor_as_far_as_it_goes():
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_friction_stays_with_the_motor_as_far_as_it_goes(sign):
     scara = rd.load("scara")  # friction on the motor's side alone
-    (motor,) = (m for name, m in scara.mechanism.actuators if name == "elbow")
+    motor = scara.actuators["elbow"]
+    motor = dataclasses.replace(motor, gear_ratio=sign * abs(motor.gear_ratio))
+    scara = rd.load(scara.mechanism, actuators={**scara.actuators, "elbow": motor})
     at = scara.dynamic_parameter_names.index("elbow.friction")
     had = scara.dynamic_parameters[at]
+    assert had == pytest.approx(abs(motor.gear_ratio) * motor.coulomb)
     for share in (0.5, 2.0):
         changed = scara.with_(parameters={"elbow.friction": share * had})
         assert changed.dynamic_parameters[at] == pytest.approx(share * had)

@@ -195,3 +195,20 @@ def test_single_speeds_are_controlled(base):
     for k in range(c.robot.nv):
         c.mask = (k,)
         c.check_dynamics()
+
+
+@pytest.mark.parametrize("carrier", ["parent", "child"])
+def test_a_rotor_turns_about_its_joint_unless_another_axis_is_given(carrier):
+    """Joints have frames turned in those of their parents."""
+    rng = np.random.default_rng(5)
+    mechanism = random_mechanism(rng, ["revolute", "prismatic", "continuous", "helical"])
+    motors, told = {}, {}
+    for joint in mechanism.joints:
+        turned = joint.origin.matrix[:3, :3] if carrier == "parent" else np.eye(3)
+        motor = rd.Actuator(30.0, 0.005, mounted_on=getattr(joint, carrier))
+        motors[joint.name] = motor
+        told[joint.name] = dataclasses.replace(motor, axis=tuple(turned @ joint.axis))
+    by_default, explicit = (rd.load(mechanism, actuators=given) for given in (motors, told))
+    q = explicit.random(rng)
+    v, a = rng.normal(size=(2, 4))
+    close(by_default.inverse_dynamics(q, v, a), explicit.inverse_dynamics(q, v, a))

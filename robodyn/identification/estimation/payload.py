@@ -175,8 +175,9 @@ def identify_payload(
     base, found, _ = estimated(known, described, scale, noise_of(noise, known), keep=False)
     known = told(known, base)
     if guess is None:
-        some = _possible(known, found, ball(1.0), prior)
-        reference = ball(float(some[0]))
+        reference = ball(1.0)
+        for _ in range(2):  # from a ball of a far smaller mass the search ends beside the true one
+            reference = ball(float(_possible(known, found, reference, prior)[0]))
     else:
         expect("guess", guess, Inertia)
         reference = thickened(in_body(robot, guess, link))

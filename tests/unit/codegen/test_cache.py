@@ -16,7 +16,10 @@ import robodyn as rd
 from robodyn.codegen.llvm.cache import generator_sources, object_files
 from robodyn.codegen.llvm.cache import object_code as cache
 from robodyn.codegen.llvm.cache.generator_sources import generator_digest, generator_modules
+from robodyn.codegen.llvm.target.target import chosen_target
 from robodyn.codegen.vectorcall import vectorcall_type
+from robodyn.symbolic.graph import ByPrecision, Graph, Port, Program
+from robodyn.symbolic.scalar import Scalar, inputs
 
 ROOT = Path(rd.__file__).parent
 GENERATORS = (
@@ -101,6 +104,18 @@ def test_versions_change_the_key(monkeypatch, which):
     versions[which] += ".post1"
     monkeypatch.setattr(cache, "_versions", lambda: tuple(versions))
     assert before != cache.generator_key(GENERATORS[0], "x")
+
+
+def test_constants_in_single_precision_change_the_key():
+    def key(single):
+        graph = Graph()
+        (x,) = inputs(graph, 0, 1)
+        ports = (Port("x", ()),), (Port("y", ()),)
+        edge = (x * Scalar(graph, graph.by_precision(ByPrecision(1e-9, single)))).edge
+        program = Program("f", *ports, graph, (edge,))
+        return cache.program_key(GENERATORS[0], program, chosen_target())
+
+    assert key(1e-4) == key(1e-4) != key(2e-4)
 
 
 # -- trust --------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -43,6 +44,27 @@ def test_a_locked_cut_joint_is_welded_where_it_says():
     assert robot.dof == 0
     q = robot.neutral()
     assert np.abs(robot.loop_residual(q)).max() < 1e-11
+
+
+def test_a_locked_cut_joint_has_no_spring_left():
+    """What acted along it has nothing left to act along."""
+    plain = load("five_bar").mechanism
+    (pin,) = plain.loops
+    sprung = replace(pin, stiffness=5.0, rest=0.4, damping=0.1, friction=0.2)
+    robots = [
+        load(replace(plain, loops=(loop,))).with_(locked={"tool_pin": 0.3})
+        for loop in (pin, sprung)
+    ]
+    one, other = robots
+    assert one.dof == other.dof == 1
+    q = one.neutral()
+    v, tau = one.consistent_velocity(q, np.ones(one.nv)), np.ones(one.nv)
+    np.testing.assert_array_equal(
+        other.forward_dynamics(q, v, tau), one.forward_dynamics(q, v, tau)
+    )
+    assert other.potential_energy(q) == one.potential_energy(q)
+    (welded,) = other.mechanism.loops
+    assert (welded.stiffness, welded.damping, welded.friction) == (0.0, 0.0, 0.0)
 
 
 def test_a_locked_joint_of_two_is_a_four_bar():

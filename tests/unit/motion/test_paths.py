@@ -298,13 +298,16 @@ def test_samples_that_are_no_path_of_such_joints(make, given):
 def turning(t):
     """Goes round in a circle while it turns about a tilted axis."""
     u, x = np.array([0.6, 0.0, 0.8]), 0.7 * np.sin(2.0 * t)
+    w, dw = 1.4 * np.cos(2.0 * t) * u, -2.8 * np.sin(2.0 * t) * u
+    first, second = Rotation.from_rotvec(x * u), Rotation.from_rotvec([0.0, 0.9 * t, 0.0])
+    own = first.apply([0.0, 0.9, 0.0])
     return rd.BaseMotion.from_world(
         [np.cos(t), np.sin(t), 0.0],
-        Rotation.from_rotvec(x * u).as_quat(),
+        (first * second).as_quat(),
         [-np.sin(t), np.cos(t), 0.0],
-        1.4 * np.cos(2.0 * t) * u,
+        w + own,
         [-np.cos(t), -np.sin(t), 0.0],
-        -2.8 * np.sin(2.0 * t) * u,
+        dw + np.cross(w, own),
     )
 
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import threading
+import time
+import types
 import urllib.error
 import urllib.request
 
@@ -111,6 +115,49 @@ def test_websockets_beyond_this_machine(beyond):
 def test_each_viewer_has_a_token_of_its_own():
     assert len({Guard("0.0.0.0").token for _ in range(20)} - {""}) == 20
     assert Guard("").token and Guard("::").token
+
+
+@pytest.mark.parametrize(
+    ("addresses", "private"),
+    [
+        (["127.0.0.1", "::1"], True),
+        (["127.0.0.1", "192.168.1.7"], False),
+        (["192.168.1.7", "127.0.0.1"], False),
+    ],
+)
+def test_a_name_of_this_machine_alone_has_no_address_beyond(monkeypatch, addresses, private):
+    found = [(2, 1, 6, "", (address, 0)) for address in addresses]
+    monkeypatch.setattr("socket.getaddrinfo", lambda *_, **__: found)
+    assert (Guard("some.example").token == "") == private
+
+
+def test_servers_that_start_at_once_are_guarded_one_by_one():
+    """Each by its own guard, and the function that starts them is as before."""
+    from websockets.asyncio import server
+
+    plain, inside, most, ready = server.serve, [0], [0], threading.Barrier(2)
+
+    def make():
+        inside[0] += 1
+        most[0] = max(most[0], inside[0])
+        time.sleep(0.1)
+        handler = types.SimpleNamespace(__module__="viser.infra")
+        with contextlib.suppress(Exception):
+            server.serve(handler, "127.0.0.1", 0)
+        inside[0] -= 1
+        return types.SimpleNamespace(stop=lambda: None)
+
+    def start():
+        ready.wait()
+        guarded_server(Guard("127.0.0.1"), make)
+
+    threads = [threading.Thread(target=start) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert most == [1]
+    assert server.serve is plain
 
 
 def test_a_server_that_cannot_be_guarded_is_not_left_running():
