@@ -13,6 +13,7 @@ from robodyn import BasePath, Robot
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 from robodyn.arrays import named
+from robodyn.motion.reference import Reference
 
 from ..support.gains import at_speeds, checked_call, gain, state_of
 from ..support.motor_torques import motor_torques
@@ -21,8 +22,6 @@ from ..support.symbols import base_at, reference_at
 from ..support.travelling import made_of
 
 __all__ = ["ComputedTorque"]
-
-Reference = Callable[[float], tuple[FloatArray, FloatArray, FloatArray]]
 
 
 @dataclass(frozen=True, eq=False)

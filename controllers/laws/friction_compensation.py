@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 from robodyn import Robot, SettingsError
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
+from robodyn.motion.reference import Reference
 from robodyn.simulation import Controller, ControllerSample
 from robodyn.simulation.control.controller import INNER, State
 
@@ -60,7 +60,7 @@ class FrictionCompensation:
 
     controller: Controller
     robot: Robot | None = None
-    reference: Callable[[float], tuple[FloatArray, FloatArray, FloatArray]] | None = None
+    reference: Reference | None = None
     share: float = 1.0
     _motors: FloatArray = field(init=False, repr=False)
     _model: Robot = field(init=False, repr=False)

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from robodyn import Robot
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
+from robodyn.motion.reference import Reference
 
 from ..support.gains import at_speeds, checked_call, gain, state_of
 from ..support.plant import Base, at_motors, motor_error, motor_mask
@@ -47,7 +48,7 @@ class JointPD:
     symbolic: ClassVar[bool] = True
 
     robot: Robot
-    reference: Callable[[float], tuple[FloatArray, FloatArray, FloatArray]]
+    reference: Reference
     stiffness: ArrayLike
     damping: ArrayLike
     gravity: bool = True

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from robodyn import ActuationError, BasePath, Robot, SettingsError
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
+from robodyn.motion.reference import Reference
 
 from ..support.gains import at_speeds, checked_call, gain, state_of
 from ..support.motor_space import Coriolis, motor_coriolis, motor_space
@@ -29,8 +30,6 @@ from ..support.symbols import base_at, reference_at
 from ..support.travelling import made_of
 
 __all__ = ["PassivityBased"]
-
-Reference = Callable[[float], tuple[FloatArray, FloatArray, FloatArray]]
 
 
 @dataclass(frozen=True, eq=False)

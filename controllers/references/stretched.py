@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +12,7 @@ from robodyn.arguments import check_fields, checked_arguments
 from robodyn.array_types import FloatArray
 from robodyn.arrays import number
 from robodyn.motion.continuity import check_continuous, sampled
+from robodyn.motion.reference import Reference
 from robodyn.simulation.loads.column_names import speed_names
 from robodyn.tolerances import TIME_SCALE_PRECISION
 
@@ -26,8 +26,6 @@ from .path_torques import (
 from .profile import check_reference, duration_of, limit
 
 __all__ = ["Stretched", "slowness"]
-
-Reference = Callable[[float], tuple[FloatArray, FloatArray, FloatArray]]
 
 #: Times at which limits are looked at.
 LOOKS = 1001

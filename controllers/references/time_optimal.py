@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +13,7 @@ from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 from robodyn.arrays import checked, number
 from robodyn.motion.derivative_check import instants
+from robodyn.motion.reference import Reference
 from robodyn.motion.samples import spline, within
 
 from ..support.gains import checked_call
@@ -29,8 +29,6 @@ from .reachability import Way, quickest
 from .stretched import slowness
 
 __all__ = ["TimeOptimal"]
-
-Reference = Callable[[float], tuple[FloatArray, FloatArray, FloatArray]]
 
 #: Instants of the path at which its length is measured, for each point at which limits hold.
 FINER = 10

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from robodyn import BaseMotion, BasePath, Robot
 from robodyn.array_types import Array, FloatArray
 from robodyn.codegen import Function
+from robodyn.motion.reference import Reference
 from robodyn.simulation.control.tracing import SymbolicTime, Untraceable, inlined
 from robodyn.symbolic.scalar import sqrt
 
@@ -25,8 +26,6 @@ __all__ = [
     "reference_at",
     "times",
 ]
-
-Reference = Callable[[float], tuple[FloatArray, FloatArray, FloatArray]]
 
 
 def is_symbolic(x: Any) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ from robodyn.arrays import checked, number
 from robodyn.caller import warn
 from robodyn.equations.tree.factorization import factorize, inverse, solve
 from robodyn.errors import SingularWarning
+from robodyn.motion.reference import Reference
 from robodyn.simulation.control.tracing import SymbolicTime
 from robodyn.symbolic.guarded import if_not_negative
 from robodyn.tolerances import MOVING_FRAME, QUOTIENT_FLOOR
@@ -28,7 +29,6 @@ from .symbols import asked, base_at, is_symbolic, reference_at, times
 
 __all__ = ["COMPONENTS", "Reference", "Shift", "Task", "TaskState"]
 
-Reference = Callable[[float], tuple[FloatArray, FloatArray, FloatArray]]
 #: By how much a reference is moved, its velocity and its acceleration.
 Shift = tuple[FloatArray, FloatArray, FloatArray]
 

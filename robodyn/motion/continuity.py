@@ -8,12 +8,10 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.errors import PathError
+from robodyn.motion.reference import Reference
 from robodyn.tolerances import PATH_RATE_ERROR
 
-__all__ = ["Reference", "check_continuous", "sampled"]
-
-#: Time [s] -> position, velocity, acceleration of all joints.
-Reference = Callable[[float], tuple[FloatArray, FloatArray, FloatArray]]
+__all__ = ["check_continuous", "sampled"]
 
 
 def sampled(reference: Reference, times: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:

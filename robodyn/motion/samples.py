@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -12,6 +11,7 @@ from numpy.typing import ArrayLike
 from robodyn.array_types import FloatArray
 from robodyn.arrays import numbers
 from robodyn.errors import PathError, ShapeError
+from robodyn.motion.reference import Reference
 from robodyn.tolerances import PATH_SWING, RECORD_TIME
 
 __all__ = [
@@ -24,9 +24,6 @@ __all__ = [
     "turning_motion",
     "within",
 ]
-
-#: Time [s] -> position, velocity, acceleration of a joint.
-JointMotion = Callable[[float], tuple[FloatArray, FloatArray, FloatArray]]
 
 
 def sample_times(t: ArrayLike, least: int) -> FloatArray:
@@ -128,7 +125,7 @@ def _refuse_swings(times: FloatArray, values: FloatArray, position: Any) -> None
 # Motions are `functools.partial` of module-level functions, which can be pickled.
 
 
-def flat_motion(times: FloatArray, values: FloatArray, rest: bool) -> JointMotion:
+def flat_motion(times: FloatArray, values: FloatArray, rest: bool) -> Reference:
     """Joints whose coordinates add; with ``rest`` they stand still outside of the samples."""
     return partial(_flat_at, times, values, rest, spline(times, values, rest=rest))
 
@@ -144,7 +141,7 @@ def _flat_at(
     return position(t), velocity(t), acceleration(t)
 
 
-def planar_motion(times: FloatArray, positions: FloatArray) -> JointMotion:
+def planar_motion(times: FloatArray, positions: FloatArray) -> Reference:
     """Planar joint: position x, y, angle; velocity in axes of the child."""
     return partial(_planar_at, times, spline(times, positions))
 
@@ -160,7 +157,7 @@ def _planar_at(
     return x, np.array([vx, vy, w]), np.array([ax, ay, dw])
 
 
-def turning_motion(times: FloatArray, quats: FloatArray) -> JointMotion:
+def turning_motion(times: FloatArray, quats: FloatArray) -> Reference:
     """Spherical joint: position a quaternion; angular velocity in axes of the child."""
     return partial(_turning_at, times, _turn(times, quats))
 
@@ -172,7 +169,7 @@ def _turning_at(
     return turn(t).as_quat(), turn(t, 1), turn(t, 2)
 
 
-def free_motion(times: FloatArray, positions: FloatArray, quats: FloatArray) -> JointMotion:
+def free_motion(times: FloatArray, positions: FloatArray, quats: FloatArray) -> Reference:
     """Floating joint: position and quaternion; velocity the body twist."""
     return partial(_free_at, times, _turn(times, quats), spline(times, positions))
 

@@ -11,7 +11,7 @@ import numpy as np
 import robodyn as rd
 from robodyn.array_types import FloatArray
 from robodyn.cli.sim.mechanism import Mechanism
-from robodyn.cli.sim.reference import Reference, reference_of
+from robodyn.cli.sim.reference import MotorReference, reference_of
 from robodyn.cli.sim.start import Start
 from robodyn.controllers import ComputedTorque, GravityCompensation, JointPD
 from robodyn.errors import RobodynError
@@ -31,12 +31,12 @@ class Control:
     name : str
         For people.
     controller : callable or None
-    reference : Reference or None
+    reference : MotorReference or None
     """
 
     name: str
     controller: Any
-    reference: Reference | None
+    reference: MotorReference | None
 
 
 def control_of(arguments: argparse.Namespace, mechanism: Mechanism, start: Start) -> Control:
@@ -78,7 +78,7 @@ def _of_many(controller: Any) -> Any:
 
 
 def _gains(
-    arguments: argparse.Namespace, robot: rd.Robot, reference: Reference
+    arguments: argparse.Namespace, robot: rd.Robot, reference: MotorReference
 ) -> tuple[FloatArray | None, FloatArray | None]:
     """Gains for all speeds, from those that are given."""
     found: list[FloatArray | None] = []
@@ -101,7 +101,7 @@ def _gains(
 
 def _of_springs(
     robot: rd.Robot,
-    reference: Reference,
+    reference: MotorReference,
     stiffness: FloatArray | None,
     damping: FloatArray | None,
 ) -> tuple[FloatArray, FloatArray]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,13 +13,11 @@ from robodyn.cli.options.values import named_once
 from robodyn.cli.sim.start import Start
 from robodyn.controllers import PointToPoint, SineReference
 from robodyn.errors import AssemblyError, RobodynError
+from robodyn.motion.reference import Reference
 from robodyn.simulation.limits.joint_limits import speed_bounds
 from robodyn.simulation.loads.driven import independent
 
-__all__ = ["Reference", "reference_of"]
-
-#: Time [s] -> position, velocity, acceleration of motors.
-Path = Callable[[float], tuple[FloatArray, FloatArray, FloatArray]]
+__all__ = ["MotorReference", "reference_of"]
 
 #: Longest way of a sine [rad, m], and of one in a linkage, where postures end before joints do.
 SWING, SWING_IN_LOOPS = 1.0, 0.3
@@ -30,7 +27,7 @@ SAMPLES, SMALLER = 100, 5
 
 
 @dataclass(frozen=True, eq=False)
-class Reference:
+class MotorReference:
     """A reference for the motors; it leaves all other joints at their start.
 
     Attributes
@@ -48,7 +45,7 @@ class Reference:
     nv: int
     motors: list[int]
     moved: tuple[list[int], list[int]]
-    path: Path
+    path: Reference
 
     def __call__(self, t: float) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Position, velocity, acceleration, shape (..., nq), (..., nv), (..., nv)."""
@@ -58,7 +55,7 @@ class Reference:
         return q, v, a
 
 
-def reference_of(arguments: argparse.Namespace, robot: rd.Robot, start: Start) -> Reference:
+def reference_of(arguments: argparse.Namespace, robot: rd.Robot, start: Start) -> MotorReference:
     """Make the reference from the options.
 
     Motors whose coordinates do not add, such as quaternions, stay.
@@ -80,12 +77,12 @@ def reference_of(arguments: argparse.Namespace, robot: rd.Robot, start: Start) -
         chosen: SineReference | PointToPoint = _way(arguments, robot, start, coordinates)
     else:
         chosen = _sines(arguments, robot, start, coordinates, speeds)
-    path: Path = chosen
+    path: Reference = chosen
     if robot.nc and speeds and not independent(robot, _first(start.q), tuple(sorted(motors))):
         path = _tied(arguments, robot, start.q, coordinates, chosen)
     q0 = start.q.copy()
     q0[..., coordinates] = path(0.0)[0]
-    return Reference(q0, robot.nv, motors, (coordinates, speeds), path)
+    return MotorReference(q0, robot.nv, motors, (coordinates, speeds), path)
 
 
 def _check_together(arguments: argparse.Namespace, kind: str) -> None:
@@ -164,7 +161,7 @@ def _tied(
     start: FloatArray,
     coordinates: list[int],
     path: SineReference | PointToPoint,
-) -> Path:
+) -> Reference:
     """The path of motors that loops tie to each other: some follow theirs, others from loops.
 
     Sines whose size nobody chose get smaller until the loops close all the way.
@@ -191,10 +188,10 @@ def _closed_path(
     robot: rd.Robot,
     start: FloatArray,
     coordinates: list[int],
-    path: Path,
+    path: Reference,
     times: FloatArray,
     free: list[str],
-) -> Path:
+) -> Reference:
     """A smooth path through closed postures in which some motors follow a given path."""
     from scipy.interpolate import make_interp_spline
 

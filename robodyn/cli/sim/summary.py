@@ -12,7 +12,7 @@ import numpy as np
 import robodyn as rd
 from robodyn.array_types import FloatArray
 from robodyn.cli.sim.control import Control
-from robodyn.cli.sim.reference import Reference
+from robodyn.cli.sim.reference import MotorReference
 from robodyn.errors import EnergyWarning, SettingsError
 from robodyn.simulation.limits.joint_limits import effort_bounds
 from robodyn.simulation.trajectory.trajectory import Trajectory
@@ -86,7 +86,7 @@ def details(run: Trajectory, control: Control, arguments: argparse.Namespace) ->
             yield f"  limit left              {violation}"
 
 
-def tracking_error(run: Trajectory, reference: Reference) -> FloatArray:
+def tracking_error(run: Trajectory, reference: MotorReference) -> FloatArray:
     """Tracking errors of the motors, shape (n, ..., motors) [rad, m]."""
     assert run.robot is not None
     wanted = np.array([reference(t)[0] for t in run.t.tolist()])

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 import robodyn as rd
-from robodyn.array_types import FloatArray
 from robodyn.controllers import ComputedTorque, GravityCompensation, JointPD
+from robodyn.motion.reference import Reference
 from robodyn.ros.engine.commanded_joints import CommandedJoints
 from robodyn.ros.engine.settings import Settings
+from robodyn.simulation.control.controller import ControlFunction
 
-__all__ = ["Controller", "chosen_controller"]
-
-Controller = Callable[[float, FloatArray, FloatArray], FloatArray]
-Reference = Callable[[float], tuple[FloatArray, FloatArray, FloatArray]]
+__all__ = ["chosen_controller"]
 
 
 def chosen_controller(
     robot: rd.Robot, settings: Settings, joints: CommandedJoints, reference: Reference
-) -> Controller:
+) -> ControlFunction:
     """The controller ``(t, q, v) -> tau`` of some settings.
 
     Parameters

@@ -11,11 +11,12 @@ import robodyn as rd
 from robodyn.array_types import FloatArray
 from robodyn.ros.engine.commanded_joints import CommandedJoints
 from robodyn.ros.engine.commands import Commands
-from robodyn.ros.engine.controllers import Controller, chosen_controller
+from robodyn.ros.engine.controllers import chosen_controller
 from robodyn.ros.engine.messages import StateNames
 from robodyn.ros.engine.settings import Settings
 from robodyn.ros.engine.throttled_logger import ThrottledLogger
 from robodyn.ros.engine.trajectories import TrajectoryContent, plan, prepare
+from robodyn.simulation.control.controller import ControlFunction
 from robodyn.simulation.loads.driven import Driven, independent
 from robodyn.simulation.loads.loads import loads_on
 from robodyn.simulation.step.stepper import Stepper
@@ -80,7 +81,7 @@ class Engine:
         self.t, self.settings = 0.0, settings or Settings()
         self.q, self.v = self._start.copy(), np.zeros(robot.nv)
         prepare()
-        self._controller: Controller = self.check(self.settings)
+        self._controller: ControlFunction = self.check(self.settings)
         self._release()
         self.observe()  # compiles what the first step needs
 
@@ -102,7 +103,7 @@ class Engine:
         else:
             self._set_out(self.t, self.q, self.v)
 
-    def check(self, settings: Settings) -> Controller:
+    def check(self, settings: Settings) -> ControlFunction:
         """The controller of some settings, if they fit this robot.
 
         Raises
@@ -249,7 +250,7 @@ class Engine:
         if commands.is_fresh:
             wanted = commands.effort
         else:
-            wanted = self._controller(t, q, v)[self.commanded.speeds]
+            wanted = np.asarray(self._controller(t, q, v))[self.commanded.speeds]
         limit = self.commanded.effort
         within = np.minimum(np.maximum(wanted, -limit), limit)
         if np.any(within != wanted):

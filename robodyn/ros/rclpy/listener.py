@@ -6,21 +6,20 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 import robodyn as rd
 from robodyn.array_types import FloatArray
+from robodyn.ros.engine.controlled_states import ControlledStates
 from robodyn.ros.engine.estimate import Estimator, State
 from robodyn.ros.engine.messages import StateNames
 from robodyn.ros.engine.throttled_logger import ThrottledLogger
 from robodyn.ros.rclpy.access import message, rclpy, ros_errors, start
 from robodyn.ros.rclpy.node import spin
 from robodyn.ros.rclpy.quality import command_quality, state_quality
+from robodyn.simulation.control.controller import ControlFunction, Controller
 from robodyn.simulation.limits.joint_limits import effort_bounds
 
 __all__ = ["StateListener"]
-
-Law = Callable[[float, FloatArray, FloatArray], ArrayLike]
 
 
 class StateListener:
@@ -36,9 +35,11 @@ class StateListener:
     robot : Robot
     acceleration : callable, optional
         ``a = acceleration(t, q, v)``, shape (nv,). With loops the nearest accelerations that keep
-        them closed are used. Default: zero, which makes the robot float at rest.
-    controller : callable, optional
-        ``tau = controller(t, q, v)``, in the place of ``acceleration``.
+        them closed are used. Default: zero, which lets the robot stay where it is.
+    controller : callable or object with a state, optional
+        ``tau = controller(t, q, v)``, or what `robodyn.simulate` takes, instead of
+        ``acceleration``. Each state that comes in is a sample; where the time of states goes back,
+        its own state starts anew.
     name : str
         Of the node.
     states, efforts : str
@@ -64,9 +65,9 @@ class StateListener:
     def __init__(
         self,
         robot: rd.Robot,
-        acceleration: Law | None = None,
+        acceleration: ControlFunction | None = None,
         *,
-        controller: Law | None = None,
+        controller: Controller | None = None,
         name: str = "robodyn_listener",
         states: str = "joint_states",
         efforts: str = "~/commands",
@@ -77,7 +78,10 @@ class StateListener:
         self.joints = self.names.motors if joints is None else tuple(joints)
         self._speeds = np.array([self.names.speed(n) for n in self.joints], int)
         self._limit = effort_bounds(robot)[self._speeds] if limit else np.inf
-        self._law = self._by_controller(controller) if controller else self._by(acceleration)
+        #: (t, q, v) -> forces, shape (nv,).
+        self._forces: Callable[[float, FloatArray, FloatArray], FloatArray]
+        self._controlled = None if controller is None else ControlledStates(robot, controller)
+        self._forces = self._controlled or self._by(acceleration)
         self._estimator = Estimator(self.names)
         self.state: State | None = None
         start()
@@ -105,37 +109,27 @@ class StateListener:
                 self._log("unknown", f"not of this robot: {', '.join(measured.unknown)}")
             state = self._estimator.complete(measured)
             stamp = msg.header.stamp
-            tau = self._law(stamp.sec + 1e-9 * stamp.nanosec, state.q, state.v)[self._speeds]
+            tau = self._forces(stamp.sec + 1e-9 * stamp.nanosec, state.q, state.v)[self._speeds]
         except (rd.RobodynError, TypeError, ValueError) as error:
             self._log("state", f"joint state not used: {error}")
             return
         if not np.isfinite(tau).all():
             self._log("torque", "no efforts published: they are not finite")
             return
-        self.state = state
-        self._out.publish(self._numbers(data=np.clip(tau, -self._limit, self._limit).tolist()))
+        self.state, efforts = state, np.clip(tau, -self._limit, self._limit)
+        if self._controlled is not None:
+            applied = np.zeros(self.robot.nv)
+            applied[self._speeds] = efforts
+            self._controlled.notify_applied(applied)
+        self._out.publish(self._numbers(data=efforts.tolist()))
 
     def _by(
-        self, acceleration: Law | None
+        self, acceleration: ControlFunction | None
     ) -> Callable[[float, FloatArray, FloatArray], FloatArray]:
         def law(t: float, q: FloatArray, v: FloatArray) -> FloatArray:
             a = np.zeros(self.robot.nv) if acceleration is None else acceleration(t, q, v)
             if self.robot.nc:
                 a = self.robot.consistent_acceleration(q, v, a)
             return np.asarray(self.robot.inverse_dynamics(q, v, a))
-
-        return law
-
-    def _by_controller(
-        self, controller: Law
-    ) -> Callable[[float, FloatArray, FloatArray], FloatArray]:
-        def law(t: float, q: FloatArray, v: FloatArray) -> FloatArray:
-            tau = np.asarray(controller(t, q, v), float)
-            if tau.shape != (self.robot.nv,):
-                raise rd.ShapeError(
-                    f"the controller returned shape {tau.shape}, expected {(self.robot.nv,)}",
-                    name="tau",
-                )
-            return tau
 
         return law

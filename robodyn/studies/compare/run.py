@@ -15,7 +15,7 @@ from robodyn.arguments import checked_arguments
 from robodyn.array_types import FloatArray
 from robodyn.arrays import by_name, named
 from robodyn.errors import ShapeError, SimulationError, UnknownNameError
-from robodyn.motion.continuity import Reference
+from robodyn.motion.reference import Reference
 from robodyn.robot import Robot
 from robodyn.simulation import integrators
 from robodyn.simulation.control.callbacks import check_controller, of_motion

@@ -11,7 +11,8 @@ from robodyn.array_types import FloatArray
 from robodyn.arrays import checked, named
 from robodyn.errors import ShapeError, UnknownNameError
 from robodyn.motion.base_motion import BasePath, check_rigid
-from robodyn.motion.continuity import Reference, check_continuous, sampled
+from robodyn.motion.continuity import check_continuous, sampled
+from robodyn.motion.reference import Reference
 from robodyn.robot import Robot
 from robodyn.simulation.loads.column_names import speed_names
 

@@ -1,0 +1,13 @@
+"""What a reference is: position, velocity and acceleration of joints as functions of time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from robodyn.array_types import FloatArray
+
+__all__ = ["Reference"]
+
+#: Time [s] -> position (..., nq), velocity (..., nv), acceleration (..., nv).
+Reference: TypeAlias = Callable[[float], tuple[FloatArray, FloatArray, FloatArray]]
