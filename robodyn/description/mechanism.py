@@ -34,6 +34,9 @@ class Mechanism:
     rotors : tuple of Rotor
     constraints : tuple of TracedConstraint
         Given as functions to `robodyn.load`.
+    relaxed : bool
+        Its force elements exert nothing; joints keep the coordinates that they need for them. No
+        file has it; not part of equality.
     start : tuple of (joint name, tuple of float)
         Where joints stand that are drawn elsewhere than at zero [rad, m]: from there the closed
         posture of a linkage is looked for. No URDF has it; not part of equality.
@@ -50,6 +53,7 @@ class Mechanism:
     link_elements: tuple[DescribedElement, ...] = ()
     rotors: tuple[Rotor, ...] = ()
     constraints: tuple[Any, ...] = ()
+    relaxed: bool = field(default=False, compare=False)
     start: tuple[tuple[str, tuple[float, ...]], ...] = field(default=(), compare=False)
 
     @property

@@ -56,9 +56,18 @@ def joint_numbers(joint: Any) -> tuple[str, ...]:
     return tuple(name for name in names if hasattr(joint, name))
 
 
-def relaxed(joint: Any) -> dict[str, Any]:
-    """The fields of a joint, or of a loop, with which no force element acts along it."""
-    return dict.fromkeys(joint_numbers(joint), 0.0)
+def relaxed(joint: Any, *, same_coordinates: bool = False) -> dict[str, Any]:
+    """Fields with which no force element acts along a joint, or a loop.
+
+    Parameters
+    ----------
+    joint : Joint or Loop
+    same_coordinates : bool
+        Elements stay that the joint has a coordinate for.
+    """
+    elements = (x for x in JOINT_ELEMENTS if not (same_coordinates and x.keeps_coordinate))
+    names = [name for element in elements for name in element.numbers]
+    return {name: 0.0 for name in names if hasattr(joint, name)}
 
 
 def acts(joint: Any, kind: str) -> bool:

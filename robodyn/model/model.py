@@ -251,7 +251,7 @@ def _setup(
     return Setup(
         model=bodies,
         gravity=settings.gravity,
-        passive=settings.passive,
+        passive=settings.passive and not mechanism.relaxed,
         friction_speed=settings.friction_speed,
         moving=settings.base == "moving",
         floating=settings.base == "floating",

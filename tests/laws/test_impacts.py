@@ -678,3 +678,32 @@ def test_a_wall_that_the_clock_moves_hits_a_ball(restitution):
 def test_a_wall_that_the_clock_moves_cannot_be_stopped():
     with pytest.raises(rd.ImpactError, match="no finite impulse stops it"):
         clocked_wall().at(1.0).impact([], [], "wall", (0, 0, 0), -EX)
+
+
+SPRINGS_OF_LINKAGES = [
+    (name, joint)
+    for name in ("four_bar", "five_bar")
+    for joint in [mover.name for mover in rd.load(name).mechanism.movers if mover.kind != "fixed"]
+]
+
+
+@pytest.mark.parametrize("name, joint", SPRINGS_OF_LINKAGES)
+def test_impulses_do_not_feel_springs(name, joint):
+    """A spring keeps the coordinate of its joint, and exerts no impulse."""
+    plain, sprung = rd.load(name), rd.load(name, springs={joint: (500.0, 0.9)})
+    hit = plain.mechanism.links[-1].name, (0.1, 0.0, 0.2), (0.3, 0.0, 0.8)
+    masses = [robot.apparent_mass(robot.neutral(), *hit) for robot in (plain, sprung)]
+    assert masses[1] == pytest.approx(masses[0], rel=1e-9)
+    jumps = []
+    for robot in (plain, sprung):
+        q = robot.neutral()
+        driven = [robot.joints[motor] for motor in plain.actuators] or [*robot.joints.values()][:1]
+        v = np.zeros(robot.nv)
+        for one in driven:
+            v[one.v] = 1.0
+        v = robot.consistent_velocity(q, v, [one.name for one in driven])
+        V = robot.frame_twist(q, v, hit[0], axes="world")
+        arm = robot.frame_pose(q, hit[0])[:3, :3] @ hit[1]
+        v = -v * np.sign((V[:3] + np.cross(V[3:], arm)) @ hit[2])  # toward what it hits
+        jumps.append(robot.frame_twist(q, robot.impact(q, v, *hit).v, hit[0]))
+    assert np.allclose(*jumps, rtol=1e-7, atol=1e-9)

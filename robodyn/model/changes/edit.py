@@ -155,15 +155,24 @@ def _limited(joint: Joint) -> bool:
 
 
 def without_forces(mechanism: Mechanism) -> Mechanism:
-    """The same bodies, joints and rotors without springs, damping, friction and what time does."""
+    """The same bodies, joints and rotors without springs, damping, friction and what time does.
+
+    Coordinates are the same: springs stay where joints need coordinates for them, and exert
+    nothing (`Mechanism.relaxed`).
+    """
     return dataclasses.replace(
         mechanism,
+        relaxed=True,
         joints=tuple(
-            dataclasses.replace(x, map=x.map and x.map.stopped(), **relaxed(x))
+            dataclasses.replace(
+                x, map=x.map and x.map.stopped(), **relaxed(x, same_coordinates=True)
+            )
             for x in mechanism.joints
         ),
         constraints=tuple(x.stopped() if x.rheonomic else x for x in mechanism.constraints),
-        loops=tuple(dataclasses.replace(x, damping=0.0, friction=0.0) for x in mechanism.loops),
+        loops=tuple(
+            dataclasses.replace(x, **relaxed(x, same_coordinates=True)) for x in mechanism.loops
+        ),
         actuators=tuple(
             (name, dataclasses.replace(motor, viscous=0.0, coulomb=0.0))
             for name, motor in mechanism.actuators
