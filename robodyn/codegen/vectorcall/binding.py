@@ -8,7 +8,7 @@ from typing import Any
 
 from llvmlite import ir
 
-from robodyn.codegen.vectorcall.ir_words import (
+from robodyn.codegen.vectorcall.entry_builder import (
     I32,
     I64,
     NULL,
@@ -16,7 +16,7 @@ from robodyn.codegen.vectorcall.ir_words import (
     SIZE,
     TYPE,
     VOID,
-    Words,
+    EntryBuilder,
     flag,
     word,
 )  # fmt: skip
@@ -35,7 +35,7 @@ __all__ = ["bind"]
 _OPTION, _LINK = VARIANT.index("option"), VARIANT.index("link")
 
 
-def bind(w: Words) -> None:
+def bind(w: EntryBuilder) -> None:
     """Find the function that is called, its inputs and the arrays to write into."""
     b = w.b
     general, bound = (w.function.append_basic_block(name) for name in ("general", "bound"))
@@ -50,7 +50,7 @@ def bind(w: Words) -> None:
     w.n_in, w.n_out, w.work = w.of_table("inputs"), w.of_table("outputs"), w.of_table("work")
 
 
-def _bind_plain(w: Words, otherwise: Any) -> None:
+def _bind_plain(w: EntryBuilder, otherwise: Any) -> None:
     """Calls with the arrays in order, and ``out`` after them or as the only keyword."""
     b = w.b
     nargs = b.and_(w.nargsf, word((1 << 63) - 1))
@@ -76,7 +76,7 @@ def _bind_plain(w: Words, otherwise: Any) -> None:
     w.set("guarded", w.of_signature("plain_guarded"))
 
 
-def _bind_arguments(w: Words) -> None:
+def _bind_arguments(w: EntryBuilder) -> None:
     """Give each parameter its argument or its default, and sort them by what they are.
 
     Too many arguments, names that there are not, arguments given twice and missing ones take the
@@ -96,13 +96,13 @@ def _bind_arguments(w: Words) -> None:
     w.loop(count, lambda k: _sort(w, k))
 
 
-def _parameter(w: Words, k: Any) -> Any:
+def _parameter(w: EntryBuilder, k: Any) -> Any:
     """Address of the words of a parameter."""
     first = w.b.add(word(len(SIGNATURE)), w.b.mul(k, word(len(PARAMETER))))
     return w.at(w.signature, first, I64)
 
 
-def _by_name(w: Words, count: Any, nargs: Any, k: Any) -> None:
+def _by_name(w: EntryBuilder, count: Any, nargs: Any, k: Any) -> None:
     """Find the parameter of a keyword. Names are interned: the same text is the same object."""
     b = w.b
     name = w.item(w.after(w.kwnames, w.items_at), k)
@@ -119,7 +119,7 @@ def _by_name(w: Words, count: Any, nargs: Any, k: Any) -> None:
     w.put(w.arguments, found, w.item(w.args, b.add(nargs, k)))
 
 
-def _sort(w: Words, k: Any) -> None:
+def _sort(w: EntryBuilder, k: Any) -> None:
     """Put an argument, or the default, where arguments of its kind stand."""
     b = w.b
     here = _parameter(w, k)
@@ -152,7 +152,7 @@ def _sort(w: Words, k: Any) -> None:
     b.position_at_end(after)
 
 
-def _find_function(w: Words) -> None:
+def _find_function(w: EntryBuilder) -> None:
     """The function behind the options and wrenches; its inputs after the arrays that were given."""
     b = w.b
     w.set("inputs", w.of_signature("arrays"))
@@ -172,7 +172,7 @@ def _find_function(w: Words) -> None:
     w.set("given", w.inputs)
 
 
-def _add_base(w: Words) -> None:
+def _add_base(w: EntryBuilder) -> None:
     """Pose, twist and acceleration of the base motion that was given, or of a base at rest."""
     b = w.b
     with b.if_else(w.same(w.get("base"), NULL)) as (rest, motion):
@@ -189,7 +189,7 @@ def _add_base(w: Words) -> None:
                 _add_input(w, array)
 
 
-def _add_wrenches(w: Words) -> None:
+def _add_wrenches(w: EntryBuilder) -> None:
     """Keys and values of a dict, in its order."""
     b = w.b
     given = w.get("wrenches")
@@ -215,14 +215,14 @@ def _add_wrenches(w: Words) -> None:
     w.loop(word(MAX_LINKS + 1), take, until=lambda: w.same(w.get("good"), word(0)))
 
 
-def _add_input(w: Words, array: Any) -> None:
+def _add_input(w: EntryBuilder, array: Any) -> None:
     count = w.get("inputs")
     w.unless(w.b.icmp_unsigned("<", count, word(MAX_PORTS)))
     w.put(w.inputs, count, array)
     w.set("inputs", w.b.add(count, word(1)))
 
 
-def _try(w: Words, same: Callable[..., None], k: Any) -> None:
+def _try(w: EntryBuilder, same: Callable[..., None], k: Any) -> None:
     """Take a variant's function, if the variant is what is asked for."""
     b = w.b
     block = w.of_signature("variants_at", PTR)
@@ -238,7 +238,7 @@ def _try(w: Words, same: Callable[..., None], k: Any) -> None:
         w.set("guarded", w.item(here, VARIANT.index("guarded"), I64))
 
 
-def _identical(w: Words, these: Any, those: Any, count: Any) -> None:
+def _identical(w: EntryBuilder, these: Any, those: Any, count: Any) -> None:
     """``good`` stays if all are the same objects."""
     b = w.b
 
@@ -249,7 +249,7 @@ def _identical(w: Words, these: Any, those: Any, count: Any) -> None:
     w.loop(count, compare, until=lambda: w.same(w.get("good"), word(0)))
 
 
-def _equal(w: Words, these: Any, those: Any, count: Any) -> None:
+def _equal(w: EntryBuilder, these: Any, those: Any, count: Any) -> None:
     """``good`` stays if all are the same objects, or strings of the same text."""
     b = w.b
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from llvmlite import ir
 
-from robodyn.codegen.vectorcall.ir_words import (
+from robodyn.codegen.vectorcall.entry_builder import (
     DATA,
     DESCR,
     I32,
@@ -23,7 +23,7 @@ from robodyn.codegen.vectorcall.ir_words import (
     STRIDES,
     TYPE,
     VOID,
-    Words,
+    EntryBuilder,
     flag,
     word,
 )  # fmt: skip
@@ -40,27 +40,27 @@ _NUMBER = 16
 _DOUBLE = ir.DoubleType()
 
 
-def remember(w: Words, k: Any, start: Any, first: Any, end: Any) -> None:
+def remember(w: EntryBuilder, k: Any, start: Any, first: Any, end: Any) -> None:
     """Where the numbers of an array begin; the bytes from ``first`` to ``end`` belong to it."""
     w.put(w.data, k, start)
     w.put(w.starts, k, first)
     w.put(w.ends, k, end)
 
 
-def has_scratch(w: Words, k: Any) -> Any:
+def has_scratch(w: EntryBuilder, k: Any) -> Any:
     """Whether scratch memory has room for one state of an input with one axis."""
     p_axes, p_size, _ = w.port(k)
     room = w.b.icmp_unsigned("<=", w.b.add(w.get("filled"), p_size), word(SCRATCH))
     return w.b.and_(room, w.same(p_axes, word(1)))
 
 
-def convert(w: Words, x: Any) -> Any:
+def convert(w: EntryBuilder, x: Any) -> Any:
     """A plain array of the dtype of the call, with the numbers of another array."""
     w.call("incref", VOID, w.descr)
     return _converted(w, x, w.descr, _PLAIN)
 
 
-def _take_scratch(w: Words, k: Any) -> Any:
+def _take_scratch(w: EntryBuilder, k: Any) -> Any:
     """Room for the numbers of an input of one state; they share no memory with anything."""
     b = w.b
     begin, p_size = w.get("filled"), w.port(k)[1]
@@ -71,7 +71,7 @@ def _take_scratch(w: Words, k: Any) -> Any:
     return room
 
 
-def gather(w: Words, k: Any, x: Any) -> None:
+def gather(w: EntryBuilder, k: Any, x: Any) -> None:
     """One axis of numbers that are some distance apart."""
     b = w.b
     start, stride = w.field(x, DATA), w.item(w.field(x, STRIDES), 0, I64)
@@ -90,7 +90,7 @@ def gather(w: Words, k: Any, x: Any) -> None:
             copy(I32)
 
 
-def _converted(w: Words, x: Any, descr: Any, flags: int) -> Any:
+def _converted(w: EntryBuilder, x: Any, descr: Any, flags: int) -> Any:
     """The array that numpy makes of something; it takes over a reference to the dtype."""
     made = w.call("convert", PTR, x, descr, flag(0), flag(0), flag(flags), NULL)
     with w.b.if_then(w.same(made, NULL)):
@@ -101,7 +101,7 @@ def _converted(w: Words, x: Any, descr: Any, flags: int) -> Any:
     return made
 
 
-def read_other(w: Words, k: Any, x: Any) -> None:
+def read_other(w: EntryBuilder, k: Any, x: Any) -> None:
     """What is no array: a list or tuple, or one number."""
     b = w.b
     is_list = w.same(w.field(x, TYPE), w.common("list"))
@@ -113,7 +113,7 @@ def read_other(w: Words, k: Any, x: Any) -> None:
             _read_number(w, k, x)
 
 
-def _read_number(w: Words, k: Any, x: Any) -> None:
+def _read_number(w: EntryBuilder, k: Any, x: Any) -> None:
     """A number, for an input that is one."""
     b = w.b
     fits = b.icmp_unsigned("<", w.get("filled"), word(SCRATCH))
@@ -124,7 +124,7 @@ def _read_number(w: Words, k: Any, x: Any) -> None:
     w.set("array", NULL)
 
 
-def _read_sequence(w: Words, k: Any, x: Any, is_list: Any) -> None:
+def _read_sequence(w: EntryBuilder, k: Any, x: Any, is_list: Any) -> None:
     """A list or tuple: of Python's numbers, one state; else what numpy makes of it."""
     b = w.b
     p_size = w.port(k)[1]
@@ -149,7 +149,7 @@ def _read_sequence(w: Words, k: Any, x: Any, is_list: Any) -> None:
         w.set("array", made)
 
 
-def _number(w: Words, x: Any, to: Any) -> None:
+def _number(w: EntryBuilder, x: Any, to: Any) -> None:
     """Store a float, numpy's or Python's, or an integer that a word holds; else it is not good."""
     b = w.b
     kind = w.field(x, TYPE)

@@ -14,9 +14,9 @@ from llvmlite import ir
 
 from robodyn.codegen.llvm.batches.thread_pool import WORTHWHILE
 from robodyn.codegen.vectorcall.binding import bind
+from robodyn.codegen.vectorcall.entry_builder import I64, NULL, PTR, VOID, EntryBuilder, word
 from robodyn.codegen.vectorcall.finite import HIDDEN, Finite
 from robodyn.codegen.vectorcall.inputs import choose_dtype, read_inputs
-from robodyn.codegen.vectorcall.ir_words import I64, NULL, PTR, VOID, Words, word
 from robodyn.codegen.vectorcall.outputs import (
     check_given,
     drop_made,
@@ -28,7 +28,7 @@ from robodyn.codegen.vectorcall.signature import Look
 __all__ = ["entry_ir"]
 
 
-def _emit(w: Words) -> None:
+def _emit(w: EntryBuilder) -> None:
     """The steps of a call, in order."""
     b = w.b
     bind(w)
@@ -69,7 +69,7 @@ def _emit(w: Words) -> None:
     _take_slow_path(w)
 
 
-def _pick_kernel(w: Words, rows: Any) -> tuple[Any, Any, Any]:
+def _pick_kernel(w: EntryBuilder, rows: Any) -> tuple[Any, Any, Any]:
     """For one state, for some, or for vectors of them; none yet: the slow path makes it."""
     b = w.b
     lanes = w.item(w.table, b.add(w.kernels, word(3)), I64)
@@ -82,7 +82,7 @@ def _pick_kernel(w: Words, rows: Any) -> tuple[Any, Any, Any]:
     return kernel, choice, lanes
 
 
-def _run(w: Words, kernel: Any, choice: Any, lanes: Any, rows: Any, total: Any) -> None:
+def _run(w: EntryBuilder, kernel: Any, choice: Any, lanes: Any, rows: Any, total: Any) -> None:
     b = w.b
     guarded = w.differ(w.get("guarded"), word(0))
     is_double = w.same(w.size, word(8))
@@ -119,7 +119,7 @@ def _run(w: Words, kernel: Any, choice: Any, lanes: Any, rows: Any, total: Any) 
                     w.call_at(kernel, kind, arguments)
 
 
-def _look(w: Words, start: Any, count: Any) -> None:
+def _look(w: EntryBuilder, start: Any, count: Any) -> None:
     """Make ``bad`` true if one of some numbers is not finite."""
     b = w.b
     with b.if_else(w.same(w.size, word(8))) as (double, single):
@@ -129,7 +129,7 @@ def _look(w: Words, start: Any, count: Any) -> None:
                     w.set("bad", word(1))
 
 
-def _check_numbers(w: Words, given: Any) -> None:
+def _check_numbers(w: EntryBuilder, given: Any) -> None:
     """If numbers that were looked at are not finite, take the slow path after all."""
     b = w.b
     good = w.same(w.get("bad"), word(0))
@@ -138,7 +138,7 @@ def _check_numbers(w: Words, given: Any) -> None:
     w.unless(good)
 
 
-def _take_slow_path(w: Words) -> None:
+def _take_slow_path(w: EntryBuilder) -> None:
     b = w.b
     method = w.call("bind", PTR, w.common("slow"), w.this)
     with b.if_then(w.same(method, NULL)):
@@ -172,7 +172,7 @@ def entry_ir(signature: int, items: int) -> str:
     items : int
         Offset [bytes] in a tuple at which its items begin, and in a list at which their address is.
     """
-    w = Words(signature, items, len(HIDDEN))
+    w = EntryBuilder(signature, items, len(HIDDEN))
     w.double, w.single = (Finite(w.module, kind) for kind in (ir.DoubleType(), ir.FloatType()))
     _emit(w)
     return str(w.module) + TWICE

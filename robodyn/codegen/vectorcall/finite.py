@@ -11,7 +11,7 @@ from typing import Any
 
 from llvmlite import ir
 
-from robodyn.codegen.vectorcall.ir_words import I64, PTR, VOID, word
+from robodyn.codegen.vectorcall.entry_builder import I64, PTR, VOID, word
 from robodyn.codegen.vectorcall.table import MAX_PORTS
 
 __all__ = ["HIDDEN", "Finite"]

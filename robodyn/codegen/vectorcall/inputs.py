@@ -19,7 +19,7 @@ from robodyn.codegen.vectorcall.conversion import (
     read_other,
     remember,
 )
-from robodyn.codegen.vectorcall.ir_words import (
+from robodyn.codegen.vectorcall.entry_builder import (
     AXES,
     DATA,
     DESCR,
@@ -31,7 +31,7 @@ from robodyn.codegen.vectorcall.ir_words import (
     SHAPE,
     STRIDES,
     TYPE,
-    Words,
+    EntryBuilder,
     flag,
     word,
 )  # fmt: skip
@@ -49,7 +49,7 @@ KIND = 24
 REAL = "fiub"
 
 
-def choose_dtype(w: Words) -> None:
+def choose_dtype(w: EntryBuilder) -> None:
     """float32 if all inputs are that, else float64."""
     b = w.b
     w.unless(b.icmp_signed(">", w.n_in, word(0)))
@@ -69,18 +69,18 @@ def choose_dtype(w: Words) -> None:
     w.kernels = b.select(single, word(TABLE.index("packed32")), word(TABLE.index("packed")))
 
 
-def read_inputs(w: Words) -> None:
+def read_inputs(w: EntryBuilder) -> None:
     """Where the numbers of each input stand, and how many rows there are."""
     w.set("rows", word(1))
     w.loop(w.n_in, lambda k: _read(w, k))
 
 
-def same_numbers(w: Words, count: Any, a: Any, b: Any) -> None:
+def same_numbers(w: EntryBuilder, count: Any, a: Any, b: Any) -> None:
     """Go on if the same numbers stand at a and b."""
     w.loop(count, lambda k: w.unless(w.same(w.item(a, k, I64), w.item(b, k, I64))))
 
 
-def is_apart(w: Words, k: Any, j: Any) -> None:
+def is_apart(w: EntryBuilder, k: Any, j: Any) -> None:
     """Go on if two arrays share no memory."""
     b = w.b
     before = b.icmp_unsigned("<=", w.item(w.ends, k), w.item(w.starts, j))
@@ -88,7 +88,7 @@ def is_apart(w: Words, k: Any, j: Any) -> None:
     w.unless(b.or_(before, after))
 
 
-def _read(w: Words, k: Any) -> None:
+def _read(w: EntryBuilder, k: Any) -> None:
     """An input: mostly a plain array, which is read as it is."""
     b = w.b
     x = w.item(w.get("given"), k)
@@ -103,7 +103,7 @@ def _read(w: Words, k: Any) -> None:
     b.position_at_end(after)
 
 
-def _read_unusual(w: Words, k: Any, given: Any) -> None:
+def _read_unusual(w: EntryBuilder, k: Any, given: Any) -> None:
     """An input that is no array, or not a plain one, or what numpy makes of it.
 
     ``array`` is what has still to be read; null when the kernel can read the numbers.
@@ -119,13 +119,13 @@ def _read_unusual(w: Words, k: Any, given: Any) -> None:
         _plain(w, k, w.get("array"))
 
 
-def _is_plain(w: Words, x: Any) -> Any:
+def _is_plain(w: EntryBuilder, x: Any) -> Any:
     """Whether an array is aligned, C-contiguous and of the dtype of the call."""
     flags = w.b.and_(w.field(x, FLAGS, I32), flag(CONTIGUOUS | ALIGNED))
     return w.b.and_(w.same(w.field(x, DESCR), w.descr), w.same(flags, flag(CONTIGUOUS | ALIGNED)))
 
 
-def _fitting(w: Words, k: Any, x: Any) -> Any:
+def _fitting(w: EntryBuilder, k: Any, x: Any) -> Any:
     """Leading axes of an array, if its others are those of the port."""
     b = w.b
     axes, shape = b.zext(w.field(x, AXES, I32), I64), w.field(x, SHAPE)
@@ -136,7 +136,7 @@ def _fitting(w: Words, k: Any, x: Any) -> Any:
     return extra
 
 
-def _plain(w: Words, k: Any, x: Any) -> None:
+def _plain(w: EntryBuilder, k: Any, x: Any) -> None:
     """An aligned, C-contiguous array of the dtype of the call."""
     b = w.b
     extra = _fitting(w, k, x)
@@ -153,7 +153,7 @@ def _plain(w: Words, k: Any, x: Any) -> None:
             remember(w, k, start, start, w.after(start, b.mul(count, w.size)))
 
 
-def _count_rows(w: Words, x: Any, extra: Any) -> None:
+def _count_rows(w: EntryBuilder, x: Any, extra: Any) -> None:
     """The leading axes of the first array that has some; all others must have the same."""
     b = w.b
     shape = w.field(x, SHAPE)
@@ -172,7 +172,7 @@ def _count_rows(w: Words, x: Any, extra: Any) -> None:
             same_numbers(w, extra, shape, w.get("lead"))
 
 
-def _unusual(w: Words, k: Any, x: Any) -> None:
+def _unusual(w: EntryBuilder, k: Any, x: Any) -> None:
     """An array that is not contiguous, not aligned or of another dtype."""
     b = w.b
     kind = w.field(w.field(x, DESCR), KIND, I8)
@@ -198,7 +198,7 @@ def _unusual(w: Words, k: Any, x: Any) -> None:
                     w.set("array", convert(w, x))
 
 
-def _find_row_stride(w: Words, k: Any, x: Any, extra: Any, direct: Any) -> None:
+def _find_row_stride(w: EntryBuilder, k: Any, x: Any, extra: Any, direct: Any) -> None:
     """``direct``: rows are contiguous, and the same distance apart; ``pitch`` [bytes]."""
     b = w.b
     p_axes, _, p_shape = w.port(k)
@@ -232,7 +232,7 @@ def _find_row_stride(w: Words, k: Any, x: Any, extra: Any, direct: Any) -> None:
         w.set("direct", b.and_(w.get("direct"), b.zext(whole, I64)))
 
 
-def _strided(w: Words, k: Any, x: Any, extra: Any) -> None:
+def _strided(w: EntryBuilder, k: Any, x: Any, extra: Any) -> None:
     """Rows that are contiguous, with anything between them; they may go backwards."""
     b = w.b
     stride = w.get("pitch")

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from robodyn.codegen.vectorcall.conversion import remember
-from robodyn.codegen.vectorcall.inputs import is_apart, same_numbers
-from robodyn.codegen.vectorcall.ir_words import (
+from robodyn.codegen.vectorcall.entry_builder import (
     AXES,
     BASE,
     DATA,
@@ -21,10 +20,11 @@ from robodyn.codegen.vectorcall.ir_words import (
     TYPE,
     VOID,
     WEAK,
-    Words,
+    EntryBuilder,
     flag,
     word,
 )  # fmt: skip
+from robodyn.codegen.vectorcall.inputs import is_apart, same_numbers
 from robodyn.codegen.vectorcall.table import MAX_AXES, PORT, SPARES, TABLE
 
 __all__ = ["check_given", "drop_made", "make_outputs", "make_result"]
@@ -33,7 +33,7 @@ __all__ = ["check_given", "drop_made", "make_outputs", "make_result"]
 WRITEABLE, OWNED = 0x501, 0x505
 
 
-def check_given(w: Words) -> None:
+def check_given(w: EntryBuilder) -> None:
     """Arrays to write into: an array, or a tuple of them."""
     b = w.b
     out = w.get("out")
@@ -47,7 +47,7 @@ def check_given(w: Words) -> None:
             w.loop(w.n_out, lambda k: _check_output(w, k, w.item(items, k)))
 
 
-def _check_output(w: Words, k: Any, x: Any) -> None:
+def _check_output(w: EntryBuilder, k: Any, x: Any) -> None:
     """An array of the right shape and dtype that shares no memory with any other."""
     b = w.b
     w.unless(w.same(w.field(x, TYPE), w.common("ndarray")))
@@ -68,7 +68,7 @@ def _check_output(w: Words, k: Any, x: Any) -> None:
     w.loop(index, lambda j: is_apart(w, index, j))
 
 
-def make_outputs(w: Words) -> None:
+def make_outputs(w: EntryBuilder) -> None:
     """New arrays; a scalar of one state gets its object only when it is computed."""
     b = w.b
 
@@ -96,7 +96,7 @@ def make_outputs(w: Words) -> None:
     w.loop(w.n_out, make)
 
 
-def _new_array(w: Words, k: Any, axes: Any) -> None:
+def _new_array(w: EntryBuilder, k: Any, axes: Any) -> None:
     """Into ``new``."""
     b = w.b
     w.call("incref", VOID, w.descr)
@@ -110,7 +110,7 @@ def _new_array(w: Words, k: Any, axes: Any) -> None:
     w.set("new", new)
 
 
-def _try_spare(w: Words, index: Any, j: Any) -> None:
+def _try_spare(w: EntryBuilder, index: Any, j: Any) -> None:
     """Take a spare array that is in nobody's hands and as it was, if ``new`` has none yet."""
     b = w.b
     at = b.add(word(len(TABLE)), b.mul(index, word(PORT)))
@@ -133,7 +133,7 @@ def _try_spare(w: Words, index: Any, j: Any) -> None:
             w.loop(p_axes, lambda i: _put_back_unless_same(w, i, spare, p_shape))
 
 
-def _put_back_unless_same(w: Words, axis: Any, spare: Any, shape: Any) -> None:
+def _put_back_unless_same(w: EntryBuilder, axis: Any, spare: Any, shape: Any) -> None:
     given = w.item(w.field(spare, SHAPE), axis, I64)
     changed = w.differ(given, w.item(shape, axis, I64))
     still = w.differ(w.get("new"), NULL)
@@ -142,18 +142,18 @@ def _put_back_unless_same(w: Words, axis: Any, spare: Any, shape: Any) -> None:
         w.call("decref", VOID, spare)
 
 
-def _axis(w: Words, index: Any, length: Any) -> None:
+def _axis(w: EntryBuilder, index: Any, length: Any) -> None:
     w.put(w.shape, index, length, I64)
 
 
-def drop_made(w: Words, k: Any) -> None:
+def drop_made(w: EntryBuilder, k: Any) -> None:
     """Give a result back that was made and is not wanted."""
     made = w.item(w.made, k)
     with w.b.if_then(w.differ(made, NULL)):
         w.call("decref", VOID, made)
 
 
-def make_result(w: Words) -> None:
+def make_result(w: EntryBuilder) -> None:
     """What was made, as ``result``: an array, a number, or a tuple."""
     b = w.b
 
@@ -179,5 +179,5 @@ def make_result(w: Words) -> None:
             w.set("result", result)
 
 
-def _fill(w: Words, result: Any, k: Any) -> None:
+def _fill(w: EntryBuilder, result: Any, k: Any) -> None:
     w.call("set_item", I32, result, k, w.item(w.made, k))

@@ -1,4 +1,4 @@
-"""The words in which the call entry is written: memory, conditions, loops and calls, as IR."""
+"""What the call entry is written with: memory, conditions, loops and calls, as IR."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = [
     "TYPE",
     "VOID",
     "WEAK",
-    "Words",
+    "EntryBuilder",
     "flag",
     "word",
 ]  # fmt: skip
@@ -66,7 +66,7 @@ def flag(value: int) -> ir.Constant:
 NULL = ir.Constant(PTR, None)
 
 
-class Words:
+class EntryBuilder:
     """The entry under construction, and what stands in memory while it runs.
 
     Parameters
