@@ -28,7 +28,7 @@ class Kernels:
     program : Program
     dtype : {"double", "float"}
     table : Table or None
-        Of the call entry: told of each kernel.
+        Of the call entry, which gets the address of each kernel.
     """
 
     def __init__(self, program: Program, dtype: str, table: Table | None) -> None:
@@ -38,7 +38,7 @@ class Kernels:
         self._called: Memo[Any] = Memo()
 
     def address(self, kind: str, name: str) -> int:
-        """Address of a symbol of the ``"scalar"`` or ``"batch"`` code, told to the entry."""
+        """Address of a symbol of the ``"scalar"`` or ``"batch"`` code, for the entry too."""
         known = self._addresses.get((kind, name))
         if known is not None:  # to ask LLVM again would wait for what it compiles
             return known

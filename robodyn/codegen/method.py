@@ -15,7 +15,7 @@ from typing import Any
 
 from robodyn.codegen.function import Function
 from robodyn.codegen.llvm.target.once import making, once
-from robodyn.codegen.vectorcall.signature import REQUIRED, Look, Parameter, Role, Signature
+from robodyn.codegen.vectorcall.signature import REQUIRED, FiniteCheck, Parameter, Role, Signature
 from robodyn.codegen.vectorcall.vectorcall_type import VectorcallType, vectorcall_type
 
 __all__ = ["add_function", "bind_compiled"]
@@ -120,7 +120,7 @@ def add_function(
     if table is None or not isinstance(method, _Method):
         return
     few = sum(port.size for port in function.inputs) < function.outputs[0].size
-    look = Look.ARGUMENTS if finite and few else Look.RESULT
+    look = FiniteCheck.ARGUMENTS if finite and few else FiniteCheck.RESULT
     with making():
         method._signature.add(table, options, wrenches, look=look)
 

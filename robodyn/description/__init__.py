@@ -1,4 +1,4 @@
-"""What a person says about a mechanism: links, joints, loops, motors.
+"""Descriptions of mechanisms as they are written: links, joints, loops, motors.
 
 Values are kept as they were written (origins as ``xyz`` and ``rpy``, inertias in their own frame),
 so that a file written from a description reads back equal. Nothing here knows of trees or

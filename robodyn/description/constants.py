@@ -12,7 +12,7 @@ from robodyn.joints import joint_kind
 __all__ = ["constants_of", "missing_constants", "with_constants"]
 
 
-class OfAKind(Protocol):
+class JointOrLoop(Protocol):
     """A `Joint` or a `Loop`: what has a kind, and numbers that go with it."""
 
     @property
@@ -28,14 +28,14 @@ class OfAKind(Protocol):
         """Numbers by name that have no field of their own."""
 
 
-Item = TypeVar("Item", bound=OfAKind)
+Item = TypeVar("Item", bound=JointOrLoop)
 
 
 #: Numbers that have a field of their own in `Joint` or `Loop`.
 FIELDS = ("pitch", "distance")
 
 
-def constants_of(item: OfAKind) -> dict[str, float]:
+def constants_of(item: JointOrLoop) -> dict[str, float]:
     """Numbers of a `Joint` or `Loop` by name, as its kind wants them.
 
     Raises
@@ -51,7 +51,7 @@ def constants_of(item: OfAKind) -> dict[str, float]:
     return {name: given[name] if name in given else getattr(item, name) for name in names}
 
 
-def missing_constants(item: OfAKind) -> list[str]:
+def missing_constants(item: JointOrLoop) -> list[str]:
     """Numbers of its kind that a joint does not have."""
     given = dict(item.parameters)
     names = [parameter.name for parameter in joint_kind(item.kind).parameters]
@@ -66,5 +66,5 @@ def with_constants(item: Item, constants: Mapping[str, float]) -> Item:
     return changed
 
 
-def _is_field(item: OfAKind, name: str) -> bool:
+def _is_field(item: JointOrLoop, name: str) -> bool:
     return name in FIELDS and hasattr(item, name)

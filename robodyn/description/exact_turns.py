@@ -1,4 +1,4 @@
-"""Angles that were rounded when they were written: in a loop, ``1.5708`` is a quarter turn.
+"""Rounded angles of a file taken as exact ones: in a loop, ``1.5708`` is a quarter turn.
 
 A linkage moves only if axes are parallel that are meant to be. So in loops an angle that is a
 quarter of a turn, or a multiple of it, to the digits it is written with, is taken for that, and so

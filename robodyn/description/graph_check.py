@@ -1,4 +1,4 @@
-"""What keeps links and joints from forming one mechanism with one root."""
+"""Checks that links and joints form one mechanism with one root."""
 
 from __future__ import annotations
 

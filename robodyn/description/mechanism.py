@@ -1,4 +1,4 @@
-"""A whole mechanism as a person describes it."""
+"""The description of a whole mechanism."""
 
 from __future__ import annotations
 

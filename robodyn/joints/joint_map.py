@@ -15,7 +15,7 @@ import numpy as np
 
 from robodyn.arguments import checked_arguments
 from robodyn.errors import ShapeError
-from robodyn.joints.common.kind import Drift, JointGeometry, JointKind, JointState
+from robodyn.joints.common.kind import JointGeometry, JointKind, JointState, TimeDependence
 from robodyn.joints.common.user_function import called, takes_time
 from robodyn.symbolic.derivative import jacobian
 from robodyn.symbolic.evaluate import evaluate
@@ -185,7 +185,7 @@ def _state(joint: JointGeometry, q: Sequence[Number], v: Sequence[Number]) -> Jo
     given: JointMap = joint.map
     R, p = given.pose(q)
     X, S, dS = Placement(Rotation(R), p), given.columns(q), given.rates(q, v)
-    drift = Drift(S[-1], dS[-1]) if given.drifts else None
+    drift = TimeDependence(S[-1], dS[-1]) if given.drifts else None
     return JointState(X, S[: given.n], dS[: given.n], drift)
 
 

@@ -1,4 +1,4 @@
-"""Motors as the equations see them: rotors on their carriers, friction on the motor side."""
+"""Motors in the model: rotors on the links that carry them, friction on the motor side."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a robot tells of its joints."""
+"""Information on the joints of a robot."""
 
 from __future__ import annotations
 

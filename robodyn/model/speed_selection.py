@@ -43,7 +43,7 @@ class Roles:
     tau: Array
     single: bool = False
 
-    def beside(self, dtype: Any) -> tuple[Array, Array]:
+    def for_dtype(self, dtype: Any) -> tuple[Array, Array]:
         """``a`` and ``tau`` for a state of that dtype: numbers do not make float32 float64."""
         if self.single and dtype == np.float32:
             return self.a.astype(np.float32), self.tau.astype(np.float32)

@@ -1,4 +1,4 @@
-"""States that a robot cannot be in: not finite, with quaternions of length zero, or open."""
+"""Checks of states: finite numbers, quaternions that are not zero, closed loops."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Joints whose wrenches depend on where the force of a constraint acts, which nobody has said.
+"""Joints with undetermined wrenches: these depend on where the force of a constraint acts.
 
 A `robodyn.Constraint` between several joints, and a coupling over more than two, say how
 coordinates move together. They do not say on which bodies the force acts that makes them do so: a

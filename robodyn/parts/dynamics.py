@@ -166,7 +166,7 @@ class TreeDynamics:
         stabilization: tuple[float, float] | None,
     ) -> HybridDynamics:
         """Accelerations and forces with some joints driven."""
-        given = roles.beside(np.result_type(np.asarray(q), np.asarray(v)))
+        given = roles.for_dtype(np.result_type(np.asarray(q), np.asarray(v)))
         a, forces = self.driven((q, v, *given), roles.controlled, wrenches, base)
         return HybridDynamics(a, forces, np.zeros((*a.shape[:-1], 0), a.dtype))
 

@@ -88,7 +88,7 @@ class DynamicsDerivatives:
         q, v, tau = arrays
         roles = assign_roles(self._model, controlled, tau, locked)
         driven = roles.controlled
-        given = roles.beside(np.result_type(np.asarray(q), np.asarray(v)))
+        given = roles.for_dtype(np.result_type(np.asarray(q), np.asarray(v)))
         state = (q, v, *given)
         found = self._dynamics.derivatives("hybrid_dynamics", state, wrenches, base, driven)
         free = [k for k in range(self._model.bodies.nv) if k not in driven]

@@ -1,1 +1,1 @@
-"""From the graph that a person drew to a spanning tree and the joints that are cut."""
+"""Spanning trees of described graphs, and the joints that are cut."""

@@ -1,4 +1,4 @@
-"""From the graph a person drew to the tree a computer walks.
+"""The spanning tree of a described graph of links and joints.
 
 Links that no joint moves relative to each other become one body. Of each loop one joint is cut,
 the one with the most degrees of freedom, which leaves a spanning tree [W 5.3.2.3].

@@ -67,7 +67,7 @@ NULL = ir.Constant(PTR, None)
 
 
 class EntryBuilder:
-    """The entry under construction, and what stands in memory while it runs.
+    """Builds the IR of the call entry, over llvmlite's builder; knows its memory.
 
     Parameters
     ----------

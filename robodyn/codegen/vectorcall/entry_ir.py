@@ -23,7 +23,7 @@ from robodyn.codegen.vectorcall.outputs import (
     make_outputs,
     make_result,
 )
-from robodyn.codegen.vectorcall.signature import Look
+from robodyn.codegen.vectorcall.signature import FiniteCheck
 
 __all__ = ["entry_ir"]
 
@@ -91,7 +91,7 @@ def _run(w: EntryBuilder, kernel: Any, choice: Any, lanes: Any, rows: Any, total
         with one:
             w.call_at(kernel, ir.FunctionType(VOID, [PTR]), [w.data])
             with b.if_then(guarded):
-                of_results = w.same(w.get("guarded"), word(Look.RESULT))
+                of_results = w.same(w.get("guarded"), word(FiniteCheck.RESULT))
                 with b.if_else(of_results) as (results, arguments):
                     with results:
                         _look(w, start, size)

@@ -24,7 +24,7 @@ __all__ = [
     "REQUIRED",
     "SIGNATURE",
     "VARIANT",
-    "Look",
+    "FiniteCheck",
     "Parameter",
     "Role",
     "Signature",
@@ -53,7 +53,7 @@ SIGNATURE = (
 PARAMETER = ("name", "default", "role", "index")
 
 #: Words of a variant: address of a function's table (0: there is none), where to look for numbers
-#: that are not finite (`Look`), how many wrenches are passed; options and links follow.
+#: that are not finite (`FiniteCheck`), how many wrenches are passed; options and links follow.
 VARIANT = ("table", "guarded", "links", *["option"] * MAX_OPTIONS, *["link"] * MAX_LINKS)
 
 #: The default of a parameter that has none.
@@ -73,11 +73,8 @@ class Role(IntEnum):
     WRENCHES = 4
 
 
-class Look(IntEnum):
-    """Where a call looks for numbers that are not finite.
-
-    Of a batch, it is always its first result that is looked at.
-    """
+class FiniteCheck(IntEnum):
+    """Which numbers of a call are checked to be finite; of a batch always its results."""
 
     NOWHERE = 0
     RESULT = 1
@@ -168,7 +165,7 @@ class Signature:
         options: Mapping[str, object] | None = None,
         links: Sequence[str] = (),
         *,
-        look: Look = Look.NOWHERE,
+        look: FiniteCheck = FiniteCheck.NOWHERE,
     ) -> None:
         """Let calls with these options go to a function; does nothing if they already do.
 
@@ -181,7 +178,7 @@ class Signature:
             nor are options that are no parameters.
         links : sequence of str
             Keys of the wrenches, in order.
-        look : Look
+        look : FiniteCheck
             Where numbers are not finite, the slow way is asked.
         """
         given = options or {}

@@ -1,4 +1,4 @@
-"""What the call entry knows: words in memory that Python writes and machine code reads."""
+"""Tables of the call entry: words in memory that Python writes and machine code reads."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from robodyn.equations.forces.between_links import generalised
 from robodyn.equations.mechanism.bodies import Body, MechanismModel
 from robodyn.equations.mechanism.rotors import Armature, Motor
 from robodyn.equations.mechanism.state import State
-from robodyn.equations.tree.rotor_forces import drag, react
+from robodyn.equations.tree.rotor_forces import armature_forces, rotor_reactions
 from robodyn.force_elements.joint_friction import resistance
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import BodyMotion, Wrench
@@ -26,9 +26,9 @@ def rotor_column(
     """Forces that a rotor of 1 kg m^2 asks for, shape (nv,)."""
     on_carrier: dict[int, Wrench] = {}
     rotors = () if motor.rotor is None else (motor.rotor,)
-    along = react(rotors, state, a, motion, on_carrier)
+    along = rotor_reactions(rotors, state, a, motion, on_carrier)
     tau = generalised(model, state, on_carrier)
-    for forces in (drag((motor.armature,), state, a), along):
+    for forces in (armature_forces((motor.armature,), state, a), along):
         for k, force in forces.items():
             tau[k] += force
     return tau
@@ -37,7 +37,7 @@ def rotor_column(
 def armature_column(nv: int, body: Body, state: State, a: Sequence[Number]) -> list[Number]:
     """Forces that an armature of one unit of a joint asks for, shape (nv,)."""
     tau: list[Number] = [0.0] * nv
-    for k, force in drag((Armature(body.index, 1.0),), state, a).items():
+    for k, force in armature_forces((Armature(body.index, 1.0),), state, a).items():
         tau[k] += force
     return tau
 

@@ -1,4 +1,4 @@
-"""From cut joints and couplings of a description to the closures of the equations."""
+"""Closures of the equations, from cut joints and couplings of a description."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What closes loops: residual, Jacobian and bias of every cut joint.
+"""Constraint rows of closed loops: residual, Jacobian and bias of every cut joint.
 
 A closure joins a frame F on one body, the predecessor, to a frame G on another, the successor. Its
 rows are functions of the pose ``X_FG``, which the kind of joint gives (`robodyn.joints`). Rows of K

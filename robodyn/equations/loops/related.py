@@ -1,4 +1,4 @@
-"""Constraints given by their user in their place: between the joints of a tree."""
+"""Constraints of users between the joints of a tree."""
 
 from __future__ import annotations
 

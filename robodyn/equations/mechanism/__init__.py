@@ -1,1 +1,1 @@
-"""The mechanism that the equations walk: bodies, their frames and inertias, and their state."""
+"""The mechanism of the equations: bodies, their frames and inertias, and their state."""

@@ -1,4 +1,4 @@
-"""The mechanism as the sweeps walk it: bodies from root to leaves, with frames and inertias."""
+"""The mechanism of the equations: bodies from root to leaves, with frames and inertias."""
 
 from __future__ import annotations
 

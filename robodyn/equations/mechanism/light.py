@@ -1,4 +1,4 @@
-"""Speeds that may move next to no mass: those of massless links, and of joints that users map.
+"""Speeds with a pivot that may vanish: of massless links, and of joints that users map.
 
 In the elimination ``M = L^T D L`` the pivot of a speed is at least what the body that it moves has
 of its own, whatever the posture. Where that is nothing, or little, the pivot may vanish.

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from robodyn.equations.mechanism.bodies import BASE, MechanismModel
 from robodyn.equations.mechanism.state import BaseState, State
 from robodyn.equations.tree.kinematics import body_motions
-from robodyn.equations.tree.rotor_forces import react
+from robodyn.equations.tree.rotor_forces import rotor_reactions
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import ArticulatedInertia, Twist, Wrench
 
@@ -50,7 +50,7 @@ def hybrid_dynamics(
         if body.index in wrenches:
             p[body.index] -= wrenches[body.index]
     forces = [tau[k] for k in range(model.nv)]
-    turning = react(model.lumped_rotors, state, given, motion, p)
+    turning = rotor_reactions(model.lumped_rotors, state, given, motion, p)
     G = _couplings(model, state)
     armature = {x.body: x.inertia for x in model.lumped_armature}
 

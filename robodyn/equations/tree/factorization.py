@@ -9,7 +9,7 @@ from robodyn.symbolic.guarded import inverse_above
 from robodyn.symbolic.scalar import Number, Scalar, by_precision
 from robodyn.tolerances import PIVOT_DIGITS, PIVOT_ZERO, SMALLEST_FULL_PRECISION
 
-__all__ = ["Factors", "factorize", "inverse", "lower", "pivot_inverse", "solve", "upper"]
+__all__ = ["Factors", "factorize", "inverse", "pivot_inverse", "solve"]
 
 
 class Factors:
@@ -73,11 +73,11 @@ def _guarded(pivot: Number, before: Number, typical: float) -> Number:
 
 def solve(factors: Factors, b: Sequence[Number]) -> list[Number]:
     """``x`` with ``M x = b``."""
-    x = upper(factors, list(b))
-    return lower(factors, [value * d for value, d in zip(x, factors.inverse_D, strict=True)])
+    x = _solve_upper(factors, list(b))
+    return _solve_lower(factors, [value * d for value, d in zip(x, factors.inverse_D, strict=True)])
 
 
-def upper(factors: Factors, x: list[Number]) -> list[Number]:
+def _solve_upper(factors: Factors, x: list[Number]) -> list[Number]:
     """``L^-T x``."""
     for k in range(len(x) - 1, -1, -1):
         for i in range(k):
@@ -85,7 +85,7 @@ def upper(factors: Factors, x: list[Number]) -> list[Number]:
     return x
 
 
-def lower(factors: Factors, x: list[Number]) -> list[Number]:
+def _solve_lower(factors: Factors, x: list[Number]) -> list[Number]:
     """``L^-1 x``."""
     for k in range(len(x)):
         for i in range(k):

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from robodyn.equations.mechanism.bodies import BASE, MechanismModel
 from robodyn.equations.mechanism.state import BaseState, State
 from robodyn.equations.tree.composite_body import Matrix
-from robodyn.equations.tree.rotor_forces import spin
+from robodyn.equations.tree.rotor_forces import rotor_momenta
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import RigidInertia, Twist, Wrench
 from robodyn.symbolic.vector import Vec3
@@ -73,7 +73,7 @@ def kinetic_energy(
     for armature in model.armature:
         for x in state[armature.body].v:
             twice = twice + x * x * armature.inertia
-    for i, P in spin(model.rotors, state):
+    for i, P in rotor_momenta(model.rotors, state):
         twice = twice + 2.0 * V[i].dot(P)
     return 0.5 * twice
 
@@ -88,7 +88,7 @@ def momentum(
     """Linear and angular momentum about the centre of mass, in world axes."""
     P = {body.index: body.inertia.momentum(V[body.index]) for body in model}
     P[BASE] = base_inertia.momentum(V[BASE]) if base_inertia else Wrench()
-    for i, spun in spin(model.rotors, state):
+    for i, spun in rotor_momenta(model.rotors, state):
         P[i] += spun
     for body in reversed(model):
         P[body.parent] += state[body.index].X.wrench_out(P[body.index])

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from robodyn.equations.mechanism.bodies import BASE, MechanismModel
 from robodyn.equations.mechanism.state import BaseState, State
 from robodyn.equations.tree.kinematics import body_motions
-from robodyn.equations.tree.rotor_forces import drag, react
+from robodyn.equations.tree.rotor_forces import armature_forces, rotor_reactions
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Wrench
 
@@ -36,8 +36,8 @@ def inverse_dynamics(
             F[body.index] -= wrenches[body.index]
     tau: list[Number] = [0.0] * model.nv
     for forces in (
-        drag(model.lumped_armature, state, a),
-        react(model.lumped_rotors, state, a, motion, F),
+        armature_forces(model.lumped_armature, state, a),
+        rotor_reactions(model.lumped_rotors, state, a, motion, F),
     ):
         for k, force in forces.items():
             tau[k] += force

@@ -1,4 +1,4 @@
-"""What joints carry: the wrench between parent and child, and how much of it motors give."""
+"""Joint reactions: the wrench between parent and child, and the part of it that motors give."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from robodyn.equations.mechanism.frames import placement
 from robodyn.equations.mechanism.state import BaseState, State
 from robodyn.equations.tree.factorization import factorize, solve
 from robodyn.equations.tree.kinematics import body_motions
-from robodyn.equations.tree.rotor_forces import react
+from robodyn.equations.tree.rotor_forces import rotor_reactions
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Placement, Twist, Wrench
 from robodyn.tolerances import FRAME_ROUNDING
@@ -34,7 +34,7 @@ def body_wrenches(
     F = {i: inertia.wrench(motion[i]) for i, inertia in inertias.items()}
     for i, wrench in wrenches.items():
         F[i] -= wrench
-    react(model.rotors, state, a, motion, F)
+    rotor_reactions(model.rotors, state, a, motion, F)
     for body in reversed(model):
         F[body.parent] += state[body.index].X.wrench_out(F[body.index])
     return F

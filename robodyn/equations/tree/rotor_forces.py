@@ -9,10 +9,10 @@ from robodyn.equations.mechanism.state import State
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import BodyMotion, Wrench
 
-__all__ = ["drag", "react", "spin"]
+__all__ = ["armature_forces", "rotor_momenta", "rotor_reactions"]
 
 
-def react(
+def rotor_reactions(
     rotors: Sequence[Rotor],
     state: State,
     a: Sequence[Number],
@@ -31,7 +31,9 @@ def react(
     return forces
 
 
-def drag(armatures: Sequence[Armature], state: State, a: Sequence[Number]) -> dict[int, Number]:
+def armature_forces(
+    armatures: Sequence[Armature], state: State, a: Sequence[Number]
+) -> dict[int, Number]:
     """Forces that armatures take, by index of speed."""
     forces: dict[int, Number] = {}
     for armature in armatures:
@@ -42,6 +44,6 @@ def drag(armatures: Sequence[Armature], state: State, a: Sequence[Number]) -> di
     return forces
 
 
-def spin(rotors: Sequence[Rotor], state: State) -> list[tuple[int, Wrench]]:
+def rotor_momenta(rotors: Sequence[Rotor], state: State) -> list[tuple[int, Wrench]]:
     """Momentum that each rotor's spin adds to its carrier."""
     return [(rotor.carrier, Wrench(n=rotor.g * state[rotor.body].v[0])) for rotor in rotors]

@@ -1,4 +1,4 @@
-"""What a joint that was cut asks of the two bodies it joined, as rows of constraints.
+"""Constraint rows between the two bodies of a joint that was cut.
 
 A cut joint joins a frame F on one body to a frame G on another. Its rows are functions of the pose
 ``X_FG``: components of the position of G in F, and products ``a . b`` of an axis fixed in F with

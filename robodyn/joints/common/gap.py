@@ -1,4 +1,4 @@
-"""How far a joint that was cut is from being closed: zero where it is, and nowhere else.
+"""Residuals of a joint that was cut: zero where it is closed, and nowhere else.
 
 The rows of constraints (`cut`) are products of axes. A product vanishes at a half turn, too,
 which is no closed joint. A turn by an angle A is measured by ``2 sin(A / 2)`` along its axis. It

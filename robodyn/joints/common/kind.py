@@ -18,7 +18,7 @@ from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number, cos, sin
 from robodyn.symbolic.spatial import Placement, Twist
 
-__all__ = ["Drift", "JointGeometry", "JointKind", "JointState", "Parameter", "Part"]
+__all__ = ["JointGeometry", "JointKind", "JointState", "Parameter", "Part", "TimeDependence"]
 
 
 @dataclass(frozen=True)
@@ -66,8 +66,8 @@ class Part:
 
 
 @dataclass(frozen=True, eq=False)
-class Drift:
-    """What time does to a joint that depends on it, whatever its speeds are.
+class TimeDependence:
+    """Motion of a rheonomic joint that time alone makes, whatever its speeds are.
 
     Attributes
     ----------
@@ -92,7 +92,7 @@ class JointState:
         Motion subspace: twist of B for unit speeds, in B.
     dS : list of Twist
         Rate of each column, in B.
-    drift : Drift or None
+    drift : TimeDependence or None
         Of a joint that depends on time.
     """
 
@@ -103,7 +103,7 @@ class JointState:
         X: Placement,
         S: list[Twist],
         dS: list[Twist] | None = None,
-        drift: Drift | None = None,
+        drift: TimeDependence | None = None,
     ) -> None:
         self.X, self.S, self.drift = X, S, drift
         self.dS = [Twist()] * len(S) if dS is None else dS
@@ -117,7 +117,7 @@ class JointState:
             return -self.X.twist_out(s), -self.X.twist_out(V.cross(s) + ds)
 
         pairs = [seen(s, ds) for s, ds in zip(self.S, self.dS, strict=True)]
-        drift = Drift(*seen(self.drift.V, self.drift.rate)) if self.drift else None
+        drift = TimeDependence(*seen(self.drift.V, self.drift.rate)) if self.drift else None
         return JointState(self.X.inverse, [s for s, _ in pairs], [ds for _, ds in pairs], drift)
 
 

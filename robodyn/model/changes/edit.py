@@ -26,7 +26,7 @@ from robodyn.motion.base_motion import check_rigid
 from robodyn.tolerances import QUATERNION_NORM
 from robodyn.topology.spanning_tree import FLOATING_BASE
 
-__all__ = ["changed", "loaded", "start_by_joint", "with_frames", "without_forces"]
+__all__ = ["changed", "start_by_joint", "with_frames", "with_payload", "without_forces"]
 
 
 def changed(
@@ -47,10 +47,10 @@ def changed(
         expect(f"payload[{name!r}]", load, Inertia, "payload")
         if not all(map(math.isfinite, (load.mass, *load.origin.xyz, *load.matrix.ravel()))):
             raise SettingsError(f"payload[{name!r}] is {load!r}, expected finite numbers")
-        links[name] = loaded(links[name], load)
+        links[name] = with_payload(links[name], load)
     mechanism = dataclasses.replace(mechanism, links=tuple(links.values()))
     if stops is not None:
-        mechanism = _stopped(mechanism, stops)
+        mechanism = _with_stops(mechanism, stops)
     joints = {joint.name: joint for joint in mechanism.joints}
     if settings.base == "floating":  # in place of a fixed joint that has its name
         joints[FLOATING_BASE] = _free_base(mechanism)
@@ -126,7 +126,7 @@ def with_frames(mechanism: Mechanism, frames: Mapping[str, tuple[str, ArrayLike]
     )
 
 
-def _stopped(mechanism: Mechanism, stops: CompliantStops) -> Mechanism:
+def _with_stops(mechanism: Mechanism, stops: CompliantStops) -> Mechanism:
     """The same with stops at the limits of joints."""
     able = {j.name for j in mechanism.joints if j.nv == 1 and _limited(j) and not j.mimic}
     given = stops.of(able)
@@ -206,7 +206,7 @@ def _locking(given: TracedConstraint, locked: Mapping[str, tuple[float, ...]]) -
     return given
 
 
-def loaded(link: Link, load: Inertia) -> Link:
+def with_payload(link: Link, load: Inertia) -> Link:
     """A link that carries a mass, given in its frame."""
     parts = [inertia for inertia in (link.inertia, load) if inertia is not None]
     mass = sum(part.mass for part in parts)

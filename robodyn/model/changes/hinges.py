@@ -18,7 +18,7 @@ from robodyn.description import Inertia, Joint, Link, Mechanism, Pose
 from robodyn.force_elements import joint_numbers
 from robodyn.joints import continuous, fixed, joint_kind, revolute, spherical
 from robodyn.joints.common.described import described_pose
-from robodyn.model.changes.edit import loaded
+from robodyn.model.changes.edit import with_payload
 from robodyn.tolerances import INTERSECTING_AXES, MASSLESS_LINK, PERPENDICULAR_AXES
 from robodyn.topology.spanning_tree import body_inertia, inverse_pose, shift_inertia
 
@@ -196,5 +196,5 @@ def _carrying(link: Link, between: list[Link], meeting: MeetingHinges) -> Link:
         if light.inertia is not None:
             seen = shift_inertia(X, body_inertia(light))
             com = seen.h / seen.mass if seen.mass else np.zeros(3)
-            link = loaded(link, Inertia.from_matrix(seen.mass, com, seen.about_center()))
+            link = with_payload(link, Inertia.from_matrix(seen.mass, com, seen.about_center()))
     return link

@@ -1,4 +1,4 @@
-"""What is made once and then only read, whichever of many threads asks for it first.
+"""Values made once in a process, by whichever thread asks for them first.
 
 Making is guarded by one lock for the whole process. Tracing and compiling in several threads at the
 same time would gain nothing, since each holds the lock of the interpreter or of LLVM, and with one
