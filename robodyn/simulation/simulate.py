@@ -26,10 +26,10 @@ from robodyn.simulation.loads.arguments import (
 from robodyn.simulation.loads.driven import PathOfTime
 from robodyn.simulation.loads.prescribed_loads import BaseAt, WrenchesAt
 from robodyn.simulation.motion.joint_stops import RigidStops, with_stops
-from robodyn.simulation.motion.loop import run_motion
-from robodyn.simulation.motion.motion_options import MotionOptions
-from robodyn.simulation.motion.phase import start_phase
+from robodyn.simulation.motion.mode import initial_mode
+from robodyn.simulation.motion.options import MotionOptions
 from robodyn.simulation.motion.progress import Progress, reporter
+from robodyn.simulation.motion.run import run_motion
 from robodyn.simulation.trajectory.trajectory import Trajectory
 
 __all__ = ["rollout", "simulate"]
@@ -259,7 +259,7 @@ def _simulated(
     q, v = start_state(robot, q0, v0, 1 + batch_axes)
     times = step_times(duration, step)
     path = base_path(base, times)
-    phase = start_phase(robot, controller, path, controlled, locked, times)
+    mode = initial_mode(robot, controller, path, controlled, locked, times)
     own = MotionOptions(
         wrenches=wrenches_on(wrenches, q.shape[:-1]),
         stops=rigid_stops,
@@ -268,4 +268,4 @@ def _simulated(
         **options,
     )
     happening = as_events(named("events", events, "functions or robodyn.Event objects"))
-    return run_motion(phase, happening, q, v, times, own, reporter(progress))
+    return run_motion(mode, happening, q, v, times, own, reporter(progress))

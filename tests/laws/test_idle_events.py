@@ -10,9 +10,10 @@ import pytest
 
 import robodyn as rd
 from robodyn import events
-from robodyn.controllers import JointPD, PointToPoint
+from robodyn.controllers import Filtered, GravityCompensation, JointPD, PointToPoint
 from robodyn.errors import EnergyWarning, LimitWarning
 from robodyn.simulation.events.detector import EventDetector
+from robodyn.simulation.motion import recorded_steps, speculative_steps
 
 STATES = ("t", "q", "v", "a", "tau")
 
@@ -63,6 +64,7 @@ CONTROLLERS = {
         robot, PointToPoint(robot.neutral(), robot.neutral(), 1.0), 4.0, 0.4
     ),
     "Python": lambda robot: pulled,
+    "with a state": lambda robot: Filtered(GravityCompensation(robot), 30.0),
 }
 
 
@@ -85,6 +87,36 @@ def test_the_motion_is_the_same(name, kind):
     run = rd.simulate(robot, controller, events=never_zero(), **OPTIONS)
     assert not run.events
     same(plain, run)
+
+
+@pytest.mark.parametrize("kind", CONTROLLERS)
+@pytest.mark.parametrize("name", ["arm7", "four_bar"])
+@pytest.mark.parametrize("most", [1, 3, 10])
+def test_blocks_of_any_length_give_the_same_motion(name, kind, most, monkeypatch):
+    """Wherever machine code stops and goes on, the state of a controller counted."""
+    robot = rd.load(name)
+    controller = CONTROLLERS[kind](robot)
+    events = never_zero()[:3]
+    plain = rd.simulate(robot, controller, every=3, **OPTIONS)
+    monkeypatch.setattr(recorded_steps, "STEPS_OF_ONE", most)
+    monkeypatch.setattr(speculative_steps, "LONGEST_BLOCK", most)
+    monkeypatch.setattr(speculative_steps, "SHORTEST_BLOCK", most)
+    same(plain, rd.simulate(robot, controller, every=3, **OPTIONS))
+    same(plain, rd.simulate(robot, controller, every=3, events=events, **OPTIONS))
+
+
+@pytest.mark.parametrize("at", [0.01, 0.0123])
+def test_steps_after_a_doubt_go_on_with_the_state_of_the_controller(at):
+    """A function that comes near zero keeps machine code from some steps of a block."""
+    robot = rd.load("arm7")
+    controller = CONTROLLERS["with a state"](robot)
+    plain = rd.simulate(robot, controller, **OPTIONS)
+    touching = noted(lambda t, q, v: (t - at) ** 2 + 1e-18)
+    run = rd.simulate(robot, controller, events=[touching], **OPTIONS)
+    assert not run.events
+    np.testing.assert_allclose(run.q, plain.q, atol=1e-12)
+    for name, x in plain.memory.items():
+        np.testing.assert_allclose(run.memory[name], x, atol=1e-9)
 
 
 # -- how functions are asked ----------------------------------------------------------------------

@@ -88,11 +88,16 @@ class CommandPath:
 
     def __call__(self, t: float) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Positions, velocities and accelerations, each of shape (n,), at time ``t`` [s]."""
-        since = t - self._start
-        if since >= self._last_start:
+        x, dx, ddx = self.at_times(np.array([t]))
+        return x[0], dx[0], ddx[0]
+
+    def at_times(self, t: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """The same at many times, shape (m,) [s]: arrays of shape (m, n)."""
+        since = (t - self._start)[:, None]
+        if since.min(initial=np.inf) >= self._last_start:
             start, p, s, A, B, r = self._last
         else:
-            phase = (self._starts <= since).sum(axis=0) - 1, self._joints
+            phase = (self._starts <= since[:, None]).sum(axis=1) - 1, self._joints
             start, p, s, A, B, r = (term[phase] for term in (self._starts, *self._terms))
         t = since - start
         decay, swing = np.exp(-r * t), A + B * t

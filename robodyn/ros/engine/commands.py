@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -112,21 +113,35 @@ class Commands:
         is_commanded[self._motion_rows] = False
         rows, paths = np.flatnonzero(is_commanded), []
         if rows.size:
-            path = CommandPath(
+            command = CommandPath(
                 t, q[at.coordinates[rows]], v[at.speeds[rows]], self._position[rows],
                 self._speed[rows], at.top_speed[rows], settings.bandwidth,
             )  # fmt: skip
-            paths.append(DrivenPath(path, at.coordinates[rows], at.speeds[rows]))
-        motion, start, moved = self.motion, self._motion_start, self._motion_rows
+            paths.append(DrivenPath(command, at.coordinates[rows], at.speeds[rows]))
+        motion, begin, moved = self.motion, self._motion_start, self._motion_rows
         if motion and settings.drives_along_trajectories:
-            paths.append(
-                DrivenPath(
-                    lambda t: tuple(motion.at(t - start)), at.coordinates[moved], at.speeds[moved]
-                )
-            )
+            path = _MotionPath(motion, begin)
+            paths.append(DrivenPath(path, at.coordinates[moved], at.speeds[moved]))
         return paths
 
     def _hold_moved_joints(self, q: FloatArray) -> None:
         """Hold joints with position commands where the last trajectory has brought them."""
         rows = self._motion_rows[self.is_position[self._motion_rows]]
         self._position[rows] = q[self._joints.coordinates[rows]]
+
+
+@dataclass(frozen=True)
+class _MotionPath:
+    """A trajectory that begins at a time, as a path of all its joints."""
+
+    motion: Motion
+    start: float
+
+    def __call__(self, t: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+        x, dx, ddx = self.motion.at(t - self.start)
+        return x, dx, ddx
+
+    def at_times(self, t: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """At many times, shape (m,) [s]: arrays of shape (m, n)."""
+        x, dx, ddx = self.motion.at_times(t - self.start)
+        return x, dx, ddx

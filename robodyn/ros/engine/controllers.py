@@ -2,22 +2,46 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import ClassVar
+
 import numpy as np
 
 import robodyn as rd
+from robodyn.array_types import FloatArray
 from robodyn.controllers import ComputedTorque, GravityCompensation, JointPD
 from robodyn.motion.reference import Reference
 from robodyn.ros.engine.commanded_joints import CommandedJoints
 from robodyn.ros.engine.settings import Settings
 from robodyn.simulation.control.controller import ControlFunction
 
-__all__ = ["chosen_controller"]
+__all__ = ["HeldPosture", "chosen_controller"]
+
+
+@dataclass(frozen=True, eq=False)
+class HeldPosture:
+    """A reference that does not move.
+
+    Attributes
+    ----------
+    q : ndarray, shape (nq,) [rad, m]
+    nv : int
+    """
+
+    q: FloatArray
+    nv: int
+
+    symbolic: ClassVar[bool] = True
+
+    def __call__(self, t: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Position, velocity and acceleration at time ``t`` [s]."""
+        return self.q, np.zeros(self.nv), np.zeros(self.nv)
 
 
 def chosen_controller(
     robot: rd.Robot, settings: Settings, joints: CommandedJoints, reference: Reference
-) -> ControlFunction:
-    """The controller ``(t, q, v) -> tau`` of some settings.
+) -> ControlFunction | None:
+    """The controller ``(t, q, v) -> tau`` of some settings; ``None``: there is no torque.
 
     Parameters
     ----------
@@ -42,4 +66,4 @@ def chosen_controller(
         return JointPD(robot, reference, stiffness, damping)
     if settings.controller == "computed_torque":
         return ComputedTorque(robot, reference, stiffness, damping)
-    return lambda t, q, v: np.zeros(robot.nv)
+    return None

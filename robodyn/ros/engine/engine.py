@@ -11,14 +11,16 @@ import robodyn as rd
 from robodyn.array_types import FloatArray
 from robodyn.ros.engine.commanded_joints import CommandedJoints
 from robodyn.ros.engine.commands import Commands
-from robodyn.ros.engine.controllers import chosen_controller
+from robodyn.ros.engine.controllers import HeldPosture, chosen_controller
 from robodyn.ros.engine.messages import StateNames
 from robodyn.ros.engine.settings import Settings
 from robodyn.ros.engine.throttled_logger import ThrottledLogger
 from robodyn.ros.engine.trajectories import TrajectoryContent, plan, prepare
 from robodyn.simulation.control.controller import ControlFunction
+from robodyn.simulation.control.running_controller import RunningController
 from robodyn.simulation.loads.driven import Driven, independent
 from robodyn.simulation.loads.loads import loads_on
+from robodyn.simulation.motion.continued_motion import ContinuedMotion
 from robodyn.simulation.step.stepper import Stepper
 from robodyn.tolerances import CLOCK_ROUNDING
 
@@ -81,7 +83,9 @@ class Engine:
         self.t, self.settings = 0.0, settings or Settings()
         self.q, self.v = self._start.copy(), np.zeros(robot.nv)
         prepare()
-        self._controller: ControlFunction = self.check(self.settings)
+        self._controller = self.check(self.settings)
+        self._motion: ContinuedMotion | None = None
+        self._moved = 0  # steps of the latest move, before it broke down or ended
         self._release()
         self.observe()  # compiles what the first step needs
 
@@ -103,7 +107,7 @@ class Engine:
         else:
             self._set_out(self.t, self.q, self.v)
 
-    def check(self, settings: Settings) -> ControlFunction:
+    def check(self, settings: Settings) -> ControlFunction | None:
         """The controller of some settings, if they fit this robot.
 
         Raises
@@ -190,27 +194,55 @@ class Engine:
         A motion that breaks down (no number, loops that open) is taken back to the last good
         state, at rest, with a warning.
         """
-        h = self.settings.step
-        batch = 1 if self.robot.nc else steps
-        done = 0
+        h, done, tree = self.settings.step, 0, not self.robot.nc
         while done < steps:
-            count = min(batch, steps - done)
+            q, end = self.q, self.t + (steps - done) * h
             try:
-                self._move(count, h)
+                done += self._move(steps - done)
             except (rd.RobodynError, np.linalg.LinAlgError, FloatingPointError) as error:
+                if tree:  # it may be very far away already
+                    self.q, self.t, done = q, end, steps
+                else:
+                    self.t, done = self.t + h, done + self._moved + 1
                 self.v = np.zeros(self.robot.nv)
-                self.t += count * h
                 self._release()
                 self.log("broken", f"the motion broke down and was stopped: {error}")
-            done += count
 
-    def _move(self, count: int, h: float) -> None:
-        q, v, start = self.q, self.v, self.t
-        for k in range(count):
-            t = start + k * h
-            tau = self._torque(t, q, v)
-            q, v = self._stepper.step(t, q, v, tau, h)
-        self.q, self.v, self.t = q, v, start + count * h
+    def _move(self, steps: int) -> int:
+        """Move by at most so many steps, in which the same command holds; by how many."""
+        self._expire_stale(self.t, self.q, self.v)
+        commands, h = self._commands, self.settings.step
+        tau, count = None, steps
+        if commands.is_fresh:
+            left = self.settings.command_timeout + CLOCK_ROUNDING - commands.age(self.t)
+            count = max(1, min(steps, int(left / h) + 1))
+        if commands.is_fresh or self._controller is None:
+            tau = self._torque(self.t, self.q, self.v)
+        if self._motion is None:
+            self._motion = self._continued_motion()
+        motion = self._motion
+        start = motion.t
+        try:
+            motion.advance(count, tau)
+        finally:
+            self._moved = round((motion.t - start) / h)
+            self.q, self.v, self.t = motion.q, motion.v, motion.t
+            if motion.at_limit:
+                self._log_efforts()
+        return count
+
+    def _continued_motion(self) -> ContinuedMotion:
+        """The motion from here on, until another command comes."""
+        controller = None
+        if not self._commands.is_fresh and self._controller is not None:
+            posture = HeldPosture(self._commands.reference(self.t)[0], self.robot.nv)
+            reference = self._reference if self._commands.motion else posture
+            chosen = chosen_controller(self.robot, self.settings, self.commanded, reference)
+            controller = None if chosen is None else RunningController(self.robot, chosen)
+        efforts = np.zeros(self.robot.nv)
+        efforts[self.commanded.speeds] = self.commanded.effort
+        at = self.t, self.settings.step, self.q, self.v
+        return ContinuedMotion(self._stepper, controller, efforts, *at)
 
     def observe(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """Position, velocity, acceleration and forces at this instant."""
@@ -240,6 +272,22 @@ class Engine:
 
     def _torque(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """Forces of fresh commands or of the controller, within the limits of the joints."""
+        self._expire_stale(t, q, v)
+        wanted = self._commands.effort
+        if not self._commands.is_fresh:
+            wanted = np.zeros(len(self.joints))
+            if self._controller is not None:
+                wanted = np.asarray(self._controller(t, q, v))[self.commanded.speeds]
+        limit = self.commanded.effort
+        within = np.minimum(np.maximum(wanted, -limit), limit)
+        if np.any(within != wanted):
+            self._log_efforts()
+        tau = np.zeros(self.robot.nv)
+        tau[self.commanded.speeds] = within
+        return tau
+
+    def _expire_stale(self, t: float, q: FloatArray, v: FloatArray) -> None:
+        """Let the controller take over where the last command is too old."""
         commands, timeout = self._commands, self.settings.command_timeout
         if commands.is_fresh and commands.age(t) > timeout + CLOCK_ROUNDING:
             commands.expire(q)
@@ -247,17 +295,9 @@ class Engine:
             if commands.is_effort.any():
                 controller = self.settings.controller
                 self.log("stale", f"no command for {timeout:g} s: {controller} takes over")
-        if commands.is_fresh:
-            wanted = commands.effort
-        else:
-            wanted = np.asarray(self._controller(t, q, v))[self.commanded.speeds]
-        limit = self.commanded.effort
-        within = np.minimum(np.maximum(wanted, -limit), limit)
-        if np.any(within != wanted):
-            self.log("effort", "efforts beyond the limits of the joints are cut to them")
-        tau = np.zeros(self.robot.nv)
-        tau[self.commanded.speeds] = within
-        return tau
+
+    def _log_efforts(self) -> None:
+        self.log("effort", "efforts beyond the limits of the joints are cut to them")
 
     def _reference(self, t: float) -> tuple[FloatArray, FloatArray, FloatArray]:
         """What the controller follows: the trajectory, or the posture that is held."""
@@ -274,6 +314,7 @@ class Engine:
     def _set_out(self, t: float, q: FloatArray, v: FloatArray) -> None:
         """Let driven joints set out, from a state, on the way to what they are commanded."""
         driven = Driven(self.robot.nv, self._commands.paths(t, q, v, self.settings))
+        self._motion = None
         self._stepper = Stepper(loads_on(self.robot, driven), self.settings.integrator)
 
     def _check_independent(self, rows: Sequence[int]) -> None:

@@ -92,6 +92,12 @@ class Motion:
             self._time = t
         return self._values
 
+    def at_times(self, t: FloatArray) -> FloatArray:
+        """The same at many times, shape (m,): an array of shape (3, m, n)."""
+        at = np.clip(t, 0.0, self.duration)
+        values = np.array([polynomial(at) for polynomial in self._polynomials])
+        return np.asarray(np.where((t >= self.duration)[:, None], self._rest[:, None], values))
+
     def path(self, name: str) -> rd.JointPath:
         """Path of one of the joints."""
         k = self.names.index(name)

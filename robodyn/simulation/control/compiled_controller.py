@@ -117,6 +117,33 @@ class CompiledController:
             (rows,) = evaluate(self.initial, q, v, times[0], unused[0], *signals, unused[1])
         return np.broadcast_to(rows, (len(q), self.state_size)).copy()
 
+    def update(
+        self,
+        times: FloatArray,
+        k: int,
+        q: FloatArray,
+        v: FloatArray,
+        applied: FloatArray,
+        row: FloatArray,
+    ) -> tuple[FloatArray, FloatArray]:
+        """Forces, shape (nv,), and the new state of one robot at one of all sample times.
+
+        Parameters
+        ----------
+        times : ndarray, shape (n,) [s]
+        k : int
+            Which of them.
+        q, v : ndarray, shape (nq,), (nv,)
+        applied : ndarray, shape (nv,) [N m, N]
+            Forces that acted since the sample before.
+        row : ndarray, shape (state_size,)
+            The state after the sample before.
+        """
+        signals = (x.rows(times, k, k + 1)[0] for x in self.signals)
+        given = applied, *signals, *self.code.constants, row
+        tau, after = self.code.function(q, v, float(times[k]), *given)
+        return np.asarray(tau), np.asarray(after)
+
     # -- one sample -------------------------------------------------------------------------------
 
     def update_by_python(

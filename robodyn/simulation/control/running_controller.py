@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from robodyn.array_types import FloatArray
+from robodyn.arrays import all_finite
 from robodyn.robot import Robot
 from robodyn.simulation.control.callbacks import check_controller, checked_forces, checked_update
 from robodyn.simulation.control.compiled_controller import CompiledController, compile_controller
@@ -69,6 +70,8 @@ class RunningController:
         self.state: State | None = None
         self._function = self.controller.function if type(self.controller) is Stateless else None
         self._t, self._applied = 0.0, np.zeros(0)
+        #: Whether machine code updates the state, at sample times where that is possible.
+        self.runs_code = False
 
     @cached_property
     def compiled(self) -> CompiledController | None:
@@ -84,6 +87,8 @@ class RunningController:
             Not before the latest sample.
         q, v : ndarray, shape (..., nq), (..., nv)
         """
+        if self.runs_code and (tau := self._updated_by_code(t, q, v)) is not None:
+            return tau
         if self._batch:
             q, v = q[None], v[None]
         if self.state is None:
@@ -93,6 +98,26 @@ class RunningController:
         function = self.compiled_function
         tau = self._called(t, q, v) if function is None else function(t, q, v)
         return tau[0] if self._batch else tau
+
+    def _updated_by_code(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray | None:
+        """The same by the machine code of a state; none where Python has to be asked."""
+        compiled, times = self.compiled, self._times
+        if compiled is None or times is None or compiled.is_function:
+            return None
+        k = int(np.searchsorted(times, t))
+        if k == len(times) or times[k] != t or not self.continues_at(times, k):
+            return None
+        if self.state is None:
+            row = compiled.initial_rows(times, q[None], v[None])[0]
+            applied: FloatArray = np.zeros(len(v))
+        else:
+            row, applied = compiled.layout.row(self.state), self._applied
+        tau, row = compiled.update(times, k, q, v, applied, row)
+        if not (all_finite(tau) and all_finite(row)):
+            return None
+        self.state, self._t, self._applied = compiled.layout.state(row), t, tau
+        self.log.note(t, self.state, ())
+        return tau.copy()
 
     def _called(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """The same by Python."""
@@ -112,6 +137,27 @@ class RunningController:
         if self.state is not None and has_numbers(self.state):  # nothing need be traced to know
             return None
         return self.compiled if self.compiled is not None and self.compiled.is_function else None
+
+    @property
+    def applied(self) -> FloatArray:
+        """Forces that act since the latest sample, shape (..., nv) [N m, N]."""
+        return self._applied
+
+    def continues_at(self, times: FloatArray, k: int) -> bool:
+        """Whether machine code can go on with the state from a sample time on.
+
+        Parameters
+        ----------
+        times : ndarray, shape (n,) [s]
+            Sample times of the machine code.
+        k : int
+            The next one; the latest sample has to be at the one before.
+        """
+        if times is not self._times or self._batch:
+            return False
+        if k == 0 or self.state is None:
+            return k == 0 and self.state is None
+        return self._t == float(times[k - 1])
 
     def notify_applied(self, tau: FloatArray) -> None:
         """Say which forces act since the latest sample, where they are not those asked for."""

@@ -69,13 +69,13 @@ class EventDetector:
 
     Parameters
     ----------
-    watches : sequence of WitnessFunction
+    witnesses : sequence of WitnessFunction
         In the order in which they happen where they happen at once.
     """
 
-    def __init__(self, watches: Sequence[WitnessFunction]) -> None:
-        self.watches = tuple(watches)
-        self._functions, self._on_sides = self.watches, False
+    def __init__(self, witnesses: Sequence[WitnessFunction]) -> None:
+        self.witnesses = tuple(witnesses)
+        self._functions, self._on_sides = self.witnesses, False
         self._side: dict[WitnessFunction, int] = {}
         self._from: dict[WitnessFunction, int] = {}
         self._scale: dict[
@@ -107,59 +107,60 @@ class EventDetector:
             Part of the step [s] -> state there.
         """
         found = []
-        for watch in self.watches:
+        for witness in self.witnesses:
 
             @functools.cache
-            def f(part: float, value: Callable[..., float] = watch.value) -> float:
+            def f(part: float, value: Callable[..., float] = witness.value) -> float:
                 return value(t + part, *after(part))
 
-            part = self._part(watch, f, h, step)
+            part = self._part(witness, f, h, step)
             if part is not None:
-                found.append((part, watch))
+                found.append((part, witness))
         if not found:
             return h, ()
         first = min(part for part, _ in found)
         together = [
-            (part, watch) for part, watch in found if part <= first + SAME_EVENT_TIME * step
+            (part, witness) for part, witness in found if part <= first + SAME_EVENT_TIME * step
         ]
-        return max(part for part, _ in together), tuple(watch for _, watch in together)
+        return max(part for part, _ in together), tuple(witness for _, witness in together)
 
     def _part(
-        self, watch: WitnessFunction, f: Callable[[float], float], h: float, step: float
+        self, witness: WitnessFunction, f: Callable[[float], float], h: float, step: float
     ) -> float | None:
-        """Until when a watch does not happen; ``None``: it does not within this part of a step."""
+        """When an event happens in this part of a step [s]; ``None``: it does not."""
         start, end, low = f(0.0), f(h), 0.0
-        if watch.one_sided and start < 0.0:  # it is looked for where it becomes smaller still
+        if witness.one_sided and start < 0.0:  # it is looked for where it becomes smaller still
             start, end, f = 0.0, end - start, functools.partial(_growth, f, start)
-        side = self._side.get(watch, sign(start))
-        if watch.already and watch not in self._side and watch not in self.happened and start < 0.0:
-            self._from[watch], self._scale[watch] = 1, abs(end - start)
+        side = self._side.get(witness, sign(start))
+        fresh = witness not in self._side and witness not in self.happened
+        if witness.already and fresh and start < 0.0:
+            self._from[witness], self._scale[witness] = 1, abs(end - start)
             return 0.0
-        if self._at_zero(watch, start, end, side):
+        if self._at_zero(witness, start, end, side):
             side, low = departure(f, step)
-            stays = watch.one_sided and min(f(low), end) > -GAP_CLOSING
+            stays = witness.one_sided and min(f(low), end) > -GAP_CLOSING
             if side == 0 or stays:
                 return None
-            if self._leaves(watch, side):
-                self._from[watch], self._scale[watch] = -side, abs(end - start)
+            if self._leaves(witness, side):
+                self._from[witness], self._scale[witness] = -side, abs(end - start)
                 return 0.0
-        elif sign(start) != side:  # it has jumped by itself
-            self._from[watch], self._scale[watch] = side, abs(end - start)
-            return None if watch.direction == side else 0.0
-        self._from[watch], self._scale[watch] = side, abs(end - start)
-        if low >= h or sign(end) == side or watch.direction == side:
+        elif sign(start) != side:  # it has restart by itself
+            self._from[witness], self._scale[witness] = side, abs(end - start)
+            return None if witness.direction == side else 0.0
+        self._from[witness], self._scale[witness] = side, abs(end - start)
+        if low >= h or sign(end) == side or witness.direction == side:
             return None
         return crossing(f, low, h, EVENT_TIME_PRECISION * step)
 
-    def _at_zero(self, watch: WitnessFunction, start: float, end: float, side: int) -> bool:
+    def _at_zero(self, witness: WitnessFunction, start: float, end: float, side: int) -> bool:
         """Whether a function starts at zero, so that its side shows only when it leaves."""
-        if side == 0 or (watch.one_sided and start <= 0.0):
+        if side == 0 or (witness.one_sided and start <= 0.0):
             return True
-        fresh = watch in self.happened or watch not in self._side
-        scale = max(abs(end - start), self._last.get(watch, 0.0))
+        fresh = witness in self.happened or witness not in self._side
+        scale = max(abs(end - start), self._last.get(witness, 0.0))
         return fresh and abs(start) <= WITNESS_ZERO * scale
 
-    def _leaves(self, watch: WitnessFunction, side: int) -> bool:
+    def _leaves(self, witness: WitnessFunction, side: int) -> bool:
         """Whether it happens where its function leaves zero to a side.
 
         Raises
@@ -167,14 +168,14 @@ class EventDetector:
         SimulationError
             If bodies that met do not part.
         """
-        if watch not in self.happened:
-            return watch.direction == side
-        if watch not in self._parting or side == self._from[watch]:
+        if witness not in self.happened:
+            return witness.direction == side
+        if witness not in self._parting or side == self._from[witness]:
             return False
-        if self.happened[-1] is not watch:
+        if self.happened[-1] is not witness:
             return True  # something else has happened since: they meet again
         raise SimulationError(
-            f"event {watch.name!r}: the bodies do not part after their impact but rest on each "
+            f"event {witness.name!r}: the bodies do not part after their impact but rest on each "
             "other, and an event takes no time: end the motion there, lock or close what holds "
             "them, or give stops= for joints, and events.landings or load(..., ground=) for points"
         )
@@ -183,11 +184,11 @@ class EventDetector:
         """Time has gone on to a state at which nothing has happened yet."""
         self.happened.clear()
         self._parting.clear()
-        for watch in self.watches:
-            self._values[watch] = value = watch.value(t, q, v)
-            self._side[watch] = sign(value)
+        for witness in self.witnesses:
+            self._values[witness] = value = witness.value(t, q, v)
+            self._side[witness] = sign(value)
         self._on_sides = all(
-            self._side[x] > 0 if x.one_sided else self._side[x] for x in self.watches
+            self._side[x] > 0 if x.one_sided else self._side[x] for x in self.witnesses
         )
 
     # -- whole steps in which nothing happens ------------------------------------------------------
@@ -198,7 +199,7 @@ class EventDetector:
         return self._functions
 
     @property
-    def settled(self) -> bool:
+    def sure_of_sides(self) -> bool:
         """Whether all functions are on one side of zero, and nothing has happened at this instant.
 
         Then something happens in a step only if a function is not on that side at its end.
@@ -311,28 +312,28 @@ class EventDetector:
             self._from[witness], self._scale[witness], self._values[witness] = side, scale, value
         return True
 
-    def done(self, watch: WitnessFunction, parts: bool) -> None:
+    def done(self, witness: WitnessFunction, parts: bool) -> None:
         """Something has happened; ``parts``: the function has to leave to where it came from."""
-        self.happened.append(watch)
-        self._last[watch] = self._scale.get(watch, 0.0)
+        self.happened.append(witness)
+        self._last[witness] = self._scale.get(witness, 0.0)
         if parts:
-            self._parting.add(watch)
+            self._parting.add(witness)
 
     def carried_across(
-        self, watches: Sequence[WitnessFunction], t: float, q: FloatArray, v: FloatArray
+        self, witnesses: Sequence[WitnessFunction], t: float, q: FloatArray, v: FloatArray
     ) -> tuple[WitnessFunction, ...]:
         """Which a jump to another state makes happen at the same instant; each happens once."""
         found = []
-        for watch in watches:
-            now, before = sign(watch.value(t, q, v)), self._side.get(watch, 0)
-            if watch not in self.happened and now == -before != 0 and watch.direction != before:
-                found.append(watch)
+        for witness in witnesses:
+            now, before = sign(witness.value(t, q, v)), self._side.get(witness, 0)
+            if witness not in self.happened and now == -before != 0 and witness.direction != before:
+                found.append(witness)
         return tuple(found)
 
-    def jumped(self, watches: Iterable[WitnessFunction] | None = None) -> None:
-        """The state has jumped, and what is watched may be other things."""
-        self.watches = self.watches if watches is None else tuple(watches)
-        self._functions = tuple(x for x in self.watches if not x.of_stop)
+    def restart(self, witnesses: Iterable[WitnessFunction] | None = None) -> None:
+        """The state has restart, and what is watched may be other things."""
+        self.witnesses = self.witnesses if witnesses is None else tuple(witnesses)
+        self._functions = tuple(x for x in self.witnesses if not x.of_stop)
         self._on_sides = False
         self._side.clear()
 

@@ -1,4 +1,4 @@
-"""Events as the loop of a motion sees them: functions to look at, and instants to be at."""
+"""Events as the loop of a motion has them: witness functions, and instants."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from robodyn.simulation.events.event import Event, EventFunction, State
 from robodyn.simulation.events.pure_functions import is_pure
 from robodyn.tolerances import SAME_TIME
 
-__all__ = ["event_value", "instants_of", "never", "watch_of"]
+__all__ = ["event_value", "instants_of", "never", "witness_of"]
 
 
 def never(t: float, q: FloatArray, v: FloatArray) -> float:
-    """Of an event at an instant, which no function says."""
+    """The witness function of an event at an instant: it is never zero."""
     return 1.0
 
 
-def watch_of(
+def witness_of(
     event: Event, state: Callable[..., State], samples: Callable[..., State]
 ) -> WitnessFunction:
     """The witness function of an event; for an event at an instant, one that is never zero.
@@ -55,7 +55,7 @@ def watch_of(
 
 
 def instants_of(events: Sequence[Event], times: FloatArray) -> list[tuple[float, Event]]:
-    """When events at instants happen; those that are instants of the motion but for rounding are.
+    """Instants of events; one that differs from an instant of the motion by rounding is that one.
 
     Events at the same instant stay in order.
     """

@@ -43,7 +43,8 @@ class DrivenPath:
     ----------
     path : callable
         ``t -> (position, velocity, acceleration)``, one number a coordinate and speed; a
-        `JointPath` is one.
+        `JointPath` is one. If it has a method ``at_times``, that takes times of shape (n,) and
+        gives arrays of shape (n, k).
     coordinates : ndarray of int
         Where the path's positions stand in q; empty where speeds alone are driven.
     speeds : ndarray of int
@@ -56,6 +57,18 @@ class DrivenPath:
     coordinates: Indices
     speeds: Indices
     still: bool = False
+
+    def states(self, t: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Positions, velocities and accelerations at instants, shape (n,) [s]: (n, k) each."""
+        at_times = getattr(self.path, "at_times", None)
+        if at_times is not None:
+            x, dx, ddx = at_times(t)
+            return x, dx, ddx
+        motions = [self.path(at) for at in t.tolist()]
+        x, dx, ddx = (
+            np.array([motion[k] for motion in motions], float).reshape(len(t), -1) for k in range(3)
+        )
+        return x, dx, ddx
 
 
 class Driven:
@@ -151,6 +164,16 @@ class Driven:
         motions = [path.path(t) for path in self._paths]
         x, dx = (np.concatenate([np.zeros(0), *(m[k] for m in motions)]) for k in (0, 1))
         return x, dx, self._joined([m[2] for m in motions])
+
+    def states(self, t: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """The same at many instants, shape (n,) [s]: arrays of shape (n, ...)."""
+        if self.still:
+            x, dx, ddx = (np.tile(x, (len(t), 1)) for x in self.state(0.0))
+            return x, dx, ddx
+        motions = [path.states(t) for path in self._paths]
+        none = np.zeros((len(t), 0))
+        x, dx, ddx = (np.concatenate([none, *(m[k] for m in motions)], axis=1) for k in range(3))
+        return x, dx, np.ascontiguousarray(ddx if self._order is None else ddx[:, self._order])
 
     def accelerations(self, t: float) -> FloatArray:
         """Accelerations of the driven speeds at ``t`` [s], in the order of ``speeds``."""

@@ -116,11 +116,8 @@ class Loads:
         t : ndarray, shape (n,) [s]
         """
         driven: tuple[FloatArray, ...] = ()
-        if self.driven and self.driven.still:
-            driven = tuple(np.tile(x, (len(t), 1)) for x in self.driven.state(0.0))
-        elif self.driven:
-            states = [self.driven.state(float(x)) for x in t]
-            driven = tuple(np.ascontiguousarray([state[k] for state in states]) for k in range(3))
+        if self.driven:
+            driven = self.driven.states(t)
         varying = {"t": np.ascontiguousarray(t)}
         if self.robot.base == "moving":
             base = self.external.base

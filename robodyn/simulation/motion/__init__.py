@@ -1,1 +1,1 @@
-"""A motion: the loop over its steps, its phases, events and record."""
+"""The loop over the steps of a motion, its modes, and the record of samples."""

@@ -22,7 +22,7 @@ from robodyn.errors import EnergyWarning, SimulationError
 from robodyn.robot import Robot
 from robodyn.simulation.control.compiled_controller import CompiledController
 from robodyn.simulation.loads.column_names import speed_names
-from robodyn.simulation.motion.phase import Phase
+from robodyn.simulation.motion.mode import Mode
 from robodyn.simulation.trajectory.trajectory import Trajectory
 from robodyn.tolerances import SPECTRAL_RADIUS_MARGIN
 
@@ -66,22 +66,22 @@ class UnstableHold:
         )
 
 
-def unstable_hold(phase: Phase, motion: Trajectory | None, step: float) -> UnstableHold | None:
+def unstable_hold(mode: Mode, motion: Trajectory | None, step: float) -> UnstableHold | None:
     """The reason why a motion grows, if that is a controller whose forces are held for too long.
 
     It is found for trees under a controller that is symbolic, where nothing else drives them.
 
     Parameters
     ----------
-    phase : Phase
+    mode : Mode
     motion : Trajectory or None
     step : float [s]
     """
-    robot, controller = phase.robot, phase.controller
+    robot, controller = mode.robot, mode.controller
     if motion is None or controller is None or robot.nc or robot.depends_on_time:
         return None
     law = controller.compiled_function
-    if law is None or law.program is None or phase.driven or phase.base is not None or not robot.nv:
+    if law is None or law.program is None or mode.driven or mode.base is not None or not robot.nv:
         return None
     q, v = (x[0].reshape(-1, x.shape[-1])[0] for x in (motion.q, motion.v))
     A, closed = _models(robot, law, float(motion.t[0]), np.array(q), np.array(v))
@@ -137,7 +137,7 @@ def _radius(A: FloatArray, closed: FloatArray, step: float) -> float:
 
 
 @contextmanager
-def naming_unstable_hold(phase: Phase, step: float) -> Iterator[None]:
+def naming_unstable_hold(mode: Mode, step: float) -> Iterator[None]:
     """Say so where a motion breaks down because of it.
 
     Raises
@@ -147,24 +147,24 @@ def naming_unstable_hold(phase: Phase, step: float) -> Iterator[None]:
     try:
         yield
     except SimulationError as error:
-        found = unstable_hold(phase, error.trajectory, step)
+        found = unstable_hold(mode, error.trajectory, step)
         if found is None:
             raise
         given: dict[str, Any] = {"trajectory": error.trajectory, "time": error.time}
         until = "" if error.time is None else f" until t = {error.time:.6g} s"
         raise SimulationError(
-            f"the motion of {phase.robot.name!r} grows without bound{until}: {found}", **given
+            f"the motion of {mode.robot.name!r} grows without bound{until}: {found}", **given
         ) from error
 
 
-def announce_unstable_hold(phase: Phase, motion: Trajectory, step: float) -> bool:
+def announce_unstable_hold(mode: Mode, motion: Trajectory, step: float) -> bool:
     """Warn once of a motion that has grown because of it; whether it was done."""
-    if phase.controller is None or not len(motion):
+    if mode.controller is None or not len(motion):
         return False
     first, last = (float(np.abs(motion.v[k]).max(initial=0.0)) for k in (0, -1))
-    found = unstable_hold(phase, motion, step) if last > GROWTH * (1.0 + first) else None
+    found = unstable_hold(mode, motion, step) if last > GROWTH * (1.0 + first) else None
     if found is None:
         return False
-    message = EnergyWarning(f"the motion of {phase.robot.name!r} grows: {found}")
+    message = EnergyWarning(f"the motion of {mode.robot.name!r} grows: {found}")
     warn(message)
     return True

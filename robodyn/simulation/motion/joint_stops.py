@@ -1,4 +1,4 @@
-"""Joint limits as rigid stops: who is at one, how it rebounds, and who is held.
+"""Joint limits as rigid stops: impacts of joints on their stops, and joints that stops hold.
 
 A stop pushes and never pulls. Where joints hit their stops, impulses ``p >= 0`` let no joint go on
 into its stop; while joints lie at theirs, forces ``f >= 0`` do the same with accelerations. Several
@@ -21,12 +21,21 @@ from robodyn.force_elements.joint_stop import CompliantStops
 from robodyn.impacts.complementarity import complementary, rebounds
 from robodyn.robot import Robot
 from robodyn.simulation.events.impulses import responses
-from robodyn.simulation.motion.phase import Phase
+from robodyn.simulation.motion.mode import Mode
 from robodyn.simulation.step.stepper import Stepper
 from robodyn.simulation.trajectory.states.event_record import EventRecord
 from robodyn.tolerances import AT_LIMIT, STOP_SEPARATION
 
-__all__ = ["Contact", "End", "RigidStops", "check_start", "ends_of", "met", "told", "with_stops"]
+__all__ = [
+    "Contact",
+    "JointStop",
+    "RigidStops",
+    "check_start",
+    "event_records",
+    "joint_stops_of",
+    "resolve_stops",
+    "with_stops",
+]
 
 
 @dataclass(frozen=True)
@@ -61,8 +70,8 @@ class RigidStops:
 
 
 @dataclass(frozen=True)
-class End:
-    """One end of the way of a joint.
+class JointStop:
+    """A stop at the lower or the upper limit of a joint.
 
     Attributes
     ----------
@@ -122,8 +131,8 @@ def with_stops(robot: Robot, stops: Any) -> tuple[Robot, RigidStops | None]:
     return stopped, None
 
 
-def ends_of(robot: Robot, stops: RigidStops | None) -> tuple[End, ...]:
-    """All ends of ways that stops stand at, in the order of the joints.
+def joint_stops_of(robot: Robot, stops: RigidStops | None) -> tuple[JointStop, ...]:
+    """All stops of a robot, in the order of the joints.
 
     Raises
     ------
@@ -147,53 +156,53 @@ def ends_of(robot: Robot, stops: RigidStops | None) -> tuple[End, ...]:
         for which, side, limit in zip(("lower", "upper"), (1, -1), limits, strict=True):
             if np.isfinite(limit):
                 at = (joint.q.start, joint.v.start)
-                found.append(End(name, which, side, *at, float(limit)))
+                found.append(JointStop(name, which, side, *at, float(limit)))
     return tuple(found)
 
 
-def check_start(robot: Robot, ends: Sequence[End], q: FloatArray) -> None:
+def check_start(robot: Robot, stops: Sequence[JointStop], q: FloatArray) -> None:
     """Refuse a start beyond a stop.
 
     Raises
     ------
     ShapeError
     """
-    for end in ends:
-        if end.gap(q) < -AT_LIMIT:
+    for stop in stops:
+        if stop.gap(q) < -AT_LIMIT:
             raise ShapeError(
-                f"joint {end.joint!r} of {robot.name!r} starts at {q[end.coordinate]:.6g}, beyond "
-                f"its {end.which} stop at {end.limit:.6g}: start within the limits, or name the "
-                "joints that have stops, RigidStops(joints=...)",
+                f"joint {stop.joint!r} of {robot.name!r} starts at {q[stop.coordinate]:.6g}, "
+                f"beyond its {stop.which} stop at {stop.limit:.6g}: start within the limits, or "
+                "name the joints that have stops, RigidStops(joints=...)",
                 name="q0",
-                given=float(q[end.coordinate]),
-                expected=end.limit,
+                given=float(q[stop.coordinate]),
+                expected=stop.limit,
             )
 
 
 @dataclass(frozen=True, eq=False)
 class Contact:
-    """What stops do to a state.
+    """The state after impacts on stops, and the stops that hold their joints from then on.
 
     Attributes
     ----------
     v : ndarray, shape (nv,) [rad/s, m/s]
         Afterwards.
-    hit : mapping of End to float [J]
-        Which gave an impulse, and what was lost in it; what motors of driven joints give is not
-        counted.
-    held : tuple of End
-        Which push from then on.
+    hit : mapping of JointStop to float [J]
+        Stops that gave an impulse, and the energy lost in it; work of the motors of driven joints
+        is not counted.
+    held : tuple of JointStop
+        Stops that push from then on.
     """
 
     v: FloatArray
-    hit: Mapping[End, float]
-    held: tuple[End, ...]
+    hit: Mapping[JointStop, float]
+    held: tuple[JointStop, ...]
 
 
-def met(
-    phase: Phase,
+def resolve_stops(
+    mode: Mode,
     free: Stepper,
-    ends: Sequence[End],
+    stops: Sequence[JointStop],
     restitution: float,
     t: float,
     q: FloatArray,
@@ -202,35 +211,35 @@ def met(
     step: float,
     resting: str = "",
 ) -> Contact:
-    """What stops do to a state at which joints may have reached them.
+    """Impacts of joints that have reached their stops, and which stops hold them afterwards.
 
     Parameters
     ----------
-    phase : Phase
+    mode : Mode
     free : Stepper
         Of the motion with no joint held.
-    ends : sequence of End
+    stops : sequence of JointStop
     restitution : float
     t : float [s]
     q, v, tau : ndarray, shape (nq,), (nv,), (nv,)
     step : float [s]
         A rebound that is over within it does not happen.
     resting : str
-        What is reached without a rebound (`End.reached`), as rebounds would be without end.
+        What is reached without a rebound (`JointStop.reached`), as rebounds would be without stop.
     """
-    driven = phase.paths.speeds
-    at = [end for end in ends if end.gap(q) <= AT_LIMIT and end.speed not in driven]
+    driven = mode.paths.speeds
+    at = [stop for stop in stops if stop.gap(q) <= AT_LIMIT and stop.speed not in driven]
     if not at:
         return Contact(v, {}, ())
-    sides, speeds = np.array([end.side for end in at]), [end.speed for end in at]
-    base = None if phase.base is None else phase.base(t)
-    pushes = sides[:, None] * np.eye(phase.robot.nv)[speeds]
-    jumps = responses(phase.robot.at(t), q, pushes, driven, base)
+    sides, speeds = np.array([stop.side for stop in at]), [stop.speed for stop in at]
+    base = None if mode.base is None else mode.base(t)
+    pushes = sides[:, None] * np.eye(mode.robot.nv)[speeds]
+    jumps = responses(mode.robot.at(t), q, pushes, driven, base)
     A = jumps[:, speeds] * sides
     parting = sides * v[speeds]
     still = STOP_SEPARATION * np.abs(v).max(initial=0.0)
     away = sides * free.accelerations(t, q, v, tau)[0][speeds]
-    stays = np.array([end.reached == resting for end in at]) | (np.abs(parting) <= still)
+    stays = np.array([stop.reached == resting for stop in at]) | (np.abs(parting) <= still)
     stays = _stays(A, away, parting, stays, restitution, step)
     e = np.where(stays, 0.0, restitution)
     p = rebounds(A, parting, e)
@@ -240,7 +249,7 @@ def met(
     rest = np.abs(after[speeds]) <= still
     lost = -0.5 * p * (parting + sides * after[speeds])
     hit = {at[k]: float(lost[k]) for k in np.flatnonzero(hits)}
-    held: list[End] = []
+    held: list[JointStop] = []
     if rest.any():
         after[[at[k].speed for k in np.flatnonzero(rest)]] = 0.0
         away = sides * free.accelerations(t, q, after, tau)[0][speeds]
@@ -317,24 +326,26 @@ def _settling(
         parting[stays] = 0.0
 
 
-def told(
-    contact: Contact, before: Sequence[End], t: float, energy_loss: float
+def event_records(
+    contact: Contact, before: Sequence[JointStop], t: float, energy_loss: float
 ) -> Iterator[EventRecord]:
-    """What happened at stops: who came to one, with all that they took at the first, and who left.
+    """Records of joints that came to their stops, and of those that left them.
+
+    The first record has the energy that all of them lost.
 
     Parameters
     ----------
     contact : Contact
-    before : sequence of End
+    before : sequence of JointStop
         That held their joints until then.
     t : float [s]
     energy_loss : float [J]
     """
-    for end in dict.fromkeys((*contact.hit, *contact.held)):
-        if end in contact.hit or end not in before:
-            own = contact.hit.get(end, 0.0)
-            yield EventRecord(t, end.reached, energy_loss, dissipated=own)
+    for stop in dict.fromkeys((*contact.hit, *contact.held)):
+        if stop in contact.hit or stop not in before:
+            own = contact.hit.get(stop, 0.0)
+            yield EventRecord(t, stop.reached, energy_loss, dissipated=own)
             energy_loss = 0.0
-    for end in before:
-        if end not in contact.held:
-            yield EventRecord(t, end.left)
+    for stop in before:
+        if stop not in contact.held:
+            yield EventRecord(t, stop.left)

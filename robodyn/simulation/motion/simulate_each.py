@@ -13,9 +13,9 @@ from robodyn.simulation.control.callbacks import of_motion
 from robodyn.simulation.control.running_controller import RunningController
 from robodyn.simulation.events.event import Event
 from robodyn.simulation.motion.breakdown import given_up, keeping
-from robodyn.simulation.motion.event_loop import move_through_events
-from robodyn.simulation.motion.motion_options import MotionOptions
-from robodyn.simulation.motion.phase import Phase
+from robodyn.simulation.motion.loop import simulate_motion
+from robodyn.simulation.motion.mode import Mode
+from robodyn.simulation.motion.options import MotionOptions
 from robodyn.simulation.motion.progress import Progress
 from robodyn.simulation.trajectory.trajectory import Trajectory
 
@@ -26,7 +26,7 @@ STATE = ("q", "v", "a", "tau")
 
 
 def simulate_each(
-    phase: Phase,
+    mode: Mode,
     events: Sequence[Event],
     q: FloatArray,
     v: FloatArray,
@@ -38,14 +38,14 @@ def simulate_each(
 
     Parameters
     ----------
-    phase : Phase
+    mode : Mode
     events : sequence of Event
     q, v : ndarray, shape (n, nq), (n, nv)
     times : ndarray, shape (m,) [s]
     options : MotionOptions
     report : callable
     """
-    record = options.record(phase.robot, phase.base, len(times), phase.driven)
+    record = options.record(mode.robot, mode.base, len(times), mode.driven)
     sizes = (q.shape[1], *[v.shape[1]] * 3)
     arrays = [np.full((len(times), len(q), size), np.nan) for size in sizes]
     memory: dict[str, FloatArray] = {}
@@ -73,13 +73,13 @@ def simulate_each(
     with keeping(lambda: motion() if begun else None):
         for k, state in enumerate(zip(q, v, strict=True)):
             report(k / len(q))
-            own = phase
-            if phase.controller is not None:
-                given = phase.robot, of_motion(phase.controller, k), times
-                own = dataclasses.replace(phase, controller=RunningController(*given, batch=True))
+            own = mode
+            if mode.controller is not None:
+                given = mode.robot, of_motion(mode.controller, k), times
+                own = dataclasses.replace(mode, controller=RunningController(*given, batch=True))
             try:
                 alone = options.of_motion(k)
-                run = move_through_events(own, events, *state, times, alone, lambda part: None)
+                run = _single(own, events, *state, times, alone)
             except (Exception, SimulationInterrupted) as error:
                 part = given_up(error)
                 if part is not None:  # it is to have that of all motions
@@ -87,10 +87,25 @@ def simulate_each(
                 if isinstance(error, SimulationError):
                     raise SimulationError(f"motion {k}: {error}", time=error.time) from error
                 raise
-            if any(piece.robot is not phase.robot for piece in run.phases):
+            if any(piece.robot is not mode.robot for piece in run.phases):
                 raise SettingsError(
                     "an event gives one of many motions another robot or load: all of a rollout "
                     "are of one robot; use simulate for each, or sweep"
                 )
             keep(k, run)
     return motion()
+
+
+def _single(
+    mode: Mode,
+    events: Sequence[Event],
+    q: FloatArray,
+    v: FloatArray,
+    times: FloatArray,
+    options: MotionOptions,
+) -> Trajectory:
+    """One of the motions."""
+    motion = simulate_motion(mode, events, q, v, times, options, lambda part: None)
+    run = motion.trajectory()
+    motion.check_steps(run)
+    return run

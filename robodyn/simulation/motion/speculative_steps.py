@@ -1,59 +1,150 @@
-"""Whole steps of a motion with events, by machine code: what they were, before anyone has looked.
+"""Steps by machine code in modes with events, of which those without an event are kept.
 
-Machine code goes some steps ahead. Where something may have happened in one of them, what came
-before it counts, and the rest is thrown away.
+Machine code does a block of steps, and Python looks at the samples at their ends. The steps before
+the first one in which an event may happen are kept; that step is done with numbers, which locate
+the event within it. Blocks grow while no event happens.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 import numpy as np
+from numpy.typing import NDArray
 
 from robodyn.array_types import FloatArray
+from robodyn.simulation.control.running_controller import RunningController
+from robodyn.simulation.events.detector import EventDetector
+from robodyn.simulation.motion.joint_stops import JointStop
 from robodyn.simulation.step.compiled_motion import CompiledMotion
+from robodyn.tolerances import AT_LIMIT, STOP_FORCE
 
-__all__ = ["MOST", "SpeculativeSteps"]
+__all__ = ["LONGEST_BLOCK", "SpeculativeSteps", "StopConditions"]
 
-#: Most steps at a time, and how many they are where something has happened lately.
-MOST, FEW = 1024, 4
+#: Most steps of a block, and those of a block after an event or a doubt.
+LONGEST_BLOCK, SHORTEST_BLOCK = 1024, 4
 
-#: Steps at a time are so many times those before, while nothing happens.
+#: A block has so many times the steps of the one before, while no event happens.
 GROWTH = 4
 
 
-class _Stuck(Exception):
-    """A step cannot be done here."""
+class _CannotStep(Exception):
+    """Machine code cannot do the step from an instant on."""
+
+
+class StopConditions:
+    """What tells from samples that no joint reaches or leaves a stop.
+
+    Parameters
+    ----------
+    free, holding : sequence of JointStop
+        Those that joints may come to, and those that hold theirs.
+    nq : int
+    """
+
+    def __init__(self, free: Sequence[JointStop], holding: Sequence[JointStop], nq: int) -> None:
+        self._lower, self._upper = np.full(nq, -np.inf), np.full(nq, np.inf)
+        room = 2.0 * AT_LIMIT if holding else 0.0  # a joint at its stop may have to be held too
+        for stop in free:
+            k = stop.coordinate
+            if stop.side > 0:
+                self._lower[k] = max(self._lower[k], stop.limit + room)
+            else:
+                self._upper[k] = min(self._upper[k], stop.limit - room)
+        self._bounded = bool(free)
+        #: Speeds of joints that stops hold.
+        self.held = [stop.speed for stop in holding]
+        self._coordinates = [stop.coordinate for stop in holding]
+        self._sides = np.array([stop.side for stop in holding], float)
+        self._limits = np.array([stop.limit for stop in holding])
+
+    def steps(
+        self, q: FloatArray, v: FloatArray, forces: FloatArray, tau: FloatArray | None
+    ) -> int:
+        """How many steps leave no doubt that joints at stops stay, and others do not come to one.
+
+        Parameters
+        ----------
+        q, v, forces : ndarray, shape (n + 1, nq), (n + 1, nv), (n + 1, nv)
+            Samples, at the start of the first step and at the ends of all.
+        tau : ndarray, shape (nv,), optional
+            Forces of the controller.
+        """
+        count = len(q) - 1
+        if self._bounded:
+            count = _first_false((q[1:] > self._lower) & (q[1:] < self._upper), count)
+        if not (count and self.held):
+            return count
+        asked = 0.0 if tau is None else tau[self.held]
+        push = self._sides * (forces[:, self.held] - asked)
+        gaps = self._sides * (q[:, self._coordinates] - self._limits)
+        sure = push > STOP_FORCE * np.abs(forces).max(axis=1, keepdims=True)
+        sure &= (gaps < 0.5 * AT_LIMIT) & (v[:, self.held] == 0.0)
+        if not sure[0].all():
+            return 0
+        return _first_false(sure[1 : count + 1], count)
 
 
 class SpeculativeSteps:
-    """Steps from a state, and samples at their starts; the state at the end of the last one too.
+    """The steps of a mode with events.
 
     Parameters
     ----------
     motion : CompiledMotion
         Of one robot.
-    known : bool
-        Its controller is machine code, or there is none: several steps can be done at a time.
+    controller : RunningController or None
+    times : ndarray, shape (n,) [s]
+        All instants of the motion.
+    detector : EventDetector
+    stops : StopConditions
+    acting : callable
+        Told the forces of the controller before witness functions are asked that may depend on
+        them.
 
     Attributes
     ----------
+    by_python : bool
+        Python calls the controller: it is not machine code.
     q, v, a, tau : ndarray, shape (steps + 1, ...)
-        Samples: the first one is the start of the first step.
+        Samples of a block: the first one is the start of its first step.
+    interrupt : KeyboardInterrupt or None
+        Ctrl-C while witness functions were asked: to be raised when the steps before it are
+        recorded.
     """
 
-    def __init__(self, motion: CompiledMotion, known: bool) -> None:
-        self._motion, self.known = motion, known
-        self._count, self._again = FEW, 0
-        rows = (MOST if known else 1) + 1
+    def __init__(
+        self,
+        motion: CompiledMotion,
+        controller: RunningController | None,
+        times: FloatArray,
+        detector: EventDetector,
+        stops: StopConditions,
+        acting: Callable[[FloatArray], None],
+    ) -> None:
+        self._motion, self._controller, self._times = motion, controller, times
+        self._detector, self._stops, self._acting = detector, stops, acting
+        self.by_python = controller is not None and motion.controller is None
+        self.interrupt: KeyboardInterrupt | None = None
+        self._block, self._not_before = SHORTEST_BLOCK, 0
+        rows = (1 if self.by_python else LONGEST_BLOCK) + 1
         sizes = (motion.q.shape[1], *[motion.v.shape[1]] * 3)
         self.q, self.v, self.a, self.tau = arrays = [np.zeros((rows, n)) for n in sizes]
         motion.samples(arrays)
+        if motion.controller is not None:
+            self._states = np.empty((rows, 1, motion.controller.layout.recorded_size))
+            motion.samples_of_controller(self._states)
 
-    def go(
-        self, k: int, stop: int, q: FloatArray, v: FloatArray, tau: FloatArray | None, final: bool
+    @property
+    def _has_state(self) -> bool:
+        """Whether the machine code of the controller has a state that goes on."""
+        compiled = self._motion.controller
+        return compiled is not None and not compiled.is_function
+
+    def advance(
+        self, k: int, stop: int, q: FloatArray, v: FloatArray, tau: FloatArray | None
     ) -> int:
-        """Do steps; how many it were.
+        """Do some steps; how many are kept.
 
         Parameters
         ----------
@@ -62,34 +153,90 @@ class SpeculativeSteps:
         q, v : ndarray, shape (nq,), (nv,)
         tau : ndarray, shape (nv,), optional
             Forces of a controller that Python calls.
-        final : bool
-            Accelerations and forces are wanted at the last instant too.
         """
-        m, count = self._motion, min(stop - k, self._count if self.known else 1)
-        if k < self._again:
+        if k < self._not_before:
             return 0
+        if self._has_state and not self._continues(k):
+            return 0
+        done = self._run(k, min(stop - k, 1 if self.by_python else self._block), q, v, tau)
+        count = 0
+        if done:
+            q1, v1, forces = (x[: done + 1] for x in (self.q, self.v, self.tau))
+            count = self._stops.steps(q1, v1, forces, tau)
+        if count and self._detector.functions:
+            count = self._steps_without_event(k, count, tau)
+        self._block = (
+            min(GROWTH * self._block, LONGEST_BLOCK) if count == done > 0 else SHORTEST_BLOCK
+        )
+        if count and self._has_state:
+            self._keep_state(k, count, done, q, v)
+        if self._stops.held and count:  # what a stop gives is no torque of the controller
+            self.tau[:count, self._stops.held] = 0.0 if tau is None else tau[self._stops.held]
+        return count
+
+    def _run(self, k: int, count: int, q: FloatArray, v: FloatArray, tau: FloatArray | None) -> int:
+        """Do at most so many steps; how many it were."""
+        m = self._motion
         m.q[0], m.v[0] = q, v
         if tau is not None:
             m.tau[0] = tau
+        if self._has_state and k:
+            assert self._controller is not None and m.controller is not None
+            m.controller_state[0] = m.controller.layout.row(self._controller.state)
+            m.tau[0] = self._controller.applied
         try:
             asked = m.ask(k)
         except Exception:
-            # of a path at instants that the motion may never come to: Python asks it in time
-            self._again = k + MOST
+            # of a path at instants that the motion may never come to: numbers ask it in time
+            self._not_before = k + LONGEST_BLOCK
             return 0
         count = min(count, m.tell(asked) - k)
         m.begin_samples(k)
         try:
-            m.advance(k, k + count, final, _refuse)
-        except _Stuck as stuck:
+            m.advance(k, k + count, bool(self._stops.held), _cannot_step)
+        except _CannotStep as stuck:
             count = stuck.args[0] - k
         self.q[count], self.v[count] = m.q[0], m.v[0]
         return count
 
-    def went(self, all_of_them: bool) -> None:
-        """Take note of whether all steps counted."""
-        self._count = min(GROWTH * self._count, MOST) if all_of_them else FEW
+    def _steps_without_event(self, k: int, steps: int, tau: FloatArray | None) -> int:
+        """Steps before the first one in which an event may happen."""
+
+        def acting(j: int) -> None:
+            self._acting(self.tau[j] if tau is None else tau)
+
+        detector, own = self._detector, slice(steps + 1)
+        count = detector.steps_without_event(
+            self._times[k : k + steps + 1], self.q[own], self.v[own],
+            None if self._controller is None else acting,
+        )  # fmt: skip
+        self.interrupt, detector.interrupt = detector.interrupt, None
+        return count
+
+    # -- the state of a controller ----------------------------------------------------------------
+
+    def _continues(self, k: int) -> bool:
+        """Whether the controller was sampled at the instant before, as machine code takes it."""
+        controller = self._controller
+        return controller is not None and controller.continues_at(self._times, k)
+
+    def _keep_state(self, k: int, count: int, done: int, q: FloatArray, v: FloatArray) -> None:
+        """Let the controller be in the state that it has after some steps of those done."""
+        m = self._motion
+        assert self._controller is not None and m.controller is not None
+        if count < done:  # the same steps again, but for those that are not kept
+            self._run(k, count, q, v, None)
+        at, layout = self._times[k : k + count], m.controller.layout
+        self._controller.log.extend_rows(at, self._states[:count], layout.recorded, ())
+        row = m.controller_state[0].copy()
+        self._controller.restore(float(at[-1]), layout.state(row), m.tau[0].copy())
 
 
-def _refuse(k: int, r: int) -> NoReturn:
-    raise _Stuck(k)
+def _cannot_step(k: int, r: int) -> NoReturn:
+    raise _CannotStep(k)
+
+
+def _first_false(fine: NDArray[np.bool_], steps: int) -> int:
+    """Rows before the first one that has something false in it."""
+    whole = fine[:steps].all(axis=1)
+    return steps if whole.all() else int(whole.argmin())

@@ -11,8 +11,7 @@ import pytest
 
 import robodyn as rd
 from robodyn.errors import SimulationInterrupted
-from robodyn.simulation.motion import record
-from robodyn.simulation.motion import run_compiled as carry
+from robodyn.simulation.motion import record, recorded_steps
 
 
 def interrupting(after):
@@ -72,7 +71,7 @@ def test_nothing_was_simulated():
 
 def test_machine_code_between_two_chunks(monkeypatch):
     """Without a controller Python is asked now and then: at each report."""
-    monkeypatch.setattr(carry, "OF_ONE", 100)
+    monkeypatch.setattr(recorded_steps, "STEPS_OF_ONE", 100)
     robot = rd.load("double_pendulum")
 
     def report(part):

@@ -1,4 +1,8 @@
-"""Carry a motion from instant to instant by machine code, and record it."""
+"""Steps by machine code that writes samples to where they are recorded.
+
+This is for modes without events, of one robot or of many. A step of a robot that machine code
+cannot do, as straight-line code gives no numbers there, is done with numbers in between.
+"""
 
 from __future__ import annotations
 
@@ -15,21 +19,33 @@ from robodyn.simulation.control.compiled_controller import CompiledController
 from robodyn.simulation.control.running_controller import RunningController, applied_forces
 from robodyn.simulation.limits.joint_limits import Limits
 from robodyn.simulation.motion.breakdown import breaking_down
-from robodyn.simulation.motion.progress import Progress
 from robodyn.simulation.motion.record import Record
 from robodyn.simulation.step.compiled_motion import CompiledMotion
 from robodyn.simulation.step.stepper import Stepper
 from robodyn.tolerances import SINGULAR_MOTION
 
-__all__ = ["carry"]
+__all__ = ["RecordedSteps"]
 
 
-#: Steps of robots, and of one of them, after which Python is asked whether it was interrupted.
-AT_ONCE, OF_ONE = 2_000_000, 50_000
+#: Steps of all robots together, and of each, after which Python sees an interrupt.
+STEPS_OF_ALL, STEPS_OF_ONE = 2_000_000, 50_000
 
 
-class _Carrier:
-    """A motion, what records it, and what does the steps that machine code cannot do."""
+class RecordedSteps:
+    """The steps of a motion, and where their samples go.
+
+    Parameters
+    ----------
+    motion : CompiledMotion
+        Of one robot or of many.
+    stepper : Stepper
+        Does the steps that machine code cannot do.
+    controller : RunningController or None
+    limits : Limits
+        To which its forces are cut.
+    times : ndarray, shape (n,) [s]
+    record : Record
+    """
 
     def __init__(
         self,
@@ -40,45 +56,74 @@ class _Carrier:
         times: FloatArray,
         record: Record,
     ) -> None:
-        self.motion, self.stepper, self.times, self.record = motion, stepper, times, record
+        self._motion, self._stepper, self._times, self._record = motion, stepper, times, record
         self._controller, self._limits = controller, limits
+        self._by_python = controller is not None and motion.controller is None
+        steps = min(STEPS_OF_ONE, STEPS_OF_ALL // len(motion.q))
+        self._block = 1 if self._by_python else max(1, steps)
         self._last = len(times) - 1
-        self._first, self._room = 0, list[FloatArray]()
-        self._look_for_room(0)
+        self._first, self._done, self._room = 0, 0, list[FloatArray]()
+        self._find_room(0)
 
-    def _look_for_room(self, first: int) -> None:
+    def advance(self, k: int) -> int:
+        """Record and do steps from an instant on, and the last sample of all; how many steps.
+
+        One of them, if Python calls the controller: it is not machine code.
+        """
+        self._done = k
+        if self._by_python:
+            self._sample_controller(k)
+        self._make_room(k)
+        stop = min(k + self._block, self._end)
+        final = stop == self._last and (k == stop or not self._by_python)
+        self._motion.advance(k, stop, final, self._fallback)
+        self._done = stop
+        if final:
+            self._count_last()
+        return stop - k
+
+    def count(self) -> None:
+        """Let the record know of all samples that are there."""
+        self._count(self._done)
+
+    def finish(self) -> None:
+        """Record the sample of the last instant, if it is not there yet."""
+        if self._first <= self._last:
+            self.advance(self._last)
+
+    def _find_room(self, first: int) -> None:
         """Point machine code to where samples from a step on belong."""
-        self._first, self._room = first, self.record.room()
-        self.motion.samples(self._room, first, self.record.every)
-        compiled = self.motion.controller
+        self._first, self._room = first, self._record.room()
+        self._motion.samples(self._room, first, self._record.every)
+        compiled = self._motion.controller
         if compiled is not None:
-            rows = len(self._room[0]), len(self.motion.q), compiled.layout.recorded_size
+            rows = len(self._room[0]), len(self._motion.q), compiled.layout.recorded_size
             self._states = np.empty(rows)
-            self.motion.samples_of_controller(self._states)
-        before = -(-first // self.record.every)
+            self._motion.samples_of_controller(self._states)
+        before = -(-first // self._record.every)
         #: The step that there is no room for.
-        self.end = min(self._last, (before + len(self._room[0]) - 1) * self.record.every)
+        self._end = min(self._last, (before + len(self._room[0]) - 1) * self._record.every)
 
-    def count(self, stop: int) -> None:
+    def _count(self, stop: int) -> None:
         """Let the record know of the samples before a step, if they can be trusted."""
         if stop <= self._first:
             return
         steps = np.arange(self._first, stop)
-        kept = steps[(steps % self.record.every == 0) | (steps == self._last)]
+        kept = steps[(steps % self._record.every == 0) | (steps == self._last)]
         error = self._nearly_singular(kept)
         if error is not None:
-            kept = kept[: error.rows[0] // len(self.motion.q) + 1]
+            kept = kept[: error.rows[0] // len(self._motion.q) + 1]
             stop = int(kept[-1]) + 1
         last = bool(len(kept)) and int(kept[-1]) == stop - 1
         steps_done, self._first = stop - self._first, stop
-        if self.motion.controller is not None and self._controller is not None:
-            layout, rows = self.motion.controller.layout, self._states[: len(kept)]
+        if self._motion.controller is not None and self._controller is not None:
+            layout, rows = self._motion.controller.layout, self._states[: len(kept)]
             self._controller.log.extend_rows(
-                self.times[kept], rows, layout.recorded, self.record.shape
+                self._times[kept], rows, layout.recorded, self._record.shape
             )
-        self.record.filled(self.times[kept], steps_done, last)
+        self._record.filled(self._times[kept], steps_done, last)
         if error is not None:
-            with breaking_down(self.record, float(self.times[kept[-1]])):
+            with breaking_down(self._record, float(self._times[kept[-1]])):
                 raise error
 
     def _nearly_singular(self, kept: IntArray) -> SingularError | None:
@@ -86,11 +131,11 @@ class _Carrier:
 
         A motion that passes one at some distance may lose some digits for a sample.
         """
-        robot = self.stepper.robot
-        if not robot.nc or self.stepper.stabilised or not len(kept):
+        robot = self._stepper.robot
+        if not robot.nc or self._stepper.stabilised or not len(kept):
             return None
-        q, v = (x[: len(kept)].reshape(len(kept), len(self.motion.q), -1) for x in self._room[:2])
-        t = np.broadcast_to(self.times[kept][:, None], q.shape[:2])
+        q, v = (x[: len(kept)].reshape(len(kept), len(self._motion.q), -1) for x in self._room[:2])
+        t = np.broadcast_to(self._times[kept][:, None], q.shape[:2])
         try:
             try:
                 robot.at(t).check_state(q, v)
@@ -99,66 +144,63 @@ class _Carrier:
                     robot.check_state(q, np.zeros_like(v))
         except SingularError as error:
             for row in error.rows:
-                k, r = divmod(row, len(self.motion.q))
+                k, r = divmod(row, len(self._motion.q))
                 if robot.at(float(t[k, r])).loop_rank(q[k, r]).distance < SINGULAR_MOTION:
                     error.rows = (row,)
                     return error
         return None
 
-    def advance(self, first: int, last: int, final: bool) -> None:
-        """Do the steps from one instant to another."""
-        self.motion.advance(first, last, final, self._rescue)
-
-    def push(self, k: int, q: FloatArray, v: FloatArray) -> None:
+    def _sample_controller(self, k: int) -> None:
         """Let forces of a controller that Python calls act from an instant on."""
-        tau = applied_forces(self._controller, self._limits.cut, float(self.times[k]), q, v)
+        m, t = self._motion, float(self._times[k])
+        q, v = (x.reshape(*self._record.shape, x.shape[-1]) for x in (m.q, m.v))
+        tau = applied_forces(self._controller, self._limits.cut, t, q, v)
         if not (math.isfinite(np.vdot(tau, tau)) or all_finite(tau)):
-            self.count(k)
-            t = float(self.times[k])
-            with breaking_down(self.record, t):
-                refuse_not_finite(self.stepper.robot, tau, t, k)
-        self.motion.tau[...] = tau
+            self._count(k)
+            with breaking_down(self._record, t):
+                refuse_not_finite(self._stepper.robot, tau, t, k)
+        m.tau[...] = tau
 
-    def make_room(self, first: int) -> None:
+    def _make_room(self, first: int) -> None:
         """Make room for the samples from a step on, if there is none."""
-        if self.end <= first < self._last:
-            self.count(first)
-            self._look_for_room(first)
+        if self._end <= first < self._last:
+            self._count(first)
+            self._find_room(first)
 
-    def _rescue(self, k: int, r: int) -> None:
+    def _fallback(self, k: int, r: int) -> None:
         """Do a step of a robot, with errors that say what is wrong."""
         q, v, tau, a = self._resample(k, r)
-        m, t, end = self.motion, float(self.times[k]), float(self.times[k + 1])
+        m, t, end = self._motion, float(self._times[k]), float(self._times[k + 1])
         try:
-            m.q[r], m.v[r] = self.stepper.of_row(r, len(m.q)).step(t, q, v, tau, end - t, a)
+            m.q[r], m.v[r] = self._stepper.of_row(r, len(m.q)).step(t, q, v, tau, end - t, a)
         except RobodynError as error:
             self._break_down(k + 1, error)
 
     def _resample(self, k: int, r: int) -> tuple[FloatArray, ...]:
         """Take the sample of a robot at an instant anew: its state, forces and accelerations."""
-        m, t = self.motion, float(self.times[k])
+        m, t = self._motion, float(self._times[k])
         q, v, tau = m.q[r].copy(), m.v[r].copy(), m.tau[r].copy()
-        compiled = self.motion.controller
+        compiled = self._motion.controller
         if compiled is not None and not all_finite(tau):  # straight-line code gives up there
-            tau = self._by_python(compiled, k, r, q, v)
+            tau = self._update_by_python(compiled, k, r, q, v)
         try:
             if not all_finite(tau):  # among those of all motions, so that this one is named
                 known = np.zeros(m.tau.shape)
                 known[r] = tau
-                known = known.reshape(*self.record.shape, len(tau))
-                refuse_not_finite(self.stepper.robot, known, t, k)
-            a, forces = self.stepper.of_row(r, len(m.q)).accelerations(t, q, v, tau)
+                known = known.reshape(*self._record.shape, len(tau))
+                refuse_not_finite(self._stepper.robot, known, t, k)
+            a, forces = self._stepper.of_row(r, len(m.q)).accelerations(t, q, v, tau)
         except RobodynError as error:
             self._break_down(k, error)
         self._sample(k, r, (q, v, a, forces))
         return q, v, tau, a
 
-    def _by_python(
+    def _update_by_python(
         self, compiled: CompiledController, k: int, r: int, q: FloatArray, v: FloatArray
     ) -> FloatArray:
         """Forces of the controller of a robot at an instant, by Python."""
-        m, t = self.motion, float(self.times[k])
-        h = t - float(self.times[k - 1]) if k else 0.0
+        m, t = self._motion, float(self._times[k])
+        h = t - float(self._times[k - 1]) if k else 0.0
         before = m.controller_state_before[r].copy() if k else None
         tau, after = compiled.update_by_python(t, q, v, h, m.applied[r].copy(), before)
         m.tau[r] = tau = self._limits.cut(tau, v)
@@ -170,18 +212,18 @@ class _Carrier:
 
     def _break_down(self, k: int, error: RobodynError) -> NoReturn:
         """Raise what a motion breaks down by on its way to an instant."""
-        self.count(k)
-        with breaking_down(self.record, float(self.times[k])):
+        self._count(k)
+        with breaking_down(self._record, float(self._times[k])):
             raise error
 
-    def finish(self) -> None:
+    def _count_last(self) -> None:
         """Count all samples; the last one is that of no step, which would have found it wrong."""
-        row = -(-self._last // self.record.every) - -(-self._first // self.record.every)
-        rows = [x[row].reshape(len(self.motion.q), -1) for x in self._room[2:]]
+        row = -(-self._last // self._record.every) - -(-self._first // self._record.every)
+        rows = [x[row].reshape(len(self._motion.q), -1) for x in self._room[2:]]
         wrong = ~np.isfinite(np.concatenate(rows, axis=-1)).all(axis=-1)
         for r in np.flatnonzero(wrong):
             self._resample(self._last, int(r))
-        self.count(self._last + 1)
+        self._count(self._last + 1)
 
     def _sample(self, k: int, r: int, state: tuple[FloatArray, ...]) -> None:
         row = self._row(k)
@@ -191,56 +233,7 @@ class _Carrier:
 
     def _row(self, k: int) -> int | None:
         """Where the sample of an instant belongs, if it is one."""
-        every = self.record.every
+        every = self._record.every
         if k % every and k != self._last:
             return None
         return -(-k // every) - -(-self._first // every)
-
-
-def carry(
-    motion: CompiledMotion,
-    stepper: Stepper,
-    controller: RunningController | None,
-    limits: Limits,
-    times: FloatArray,
-    record: Record,
-    report: Progress,
-) -> None:
-    """Step over all instants.
-
-    Parameters
-    ----------
-    motion : CompiledMotion
-    stepper : Stepper
-        Does the steps that machine code cannot do.
-    controller : RunningController or None
-    limits : Limits
-        To which its forces are cut.
-    times : ndarray, shape (n,) [s]
-    record : Record
-    report : callable
-        Told the finished part.
-    """
-    carrier = _Carrier(motion, stepper, controller, limits, times, record)
-    last, called = len(times) - 1, controller is not None and motion.controller is None
-    at_once = 1 if called else max(1, min(OF_ONE, AT_ONCE // len(motion.q)))
-    k = 0
-    q, v = (x.reshape(*record.shape, x.shape[-1]) for x in (motion.q, motion.v))
-    try:
-        while True:
-            if called:
-                if k % 50 == 0:
-                    report(k / max(last, 1))
-                carrier.push(k, q, v)
-            else:
-                report(k / max(last, 1))
-            carrier.make_room(k)
-            stop = min(k + at_once, carrier.end)
-            carrier.advance(k, stop, final=stop == last and (k == last or not called))
-            if k == last or (stop == last and not called):
-                carrier.finish()
-                return
-            k = stop
-    except (Exception, KeyboardInterrupt):
-        carrier.count(k)
-        raise

@@ -1,4 +1,4 @@
-"""The record of a motion in phases: one for each, and what is made of them."""
+"""The record of a motion in modes: one for each, and what is made of them."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from robodyn.errors import ImpactError, SettingsError, SimulationError
 from robodyn.simulation.checks.energy_check import announce_imbalance
 from robodyn.simulation.checks.friction_check import announce_friction
 from robodyn.simulation.motion.breakdown import breaking_down
-from robodyn.simulation.motion.motion_options import MotionOptions
-from robodyn.simulation.motion.phase import Phase
+from robodyn.simulation.motion.mode import Mode
+from robodyn.simulation.motion.options import MotionOptions
 from robodyn.simulation.motion.record import Record
 from robodyn.simulation.trajectory.phases import joined
 from robodyn.simulation.trajectory.states.event_record import EventRecord
 from robodyn.simulation.trajectory.trajectory import Trajectory
 
-__all__ = ["PhaseRecords"]
+__all__ = ["ModeRecords"]
 
 
-class PhaseRecords:
+class ModeRecords:
     """Samples and events of a motion.
 
     Parameters
@@ -34,14 +34,14 @@ class PhaseRecords:
     Attributes
     ----------
     current : Record
-        Of the phase that goes on.
+        Of the mode that goes on.
     """
 
     current: Record
 
     def __init__(self, options: MotionOptions, times: FloatArray) -> None:
         self._options, self._times = options, times
-        self._records: list[tuple[Phase, Record]] = []
+        self._records: list[tuple[Mode, Record]] = []
         self._events: list[EventRecord] = []
 
     @property
@@ -49,8 +49,8 @@ class PhaseRecords:
         """Whether there is no sample yet."""
         return not any(record.count for _, record in self._records)
 
-    def begin(self, phase: Phase, t: float) -> None:
-        """A phase that begins at ``t`` [s].
+    def begin(self, mode: Mode, t: float) -> None:
+        """A mode that begins at ``t`` [s].
 
         Raises
         ------
@@ -59,15 +59,15 @@ class PhaseRecords:
         """
         if self._records and self._options.to is not None:
             first = self._records[0][0]
-            if phase.robot is first.robot and phase.base is first.base:
+            if mode.robot is first.robot and mode.base is first.base:
                 return
             raise SettingsError(
                 f"an event at t = {t:.6g} s changes what moves; such a motion cannot be written "
                 "while it goes on: leave out to=, and save it afterwards"
             )
-        size = int(np.count_nonzero(self._times >= t)) + 1
-        self.current = self._options.record(phase.robot, phase.base, size, phase.driven)
-        self._records.append((phase, self.current))
+        size = int(np.count_nonzero(self._times >= t)) + bool(self._records)
+        self.current = self._options.record(mode.robot, mode.base, size, mode.driven)
+        self._records.append((mode, self.current))
 
     def note(self, event: EventRecord) -> None:
         """Add an event."""
@@ -87,14 +87,14 @@ class PhaseRecords:
         return self.trajectory(complete=False) if some else None
 
     def check_steps(self, run: Trajectory, order: int) -> None:
-        """Warn once of a phase whose steps are too long, by a method of some order."""
+        """Warn once of a mode whose steps are too long, by a method of some order."""
         used = self._used()
         for (_, record), piece in zip(used, run.phases or (run,), strict=True):
             every = record.every
             if announce_friction(piece, every) or announce_imbalance(piece, every, order):
                 return
 
-    def _used(self) -> list[tuple[Phase, Record]]:
+    def _used(self) -> list[tuple[Mode, Record]]:
         return [x for x in self._records if x[1].count or self._options.to is not None]
 
     @contextlib.contextmanager

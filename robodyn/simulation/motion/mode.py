@@ -1,4 +1,4 @@
-"""What moves and what drives it, from one change to the next; and states after a change."""
+"""The modes of a motion, what an event makes of one, and states that fit the next."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from robodyn.simulation.events.impulses import brought_to
 from robodyn.simulation.loads.driven import Driven, PathOfTime, driven_joints
 from robodyn.tolerances import LOOP_OPEN
 
-__all__ = ["Phase", "settled", "start_phase"]
+__all__ = ["Mode", "initial_mode", "project_state"]
 
 
 @dataclass(frozen=True, eq=False)
-class Phase:
-    """What moves and what drives it.
+class Mode:
+    """A robot, what controls and drives it: what stays the same until an event changes it.
 
     Attributes
     ----------
@@ -44,9 +44,9 @@ class Phase:
     controlled : mapping of joint name to JointPath or callable
     locked : tuple of str
     paths : Driven
-        Both of them.
+        The controlled and locked joints.
     driven : Driven
-        And the joints that are held.
+        These, and the joints that stops hold.
     held : tuple of str
         Joints that stops hold.
     bare : Robot
@@ -84,24 +84,24 @@ class Phase:
         q, v = q.copy(), v.copy()
         return State(t, q, v, self.robot, base, names, speeds, earlier, accelerations)
 
-    def started(self, times: FloatArray) -> Phase:
+    def started(self, times: FloatArray) -> Mode:
         """The same with a controller at the start of a motion that is sampled at some times."""
         if self.controller is None:
             return self
         controller = RunningController(self.robot, self.controller, times)
         return dataclasses.replace(self, controller=controller)
 
-    def differs(self, other: Phase) -> bool:
+    def differs(self, other: Mode) -> bool:
         """Whether equations of motion differ, or what drives joints."""
         same = self.robot is other.robot and self.base is other.base
         return not (same and self.driven is other.driven)
 
-    def holding(self, held: tuple[str, ...]) -> Phase:
+    def holding(self, held: tuple[str, ...]) -> Mode:
         """The same with other joints held by stops, where they are."""
         driven = self.paths.and_held(self.robot, held) if held else self.paths
         return dataclasses.replace(self, held=held, driven=driven)
 
-    def changed(self, change: Change, times: FloatArray, state: State) -> tuple[Phase, Any, Any]:
+    def changed(self, change: Change, times: FloatArray, state: State) -> tuple[Mode, Any, Any]:
         """What moves after a change, and the state, not yet made to fit.
 
         Parameters
@@ -146,7 +146,7 @@ class Phase:
                 carried[link] = load
         return bare, carried
 
-    def _driven_after(self, change: Change, times: FloatArray) -> Phase:
+    def _driven_after(self, change: Change, times: FloatArray) -> Mode:
         """With what is controlled, locked and asked from then on."""
         released = named_alone("released", change.released)
         for name in released:
@@ -171,22 +171,22 @@ class Phase:
         return dataclasses.replace(new, driven=new.paths, held=())
 
 
-def start_phase(
+def initial_mode(
     robot: Robot,
     controller: Controller | None,
     base: BasePath | None,
     controlled: Mapping[str, PathOfTime] | None,
     locked: Iterable[str],
     times: FloatArray,
-) -> Phase:
+) -> Mode:
     """What moves first, of the arguments of `simulate`."""
     driven = driven_joints(robot, controlled, locked, times)
     along, names = by_name("controlled", controlled), named_alone("locked", locked)
-    return Phase(robot, controller, base, along, names, driven, driven, robot)
+    return Mode(robot, controller, base, along, names, driven, driven, robot)
 
 
-def settled(
-    phase: Phase, t: float, q: FloatArray, v: FloatArray, jumped: bool
+def project_state(
+    mode: Mode, t: float, q: FloatArray, v: FloatArray, jumped: bool
 ) -> tuple[FloatArray, FloatArray]:
     """A state that fits what moves from then on: loops closed, driven joints on their paths.
 
@@ -194,7 +194,7 @@ def settled(
 
     Parameters
     ----------
-    phase : Phase
+    mode : Mode
     t : float [s]
     q, v : ndarray, shape (nq,), (nv,)
     jumped : bool
@@ -205,7 +205,7 @@ def settled(
     AssemblyError
         If loops are open, or driven joints are not where their paths are.
     """
-    robot, driven = phase.robot, phase.driven
+    robot, driven = mode.robot, mode.driven
     then = robot.at(t)
     if robot.nc and jumped:
         gap = np.abs(then.loop_residual(q)).max()
@@ -227,7 +227,7 @@ def settled(
                 f"its path is: the path has to start where the joint is at t = {t:.6g} s",
                 q=q,
             )
-        base = None if phase.base is None else phase.base(t)
+        base = None if mode.base is None else mode.base(t)
         at = list(driven.speeds)
         v = brought_to(then, on_path, v, at, wanted[at], base)
         q = on_path

@@ -1,0 +1,135 @@
+"""A motion that goes on step by step for as long as it is asked to, without a record.
+
+The robot of a ROS node moves so: commands come at any time, and how long it will move is not known.
+"""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+import numpy as np
+
+from robodyn.array_types import FloatArray
+from robodyn.simulation.control.running_controller import RunningController, applied_forces
+from robodyn.simulation.step.compiled_motion import CompiledMotion
+from robodyn.simulation.step.stepper import Stepper
+
+__all__ = ["ContinuedMotion"]
+
+#: Steps that are prepared at a time, and instants of them whose paths are asked for at a time.
+PREPARED, TABLED = 1024, 32
+
+
+class _CannotStep(Exception):
+    """Machine code cannot do the step from an instant on."""
+
+
+class ContinuedMotion:
+    """Steps of one robot, by machine code wherever it can do them.
+
+    Parameters
+    ----------
+    stepper : Stepper
+    controller : RunningController or None
+        Whose forces are a function of time and state. ``None``: forces are given to `advance`.
+    efforts : ndarray, shape (nv,) [N m, N]
+        The largest forces of the controller.
+    t, step : float [s]
+    q, v : ndarray, shape (nq,), (nv,)
+        Where the motion sets out.
+
+    Attributes
+    ----------
+    t : float [s]
+    q, v : ndarray, shape (nq,), (nv,)
+        Where it has come to, also where a step raises an exception.
+    at_limit : bool
+        Forces of the controller were at a limit in the latest steps.
+    """
+
+    def __init__(
+        self,
+        stepper: Stepper,
+        controller: RunningController | None,
+        efforts: FloatArray,
+        t: float,
+        step: float,
+        q: FloatArray,
+        v: FloatArray,
+    ) -> None:
+        self._stepper, self._controller, self._efforts = stepper, controller, efforts
+        self.t, self.q, self.v, self._step = t, q, v, step
+        self.at_limit = False
+        self._k = 0
+        self._times: FloatArray = np.zeros(1)
+        self._motion: CompiledMotion | None = None
+        sizes = (len(q), *[len(v)] * 3)
+        self._samples = [np.empty((TABLED + 1, size)) for size in sizes]
+
+    def advance(self, steps: int, tau: FloatArray | None = None) -> None:
+        """Do some steps.
+
+        Parameters
+        ----------
+        steps : int
+        tau : ndarray, shape (nv,), optional [N m, N]
+            Forces that act in all of them, where there is no controller.
+        """
+        self.at_limit = False
+        while steps > 0:
+            if self._k + 1 >= len(self._times):
+                self._prepare()
+            steps -= self._by_machine_code(steps, tau) or self._by_numbers(tau)
+
+    def _prepare(self) -> None:
+        """Make machine code ready for steps from here on."""
+        self._k = 0
+        self._times = np.asarray(self.t + self._step * np.arange(PREPARED + 1))
+        compiled = None if self._controller is None else self._controller.compiled_function
+        self._motion = None
+        if self._controller is None or compiled is not None:
+            state, efforts = (self._times, self.q, self.v), self._efforts
+            self._motion = self._stepper.compiled(*state, compiled, efforts, TABLED)
+        if self._motion is not None:
+            self._motion.samples(self._samples)
+
+    def _by_machine_code(self, steps: int, tau: FloatArray | None) -> int:
+        """Do at most so many steps; how many they were."""
+        m, k = self._motion, self._k
+        if m is None:
+            return 0
+        m.q[0], m.v[0] = self.q, self.v
+        if tau is not None:
+            m.tau[0] = tau
+        count = min(steps, m.tell(m.ask(k)) - k)
+        m.begin_samples(k)
+        try:
+            m.advance(k, k + count, False, _cannot_step)
+        except _CannotStep as stuck:
+            count = stuck.args[0] - k
+        if count:
+            self.q, self.v = m.q[0].copy(), m.v[0].copy()
+            self._k, self.t = k + count, float(self._times[k + count])
+            if self._controller is not None:
+                reached = np.abs(self._samples[3][:count]) >= self._efforts
+                self.at_limit |= bool(reached[:, self._efforts > 0.0].any())
+        return count
+
+    def _by_numbers(self, tau: FloatArray | None) -> int:
+        """Do one step with numbers, which say what is wrong where it cannot be done."""
+        if tau is None:
+            tau = applied_forces(self._controller, self._cut, self.t, self.q, self.v)
+        end = float(self._times[self._k + 1])
+        self.q, self.v = self._stepper.step(self.t, self.q, self.v, tau, end - self.t)
+        self._k, self.t = self._k + 1, end
+        return 1
+
+    def _cut(self, tau: FloatArray, v: FloatArray) -> FloatArray:
+        """Forces within their limits."""
+        within = np.minimum(np.maximum(tau, -self._efforts), self._efforts)
+        self.at_limit |= bool((within != tau)[self._efforts > 0.0].any())
+        return within
+
+
+def _cannot_step(k: int, r: int) -> NoReturn:
+    raise _CannotStep(k)

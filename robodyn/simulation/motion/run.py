@@ -1,0 +1,48 @@
+"""Simulate a motion, and warn of what is wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from robodyn.array_types import FloatArray
+from robodyn.simulation.checks.singular_passage import announce_passage
+from robodyn.simulation.control.callbacks import check_controller
+from robodyn.simulation.events.event import Event
+from robodyn.simulation.motion.held_control import announce_unstable_hold, naming_unstable_hold
+from robodyn.simulation.motion.loop import simulate_motion
+from robodyn.simulation.motion.mode import Mode
+from robodyn.simulation.motion.options import MotionOptions
+from robodyn.simulation.motion.progress import Progress
+from robodyn.simulation.motion.simulate_each import simulate_each
+from robodyn.simulation.trajectory.trajectory import Trajectory
+
+__all__ = ["run_motion"]
+
+
+def run_motion(
+    mode: Mode,
+    events: Sequence[Event],
+    q: FloatArray,
+    v: FloatArray,
+    times: FloatArray,
+    options: MotionOptions,
+    report: Progress,
+) -> Trajectory:
+    """The trajectory of a motion, of one state or of a batch, with warnings of what is wrong."""
+    if mode.controller is not None:
+        check_controller(mode.controller)
+    limits, has_events = options.limits_of(mode.robot), bool(events) or options.stops is not None
+    if has_events and options.batch:
+        run = simulate_each(mode, events, q, v, times, options, report)
+    else:
+        mode = mode.started(times)
+        step = float(times[1] - times[0]) if len(times) > 1 else 0.0
+        with naming_unstable_hold(mode, step):
+            motion = simulate_motion(mode, events, q, v, times, options, report)
+            run = motion.trajectory()
+        if has_events or not announce_unstable_hold(mode, run, step):
+            motion.check_steps(run)
+        announce_passage(run)
+    report(1.0)
+    limits.announce(run.t, run.q, run.v, run.tau)
+    return run
