@@ -235,6 +235,18 @@ def test_a_rod_on_a_driven_spindle():
     assert np.cos(free.q[1]) * length * free.v[0] ** 2 == pytest.approx(g)
 
 
+@pytest.mark.parametrize("crank", ["left_drive", "right_drive"])
+def test_a_crank_of_a_linkage_that_is_held_where_it_is(crank):
+    """What closes the loops on the way to the equilibrium moves the others alone."""
+    robot = rd.load("five_bar", passive=False)
+    at = robot.joints[crank].q.start
+    q = robot.random(3)
+    motion = robot.steady_motion(q, np.zeros(robot.nv), locked=[crank])
+    assert motion.q[at] == q[at]
+    assert np.abs(motion.q - q).max() > 0.1
+    assert np.abs(robot.loop_residual(motion.q)).max() < 1e-10
+
+
 def test_a_linkage_on_a_driven_spindle():
     """Where potential less centrifugal energy ``W^2 Izz / 2`` is least along the closed motion."""
     W = 4.0

@@ -67,6 +67,29 @@ def test_a_chain_over_massless_links_is_one_joint(kind, axis, axis2, parts, base
         np.testing.assert_allclose(getattr(chain, name)(*arrays), expected, atol=1e-10 * scale)
 
 
+def test_a_massless_branch_that_a_loop_holds():
+    """Two joints in a row without mass, closed by a third, let a crank swing as it would alone."""
+    rod = Link("crank", rd.Inertia.from_matrix(2.0, (0.5, 0.0, 0.0), 0.1 * np.eye(3)))
+    links = (Link("ground"), rod, Link("rocker"), Link("coupler"))
+    joints = (
+        Joint("drive", "revolute", "ground", "crank", axis=Z),
+        Joint("pivot", "revolute", "ground", "rocker", Pose((2.0, 0.0, 0.0)), Z),
+        Joint("elbow", "revolute", "rocker", "coupler", Pose((-0.5, 1.2, 0.0)), Z),
+    )
+    pin = rd.Loop(
+        "pin", "revolute", "crank", "coupler", Pose((1.0, 0.0, 0.0)), Pose((-0.5, -1.2, 0.0)),
+        axis=Z,
+    )  # fmt: skip
+    options = {"gravity": (0.0, -9.81, 0.0)}
+    alone = rd.load(rd.Mechanism("crank", links[:2], joints[:1]), **options)
+    robot = rd.load(rd.Mechanism("four_bar", links, joints, (pin,)), **options)
+    q = robot.neutral()
+    v = robot.consistent_velocity(q, [2.0, 0.0, 0.0], hold=["drive"])
+    a = robot.forward_dynamics(q, v, [3.0, 0.0, 0.0])
+    expected = alone.forward_dynamics(q[:1], v[:1], [3.0])
+    np.testing.assert_allclose(a[robot.joints["drive"].v], expected, rtol=1e-9)
+
+
 def test_two_pins_that_do_not_meet():
     """The axes of W fig. 5.32: the massless link between them carries what the pins do not free."""
     rng = np.random.default_rng(5)

@@ -6,11 +6,13 @@ import contextlib
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
+from support.random_mechanisms import random_mechanism
 
 import robodyn as rd
 from robodyn.ros import StateNames, TrajectoryContent, TrajectoryPoint, trajectory_paths
 from robodyn.ros.engine.estimate import Estimator
-from robodyn.ros.engine.frames import description, transforms
+from robodyn.ros.engine.frames import description, multi_joint, transforms
 from robodyn.ros.engine.messages import split_stamp, wrench_content
 
 GRIPPER = """<robot name="gripper"><link name="palm"/>
@@ -77,6 +79,29 @@ def test_continuous_joints_are_angles():
 def test_joint_states_that_make_no_sense(name, position, velocity):
     with pytest.raises(rd.ShapeError):
         StateNames(rd.load("puma560")).read(name, position, velocity)
+
+
+@pytest.mark.parametrize("kind", ["planar", "spherical", "floating"])
+def test_poses_across_joints_begin_at_their_origins(kind):
+    """Which may stand anywhere in the link before, turned in any way."""
+    rng = np.random.default_rng(2)
+    robot = rd.load(random_mechanism(rng, ["revolute", kind, "revolute"]))
+    q, v = robot.random(rng), rng.normal(size=robot.nv)
+    (joint,) = (j for j in robot.mechanism.joints if j.kind == kind)
+    pose, twist = multi_joint(robot, joint.name, q, v)
+    X = np.eye(4)
+    X[:3, :3], X[:3, 3] = Rotation.from_quat(pose.rotation).as_matrix(), pose.translation
+    parent = robot.frame_pose(q, joint.parent)
+    np.testing.assert_allclose(
+        parent @ joint.origin.matrix @ X, robot.frame_pose(q, joint.child), atol=1e-12
+    )
+    at_rest = robot.neutral()
+    X0, _ = multi_joint(robot, joint.name, at_rest, v)
+    np.testing.assert_allclose(X0.translation, 0.0, atol=1e-12)
+    assert abs(X0.rotation[3]) == pytest.approx(1.0)
+    np.testing.assert_allclose(
+        twist, robot.frame_twist(q, v, joint.child, relative_to=joint.parent), atol=1e-12
+    )
 
 
 def test_missing_and_unknown_names_are_told():

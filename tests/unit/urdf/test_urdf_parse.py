@@ -220,6 +220,19 @@ def test_gear_ratios_in_every_spelling(where, tag, wrap):
     assert mechanism.extras == (text,)
 
 
+@pytest.mark.parametrize("ratios", [(50, 2), (-50, 0.5)])
+def test_reductions_of_a_joint_and_of_its_motor_multiply(ratios):
+    value = "<mechanicalReduction>{}</mechanicalReduction>"
+    one, other = (value.format(ratio) for ratio in ratios)
+    mechanism = read(
+        joint(),
+        f'<transmission name="t"><joint name="j">{one}</joint><actuator name="m">{other}'
+        "</actuator></transmission>",
+    )
+    ((_, motor),) = mechanism.actuators
+    assert motor.gear_ratio == ratios[0] * ratios[1]
+
+
 def test_rotor_inertia_of_drake():
     mechanism = read(
         joint(),

@@ -31,6 +31,7 @@ from robodyn.description import (
     Pose,
 )
 from robodyn.errors import UrdfError
+from robodyn.urdf.write import loop_element
 
 WITHOUT_AXIS = ("fixed", "spherical", "floating")
 
@@ -228,6 +229,22 @@ def test_a_loop_at_the_link_frame_is_written_as_the_joint_it_is():
     text = urdf.write(Mechanism("r", links, chain, (at_link, beside)))
     assert '<joint name="x" type="revolute" cut="true">' in text
     assert '<loop name="y" type="revolute">' in text
+
+
+def test_a_closure_to_be_pasted_has_all_that_the_joint_has():
+    values = {"damping": 0.1, "friction": 0.2, "stiffness": 5.0, "rest": 0.4}
+    joint = Joint(
+        "x", "revolute", "a", "b", Pose((1.0, 2.0, 3.0), (0.1, 0.2, 0.3)), (0.0, 0.6, 0.8),
+        limits=Limits(-1.0, 2.0, 3.0, 4.0), **values,
+    )  # fmt: skip
+    element = loop_element(joint)
+    tree = '<joint name="j" type="floating"><parent link="a"/><child link="b"/></joint>'
+    text = f'<robot name="r"><link name="a"/><link name="b"/>{tree}{element}</robot>'
+    (loop,) = urdf.load_mechanism(text, allow_unphysical=True).loops
+    assert {name: getattr(loop, name) for name in values} == values
+    assert (loop.kind, loop.predecessor, loop.successor) == ("revolute", "a", "b")
+    assert (loop.X_predecessor, loop.limits) == (joint.origin, joint.limits)
+    np.testing.assert_allclose(loop.axis, joint.axis)
 
 
 def test_numbers_keep_every_digit():
