@@ -9,7 +9,9 @@ import pytest
 from support.random_mechanisms import random_mechanism
 
 import robodyn as rd
+from robodyn import urdf
 from robodyn.description import Joint, Link, Pose
+from robodyn.urdf.checks.massless import massless_motions
 
 X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 
@@ -82,7 +84,9 @@ def test_a_massless_branch_that_a_loop_holds():
     )  # fmt: skip
     options = {"gravity": (0.0, -9.81, 0.0)}
     alone = rd.load(rd.Mechanism("crank", links[:2], joints[:1]), **options)
-    robot = rd.load(rd.Mechanism("four_bar", links, joints, (pin,)), **options)
+    text = urdf.write(rd.Mechanism("four_bar", links, joints, (pin,)))
+    assert massless_motions(urdf.load_mechanism(text)) == []
+    robot = rd.load(text, **options)
     q = robot.neutral()
     v = robot.consistent_velocity(q, [2.0, 0.0, 0.0], hold=["drive"])
     a = robot.forward_dynamics(q, v, [3.0, 0.0, 0.0])
