@@ -35,9 +35,6 @@ from robodyn.symbolic.python_code import PythonCode
 __all__ = ["Evaluator", "Wrenches"]
 
 
-#: What has products of speeds, and more results than arguments: results may overflow.
-MAY_OVERFLOW = {"regressor", "dynamic_regressor"}
-
 _ZERO = np.zeros(())
 
 #: External wrenches by link name, each (..., 6) [N, N m].
@@ -229,6 +226,24 @@ class Evaluator:
         result: Array = self.results(name, arrays, base=base, out=out, wrenches=wrenches, **options)
         return result
 
+    def structured(
+        self,
+        name: str,
+        arrays: tuple[ArrayLike, ...],
+        *,
+        base: BaseMotion | None = None,
+        wrenches: Wrenches | None = None,
+        **options: Any,
+    ) -> Any:
+        """The result of a quantity whose row says how its arrays are put together.
+
+        Arguments as for `call`.
+        """
+        made = QUANTITIES[name].result
+        assert made is not None, f"{name} has no structure"
+        found = self.results(name, arrays, base=base, wrenches=wrenches, **options)
+        return made(self._model.setup, found)
+
     def results(
         self,
         name: str,
@@ -254,7 +269,7 @@ class Evaluator:
             given = (*given, self._time_beside(given))
         elif not extra:
             finite = not (
-                QUANTITIES[name].solves or name in MAY_OVERFLOW or self._may_not_be_finite
+                QUANTITIES[name].solves or QUANTITIES[name].overflows or self._may_not_be_finite
             )
             self._methods.bind(name, f, options, links, finite=finite)
         found = f(*given, out=out)
@@ -267,7 +282,7 @@ class Evaluator:
                 )
         return found
 
-    @property
+    @cached_property
     def _may_not_be_finite(self) -> bool:
         """Whether results may not be finite at states that are."""
         bodies = self._model.bodies

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from robodyn.arguments import checked_arguments
 from robodyn.array_types import Array
 from robodyn.arrays import by_name, expect, named, numbers
-from robodyn.closed_loops.assembly.nearly_closed import with_rounded_loops_closed
+from robodyn.closed_loops.assembly.nearly_closed import model_with_rounded_loops_closed
 from robodyn.description import (
     Actuator,
     Joint,
@@ -246,7 +246,8 @@ def load(
         _number("closure_tolerance", closure_tolerance),
         ground,  # type: ignore[arg-type]  # Settings makes it a tuple
     )
-    robot = Robot(with_rounded_loops_closed(mechanism, settings), settings)
+    model = model_with_rounded_loops_closed(mechanism, settings)
+    robot = Robot(model.mechanism, settings, model=model)
     if isinstance(near, Mapping):
         _check_start(robot.tree_form, near)
     return robot

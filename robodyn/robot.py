@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from inspect import isfunction, signature
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -161,8 +161,11 @@ class Robot:
         settings: Settings,
         actuated: tuple[str, ...] | None = None,
         make: Callable[[Program], Function] = Function,
+        *,
+        model: Model | None = None,
     ) -> None:
-        model = build_model(mechanism, settings, actuated)
+        if model is None or model.settings is not settings or actuated is not None:
+            model = build_model(mechanism, settings, actuated)
         other: Robot | None = None
         form: TreeForm | None = None
         if settings.coordinates == "minimal" and model.setup.closed:
@@ -1380,16 +1383,10 @@ class Robot:
         contacts : dict of str to GroundContact
             Those of `Ground.points`; none for a robot without a ground.
         """
-        parts = self._now
-        names = [name for plane in self.ground for name, _, _ in plane.contacts]
-        if not names:
+        if not self.ground:
             return {}
-        found = parts.evaluator.results("ground_contacts", (q, v), base=base)
-        force, depth, slip = (x + 0.0 for x in found)  # no zero has a sign
-        return {
-            name: GroundContact(force[..., k, :], depth[..., k], slip[..., k, :])
-            for k, name in enumerate(names)
-        }
+        found = self._now.evaluator.structured("ground_contacts", (q, v), base=base)
+        return cast(dict[str, GroundContact], found)
 
     # -- centre of mass, energies, momentum -------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""Contacts that can only push: how several share what is to be stopped."""
+"""Impulses of several unilateral contacts, as a linear complementarity problem."""
 
 from __future__ import annotations
 

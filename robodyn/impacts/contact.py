@@ -76,7 +76,7 @@ def _cross(a: Array, b: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Contact:
-    """Two points that meet, and how they give way along some axes.
+    """Two points that meet, and their mobility along some axes.
 
     Attributes
     ----------

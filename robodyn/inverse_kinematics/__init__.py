@@ -1,4 +1,4 @@
-"""Postures in which frames are where they are wanted."""
+"""Inverse kinematics: postures in which frames have given poses or positions."""
 
 from robodyn.inverse_kinematics.solver import InverseKinematics, Targets
 

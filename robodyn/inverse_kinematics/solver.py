@@ -1,4 +1,4 @@
-"""Inverse kinematics: postures in which frames are where they are wanted."""
+"""Inverse kinematics: postures in which frames have given poses or positions."""
 
 from __future__ import annotations
 

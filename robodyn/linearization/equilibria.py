@@ -32,7 +32,7 @@ PROBE = 1e-5
 
 
 class Equilibria:
-    """Looks for states in which nothing changes.
+    """Looks for postures at rest and for steady motions.
 
     Parameters
     ----------

@@ -116,7 +116,7 @@ class StateRoots:
         return self._postures.closed_state(q, v, follow)
 
     def creeping(self, trial: Try, start: Trial) -> Trial:
-        """The way through honey, ``dz/ds = a``, to a posture that is stable.
+        """Follow ``dz/ds = a``, as a robot without inertia in a viscous fluid, to a stable posture.
 
         By implicit Euler steps, which grow as the rest comes nearer.
         """

@@ -1,4 +1,4 @@
-"""What joints carry and motors give: joint wrenches, torques and power at motor shafts."""
+"""Loads of joints and motors: joint wrenches, torques and power at motor shafts."""
 
 from __future__ import annotations
 

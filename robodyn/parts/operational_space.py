@@ -1,4 +1,4 @@
-"""What a frame feels of the whole robot: its inertia, and how well joints move it."""
+"""Operational-space inertia and manipulability of frames."""
 
 from __future__ import annotations
 

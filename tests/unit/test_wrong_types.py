@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import robodyn as rd
+from robodyn import robot as robot_module
 from robodyn.closed_loops.assembly import nearly_closed
 
 
@@ -286,8 +287,13 @@ def test_what_an_argument_takes_is_said_whatever_was_given():
         robot.with_(gravity=1)
 
 
-def test_a_tree_is_built_once(monkeypatch):
+@pytest.mark.parametrize(("name", "nv"), [("arm7", 7), ("four_bar", 3)])
+def test_a_robot_is_modelled_once(monkeypatch, name, nv):
     made = []
-    monkeypatch.setattr(nearly_closed, "build_model", lambda *given: made.append(given))
-    assert rd.load("arm7").nv == 7
-    assert not made
+    for module in (nearly_closed, robot_module):
+        build = module.build_model
+        monkeypatch.setattr(
+            module, "build_model", lambda *given, build=build: made.append(given) or build(*given)
+        )
+    assert rd.load(name).nv == nv
+    assert len(made) == 1

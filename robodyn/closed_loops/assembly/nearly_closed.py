@@ -33,7 +33,7 @@ from robodyn.parts.configuration_space import ConfigurationSpace
 from robodyn.symbolic.vector import EX, EY, EZ, Vec3
 from robodyn.tolerances import LOOP_CLOSED, ROUNDED_FILE_GAP, WRONG_FILE_GAP
 
-__all__ = ["Remainder", "nearly_closing", "remainder", "with_rounded_loops_closed"]
+__all__ = ["Remainder", "model_with_rounded_loops_closed", "nearly_closing", "remainder"]
 
 #: Postures around one that show the rank that its rows have in general.
 AROUND = 3
@@ -59,28 +59,27 @@ class Remainder:
     description: str
 
 
-def with_rounded_loops_closed(mechanism: Mechanism, settings: Settings) -> Mechanism:
-    """The mechanism with its loops closed exactly, where rounded numbers left a small gap.
+def model_with_rounded_loops_closed(mechanism: Mechanism, settings: Settings) -> Model:
+    """The model in tree coordinates, its loops closed where rounded numbers left a small gap.
 
     Frames of loops are moved onto each other, with a warning, where the gap is at most
     `ROUNDED_FILE_GAP`, or the ``closure_tolerance`` if that is larger, in parts of the longest link
     or rad. Other mechanisms are left as they are; methods that need closed loops refuse them.
     """
-    if not mechanism.loops and len(mechanism.joints) < len(mechanism.links):
-        return mechanism  # a tree
-    model = build_model(mechanism, dataclasses.replace(settings, coordinates="tree", branches=()))
+    if settings.coordinates != "tree" or settings.branches:
+        settings = dataclasses.replace(settings, coordinates="tree", branches=())
+    model = build_model(mechanism, settings)
     if not model.setup.closures:
-        return mechanism
+        return model
     rows, space = _rows(model)
     q = _nearest(model, rows, space)
     left = None if q is None else remainder(model, rows, space, q)
     tolerance = max(ROUNDED_FILE_GAP, settings.closure_tolerance)
     if left is None or left.size > tolerance:
-        return mechanism
-    met = _moved(model, rows, left)
-    again, _ = _rows(build_model(met, model.settings))
-    if not np.abs(again.interpreted_residual(left.q)).max() < LOOP_CLOSED:
-        return mechanism
+        return model
+    closed = build_model(_moved(model, rows, left), settings)
+    if not np.abs(_rows(closed)[0].interpreted_residual(left.q)).max() < LOOP_CLOSED:
+        return model
     message = LoopWarning(
         f"the loops close but for {left.description}, which no joint can mend: the frames of these "
         f"loops are moved onto each other (up to {tolerance:.3g} rad or parts of the longest link; "
@@ -89,7 +88,7 @@ def with_rounded_loops_closed(mechanism: Mechanism, settings: Settings) -> Mecha
         element=f"robot {mechanism.name!r}",
     )
     warn(message)
-    return met
+    return closed
 
 
 def remainder(

@@ -1,4 +1,4 @@
-"""On which side of the postures where branches meet a linkage is: the sign of a determinant.
+"""Which of two branches of assembly a posture is on: the sign of a determinant.
 
 The determinant is that of the dependent columns of K. Where some rows of K are independent at every
 posture it is theirs. Where rows stay together in groups it is that of their parts in the range of

@@ -1,4 +1,4 @@
-"""Rank of constraints: which rows say something new, and which motions are left."""
+"""Rank of constraints: independent rows, and the null space."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class RankAnalysis:
-    """What a constraint Jacobian K (..., nc, nv) holds.
+    """Rank of a constraint Jacobian K (..., nc, nv), its independent rows and their dependencies.
 
     Attributes
     ----------

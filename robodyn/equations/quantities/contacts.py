@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from robodyn.equations.forces.between_links import point_motions
 from robodyn.equations.quantities.common.quantity import STATE, Output, Q, Quantity, V
+from robodyn.equations.quantities.common.setup import Setup
 from robodyn.equations.quantities.common.tracer import Results, Tracer
+from robodyn.results import GroundContact
 
-__all__ = ["ROWS", "ground_contacts"]
+__all__ = ["ROWS"]
 
 
 def ground_contacts(t: Tracer) -> Results:
@@ -18,6 +22,16 @@ def ground_contacts(t: Tracer) -> Results:
         "force": [touch.force for touch in touches],
         "depth": [touch.depth for touch in touches],
         "slip": [touch.slip for touch in touches],
+    }
+
+
+def by_name(setup: Setup, found: tuple[Any, ...]) -> dict[str, GroundContact]:
+    """The contacts by their names."""
+    force, depth, slip = (x + 0.0 for x in found)  # no zero has a sign
+    names = [name for plane in setup.ground for name, _, _ in plane.contacts]
+    return {
+        name: GroundContact(force[..., k, :], depth[..., k], slip[..., k, :])
+        for k, name in enumerate(names)
     }
 
 
@@ -37,5 +51,6 @@ ROWS = {
         trace=ground_contacts,
         closed=STATE,
         base=True,
+        result=by_name,
     ),
 }

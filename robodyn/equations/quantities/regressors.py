@@ -97,6 +97,7 @@ ROWS = {
         trace=body_regressor,
         closed=TREE_FORCES,
         base=True,
+        overflows=True,
     ),
     "dynamic_regressor": Quantity(
         inputs=(Q, V, A),
@@ -104,5 +105,6 @@ ROWS = {
         trace=dynamic_regressor,
         closed=TREE_FORCES,
         base=True,
+        overflows=True,
     ),
 }

@@ -189,6 +189,11 @@ class Quantity:
         Other algorithms for it.
     timeless : bool
         It is about coordinates alone, also of mechanisms that depend on time.
+    overflows : bool
+        Results may be infinite where the inputs are finite, as products of speeds may be.
+    result : callable, optional
+        Puts together what the method of the robot returns, of the `Setup` and the arrays that the
+        function gives, where that is neither one array nor a tuple.
     """
 
     inputs: tuple[Input, ...]
@@ -201,6 +206,8 @@ class Quantity:
     solves: bool = False
     alternatives: tuple[Alternative, ...] = ()
     timeless: bool = False
+    overflows: bool = False
+    result: Callable[[Setup, tuple[Any, ...]], Any] | None = None
 
     @property
     def input_names(self) -> tuple[str, ...]:
