@@ -48,6 +48,17 @@ def test_cpython_on_a_common_machine_has_the_entry():
             assert _vectorcall_type() is not None
 
 
+def test_the_entry_is_made_while_an_exception_is_handled():
+    """As where a robot is loaded because another one could not be."""
+    code = (
+        "from robodyn.codegen.function import _vectorcall_type\n"
+        "try: raise ValueError\n"
+        "except ValueError: print(_vectorcall_type() is not None)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == str(_vectorcall_type() is not None)
+
+
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("shape", [(), (1,), (3,), (8,), (33,), (2, 5), (0,), (3, 0)])
 def test_both_ways_agree(f, dtype, shape):
