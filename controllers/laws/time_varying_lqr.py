@@ -15,7 +15,7 @@ from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 from robodyn.arrays import expect
 from robodyn.simulation.control.tracing import SymbolicTime
-from robodyn.simulation.loads.driven import PathOfTime
+from robodyn.simulation.loads.driven_joints import PathOfTime
 from robodyn.simulation.sensitivity.motion_steps import robot_of_steps, slopes_of_steps, steps_along
 from robodyn.tolerances import SAMPLE_TIME_ROUNDING
 

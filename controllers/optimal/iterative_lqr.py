@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from robodyn import Robot, SettingsError
 from robodyn.arguments import checked_arguments
 from robodyn.arrays import named_alone, number
-from robodyn.simulation.loads.driven import PathOfTime
+from robodyn.simulation.loads.driven_joints import PathOfTime
 from robodyn.simulation.loads.prescribed_loads import WrenchesAt
 
 from .plan import Plan

@@ -19,7 +19,7 @@ from robodyn.caller import warn
 from robodyn.errors import ConvergenceWarning, InconsistentStateError, SingularError
 from robodyn.simulation.limits.joint_limits import effort_bounds
 from robodyn.simulation.loads.arguments import base_path, step_times, wrenches_on
-from robodyn.simulation.loads.driven import driven_joints
+from robodyn.simulation.loads.driven_joints import driven_joints
 from robodyn.simulation.loads.loads import loads_on
 from robodyn.simulation.sensitivity.step_jacobian import StepJacobian
 

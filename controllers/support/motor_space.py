@@ -12,7 +12,7 @@ import numpy as np
 from robodyn import ActuationError, Robot
 from robodyn.array_types import FloatArray
 from robodyn.codegen import Function
-from robodyn.simulation.loads.driven import independent
+from robodyn.simulation.loads.driven_joints import independent
 
 from .plant import motor_speeds
 from .symbols import asked, dynamics, is_symbolic, times

@@ -10,7 +10,7 @@ import numpy as np
 from robodyn import ActuationError, Robot
 from robodyn.array_types import FloatArray
 from robodyn.equations.tree.factorization import factorize, inverse, solve
-from robodyn.simulation.loads.driven import independent
+from robodyn.simulation.loads.driven_joints import independent
 from robodyn.symbolic.guarded import if_not_negative
 from robodyn.tolerances import CONSTRAINT_RANK, UNCOUPLED_MOTOR
 

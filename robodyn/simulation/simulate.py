@@ -23,7 +23,7 @@ from robodyn.simulation.loads.arguments import (
     step_times,
     wrenches_on,
 )
-from robodyn.simulation.loads.driven import PathOfTime
+from robodyn.simulation.loads.driven_joints import PathOfTime
 from robodyn.simulation.loads.prescribed_loads import BaseAt, WrenchesAt
 from robodyn.simulation.motion.joint_stops import RigidStops, with_stops
 from robodyn.simulation.motion.mode import initial_mode

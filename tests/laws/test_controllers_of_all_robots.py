@@ -9,7 +9,7 @@ import pytest
 
 import robodyn as rd
 from robodyn.controllers import ComputedTorque, GravityCompensation, JointPD, PointToPoint
-from robodyn.simulation.loads.driven import independent
+from robodyn.simulation.loads.driven_joints import independent
 
 #: Trees with and without motors everywhere, linkages, one with more motors than motions, and bases.
 ROBOTS = [

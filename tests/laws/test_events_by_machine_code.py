@@ -382,7 +382,7 @@ def test_steps_that_explode_are_found_by_python():
 
 @pytest.mark.parametrize(
     ("owner", "name"),
-    [(CompiledMotion, "_until"), (CompiledMotion, "_inputs"),
+    [(CompiledMotion, "_until"), (CompiledMotion, "_fill_tables"),
      (EventDetector, "steps_without_event"), (LoadsAt, "tables")],
 )  # fmt: skip
 def test_a_fault_of_the_fast_path_is_no_reason_to_be_slow(owner, name, monkeypatch):

@@ -12,7 +12,7 @@ import pytest
 import robodyn as rd
 from robodyn.simulation.integrators import EXPLICIT
 from robodyn.simulation.loads.arguments import base_path
-from robodyn.simulation.loads.driven import driven_joints
+from robodyn.simulation.loads.driven_joints import driven_joints
 from robodyn.simulation.loads.loads import BASE, loads_on
 from robodyn.simulation.sensitivity.step_jacobian import StepJacobian
 from robodyn.simulation.step.operations.instants import instants_of, with_end

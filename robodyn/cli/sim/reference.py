@@ -15,7 +15,7 @@ from robodyn.controllers import PointToPoint, SineReference
 from robodyn.errors import AssemblyError, RobodynError
 from robodyn.motion.reference import Reference
 from robodyn.simulation.limits.joint_limits import speed_bounds
-from robodyn.simulation.loads.driven import independent
+from robodyn.simulation.loads.driven_joints import independent
 
 __all__ = ["MotorReference", "reference_of"]
 

@@ -18,7 +18,8 @@ from robodyn.ros.engine.throttled_logger import ThrottledLogger
 from robodyn.ros.engine.trajectories import TrajectoryContent, plan, prepare
 from robodyn.simulation.control.controller import ControlFunction
 from robodyn.simulation.control.running_controller import RunningController
-from robodyn.simulation.loads.driven import Driven, independent
+from robodyn.simulation.loads.driven import Driven
+from robodyn.simulation.loads.driven_joints import independent
 from robodyn.simulation.loads.loads import loads_on
 from robodyn.simulation.motion.continued_motion import ContinuedMotion
 from robodyn.simulation.step.stepper import Stepper

@@ -16,7 +16,7 @@ from robodyn.force_elements.ground import Ground
 from robodyn.motion.base_motion import BasePath
 from robodyn.motion.derivative_check import instants
 from robodyn.robot import Robot
-from robodyn.simulation.loads.driven import CHECKED
+from robodyn.simulation.loads.driven_joints import CHECKED
 from robodyn.simulation.loads.prescribed_loads import BaseAt
 from robodyn.tolerances import QUATERNION_ROUNDING
 

@@ -59,6 +59,11 @@ class Loads:
         """Whether wrenches are functions of the state, which Python has to be asked for."""
         return callable(self.external.wrenches)
 
+    @property
+    def have_paths(self) -> bool:
+        """Whether joints follow paths or stand still, or the base can move."""
+        return bool(self.driven) or self.robot.base == "moving"
+
     @cached_property
     def functions(self) -> StepFunctions | None:
         """The functions that a step calls; none where there is no straight-line code."""
@@ -113,12 +118,12 @@ class Loads:
 
         Parameters
         ----------
-        t : ndarray, shape (n,) [s]
+        t : ndarray, shape (n,), or any one if there are no paths [s]
         """
         driven: tuple[FloatArray, ...] = ()
         if self.driven:
             driven = self.driven.states(t)
-        varying = {"t": np.ascontiguousarray(t)}
+        varying = {"t": t}
         if self.robot.base == "moving":
             base = self.external.base
             motions = [BaseMotion.at_rest() if base is None else base(float(x)) for x in t]

@@ -101,7 +101,7 @@ class ContinuedMotion:
         m.q[0], m.v[0] = self.q, self.v
         if tau is not None:
             m.tau[0] = tau
-        count = min(steps, m.tell(m.ask(k)) - k)
+        count = min(steps, m.load_tables(m.sample_inputs(k)) - k)
         m.begin_samples(k)
         try:
             m.advance(k, k + count, False, _cannot_step)

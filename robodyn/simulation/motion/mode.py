@@ -24,7 +24,8 @@ from robodyn.simulation.control.controller import Controller
 from robodyn.simulation.control.running_controller import RunningController
 from robodyn.simulation.events.event import Change, State
 from robodyn.simulation.events.impulses import brought_to
-from robodyn.simulation.loads.driven import Driven, PathOfTime, driven_joints
+from robodyn.simulation.loads.driven import Driven
+from robodyn.simulation.loads.driven_joints import PathOfTime, driven_joints, locked_joint
 from robodyn.tolerances import LOOP_OPEN
 
 __all__ = ["Mode", "initial_mode", "project_state"]
@@ -98,7 +99,8 @@ class Mode:
 
     def holding(self, held: tuple[str, ...]) -> Mode:
         """The same with other joints held by stops, where they are."""
-        driven = self.paths.and_held(self.robot, held) if held else self.paths
+        stops = (locked_joint(self.robot, name) for name in held)
+        driven = self.paths.and_also(stops) if held else self.paths
         return dataclasses.replace(self, held=held, driven=driven)
 
     def changed(self, change: Change, times: FloatArray, state: State) -> tuple[Mode, Any, Any]:

@@ -185,12 +185,12 @@ class SpeculativeSteps:
             m.controller_state[0] = m.controller.layout.row(self._controller.state)
             m.tau[0] = self._controller.applied
         try:
-            asked = m.ask(k)
+            inputs = m.sample_inputs(k)
         except Exception:
             # of a path at instants that the motion may never come to: numbers ask it in time
             self._not_before = k + LONGEST_BLOCK
             return 0
-        count = min(count, m.tell(asked) - k)
+        count = min(count, m.load_tables(inputs) - k)
         m.begin_samples(k)
         try:
             m.advance(k, k + count, bool(self._stops.held), _cannot_step)

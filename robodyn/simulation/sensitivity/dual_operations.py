@@ -61,6 +61,8 @@ class DualOperations:
 
     def at(self, t: FloatArray) -> LoadsAt:
         """What acts at times of shape (..., 1) [s]."""
+        if not self._loads.have_paths:
+            return self._loads.at(t[..., 0])
         instants, back = np.unique(t, return_inverse=True)
         return self._loads.at(instants)[back.reshape(t.shape[:-1])]
 

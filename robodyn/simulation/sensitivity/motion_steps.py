@@ -10,7 +10,7 @@ from robodyn.array_types import FloatArray
 from robodyn.arrays import expect
 from robodyn.errors import SettingsError, ShapeError
 from robodyn.robot import Robot
-from robodyn.simulation.loads.driven import PathOfTime, driven_joints
+from robodyn.simulation.loads.driven_joints import PathOfTime, driven_joints
 from robodyn.simulation.loads.loads import loads_on
 from robodyn.simulation.loads.prescribed_loads import PrescribedLoads
 from robodyn.simulation.sensitivity.step_jacobian import StepJacobian

@@ -14,7 +14,7 @@ from robodyn.arrays import checked, refuse_not_finite, shaped, together
 from robodyn.errors import SettingsError
 from robodyn.robot import Robot
 from robodyn.simulation.loads.arguments import base_path, wrenches_on
-from robodyn.simulation.loads.driven import PathOfTime, driven_joints
+from robodyn.simulation.loads.driven_joints import PathOfTime, driven_joints
 from robodyn.simulation.loads.loads import loads_on
 from robodyn.simulation.loads.prescribed_loads import BaseAt, WrenchesAt
 from robodyn.simulation.sensitivity.dual_array import DualArray

@@ -28,7 +28,7 @@ from robodyn.robot import Robot
 from robodyn.simulation.control.callbacks import check_controller
 from robodyn.simulation.control.closed_loop import function_of_state
 from robodyn.simulation.control.compiled_controller import CompiledController
-from robodyn.simulation.loads.driven import PathOfTime
+from robodyn.simulation.loads.driven_joints import PathOfTime
 from robodyn.simulation.sensitivity.motion_steps import robot_of_steps, slopes_of_steps, steps_along
 from robodyn.simulation.sensitivity.step_jacobian import StepJacobian
 from robodyn.simulation.trajectory.trajectory import Trajectory

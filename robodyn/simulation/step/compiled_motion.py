@@ -18,7 +18,8 @@ from robodyn.codegen.llvm.target.once import Memo
 from robodyn.simulation.control.compiled_controller import CompiledController
 from robodyn.simulation.integrators.method import Integrator
 from robodyn.simulation.loads.loads import Loads
-from robodyn.simulation.loads.tables import LoadsAt, instants
+from robodyn.simulation.loads.tables import LoadsAt, Table, instants
+from robodyn.simulation.step.machine_code.argument_values import ArgumentValues
 from robodyn.simulation.step.machine_code.step_program import StepProgram, step_program
 from robodyn.simulation.step.machine_code.variant import StepVariant
 
@@ -30,8 +31,8 @@ BLOCK = 64
 #: Instants whose paths are in tables at the same time.
 TABLED = 2048
 
-#: Of a step and a robot.
-Rescue = Callable[[int, int], None]
+#: Does a step of a robot, both by number.
+Fallback = Callable[[int, int], None]
 
 _RUN = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
 
@@ -51,14 +52,9 @@ def _loaded(integrator: Integrator, variant: StepVariant) -> tuple[StepProgram, 
     return _programs.get((integrator, variant), make)
 
 
-def _memory(name: str) -> int:
-    function = getattr(ctypes.pythonapi, f"PyMem_Raw{name}")
-    return ctypes.cast(function, ctypes.c_void_p).value or 0
-
-
 @dataclass(frozen=True, eq=False)
-class Asked:
-    """What functions of time have said of some instants, from ``first`` to before ``stop``.
+class SampledInputs:
+    """Functions of time at the instants of some steps, from ``first`` to before ``stop``.
 
     Attributes
     ----------
@@ -136,60 +132,53 @@ class CompiledMotion:
             cut=controller is not None and effort is not None,
         )
         self._program, self._run = _loaded(integrator, variant)
-        self._table = np.zeros(len(variant.arguments), np.int64)
-        self._place = {name: k for k, name in enumerate(variant.arguments)}
+        self._arguments = ArgumentValues(variant.arguments)
         self._reached = np.zeros(len(self.q), np.int64)
         self._stuck = np.zeros(len(self.q), np.int64)
-        self._kept: dict[str, Any] = {}
+        #: Instants of which tables are filled: the first, and the one after the last.
         self._tabled = (0, 0)
-        self._first, self._before = self._place["first"], self._place["before"]
-        self._address = self._table.ctypes.data
         self._run_address = ctypes.cast(self._run, ctypes.c_void_p).value or 0
-        self._fill(effort)
+        self._set_sizes_and_functions()
+        self._set_arrays(effort)
 
-    # -- the table of arguments ---------------------------------------------------------------
+    # -- arguments ----------------------------------------------------------------------------
 
-    def _set(self, **values: int) -> None:
-        for name, value in values.items():
-            self._table[self._place[name]] = value
-
-    def _point(self, name: str, array: Any) -> None:
-        """Tell an address, and keep what is there."""
-        self._kept[name] = array
-        self._set(**{name: array.ctypes.data})
-
-    def _fill(self, effort: FloatArray | None) -> None:
-        """Sizes, functions and arrays that stay."""
+    def _set_sizes_and_functions(self) -> None:
+        """Sizes, and addresses of functions."""
+        given = self._arguments
         n, nq, nv = len(self.q), self.q.shape[-1], self.v.shape[-1]
         block = min(n, BLOCK)
         of_q, of_v, single = self._program.room
         room = block * (of_q * nq + of_v * nv + single)
-        self._set(nq=nq, nv=nv, robots=n, block=block, room=room, end=len(self._times) - 1)
-        self._set(instants=len(self._program.instants))
-        self._set(allocate=_memory("Malloc"), free=_memory("Free"))
+        given.set(nq=nq, nv=nv, robots=n, block=block, room=room, end=len(self._times) - 1)
+        given.set(instants=len(self._program.instants))
         own = self._functions
         for name in ("dynamics", "integrate", "rate", "corrections"):
             f: Function | None = getattr(own, name)
             if f is not None:
-                self._set(**{name: f.rows_address(n > 1)})
+                given.set(**{name: f.rows_address(n > 1)})
         if self.controller is not None:
             address, size = self.controller.address(n > 1), self.controller.state_size
-            self._set(control=address, state_size=size)
+            given.set(control=address, state_size=size)
+
+    def _set_arrays(self, effort: FloatArray | None) -> None:
+        """Addresses of arrays that stay."""
+        given = self._arguments
         states = ("controller_state", "controller_state_before")
         for name in ("q", "v", "tau", "applied", *states):
-            self._point(name, getattr(self, name))
-        self._point("times", self._times)
-        self._point("reached", self._reached)
-        self._point("stuck", self._stuck)
+            given.point(name, getattr(self, name))
+        given.point("times", self._times)
+        given.point("reached", self._reached)
+        given.point("stuck", self._stuck)
         if effort is not None:
-            self._point("effort", np.ascontiguousarray(effort, float))
+            given.point("effort", np.ascontiguousarray(effort, float))
         driven = self._driven
         if driven:
             coordinates, speeds = (np.ascontiguousarray(x, np.int64) for x in driven.places)
-            self._point("driven_q", coordinates)
-            self._point("driven_v", speeds)
-            self._point("free_v", np.ascontiguousarray(driven.free, np.int64))
-            self._set(driven_nq=len(coordinates), driven_nv=len(speeds), free_nv=len(driven.free))
+            given.point("driven_q", coordinates)
+            given.point("driven_v", speeds)
+            given.point("free_v", np.ascontiguousarray(driven.free, np.int64))
+            given.set(driven_nq=len(coordinates), driven_nv=len(speeds), free_nv=len(driven.free))
 
     def samples(self, arrays: Sequence[FloatArray], first: int = 0, every: int = 1) -> None:
         """Where samples from a step on go: q, v, a and tau, shape (samples, [n,] ...).
@@ -197,63 +186,58 @@ class CompiledMotion:
         A sample is taken at every so many steps, counted from the first of all, and at the last.
         """
         for name, x in zip(("q", "v", "a", "tau"), arrays, strict=True):
-            self._point(f"samples_{name}", x)
-        self._set(every=every, before=-(-first // every))
+            self._arguments.point(f"samples_{name}", x)
+        self._arguments.set(every=every, before=-(-first // every))
 
     def samples_of_controller(self, array: FloatArray) -> None:
         """Where the first numbers of the controller's state go, shape (samples, n, recorded)."""
-        self._point("samples_controller_state", array)
-        self._set(recorded=array.shape[-1])
+        self._arguments.point("samples_controller_state", array)
+        self._arguments.set(recorded=array.shape[-1])
 
     def begin_samples(self, first: int) -> None:
         """Let samples go to the same place again, those of every step from ``first`` on."""
-        self._table[self._before] = first
+        self._arguments.set(before=first)
 
-    def ask(self, first: int) -> Asked | None:
-        """Ask functions of time for the steps from one on, as many as tables hold.
+    def sample_inputs(self, first: int) -> SampledInputs | None:
+        """Call functions of time for the steps from one on, as many as tables hold.
 
-        What such functions raise comes from here; nothing is changed. ``None``: they have been
-        asked.
+        What such functions raise comes from here; nothing is changed. ``None``: tables have these
+        steps already.
         """
         needed = min(first + 2, len(self._times))
         if self._tabled[0] <= first and needed <= self._tabled[1]:
             return None
         times = self._times[first : first + self._rows]
         at = instants(self._times[first : first + self._rows + 1], self._program.instants)
-        given = self._loads.at(at[: len(times)].reshape(-1))
+        loads = self._loads.at(at[: len(times)].reshape(-1))
         signals = []
         if self.controller is not None:
             signals = self.controller.tables(self._times, first, first + len(times))
-        return Asked(first, first + len(times), given, signals)
+        return SampledInputs(first, first + len(times), loads, signals)
 
-    def tell(self, asked: Asked | None) -> int:
-        """Fill the tables with what functions of time have said; the last instant that is there."""
-        if asked is not None:
-            self._tables(asked)
+    def load_tables(self, inputs: SampledInputs | None) -> int:
+        """Fill the tables, unless they are filled already; the last instant that is there."""
+        if inputs is not None:
+            self._fill_tables(inputs)
         return self._tabled[1] - 1
 
-    def _tables(self, asked: Asked) -> None:
-        given = asked.loads
-        self._tabled = asked.first, asked.stop
-        self._set(table=asked.first)
-        for name, x in zip("qva", given.driven, strict=False):
-            self._point(f"path_{name}", x)
-        own = self._functions
-        self._inputs("dynamics", own.dynamics, self._state, given)
+    def _fill_tables(self, inputs: SampledInputs) -> None:
+        given, loads, own = self._arguments, inputs.loads, self._functions
+        self._tabled = inputs.first, inputs.stop
+        given.set(table=inputs.first)
+        for name, x in zip("qva", loads.driven, strict=False):
+            given.point(f"path_{name}", x)
+        for k, table in enumerate(loads.tables(own.dynamics, self._state)):
+            given.point_table(f"dynamics{k}", table)
         if own.corrections is not None:
-            self._inputs("corrections", own.corrections, 2, given)
-        for k, (values, size) in enumerate(asked.signals):
-            self._point(f"control{k}", values)
-            self._set(**{f"control{k}_step": size, f"control{k}_row": 0})
-
-    def _inputs(self, name: str, f: Function, after: int, given: LoadsAt) -> None:
-        for k, table in enumerate(given.tables(f, after)):
-            self._point(f"{name}{k}", table.values)
-            self._set(**{f"{name}{k}_step": table.step, f"{name}{k}_row": table.row})
+            for k, table in enumerate(loads.tables(own.corrections, 2)):
+                given.point_table(f"corrections{k}", table)
+        for k, (values, size) in enumerate(inputs.signals):
+            given.point_table(f"control{k}", Table(values, size))
 
     # -- steps --------------------------------------------------------------------------------
 
-    def advance(self, first: int, last: int, final: bool, rescue: Rescue) -> None:
+    def advance(self, first: int, last: int, final: bool, fallback: Fallback) -> None:
         """Record and do the steps from one instant to another.
 
         Parameters
@@ -262,37 +246,38 @@ class CompiledMotion:
             Instants.
         final : bool
             Record the last one as well.
-        rescue : callable
+        fallback : callable
             Does a step of a robot that cannot be done here, where straight-line code gives no
             numbers: called with step and robot in the order of steps; the robot is at the start of
             the step, and its sample there is not to be trusted.
         """
         while first < last or final:
             if first < self._tabled[0] or first + 2 > self._tabled[1]:
-                self.tell(self.ask(first))
+                self.load_tables(self.sample_inputs(first))
             if first == 0 and self.controller is not None:
                 initial = self.controller.initial_rows(self._times, self.q, self.v)
                 self.tau[...], self.controller_state[...] = 0.0, initial
             stop = min(last, self._tabled[1] - 1)
-            self._until(first, stop, final and stop == last, rescue)
+            self._until(first, stop, final and stop == last, fallback)
             if stop == last:
                 return
             first = stop
 
-    def _until(self, first: int, last: int, final: bool, rescue: Rescue) -> None:
+    def _until(self, first: int, last: int, final: bool, fallback: Fallback) -> None:
         """The same while tables hold."""
-        table, place = self._table, self._place
-        table[place["last"]], table[place["final"]] = last, final
-        if len(self.q) == 1:  # the usual case, in few words
+        given, at = self._arguments, self._arguments.place["first"]
+        values = given.values
+        values[given.place["last"]], values[given.place["final"]] = last, final
+        if len(self.q) == 1:  # the usual case, in few lines
             while True:
-                table[self._first] = first
-                self._run(0, 1, self._address, None)
+                values[at] = first
+                self._run(0, 1, given.address, None)
                 if not self._stuck[0]:
                     return
                 first = int(self._reached[0])
                 self._stuck[0] = 0
-                rescue(first - 1, 0)
-        self._table[self._first] = first
+                fallback(first - 1, 0)
+        values[at] = first
         self._reached[:] = last
         self._in_threads(last - first + final)
         if not self._stuck.any():
@@ -302,10 +287,10 @@ class CompiledMotion:
             first, begin, end = waiting.pop(0)
             for r in begin + np.flatnonzero(self._stuck[begin:end]):
                 self._stuck[r] = 0
-                rescue(first - 1, int(r))
-            self._table[self._first] = first
+                fallback(first - 1, int(r))
+            values[at] = first
             self._reached[begin:end] = last
-            self._run(begin, end, self._address, None)
+            self._run(begin, end, given.address, None)
             waiting = sorted(waiting + self._waiting(begin, end))
 
     def _waiting(self, begin: int, end: int) -> list[tuple[int, int, int]]:
@@ -325,5 +310,5 @@ class CompiledMotion:
         work = 4 * steps * n * self._functions.dynamics.work
         lanes = min(n, BLOCK)
         threads.parallel_for()(
-            threads.pool(), self._run_address, n, work, lanes, self._address, None
+            threads.pool(), self._run_address, n, work, lanes, self._arguments.address, None
         )

@@ -16,7 +16,7 @@ from robodyn.robot import Robot
 from robodyn.simulation import integrators
 from robodyn.simulation.control.closed_loop import function_of_state, numbered
 from robodyn.simulation.integrators.method import Integrator
-from robodyn.simulation.loads.driven import DrivenPlaces, driven_places
+from robodyn.simulation.loads.driven_joints import DrivenPlaces, driven_places
 from robodyn.simulation.loads.loads import BASE
 from robodyn.simulation.loads.step_functions import functions_that_move
 from robodyn.simulation.step.operations.instants import Duration, Instant, instants_of, with_end

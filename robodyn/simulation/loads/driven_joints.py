@@ -1,0 +1,231 @@
+"""Driven and locked joints of a simulation, by the names of joints and axes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robodyn.array_types import FloatArray
+from robodyn.arrays import by_name, named_alone
+from robodyn.errors import PathError, ShapeError, UnknownNameError
+from robodyn.model.joint_info import JointInfo
+from robodyn.model.speed_selection import without_speed
+from robodyn.motion.derivative_check import instants
+from robodyn.motion.joint_path import JointPath
+from robodyn.robot import Robot
+from robodyn.simulation.loads.driven import Driven, DrivenPath, Indices, refuse_twice
+from robodyn.tolerances import QUATERNION_NORM
+
+__all__ = [
+    "CHECKED",
+    "DrivenPlaces",
+    "PathOfTime",
+    "driven_joints",
+    "driven_places",
+    "independent",
+    "locked_joint",
+]
+
+PathOfTime = JointPath | Callable[[float], tuple[ArrayLike, ArrayLike, ArrayLike]]
+
+#: At most so many instants of a path are checked.
+CHECKED = 200
+
+
+def driven_joints(
+    robot: Robot,
+    controlled: Mapping[str, PathOfTime] | None,
+    locked: Iterable[str],
+    times: FloatArray,
+) -> Driven:
+    """The driven and locked joints of a simulation, by name, their paths checked.
+
+    Parameters
+    ----------
+    robot : Robot
+    controlled : mapping of joint name to JointPath or callable
+        ``"joint[k]"`` names one axis.
+    locked : names of joints, or of axes
+    times : ndarray, shape (n,) [s]
+        Instants of the simulation.
+
+    Raises
+    ------
+    UnknownNameError, ActuationError, PathError, ShapeError
+    """
+    along = by_name("controlled", controlled)
+    paths = [_followed(robot, name, path, times) for name, path in along.items()]
+    paths += [locked_joint(robot, name) for name in named_alone("locked", locked)]
+    return Driven(robot.nv, paths)
+
+
+@dataclass(frozen=True)
+class DrivenPlaces:
+    """Which coordinates and speeds are known beforehand, each ascending.
+
+    Attributes
+    ----------
+    coordinates, speeds : list of int
+        Of joints that follow paths.
+    still : list of int
+        Speeds of joints that stand still.
+    """
+
+    coordinates: list[int]
+    speeds: list[int]
+    still: list[int]
+
+    @property
+    def all_speeds(self) -> tuple[int, ...]:
+        """Driven and locked, ascending."""
+        return tuple(sorted([*self.speeds, *self.still]))
+
+
+def driven_places(robot: Robot, controlled: Iterable[str], locked: Iterable[str]) -> DrivenPlaces:
+    """Which coordinates and speeds the names of joints stand for.
+
+    Raises
+    ------
+    UnknownNameError, ActuationError, ShapeError
+    """
+    moving = [
+        _indices(*_moving_joint(robot, name)) for name in named_alone("controlled", controlled)
+    ]
+    still = [
+        int(k)
+        for name in named_alone("locked", locked)
+        for k in _indices(*_moving_joint(robot, name))[1]
+    ]
+    coordinates, speeds = (sorted(int(k) for pair in moving for k in pair[i]) for i in (0, 1))
+    refuse_twice([*speeds, *still])
+    return DrivenPlaces(coordinates, speeds, sorted(still))
+
+
+def independent(robot: Robot, q: FloatArray, speeds: Sequence[int]) -> bool:
+    """Whether the loops of a robot, at a posture, let some speeds be chosen freely.
+
+    Of a robot that depends on time, at time zero.
+    """
+    if not robot.nc or not len(speeds):
+        return True
+    K = robot.at(0.0).loop_jacobian(q)
+    both = np.vstack([K, np.eye(robot.nv)[list(speeds)]])
+    rank = np.linalg.matrix_rank(K, tol=1e-9 * np.linalg.norm(K, 2))
+    return bool(
+        np.linalg.matrix_rank(both, tol=1e-9 * np.linalg.norm(both, 2)) == rank + len(speeds)
+    )
+
+
+def _followed(robot: Robot, name: str, given: PathOfTime, times: FloatArray) -> DrivenPath:
+    """A joint, or one axis of it, along a path that fits it and does not contradict itself."""
+    joint, axis = _moving_joint(robot, name)
+    if not isinstance(given, JointPath) and not callable(given):
+        raise ShapeError(
+            f"controlled[{name!r}] is {type(given).__name__}, expected a robodyn.JointPath "
+            "or a function of time",
+            name=name,
+        )
+    path = given if isinstance(given, JointPath) else JointPath(given)
+    coordinates, speeds = _indices(joint, axis)
+    positions = 1 if axis is not None else len(coordinates)
+    first, rate, _ = map(np.atleast_1d, path(float(times[0])))
+    if (first.shape, rate.shape) != ((positions,), speeds.shape):
+        raise ShapeError(
+            f"the path of {name!r} gives {first.shape} positions and {rate.shape} velocities, "
+            f"expected ({positions},) and {speeds.shape}{_of_kind(joint, axis)}",
+            name=name,
+            given=first.shape,
+            expected=(positions,),
+        )
+    if axis is None and joint.kind.coordinates.quaternion:
+        path = _of_unit_norm(path, name)
+    at, interval = instants(times, CHECKED)
+    space = joint.kind.coordinates
+
+    def apart(one: FloatArray, other: FloatArray) -> FloatArray:
+        return np.array(space.difference(one.tolist(), other.tolist()), float)
+
+    adds = axis is not None or space.flat
+    path.check(at, name, interval=interval, difference=None if adds else apart)
+    if not len(coordinates):  # a speed without a coordinate: its path has gone some way
+        return DrivenPath(lambda t: _columns(np.zeros(0), *path(t)[1:]), coordinates, speeds)
+    return DrivenPath(lambda t: _columns(*path(t)), coordinates, speeds)
+
+
+def _of_kind(joint: JointInfo, axis: int | None) -> str:
+    """What the positions and velocities of a joint are, where that is not obvious."""
+    if axis is not None or joint.kind.coordinates.flat:
+        return ""
+    return f": the coordinates and speeds of a {joint.type} joint"
+
+
+def _of_unit_norm(path: JointPath, name: str) -> JointPath:
+    """A path whose quaternions are of unit norm; at most rounding is taken away.
+
+    Raises
+    ------
+    PathError
+        When it is called, if there is more than that to take away.
+    """
+
+    def motion(t: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+        x, dx, ddx = path(t)
+        norm = float(np.linalg.norm(x[-4:]))
+        if not abs(norm - 1.0) <= QUATERNION_NORM:
+            raise PathError(
+                f"the quaternion of joint {name!r} at t = {t:.6g} s has norm {norm:.9g}, expected "
+                "a unit quaternion x, y, z, w",
+                time=float(t),
+            )
+        return np.concatenate([x[:-4], x[-4:] / norm]), dx, ddx
+
+    return JointPath(motion)
+
+
+def _columns(
+    x: FloatArray, dx: FloatArray, ddx: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Position, velocity and acceleration, shape (n,) also where a path gives single numbers."""
+    return np.atleast_1d(x), np.atleast_1d(dx), np.atleast_1d(ddx)
+
+
+def locked_joint(robot: Robot, name: str) -> DrivenPath:
+    """A locked joint, or one locked axis of it: without speed it stays where it is."""
+    _, speeds = _indices(*_moving_joint(robot, name))
+    rest = np.zeros(len(speeds))
+    none = np.zeros(0, np.intp)
+    return DrivenPath(lambda t: (np.zeros(0), rest, rest), none, speeds, still=True)
+
+
+def _indices(joint: JointInfo, axis: int | None) -> tuple[Indices, Indices]:
+    """Where the coordinates and speeds of a joint, or of one axis of it, stand in q and v.
+
+    Some speeds of a spherical, floating or planar joint are the rate of no coordinate.
+    """
+    if axis is not None:
+        k = joint.kind.coordinates.integral(axis)
+        own = [] if k is None else [joint.q.start + k]
+        return np.array(own, np.intp), np.array([joint.v.start + axis])
+    return np.arange(joint.q.start, joint.q.stop), np.arange(joint.v.start, joint.v.stop)
+
+
+def _moving_joint(robot: Robot, name: str) -> tuple[JointInfo, int | None]:
+    """A joint that has speeds of its own, and which of them if one is named."""
+    joint, axis = _joint_and_axis(robot, name)
+    if joint.v.stop == joint.v.start:
+        raise without_speed(name, joint, robot.joint_names, robot.name)
+    return joint, axis
+
+
+def _joint_and_axis(robot: Robot, name: str) -> tuple[JointInfo, int | None]:
+    if name in robot.joints or not (isinstance(name, str) and name.endswith("]")):
+        return robot.joints[name], None
+    start, _, index = name[:-1].rpartition("[")
+    joint = robot.joints[start]
+    width = joint.v.stop - joint.v.start
+    if not index.isdigit() or int(index) >= width:
+        raise UnknownNameError("axis", name, [f"{start}[{k}]" for k in range(width)])
+    return joint, int(index)
