@@ -9,12 +9,21 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from robodyn.arguments import check_fields, checked_arguments
+from robodyn.array_types import FloatArray
 from robodyn.arrays import shaped, vector
 from robodyn.errors import ShapeError
 
-__all__ = ["Pose", "Vector", "rotation_from_rpy", "rpy_from_rotation"]
+__all__ = ["Pose", "Vector", "inverse_pose", "rotation_from_rpy", "rpy_from_rotation"]
 
 Vector = tuple[float, float, float]
+
+
+def inverse_pose(X: FloatArray) -> FloatArray:
+    """``X_BA`` of ``X_AB``, shape (4, 4) [1, m]."""
+    inverse = np.eye(4)
+    inverse[:3, :3] = X[:3, :3].T
+    inverse[:3, 3] = -X[:3, :3].T @ X[:3, 3]
+    return inverse
 
 
 def rotation_from_rpy(rpy: Vector) -> NDArray[np.float64]:

@@ -11,10 +11,10 @@ import dataclasses
 from collections.abc import Iterable
 
 from robodyn.description import Joint, Loop, Mechanism, Pose
+from robodyn.description.pose import inverse_pose
 from robodyn.joints import fixed
 from robodyn.model.changes.edit import start_by_joint
 from robodyn.model.model import Model, build_model
-from robodyn.topology.spanning_tree import inverse_pose
 
 __all__ = ["recut"]
 

@@ -1,4 +1,4 @@
-"""Information on the joints of a robot."""
+"""Joints of a robot: names, coordinates, limits and what else is known of them."""
 
 from __future__ import annotations
 
@@ -7,12 +7,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from robodyn.description import Limits
+import numpy as np
+
+from robodyn.array_types import FloatArray
+from robodyn.description import Joint, Limits, Loop, Mechanism
 from robodyn.errors import UnknownNameError
 from robodyn.joints import joint_kind
 from robodyn.joints.common.kind import JointKind
+from robodyn.model.configuration import Block
+from robodyn.topology.spanning_tree import SpanningTree
 
-__all__ = ["JointInfo", "Joints"]
+__all__ = ["JointInfo", "Joints", "limits_of", "names_of"]
 
 
 @dataclass(frozen=True)
@@ -106,3 +111,63 @@ class Joints(Mapping[str, JointInfo]):
 
     def __len__(self) -> int:
         return len(self._joints)
+
+
+def names_of(
+    mechanism: Mechanism, effective: Mechanism, tree: SpanningTree
+) -> tuple[tuple[Block, ...], dict[str, JointInfo]]:
+    """Coordinates of the joints that have some, and information on all joints and loops by name."""
+    nq = nv = 0
+    blocks, slices = [], {}
+    for joint in tree.joints:
+        if joint.independent:
+            kind_nq, kind_nv = joint.joint.nq, joint.joint.nv
+            q, v = slice(nq, nq + kind_nq), slice(nv, nv + kind_nv)
+            nq, nv = q.stop, v.stop
+            blocks.append(Block(joint_kind(joint.joint.kind), q, v))
+            slices[joint.joint.name] = (q, v)
+    empty = slice(0, 0)
+    synthetic = [j.joint for j in tree.joints if j.joint not in effective.joints]
+    # as drawn: the equations may have the joint on half of a link
+    drawn = {mover.name: mover for mover in mechanism.movers}
+    closures = {
+        cut.rejoins if isinstance(cut, Loop) and cut.rejoins else cut.name: cut.name
+        for cut in tree.cuts
+    }
+    infos = {
+        described.name: _info(
+            drawn.get(described.name, described),
+            *slices.get(described.name, (empty, empty)),
+            closures.get(described.name, ""),
+        )
+        for described in (*synthetic, *effective.movers)
+    }
+    return tuple(blocks), infos
+
+
+def _info(joint: Joint | Loop, q: slice, v: slice, closure: str) -> JointInfo:
+    if isinstance(joint, Joint):
+        ends, merged = (joint.parent, joint.child), joint.merged
+    else:
+        ends, merged = (joint.predecessor, joint.successor), ()
+    return JointInfo(joint.name, joint.kind, q, v, *ends, joint.limits, joint.axis, merged, closure)
+
+
+def limits_of(
+    tree: SpanningTree, nq: int, nv: int
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Lower and upper limits, shape (nq,), and those of velocities and efforts, shape (nv,)."""
+    lower, upper = np.full(nq, -np.inf), np.full(nq, np.inf)
+    velocity, effort = np.full(nv, np.inf), np.full(nv, np.inf)
+    q = v = 0
+    for joint in tree.joints:
+        if not joint.independent:
+            continue
+        kind_nq, kind_nv = joint.joint.nq, joint.joint.nv
+        limits = joint.joint.limits
+        if limits is not None:
+            velocity[v : v + kind_nv], effort[v : v + kind_nv] = limits.velocity, limits.effort
+            if joint_kind(joint.joint.kind).limited and kind_nq == 1:
+                lower[q], upper[q] = limits.lower, limits.upper
+        q, v = q + kind_nq, v + kind_nv
+    return lower, upper, velocity, effort

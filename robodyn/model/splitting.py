@@ -17,10 +17,11 @@ from robodyn.array_types import FloatArray
 from robodyn.description import Actuator, Inertia, Joint, Link, Loop, Mechanism, Pose
 from robodyn.description.couplings import branches
 from robodyn.description.graph_check import find_root, graph_problems
+from robodyn.description.pose import inverse_pose
 from robodyn.errors import TopologyError
 from robodyn.force_elements import keeps_coordinate
 from robodyn.joints import fixed, joint_kind
-from robodyn.topology.spanning_tree import cut_joints, inverse_pose
+from robodyn.topology.spanning_tree import cut_joints
 
 __all__ = ["joint_of_loop", "with_split_links"]
 

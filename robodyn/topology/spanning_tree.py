@@ -13,21 +13,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from robodyn.array_types import FloatArray
-from robodyn.description import Inertia, Joint, Link, Loop, Mechanism
+from robodyn.description import Joint, Loop, Mechanism
 from robodyn.description.graph_check import find_root, graph_problems, unknown_links
+from robodyn.description.pose import inverse_pose
 from robodyn.errors import TopologyError, UnknownNameError
 from robodyn.force_elements import keeps_coordinate
 from robodyn.joints import floating as floating_joint
 from robodyn.joints import joint_kind
+from robodyn.topology.body_inertia import BodyInertia, body_inertia, shift_inertia
 
 __all__ = [
     "FLOATING_BASE",
-    "BodyInertia",
     "SpanningTree",
     "TreeJoint",
-    "body_inertia",
     "cut_joints",
-    "shift_inertia",
     "spanning_tree",
 ]
 
@@ -71,39 +70,6 @@ class TreeJoint:
     def independent(self) -> bool:
         """It has coordinates of its own."""
         return self.mimic is None and not self.follows
-
-
-@dataclass(frozen=True, eq=False)
-class BodyInertia:
-    """Inertia of a body about the origin of its frame, in its axes.
-
-    Attributes
-    ----------
-    mass : float [kg]
-    h : ndarray, shape (3,) [kg m]
-        Mass times centre of mass.
-    I : ndarray, shape (3, 3) [kg m^2]
-    """
-
-    mass: float
-    h: FloatArray
-    I: FloatArray
-
-    def about_center(self) -> FloatArray:
-        """Inertia about the centre of mass, in body axes, shape (3, 3) [kg m^2]."""
-        if self.mass == 0.0:
-            return self.I
-        moment = np.outer(self.h, self.h) - (self.h @ self.h) * np.eye(3)
-        return self.I + moment / self.mass
-
-    @classmethod
-    def zero(cls) -> BodyInertia:
-        """Inertia of nothing."""
-        return cls(0.0, np.zeros(3), np.zeros((3, 3)))
-
-    def __add__(self, other: BodyInertia) -> BodyInertia:
-        """Inertia of both, given about the same point and in the same axes."""
-        return BodyInertia(self.mass + other.mass, self.h + other.h, self.I + other.I)
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,44 +164,6 @@ def cut_joints(mechanism: Mechanism) -> tuple[Joint, ...]:
     return tuple(_cut_loops(mechanism)[1])
 
 
-def body_inertia(link: Link) -> BodyInertia:
-    """Inertia of a link about the origin of its frame, in its axes."""
-    if link.inertia is None:
-        return BodyInertia.zero()
-    return inertia_about_origin(link.inertia)
-
-
-def inertia_about_origin(inertia: Inertia) -> BodyInertia:
-    """Inertia about the origin of the frame in which ``inertia.origin`` is given."""
-    central = BodyInertia(inertia.mass, np.zeros(3), inertia.matrix)
-    return shift_inertia(inertia.origin.matrix, central)
-
-
-def shift_inertia(X: FloatArray, inertia: BodyInertia) -> BodyInertia:
-    """Express an inertia in another frame.
-
-    Parameters
-    ----------
-    X : ndarray, shape (4, 4) [1, m]
-        ``X_AB``, the frame B of the given inertia in the new frame A.
-    inertia : BodyInertia
-        About the origin of B, in its axes.
-
-    Returns
-    -------
-    BodyInertia
-        About the origin of A, in its axes.
-    """
-    R, p = X[:3, :3], X[:3, 3]
-    h, m = R @ inertia.h, inertia.mass
-    # Parallel axes between any two points, with h the first moment about the old origin:
-    # I_A = R I_B R' + (2 p.h + m p.p) 1 - (p h' + h p' + m p p').
-    first = np.outer(p, h)
-    moment = R @ inertia.I @ R.T - first - first.T - m * np.outer(p, p)
-    moment += (2.0 * (p @ h) + m * (p @ p)) * np.eye(3)
-    return BodyInertia(m, h + m * p, moment)
-
-
 def _cut_loops(mechanism: Mechanism) -> tuple[list[Joint], list[Joint]]:
     """Joints of a spanning forest and the joints cut, each in the order of the file.
 
@@ -317,14 +245,6 @@ def _walk(
             joints.append(TreeJoint(step, body, X_BJ, backward))
         stack.append((target, iter(at[target])))
     return joints, links
-
-
-def inverse_pose(X: FloatArray) -> FloatArray:
-    """``X_BA`` of ``X_AB``, shape (4, 4) [1, m]."""
-    inverse = np.eye(4)
-    inverse[:3, :3] = X[:3, :3].T
-    inverse[:3, 3] = -X[:3, :3].T @ X[:3, 3]
-    return inverse
 
 
 def _check_connected(

@@ -9,15 +9,16 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.description import Joint
+from robodyn.description.pose import inverse_pose
 from robodyn.equations.closed_form.linkage import Linkage
-from robodyn.equations.mechanism.frames import choose_frames, inverse_pose, vector
+from robodyn.equations.mechanism.frames import choose_frames, vector
 from robodyn.equations.mechanism.lumping import lump, moved, pseudo_inertia, rigid
 from robodyn.equations.mechanism.rotors import Armature, Motor, Rotor
 from robodyn.joints.common.kind import JointGeometry
 from robodyn.symbolic.spatial import RigidInertia
 from robodyn.symbolic.vector import EZ
 from robodyn.tolerances import FRAME_ROUNDING
-from robodyn.topology.spanning_tree import SpanningTree
+from robodyn.topology.spanning_tree import SpanningTree, TreeJoint
 
 __all__ = ["BASE", "Body", "Drive", "MechanismModel", "Speed", "build"]
 
@@ -193,46 +194,28 @@ def build(
         for body, frame in zip(tree.inertias, choice, strict=True)
     ]
     lumped, spinning = lump(tree, choice, own)
-    bodies = []
-    for i, (joint, frame) in enumerate(zip(tree.joints, choice, strict=True)):
-        kind_nq, kind_nv = joint.joint.nq, joint.joint.nv
-        q: tuple[tuple[int, float, float], ...] = ()
-        speeds: tuple[Speed, ...] = ()
-        if joint.independent:
-            q = tuple((q_index[i] + k, 1.0, 0.0) for k in range(kind_nq))
-            speeds = tuple(Speed(v_index[i] + k) for k in range(kind_nv))
-        elif joint.mimic is not None:
-            master, factor, offset = joint.mimic
-            q = ((q_index[master], factor, offset),)
-            speeds = (Speed(v_index[master], factor),)
-        bodies.append(
-            Body(
-                i,
-                joint.parent,
-                joint.joint,
-                frame.joint,
-                q,
-                speeds,
-                rigid(own[i]),
-                rigid(lumped[i]),
-                frame.X_LB,
-            )
+    bodies = [
+        Body(
+            i,
+            joint.parent,
+            joint.joint,
+            frame.joint,
+            *_driven_by(joint, i, q_index, v_index),
+            rigid(own[i]),
+            rigid(lumped[i]),
+            frame.X_LB,
         )
+        for i, (joint, frame) in enumerate(zip(tree.joints, choice, strict=True))
+    ]
     frames = {
         name: (i, X if i == BASE else inverse_pose(choice[i].X_LB) @ X)
         for name, (i, X) in tree.links.items()
     }
     coupled = not all(joint.independent for joint in tree.joints)
     base = rigid(pseudo_inertia(tree.base_inertia))
-    armature = [joint.joint.armature for joint in tree.joints]
-    rotors = []
     driven = {body.description.name: body.index for body in bodies}
     motors = tuple(_motor(drive, driven, frames) for drive in drives if drive.joint in driven)
-    for motor in motors:
-        unit = motor.armature
-        armature[unit.body] += unit.inertia * motor.inertia
-        if motor.rotor is not None and motor.inertia:
-            rotors.append(replace(motor.rotor, inertia=motor.inertia))
+    armature, rotors = _rotors_of(motors, [joint.joint.armature for joint in tree.joints])
     lumped_armature, lumped_rotors = armature.copy(), rotors.copy()
     for i, inertia in spinning.items():
         lumped_armature[i] += inertia
@@ -252,6 +235,30 @@ def build(
         linkages,
         motors,
     )
+
+
+def _driven_by(
+    joint: TreeJoint, i: int, q_index: Sequence[int], v_index: Sequence[int]
+) -> tuple[tuple[tuple[int, float, float], ...], tuple[Speed, ...]]:
+    """Coordinates and speeds that move a joint: its own, those of its master, or none."""
+    if joint.independent:
+        q = tuple((q_index[i] + k, 1.0, 0.0) for k in range(joint.joint.nq))
+        return q, tuple(Speed(v_index[i] + k) for k in range(joint.joint.nv))
+    if joint.mimic is not None:
+        master, factor, offset = joint.mimic
+        return ((q_index[master], factor, offset),), (Speed(v_index[master], factor),)
+    return (), ()
+
+
+def _rotors_of(motors: Sequence[Motor], armature: list[float]) -> tuple[list[float], list[Rotor]]:
+    """Armature of each joint with that of its motor, and rotors that have an inertia."""
+    rotors = []
+    for motor in motors:
+        unit = motor.armature
+        armature[unit.body] += unit.inertia * motor.inertia
+        if motor.rotor is not None and motor.inertia:
+            rotors.append(replace(motor.rotor, inertia=motor.inertia))
+    return armature, rotors
 
 
 def _motor(

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from robodyn.array_types import FloatArray
+from robodyn.description.pose import inverse_pose
 from robodyn.joints import joint_kind
 from robodyn.joints.common.described import align_z
 from robodyn.joints.common.kind import JointGeometry
@@ -26,7 +27,6 @@ from robodyn.topology.spanning_tree import SpanningTree, TreeJoint
 __all__ = [
     "FrameChoice",
     "choose_frames",
-    "inverse_pose",
     "placement",
     "rotation",
     "with_parallel_axis",
@@ -257,11 +257,3 @@ def _about_z(angle: float) -> FloatArray:
 
 def _wrapped(angle: float) -> float:
     return math.remainder(angle, 2.0 * math.pi)
-
-
-def inverse_pose(X: FloatArray) -> FloatArray:
-    """``X_BA`` of ``X_AB``, shape (4, 4)."""
-    Y = np.eye(4)
-    Y[:3, :3] = X[:3, :3].T
-    Y[:3, 3] = -X[:3, :3].T @ X[:3, 3]
-    return Y

@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from robodyn.array_types import FloatArray
-from robodyn.equations.mechanism.frames import FrameChoice, inverse_pose
+from robodyn.description.pose import inverse_pose
+from robodyn.equations.mechanism.frames import FrameChoice
 from robodyn.symbolic.spatial import RigidInertia
 from robodyn.symbolic.vector import Sym3, Vec3
 from robodyn.tolerances import LUMPED_INERTIA, SYMMETRIC_INERTIA
-from robodyn.topology.spanning_tree import BodyInertia, SpanningTree
+from robodyn.topology.body_inertia import BodyInertia
+from robodyn.topology.spanning_tree import SpanningTree
 
 __all__ = ["lump", "moved", "pseudo_inertia", "rigid"]
 

@@ -15,12 +15,13 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.description import Inertia, Joint, Link, Mechanism, Pose
+from robodyn.description.pose import inverse_pose
 from robodyn.force_elements import joint_numbers
 from robodyn.joints import continuous, fixed, joint_kind, revolute, spherical
 from robodyn.joints.common.described import described_pose
 from robodyn.model.changes.edit import with_payload
 from robodyn.tolerances import INTERSECTING_AXES, MASSLESS_LINK, PERPENDICULAR_AXES
-from robodyn.topology.spanning_tree import body_inertia, inverse_pose, shift_inertia
+from robodyn.topology.body_inertia import body_inertia, shift_inertia
 
 __all__ = ["MeetingHinges", "meeting_hinges", "with_balls"]
 

@@ -8,7 +8,8 @@ from robodyn.description import Joint, Mechanism
 from robodyn.errors import InertiaError
 from robodyn.joints import joint_kind
 from robodyn.joints.common.described import described_subspace
-from robodyn.topology.spanning_tree import BodyInertia, TreeJoint, spanning_tree
+from robodyn.topology.body_inertia import BodyInertia
+from robodyn.topology.spanning_tree import TreeJoint, spanning_tree
 
 __all__ = ["massless_motions"]
 

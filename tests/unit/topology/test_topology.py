@@ -12,12 +12,10 @@ from hypothesis import strategies as st
 
 from robodyn.description import Actuator, Inertia, Joint, Link, Loop, Mechanism, Mimic, Pose
 from robodyn.errors import TopologyError, UnknownNameError
+from robodyn.topology.body_inertia import BodyInertia, inertia_about_origin, shift_inertia
 from robodyn.topology.incidence import incidence_matrix, path_matrix
 from robodyn.topology.spanning_tree import (
     FLOATING_BASE,
-    BodyInertia,
-    inertia_about_origin,
-    shift_inertia,
     spanning_tree,
 )
 

@@ -1,0 +1,53 @@
+"""Mass matrices at a posture, and joints that move no mass."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from robodyn.array_types import FloatArray
+from robodyn.description import Joint, Mechanism
+from robodyn.equations.mechanism.bodies import MechanismModel
+from robodyn.equations.mechanism.state import evaluate_joints
+from robodyn.equations.tree.composite_body import mass_matrix
+from robodyn.errors import InertiaError
+
+__all__ = ["mass_matrix_at", "massless_error", "massless_joint", "some_mass_matrix"]
+
+
+def some_mass_matrix(bodies: MechanismModel) -> FloatArray:
+    """Mass matrix in a position without symmetry, shape (nv, nv)."""
+    q: list[Any] = [0.3 + 0.1 * (k % 7) for k in range(bodies.nq)]
+    for body in bodies:
+        if body.joint.kind.coordinates.quaternion:
+            last = body.q[-1][0]
+            q[last - 3 : last + 1] = [0.1, 0.3, -0.5, math.sqrt(0.65)]
+    return mass_matrix_at(bodies, q)
+
+
+def mass_matrix_at(bodies: MechanismModel, q: Sequence[Any]) -> FloatArray:
+    """Mass matrix at a position, shape (nv, nv), without a compiler."""
+    M: Any = mass_matrix(bodies, evaluate_joints(bodies, q, [0.0] * bodies.nv))
+    return np.array(M, float).reshape(bodies.nv, bodies.nv)
+
+
+def massless_joint(bodies: MechanismModel, M: FloatArray) -> Joint | None:
+    """A joint whose speed moves no mass at all."""
+    largest = np.diag(M).max(initial=0.0)
+    for body in bodies:
+        if any(not M[s.index, s.index] > 1e-30 * largest for s in body.speeds):
+            return body.description
+    return None
+
+
+def massless_error(mechanism: Mechanism, joint: Joint) -> InertiaError:
+    """Error for a joint that moves no mass."""
+    return InertiaError(
+        f"joint {joint.name!r} moves nothing that has mass or inertia in its direction (link "
+        f"{joint.child!r} and what hangs on it): give it an <inertial>, make the joint fixed, or "
+        "load with allow_unphysical=True if no forward dynamics is wanted",
+        **mechanism.where(joint),
+    )

@@ -1,0 +1,89 @@
+"""From a description and settings to the spanning tree and the setup of the equations."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from robodyn.description import Mechanism
+from robodyn.description.couplings import branches, with_couplings
+from robodyn.description.graph_check import find_root
+from robodyn.equations.loops.closing import closure, coupled
+from robodyn.equations.loops.related import related
+from robodyn.equations.mechanism.bodies import Drive, MechanismModel, build
+from robodyn.equations.quantities.common.setup import Setup
+from robodyn.errors import UnknownNameError
+from robodyn.force_elements.ground import Ground
+from robodyn.model.actuators import rotor_drives, with_free_rotors, with_motors
+from robodyn.model.settings import Settings
+from robodyn.model.splitting import with_split_links
+from robodyn.topology.spanning_tree import SpanningTree, spanning_tree
+
+__all__ = ["drives_of", "effective_mechanism", "setup_of", "tree_of"]
+
+
+def effective_mechanism(mechanism: Mechanism, settings: Settings) -> Mechanism:
+    """What the equations are of: with free rotors as joints, and links cut in two.
+
+    What motors do to their joints is in it, where that counts; else joints have no armature.
+    """
+    mechanism = with_free_rotors(mechanism) if mechanism.rotors else mechanism
+    mechanism = with_couplings(mechanism) if mechanism.couplings else mechanism
+    mechanism = with_split_links(mechanism, movable_root=settings.base == "floating")
+    if settings.passive:
+        return with_motors(mechanism)
+    joints = tuple(replace(x, armature=0.0) for x in mechanism.joints)
+    return replace(mechanism, joints=joints)
+
+
+def tree_of(
+    mechanism: Mechanism, effective: Mechanism, settings: Settings, keep_fixed: tuple[str, ...] = ()
+) -> SpanningTree:
+    """Spanning tree from the root of the description; halves of links are none of its roots."""
+    split = any(loop.rejoins for loop in effective.loops)
+    return spanning_tree(
+        effective,
+        floating=settings.base == "floating",
+        root=find_root(mechanism) if split else None,
+        keep_fixed=keep_fixed,
+    )
+
+
+def setup_of(
+    mechanism: Mechanism, effective: Mechanism, settings: Settings, tree: SpanningTree
+) -> Setup:
+    """What the equations know of a robot; mechanisms as described and as `effective_mechanism`."""
+    bodies = build(tree, snap=settings.parallel, drives=drives_of(effective, settings))
+    closures = tuple(closure(bodies, cut, settings.parallel) for cut in tree.cuts)
+    return Setup(
+        model=bodies,
+        gravity=settings.gravity,
+        passive=settings.passive and not mechanism.relaxed,
+        friction_speed=settings.friction_speed,
+        moving=settings.base == "moving",
+        floating=settings.base == "floating",
+        link_elements=effective.link_elements,
+        closures=closures,
+        coupled=tuple(
+            coupled(bodies, coupling, *branches(mechanism, coupling))
+            for coupling in effective.couplings
+        ),
+        constraints=tuple(related(bodies, given) for given in effective.constraints),
+        cut_joint_friction=tuple(c for c in closures if c.damping or c.friction),
+        ground=_grounds(bodies, settings),
+    )
+
+
+def _grounds(bodies: MechanismModel, settings: Settings) -> tuple[Ground, ...]:
+    """The planes that resist points of links; a link that does not exist is refused."""
+    for plane in settings.ground:
+        for name, link, _ in plane.contacts:
+            if link not in bodies.frames:
+                raise UnknownNameError("link", link, bodies.frames, f"contact {name!r}")
+    return settings.ground
+
+
+def drives_of(mechanism: Mechanism, settings: Settings) -> tuple[Drive, ...]:
+    """Rotors that count; none where only rigid bodies do."""
+    if not settings.passive:
+        return ()
+    return rotor_drives(mechanism, exact=settings.rotor_model == "exact")
