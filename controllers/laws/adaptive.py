@@ -1,4 +1,4 @@
-"""Inertial parameters that a controller learns on the way [Slotine, Li 1987]."""
+"""Adaptive control: inertial parameters are estimated during the motion [Slotine, Li 1987]."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from robodyn.simulation.control.controller import State
 
 from ..support.gains import checked_call, gain
 from ..support.motor_space import motor_space
+from ..support.pickling import reduce_by_fields
 from ..support.plant import base_path, motor_speeds
-from ..support.symbols import asked, base_at, is_symbolic, times
-from ..support.travelling import made_of
+from ..support.symbols import base_at, is_symbolic, quantity, times
 from ..wrappers.wrapping import first_forces
 from .passivity_based import PassivityBased
 
@@ -35,34 +35,34 @@ Regressor = Callable[..., FloatArray]
 
 @dataclass(frozen=True, eq=False)
 class Adaptive:
-    """A passivity-based controller that learns inertial parameters from the error it makes.
+    """A passivity-based controller that adapts inertial parameters from its tracking error.
 
     The torques of `PassivityBased` are linear in the inertial parameters ``p`` of its model, by a
     matrix ``Y``. With ``s`` as it is there, the parameters change by ::
 
         p' = - adaptation Y(q, v, s, v_r')^T s
 
-    so that the energy of the error, ``s^T M s / 2``, and ``d^T d / (2 adaptation)`` of the error
-    ``d`` of the parameters together fall at the rate ``s^T gain s``: they never rise. The robot
-    comes to follow its reference, whatever the parameters become; where the reference excites them,
-    they come to the true ones.
+    With the error ``d`` of the parameters, the Lyapunov function ``s^T M s / 2 + d^T d / (2
+    adaptation)`` decreases at the rate ``s^T gain s``. The tracking error converges to zero,
+    whatever the parameters become; where the reference excites them, they converge to the true
+    ones.
 
-    It looks at the robot once a step, and parameters go on by the trapezoidal rule from one look to
-    the next. They are ``run.memory["parameters"]``.
+    Parameters are integrated from sample to sample by the trapezoidal rule. They are
+    ``run.memory["parameters"]``.
 
     Attributes
     ----------
     controller : PassivityBased
-        Of the model as it is known.
+        With the model as it is known beforehand.
     learnt : iterable of str, or mapping of str to array_like
         Names of parameters, ``"forearm.m"`` (see `Robot.parameter_names`), or of bodies, which
         stand for all ten of theirs. Or directions, shape (10 n,), multiples of which are added to
         the parameters of the model: the difference that a payload of 1 kg makes to
         `Robot.inertial_parameters`, to learn how many kg it is.
     adaptation : float or array_like, shape (m,)
-        How fast each is learnt [unit of the parameter, squared, per J].
+        Adaptation gain of each [unit of the parameter, squared, per J].
     start : array_like, shape (m,), optional
-        Where they begin. Default: as the model has them; multiples of directions at zero.
+        Initial values. Default: those of the model; zero for multiples of directions.
 
     Raises
     ------
@@ -127,23 +127,23 @@ class Adaptive:
 
     @property
     def robot(self) -> Robot:
-        """The model, as it is known before anything is learnt."""
+        """The model, with the parameters that are known beforehand."""
         return self.controller.robot
 
-    __reduce__ = made_of
+    __reduce__ = reduce_by_fields
 
     @checked_call
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
-        """What it asks for at a first sample, at time ``t`` [s], shape (..., nv) [N m, N]."""
+        """Forces at a first sample, at time ``t`` [s], shape (..., nv) [N m, N]."""
         return first_forces(self, t, q, v)
 
     def initial_state(self, sample: ControllerSample) -> State:
-        """The parameters to start from."""
+        """The initial parameters."""
         zeros = np.zeros((*sample.v.shape[:-1], len(self._first)))
         return {"parameters": self._first + zeros, "rate": zeros}
 
     def update(self, sample: ControllerSample, state: State) -> tuple[FloatArray, State]:
-        """Torques; the parameters, and how fast they change."""
+        """Torques; the parameters and their rates."""
         law, t, q, v = self.controller, sample.t, sample.q, sample.v
         s, a = law.sliding(t, q, v)
         Y = self._regressor(q, v, s, a, base_at(self._path, t), t) @ self._directions
@@ -154,7 +154,7 @@ class Adaptive:
 
 
 def _regressor(robot: Robot) -> Regressor:
-    """What the torques of `PassivityBased` are linear in the parameters by.
+    """The regressor of the torques of `PassivityBased`: their derivatives by the parameters.
 
     These torques are those of the speeds ``v`` and accelerations ``a`` of motors, less ``C(q, v)
     s``. Forces that grow with the square of speeds make ``C``, as in `motor_coriolis`: ``4 C(v) s``
@@ -181,14 +181,14 @@ def _regressor(robot: Robot) -> Regressor:
 
 
 def _reduced(robot: Robot) -> Callable[..., Any]:
-    """Regressors of motors: other joints of linkages follow their speeds and accelerations."""
+    """Regressors of the motors, whose motion determines that of the other joints of a linkage."""
     motors = list(motor_speeds(robot))
     space = motor_space(robot) if robot.nc else None
 
     def at(q: Any, v: Any, a: Any, base: Any, t: float) -> Any:
         if space is None:
             given = {"q": q, "v": v, "a": a}
-            return lambda s: s, asked(robot, "regressor", given, base, t)
+            return lambda s: s, quantity(robot, "regressor", given, base, t)
         known = space(q, v, base, t)
         E = known.follow
 
@@ -196,7 +196,7 @@ def _reduced(robot: Robot) -> Callable[..., Any]:
             return times(E, s[..., motors])
 
         given = {"q": q, "v": v, "a": follow(a) + known.rest}
-        Y = asked(robot, "regressor", given, base, t)
+        Y = quantity(robot, "regressor", given, base, t)
         found = np.zeros(Y.shape, Y.dtype)
         found[..., motors, :] = np.swapaxes(E, -1, -2) @ Y
         return follow, found

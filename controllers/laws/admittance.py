@@ -1,4 +1,4 @@
-"""A robot that is led along positions, and lets what pushes it move them."""
+"""Admittance control: a measured wrench shifts the reference of a position controller."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from robodyn.simulation.control.controller import State
 
 from ..support.gains import checked_call, gain, state_of
 from ..support.plant import base_path
-from ..support.symbols import asked, base_at
-from ..support.wrench import in_world, six
+from ..support.symbols import base_at, quantity
+from ..support.wrench import checked_wrench, in_world
 from ..wrappers.wrapping import first_forces
 from .operational_space import OperationalSpace
 
@@ -28,25 +28,25 @@ __all__ = ["Admittance"]
 
 @dataclass(frozen=True, eq=False)
 class Admittance:
-    """The reference of a frame gives way: ``inertia x'' + damping x' + stiffness x = wrench``.
+    """A reference that gives way: ``inertia x'' + damping x' + stiffness x = wrench``.
 
-    ``x`` is how far it is beside that of the position controller, in world axes, and ``wrench``
-    what a sensor measures. How stiffly the frame follows it is the position controller's matter.
+    ``x`` is the shift of the position controller's reference, in world axes, and ``wrench`` what a
+    sensor measures. The position controller determines how stiffly the frame follows.
 
-    It looks at the robot once a step, and holds the wrench until the next look, for which the
-    equation is solved exactly. ``x`` is zero at the first look; it is ``run.memory["shift"]``.
+    The wrench is held from sample to sample, for which the equation is solved exactly. ``x`` is
+    zero at the first sample; it is ``run.memory["shift"]``.
 
     Attributes
     ----------
     position : OperationalSpace
-        What leads the frame; its components, m of them, give way.
+        The position controller of the frame; its m components give way.
     wrench : callable
         (t, q, v) -> force and moment, shape (6,) [N, N m], that the surroundings exert on the frame
         about its origin in its axes.
     inertia : float or array_like, shape (m,) [kg, kg m^2]
     damping : float or array_like, shape (m,) [N s/m, N m s/rad]
     stiffness : float or array_like, shape (m,) [N/m, N m/rad]
-        Zero: it does not come back.
+        Zero: the reference does not return by itself.
 
     Raises
     ------
@@ -83,7 +83,7 @@ class Admittance:
 
     @property
     def symbolic(self) -> bool:
-        """Whether it is arithmetic only: whether the wrench says that it is."""
+        """Whether it can be called with symbols: whether the wrench can."""
         return bool(getattr(self.wrench, "symbolic", False))
 
     @property
@@ -93,16 +93,16 @@ class Admittance:
 
     @checked_call
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
-        """What it asks for at a first sample, at time ``t`` [s], shape (..., nv) [N m, N]."""
+        """Forces at a first sample, at time ``t`` [s], shape (..., nv) [N m, N]."""
         return first_forces(self, t, q, v)
 
     def initial_state(self, sample: ControllerSample) -> State:
-        """The reference where it is, and no wrench."""
+        """No shift and no wrench."""
         zeros = np.zeros((*sample.v.shape[:-1], len(self._m)))
         return {"shift": zeros, "rate": zeros, "force": zeros}
 
     def update(self, sample: ControllerSample, state: State) -> tuple[FloatArray, State]:
-        """Torques; by how much the reference gives way, how fast, and the wrench that does it."""
+        """Torques; the shift of the reference, its rate, and the wrench."""
         force = self.force(sample.t, sample.q, sample.v)
         grown = sample.function_of_dt(self._over)
         known = state["shift"], state["rate"], state["force"]
@@ -113,18 +113,18 @@ class Admittance:
 
     @checked_call
     def force(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
-        """What the sensor measures, in world axes, of the components that give way, (..., m)."""
+        """Measured wrench in world axes, the components that give way, shape (..., m)."""
         q, v = state_of(self.position.robot, q, v)
-        measured = six(self.wrench(t, q, v), t)
+        measured = checked_wrench(self.wrench(t, q, v), t)
         base = base_at(base_path(self.position.robot, self.position.base), t)
         pose = {"frame": self.position.frame}
-        X = asked(self.position.robot, "frame_pose", {"q": q}, base, t, **pose)
+        X = quantity(self.position.robot, "frame_pose", {"q": q}, base, t, **pose)
         return in_world(X[..., :3, :3], measured)[..., list(self.position.components)]
 
     def _over(self, intervals: FloatArray) -> FloatArray:
-        """What intervals, shape (n,) [s], make of ``(x, x', wrench)`` with the wrench held.
+        """Transition matrices of ``(x, x', wrench)`` over times with a held wrench.
 
-        It is of shape (n, m, 3, 3).
+        Of times, shape (n,) [s], they are of shape (n, m, 3, 3).
         """
         found = self._steps.get(float(intervals[0])) if len(intervals) == 1 else None
         if found is None:

@@ -1,4 +1,4 @@
-"""Computed torque: the robot's own dynamics make the errors linear and uncoupled."""
+"""Computed torque: inverse dynamics make the error dynamics linear and decoupled."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from robodyn.array_types import FloatArray
 from robodyn.arrays import named
 from robodyn.motion.reference import Reference
 
-from ..support.gains import at_speeds, checked_call, gain, state_of
+from ..support.gains import checked_call, checked_rates, gain, state_of
 from ..support.motor_torques import motor_torques
+from ..support.pickling import reduce_by_fields
 from ..support.plant import Base, base_path, motor_error
 from ..support.symbols import base_at, reference_at
-from ..support.travelling import made_of
 
 __all__ = ["ComputedTorque"]
 
@@ -29,13 +29,13 @@ class ComputedTorque:
     """Torques that give motors ``a_ref + damping (v_ref - v) + stiffness (q_ref - q)``.
 
     The error ``e`` of each motor then obeys ``e'' + damping e' + stiffness e = 0`` if the model is
-    right. Joints without motors get no torque: those of closed linkages move as the loops have it,
-    others, and a floating base, as they will. Where loops let motors not move independently, the
-    accelerations that fit and are nearest to these are made by torques of least norm.
+    right. Joints without motors get no torque: those of closed linkages follow from the loops,
+    others and a floating base from the dynamics. Where loops couple the motors, the nearest
+    consistent accelerations are made by torques of least norm.
 
     Of a robot with fewer motors than motions this is partial feedback linearisation [Spong 1994]:
-    collocated, or with ``controlled`` joints that other motors move, not collocated. What becomes
-    of the joints that are left is not looked at: it need not be bounded.
+    collocated, or, with ``controlled`` joints that other motors move, noncollocated. The zero
+    dynamics of the remaining joints need not be stable; they are not checked.
 
     Attributes
     ----------
@@ -88,14 +88,14 @@ class ComputedTorque:
         object.__setattr__(self, "_path", base_path(self.robot, self.base))
         object.__setattr__(self, "_torques", motor_torques(self.robot, joints))
 
-    __reduce__ = made_of
+    __reduce__ = reduce_by_fields
 
     @checked_call
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """Torques, shape (..., nv) [N m, N], at time ``t`` [s]."""
         q, v = state_of(self.robot, q, v)
         q_ref, v_ref, a_ref = reference_at(self.robot, self.reference, t)
-        v_ref = at_speeds("velocities", v_ref, self.robot.nv)
-        a_ref = at_speeds("accelerations", a_ref, self.robot.nv)
+        v_ref = checked_rates("velocities", v_ref, self.robot.nv)
+        a_ref = checked_rates("accelerations", a_ref, self.robot.nv)
         a = a_ref + self._d * (v_ref - v) + self._k * self._error(q, q_ref)
         return self._torques(q, v, a, base_at(self._path, t), t)

@@ -1,4 +1,4 @@
-"""What acts on a robot besides its motors, from the momentum that it makes."""
+"""Momentum-based disturbance observer: generalised forces that the model does not explain."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from robodyn.simulation.control.controller import INNER, State
 
 from ..support.gains import checked_call, gain, state_of
 from ..support.momentum import Balance, balance
+from ..support.pickling import reduce_by_fields
 from ..support.plant import Base, base_path, motor_mask
 from ..support.symbols import base_at
-from ..support.travelling import made_of
 from ..wrappers.wrapping import (
     first_forces,
     initial_state_of,
@@ -32,21 +32,20 @@ __all__ = ["DisturbanceObserver"]
 
 @dataclass(frozen=True, eq=False)
 class DisturbanceObserver:
-    """Another controller, less the generalised force that the model does not explain.
+    """Another controller whose forces are corrected by an estimated disturbance.
 
     The momentum ``p = M(q) v`` of the model changes by ``p' = C(q, v)^T v - g(q) + passive(q, v) +
-    tau + disturbance``. What is left of its change when all that is known is taken off goes
-    through a filter, ``r' = gain (disturbance - r)``: external forces, a payload, friction that
-    the model does not have [De Luca and Mattone 2003]. No acceleration is needed. The motors ask
-    for ``controller - r``.
+    tau + disturbance``. The residual ``r`` of this balance is a filtered disturbance, ``r' = gain
+    (disturbance - r)``: external forces, a payload, friction that the model does not have [De Luca
+    and Mattone 2003]. No acceleration is needed. The forces are ``controller - r``.
 
-    It looks at the robot once a step. Forces that acted since the last look are known, as also
-    wrappers around it and limits of the simulation leave them; what follows from the state is
-    integrated by the trapezoidal rule, and the filter exactly, for a disturbance that does not
-    change between looks. Of trees all speeds are observed, also those without a motor; of closed
-    linkages those of motors, which feel the disturbance of all joints. Of these, of robots on a
-    moving base and of those that depend on time, the change of ``p - M' v`` is taken, by the mean
-    of ``M``. The residual is ``run.memory["disturbance"]``.
+    The forces that acted since the sample before are known, also where wrappers around this one and
+    limits of the simulation cut them. Terms that depend on the state are integrated by the
+    trapezoidal rule, the filter exactly for a disturbance that is constant between samples. Of
+    trees all speeds are observed, also those without a motor; of closed linkages those of the
+    motors, on which the disturbances of all joints act. Of these, of robots on a moving base and of
+    those that depend on time, the change of ``p - M' v`` is computed with the mean of ``M``. The
+    residual is ``run.memory["disturbance"]``.
 
     Attributes
     ----------
@@ -55,7 +54,7 @@ class DisturbanceObserver:
     gain : float or array_like, shape (nv,) [1/s]
         Of the filter, ``1 / gain`` its time constant.
     compensate : bool
-        Take the residual off what the motors are asked for; if not, it is only observed.
+        Subtract the residual from the forces; if false, it is only observed.
     robot : Robot, optional
         The model. Default: that of the controller.
     base : BaseMotion or callable, optional
@@ -111,27 +110,27 @@ class DisturbanceObserver:
         object.__setattr__(self, "_motors", motor_mask(robot) * bool(self.compensate))
         object.__setattr__(self, "_path", base_path(robot, self.base))
 
-    __reduce__ = made_of
+    __reduce__ = reduce_by_fields
 
     @property
     def symbolic(self) -> bool:
-        """Whether it is arithmetic only: whether the controller in it is."""
+        """Whether it can be called with symbols: whether the controller in it can."""
         return bool(getattr(self.controller, "symbolic", False))
 
     @checked_call
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
-        """What it asks for at a first sample, at time ``t`` [s], shape (..., nv) [N m, N]."""
+        """Forces at a first sample, at time ``t`` [s], shape (..., nv) [N m, N]."""
         return first_forces(self, t, q, v)
 
     def initial_state(self, sample: ControllerSample) -> State:
-        """No disturbance, and the momentum of the robot as it is."""
+        """No disturbance, and the present momentum of the robot."""
         q, v = state_of(robot_of(self), sample.q, sample.v)
         inner = initial_state_of(self.controller, sample._replace(q=q, v=v))
         known = self._balance.at(q, v, base_at(self._path, sample.t), sample.t)
         return {"disturbance": np.zeros(v.shape, v.dtype), **known, INNER: inner}
 
     def update(self, sample: ControllerSample, state: State) -> tuple[FloatArray, State]:
-        """Forces, and the residual with the terms of the equations of motion that it is made of."""
+        """Forces; the residual, and the terms of the momentum balance."""
         q, v = state_of(robot_of(self), sample.q, sample.v)
         base = base_at(self._path, sample.t)
         at, known = self._balance.speeds, self._balance.at(q, v, base, sample.t)
@@ -144,7 +143,7 @@ class DisturbanceObserver:
 
 
 def _forgotten(h: FloatArray, gain: FloatArray) -> FloatArray:
-    """What the filter forgets in times ``h`` [s], and that as a rate, shape (n, 2, nv)."""
+    """The decay of the filter over times ``h`` [s], and the same per second, shape (n, 2, nv)."""
     time = h[:, None]
     part = -np.expm1(-gain * time)
     rate = np.where(time > 0.0, part / np.where(time > 0.0, time, 1.0), gain)

@@ -1,4 +1,4 @@
-"""The friction of joints, as a model has it, given back by their motors."""
+"""Friction compensation: motors supply what damping and friction of the model take."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from robodyn.motion.reference import Reference
 from robodyn.simulation import Controller, ControllerSample
 from robodyn.simulation.control.controller import INNER, State
 
-from ..support.gains import at_speeds, checked_call, function, state_of
+from ..support.gains import checked_call, checked_rates, function, state_of
 from ..support.plant import at_motors, motor_mask
 from ..support.symbols import dynamics, is_symbolic, reference_at
 from ..wrappers.wrapping import (
@@ -30,12 +30,12 @@ __all__ = ["FrictionCompensation"]
 
 @dataclass(frozen=True, eq=False)
 class FrictionCompensation:
-    """Another controller, and what damping and dry friction of joints with motors take.
+    """Another controller, plus the damping and dry friction of the joints with motors.
 
     The friction is that of the model, ``d v + f v / sqrt(v^2 + s^2)``, and as smooth: ``s`` is the
     ``friction_speed`` the robot was loaded with. `ComputedTorque` has the friction of its own model
-    in it already: this is for controllers that have not. It is arithmetic only, and part of the
-    compiled step if the controller in it is.
+    in it already: this is for controllers that have not. Around a symbolic controller it is part
+    of the compiled step.
 
     Attributes
     ----------
@@ -44,11 +44,11 @@ class FrictionCompensation:
     robot : Robot, optional
         The model. Default: that of the controller.
     reference : callable, optional
-        Time [s] -> position (nq,), velocity (nv,), acceleration (nv,): the friction is that at the
-        speeds wanted, which does not feed noise of measured speeds back, nor drive a joint that
-        sticks to and fro. Default: at the speeds measured.
+        Time [s] -> position (nq,), velocity (nv,), acceleration (nv,). The friction is computed at
+        its velocities, which feeds no measurement noise back and does not make a sticking joint
+        chatter. Default: at the measured velocities.
     share : float
-        Part of the friction that is given back, 0 to 1: more than there is would drive joints on.
+        Part of the friction that is compensated, 0 to 1: overcompensation is unstable.
 
     Raises
     ------
@@ -78,7 +78,7 @@ class FrictionCompensation:
         object.__setattr__(self, "_motors", motor_mask(robot))
         object.__setattr__(self, "_model", _of_joints_alone(robot))
         rest = self._model.at(0.0).neutral()
-        if not self._given_back(0.0, rest, np.ones(robot.nv)).any():
+        if not self._compensation(0.0, rest, np.ones(robot.nv)).any():
             raise SettingsError(
                 f"joints with motors of {robot.name!r} have neither damping nor friction: its "
                 "description gives none, or it was loaded with passive=False"
@@ -86,7 +86,7 @@ class FrictionCompensation:
 
     @property
     def symbolic(self) -> bool:
-        """Whether it is arithmetic only: whether the controller in it is."""
+        """Whether it can be called with symbols: whether the controller in it can."""
         return bool(getattr(self.controller, "symbolic", False))
 
     @checked_call
@@ -99,17 +99,17 @@ class FrictionCompensation:
         return {INNER: initial_state_of(self.controller, sample)}
 
     def update(self, sample: ControllerSample, state: State) -> tuple[FloatArray, State]:
-        """Forces of the controller, and what friction takes."""
+        """Forces of the controller, plus the friction."""
         robot, t = robot_of(self), sample.t
         q, v = state_of(robot, sample.q, sample.v)
         speeds = v
         if self.reference is not None:
             _, wanted, _ = reference_at(robot, self.reference, t)
-            speeds = at_motors(self._motors, at_speeds("velocities", wanted, robot.nv), v)
+            speeds = at_motors(self._motors, checked_rates("velocities", wanted, robot.nv), v)
         own, inner = update_of(self.controller, sample._replace(q=q, v=v), state[INNER])
-        return np.asarray(own + self.share * self._given_back(t, q, speeds)), {INNER: inner}
+        return np.asarray(own + self.share * self._compensation(t, q, speeds)), {INNER: inner}
 
-    def _given_back(self, t: Any, q: FloatArray, v: FloatArray) -> FloatArray:
+    def _compensation(self, t: Any, q: FloatArray, v: FloatArray) -> FloatArray:
         moving, still = (self._passive(t, q, x) for x in (v, np.zeros(np.shape(v))))
         return np.asarray(self._motors * (still - moving))
 
@@ -121,7 +121,7 @@ class FrictionCompensation:
 
 
 def _of_joints_alone(robot: Robot) -> Robot:
-    """A robot on no ground, whose base stands still."""
+    """The same robot without contacts with the ground, on a base at rest."""
     if robot.base == "moving":
         robot = robot.with_(base="fixed")
     return robot.with_(ground=()) if robot.ground else robot

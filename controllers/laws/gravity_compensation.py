@@ -1,4 +1,4 @@
-"""The robot floats: its weight is held and nothing else."""
+"""Gravity compensation: the motors hold the robot against its weight and its springs."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ __all__ = ["GravityCompensation"]
 class GravityCompensation:
     """``tau = inverse_dynamics(q, 0, 0)`` at the motors, zero elsewhere.
 
-    It holds the robot at rest where it is, against its weight and its springs. Of a floating
-    robot, it is what the motors would do if something held the base; of one with a moving base,
-    what keeps the joints still while the base moves.
+    A robot at rest stays at rest, and moves freely when it is pushed. Of a floating robot these are
+    the forces for a base that is held; of one with a moving base those that keep the joints at
+    rest while the base moves.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""A frame gives way to what pushes it as a mass on a spring and a damper does."""
+"""Impedance control: a frame responds to wrenches as a mass on a spring and a damper."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from robodyn.array_types import FloatArray
 from robodyn.simulation.control.tracing import SymbolicTime
 
 from ..support.gains import checked_call, function, gain
+from ..support.pickling import reduce_by_fields
 from ..support.plant import Base, refuse_passive
 from ..support.task_space import COMPONENTS, Reference, Task
-from ..support.travelling import made_of
-from ..support.wrench import in_world, six
+from ..support.wrench import checked_wrench, in_world
 
 __all__ = ["Impedance"]
 
@@ -26,10 +26,10 @@ __all__ = ["Impedance"]
 class Impedance:
     """Torques with which a frame obeys ``inertia e'' + damping e' + stiffness e = -wrench``.
 
-    ``e`` is what the frame lacks to its reference, and ``wrench`` what the surroundings exert on
-    it: at rest it is ``wrench / stiffness`` beside its reference [Hogan 1985]. Without ``inertia``
-    the frame keeps the one that it has, ``(J M^-1 J^T)^-1``, and nothing has to be measured. To
-    give it another one takes a sensor of forces.
+    ``e`` is reference minus frame, and ``wrench`` what the surroundings exert on it: at rest the
+    frame is ``wrench / stiffness`` away from its reference [Hogan 1985]. Without ``inertia`` the
+    frame keeps its own, ``(J M^-1 J^T)^-1``, and no measurement is needed; another inertia takes a
+    force sensor.
 
     Attributes
     ----------
@@ -109,7 +109,7 @@ class Impedance:
         if self.wrench is not None:
             function("wrench", self.wrench, "from the time [s] to force and moment, shape (6,)")
 
-    __reduce__ = made_of
+    __reduce__ = reduce_by_fields
 
     @checked_call
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
@@ -131,5 +131,5 @@ class Impedance:
     def _measured(self, t: float) -> FloatArray:
         wrench: Any = self.wrench
         if isinstance(t, SymbolicTime) and not getattr(wrench, "symbolic", False):
-            return t.sampled("wrench", lambda at: (six(wrench(at), at),), (wrench,))[0]
-        return six(wrench(t), t)
+            return t.sampled("wrench", lambda at: (checked_wrench(wrench(at), at),), (wrench,))[0]
+        return checked_wrench(wrench(t), t)

@@ -1,4 +1,4 @@
-"""A spring and a damper at every motor."""
+"""PD control of joints: a spring and a damper at every motor."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 from robodyn.motion.reference import Reference
 
-from ..support.gains import at_speeds, checked_call, gain, state_of
+from ..support.gains import checked_call, checked_rates, gain, state_of
+from ..support.pickling import reduce_by_fields
 from ..support.plant import Base, at_motors, motor_error, motor_mask
 from ..support.symbols import reference_at
-from ..support.travelling import made_of
 from .gravity_compensation import GravityCompensation
 
 __all__ = ["JointPD"]
@@ -70,13 +70,13 @@ class JointPD:
             what = "stiffness" if name == "_k" else "damping"
             object.__setattr__(self, name, motors * gain(what, value, self.robot.nv))
 
-    __reduce__ = made_of
+    __reduce__ = reduce_by_fields
 
     @checked_call
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """Torques, shape (..., nv) [N m, N], at time ``t`` [s]."""
         q, v = state_of(self.robot, q, v)
         q_ref, v_ref, _ = reference_at(self.robot, self.reference, t)
-        v_ref = at_motors(self._motors, at_speeds("velocities", v_ref, self.robot.nv))
+        v_ref = at_motors(self._motors, checked_rates("velocities", v_ref, self.robot.nv))
         tau: FloatArray = self._k * self._error(q, q_ref) + self._d * (v_ref - v)
         return tau if self._weight is None else tau + self._weight(t, q, v)

@@ -1,4 +1,4 @@
-"""The linear law of least cost near a posture at rest."""
+"""The linear-quadratic regulator (LQR) of a posture at rest."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from robodyn.tolerances import DECAYING_POLE, REST_ACCELERATION
 from ..optimal.weights import weights
 from ..support.gains import checked_call, state_of
 from ..support.linear_feedback import StateError, linear_feedback, state_error
+from ..support.pickling import reduce_by_fields
 from ..support.plant import motor_mask, motor_speeds
-from ..support.travelling import made_of
 
 __all__ = ["LQR"]
 
@@ -130,7 +130,7 @@ class LQR:
         for name, value in own.items():
             object.__setattr__(self, name, value)
 
-    __reduce__ = made_of
+    __reduce__ = reduce_by_fields
 
     @checked_call
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:

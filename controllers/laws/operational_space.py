@@ -1,4 +1,4 @@
-"""A frame follows a reference exactly, and joints have their posture as far as it lets them."""
+"""Operational-space control: a frame follows a reference, with a posture in its null space."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 
 from ..support.gains import checked_call, gain
+from ..support.pickling import reduce_by_fields
 from ..support.plant import Base
 from ..support.task_space import COMPONENTS, Reference, Shift, Task
-from ..support.travelling import made_of
 
 __all__ = ["OperationalSpace"]
 
@@ -27,11 +27,11 @@ class OperationalSpace:
 
     The error ``e`` of each component then obeys ``e'' + damping e' + stiffness e = 0`` if the model
     is right; of rotations, ``e`` is ``2 sin(angle / 2)`` along the axis that leads to the
-    reference, and the equation that of small turns. What motions of motors are left, which do not
-    accelerate the frame, obey the like equation toward the posture.
+    reference, and the equation holds for small rotations. In the null space of the frame's
+    Jacobian, the motors follow the same law toward the posture.
 
-    Of closed linkages and floating bases, motors alone act, and what they make of all other joints
-    counts in inertia and Jacobian of the frame.
+    Of closed linkages and floating bases, motors alone act; the motion of all other joints that
+    follows is part of the inertia and the Jacobian of the frame.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class OperationalSpace:
         Name of a link.
     reference : callable
         Time [s] -> position (nq,), velocity (nv,), acceleration (nv,) of joints, as of `TaskPath`:
-        the frame is wanted where they bring it.
+        the pose of the frame in these joint positions is the reference.
     stiffness : float or array_like, shape (m,) [1/s^2]
     damping : float or array_like, shape (m,), optional [1/s]
         Default: critical, ``2 sqrt(stiffness)``.
@@ -109,7 +109,7 @@ class OperationalSpace:
         object.__setattr__(self, "_k", k)
         object.__setattr__(self, "_d", gain("damping", d, task.size))
 
-    __reduce__ = made_of
+    __reduce__ = reduce_by_fields
 
     @checked_call
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:

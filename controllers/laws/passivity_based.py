@@ -1,4 +1,4 @@
-"""Torques that only ever take energy from the error, whatever the motion [Slotine, Li 1987]."""
+"""Passivity-based tracking: the energy of the error never rises [Slotine, Li 1987]."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 from robodyn.motion.reference import Reference
 
-from ..support.gains import at_speeds, checked_call, gain, state_of
+from ..support.gains import checked_call, checked_rates, gain, state_of
 from ..support.motor_space import Coriolis, motor_coriolis, motor_space
 from ..support.motor_torques import MotorTorques, motor_torques
+from ..support.pickling import reduce_by_fields
 from ..support.plant import (
     Base,
     at_motors,
@@ -27,7 +28,6 @@ from ..support.plant import (
     refuse_passive,
 )
 from ..support.symbols import base_at, reference_at
-from ..support.travelling import made_of
 
 __all__ = ["PassivityBased"]
 
@@ -91,7 +91,7 @@ class PassivityBased:
         object.__setattr__(self, "_torques", motor_torques(self.robot))
         object.__setattr__(self, "_coriolis", motor_coriolis(self.robot))
 
-    __reduce__ = made_of
+    __reduce__ = reduce_by_fields
 
     @checked_call
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
@@ -116,8 +116,8 @@ class PassivityBased:
         """``s`` and ``v_r'``, zero where there are no motors, shape (..., nv) each."""
         q, v = state_of(self.robot, q, v)
         q_ref, v_ref, a_ref = reference_at(self.robot, self.reference, t)
-        v_ref = at_motors(self._mask, at_speeds("velocities", v_ref, self.robot.nv))
-        a_ref = at_motors(self._mask, at_speeds("accelerations", a_ref, self.robot.nv))
+        v_ref = at_motors(self._mask, checked_rates("velocities", v_ref, self.robot.nv))
+        a_ref = at_motors(self._mask, checked_rates("accelerations", a_ref, self.robot.nv))
         lag = v_ref - v
         s = -self._mask * lag - self._rate * self._error(q, q_ref)
         return s, self._mask * (a_ref + self._rate * lag)

@@ -1,4 +1,4 @@
-"""The linear law of least cost along a motion."""
+"""The time-varying linear-quadratic regulator (LQR) along a motion."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ from ..support.linear_feedback import (
     slope_of_steps,
     state_error,
 )
+from ..support.pickling import reduce_by_fields
 from ..support.plant import motor_speeds
-from ..support.travelling import made_of
 from .lqr import LQR
 
 __all__ = ["TimeVaryingLQR"]
@@ -116,7 +116,7 @@ class TimeVaryingLQR:
         object.__setattr__(self, "cost_to_go", found.cost_to_go)
         object.__setattr__(self, "_after", self._held())
 
-    __reduce__ = made_of
+    __reduce__ = reduce_by_fields
 
     @checked_call
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:

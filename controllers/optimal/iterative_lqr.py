@@ -1,4 +1,4 @@
-"""Motions of least cost, by improving a motion with the best linear law near it."""
+"""Trajectory optimisation by the iterative linear-quadratic regulator (iLQR)."""
 
 from __future__ import annotations
 

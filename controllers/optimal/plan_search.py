@@ -1,4 +1,4 @@
-"""The search for a motion of least cost: steps that the best linear law near a motion makes."""
+"""Iterations of iLQR: linearise a motion, solve the Riccati recursion, search along the line."""
 
 from __future__ import annotations
 

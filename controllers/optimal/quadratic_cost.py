@@ -1,4 +1,4 @@
-"""The cost of a motion as what optimal control looks at: its value and its slopes at samples."""
+"""Costs of motions, expanded to the second order at samples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The best forces near a motion, found backwards from its end.
+"""The Riccati recursion: the optimal change of forces along a motion, backwards from its end.
 
 Along a motion a change ``z = (x, u)`` of state and forces leads to ``x' = F z`` and costs
 ``l + l_z z + 1/2 z^T L z``. With the cost to go ``s x + 1/2 x^T S x`` after the step, what follows

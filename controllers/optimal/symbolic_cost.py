@@ -1,4 +1,4 @@
-"""The cost of a motion by any formulas: they are written down once, and differentiated."""
+"""Costs of motions given by formulas, which are traced once and differentiated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What torques a path takes of a robot, and which it may have."""
+"""Torques that motion along a path needs, and their limits."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from ..support.motor_torques import motor_torques
 from ..support.plant import motor_mask, refuse_passive
 from .profile import limit
 
-__all__ = ["PathTorques", "check_closed", "path_torques", "too_heavy", "torque_limits"]
+__all__ = ["PathTorques", "check_closed", "path_torques", "torque_limits", "torque_too_small"]
 
 #: (q, v, a) -> tau, each over all joints, a row an instant.
 PathTorques = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
 
 
 def path_torques(robot: Robot) -> PathTorques:
-    """What torques the joints of a robot take: of a closed linkage, those of its motors alone.
+    """The function from motion to joint torques: of a closed linkage, those of its motors alone.
 
     For a position they are linear in accelerations, and but for friction in squares of speeds.
     """
@@ -106,14 +106,16 @@ def check_closed(robot: Robot, times: FloatArray, q: FloatArray) -> None:
         )
 
 
-def too_heavy(robot: Robot, times: FloatArray, q: FloatArray, effort: FloatArray) -> PathError:
-    """What to raise where torques do not suffice to rest: of the instant that takes most."""
+def torque_too_small(
+    robot: Robot, times: FloatArray, q: FloatArray, effort: FloatArray
+) -> PathError:
+    """The error where torques do not suffice even at rest, at the instant that needs most."""
     tau = np.abs(path_torques(robot)(q, 0.0 * q, 0.0 * q))
     row, k = np.unravel_index(int((tau - effort).argmax()), tau.shape)
     joint = speed_names(robot)[k]
     return PathError(
         f"at t = {times[row]:.6g} s of the reference joint {joint!r} takes {tau[row, k]:.4g} N m "
-        f"or N at rest, and may have {effort[k]:.4g}: no slowness helps",
+        f"or N at rest, and its limit is {effort[k]:.4g}: no slower motion helps",
         time=float(times[row]),
         joint=joint,
     )

@@ -1,4 +1,4 @@
-"""The way along a straight line under limits: powers of time, switched on one after the other."""
+"""Velocity profiles along straight lines under limits: piecewise polynomials of time."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ __all__ = ["Profile", "Through", "check_reference", "duration_of", "limit", "thr
 
 @dataclass(frozen=True)
 class Profile:
-    """A way from 0 to 1 whose highest rate is piecewise constant.
+    """A motion from 0 to 1 whose highest derivative is piecewise constant.
 
-    Each part adds what is gone in it: of powers of the time since the start, which would nearly
-    cancel, nothing would be left where short parts follow a long one.
+    Each part adds its own displacement. Powers of the time since the start would cancel and lose
+    all digits where short parts follow a long one.
 
     Attributes
     ----------
@@ -38,11 +38,11 @@ class Profile:
 
     @property
     def duration(self) -> float:
-        """When it has arrived [s]."""
+        """Time from start to end [s]."""
         return sum(length for length, _ in self.parts)
 
     def at(self, t: float) -> tuple[Any, Any, Any]:
-        """The way, its rate and the rate of that, at a time [s] in numbers or symbols."""
+        """Position and its first two derivatives at a time [s], in numbers or symbols."""
         start, speed, acceleration, before = 0.0, 0.0, 0.0, 0.0
         s: Any = 0.0
         ds: Any = 0.0
@@ -69,14 +69,14 @@ class Profile:
 
 
 def _begun(since: Any, T: float) -> Any:
-    """Zero before an instant, and one from then on."""
+    """A unit step: zero before an instant, and one from then on."""
     ahead = between_zero_and_one(-since / T)
     return 1.0 - ahead / (ahead + QUOTIENT_FLOOR)
 
 
 @dataclass(frozen=True, eq=False)
-class Way:
-    """A straight line from one position to another, begun at a time."""
+class Segment:
+    """Motion along a straight line from one position, from a start time on."""
 
     start: float
     step: FloatArray
@@ -93,20 +93,20 @@ class Through:
     Attributes
     ----------
     waypoints : ndarray, shape (m, n) [rad, m]
-    ways : tuple of Way
+    segments : tuple of Segment
     duration : float [s]
         When it arrives at the last waypoint.
     """
 
     waypoints: FloatArray
-    ways: tuple[Way, ...]
+    segments: tuple[Segment, ...]
     duration: float
 
     def __call__(self, t: float) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Position, velocity and acceleration at a time [s], each of shape (n,)."""
         n = self.waypoints.shape[1]
         q, v, a = self.waypoints[0] + 0.0, np.zeros(n), np.zeros(n)
-        for way in self.ways:
+        for way in self.segments:
             s, ds, dds = way.profile.at(t - way.start)
             q, v, a = q + way.step * s, v + way.step * ds, a + way.step * dds
         return q, v, a
@@ -138,7 +138,7 @@ def through(
             continue
         moving = step != 0.0
         most = [float((x[moving] / np.abs(step[moving])).min()) for x in largest]
-        found.append(Way(time, step, make(*most)))
+        found.append(Segment(time, step, make(*most)))
         time += found[-1].profile.duration
     return Through(points, tuple(found), time)
 

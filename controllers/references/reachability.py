@@ -1,4 +1,4 @@
-"""The greatest speeds along a path within limits: TOPP-RA, by the package toppra (an extra)."""
+"""Time-optimal path parameterisation by TOPP-RA, from the package toppra (an extra)."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ __all__ = ["Way", "quickest"]
 #: Positions at places along a way, and their first and second rates.
 Way = tuple[Callable[..., FloatArray], Callable[..., FloatArray], Callable[..., FloatArray]]
 
-#: Friction depends on the speed that is looked for: how often it is looked for, and to which part.
+#: Friction depends on the speed, which is found by iteration: most iterations, and their precision.
 ROUNDS, PRECISION = 12, 1e-3
 
 
 def quickest(
     s: FloatArray, way: Way, limits: dict[str, FloatArray], robot: Robot | None
 ) -> tuple[FloatArray, FloatArray]:
-    """Speeds along the way at points, and the acceleration between each and the next."""
+    """The greatest speeds along the path at points, and the accelerations between them."""
     motion = tuple(f(s) for f in way)
     speeds = np.zeros(len(s))
     rates = np.zeros(len(s) - 1)

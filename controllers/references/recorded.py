@@ -19,7 +19,7 @@ from ..support.gains import checked_call
 
 __all__ = ["Recorded"]
 
-#: How much faster than any speed in a record a joint may be between two samples.
+#: Ratio of a mean speed between two samples to the largest recorded speed that counts as a jump.
 FASTER = 1.5
 
 

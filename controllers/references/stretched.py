@@ -1,4 +1,4 @@
-"""The same way in more time: until limits hold."""
+"""Uniform time scaling of a reference, by a given factor or until limits hold."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from ..support.gains import checked_call
 from .path_torques import (
     check_closed,
     path_torques,
-    too_heavy,
     torque_limits,
+    torque_too_small,
 )
 from .profile import check_reference, duration_of, limit
 
-__all__ = ["Stretched", "slowness"]
+__all__ = ["Stretched", "time_scale_within"]
 
-#: Times at which limits are looked at.
+#: Instants at which limits are checked.
 LOOKS = 1001
 #: The largest factor that is tried.
 LONGEST = 1e6
@@ -35,14 +35,14 @@ LONGEST = 1e6
 
 @dataclass(frozen=True, eq=False)
 class Stretched:
-    """Another reference, all of it slower by one factor.
+    """Another reference with its time scaled by one factor: the same path, uniformly slower.
 
     Attributes
     ----------
     reference : callable
         Time [s] -> position, velocity, acceleration, for joints whose coordinates add.
     factor : float
-        By which it takes longer; less than one: faster.
+        Of the duration: more than one is slower, less than one faster.
 
     Raises
     ------
@@ -64,7 +64,7 @@ class Stretched:
 
     @property
     def symbolic(self) -> bool:
-        """It is arithmetic only if what it stretches is."""
+        """Whether it can be called with symbols: whether the scaled reference can."""
         return bool(getattr(self.reference, "symbolic", False))
 
     @checked_call
@@ -86,7 +86,7 @@ class Stretched:
         robot: Robot | None = None,
         torque: ArrayLike | None = None,
     ) -> Stretched:
-        """As fast as limits allow, at a thousand instants evenly spread.
+        """The fastest uniform time scaling within limits, at a thousand evenly spaced instants.
 
         Parameters
         ----------
@@ -110,8 +110,9 @@ class Stretched:
         ActuationError
             For a closed linkage whose motors do not set all of its motions, each by one.
         PathError
-            Where no slowness lets torques hold: gravity alone is too much. Where the reference
-            jumps, its rates are those of something else, or it leaves loops open.
+            Where torques do not suffice at any speed, as gravity alone is too much. Where the
+            reference jumps, its velocity is not the derivative of its position, or it leaves loops
+            open.
         """
         times = np.linspace(0.0, duration_of(duration), LOOKS)
         check_reference("reference", reference)
@@ -131,23 +132,23 @@ class Stretched:
         columns = range(v.shape[-1])
         names = [str(k) for k in columns] if robot is None else speed_names(robot)
         check_continuous(reference, times, lambda x, y: y - x, columns, names)
-        factor = slowness((times, q, v, a), velocity, acceleration, robot, torque)
+        factor = time_scale_within((times, q, v, a), velocity, acceleration, robot, torque)
         if not factor > 0.0:
             raise SettingsError(
-                "nothing bounds how fast the reference may be: it stands still, or no limit is "
+                "nothing bounds the speed of the reference: it stands still, or no limit is "
                 "given; give velocity=, acceleration= or robot="
             )
         return cls(reference, factor)
 
 
-def slowness(
+def time_scale_within(
     motion: tuple[FloatArray, ...],
     velocity: ArrayLike | None,
     acceleration: ArrayLike | None,
     robot: Robot | None,
     torque: ArrayLike | None,
 ) -> float:
-    """By what factor a motion has to take longer to be within limits; less than one: it need not.
+    """The factor of time that brings a motion to its limits; less than one: it is within them.
 
     Parameters
     ----------
@@ -171,7 +172,7 @@ def slowness(
 def _for_torques(
     robot: Robot, motion: tuple[FloatArray, ...], effort: FloatArray, least: float
 ) -> float:
-    """The smallest factor, and not below another one, with which torques hold."""
+    """The smallest factor, at least a given one, with which torques are within limits."""
     times, q, v, a = motion
     torques = path_torques(robot)
 
@@ -183,7 +184,7 @@ def _for_torques(
     while (over(high) > 0.0).any():
         high *= 2.0
         if high > LONGEST:
-            raise too_heavy(robot, times, q, effort)
+            raise torque_too_small(robot, times, q, effort)
     low = least or 1.0 / LONGEST
     if least and not (over(least) > 0.0).any():
         return least

@@ -25,7 +25,7 @@ POSES = 101
 
 @dataclass(frozen=True, eq=False)
 class TaskPath:
-    """Joint positions along which a frame passes through poses, at rest at both ends.
+    """Joint positions in which a frame passes through given poses, at rest at both ends.
 
     The joint positions of poses are found beforehand by inverse kinematics, each from the one
     before; between them is a spline. `line` and `arc` make the poses.

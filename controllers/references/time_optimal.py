@@ -1,4 +1,4 @@
-"""Along a path in the least time."""
+"""Time-optimal motion along a path."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from ..support.linear_feedback import is_flat
 from .path_torques import (
     check_closed,
     path_torques,
-    too_heavy,
     torque_limits,
+    torque_too_small,
 )
 from .profile import check_reference, limit
 from .reachability import Way, quickest
-from .stretched import slowness
+from .stretched import time_scale_within
 
 __all__ = ["TimeOptimal"]
 
@@ -42,37 +42,36 @@ CORNER = 1e-2
 SHORTEST = 1e-3
 #: How often there may be twice as many points, and the stretch at which there are enough.
 REFINED, ENOUGH = 3, 1.01
-#: Where limits are looked at between two points, as parts of the time between them.
+#: Where limits are checked between two points, as parts of the time between them.
 LOOKS = np.linspace(1e-6, 1.0 - 1e-6, 33)
 
 
 @dataclass(frozen=True, eq=False)
 class TimeOptimal:
-    """The quickest motion along a path, from rest to rest, within limits.
+    """The fastest motion along a path, from rest to rest, within limits.
 
-    What is followed of ``path`` is its way, and not its timing. Between points that are evenly
-    spread along the way, the acceleration along it is constant [H. Pham, Q.-C. Pham, A new approach
-    to time-optimal path parameterization based on reachability analysis, 2018]. Where limits are
-    passed in between there are more points, and all of it is stretched by the little that is still
-    missing.
+    Only the geometry of ``path`` is used, not its timing. Between points that are evenly spaced
+    along the path, the acceleration along it is constant [H. Pham, Q.-C. Pham, A new approach to
+    time-optimal path parameterization based on reachability analysis, 2018]. Where limits are
+    exceeded between points, more points are taken, and a uniform time scaling removes what remains.
 
     Attributes
     ----------
     path : callable
-        Time [s] -> position, velocity, acceleration, for joints whose coordinates add. Velocities
-        are looked at for their direction alone.
+        Time [s] -> position, velocity, acceleration, for joints whose coordinates add. Of
+        velocities only the direction is used.
     length : float [s]
         When the path ends.
     velocity, acceleration : float or array_like, shape (n,), optional
         Largest of each joint.
     robot : Robot, optional
-        That has to follow, with a fixed base; its friction counts. Of a closed linkage the path
-        gives all joints, and torques are those of its motors.
+        That has to follow, with a fixed base; its friction is part of the torques. For a closed
+        linkage the path gives all joints, and torques are those of its motors.
     torque : float or array_like, shape (nv,), optional [N m, N]
         Largest of each joint of the robot. Default: what its joints and motors allow, if ``robot``
         is given.
     points : int
-        At first; up to eight times as many where the way turns sharply.
+        Initial number of points; up to eight times as many where the path bends sharply.
     duration : float [s]
         When it arrives.
 
@@ -81,12 +80,13 @@ class TimeOptimal:
     MissingExtraError
         Without toppra (extra ``toppra``).
     SettingsError
-        Without limits, for a path that stands still, and for a robot that cannot be asked.
+        Without limits, for a path that stands still, and for a robot whose torques do not follow
+        from the path, as `Stretched.within`.
     ActuationError
         For a closed linkage whose motors do not set all of its motions, each by one.
     PathError
         Where the path has a corner, which cannot be passed without stopping, where torques do not
-        suffice however slow it is, where it leaves loops open, and where velocities are not along
+        suffice at any speed, where it leaves loops open, and where velocities are not tangent to
         it, as of planar joints.
     """
 
@@ -129,7 +129,7 @@ class TimeOptimal:
                 break
 
     def _found(self, length: float, points: int) -> float:
-        """Find the motion with so many points, and by what factor it had to be stretched."""
+        """Find the motion with so many points; the factor by which its time had to be scaled."""
         at, s, way = _smooth_way(self.path, length, points)
         object.__setattr__(self, "_way", way)
         limits = self._limits(way[0](0.0).size)
@@ -138,24 +138,24 @@ class TimeOptimal:
             check_closed(self.robot, at, q)
             weight = np.abs(path_torques(self.robot)(q, 0.0 * q, 0.0 * q))
             if (weight > limits["torque"]).any():
-                raise too_heavy(self.robot, at, q, limits["torque"])
+                raise torque_too_small(self.robot, at, q, limits["torque"])
         speeds, rates = quickest(s, way, limits, self.robot)
         self._set(s, speeds, rates)
-        needed = slowness(
-            self._looked_at(), self.velocity, self.acceleration, self.robot, self.torque
+        needed = time_scale_within(
+            self._between_points(), self.velocity, self.acceleration, self.robot, self.torque
         )
         slower = max(1.0, needed)
         self._set(s, speeds / slower, rates / slower**2)
         return slower
 
     def _set(self, s: FloatArray, speeds: FloatArray, rates: FloatArray) -> None:
-        """The motion that passes points of the way with these speeds."""
+        """Set the motion that passes points of the path at these speeds."""
         times = np.concatenate([[0.0], np.cumsum(2.0 * np.diff(s) / (speeds[1:] + speeds[:-1]))])
         object.__setattr__(self, "_steps", (times, s, speeds, rates))
         object.__setattr__(self, "duration", float(times[-1]))
 
-    def _looked_at(self) -> tuple[FloatArray, ...]:
-        """Times, positions, velocities, accelerations at instants between all points."""
+    def _between_points(self) -> tuple[FloatArray, ...]:
+        """Times, positions, velocities and accelerations at instants between all points."""
         times, s, speeds, rates = self._steps
         since = LOOKS * np.diff(times)[:, None]
         ds = speeds[:-1, None] + rates[:, None] * since
@@ -164,7 +164,7 @@ class TimeOptimal:
         return (times[:-1, None] + since).ravel(), *motion
 
     def _at(self, s: FloatArray, ds: FloatArray, dds: FloatArray) -> tuple[FloatArray, ...]:
-        """Position, velocity, acceleration at places, passed so fast."""
+        """Position, velocity and acceleration at arc lengths, from speed and acceleration there."""
         q, dq, ddq = (f(s) for f in self._way)
         return q, dq * ds[..., None], ddq * ds[..., None] ** 2 + dq * dds[..., None]
 
@@ -201,7 +201,7 @@ def _check_coordinates(path: Reference, length: float) -> None:
     ShapeError
         For other numbers of coordinates than of speeds.
     PathError
-        For velocities that lead elsewhere than positions, as those of planar joints.
+        For velocities that are not tangent to the path, as those of planar joints.
     """
     made: Any = path
     while made is not None:
@@ -209,11 +209,11 @@ def _check_coordinates(path: Reference, length: float) -> None:
         if isinstance(robot, Robot) and not is_flat(robot):
             raise SettingsError(
                 f"the path is of {robot.name!r}, and {robot.name!r} has joints whose coordinates "
-                "do not add: a way along them is not known"
+                "do not add: a time-optimal motion is found for joints whose coordinates add"
             )
         made = getattr(made, "reference", None)
     q, v, _ = (np.shape(x) for x in path(0.0))
-    if v and q != v:  # numbers stand for rates that nobody looks at
+    if v and q != v:  # a number stands for a velocity that is not used
         raise ShapeError(
             f"the path gives positions {q} and velocities {v}, expected one shape (n,), of joints "
             "whose coordinates add",
@@ -225,7 +225,7 @@ def _check_coordinates(path: Reference, length: float) -> None:
 
 
 def _check_directions(path: Reference, length: float) -> None:
-    """Refuse velocities that lead elsewhere than positions; how large they are is of no account.
+    """Refuse velocities that are not tangent to the path; their size does not matter.
 
     Raises
     ------
@@ -243,18 +243,19 @@ def _check_directions(path: Reference, length: float) -> None:
             raise PathError(
                 f"the velocity of the path at t = {t:.6g} s is {v}, and its positions change "
                 f"along {way}; velocities of planar joints are in axes that turn, where limits of "
-                "coordinates are none of theirs: a way is known of joints whose coordinates add",
+                "coordinates do not apply: a time-optimal motion is found for joints whose "
+                "coordinates add",
                 time=t,
             )
 
 
 def _smooth_way(path: Reference, length: float, points: int) -> tuple[FloatArray, FloatArray, Way]:
-    """When a path passes points, their places along it, and a smooth path over these places."""
+    """Times at evenly spaced points of a path, their arc lengths, and a spline over arc length."""
     times = np.linspace(0.0, length, FINER * (points - 1) + 1)
     fine = checked("path", [path(t)[0] for t in times.tolist()], None, None)
     gone = _lengths(fine)
     if not gone[-1] > 0.0:
-        raise SettingsError("the path stands still: there is no time to gain")
+        raise SettingsError("the path stands still: it has no length")
     at = np.interp(np.linspace(0.0, gone[-1], points), gone, times)
     rows = np.array([path(t)[0] for t in at.tolist()], float)
     s, steps = _lengths(rows), np.diff(rows, axis=0)

@@ -1,4 +1,4 @@
-"""How a frame lies beside another, and how well motors move it."""
+"""Rotation errors of frames, distance of Jacobians from singularity, and components of frames."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from robodyn.tolerances import HALF_TURN_ROOT_FLOOR
 
 from .symbols import is_symbolic
 
-__all__ = ["components", "mobility", "turning"]
+__all__ = ["components", "mobility", "rotation_error"]
 
 
 def mobility(J: FloatArray) -> FloatArray:
@@ -26,7 +26,7 @@ def mobility(J: FloatArray) -> FloatArray:
         return np.asarray(np.sum(values**-2.0, axis=-1) ** -0.5)
 
 
-def turning(X: FloatArray, goal: FloatArray) -> FloatArray:
+def rotation_error(X: FloatArray, goal: FloatArray) -> FloatArray:
     """``2 sin(angle / 2)`` along the axis about which a frame turns to another, in world axes."""
     E = goal[..., :3, :3] @ np.swapaxes(X[..., :3, :3], -1, -2)
     axis: Any = 0.5 * np.stack([

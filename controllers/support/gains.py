@@ -1,4 +1,4 @@
-"""What controllers are made of, checked once, and what they are given and return, at each call."""
+"""Checks of gains, once, and of what controllers and references are given and return."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from robodyn.arrays import number, numbers
 from robodyn.simulation.control.tracing import SymbolicTime
 from robodyn.symbolic.scalar import Scalar
 
-__all__ = ["at_speeds", "checked_call", "function", "gain", "state_of", "wanted"]
+__all__ = ["checked_call", "checked_rates", "checked_reference", "function", "gain", "state_of"]
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -66,7 +66,7 @@ def function(name: str, given: Any, of: str) -> None:
 
 
 def state_of(robot: Robot, q: ArrayLike, v: ArrayLike) -> tuple[FloatArray, FloatArray]:
-    """A state as arrays, if a controller's model can have it.
+    """A state as arrays, if it has the sizes of a controller's model.
 
     Raises
     ------
@@ -84,7 +84,7 @@ def state_of(robot: Robot, q: ArrayLike, v: ArrayLike) -> tuple[FloatArray, Floa
     return np.asarray(q), np.asarray(v)
 
 
-def wanted(given: Any, nq: int, t: Any) -> tuple[FloatArray, FloatArray, FloatArray]:
+def checked_reference(given: Any, nq: int, t: Any) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Position, velocity and acceleration that a reference returned at time ``t`` [s].
 
     Raises
@@ -124,8 +124,8 @@ def _symbols(x: NDArray[Any]) -> bool:
     return x.dtype.kind == "O" and all(hasattr(type(y), "__truediv__") for y in x.flat)
 
 
-def at_speeds(name: str, given: FloatArray, nv: int) -> FloatArray:
-    """What a reference gives for each speed, as it is.
+def checked_rates(name: str, given: FloatArray, nv: int) -> FloatArray:
+    """Velocities or accelerations of a reference, one a speed.
 
     Raises
     ------

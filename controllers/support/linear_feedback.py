@@ -1,4 +1,4 @@
-"""Forces that are linear in what a state is off from a wanted one."""
+"""Linear state feedback, also where coordinates do not add."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ def slope_of_steps(robot: Robot) -> StepSlope | None:
 
 
 def state_error(robot: Robot) -> StateError:
-    """The function ``(q, v, q_ref, v_ref) -> x``: what states are off, shape (..., 2 nv).
+    """The function ``(q, v, q_ref, v_ref) -> x``, the errors of states, shape (..., 2 nv).
 
-    It is the motion from the wanted position, and the difference of speeds.
+    These are the displacement from the reference position and the difference of velocities.
     """
     if is_flat(robot):
         return lambda q, v, q_ref, v_ref: np.concatenate([q - q_ref, v - v_ref], axis=-1)

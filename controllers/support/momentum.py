@@ -1,4 +1,4 @@
-"""What forces have changed the momentum of a robot between two looks, from the motion they made."""
+"""The impulse of all forces between two samples, from the change of momentum."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from robodyn.array_types import FloatArray
 
 from .motor_space import joint_space, motor_space
 from .plant import motor_speeds
-from .symbols import asked, times
+from .symbols import quantity, times
 
 __all__ = ["Balance", "balance"]
 
 
 class Balance(Protocol):
-    """Compares the motion from one look to the next with the model.
+    """The momentum balance of a model from one sample to the next.
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class Balance(Protocol):
     speeds: list[int]
 
     def at(self, q: FloatArray, v: FloatArray, base: Any, t: float) -> dict[str, FloatArray]:
-        """What has to be known of a look; the base as `symbols.base_at` gives it."""
+        """The terms of the balance at a sample; the base as `symbols.base_at` gives it."""
 
     def impulse(
         self, before: Mapping[str, FloatArray], now: Mapping[str, FloatArray], h: Any
@@ -38,10 +38,11 @@ class Balance(Protocol):
 
 
 def balance(robot: Robot) -> Balance:
-    """That of a robot: the momentum of trees, and the inertia that motors of others feel.
+    """The balance of a robot: momentum of trees, inertia at the motors of other robots.
 
-    Both take for linear between looks what follows from the state. Momentum, which needs the
-    Coriolis matrix of a tree that depends on nothing but its state, is some five times nearer.
+    Both take terms that depend on the state for linear between samples. Momentum, which needs the
+    Coriolis matrix of a tree that depends on nothing but its state, is some five times more
+    accurate.
 
     Raises
     ------
@@ -63,22 +64,22 @@ class _Momentum:
     def at(self, q: FloatArray, v: FloatArray, base: Any, t: float) -> dict[str, FloatArray]:
         """Momentum, and what changes it besides forces, shape (..., nv)."""
         robot = self._robot
-        M = asked(robot, "mass_matrix", {"q": q}, None, t)
-        C = asked(robot, "coriolis_matrix", {"q": q, "v": v}, None, t)
-        rest = asked(robot, "passive_forces", {"q": q, "v": v}, None, t)
-        rest = rest - asked(robot, "gravity_forces", {"q": q}, None, t)
+        M = quantity(robot, "mass_matrix", {"q": q}, None, t)
+        C = quantity(robot, "coriolis_matrix", {"q": q, "v": v}, None, t)
+        rest = quantity(robot, "passive_forces", {"q": q, "v": v}, None, t)
+        rest = rest - quantity(robot, "gravity_forces", {"q": q}, None, t)
         return {"momentum": times(M, v), "rest": times(np.swapaxes(C, -1, -2), v) + rest}
 
     def impulse(
         self, before: Mapping[str, FloatArray], now: Mapping[str, FloatArray], h: Any
     ) -> FloatArray:
-        """What neither gravity nor the motion itself explains."""
+        """Change of momentum that neither gravity nor the motion itself explains."""
         known = 0.5 * h * (before["rest"] + now["rest"])
         return np.asarray(now["momentum"] - before["momentum"] - known)
 
 
 class _Inertia:
-    """``M w' + h`` is force, with the inertia that motors of a linkage feel."""
+    """``M w' + h`` is force, with the inertia at the motors of a linkage."""
 
     def __init__(self, robot: Robot) -> None:
         self.speeds = [*motor_speeds(robot)] if robot.nc else [*range(robot.nv)]

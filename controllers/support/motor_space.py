@@ -1,4 +1,4 @@
-"""The robot as its motors feel it: joints without motors follow from the motion of those with."""
+"""Equations of motion reduced to the motors: the motion of other joints follows from theirs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from robodyn.codegen import Function
 from robodyn.simulation.loads.driven_joints import independent
 
 from .plant import motor_speeds
-from .symbols import asked, dynamics, is_symbolic, times
+from .symbols import dynamics, is_symbolic, quantity, times
 
 __all__ = ["AtState", "Coriolis", "MotorSpace", "joint_space", "motor_coriolis", "motor_space"]
 
@@ -76,8 +76,8 @@ def joint_space(robot: Robot) -> AtState:
     """The same over all speeds of a tree, as if each had a motor."""
 
     def at(q: FloatArray, v: FloatArray, base: Any, t: float) -> MotorSpace:
-        M = asked(robot, "mass_matrix", {"q": q}, None, t)
-        h = asked(robot, "bias_forces", {"q": q, "v": v}, base, t)
+        M = quantity(robot, "mass_matrix", {"q": q}, None, t)
+        h = quantity(robot, "bias_forces", {"q": q, "v": v}, base, t)
         return MotorSpace(M, h, np.eye(robot.nv), np.zeros(robot.nv))
 
     return at

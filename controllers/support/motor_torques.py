@@ -1,4 +1,4 @@
-"""Torques of motors, and of nothing else, that give the motors the accelerations wanted."""
+"""Inverse dynamics with motors alone: torques for desired accelerations of the motors."""
 
 from __future__ import annotations
 

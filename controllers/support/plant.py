@@ -1,4 +1,4 @@
-"""What a controller has to know of its robot: where motors act, and how the base moves."""
+"""Where motors act on a robot, and how its base moves."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ Base = BaseMotion | Callable[[float], BaseMotion]
 
 
 def motor_speeds(robot: Robot) -> tuple[int, ...]:
-    """Where the joints with motors stand in v, ascending."""
+    """Indices of the joints with motors in v, ascending."""
     return speeds_of(robot, robot.actuated_joints)
 
 
 def speeds_of(robot: Robot, joints: Iterable[str]) -> tuple[int, ...]:
-    """Where some joints stand in v, ascending."""
+    """Indices of some joints in v, ascending."""
     moved = [robot.joints[name].v for name in joints]
     return tuple(sorted({k for at in moved for k in range(at.start, at.stop)}))
 
@@ -47,7 +47,7 @@ def motor_mask(robot: Robot) -> FloatArray:
 
 
 def at_motors(mask: FloatArray, wanted: FloatArray, others: FloatArray | float = 0.0) -> FloatArray:
-    """What is wanted of joints with motors, and of all others something else, whatever is wanted.
+    """One array at the speeds of joints with motors, and another one at all others.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What controllers ask for, in numbers or in symbols."""
+"""Quantities of robots, references and bases for controllers, in numbers or in symbols."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from robodyn.motion.reference import Reference
 from robodyn.simulation.control.tracing import SymbolicTime, Untraceable, inlined
 from robodyn.symbolic.scalar import sqrt
 
-from .gains import wanted
+from .gains import checked_reference
 
 __all__ = [
-    "asked",
     "base_at",
     "cut",
     "difference",
     "dynamics",
     "is_symbolic",
+    "quantity",
     "reference_at",
     "times",
 ]
@@ -36,14 +36,16 @@ def is_symbolic(x: Any) -> bool:
 def reference_at(
     robot: Robot, reference: Reference, t: float
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Position, velocity and acceleration that are wanted at a time."""
+    """Position, velocity and acceleration of a reference at a time."""
     if not isinstance(t, SymbolicTime):
-        return wanted(reference(t), robot.nq, t)
+        return checked_reference(reference(t), robot.nq, t)
     if getattr(reference, "symbolic", False):
-        found = wanted(reference(t), robot.nq, t)
+        found = checked_reference(reference(t), robot.nq, t)
     else:
         of = (reference,)
-        found = t.sampled("reference", lambda at: wanted(reference(at), robot.nq, at), of)
+        found = t.sampled(
+            "reference", lambda at: checked_reference(reference(at), robot.nq, at), of
+        )
     if max(map(np.ndim, found)) > 1:
         raise Untraceable
     return found
@@ -62,7 +64,7 @@ def base_at(path: BasePath | None, t: float) -> BaseMotion | Mapping[str, Array]
     return dict(zip(names, t.sampled("base", parts, (path,)), strict=True))
 
 
-def asked(
+def quantity(
     robot: Robot,
     name: str,
     arrays: Mapping[str, FloatArray],
@@ -70,7 +72,7 @@ def asked(
     t: float,
     **options: Any,
 ) -> FloatArray:
-    """What the method of that name gives, of one output, in numbers or in symbols.
+    """A quantity of a robot, by the name of its method, in numbers or in symbols.
 
     Arguments as for `dynamics`; the base is `None` for what does not depend on it.
     """
@@ -135,7 +137,7 @@ def times(A: FloatArray, x: FloatArray) -> FloatArray:
 
 
 def cut(x: FloatArray, most: FloatArray) -> FloatArray:
-    """Numbers or symbols, or the nearest with ``-most <= x <= most``; those within as they are.
+    """Numbers or symbols clipped to ``-most <= x <= most``; those within stay as they are.
 
     Parameters
     ----------
@@ -148,7 +150,7 @@ def cut(x: FloatArray, most: FloatArray) -> FloatArray:
 
 
 def _size(x: FloatArray) -> FloatArray:
-    """Numbers or symbols without their sign; among symbols there may be numbers, as zeros."""
+    """Absolute values of numbers or symbols; among symbols there may be numbers, as zeros."""
     if x.dtype == object:
         return np.array([sqrt(y * y) for y in x], object)
     return np.asarray(np.sqrt(x * x))

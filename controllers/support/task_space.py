@@ -1,4 +1,4 @@
-"""The motion of a frame, and torques of motors that give it an acceleration."""
+"""The dynamics of a frame in operational space, and torques that accelerate it."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from robodyn.symbolic.guarded import if_not_negative
 from robodyn.tolerances import MOVING_FRAME, QUOTIENT_FLOOR
 
 from .frames import components as rows_of
-from .frames import mobility, turning
-from .gains import at_speeds, function, gain, state_of
+from .frames import mobility, rotation_error
+from .gains import checked_rates, function, gain, state_of
 from .motor_space import MotorSpace, motor_space
 from .plant import Base, base_path, motor_error, motor_speeds
-from .symbols import asked, base_at, is_symbolic, reference_at, times
+from .symbols import base_at, is_symbolic, quantity, reference_at, times
 
 __all__ = ["COMPONENTS", "Reference", "Shift", "Task", "TaskState"]
 
@@ -41,7 +41,7 @@ POSTURES = 5
 
 @dataclass(frozen=True, eq=False)
 class TaskState:
-    """Where a frame is, and what its motors can do about it, at a state of the robot.
+    """Errors of a frame, and its dynamics with respect to the motors, at a state of the robot.
 
     Attributes
     ----------
@@ -146,14 +146,14 @@ class Task:
         q, v = state_of(robot, q, v)
         base = base_at(self._path, t)
         motors = self._space(q, v, base, t)
-        X = asked(robot, "frame_pose", {"q": q}, base, t, frame=self._frame)
+        X = quantity(robot, "frame_pose", {"q": q}, base, t, frame=self._frame)
         twist = self._of_frame("frame_twist", {"q": q, "v": v}, base, t)
         J = self._of_frame("frame_jacobian", {"q": q}, base, t)
         given = {"q": q, "v": v, "a": motors.rest + 0.0 * v}
         drift = self._of_frame("frame_acceleration", given, base, t, classical=True)
         goal, speed, wanted, q_ref, v_ref, a_ref = self._target(t, base)
         error = np.concatenate([
-            *np.broadcast_arrays(goal[..., :3, 3] - X[..., :3, 3], turning(X, goal)),
+            *np.broadcast_arrays(goal[..., :3, 3] - X[..., :3, 3], rotation_error(X, goal)),
         ], axis=-1)[..., rows]  # fmt: skip
         rate, wanted = (speed - twist)[..., rows], wanted[..., rows]
         if shift is not None:
@@ -207,7 +207,9 @@ class Task:
     # -- parts ------------------------------------------------------------------------------------
 
     def _of_frame(self, name: str, given: Any, base: Any, t: float, **options: Any) -> FloatArray:
-        return asked(self._robot, name, given, base, t, frame=self._frame, axes="world", **options)
+        return quantity(
+            self._robot, name, given, base, t, frame=self._frame, axes="world", **options
+        )
 
     def _target(self, t: float, base: Any) -> tuple[FloatArray, ...]:
         """Pose, velocity and acceleration of the reference's frame, and the posture's state."""
@@ -222,9 +224,9 @@ class Task:
     def _wanted(self, t: float, base: Any) -> tuple[FloatArray, ...]:
         robot = self._robot
         q, v, a = reference_at(robot, self._reference, t)
-        v = at_speeds("velocities", v, robot.nv) + np.zeros(robot.nv)
-        a = at_speeds("accelerations", a, robot.nv) + np.zeros(robot.nv)
-        X = asked(robot, "frame_pose", {"q": q}, base, t, frame=self._frame)
+        v = checked_rates("velocities", v, robot.nv) + np.zeros(robot.nv)
+        a = checked_rates("accelerations", a, robot.nv) + np.zeros(robot.nv)
+        X = quantity(robot, "frame_pose", {"q": q}, base, t, frame=self._frame)
         twist = self._of_frame("frame_twist", {"q": q, "v": v}, base, t)
         given = {"q": q, "v": v, "a": a}
         acceleration = self._of_frame("frame_acceleration", given, base, t, classical=True)

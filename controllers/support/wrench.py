@@ -1,4 +1,4 @@
-"""What pushes a frame, as a sensor in it measures."""
+"""Measured wrenches of frames."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from robodyn.array_types import FloatArray
 
 from .symbols import times
 
-__all__ = ["in_world", "six"]
+__all__ = ["checked_wrench", "in_world"]
 
 
-def six(given: Any, t: Any) -> FloatArray:
+def checked_wrench(given: Any, t: Any) -> FloatArray:
     """Force and moment that a function returned at time ``t`` [s].
 
     Raises

@@ -35,13 +35,12 @@ MAX_ORDER = 8
 
 @dataclass(frozen=True, eq=False)
 class Filtered:
-    """Another controller whose forces, or the speeds that it sees, go through a low-pass filter.
+    """Another controller with a low-pass filter for its forces, or for the velocities it gets.
 
-    The filter is Butterworth's: flat up to ``cutoff``, where it lets 0.707 of an oscillation pass;
-    beyond, ``order`` decades less a decade of frequency. Its first-order form is
-    ``y' = cutoff (u - y)``. It takes its input for linear between samples, and follows it
-    exactly then. At the first sample it is at rest at its input. What comes out is
-    ``run.memory["filtered"]``.
+    It is a Butterworth filter: flat up to ``cutoff``, where its gain is 0.707; beyond, the gain
+    falls by ``order`` decades a decade of frequency. Its first-order form is ``y' = cutoff (u -
+    y)``. The input is taken for linear between samples, for which the filter is exact. At the first
+    sample it is at rest at its input. Its output is ``run.memory["filtered"]``.
 
     Attributes
     ----------
@@ -53,7 +52,7 @@ class Filtered:
     signal : {"torque", "speed"}
         What is filtered.
     robot : Robot, optional
-        Default: that of the controller. It is not used here; wrappers around this one ask for it.
+        Default: that of the controller. Only wrappers around this one use it.
 
     Raises
     ------
@@ -90,12 +89,12 @@ class Filtered:
 
     @property
     def symbolic(self) -> bool:
-        """Whether it is arithmetic only: whether the controller in it is."""
+        """Whether it can be called with symbols: whether the controller in it can."""
         return bool(getattr(self.controller, "symbolic", False))
 
     @checked_call
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
-        """What it asks for at a first sample, at time ``t`` [s], shape (..., nv) [N m, N]."""
+        """Forces at a first sample, at time ``t`` [s], shape (..., nv) [N m, N]."""
         return first_forces(self, t, q, v)
 
     def initial_state(self, sample: ControllerSample) -> State:
@@ -137,7 +136,7 @@ class Filtered:
         return self._state(states, u)
 
     def _state(self, states: list[FloatArray], u: FloatArray) -> dict[str, Any]:
-        """The state of the filter, and what comes out of it."""
+        """The state of the filter with its output."""
         cutoff, y = fitting("cutoff", self._cutoff, u.shape[-1]), np.zeros(u.shape)
         for (_, weight), re, im in zip(self._modes, states[::2], states[1::2], strict=True):
             y = y + weight.real * cutoff * re - weight.imag * cutoff * im
@@ -145,7 +144,7 @@ class Filtered:
 
 
 def _butterworth(order: int) -> list[tuple[complex, complex]]:
-    """Poles of the filter whose cutoff is 1, and the weights of their modes in what comes out.
+    """Poles of the filter with cutoff 1, and the weights of their modes in the output.
 
     Of a pair of poles it is the one above, whose real part counts twice.
     """
@@ -162,7 +161,7 @@ def _butterworth(order: int) -> list[tuple[complex, complex]]:
 
 
 def _over(h: FloatArray, poles: Any, cutoff: FloatArray) -> FloatArray:
-    """What times make of ``x' = p x + u``, where ``u`` changes linearly, for each pole ``p``.
+    """Transition factors of ``x' = p x + u`` over times, ``u`` linear in time, for each pole ``p``.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""A controller that does not see exactly where the robot is."""
+"""A controller behind sensors with noise."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class Noisy:
 
     @checked_call
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> ArrayLike:
-        """What the controller asks for, given what it sees, shape (..., nv) [N m, N]."""
+        """Forces for the measured state, shape (..., nv) [N m, N]; those at a first sample."""
         return first_forces(self, t, q, v)
 
     def initial_state(self, sample: ControllerSample) -> State:
@@ -99,7 +99,7 @@ class Noisy:
         return {INNER: initial_state_of(self.controller, self._seen(sample))}
 
     def update(self, sample: ControllerSample, state: State) -> tuple[FloatArray, State]:
-        """Forces of the controller, given what it sees."""
+        """Forces of the controller for the measured state."""
         tau, inner = update_of(self.controller, self._seen(sample), state[INNER])
         return tau, {INNER: inner}
 
@@ -109,7 +109,7 @@ class Noisy:
 
     @checked_call
     def measured(self, t: float, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Position and velocity as they are seen.
+        """Measured position and velocity.
 
         Parameters
         ----------
@@ -144,5 +144,5 @@ class Noisy:
         return self.robot.integrate(q, off), speed
 
     def of_motion(self, k: int) -> Noisy:
-        """That of the k-th of these motions alone."""
+        """The controller of the k-th of these motions alone."""
         return dataclasses.replace(self, motion=self.motion + k)

@@ -1,4 +1,4 @@
-"""Forces that do not change faster than motors can."""
+"""A limit of the rate at which forces change."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ __all__ = ["RateLimited"]
 
 @dataclass(frozen=True, eq=False)
 class RateLimited:
-    """Another controller whose forces change by no more than ``rate`` times the time that passes.
+    """Another controller whose forces change by no more than ``rate`` per second.
 
-    Its state is the forces that it asked for last, ``run.memory["torque"]``.
+    Its state is the latest forces, ``run.memory["torque"]``.
 
     Attributes
     ----------
@@ -41,9 +41,9 @@ class RateLimited:
         ``tau = controller(t, q, v)``.
     rate : float or array_like, shape (nv,) [N m/s, N/s]
     start : float or array_like, shape (nv,), optional [N m, N]
-        Forces at the first look. Default: what the controller asks for then.
+        Forces at the first sample. Default: those of the controller.
     robot : Robot, optional
-        Default: that of the controller. It is not used here; wrappers around this one ask for it.
+        Default: that of the controller. Only wrappers around this one use it.
 
     Raises
     ------
@@ -78,16 +78,16 @@ class RateLimited:
 
     @property
     def symbolic(self) -> bool:
-        """Whether it is arithmetic only: whether the controller in it is."""
+        """Whether it can be called with symbols: whether the controller in it can."""
         return bool(getattr(self.controller, "symbolic", False))
 
     @checked_call
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
-        """What it asks for at a first sample, at time ``t`` [s], shape (..., nv) [N m, N]."""
+        """Forces at a first sample, at time ``t`` [s], shape (..., nv) [N m, N]."""
         return first_forces(self, t, q, v)
 
     def initial_state(self, sample: ControllerSample) -> State:
-        """The forces to start from."""
+        """The initial forces."""
         inner = initial_state_of(self.controller, sample)
         if self.start is None:
             tau, _ = update_of(self.controller, sample, inner)
@@ -97,7 +97,7 @@ class RateLimited:
         return {"torque": tau, INNER: inner}
 
     def update(self, sample: ControllerSample, state: State) -> tuple[FloatArray, State]:
-        """Forces as near to those of the controller as the rate lets them come."""
+        """Forces as near to those of the controller as the rate allows."""
         tau, inner = update_of(self.controller, sample, state[INNER])
         rate = fitting("rate", self._rate, tau.shape[-1])
         tau = _within(tau, state["torque"], rate, sample)

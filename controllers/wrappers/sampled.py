@@ -40,10 +40,10 @@ NUMBERS = (Scalar, int, float, np.number, np.bool_)
 
 @dataclass(frozen=True, eq=False)
 class Sampled:
-    """Another controller as a digital one runs it.
+    """Another controller as a digital one with a sample period, a delay and encoders.
 
-    It samples the robot at the instants 0, ``period``, 2 ``period``, ..., and what it asks for
-    acts ``delay`` later, until the next result does; before the first one, nothing acts. In a
+    It samples the robot at the instants 0, ``period``, 2 ``period``, ..., and the resulting forces
+    act ``delay`` later, until the next result does; before the first one, nothing acts. In a
     simulation it samples and acts at the first step that is not earlier.
 
     Attributes
@@ -88,18 +88,18 @@ class Sampled:
 
     @property
     def symbolic(self) -> bool:
-        """Whether it is arithmetic only: no encoder rounds, and the controller in it is."""
+        """Whether it can be called with symbols: if no encoder rounds, and its controller can."""
         rounds = self.quantum or self.velocity_quantum
         return not rounds and bool(getattr(self.controller, "symbolic", False))
 
     @checked_call
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
-        """What it asks for at a sample at time ``t`` [s], shape (..., nv) [N m, N]."""
+        """Forces of a sample at time ``t`` [s], shape (..., nv) [N m, N]."""
         seen = self._seen(ControllerSample(t, q, v, 0.0, np.zeros(np.shape(v))))
         return first_forces(self.controller, t, seen.q, seen.v)
 
     def _seen(self, sample: ControllerSample) -> ControllerSample:
-        """What encoders make of a sample."""
+        """A sample as encoders read it."""
         if is_symbolic(sample.q):
             return sample
         q, v = np.asarray(sample.q), np.asarray(sample.v)

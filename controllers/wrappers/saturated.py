@@ -1,4 +1,4 @@
-"""Forces that stay within limits."""
+"""Saturation of forces."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ __all__ = ["Saturated"]
 class Saturated:
     """Another controller whose forces are cut to ``-limits <= tau <= limits``.
 
-    Forces within the limits stay as they are, to the last bit. It is arithmetic only, and part of
-    the compiled step if the controller in it is.
+    Forces within the limits stay as they are, to the last bit. Around a symbolic controller it is
+    part of the compiled step.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ class Saturated:
 
     @property
     def symbolic(self) -> bool:
-        """Whether it is arithmetic only: whether the controller in it is."""
+        """Whether it can be called with symbols: whether the controller in it can."""
         return bool(getattr(self.controller, "symbolic", False))
 
     @checked_call

@@ -1,4 +1,4 @@
-"""What wrappers around other controllers have in common: their numbers, and what they hold."""
+"""What wrappers around other controllers share: checks, and calls of the controller in them."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def positive(name: str, value: ArrayLike) -> FloatArray:
 
 
 def fitting(name: str, given: FloatArray, nv: int) -> FloatArray:
-    """Numbers of which there is one, or one for each speed.
+    """One number, or one for each speed.
 
     Raises
     ------

@@ -17,7 +17,7 @@ from robodyn.controllers import (
     Saturated,
     TaskPath,
 )
-from robodyn.controllers.support.frames import turning
+from robodyn.controllers.support.frames import rotation_error
 from robodyn.errors import SingularWarning
 from robodyn.simulation import ControllerSample
 from robodyn.simulation.control.compiled_controller import compile_controller
@@ -114,14 +114,14 @@ def test_half_a_turn_away_no_way_round_is_shorter():
     """There the error is none; next to it, twice the sine of half the angle and never more."""
     from scipy.spatial.transform import Rotation
 
-    np.testing.assert_array_equal(turning(np.eye(4), np.diag([1.0, -1.0, -1.0, 1.0])), 0.0)
+    np.testing.assert_array_equal(rotation_error(np.eye(4), np.diag([1.0, -1.0, -1.0, 1.0])), 0.0)
     rng = np.random.default_rng(0)
     for less in np.logspace(-12, -2, 41):
         X, Y, axis = np.eye(4), np.eye(4), rng.normal(size=3)
         X[:3, :3] = Rotation.from_quat(rng.normal(size=4)).as_matrix()
         turn = Rotation.from_rotvec((np.pi - less) * axis / np.linalg.norm(axis))
         Y[:3, :3] = turn.as_matrix() @ X[:3, :3]
-        size = np.linalg.norm(turning(X, Y))
+        size = np.linalg.norm(rotation_error(X, Y))
         assert size < 2.0 + 1e-6
         assert size > 1.99 or less < 1e-5
 
