@@ -1,4 +1,4 @@
-"""Joints that a URDF has in ``<gazebo>``, in the words of SDF: they close loops, or are gears."""
+"""SDF joints in ``<gazebo>`` elements of a URDF, which close loops or are gearboxes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a mechanism comes from: a file, text, a bundled robot, an object of another library."""
+"""Loading of mechanisms from files, text, bundled robots and objects of other libraries."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def problems(
     xacro_args: Mapping[str, Value] | None = None,
     strict: bool = True,
 ) -> list[RobodynError]:
-    """All that is wrong with a description, in the order found; empty if nothing is.
+    """All errors of a description, in the order found.
 
     Joints that move no mass are among them; they can be loaded, but have no forward dynamics.
     Parameters are those of ``load_mechanism``.
@@ -114,7 +114,7 @@ def findings(
     allow_unphysical: bool = False,
     strict: bool = True,
 ) -> tuple[list[RobodynError], list[UrdfWarning]]:
-    """All that is wrong with a description, and all that is legal but suspicious.
+    """All errors of a description, and warnings about suspicious values.
 
     Parameters are those of ``load_mechanism``. With ``strict=False`` what is read leniently is
     among the warnings, with what was done about it (``leniently``).
@@ -241,7 +241,7 @@ def _read_mjcf(document: Document, options: Options) -> Reading:
     return Reading(*read_mjcf(document.text, document.file))
 
 
-#: What reads which kind of document.
+#: Readers by kind of document.
 READERS: dict[str, Callable[[Document, Options], Reading]] = {
     URDF: _read_urdf,
     SDF: _read_sdf,

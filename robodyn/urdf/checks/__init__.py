@@ -1,1 +1,1 @@
-"""What is wrong with a description, and what is legal and rarely meant."""
+"""Checks of a robot description: errors, and legal values that are probably mistakes."""

@@ -1,4 +1,4 @@
-"""What is wrong with a description, beyond its syntax: names, mimics, the graph, inertias."""
+"""Checks of a description beyond its syntax: names, mimics, the graph, inertias."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = ["Checked", "check"]
 
 @dataclass(frozen=True)
 class Checked:
-    """A mechanism, and what is wrong with it.
+    """A mechanism, and the errors and warnings about it.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Checked:
 
 
 def check(mechanism: Mechanism, *, graph: bool = True) -> Checked:
-    """Judge a mechanism.
+    """Check a mechanism.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def check(mechanism: Mechanism, *, graph: bool = True) -> Checked:
 def _bad_inertias(
     mechanism: Mechanism, graph: bool
 ) -> tuple[list[RobodynError], list[UrdfWarning]]:
-    """Links that no body can be, unless the body they are rigidly fixed to makes up for them.
+    """Errors about links with impossible inertias, unless the body they are fixed to is possible.
 
     The dynamics know only the sum of the links of a body. Public robots have many sensors and
     dummy links with impossible inertias that vanish in it.
@@ -109,7 +109,7 @@ def _bad_inertias(
 
 
 def _without_mimics(mechanism: Mechanism, names: Collection[str]) -> Mechanism:
-    """A mechanism some of whose joints follow no other."""
+    """The mechanism without the mimics of some joints."""
     if not names:
         return mechanism
     joints = (
@@ -120,7 +120,7 @@ def _without_mimics(mechanism: Mechanism, names: Collection[str]) -> Mechanism:
 
 
 def _bad_mimics(mechanism: Mechanism) -> dict[str, RobodynError]:
-    """Errors by name of the joint that cannot follow another."""
+    """Errors about mimics, by the name of the joint."""
     found: dict[str, RobodynError] = {}
     hints = Hints()
     joints = {joint.name: joint for joint in mechanism.joints}
@@ -145,7 +145,7 @@ def _bad_mimics(mechanism: Mechanism) -> dict[str, RobodynError]:
 def _why_no_mimic(
     joint: Joint, joints: dict[str, Joint], cut: set[str], sound: set[str]
 ) -> str | UnknownNameError | None:
-    """Why a joint cannot follow another; ``sound`` are joints known to follow well."""
+    """Reason why a joint cannot mimic another; ``sound`` are joints known to be correct."""
     if joint.nv != 1:
         return f"a {joint.kind} joint has no single coordinate that could mimic another"
     seen = {joint.name}

@@ -15,7 +15,7 @@ __all__ = ["massless_motions"]
 
 
 def massless_motions(mechanism: Mechanism) -> list[InertiaError]:
-    """Joints that move nothing that resists: no mass in the whole branch, or none about the axis.
+    """Joints without inertia: no mass in the whole branch, or none about the axis.
 
     Joints of closed loops are left out, since the loop may hold them.
     """

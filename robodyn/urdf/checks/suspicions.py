@@ -1,4 +1,4 @@
-"""What is legal in a description and yet rarely meant: degrees, millimetres, grams, zeros.
+"""Legal values that are probably mistakes: degrees, millimetres, grams, zeros.
 
 ``robodyn check`` shows it; loading does not depend on it.
 """
@@ -15,15 +15,15 @@ from robodyn.joints import KINDS
 
 __all__ = ["suspicions"]
 
-#: Angles above this are degrees more often than radians.
+#: Angles above this [rad] are probably degrees.
 TURN = 2.0 * math.pi + 0.01
-#: Position limits above this are: ten turns of a winch are not, 180 is.
+#: Position limits above this [rad] are probably degrees; ten turns of a winch are below it.
 TURNS = 4.0 * TURN
 #: A link of a robot whose others are small is suspicious above these [kg, m].
 HEAVY, LONG = 500.0, 50.0
-#: How many times heavier or longer than the middle one of the others.
+#: A value is suspicious if it is this many times the median of the others.
 OUTLIER = 100.0
-#: Radius of gyration [m] that no link has.
+#: Radius of gyration [m] above which an inertia is suspicious.
 GYRATION = 100.0
 
 

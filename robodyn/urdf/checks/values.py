@@ -1,4 +1,4 @@
-"""Names given twice, kinds that are none and numbers that are none, as only programs write them."""
+"""Checks of values that only programs can give: duplicate names, unknown kinds, NaN."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["bad_values"]
 
 
 def bad_values(mechanism: Mechanism) -> list[RobodynError]:
-    """All values of a mechanism that mean nothing."""
+    """Errors about all invalid values of a mechanism."""
     found: list[RobodynError] = []
     movers = mechanism.movers
     for items in (mechanism.links, (*movers, *mechanism.couplings)):

@@ -1,4 +1,4 @@
-"""Types of joints by the words of an Extended URDF, and joints by parts of their names."""
+"""Joint types of Extended URDF, and selection of joints by parts of their names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Extended URDF: a YAML file beside a URDF that says which frames close loops, where motors are.
+"""Extended URDF: a YAML file beside a URDF, which names frames that close loops, and motors.
 
 Batto et al., "Extended URDF" (arXiv 2504.04767), as their collection of parallel robots has it::
 
@@ -33,7 +33,7 @@ from robodyn.urdf.extended.yaml_values import Word, YamlValues
 
 __all__ = ["Applied", "Extension", "read_extension"]
 
-#: Keys that say what `name_mot` says, in numbers of another library.
+#: Keys with the content of `name_mot` as indices of another library.
 REPEATED = ("Lidmot", "Lidvmot")
 KEYS = (
     "closed_loop",
@@ -52,7 +52,7 @@ LOOPS = {"3d": spherical.KIND.name, "6d": fixed.KIND.name}
 
 @dataclasses.dataclass(frozen=True)
 class Applied:
-    """A mechanism with what an extension adds.
+    """A mechanism after an extension was applied, and the findings.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class Applied:
 
 
 class Extension:
-    """What a YAML file says.
+    """The content of the YAML file of an Extended URDF.
 
     Attributes
     ----------

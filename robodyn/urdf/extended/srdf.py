@@ -1,4 +1,4 @@
-"""Rotors from an SRDF, as Pinocchio's files have them.
+"""Rotor inertias and gear ratios from an SRDF, in the notation of Pinocchio's files.
 
 ``<rotor_params><joint name="..." mass="rotor inertia [kg m^2]" gear_ratio="..."/></rotor_params>``:
 the attribute that holds the inertia is called ``mass`` there.

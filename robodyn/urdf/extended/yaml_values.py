@@ -1,4 +1,4 @@
-"""Words and lists of words out of a YAML file, each with its line."""
+"""Words and lists of words from a YAML file, with line numbers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from robodyn.urdf.common.xml import decode, read_bytes
 
 __all__ = ["Word", "YamlValues"]
 
-#: What YAML writes for a value that is left out.
+#: How YAML writes an empty value.
 _NULL = "tag:yaml.org,2002:null"
 
 

@@ -1,1 +1,1 @@
-"""SDF: frames, models, joints and loops by its specification."""
+"""Reader of SDF: models, links, frames, joints and loops."""

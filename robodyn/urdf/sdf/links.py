@@ -1,4 +1,4 @@
-"""Links of SDF: their mass and inertia."""
+"""Reader of SDF links: mass and inertia."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A model of SDF as a mechanism: which joints are the tree, and which close loops."""
+"""Conversion of an SDF model to a mechanism: the joints of a spanning tree, and the loops."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class _Bond:
 
 @dataclass
 class _Parts:
-    """What a model and those within hold, by names that the model knows."""
+    """Content of a model and of its nested models, by scoped names."""
 
     links: dict[str, Link] = field(default_factory=dict)
     joints: dict[str, SdfJoint] = field(default_factory=dict)

@@ -22,9 +22,9 @@ from robodyn.urdf.sdf.model import Model, Source
 
 __all__ = ["ModelReader"]
 
-#: From this version on, "world" and such are no names.
+#: From this version on, names such as "world" are reserved.
 RESERVING = (1, 7)
-#: From this version on, names with colons are those of models within.
+#: From this version on, names with double colons are those of nested models.
 SCOPED = (1, 8)
 #: Versions of which the specification is known.
 VERSIONS = {f"1.{minor}" for minor in range(3, 13)}

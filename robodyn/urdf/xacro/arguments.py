@@ -20,7 +20,7 @@ __all__ = ["Arguments", "Declared", "Value", "given_arguments"]
 Value = str | bool | int | float | os.PathLike[str]
 
 
-#: So much of a default is shown.
+#: Number of characters of a default that messages show.
 SHOWN = 40
 
 

@@ -1,4 +1,4 @@
-"""A xacro file to the XML that it stands for, by the package xacro."""
+"""Expansion of xacro files to XML, by the package xacro."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from robodyn.urdf.xacro.places import calls, document_of, with_lines
 
 __all__ = ["expand"]
 
-#: xacro keeps the state of a run in its module, so that there is one run at a time.
+#: Lock for runs of xacro, which keeps the state of a run in its module.
 _ONE_RUN = threading.RLock()
 
-#: How many calls around an error are told.
+#: Largest number of surrounding macro calls that an error lists.
 TOLD = 3
 
 
@@ -96,7 +96,7 @@ class _Run:
             )
         return root, [UrdfWarning(f"xacro: {told}", file=file) for told, file in self._warned]
 
-    # -- what xacro asks for -----------------------------------------------------------------------
+    # -- callbacks of xacro ------------------------------------------------------------------------
 
     @contextmanager
     def _hooked(self) -> Iterator[None]:
@@ -171,10 +171,10 @@ class _Run:
     def _warn(self, *told: Any, **_: Any) -> None:
         self._warned[" ".join(map(str, told)), self._xacro.filestack[-1]] = None
 
-    # -- what is told of errors --------------------------------------------------------------------
+    # -- errors ------------------------------------------------------------------------------------
 
     def _told(self, error: Exception) -> UrdfError:
-        """The error that says what xacro stumbled on, where, and what can be done."""
+        """The error for a failure of xacro: its cause, its place, and what to do."""
         causes = [*_causes(error)]
         if isinstance(error, UrdfError):
             return error

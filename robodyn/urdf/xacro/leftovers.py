@@ -1,4 +1,4 @@
-"""What is left of xacro in a URDF: macros and properties say nothing; calls may be parts."""
+"""Elements of xacro that remain in a URDF: definitions give a warning, macro calls an error."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from robodyn.urdf.common.xml import Element, local_name
 
 __all__ = ["check_leftovers"]
 
-#: They define something, and add nothing where they stand.
+#: Elements that only define something.
 _DEFINITIONS = frozenset({"xacro:property", "xacro:macro", "xacro:arg"})
 
-#: What stands in these is for other tools.
+#: Elements whose content belongs to other tools.
 _OTHERS = frozenset({"visual", "collision", "gazebo", "material"})
 
 

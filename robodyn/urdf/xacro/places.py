@@ -1,4 +1,4 @@
-"""Where in which file an element of xacro's document was written.
+"""File and line in which each element of an expanded xacro document was written.
 
 xacro works on a DOM, which knows no lines. They are kept as user data of its elements, which the
 DOM hands on when xacro copies the body of a macro.

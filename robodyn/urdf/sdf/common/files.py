@@ -1,4 +1,4 @@
-"""Where the file of an ``<include>`` of SDF is: ``model://``, ``package://``, or a path."""
+"""Paths of files that ``<include>`` of SDF refers to: ``model://``, ``package://``, or a path."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from robodyn.urdf.common.xml import decode, parse_xml, read_bytes
 
 __all__ = ["model_file"]
 
-#: Variables of the environment that list folders of models.
+#: Environment variables that list folders of models.
 VARIABLES = ("SDF_PATH", "GZ_SIM_RESOURCE_PATH", "IGN_GAZEBO_RESOURCE_PATH", "GAZEBO_MODEL_PATH")
-#: A folder of a model says in this file which SDF it has.
+#: File in the folder of a model that names its SDF file.
 CONFIG = "model.config"
 
 
 def model_file(uri: str, file: str | None, packages: Packages) -> Path:
-    """The SDF file that a URI means.
+    """The SDF file that a URI refers to.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def model_file(uri: str, file: str | None, packages: Packages) -> Path:
     Raises
     ------
     UrdfError
-        There is no such file, with where it was looked for.
+        If there is no such file; the message lists the places searched.
     """
     scheme, _, rest = uri.partition("://")
     if not rest:
@@ -61,7 +61,7 @@ def model_file(uri: str, file: str | None, packages: Packages) -> Path:
 
 
 def _places(rest: str, file: str | None) -> Iterator[Path]:
-    """Where a model may be: in folders of the environment, and beside and above the file."""
+    """Places where a model may be: folders of the environment, and beside and above the file."""
     if Path(rest).is_absolute():
         yield Path(rest)
         return

@@ -1,4 +1,4 @@
-"""Frames of SDF, each of which stands in another one, by name: where it stands in the model.
+"""Frames of an SDF model by name, each given in another one, and their poses in the model.
 
 Names in a model within a model are written ``inner::frame``. A model's own frame is called
 ``__model__``.
@@ -73,7 +73,7 @@ class Frames:
         self._frames[name] = _Frame(X, relative_to, attached_to)
 
     def add_model(self, name: str, X: Matrix, relative_to: str, inner: Frames) -> None:
-        """Add a model within: ``X`` is the pose of its placement frame."""
+        """Add a nested model: ``X`` is the pose of its placement frame."""
         self._models[name] = inner
         self._frames[name] = _Frame(X, relative_to, None)
 

@@ -1,4 +1,4 @@
-"""The elements and attributes of SDF that are read, and those that are passed over in silence."""
+"""The schema of SDF: elements and attributes that are read, and those that are ignored."""
 
 from __future__ import annotations
 

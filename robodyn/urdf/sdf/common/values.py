@@ -1,4 +1,4 @@
-"""Values that SDF writes as text: numbers, names, yes and no, and where something stands."""
+"""Values that SDF writes as text: numbers, names, booleans and poses."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from robodyn.urdf.common.xml import Element
 
 __all__ = ["Place", "number_of", "read_place", "text_of", "truth_of"]
 
-#: How simulators write the largest number where they mean none.
+#: Largest float of simulators, which they write for "no limit".
 _LARGEST = re.compile(r"^([+-]?)1\.79769\d*e\+?308$", re.IGNORECASE)
 _NO_TURN: Vector = (0.0, 0.0, 0.0)
 IDENTITY = Pose()

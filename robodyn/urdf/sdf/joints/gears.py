@@ -72,7 +72,7 @@ def read_gear(
 
 
 def _hinge(above: dict[str, Joint], link: str, reference: str) -> Joint:
-    """The only joint that moves between a link and the reference body."""
+    """The single moving joint between a link and the reference body."""
     moving, end = [], link
     for _ in range(len(above) + 1):
         if end == reference or end not in above:
@@ -89,7 +89,7 @@ def _hinge(above: dict[str, Joint], link: str, reference: str) -> Joint:
 
 
 def _sign(frames: Frames, hinge: Joint, axis: Axis, child: str) -> float:
-    """Whether the hinge turns about the axis of the gearbox, 1, or the other way round, -1."""
+    """1 if the hinge turns about the axis of the gearbox, -1 if about the opposite one."""
     expressed_in = axis.expressed_in or child
     R = frames.pose_in(hinge.child, expressed_in)[:3, :3]
     cosine = float(np.dot(R @ np.array(hinge.axis), axis.direction))

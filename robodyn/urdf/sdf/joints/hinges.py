@@ -1,4 +1,4 @@
-"""Joints of SDF that belong to the tree, as our joints.
+"""Conversion of SDF joints of the tree to joints of a description.
 
 Our joints stand where the frame of their child is; those of SDF stand anywhere on it. Where that
 makes a difference the joint moves a link of its own, without mass and with its name, that the child
@@ -36,13 +36,13 @@ def is_split(joint: SdfJoint) -> bool:
 
 
 def coordinate_name(joint: SdfJoint, axis: str) -> str:
-    """Name of our joint that turns about an axis of a joint of SDF."""
+    """Name of the converted joint for an axis of an SDF joint."""
     return f"{joint.name}_{axis}" if is_split(joint) else joint.name
 
 
 @dataclass(frozen=True)
 class _Geometry:
-    """Where a joint of ours stands, and about what it turns."""
+    """Origin and axes of a converted joint."""
 
     origin: Pose
     axis: Vector = (1.0, 0.0, 0.0)

@@ -1,4 +1,4 @@
-"""Joints of SDF that close loops, as loops."""
+"""Conversion of SDF joints that close loops to loops of a description."""
 
 from __future__ import annotations
 

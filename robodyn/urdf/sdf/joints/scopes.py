@@ -1,4 +1,4 @@
-"""Names of a model within, as the model around it knows them: ``inner::name``."""
+"""Scoped names of nested models: ``inner::name``."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ WORLD = "world"
 
 
 def scoped(name: str, scope: str) -> str:
-    """The name of a frame of a model within; ``scope`` is ``"inner::"`` or empty."""
+    """The scoped name of a frame of a nested model; ``scope`` is ``"inner::"`` or empty."""
     if name == WORLD or not scope:
         return name
     return scope.removesuffix(SEPARATOR) if name == MODEL else scope + name
 
 
 def scoped_axis(axis: Axis, scope: str) -> Axis:
-    """An axis of a joint of a model within."""
+    """An axis of a joint of a nested model, with scoped names."""
     if not axis.expressed_in:
         return axis
     return dataclasses.replace(axis, expressed_in=scoped(axis.expressed_in, scope))
 
 
 def scoped_joint(joint: SdfJoint, scope: str) -> SdfJoint:
-    """A joint of a model within."""
+    """A joint of a nested model, with scoped names."""
     if not scope:
         return joint
     place = joint.place
