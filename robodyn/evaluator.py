@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -11,22 +11,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
-from robodyn.arrays import all_finite, by_name, named, numbers, shown
+from robodyn.arrays import all_finite, by_name, numbers
 from robodyn.codegen import Function, Memo, MethodTable
-from robodyn.equations.catalogue import QUANTITIES, OnLoops, row, trace
+from robodyn.equations.catalogue import QUANTITIES, trace
 from robodyn.errors import (
-    ActuationError,
-    SettingsError,
     ShapeError,
-    SingularError,
-    UndeterminedWrenchError,
-    UnknownNameError,
 )
-from robodyn.joints import fixed
+from robodyn.function_options import FunctionOptions
 from robodyn.model.model import Model
-from robodyn.model.speed_selection import speed_indices
 from robodyn.model.states import refuse_wrong_states
-from robodyn.model.unplaced_forces import unplaced_wrenches
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.not_finite import NonFiniteDiagnosis
 from robodyn.symbolic.graph import Program
@@ -63,6 +56,8 @@ class Evaluator:
         make: Callable[[Program], Function] = Function,
     ) -> None:
         self._model, self._methods, self._make = model, methods, make
+        #: Checks options of functions, and resolves names in them.
+        self.options = FunctionOptions(model)
         self._functions: Memo[Function] = Memo()
         self._interpreted: Memo[PythonCode] = Memo()
 
@@ -150,25 +145,13 @@ class Evaluator:
             If it needs the acceleration of a joint that moves no mass.
         """
         if options:
-            options = {key: tuple(x) if isinstance(x, list) else x for key, x in options.items()}
-            for given in ("wrenches", "joints") & options.keys():
-                options[given] = named(given, options[given])
-            for option, value in options.items():
-                _refuse_changeable(option, value)
+            options = self.options.key(options)
         key = (name, *sorted(options.items()))
         return self._functions.get(key, lambda: self._make(self.program(name, options)))
 
     def program(self, name: str, options: Mapping[str, Any]) -> Program:
         """The program of a quantity; arguments as for `function`."""
-        self._check_options(name, options)
-        quantity, chosen = QUANTITIES[name], {**options}
-        if "controlled" in quantity.options:
-            chosen["controlled"] = self.speeds(options.get("controlled", ()))
-        if quantity.solves:
-            self._check_mass(chosen.get("controlled", ()))
-        setup = self._model.keeping(self._fixed_joints(options.get("joints", ())))
-        if "joints" in quantity.options:
-            chosen["joints"] = self.wrench_joints(options.get("joints"))
+        setup, chosen = self.options.resolved(name, options)
         return trace(name, setup, chosen)
 
     def interpreted(
@@ -276,7 +259,7 @@ class Evaluator:
         if not (all(map(all_finite, found)) if isinstance(found, tuple) else all_finite(found)):
             refuse_wrong_states(self._model, f.inputs, given)
             if "rows" not in options:
-                controlled = self.speeds(options.get("controlled", ()))
+                controlled = self.options.speeds(options.get("controlled", ()))
                 NonFiniteDiagnosis(self._model, self.function, self._times).refuse(
                     name, f, given, found[0] if isinstance(found, tuple) else found, controlled
                 )
@@ -330,115 +313,3 @@ class Evaluator:
             return ()
         assert self._time is not None, "no time is set for a model that depends on time"
         return (np.asarray(np.broadcast_to(self._time, batch).reshape(-1)[rows]),)
-
-    # -- names and choices --------------------------------------------------------------------
-
-    def speeds(self, names: Any) -> tuple[int, ...]:
-        """Indices of speeds, which may be given as such or as names of joints."""
-        indices: list[int] = []
-        nv = self._model.bodies.nv
-        for name in named("controlled", names):
-            if not isinstance(name, str) and not 0 <= name < nv:
-                raise UnknownNameError("speed", str(name), map(str, range(nv)))
-            indices += speed_indices(self._model, name) if isinstance(name, str) else (int(name),)
-        if len(set(indices)) < len(indices):
-            raise ActuationError(f"a joint is named twice in controlled={names!r}")
-        return tuple(indices)
-
-    def wrench_joints(self, joints: Iterable[str] | None) -> tuple[str, ...]:
-        """Joints whose wrenches are wanted; if none are named, all that move and have one.
-
-        Raises
-        ------
-        UnknownNameError
-        UndeterminedWrenchError
-            For a joint whose wrench depends on where the force of a constraint acts.
-        """
-        if joints is None:
-            return tuple(x for x in self._moving_joints if x not in self.unplaced_wrenches)
-        names = named("joints", joints)
-        cuts = [c.name for c in self._model.setup.closures]
-        for name in names:
-            _ = name in cuts or self._model.joints[name]
-            if name in self.unplaced_wrenches:
-                raise UndeterminedWrenchError(name, self.unplaced_wrenches[name])
-        return names
-
-    @cached_property
-    def unplaced_wrenches(self) -> Mapping[str, tuple[str, ...]]:
-        """Constraints by joint, of joints whose wrench depends on where their forces act."""
-        cuts = [c.name for c in self._model.setup.closures]
-        return unplaced_wrenches(self._model.mechanism, cuts)
-
-    @cached_property
-    def _moving_joints(self) -> tuple[str, ...]:
-        """Joints of the tree that move, then the cut ones; what moves a floating base is its base.
-
-        ``"base"`` stands beside them, and is the same wrench.
-        """
-        first = 1 if self._model.settings.base == "floating" else 0
-        moving = (body.description.name for body in self._model.bodies.bodies[first:])
-        return (*moving, *(c.name for c in self._model.setup.closures))
-
-    def _fixed_joints(self, joints: tuple[str, ...]) -> tuple[str, ...]:
-        cuts = [c.name for c in self._model.setup.closures]
-        return tuple(
-            name
-            for name in joints
-            if name not in cuts and self._model.joints[name].kind is fixed.KIND
-        )
-
-    def _check_mass(self, controlled: tuple[int, ...]) -> None:
-        """Speeds that move no mass cannot be solved for."""
-        undetermined = self._model.undetermined(controlled)
-        if undetermined:
-            raise SingularError(
-                f"joints {', '.join(undetermined)} of {self._model.mechanism.name!r} move no mass, "
-                "at least not independently: their accelerations are not determined",
-                joints=undetermined,
-            )
-
-    def _check_options(self, name: str, options: Mapping[str, Any]) -> None:
-        if name not in QUANTITIES:
-            raise UnknownNameError("function", name, QUANTITIES)
-        quantity = row(name, options)
-        if self._model.bodies.linkages and quantity.closed is OnLoops.MULTIPLIERS:
-            raise UnknownNameError(
-                "function of minimal coordinates",
-                name,
-                (),
-                f"{self._model.mechanism.name!r}: take its tree_form",
-            )
-        if self._model.setup.closed and quantity.closed is OnLoops.REFUSED:
-            raise SettingsError(
-                f"{name} is not defined for closed linkages, and {self._model.mechanism.name!r} "
-                "has closed loops: load it with coordinates='minimal'"
-            )
-        known = quantity.options
-        for option in options:
-            if option not in known and not (option == "parameters" and quantity.parametric):
-                raise UnknownNameError("option", option, known, f"function {name!r}")
-        frames = tuple(self._model.bodies.frames)
-        if "frame" in known and "frame" not in options:
-            raise UnknownNameError("frame", "", frames, f"function {name!r}")
-        links = [*options.get("wrenches", ()), *([options["frame"]] if "frame" in options else [])]
-        links += options.get("frames") or ()
-        reference = options.get("relative_to", "world")
-        links += [reference] if reference != "world" else []
-        for link in links:
-            if link not in frames:
-                raise UnknownNameError("link", link, frames, repr(self._model.mechanism.name))
-        if options.get("axes", "body") not in ("body", "world"):
-            raise UnknownNameError("axes", options["axes"], ("body", "world"))
-
-
-def _refuse_changeable(option: str, value: Any) -> None:
-    """Refuse an option that is not hashable, as functions are kept by their options."""
-    try:
-        hash(value)
-    except TypeError:
-        raise ShapeError(
-            f"{option} is {shown(value)}, expected a name, names, or True or False",
-            name=option,
-            given=value,
-        ) from None

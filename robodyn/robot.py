@@ -898,7 +898,7 @@ class Robot:
         """
         count, of = len(controlled), self.name
         if len({*controlled}) < count or not all(0 <= k < self.nv for k in controlled):
-            self._evaluator.speeds(controlled)  # says which
+            self._evaluator.options.speeds(controlled)  # says which
         arrays = (
             q,
             v,

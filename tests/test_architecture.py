@@ -27,7 +27,7 @@ FLOORS = (
     {"topology"},
     {"equations", "urdf"},
     {"model"},
-    {"not_finite"},
+    {"not_finite", "function_options"},
     {"evaluator"},
     {"parts"},
     {"impacts", "inverse_kinematics"},

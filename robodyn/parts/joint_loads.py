@@ -45,7 +45,7 @@ class JointForces:
         base: BaseMotion | None,
     ) -> JointWrenches:
         """Force and moment in every joint; see `Robot.joint_wrenches`."""
-        asked = self._evaluator.wrench_joints(joints)
+        asked = self._evaluator.options.wrench_joints(joints)
         lam: tuple[Array, ...] = ()
         if a is None:
             roles = assign_roles(self._model, controlled, tau, locked)
@@ -73,7 +73,7 @@ class JointForces:
         values = self._evaluator.results(
             "joint_wrenches", arrays, base=base, wrenches=wrenches, extra=lam, joints=asked
         )
-        return JointWrenches(asked, values, parts, pose, self._evaluator.unplaced_wrenches)
+        return JointWrenches(asked, values, parts, pose, self._evaluator.options.unplaced_wrenches)
 
     def _frame(self, joint: str | None) -> tuple[str, Array]:
         """Link, and frame on it, in which the wrench of a joint (``None``: the base) is given."""

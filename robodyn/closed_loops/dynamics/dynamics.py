@@ -85,7 +85,7 @@ class ClosedLoopDynamics:
         if name == "inverse_dynamics_derivatives":
             code = self.motors.code
         elif "controlled" in QUANTITIES[name].options:
-            controlled = self._evaluator.speeds(options.pop("controlled", ()))
+            controlled = self._evaluator.options.speeds(options.pop("controlled", ()))
             beside = self._code.hybrid(controlled)
             if beside is None:
                 raise ActuationError(

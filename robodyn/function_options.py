@@ -1,0 +1,184 @@
+"""The options of a function: which there are, and what the equations make of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import Any
+
+from robodyn.arrays import named, shown
+from robodyn.equations.catalogue import QUANTITIES, OnLoops, Setup, row
+from robodyn.errors import (
+    ActuationError,
+    SettingsError,
+    ShapeError,
+    SingularError,
+    UndeterminedWrenchError,
+    UnknownNameError,
+)
+from robodyn.joints import fixed
+from robodyn.model.model import Model
+from robodyn.model.speed_selection import speed_indices
+from robodyn.model.unplaced_forces import unplaced_wrenches
+
+__all__ = ["FunctionOptions"]
+
+
+class FunctionOptions:
+    """Checks the options of the functions of a model, and resolves the names in them.
+
+    Parameters
+    ----------
+    model : Model
+    """
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+
+    def key(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """The options with tuples for lists, so that functions can be kept by them.
+
+        Raises
+        ------
+        ShapeError
+            For an option that is not hashable.
+        """
+        kept = {key: tuple(x) if isinstance(x, list) else x for key, x in options.items()}
+        for given in ("wrenches", "joints") & kept.keys():
+            kept[given] = named(given, kept[given])
+        for option, value in kept.items():
+            _refuse_changeable(option, value)
+        return kept
+
+    def resolved(self, name: str, options: Mapping[str, Any]) -> tuple[Setup, dict[str, Any]]:
+        """What a quantity is traced with: the `Setup`, and the options as the equations take them.
+
+        Raises
+        ------
+        UnknownNameError
+            If there is no such quantity, link, joint or option.
+        SettingsError
+            If the quantity is not defined for closed linkages, and this is one.
+        SingularError
+            If it needs the acceleration of a joint that moves no mass.
+        """
+        self._check(name, options)
+        quantity, chosen = QUANTITIES[name], {**options}
+        if "controlled" in quantity.options:
+            chosen["controlled"] = self.speeds(options.get("controlled", ()))
+        if quantity.solves:
+            self._check_mass(chosen.get("controlled", ()))
+        setup = self._model.keeping(self._fixed_joints(options.get("joints", ())))
+        if "joints" in quantity.options:
+            chosen["joints"] = self.wrench_joints(options.get("joints"))
+        return setup, chosen
+
+    def speeds(self, names: Any) -> tuple[int, ...]:
+        """Indices of speeds, which may be given as such or as names of joints."""
+        indices: list[int] = []
+        nv = self._model.bodies.nv
+        for name in named("controlled", names):
+            if not isinstance(name, str) and not 0 <= name < nv:
+                raise UnknownNameError("speed", str(name), map(str, range(nv)))
+            indices += speed_indices(self._model, name) if isinstance(name, str) else (int(name),)
+        if len(set(indices)) < len(indices):
+            raise ActuationError(f"a joint is named twice in controlled={names!r}")
+        return tuple(indices)
+
+    def wrench_joints(self, joints: Iterable[str] | None) -> tuple[str, ...]:
+        """Joints whose wrenches are wanted; if none are named, all that move and have one.
+
+        Raises
+        ------
+        UnknownNameError
+        UndeterminedWrenchError
+            For a joint whose wrench depends on where the force of a constraint acts.
+        """
+        if joints is None:
+            return tuple(x for x in self._moving_joints if x not in self.unplaced_wrenches)
+        names = named("joints", joints)
+        cuts = [c.name for c in self._model.setup.closures]
+        for name in names:
+            _ = name in cuts or self._model.joints[name]
+            if name in self.unplaced_wrenches:
+                raise UndeterminedWrenchError(name, self.unplaced_wrenches[name])
+        return names
+
+    @cached_property
+    def unplaced_wrenches(self) -> Mapping[str, tuple[str, ...]]:
+        """Constraints by joint, of joints whose wrench depends on where their forces act."""
+        cuts = [c.name for c in self._model.setup.closures]
+        return unplaced_wrenches(self._model.mechanism, cuts)
+
+    @cached_property
+    def _moving_joints(self) -> tuple[str, ...]:
+        """Joints of the tree that move, then the cut ones; what moves a floating base is its base.
+
+        ``"base"`` stands beside them, and is the same wrench.
+        """
+        first = 1 if self._model.settings.base == "floating" else 0
+        moving = (body.description.name for body in self._model.bodies.bodies[first:])
+        return (*moving, *(c.name for c in self._model.setup.closures))
+
+    def _fixed_joints(self, joints: tuple[str, ...]) -> tuple[str, ...]:
+        cuts = [c.name for c in self._model.setup.closures]
+        return tuple(
+            name
+            for name in joints
+            if name not in cuts and self._model.joints[name].kind is fixed.KIND
+        )
+
+    def _check_mass(self, controlled: tuple[int, ...]) -> None:
+        """Speeds that move no mass cannot be solved for."""
+        undetermined = self._model.undetermined(controlled)
+        if undetermined:
+            raise SingularError(
+                f"joints {', '.join(undetermined)} of {self._model.mechanism.name!r} move no mass, "
+                "at least not independently: their accelerations are not determined",
+                joints=undetermined,
+            )
+
+    def _check(self, name: str, options: Mapping[str, Any]) -> None:
+        if name not in QUANTITIES:
+            raise UnknownNameError("function", name, QUANTITIES)
+        quantity = row(name, options)
+        if self._model.bodies.linkages and quantity.closed is OnLoops.MULTIPLIERS:
+            raise UnknownNameError(
+                "function of minimal coordinates",
+                name,
+                (),
+                f"{self._model.mechanism.name!r}: take its tree_form",
+            )
+        if self._model.setup.closed and quantity.closed is OnLoops.REFUSED:
+            raise SettingsError(
+                f"{name} is not defined for closed linkages, and {self._model.mechanism.name!r} "
+                "has closed loops: load it with coordinates='minimal'"
+            )
+        known = quantity.options
+        for option in options:
+            if option not in known and not (option == "parameters" and quantity.parametric):
+                raise UnknownNameError("option", option, known, f"function {name!r}")
+        frames = tuple(self._model.bodies.frames)
+        if "frame" in known and "frame" not in options:
+            raise UnknownNameError("frame", "", frames, f"function {name!r}")
+        links = [*options.get("wrenches", ()), *([options["frame"]] if "frame" in options else [])]
+        links += options.get("frames") or ()
+        reference = options.get("relative_to", "world")
+        links += [reference] if reference != "world" else []
+        for link in links:
+            if link not in frames:
+                raise UnknownNameError("link", link, frames, repr(self._model.mechanism.name))
+        if options.get("axes", "body") not in ("body", "world"):
+            raise UnknownNameError("axes", options["axes"], ("body", "world"))
+
+
+def _refuse_changeable(option: str, value: Any) -> None:
+    """Refuse an option that is not hashable, as functions are kept by their options."""
+    try:
+        hash(value)
+    except TypeError:
+        raise ShapeError(
+            f"{option} is {shown(value)}, expected a name, names, or True or False",
+            name=option,
+            given=value,
+        ) from None
