@@ -11,8 +11,9 @@ import numpy as np
 from robodyn.array_types import Array, FloatArray
 from robodyn.codegen.function import Function
 from robodyn.codegen.llvm.batches import threads
-from robodyn.codegen.llvm.builder.code import Code, Number, load_program
+from robodyn.codegen.llvm.builder.code import Code, load_program
 from robodyn.codegen.llvm.builder.rows import Buffer
+from robodyn.codegen.llvm.builder.values import Number
 from robodyn.codegen.llvm.target.once import Memo
 
 __all__ = ["Iteration"]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from robodyn.closed_loops.solvers.methods.system import SINGULAR, SOLVED, System, copy, product
-from robodyn.codegen.llvm.builder.code import INFO, Matrix, Number
+from robodyn.codegen.llvm.builder.code import INFO, Matrix
+from robodyn.codegen.llvm.builder.values import Number
 from robodyn.tolerances import MASS_MATRIX_ZERO
 
 __all__ = ["kkt"]

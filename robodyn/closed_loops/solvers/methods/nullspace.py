@@ -9,7 +9,7 @@ from robodyn.closed_loops.solvers.methods.system import (
     motions_apart,
     product,
 )
-from robodyn.codegen.llvm.builder.code import Number
+from robodyn.codegen.llvm.builder.values import Number
 
 __all__ = ["nullspace"]
 

@@ -10,7 +10,8 @@ from robodyn.closed_loops.solvers.methods.system import (
     motions_apart,
     solve_triangular,
 )
-from robodyn.codegen.llvm.builder.code import INFO, Number
+from robodyn.codegen.llvm.builder.code import INFO
+from robodyn.codegen.llvm.builder.values import Number
 
 __all__ = ["partition"]
 

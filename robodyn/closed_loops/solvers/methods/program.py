@@ -16,7 +16,8 @@ from robodyn.closed_loops.solvers.methods.system import (
     System,
     Workspace,
 )
-from robodyn.codegen.llvm.builder.code import Code, Indices, Matrix, Number
+from robodyn.codegen.llvm.builder.code import Code, Indices, Matrix
+from robodyn.codegen.llvm.builder.values import Number
 
 __all__ = ["METHODS", "WORDS", "solve_ir"]
 

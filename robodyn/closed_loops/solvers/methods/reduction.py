@@ -10,7 +10,8 @@ multipliers, which are those of least 2-norm.
 from __future__ import annotations
 
 from robodyn.closed_loops.solvers.methods.system import Workspace, copy, solve_triangular
-from robodyn.codegen.llvm.builder.code import INFO, Indices, Matrix, Number
+from robodyn.codegen.llvm.builder.code import INFO, Indices, Matrix
+from robodyn.codegen.llvm.builder.values import Number
 from robodyn.tolerances import ZERO_ROW
 
 __all__ = [

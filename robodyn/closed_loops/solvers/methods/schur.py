@@ -11,7 +11,8 @@ from robodyn.closed_loops.solvers.methods.system import (
     product,
     solve_triangular,
 )
-from robodyn.codegen.llvm.builder.code import INFO, Number
+from robodyn.codegen.llvm.builder.code import INFO
+from robodyn.codegen.llvm.builder.values import Number
 from robodyn.tolerances import LIGHT_PIVOT
 
 __all__ = ["schur"]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from robodyn.codegen.llvm.builder.code import INFO, Code, Indices, Matrix, Number
+from robodyn.codegen.llvm.builder.code import INFO, Code, Indices, Matrix
+from robodyn.codegen.llvm.builder.values import Number
 from robodyn.tolerances import MASS_MATRIX_ZERO, MATRIX_ROUNDING
 
 __all__ = [

@@ -11,12 +11,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+from robodyn.codegen.llvm.builder.values import Number, Variable
 from robodyn.codegen.llvm.cache.object_code import compiled, generator_key
 from robodyn.codegen.llvm.target.lapack import SIGNATURES, add_routines
 from robodyn.codegen.llvm.target.once import making
 from robodyn.codegen.llvm.target.target import chosen_target, load_object, object_code, optimised
 
-__all__ = ["INFO", "Code", "Indices", "Matrix", "Number", "Variable", "load_program"]
+__all__ = ["INFO", "Code", "Indices", "Matrix", "load_program"]
 
 #: Operations by the kind of number: on integers and on real numbers.
 _OPERATIONS = {
@@ -30,85 +31,6 @@ _OPERATIONS = {
 
 #: Stands for the last argument of a routine of LAPACK, which says how it went.
 INFO = object()
-
-
-class Number:
-    """A value of the program: an integer ``i64``, a real number ``double`` or a condition ``i1``.
-
-    A comparison with something that is not a number is false.
-    """
-
-    def __init__(self, code: Code, name: str, kind: str) -> None:
-        self.code, self.name, self.kind = code, name, kind
-
-    def __add__(self, other: Any) -> Number:
-        return self.code.operation("+", self, other)
-
-    def __radd__(self, other: Any) -> Number:
-        return self.code.operation("+", other, self)
-
-    def __sub__(self, other: Any) -> Number:
-        return self.code.operation("-", self, other)
-
-    def __rsub__(self, other: Any) -> Number:
-        return self.code.operation("-", other, self)
-
-    def __mul__(self, other: Any) -> Number:
-        return self.code.operation("*", self, other)
-
-    def __rmul__(self, other: Any) -> Number:
-        return self.code.operation("*", other, self)
-
-    def __truediv__(self, other: Any) -> Number:
-        return self.code.operation("/", self, other)
-
-    def __rtruediv__(self, other: Any) -> Number:
-        return self.code.operation("/", other, self)
-
-    def __neg__(self) -> Number:
-        return self.code.operation("-", 0 if self.kind == "i64" else -0.0, self)
-
-    def __lt__(self, other: Any) -> Number:
-        return self.code.operation("<", self, other)
-
-    def __gt__(self, other: Any) -> Number:
-        return self.code.operation(">", self, other)
-
-    def __and__(self, other: Number) -> Number:
-        return self.code.put(f"and i1 {self.name}, {other.name}", "i1")
-
-    def __or__(self, other: Number) -> Number:
-        return self.code.put(f"or i1 {self.name}, {other.name}", "i1")
-
-    def __invert__(self) -> Number:
-        return self.code.put(f"xor i1 {self.name}, true", "i1")
-
-    def equals(self, other: int | Number) -> Number:
-        """Whether two integers are equal."""
-        return self.code.put(f"icmp eq i64 {self.name}, {self.code.text(other, 'i64')}", "i1")
-
-
-class Variable:
-    """A number that the program changes."""
-
-    def __init__(self, code: Code, pointer: str, kind: str) -> None:
-        self.code, self.pointer, self.kind = code, pointer, kind
-
-    @property
-    def value(self) -> Number:
-        """What it is now."""
-        return self.code.put(f"load {self.kind}, ptr {self.pointer}", self.kind)
-
-    @value.setter
-    def value(self, new: Number | float) -> None:
-        self.code.do(f"store {self.kind} {self.code.text(new, self.kind)}, ptr {self.pointer}")
-
-    def add(self, term: Any) -> None:
-        """Add a term of a sum; the compiler may choose the order of the terms."""
-        kind = "add i64" if self.kind == "i64" else "fadd reassoc contract double"
-        self.value = self.code.put(
-            f"{kind} {self.value.name}, {self.code.text(term, self.kind)}", self.kind
-        )
 
 
 class Matrix(NamedTuple):

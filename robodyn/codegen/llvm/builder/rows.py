@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from robodyn.codegen.llvm.builder.code import Code, Number
+from robodyn.codegen.llvm.builder.code import Code
+from robodyn.codegen.llvm.builder.values import Number
 
 __all__ = ["Buffer", "Rows"]
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from robodyn.codegen.llvm.builder.code import Number, Variable
 from robodyn.codegen.llvm.builder.rows import Buffer
+from robodyn.codegen.llvm.builder.values import Number, Variable
 from robodyn.simulation.step.machine_code.block import Block
 from robodyn.simulation.step.machine_code.variant import StepVariant
 from robodyn.simulation.step.operations.step import DIVERGED

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from robodyn.codegen.llvm.builder.code import Code, Indices, Number
+from robodyn.codegen.llvm.builder.code import Code, Indices
 from robodyn.codegen.llvm.builder.rows import Buffer
+from robodyn.codegen.llvm.builder.values import Number
 
 __all__ = ["ArgumentTable", "argument_names"]
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from robodyn.codegen.llvm.builder.code import Code, Number
+from robodyn.codegen.llvm.builder.code import Code
 from robodyn.codegen.llvm.builder.rows import Buffer, Rows
+from robodyn.codegen.llvm.builder.values import Number
 from robodyn.simulation.step.machine_code.argument_table import ArgumentTable
 
 __all__ = ["Block", "Given"]

@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
-from robodyn.codegen.llvm.builder.code import Number
 from robodyn.codegen.llvm.builder.rows import Buffer, Rows
+from robodyn.codegen.llvm.builder.values import Number
 from robodyn.simulation.integrators.method import Coordinates, coordinates
 from robodyn.simulation.step.machine_code.block import Block, Given
 from robodyn.simulation.step.machine_code.variant import StepVariant

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from robodyn.codegen.llvm.builder.code import Code, Number, Variable
+from robodyn.codegen.llvm.builder.code import Code
 from robodyn.codegen.llvm.builder.rows import Buffer, Rows
+from robodyn.codegen.llvm.builder.values import Number, Variable
 from robodyn.simulation.integrators.method import Integrator
 from robodyn.simulation.step.machine_code.acceptance import accept_step
 from robodyn.simulation.step.machine_code.argument_table import ArgumentTable
