@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from support.package_copy import ROOT, copy_package, run_python
 
+pytestmark = pytest.mark.slow
+
 NAMES = sorted(path.stem for path in (ROOT / "tests" / "recipes").glob("*.py"))
 RECIPES = {name: importlib.import_module(f"recipes.{name}") for name in NAMES}
 

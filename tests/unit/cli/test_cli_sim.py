@@ -65,6 +65,7 @@ def test_steps_are_all_that_keeps_it_from_its_reference(name, sim):
     assert abs(2.0 * errors[1] - errors[0]) < 0.1 * errors[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LOOPS)
 def test_as_a_process(name, tmp_path):
     command = [sys.executable, "-m", "robodyn", "sim", name, "--controller", "computed-torque"]

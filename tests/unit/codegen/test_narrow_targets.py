@@ -43,6 +43,7 @@ def run(program, make, symbol, target, dtype, arrays):
     return x[-1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fma", [True, False])
 @pytest.mark.parametrize("dtype", ["double", "float"])
 @pytest.mark.parametrize("bits", WIDTHS)

@@ -90,6 +90,7 @@ def always(monkeypatch):
     monkeypatch.setattr(worth, "WORTH", np.inf)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["double", "float"])
 @pytest.mark.parametrize("bits", WIDTHS)
 def test_lanes_are_what_scalars_are_to_the_last_bit(bits, dtype, always):

@@ -265,6 +265,7 @@ def test_wrappers_without_memory_are_part_of_the_compiled_step(puma, order, inne
     np.testing.assert_allclose(a, fast.a[0], rtol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("outer", [*WITHOUT_MEMORY, *WITH_MEMORY])
 @pytest.mark.parametrize("middle", WITH_MEMORY)
 def test_wrappers_in_any_order_move_a_robot_the_same_way_again(puma, outer, middle):
