@@ -1,10 +1,12 @@
-"""Random mechanisms with any mix of joint kinds, seeded."""
+"""Random mechanisms with any mix of joint kinds, seeded; and one with what is easily forgotten."""
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 
-from robodyn.description import Inertia, Joint, Link, Mechanism, Pose
+from robodyn.description import Actuator, Inertia, Joint, Limits, Link, Mechanism, Mimic, Pose
 from robodyn.description.constants import with_constants
 from robodyn.joints import joint_kind
 
@@ -55,3 +57,35 @@ def random_mechanism(rng, kinds, *, damping=0.0, friction=0.0):
         if {parameter.name for parameter in joint_kind(kind).parameters} - {"pitch"}:
             joints[-1] = with_constants(joints[-1], random_constants(rng, joint_kind(kind)))
     return Mechanism("random", tuple(links), tuple(joints))
+
+
+def awkward_mechanism(rng):
+    """What a new quantity is easily wrong for, in one tree.
+
+    Joints with turned origins, several freedoms and coordinates that do not add; limits on one side
+    only; motors whose gears turn backwards, with rotors and friction; a joint that follows another
+    one backwards, twice as fast.
+    """
+    kinds = ["revolute", "planar", "prismatic", "universal", "continuous", "spherical", "helical"]
+    plain = random_mechanism(rng, [*kinds, "revolute"], damping=0.3, friction=0.2)
+    changes = {
+        "joint0": {"limits": Limits(lower=0.4)},
+        "joint2": {"limits": Limits(upper=-0.2)},
+        "joint6": {"limits": Limits(upper=-0.5)},
+        "joint7": {"mimic": Mimic("joint0", -2.0, 0.3)},
+    }
+    joints = tuple(
+        dataclasses.replace(joint, **changes.get(joint.name, {})) for joint in plain.joints
+    )
+    motors = tuple(
+        (
+            name,
+            Actuator(
+                -float(rng.uniform(5.0, 50.0)), float(rng.uniform(0.001, 0.01)),
+                viscous=1e-4, coulomb=1e-3,
+            ),
+        )
+        for name in ("joint0", "joint2", "joint4", "joint6")
+    )  # fmt: skip
+    links = (Link("link0"), *plain.links[1:])  # so that all mass is that of bodies that move
+    return dataclasses.replace(plain, links=links, joints=joints, actuators=motors)
