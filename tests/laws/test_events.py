@@ -118,14 +118,19 @@ def test_a_ball_that_starts_on_the_floor_is_named(ball):
         rd.simulate(ball, duration=1.0, events=[floor(0.5)])
 
 
-def test_an_event_without_end_at_one_instant_is_named(double):
+def test_events_that_move_the_robot_across_each_other(double):
     def flip(state):
         return events.Change(q=-state.q)
 
     ping = rd.Event(lambda t, q, v: q[0] - 0.1, flip, name="ping")
     pong = rd.Event(lambda t, q, v: q[0] + 0.1, flip, name="pong")
     run = rd.simulate(double, q0=[0.2, 0], duration=1.0, events=[ping, pong])
-    assert {event.name for event in run.events} == {"ping", "pong"}
+    assert [event.name for event in run.events] == ["ping", "pong"]
+    for event, side in zip(run.events, (0.1, -0.1), strict=True):
+        before, after = np.flatnonzero(run.t == event.time)[-2:]
+        assert run.q[before, 0] == pytest.approx(side, abs=1e-12)
+        np.testing.assert_array_equal(run.q[after], -run.q[before])
+        np.testing.assert_array_equal(run.v[after], run.v[before])
 
 
 # -- when -----------------------------------------------------------------------------------------

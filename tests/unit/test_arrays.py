@@ -170,7 +170,8 @@ def test_poses_of_no_rigid_body(name):
 
 def test_poses_in_single_precision():
     turned = rd.BaseMotion.from_world(quat_xyzw=np.random.default_rng(1).normal(size=(50, 4))).pose
-    rd.BaseMotion(turned.astype(np.float32), np.zeros(6), np.zeros(6))
+    base = rd.BaseMotion(turned.astype(np.float32), np.zeros(6), np.zeros(6))
+    np.testing.assert_array_equal(base.pose, turned.astype(np.float32))
 
 
 @pytest.mark.parametrize("name", ["twist", "acceleration"])

@@ -246,4 +246,7 @@ def test_a_typesetter_reads_it(robot, name):
     mathtext = pytest.importorskip("matplotlib.mathtext")
     parser = mathtext.MathTextParser("path")
     for left, right in equations(rd.load(robot).function(name).latex()):
-        parser.parse(f"${left} = {right}$")
+        drawn = parser.parse(f"${left} = {right}$")
+        alone = parser.parse(f"${left}$")
+        assert drawn.width > alone.width > 0.0
+        assert len(drawn.glyphs) > len(alone.glyphs)

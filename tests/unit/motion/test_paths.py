@@ -217,7 +217,11 @@ def test_velocities_of_samples_that_are_not_finite():
 
 
 def test_samples_of_a_joint_that_stands_still():
-    rd.JointPath.from_samples(TIMES, np.full(41, 0.7), np.zeros(41))
+    path = rd.JointPath.from_samples(TIMES, np.full(41, 0.7), np.zeros(41))
+    for t in (TIMES[0], 0.3456, TIMES[-1]):
+        x, v, a = path(t)
+        assert x == pytest.approx(0.7, rel=1e-14)
+        np.testing.assert_allclose((v, a), 0.0, atol=1e-11)  # rounding over the square of a step
 
 
 @pytest.mark.parametrize(
