@@ -809,20 +809,20 @@ class Robot:
         base: BaseMotion | None = None,
         stabilization: tuple[float, float] | None = None,
     ) -> HybridDynamics:
-        """Dynamics with some joints driven along given accelerations.
+        """Dynamics with some joints controlled: their accelerations are given.
 
         Parameters
         ----------
         q : array_like, shape (..., nq) [rad, m]
         v : array_like, shape (..., nv) [rad/s, m/s]
         controlled : mapping of joint name to array_like, or array_like, shape (..., nv)
-            Accelerations [rad/s^2, m/s^2] of the driven joints, shape (...) for a joint with one
-            freedom, (..., n) for one with n. ``"joint[k]"`` names one axis of a joint; a floating
+            Accelerations [rad/s^2, m/s^2] of the controlled joints, shape (...) for a joint with
+            one freedom, (..., n) for one with n. ``"joint[k]"`` names one axis of a joint; a floating
             base is called ``"floating_base"``. An array has NaN for what is free.
         tau : mapping of joint name to array_like, or array_like, shape (..., nv)
             Generalised forces of the others [N m, N]; zero where none is given.
         locked : names of joints
-            Driven with acceleration zero.
+            Controlled with acceleration zero: what is fixed, or keeps its speed.
         wrenches, base
             As in `inverse_dynamics`.
         stabilization : optional
@@ -831,14 +831,14 @@ class Robot:
         Returns
         -------
         result : HybridDynamics
-            ``a`` and ``tau`` of all joints, shape (..., nv): the driven ones need these ``tau``,
-            the others get these ``a``.
+            ``a`` and ``tau`` of all joints, shape (..., nv): the controlled ones need these
+            ``tau``, the others get these ``a``.
 
         Raises
         ------
         UnknownNameError, ShapeError
         ActuationError
-            A joint both driven and given a force.
+            A joint both controlled and given a force.
         SingularError
             A joint that moves no mass is free, or as in `inverse_dynamics`.
         InconsistentStateError
@@ -848,7 +848,7 @@ class Robot:
         -----
         [W 5.100, 5.101]; articulated bodies [Featherstone 2008, table 9.2] or rows of the mass
         matrix, whichever takes fewer operations. `inverse_dynamics` and `forward_dynamics` are the
-        ends where all, or none, are driven.
+        ends where all, or none, are controlled.
 
         Examples
         --------
@@ -867,7 +867,7 @@ class Robot:
         v: ArrayLike,
         a_controlled: ArrayLike,
         tau_free: ArrayLike,
-        controlled: tuple[int, ...],
+        speeds: tuple[int, ...],
         *,
         wrenches: Wrenches | None = None,
         base: BaseMotion | None = None,
@@ -882,11 +882,11 @@ class Robot:
         q : array_like, shape (..., nq) [rad, m]
         v : array_like, shape (..., nv) [rad/s, m/s]
         a_controlled : array_like, shape (..., nc) [rad/s^2, m/s^2]
-            Accelerations of the driven speeds.
+            Accelerations of the controlled speeds.
         tau_free : array_like, shape (..., nv - nc) [N m, N]
             Forces of the others, in the order of v.
-        controlled : tuple of int
-            Driven speeds, in the order of ``a_controlled``.
+        speeds : tuple of int
+            Indices of the controlled speeds, in the order of ``a_controlled``.
         wrenches, base
             As in `inverse_dynamics`.
         stabilization : (alpha, beta), optional [1/s]
@@ -896,16 +896,16 @@ class Robot:
         -------
         a, tau : ndarray, shape (..., nv)
         """
-        count, of = len(controlled), self.name
-        if len({*controlled}) < count or not all(0 <= k < self.nv for k in controlled):
-            self._evaluator.options.speeds(controlled)  # says which
+        count, of = len(speeds), self.name
+        if len({*speeds}) < count or not all(0 <= k < self.nv for k in speeds):
+            self._evaluator.options.speeds(speeds)  # says which
         arrays = (
             q,
             v,
             shaped("a_controlled", a_controlled, count, of=of),
             shaped("tau_free", tau_free, self.nv - count, of=of),
         )
-        return self._now.dynamics.driven(arrays, controlled, wrenches, base, stabilization)
+        return self._now.dynamics.driven(arrays, speeds, wrenches, base, stabilization)
 
     def constrained_dynamics(
         self,
@@ -1062,7 +1062,7 @@ class Robot:
         dt : float, optional [s]
             Sampled that often, with inputs held in between.
         controlled, locked
-            Driven joints, as in `hybrid_dynamics`: they follow their motion, and are no states.
+            As in `hybrid_dynamics`: they follow their motion, and are no states.
         independent : names of joints, optional
             Of a closed linkage. Default: `independent_joints`.
         wrenches : mapping of link name to array_like, shape (..., 6), or callable [N, N m]
@@ -1189,7 +1189,7 @@ class Robot:
         v : array_like, shape (nv,) [rad/s, m/s]
             Where the search begins.
         locked : names of joints
-            Driven with the constant speeds that they have in ``v``.
+            Controlled with acceleration zero: they keep the speeds that they have in ``v``.
         tau : array_like, shape (nv,), or mapping of joint name to array_like [N m, N]
             Forces of the others; zero where none is given.
         wrenches, base
@@ -1881,7 +1881,7 @@ class Robot:
         posture: ArrayLike | None = None,
         base: BaseMotion | None = None,
     ) -> IKResult:
-        """Postures in which frames are where they are wanted, loops closed.
+        """Postures in which frames have given poses or positions, loops closed.
 
         Damped least squares from ``q0``, then from other starts, always the same, until one leads
         to the targets. A target that cannot be reached is no error: the posture found then is the
@@ -1943,7 +1943,7 @@ class Robot:
         axes: str = "body",
         components: Iterable[int] = range(6),
     ) -> Array:
-        """Inertia that a frame feels, ``(J M^-1 J^T)^-1``, of a robot without closed loops.
+        """Operational-space inertia of a frame of a tree, ``(J M^-1 J^T)^-1``.
 
         Parameters
         ----------
@@ -2114,7 +2114,7 @@ class Robot:
         base : BaseMotion, optional
             Of a robot with a moving base, which does not jump.
         controlled : names of joints, optional
-            Driven ones, whose speeds do not jump.
+            Their speeds follow prescribed motions, and do not jump.
         friction : float
             Coulomb's coefficient at the contact; ``direction`` is its normal then.
             docs/impacts.md tells what is assumed.

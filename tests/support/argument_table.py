@@ -87,7 +87,7 @@ def _states(robot: rd.Robot, q: Any, rest: Any) -> dict[str, Row]:
         "linearize.controlled": Row(rest, w.by_joint),
         "hybrid_dynamics.controlled": Row(rest, w.by_joint),
         "joint_wrenches.controlled": Row(rest, w.by_joint),
-        "driven_dynamics.controlled": Row((0,), w.indices),
+        "driven_dynamics.speeds": Row((0,), w.indices),
         "a_controlled": Row(np.zeros(1), w.array),
         "tau_free": Row(np.zeros(robot.nv - 1), w.array),
         "t": Row(0.0, w.number),
