@@ -34,7 +34,7 @@ MOTIONS = 64
 
 @dataclass(frozen=True)
 class Imbalance:
-    """Energy that comes from nowhere, or goes there.
+    """Energy that appears or disappears without work.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What events do, ready made: each function here makes an action for `Event.then`."""
+"""Ready-made actions of events: each function here makes one, for `Event.then`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where within a step a function of it crosses zero."""
+"""Finds where a function of time crosses zero within a step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is looked for within each step of a motion, and which of it happens first."""
+"""Detects events within a step: witness functions, and which of them crosses zero first."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ After = Callable[[float], tuple[FloatArray, FloatArray]]
 
 @dataclass(frozen=True, eq=False)
 class WitnessFunction:
-    """Something that happens where a function of the state reaches or crosses zero.
+    """A function of the state whose zero is an event.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class WitnessFunction:
     direction : {0, 1, -1}
         As of `robodyn.Event`.
     actions : tuple of callable
-        What it does; none for what the loop itself knows how to treat.
+        Of the event; none for stops, which the loop resolves together.
     one_sided : bool
         The function is never to be negative but for rounding: a gap.
     already : bool
@@ -65,12 +65,12 @@ class WitnessFunction:
 
 
 class EventDetector:
-    """Watches, on which side of zero each is, and what has happened at this instant.
+    """The side of zero of each witness function, and the events of this instant.
 
     Parameters
     ----------
     witnesses : sequence of WitnessFunction
-        In the order in which they happen where they happen at once.
+        In the order in which they are applied where they happen at one instant.
     """
 
     def __init__(self, witnesses: Sequence[WitnessFunction]) -> None:
@@ -87,6 +87,7 @@ class EventDetector:
             WitnessFunction, float
         ] = {}  # of functions of events, where time has come to
         self._asked_each: set[WitnessFunction] = set()  # they know one sample at a time
+        self._starts = False  # at the start of the motion, with sides by values alone
         #: Ctrl-C while functions were asked for a block: to be raised when it is recorded.
         self.interrupt: KeyboardInterrupt | None = None
         #: What has happened at this instant, in order.
@@ -95,7 +96,7 @@ class EventDetector:
     def first(
         self, t: float, h: float, step: float, after: After
     ) -> tuple[float, tuple[WitnessFunction, ...]]:
-        """Until when nothing happens, and what happens then.
+        """The first events in a part of a step, and when they happen.
 
         Parameters
         ----------
@@ -106,6 +107,8 @@ class EventDetector:
         after : callable
             Part of the step [s] -> state there.
         """
+        if self._starts:  # whether a function starts at zero shows in the step
+            self.restart()
         found = []
         for witness in self.witnesses:
 
@@ -181,7 +184,7 @@ class EventDetector:
         )
 
     def moved(self, t: float, q: FloatArray, v: FloatArray) -> None:
-        """Time has gone on to a state at which nothing has happened yet."""
+        """Time has gone on to a state at which no event has happened yet."""
         self.happened.clear()
         self._parting.clear()
         for witness in self.witnesses:
@@ -220,6 +223,8 @@ class EventDetector:
             Lets the forces of a step act, by its number, before functions are asked that may
             depend on them; none if they are the same in all steps.
         """
+        if self._starts and not self._starts_off_zero(t, q, v):
+            return 0
         count, together, each = len(t) - 1, [], []
         for witness in self._functions:
             values = None
@@ -246,6 +251,18 @@ class EventDetector:
         if count and together and not self._confirmed(together, count, t, q, v):
             return 0
         return count
+
+    def _starts_off_zero(self, t: FloatArray, q: FloatArray, v: FloatArray) -> bool:
+        """Whether no function starts at zero but for rounding, as its first step shows."""
+        for witness in self._functions:
+            try:
+                value, start = witness.value(float(t[1]), q[1], v[1]), self._values[witness]
+            except Exception:
+                return False
+            if abs(start) <= WITNESS_ZERO * abs(value - start):
+                return False
+        self._starts = False
+        return True
 
     def _step_without_event(
         self,
@@ -313,7 +330,7 @@ class EventDetector:
         return True
 
     def done(self, witness: WitnessFunction, parts: bool) -> None:
-        """Something has happened; ``parts``: the function has to leave to where it came from."""
+        """An event was applied; ``parts``: its function has to leave to where it came from."""
         self.happened.append(witness)
         self._last[witness] = self._scale.get(witness, 0.0)
         if parts:
@@ -334,8 +351,24 @@ class EventDetector:
         """The state has restart, and what is watched may be other things."""
         self.witnesses = self.witnesses if witnesses is None else tuple(witnesses)
         self._functions = tuple(x for x in self.witnesses if not x.of_stop)
-        self._on_sides = False
+        self._on_sides = self._starts = False
         self._side.clear()
+
+    def start(self, t: float, q: FloatArray, v: FloatArray) -> None:
+        """Know on which sides of zero functions of time and state are where a motion starts."""
+        values = {}
+        for witness in self.witnesses:
+            if witness.of_stop or witness.of_state or witness.already:
+                return  # they depend on forces that are not known yet
+            try:
+                values[witness] = witness.value(t, q, v)
+            except Exception:  # it shows again in the first step
+                return
+            if not values[witness]:
+                return
+        self._values |= values
+        self._side = {witness: sign(value) for witness, value in values.items()}
+        self._on_sides = self._starts = True
 
 
 def _growth(gap: Callable[[float], float], start: float, part: float) -> float:
@@ -345,6 +378,9 @@ def _growth(gap: Callable[[float], float], start: float, part: float) -> float:
 
 def _same_side(values: FloatArray, side: int) -> int:
     """How many of the first values are on a side of zero without doubt."""
-    with np.errstate(invalid="ignore"):
-        sure = side * values > WITNESS_SIGN * np.abs(values[np.isfinite(values)]).max(initial=0.0)
+    largest = np.abs(values).max(initial=0.0)
+    if not np.isfinite(largest):
+        values = np.where(np.isfinite(values), values, 0.0)  # which is no sure side
+        largest = np.abs(values).max(initial=0.0)
+    sure = side * values > WITNESS_SIGN * largest
     return len(values) if sure.all() else int(sure.argmin())

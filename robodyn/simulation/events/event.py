@@ -1,9 +1,11 @@
-"""What may happen within a motion, and what it changes."""
+"""Events of a motion, their actions, and the changes that actions return."""
 
 from __future__ import annotations
 
+import functools
 import inspect
 import math
+import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,6 +22,10 @@ from robodyn.motion.base_motion import BaseMotion
 from robodyn.robot import Robot
 
 __all__ = ["Action", "Change", "Event", "EventFunction", "State", "as_events", "stop"]
+
+
+#: Flags of the code of a function that takes any number of arguments.
+VARIABLE_ARGUMENTS = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,7 +166,7 @@ def stop(state: State) -> Change:
 
 @dataclass(frozen=True, eq=False)
 class Event:
-    """Something that happens at an instant of a motion, and changes it.
+    """An instant, or a zero of a function of the state, and what changes then.
 
     Attributes
     ----------
@@ -215,9 +221,14 @@ class Event:
             default = getattr(self.when, "__name__", "event") if callable(self.when) else "instant"
             object.__setattr__(self, "name", "event" if default == "<lambda>" else default)
 
-    @property
+    @functools.cached_property
     def of_state(self) -> bool:
         """Whether ``when`` is a function of a `State`."""
+        when = self.when
+        if isinstance(when, types.FunctionType) and not hasattr(when, "__wrapped__"):
+            code = when.__code__  # the usual case, which takes inspect far longer
+            if not (code.co_kwonlyargcount or code.co_flags & VARIABLE_ARGUMENTS):
+                return code.co_varnames[: code.co_argcount] == ("state",)
         try:
             return list(inspect.signature(self.when).parameters) == ["state"]  # type: ignore[arg-type]
         except (TypeError, ValueError):

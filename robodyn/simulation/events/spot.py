@@ -1,4 +1,4 @@
-"""A point of a link over a plane: how high, how fast, and the same over symbols."""
+"""A point of a link over a plane: its height and velocity, with numbers and with symbols."""
 
 from __future__ import annotations
 

@@ -114,8 +114,10 @@ def event_values(
     with np.errstate(all="ignore"):  # samples that the motion never comes to may be among them
         try:
             values = np.asarray(function(t.copy(), _columns(q), _columns(v)), float)
-            if values.shape in ((), t.shape):
-                return np.broadcast_to(values, t.shape)
+            if values.shape == t.shape:
+                return values
+            if values.shape == ():
+                return np.full(t.shape, values)
         except Exception:
             pass
         try:

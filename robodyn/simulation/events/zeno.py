@@ -1,4 +1,4 @@
-"""Events without end: ever more of them in ever less time."""
+"""Zeno motions: events that happen again and again, in ever shorter intervals."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SHORT, IN_A_ROW = 1e-2, 3
 
 
 class Zeno:
-    """When events have happened, by name."""
+    """The latest times of events, by name, and whether they happen without end."""
 
     def __init__(self) -> None:
         self._times: dict[str, list[float]] = {}
@@ -25,37 +25,25 @@ class Zeno:
         self._rested: dict[str, float] = {}
         self._now, self._at_once = -1.0, 0
 
-    def check(self, name: str, t: float, step: float) -> None:
-        """Note an event, and refuse one that happens without end.
+    def is_endless(self, name: str, t: float, step: float, *, may_rest: bool = False) -> bool:
+        """Note an event; whether it happens without end.
 
         Parameters
         ----------
         name : str
         t, step : float [s]
+        may_rest : bool
+            The caller can end it: a stop holds a joint that hits it without end. It is refused
+            only if that does not help.
 
         Raises
         ------
         SimulationError
-        """
-        if self._note(name, t, step):
-            raise self._endless(name, t)
-
-    def comes_to_rest(self, name: str, t: float, step: float) -> bool:
-        """Note a hit on a stop; whether the joint has to rest there, as hits come without end.
-
-        Parameters
-        ----------
-        name : str
-        t, step : float [s]
-
-        Raises
-        ------
-        SimulationError
-            If that did not end them.
+            Of an event without end.
         """
         endless = self._note(name, t, step)
         if endless:
-            if t - self._rested.get(name, -np.inf) <= step:
+            if not may_rest or t - self._rested.get(name, -np.inf) <= step:
                 raise self._endless(name, t)
             self._rested[name] = t
             del self._times[name][:-1]
@@ -90,8 +78,8 @@ class Zeno:
             ends = f", {ratio:.3g} times the one before: without end until t = {end:.9g} s"
         return SimulationError(
             f"event {name!r} has happened {self._count[name]} times until t = {t:.9g} s, the last "
-            f"time after {intervals[-1]:.3g} s{ends}. What rests there is nothing that an event "
-            "can say: end the motion or hold the joint before (then=), or give stops= for joints, "
-            "and events.landings or load(..., ground=) for points; or take shorter steps, if it is "
-            "to happen that often"
+            f"time after {intervals[-1]:.3g} s{ends}. An event takes no time, and cannot hold what "
+            "rests there: end the motion or hold the joint before (then=), or give stops= for "
+            "joints, and events.landings or load(..., ground=) for points; or take shorter steps, "
+            "if it is to happen that often"
         )

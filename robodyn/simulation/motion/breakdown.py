@@ -1,4 +1,4 @@
-"""What is raised where a motion cannot go on."""
+"""Errors of motions that cannot go on, with the trajectory until then."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def breaking_down(record: Record, t: float) -> Iterator[None]:
 
 @contextmanager
 def keeping(so_far: Callable[[], Trajectory | None]) -> Iterator[None]:
-    """Give whatever ends a motion early, as ``.trajectory``, what there is of it.
+    """Give an exception that ends a motion early the trajectory until then, ``.trajectory``.
 
     An exception of a controller, an event or another function of the user stays what it is.
 

@@ -144,6 +144,7 @@ class Motion:
         self._q, self._v = self._stepper.start(self._t, q, v)
         check_start(self._mode.robot, self._stops, self._q)
         self._detector.restart(self._armed())
+        self._detector.start(self._t, self._q, self._v)
         if not (self._witnesses or self._stops):
             motion = self._compiled(with_state=True)
             if motion is not None:
@@ -288,7 +289,7 @@ class Motion:
             self._record_sample()
 
     def _move(self, goal: float, step: float) -> tuple[WitnessFunction, ...]:
-        """Move to an instant, or to the first thing that happens on the way, which is returned."""
+        """Move to an instant, or to the first events on the way, which are returned."""
         t, q, v, tau, h = self._t, self._q, self._v, self._tau, goal - self._t
         a = self._accelerations()[0]
 
@@ -307,16 +308,16 @@ class Motion:
         return found
 
     def _due(self) -> tuple[WitnessFunction, ...]:
-        """What happens at this instant because it is this instant."""
+        """Events at instants, of this instant."""
         due = tuple(witness for at, witness in self._timed if at == self._t)
         self._timed = [(at, witness) for at, witness in self._timed if at > self._t]
         self._next_instant = min((at for at, _ in self._timed), default=np.inf)
         return due
 
-    # -- what happens -----------------------------------------------------------------------------
+    # -- events -----------------------------------------------------------------------------------
 
     def _apply_events(self, found: Sequence[WitnessFunction]) -> None:
-        """Let everything happen that does so at this instant: stops, then events as given."""
+        """Apply all events of this instant: those of stops, then the others in the order given."""
         if not found:
             return
         self._kept = True
@@ -328,10 +329,10 @@ class Motion:
             with self._breaking(self._t):
                 instant = witness.name, self._t, self._interval
                 if witness in self._witnesses:
-                    self._zeno.check(*instant)
+                    self._zeno.is_endless(*instant)
                     changed_by_events |= self._apply_event(witness)
                 else:
-                    rests = self._zeno.comes_to_rest(*instant)
+                    rests = self._zeno.is_endless(*instant, may_rest=True)
                     self._take_contact(
                         self._resolve_stops(self._tau, witness.name if rests else "")
                     )
@@ -349,7 +350,7 @@ class Motion:
             self._record_sample()
 
     def _apply_event(self, witness: WitnessFunction) -> bool:
-        """Do what an event does, one action after the other, and record it."""
+        """Take the actions of an event, one after the other, and record it."""
         parts, lost, before = False, 0.0, None
         earlier = tuple(x.name for x in self._detector.happened)
         for action in witness.actions:
@@ -375,7 +376,7 @@ class Motion:
         return before is not None
 
     def _change(self, change: Change) -> None:
-        """The state and what moves after a change."""
+        """Go on in the mode, and from the state, that a change makes."""
         state = self._mode.state(self._t, self._q, self._v)
         left = np.append(self._t, self._times[self._times > self._t])
         mode, q, v = self._mode.changed(change, left, state)
@@ -388,7 +389,7 @@ class Motion:
         self._records.current.memories.watch(mode.controller)
 
     def _begin(self, mode: Mode) -> None:
-        """What moves and what drives it from now on."""
+        """Go on in a mode."""
         self._mode = mode
         self._begun = False
         self._others: dict[Robot, Stepper] = {}
@@ -431,7 +432,7 @@ class Motion:
     def _state(
         self, t: float, q: FloatArray, v: FloatArray, earlier: tuple[str, ...] = ()
     ) -> State:
-        """What an action gets, or a function of the state."""
+        """The argument of an action, and of a witness function of a state."""
 
         def accelerations(robot: Robot | None = None) -> FloatArray:
             stepper, mode = self._stepper, self._mode
@@ -450,7 +451,7 @@ class Motion:
         return self._mode.state(t, q, v)  # type: ignore[arg-type]
 
     def _armed(self) -> list[WitnessFunction]:
-        """All that is looked for: joints on their way to stops or held there, and events."""
+        """Witness functions of stops, which joints may reach or leave, and of events."""
         stops = (*self._not_held(), *self._held)
         of_stops = [self._stop_witness(stop, stop in self._held) for stop in stops]
         return of_stops + [x for x in self._witnesses if x.value is not never]
@@ -460,7 +461,7 @@ class Motion:
         return tuple(stop for stop in self._stops if stop.speed not in self._mode.driven.speeds)
 
     def _stop_witness(self, stop: JointStop, held: bool) -> WitnessFunction:
-        """One and the same each time."""
+        """The witness function of a stop: the same object each time."""
         if (stop, held) not in self._stop_witnesses:
             if held:
                 witness = WitnessFunction(
@@ -474,11 +475,11 @@ class Motion:
         return self._stop_witnesses[stop, held]
 
     def _push(self, stop: JointStop, t: float, q: FloatArray, v: FloatArray) -> float:
-        """Of a stop on the joint that it holds."""
+        """The force of a stop on the joint that it holds; it leaves where that is negative."""
         forces = self._stepper.accelerations(t, q, v, self._tau)[1]
         return float(stop.side * (forces[stop.speed] - self._tau[stop.speed]))
 
-    # -- what is known of it ----------------------------------------------------------------------
+    # -- results -------------------------------------------------------------------------------
 
     def so_far(self) -> Trajectory | None:
         """What was recorded of a motion that does not go on; ``None`` if nothing was."""

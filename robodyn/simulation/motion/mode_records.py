@@ -1,4 +1,4 @@
-"""The record of a motion in modes: one for each, and what is made of them."""
+"""The records of the modes of a motion, and the trajectory that is made of them."""
 
 from __future__ import annotations
 

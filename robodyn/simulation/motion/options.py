@@ -1,4 +1,4 @@
-"""The options of a simulation that hold for all of a motion, and what is made by them."""
+"""The options of a simulation, which are the same in all modes of its motion."""
 
 from __future__ import annotations
 

@@ -145,7 +145,13 @@ class Record:
         self, t: FloatArray, q: FloatArray, v: FloatArray, a: FloatArray, tau: FloatArray
     ) -> None:
         """Copy the samples of some steps, as `add` does one after the other."""
-        n = len(t)
+        n, k = len(t), self._kept
+        if self._every == 1 and k + n <= self._most:
+            for column, x in zip(self._columns, (t, q, v, a, tau), strict=True):
+                column[k : k + n] = x
+            self._kept, self._behind = k + n, False
+            self._steps += n
+            return
         chosen = (self._steps + np.arange(n)) % self._every == 0
         behind = n > 0 and not chosen[-1]
         chosen[n - 1 :] = True

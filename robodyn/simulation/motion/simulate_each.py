@@ -1,4 +1,4 @@
-"""Many motions whose events happen at other instants in each: every one moves by itself."""
+"""Rollouts with events, which happen at other instants in each motion: one after the other."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def simulate_each(
     options: MotionOptions,
     report: Progress,
 ) -> Trajectory:
-    """Samples of all motions at common instants, each after what happens then.
+    """Samples of all motions at common instants, after the events of these instants.
 
     Parameters
     ----------

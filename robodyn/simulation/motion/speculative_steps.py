@@ -23,10 +23,10 @@ from robodyn.tolerances import AT_LIMIT, STOP_FORCE
 __all__ = ["LONGEST_BLOCK", "SpeculativeSteps", "StopConditions"]
 
 #: Most steps of a block, and those of a block after an event or a doubt.
-LONGEST_BLOCK, SHORTEST_BLOCK = 1024, 4
+LONGEST_BLOCK, SHORTEST_BLOCK = 2048, 4
 
 #: A block has so many times the steps of the one before, while no event happens.
-GROWTH = 4
+GROWTH = 8
 
 
 class _CannotStep(Exception):
