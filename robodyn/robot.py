@@ -817,8 +817,8 @@ class Robot:
         v : array_like, shape (..., nv) [rad/s, m/s]
         controlled : mapping of joint name to array_like, or array_like, shape (..., nv)
             Accelerations [rad/s^2, m/s^2] of the controlled joints, shape (...) for a joint with
-            one freedom, (..., n) for one with n. ``"joint[k]"`` names one axis of a joint; a floating
-            base is called ``"floating_base"``. An array has NaN for what is free.
+            one freedom, (..., n) for one with n. ``"joint[k]"`` names one axis of a joint; a
+            floating base is called ``"floating_base"``. An array has NaN for what is free.
         tau : mapping of joint name to array_like, or array_like, shape (..., nv)
             Generalised forces of the others [N m, N]; zero where none is given.
         locked : names of joints
