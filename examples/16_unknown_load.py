@@ -44,7 +44,7 @@ def error(run: rd.Trajectory) -> np.ndarray:
 
 def check(runs: tuple[rd.Trajectory, rd.Trajectory]) -> None:
     plain, run = runs
-    mass, late = run.memory["parameters"][:, 0], run.t > TAKEN + 1.0
+    mass, late = run.controller_state["parameters"][:, 0], run.t > TAKEN + 1.0
     assert np.abs(mass[run.t < TAKEN]).max() < 0.05 * MASS  # what the steps make wrong
     assert np.abs(mass[late] - MASS).max() < 0.02 * MASS
     assert error(run)[late].max() < 1e-3 < 0.02 < error(plain)[late].max()
@@ -53,11 +53,11 @@ def check(runs: tuple[rd.Trajectory, rd.Trajectory]) -> None:
 if __name__ == "__main__":
     check(runs := main())
     plain, run = runs
-    print(f"learnt: {run.memory['parameters'][-1, 0]:.3f} kg; it carries {MASS:.3f} kg")
+    print(f"learnt: {run.controller_state['parameters'][-1, 0]:.3f} kg; it carries {MASS:.3f} kg")
     late = run.t > TAKEN + 1.0
     for name, motion in (("without", plain), ("with learning", run)):
         print(f"error {name}: up to {1e3 * error(motion)[late].max():.2g} mrad")
     if importlib.util.find_spec("matplotlib"):
         out = Path(sys.argv[1] if len(sys.argv) > 1 else "out/unknown_load.png")
         out.parent.mkdir(parents=True, exist_ok=True)
-        run.plot(out, panels=["positions", "torques", "memory: parameters"])
+        run.plot(out, panels=["positions", "torques", "state: parameters"])

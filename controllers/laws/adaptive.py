@@ -48,7 +48,7 @@ class Adaptive:
     ones.
 
     Parameters are integrated from sample to sample by the trapezoidal rule. They are
-    ``run.memory["parameters"]``.
+    ``run.controller_state["parameters"]``.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ class Adaptive:
     >>> law = PassivityBased(model, reference, gain=50.0)
     >>> controller = Adaptive(law, {"load": one}, adaptation=2.0)
     >>> run = rd.simulate(carrying(2.5), controller, duration=8.0, step=2e-3)
-    >>> bool(abs(run.memory["parameters"][-1, 0] - 2.5) < 0.1)
+    >>> bool(abs(run.controller_state["parameters"][-1, 0] - 2.5) < 0.1)
     True
     """
 

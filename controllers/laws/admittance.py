@@ -34,7 +34,7 @@ class Admittance:
     sensor measures. The position controller determines how stiffly the frame follows.
 
     The wrench is held from sample to sample, for which the equation is solved exactly. ``x`` is
-    zero at the first sample; it is ``run.memory["shift"]``.
+    zero at the first sample; it is ``run.controller_state["shift"]``.
 
     Attributes
     ----------

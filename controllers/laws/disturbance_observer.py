@@ -45,7 +45,7 @@ class DisturbanceObserver:
     trees all speeds are observed, also those without a motor; of closed linkages those of the
     motors, on which the disturbances of all joints act. Of these, of robots on a moving base and of
     those that depend on time, the change of ``p - M' v`` is computed with the mean of ``M``. The
-    residual is ``run.memory["disturbance"]``.
+    residual is ``run.controller_state["disturbance"]``.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ class DisturbanceObserver:
     >>> still = ComputedTorque(robot, PointToPoint(q0, q0, 1.0))
     >>> push = {"link7": [0, 5, 0, 0, 0, 0]}                  # 5 N on the last link
     >>> run = rd.simulate(robot, DisturbanceObserver(still, 40.0), duration=2.0, wrenches=push)
-    >>> felt = run.memory["disturbance"][-1]
+    >>> felt = run.controller_state["disturbance"][-1]
     >>> J = robot.frame_jacobian(run.q[-1], "link7")
     >>> bool(np.allclose(felt, J.T @ push["link7"], atol=1e-3))
     True

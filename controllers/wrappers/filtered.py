@@ -40,7 +40,7 @@ class Filtered:
     It is a Butterworth filter: flat up to ``cutoff``, where its gain is 0.707; beyond, the gain
     falls by ``order`` decades a decade of frequency. Its first-order form is ``y' = cutoff (u -
     y)``. The input is taken for linear between samples, for which the filter is exact. At the first
-    sample it is at rest at its input. Its output is ``run.memory["filtered"]``.
+    sample it is at rest at its input. Its output is ``run.controller_state["filtered"]``.
 
     Attributes
     ----------

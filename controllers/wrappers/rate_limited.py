@@ -33,7 +33,7 @@ __all__ = ["RateLimited"]
 class RateLimited:
     """Another controller whose forces change by no more than ``rate`` per second.
 
-    Its state is the latest forces, ``run.memory["torque"]``.
+    Its state is the latest forces, ``run.controller_state["torque"]``.
 
     Attributes
     ----------

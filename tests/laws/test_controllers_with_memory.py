@@ -57,7 +57,7 @@ def lyapunov(run, controller, law, true):
     """The energy of the error, with the true inertia, and that of the parameters; and the power."""
     energy = np.array([law.energy(*state) for state in zip(run.t, run.q, run.v, strict=True)])
     s = np.array([law.sliding(*state)[0] for state in zip(run.t, run.q, run.v, strict=True)])
-    wrong = run.memory["parameters"] - true
+    wrong = run.controller_state["parameters"] - true
     V = energy + 0.5 * (wrong**2 / controller.adaptation).sum(axis=1)
     return V, (law.gain * s**2).sum(axis=1)
 
@@ -75,9 +75,9 @@ def payload_run(double, step, gain, duration):
 
 def test_a_payload_is_learnt_and_the_reference_followed(double):
     run, _, _ = payload_run(double, 2e-3, 50.0, 5.0)
-    assert run.memory["parameters"].shape == (len(run), 1)
-    assert run.memory["parameters"][0] == 0.0
-    assert abs(run.memory["parameters"][-1, 0] - 2.5) < 0.1
+    assert run.controller_state["parameters"].shape == (len(run), 1)
+    assert run.controller_state["parameters"][0] == 0.0
+    assert abs(run.controller_state["parameters"][-1, 0] - 2.5) < 0.1
     e = np.array([swing(double)(t)[0] for t in run.t]) - run.q
     late = run.t > 4.0
     assert np.abs(e[late]).max() < 0.1 * np.abs(e).max() < 0.005
@@ -96,7 +96,9 @@ def test_what_is_learnt_is_the_integral_by_trapezoids(double):
         rate.append(-2.0 * (loaded(t, q, v) - model(t, q, v)) @ s)
     rate = np.array(rate)
     learnt = np.r_[0.0, np.cumsum(0.5 * np.diff(run.t) * (rate[1:] + rate[:-1]))]
-    np.testing.assert_allclose(run.memory["parameters"][:, 0], learnt, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(
+        run.controller_state["parameters"][:, 0], learnt, rtol=1e-9, atol=1e-12
+    )
 
 
 def test_the_lyapunov_function_falls_by_what_the_gain_takes(double):
@@ -208,7 +210,7 @@ def test_a_constant_disturbance_is_found_as_by_a_filter(compensate):
     lift = scara.joints["lift"].v.start
     d = (scara.frame_jacobian(scara.neutral(), "quill").T @ push["quill"])[lift]
     assert abs(d) == pytest.approx(7.0)
-    r = run.memory["disturbance"][:, lift]
+    r = run.controller_state["disturbance"][:, lift]
     np.testing.assert_allclose(r, d * -np.expm1(-30.0 * run.t), rtol=0, atol=1e-9)
     moved = np.abs(run.q[-1, lift] - scara.neutral()[lift])
     assert moved > 5e-3 if not compensate else moved < 4e-3
@@ -230,7 +232,7 @@ def test_a_changing_disturbance_in_fast_motion_to_the_second_order_in_the_step(d
         r, kept = np.zeros_like(d), np.exp(-gain * step)
         for k in range(1, len(run)):
             r[k] = kept * r[k - 1] + (1.0 - kept) * 0.5 * (d[k - 1] + d[k])
-        errors.append(np.abs(run.memory["disturbance"] - r).max() / np.abs(d).max())
+        errors.append(np.abs(run.controller_state["disturbance"] - r).max() / np.abs(d).max())
     assert errors[0] < 2e-3
     assert errors[1] < 0.3 * errors[0]
 
@@ -248,7 +250,7 @@ def test_what_the_observer_finds_is_taken_off(double):
     assert np.abs(plain.q[-1] - goal).max() > 0.02
     assert np.abs(run.q[-1] - goal).max() < 1e-5
     missing = heavy.gravity_forces(goal) - double.gravity_forces(goal)
-    np.testing.assert_allclose(run.memory["disturbance"][-1], -missing, atol=1e-3)
+    np.testing.assert_allclose(run.controller_state["disturbance"][-1], -missing, atol=1e-3)
 
 
 def limited(kind, observer, top):
@@ -269,7 +271,7 @@ def test_the_observer_is_told_which_forces_act(kind):
     controller, options = limited(kind, observer, robot.effort_limits)
     run = rd.simulate(robot, controller, duration=0.2, **options)
     assert (np.abs(run.tau) >= robot.effort_limits * (1 - 1e-12)).any()
-    found = run.memory["disturbance"]
+    found = run.controller_state["disturbance"]
     assert np.abs(found).max() < 0.02 * np.abs(run.tau).max()
 
 
@@ -282,7 +284,7 @@ def test_a_push_on_a_floating_robot():
     v0 = 0.3 * np.random.default_rng(1).normal(size=robot.nv)
     run = rd.simulate(robot, observer, v0=v0, duration=0.2, wrenches=push)
     d = robot.frame_jacobian(run.q[-1], link).T @ push[link]
-    np.testing.assert_allclose(run.memory["disturbance"][-1], d, atol=1e-2)
+    np.testing.assert_allclose(run.controller_state["disturbance"][-1], d, atol=1e-2)
 
 
 def rolling(t):
@@ -320,7 +322,7 @@ def test_a_push_on_linkages_and_on_a_moving_base(case):
     plain = rd.simulate(robot, still, wrenches=push, **given)
     follow = motor_space(robot)(run.q[-1], run.v[-1], base and base(0.4), 0.4).follow
     felt = follow.T @ (robot.frame_jacobian(run.q[-1], link).T @ push[link])
-    found = run.memory["disturbance"][-1, list(motor_speeds(robot))]
+    found = run.controller_state["disturbance"][-1, list(motor_speeds(robot))]
     np.testing.assert_allclose(found, felt, atol=3e-3 * np.abs(felt).max())
     assert np.abs(run.q[-1] - q0).max() < 0.2 * np.abs(plain.q[-1] - q0).max()
 
@@ -339,7 +341,7 @@ def test_a_fast_linkage_has_no_disturbance_to_the_second_order_in_the_step(coord
     found = []
     for step in (4e-3, 2e-3):
         run = rd.simulate(robot, unasked(robot, 50.0), q0=q0, v0=v0, duration=0.2, step=step)
-        found.append(np.abs(run.memory["disturbance"]).max())
+        found.append(np.abs(run.controller_state["disturbance"]).max())
     assert found[0] < 2e-3 and found[0] / found[1] == pytest.approx(4.0, rel=0.02)
 
 
@@ -349,7 +351,7 @@ def test_each_motor_of_a_linkage_has_its_own_gain():
     given = {"duration": 0.02, "wrenches": {"left_rod": [3.0, 0.0, 2.0, 0.0, 0.1, 0.0]}}
 
     def residual(gain):
-        return rd.simulate(robot, unasked(robot, gain), **given).memory["disturbance"]
+        return rd.simulate(robot, unasked(robot, gain), **given).controller_state["disturbance"]
 
     own = residual(gains)
     assert list(motor_speeds(robot)) == motors and np.abs(own[-1, motors]).min() > 1e-3
@@ -373,7 +375,7 @@ def test_what_time_does_to_a_robot_is_no_disturbance():
         robot, observer, q0=[0.3], duration=1.0, wrenches={"stone": [3.0, 0, 0, 0, 0, 0]}
     )
     expected = 3.0 * -np.expm1(-20.0 * run.t)
-    np.testing.assert_allclose(run.memory["disturbance"][:, 0], expected, atol=1e-5)
+    np.testing.assert_allclose(run.controller_state["disturbance"][:, 0], expected, atol=1e-5)
 
 
 # -- the same motion, whatever computes it --------------------------------------------------------
@@ -397,9 +399,9 @@ def test_a_motion_is_the_same_by_machine_code_by_python_and_again(double, monkey
         for name in ("q", "v", "tau"):
             x, y = getattr(run, name), getattr(other, name)
             np.testing.assert_allclose(x, y, rtol=0, atol=rounding)
-        assert set(run.memory) == {"disturbance", "parameters"}
-        for name, x in run.memory.items():
-            np.testing.assert_allclose(x, other.memory[name], rtol=0, atol=rounding)
+        assert set(run.controller_state) == {"disturbance", "parameters"}
+        for name, x in run.controller_state.items():
+            np.testing.assert_allclose(x, other.controller_state[name], rtol=0, atol=rounding)
 
 
 def test_many_motions_have_a_memory_each(double):
@@ -413,10 +415,12 @@ def test_many_motions_have_a_memory_each(double):
     there = each.t < 0.0345
     for k in range(3):
         one = rd.simulate(heavy, controller, q0=q0[k], **options)
-        for name, x in one.memory.items():
-            np.testing.assert_allclose(many.memory[name][:, k], x, rtol=0, atol=1e-12)
-            np.testing.assert_array_equal(many.motion(k).memory[name], many.memory[name][:, k])
-            found = each.memory[name][:, k]
+        for name, x in one.controller_state.items():
+            np.testing.assert_allclose(many.controller_state[name][:, k], x, rtol=0, atol=1e-12)
+            np.testing.assert_array_equal(
+                many.motion(k).controller_state[name], many.controller_state[name][:, k]
+            )
+            found = each.controller_state[name][:, k]
             np.testing.assert_allclose(found[there], x[there], rtol=0, atol=1e-12)
             assert np.isnan(found[~there]).all()
 
@@ -424,5 +428,5 @@ def test_many_motions_have_a_memory_each(double):
 def test_weight_is_held_whatever_is_learnt_from_it(scara):
     """An observer around what holds the weight finds nothing, and moves nothing."""
     run = rd.simulate(scara, DisturbanceObserver(GravityCompensation(scara), 50.0), duration=0.1)
-    assert np.abs(run.memory["disturbance"]).max() < 1e-9
+    assert np.abs(run.controller_state["disturbance"]).max() < 1e-9
     assert np.abs(run.q - run.q[0]).max() < 1e-12

@@ -363,7 +363,7 @@ def test_a_position_gives_way_as_mass_spring_and_damper(puma):
     )  # fmt: skip
     x = puma.frame_pose(run.q, "flange")[:, :3, 3]
     way = 1.0 - (1.0 + w * run.t) * np.exp(-w * run.t)
-    np.testing.assert_allclose(run.memory["shift"], way[:, None] * force / k, atol=1e-9)
+    np.testing.assert_allclose(run.controller_state["shift"], way[:, None] * force / k, atol=1e-9)
     # the position controller itself gives way by the force, over 4e4 times the inertia it feels
     np.testing.assert_allclose(x - x[0], way[:, None] * force / k, atol=4e-4)
     assert np.abs(x[-1] - x[0]).max() > 0.015

@@ -71,9 +71,9 @@ CONTROLLERS = {
 def same(a, b):
     for name in STATES:
         np.testing.assert_array_equal(getattr(a, name), getattr(b, name), err_msg=name)
-    assert {*a.memory} == {*b.memory}
-    for name, x in a.memory.items():
-        np.testing.assert_array_equal(x, b.memory[name], err_msg=name)
+    assert {*a.controller_state} == {*b.controller_state}
+    for name, x in a.controller_state.items():
+        np.testing.assert_array_equal(x, b.controller_state[name], err_msg=name)
 
 
 @pytest.mark.parametrize("kind", CONTROLLERS)
@@ -115,8 +115,8 @@ def test_steps_after_a_doubt_go_on_with_the_state_of_the_controller(at):
     run = rd.simulate(robot, controller, events=[touching], **OPTIONS)
     assert not run.events
     np.testing.assert_allclose(run.q, plain.q, atol=1e-12)
-    for name, x in plain.memory.items():
-        np.testing.assert_allclose(run.memory[name], x, atol=1e-9)
+    for name, x in plain.controller_state.items():
+        np.testing.assert_allclose(run.controller_state[name], x, atol=1e-9)
 
 
 # -- how functions are asked ----------------------------------------------------------------------

@@ -65,9 +65,11 @@ def same(run, other):
     for name in ("t", "q", "v", "tau"):
         x, y = getattr(run, name), getattr(other, name)
         np.testing.assert_allclose(x, y, rtol=1e-11, atol=1e-11, err_msg=name)
-    assert list(run.memory) == list(other.memory)
-    for name, x in run.memory.items():
-        np.testing.assert_allclose(x, other.memory[name], rtol=1e-11, atol=1e-11, err_msg=name)
+    assert list(run.controller_state) == list(other.controller_state)
+    for name, x in run.controller_state.items():
+        np.testing.assert_allclose(
+            x, other.controller_state[name], rtol=1e-11, atol=1e-11, err_msg=name
+        )
 
 
 def in_place(sample, state):
@@ -232,10 +234,10 @@ def test_one_number_of_each_motion_is_remembered(arm, count, monkeypatch):
     )
     assert laws[0] is not None
     same(fast, slow)
-    assert {x.shape for x in fast.memory.values()} == {(11, count, 1)}
+    assert {x.shape for x in fast.controller_state.values()} == {(11, count, 1)}
     alone = rd.simulate(arm, COUNTING, q0=q0[-1], v0=np.ones(2), duration=0.01)
-    for name, x in alone.memory.items():
-        np.testing.assert_allclose(fast.memory[name][:, -1], x, rtol=0, atol=1e-12)
+    for name, x in alone.controller_state.items():
+        np.testing.assert_allclose(fast.controller_state[name][:, -1], x, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize(

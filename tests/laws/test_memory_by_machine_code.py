@@ -114,9 +114,11 @@ def same(run, other, atol=1e-9):
     for name in ("t", "q", "v", "tau"):
         x, y = getattr(run, name), getattr(other, name)
         np.testing.assert_allclose(x, y, rtol=1e-9, atol=atol, err_msg=name)
-    assert list(run.memory) == list(other.memory)
-    for name, x in run.memory.items():
-        np.testing.assert_allclose(x, other.memory[name], rtol=1e-9, atol=atol, err_msg=name)
+    assert list(run.controller_state) == list(other.controller_state)
+    for name, x in run.controller_state.items():
+        np.testing.assert_allclose(
+            x, other.controller_state[name], rtol=1e-9, atol=atol, err_msg=name
+        )
 
 
 @pytest.mark.parametrize("kind", MAKE)
@@ -140,8 +142,8 @@ def test_many_motions_and_samples(puma, kind, monkeypatch, tmp_path):
     in_python(monkeypatch)
     slow = rd.rollout(puma, controller, q0, 0.0 * q0, **options)
     same(many, slow)
-    for name, x in written.memory.items():
-        np.testing.assert_array_equal(x, many.memory[name][:, :3])
+    for name, x in written.controller_state.items():
+        np.testing.assert_array_equal(x, many.controller_state[name][:, :3])
 
 
 def test_instants_at_other_steps(puma, monkeypatch):
@@ -298,9 +300,9 @@ def test_a_loop_in_c_does_what_a_simulation_does(puma, kind, c_library):
             called(library.look, *state, tau.copy(), memory, tau, new)
         memory = new
         np.testing.assert_allclose(tau, run.tau[k], rtol=0, atol=1e-9)
-        for name, x in run.memory.items():
+        for name, x in run.controller_state.items():
             np.testing.assert_allclose(memory[law.recorded[name]], x[k], rtol=0, atol=1e-9)
-    assert set(law.recorded) == set(run.memory)
+    assert set(law.recorded) == set(run.controller_state)
 
 
 def test_functions_of_what_has_no_memory(puma):

@@ -44,7 +44,7 @@ class ControlLaw:
         (nv,) are the forces that acted since the sample before. The same as ``first`` where there
         is no state.
     recorded : mapping of str to slice
-        Where in ``state`` stands what simulations record in ``run.memory``.
+        Where in ``state`` stands what simulations record in ``run.controller_state``.
     step : float or None [s]
         From sample to sample.
     """

@@ -386,7 +386,7 @@ class Motion:
         if mode.differs(self._mode):
             self._begin(mode)
         self._mode, self._begun = mode, False  # also where only the controller changes
-        self._records.current.memories.watch(mode.controller)
+        self._records.current.controller_states.watch(mode.controller)
 
     def _begin(self, mode: Mode) -> None:
         """Go on in a mode."""
@@ -403,7 +403,7 @@ class Motion:
             code = self._stepper.by_machine_code and not self._limits.depend_on_speed
             mode.controller.runs_code = code and not self._options.batch
         self._records.begin(mode, self._t)
-        self._records.current.memories.watch(mode.controller)
+        self._records.current.controller_states.watch(mode.controller)
         if self._tau.shape[-1] != mode.robot.nv:
             self._tau = np.zeros(mode.robot.nv)
 

@@ -16,7 +16,12 @@ from robodyn.simulation.checks.singular_passage import Passage, passage_ahead
 from robodyn.simulation.control.recorded_states import RecordedStates
 from robodyn.simulation.loads.column_names import speed_names
 from robodyn.simulation.loads.prescribed_loads import PrescribedLoads
-from robodyn.simulation.trajectory.files.archive import MEMORY, STATES, events_text, outside_arrays
+from robodyn.simulation.trajectory.files.archive import (
+    CONTROLLER_STATE,
+    STATES,
+    events_text,
+    outside_arrays,
+)
 from robodyn.simulation.trajectory.files.recording import Folder, read
 from robodyn.simulation.trajectory.states.event_record import EventRecord
 from robodyn.simulation.trajectory.trajectory import Trajectory
@@ -58,7 +63,7 @@ class Record:
         Leading axes of a state.
     events : list of EventRecord
         What happened, in the order of time: to be added to.
-    memories : RecordedStates
+    controller_states : RecordedStates
         Of controllers, which are to be added to it.
 
     Raises
@@ -88,7 +93,7 @@ class Record:
         self.robot, self.surroundings, self.driven = robot, surroundings, driven
         self.shape = batch
         self.events: list[EventRecord] = []
-        self.memories = RecordedStates()
+        self.controller_states = RecordedStates()
         self._every, self._steps = min(int(every), MOST), 0
         self._folder = None if to is None else Folder(as_path("to", to))
         rows = (size - 1) // self._every + 2  # the last step may be none of those that are kept
@@ -216,14 +221,15 @@ class Record:
         arrays = dict(zip(STATES, (x[: self.count] for x in self._columns), strict=True))
         t, q, v = (arrays[name] for name in ("t", "q", "v"))
         arrays.update(outside_arrays(self.surroundings, t, q, v))
-        arrays.update({MEMORY + key: x for key, x in self.memories.at(t, self.shape).items()})
+        recorded = self.controller_states.at(t, self.shape)
+        arrays.update({CONTROLLER_STATE + key: x for key, x in recorded.items()})
         try:
             self._folder.append(arrays, self._about())
         except FileError as error:
             raise self._refused(error) from error
         finally:  # an interrupt may have left them in some files: what is in all of them counts
             self._kept, self._behind = 0, False
-        self.memories.forget(float(t[-1]))
+        self.controller_states.forget(float(t[-1]))
 
     def _refused(self, error: FileError) -> SimulationError:
         """What to raise where files take no more: it has what they took."""
@@ -280,19 +286,19 @@ class Record:
                 raise self._refused(error) from error
         own = [x[: self.count] for x in self._columns]
         exact = complete and len(self._columns[0]) - self.count < 3
-        memory = self.memories.at(own[0], self.shape)
-        return self._made(memory, *(own if exact else (x.copy() for x in own)))
+        recorded = self.controller_states.at(own[0], self.shape)
+        return self._made(recorded, *(own if exact else (x.copy() for x in own)))
 
-    def _made(self, memory: Mapping[str, FloatArray], *states: FloatArray) -> Trajectory:
+    def _made(self, recorded: Mapping[str, FloatArray], *states: FloatArray) -> Trajectory:
         t, q, v, a, tau = states
         return Trajectory(
             t, q, v, a, tau, joint_names=speed_names(self.robot), robot=self.robot,
             driven=self.driven, surroundings=self.surroundings, events=tuple(self.events),
-            memory=memory,
+            controller_state=recorded,
         )  # fmt: skip
 
     def _in_files(self, *, complete: bool) -> Trajectory:
         assert self._folder is not None
         place = self._folder.close(self._about(), complete=complete)
         fields = read(place)
-        return self._made(fields["memory"], *(fields[name] for name in STATES))
+        return self._made(fields["controller_state"], *(fields[name] for name in STATES))

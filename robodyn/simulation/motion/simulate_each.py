@@ -48,7 +48,7 @@ def simulate_each(
     record = options.record(mode.robot, mode.base, len(times), mode.driven)
     sizes = (q.shape[1], *[v.shape[1]] * 3)
     arrays = [np.full((len(times), len(q), size), np.nan) for size in sizes]
-    memory: dict[str, FloatArray] = {}
+    recorded: dict[str, FloatArray] = {}
     begun: list[int] = []
 
     def keep(k: int, run: Trajectory) -> None:
@@ -57,15 +57,15 @@ def simulate_each(
         there = run.t[at] == times  # not after an event has ended the motion
         for array, name in zip(arrays, STATE, strict=True):
             array[there, k] = getattr(run, name)[at[there]]
-        for name, x in run.memory.items():
+        for name, x in run.controller_state.items():
             size = (len(times), len(q), x.shape[-1])
-            memory.setdefault(name, np.full(size, np.nan))[there, k] = x[at[there]]
+            recorded.setdefault(name, np.full(size, np.nan))[there, k] = x[at[there]]
         record.events += [dataclasses.replace(event, motion=(k,)) for event in run.events]
 
     def motion() -> Trajectory:
         record.events.sort(key=lambda event: event.time)
-        for name, x in memory.items():
-            record.memories.add(name, times.copy(), x)
+        for name, x in recorded.items():
+            record.controller_states.add(name, times.copy(), x)
         for sample in zip(times.tolist(), *arrays, strict=True):
             record.add(*sample)
         return record.trajectory()

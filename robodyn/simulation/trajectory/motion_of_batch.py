@@ -36,7 +36,7 @@ def motion_of_batch(fields: Mapping[str, Any], place: tuple[int, ...]) -> dict[s
     names = ("q", "v", "a", "tau", "energy", "loop_residual")
     at: Any = (slice(None), *k)
     found: dict[str, Any] = {name: fields[name][at] for name in names if name in fields}
-    found["memory"] = {name: x[at] for name, x in fields["memory"].items()}
+    found["controller_state"] = {name: x[at] for name, x in fields["controller_state"].items()}
     acting = _acting(fields["surroundings"], fields, k)
     return {**found, "surroundings": acting, "events": _happened(fields["events"], k)}
 

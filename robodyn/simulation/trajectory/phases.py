@@ -34,8 +34,8 @@ def joined(phases: Sequence[Motion], events: tuple[EventRecord, ...]) -> Motion:
     parts = [_as_seen_from(first.robot, phase) for phase in phases]
     q, v, a, tau = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     t = np.concatenate([phase.t for phase in phases])
-    memory = joined_states([phase.memory for phase in phases], [*map(len, phases)])
-    states = {"t": t, "q": q, "v": v, "a": a, "tau": tau, "memory": memory}
+    recorded = joined_states([phase.controller_state for phase in phases], [*map(len, phases)])
+    states = {"t": t, "q": q, "v": v, "a": a, "tau": tau, "controller_state": recorded}
     return dataclasses.replace(first, **states, **COMPUTED, events=events, phases=tuple(phases))
 
 

@@ -73,7 +73,7 @@ class Trajectory:
         Pieces of a motion whose events changed what moves or what drives it, in each of which this
         stays; empty if it is one piece. Together they have the samples of the whole, which is in
         coordinates of the first robot; see `robodyn.events.become`. Files hold no phases.
-    memory : mapping of str to ndarray, shape (n, ..., m)
+    controller_state : mapping of str to ndarray, shape (n, ..., m)
         Recorded states of controllers after their latest sample: ``"parameters"`` of a
         `robodyn.controllers.Adaptive`. NaN where nothing was recorded. CSV and bags hold none.
 
@@ -102,7 +102,7 @@ class Trajectory:
     surroundings: Surroundings = field(default_factory=PrescribedLoads, repr=False)
     events: tuple[EventRecord, ...] = ()
     phases: tuple[Trajectory, ...] = field(default=(), repr=False)
-    memory: Mapping[str, FloatArray] = field(default_factory=dict, repr=False)
+    controller_state: Mapping[str, FloatArray] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         forget_defaults(self)
@@ -137,10 +137,10 @@ class Trajectory:
         events = events_among(self.events, self.t, index)
         surroundings = self.surroundings[index]
         phases = slice_phases(self.phases, index)
-        memory = {name: x[index] for name, x in self.memory.items()}
+        recorded = {name: x[index] for name, x in self.controller_state.items()}
         return replace(
             self, **states, **known, surroundings=surroundings, events=events, phases=phases,
-            memory=memory,
+            controller_state=recorded,
         )  # fmt: skip
 
     def motion(self, *place: int) -> Trajectory:
@@ -297,9 +297,14 @@ class Trajectory:
         x = resampled(samples, at)
         states: dict[str, Any] = {"t": x.t, "q": x.q, "v": x.v, "a": x.a, "tau": x.tau}
         last = np.searchsorted(samples.t, x.t, side="right") - 1
-        memory = {name: held[last] for name, held in self.memory.items()}
+        recorded = {name: held[last] for name, held in self.controller_state.items()}
         return replace(
-            self, **states, **COMPUTED, surroundings=x.surroundings, events=events, memory=memory
+            self,
+            **states,
+            **COMPUTED,
+            surroundings=x.surroundings,
+            events=events,
+            controller_state=recorded,
         )
 
     # -- files ------------------------------------------------------------------------------------
@@ -307,8 +312,8 @@ class Trajectory:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write to a file that is complete or not there at all.
 
-        ``.npz``: all arrays, motion of the base, external wrenches, events, memory. ``.csv``: one
-        row a sample, with joints and units in the header. ``.mcap``: joint states, as
+        ``.npz``: all arrays, motion of the base, external wrenches, events, controller states.
+        ``.csv``: one row a sample, with joints and units in the header. ``.mcap``: joint states, as
         `robodyn.ros.bag.write_bag` writes them.
 
         Parameters
@@ -366,7 +371,7 @@ class Trajectory:
         panels : names, optional
             Of ``"positions"``, ``"velocities"``, ``"accelerations"``, ``"torques"``,
             ``"motor torques"``, ``"power"``, ``"energy"``, ``"audit"``, ``"closure"``,
-            ``"wrench of JOINT"`` and ``"memory: NAME"``. Default: positions, velocities, torques
+            ``"wrench of JOINT"`` and ``"state: NAME"``. Default: positions, velocities, torques
             and energy. Limits of joints are dashed.
 
         Raises

@@ -347,9 +347,11 @@ def test_a_memory_may_be_one_number(double):
 
     clock = Clock(lambda sample, state: (0.0 * sample.v, {"time": sample.t}))
     run = rd.simulate(double, clock, duration=0.003)
-    np.testing.assert_array_equal(run.memory["time"], run.t[:, None])
+    np.testing.assert_array_equal(run.controller_state["time"], run.t[:, None])
     many = rd.rollout(double, clock, np.zeros((3, 2)), np.zeros((3, 2)), duration=0.003)
-    np.testing.assert_array_equal(many.memory["time"], np.tile(run.t[:, None, None], (1, 3, 1)))
+    np.testing.assert_array_equal(
+        many.controller_state["time"], np.tile(run.t[:, None, None], (1, 3, 1))
+    )
 
 
 def test_what_is_no_robot_is_not_taken_for_one():

@@ -137,10 +137,10 @@ def test_speeds_are_filtered_before_the_controller_sees_them(double):
         return -5.0 * v
 
     run = rd.simulate(double, Filtered(controller, 40.0, signal="speed"), v0=[1.0, 2.0])
-    np.testing.assert_array_equal(run.memory["filtered"], seen)
+    np.testing.assert_array_equal(run.controller_state["filtered"], seen)
     _, expected, _ = lsim(([40.0], [1.0, 40.0]), run.v[:, 0] - run.v[0, 0], run.t)
     np.testing.assert_allclose(np.array(seen)[:, 0] - run.v[0, 0], expected, atol=1e-9)
-    np.testing.assert_array_equal(run.tau, -5.0 * run.memory["filtered"])
+    np.testing.assert_array_equal(run.tau, -5.0 * run.controller_state["filtered"])
 
 
 # -- limits ---------------------------------------------------------------------------------------
@@ -223,11 +223,11 @@ def test_friction_of_joints_without_motors_is_not_given_back():
 
 # -- composition ----------------------------------------------------------------------------------
 
-WITHOUT_MEMORY = {
+WITHOUT_STATE = {
     "friction": lambda inner: FrictionCompensation(inner),
     "saturated": lambda inner: Saturated(inner, 60.0),
 }
-WITH_MEMORY = {
+WITH_STATE = {
     "rate": lambda inner: RateLimited(inner, 2e4),
     "filtered": lambda inner: Filtered(inner, 300.0, 2),
     "seen": lambda inner: Filtered(inner, 900.0, signal="speed"),
@@ -237,7 +237,7 @@ WITH_MEMORY = {
 }
 
 
-@pytest.mark.parametrize("order", [*itertools.permutations(WITHOUT_MEMORY)], ids="-".join)
+@pytest.mark.parametrize("order", [*itertools.permutations(WITHOUT_STATE)], ids="-".join)
 @pytest.mark.parametrize("inner", ["pd", "sampled reference"])
 def test_wrappers_without_memory_are_part_of_the_compiled_step(puma, order, inner, monkeypatch):
     controller = reaching(puma)
@@ -245,10 +245,10 @@ def test_wrappers_without_memory_are_part_of_the_compiled_step(puma, order, inne
     if inner == "sampled reference":
         controller = JointPD(puma, lambda t: reference(t), 900.0, 60.0)
     for name in order:
-        controller = WITHOUT_MEMORY[name](controller)
+        controller = WITHOUT_STATE[name](controller)
     assert compile_controller(puma, controller).is_function
     fast = rd.simulate(puma, controller, duration=0.05)
-    assert not fast.memory
+    assert not fast.controller_state
     monkeypatch.setattr(Stepper, "compiled", lambda *given: None)
     slow = rd.simulate(puma, controller, duration=0.05)
     for x in ("q", "v", "a", "tau"):
@@ -266,10 +266,10 @@ def test_wrappers_without_memory_are_part_of_the_compiled_step(puma, order, inne
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("outer", [*WITHOUT_MEMORY, *WITH_MEMORY])
-@pytest.mark.parametrize("middle", WITH_MEMORY)
+@pytest.mark.parametrize("outer", [*WITHOUT_STATE, *WITH_STATE])
+@pytest.mark.parametrize("middle", WITH_STATE)
 def test_wrappers_in_any_order_move_a_robot_the_same_way_again(puma, outer, middle):
-    both = {**WITHOUT_MEMORY, **WITH_MEMORY}
+    both = {**WITHOUT_STATE, **WITH_STATE}
     controller = both[outer](both[middle](Saturated(reaching(puma), 90.0)))
     assert controller.robot is puma
     compiled = compile_controller(puma, controller, np.linspace(0.0, 0.02, 21))
@@ -281,9 +281,9 @@ def test_wrappers_in_any_order_move_a_robot_the_same_way_again(puma, outer, midd
                 "observed": "disturbance"}  # fmt: skip
     names = [expected[x] for x in (outer, middle) if x in expected]
     twice = {f"{x} 2" for x in names if names.count(x) == 2}
-    assert set(first.memory) == {*names, *twice}
-    for name, x in first.memory.items():
-        np.testing.assert_array_equal(x, again.memory[name])
+    assert set(first.controller_state) == {*names, *twice}
+    for name, x in first.controller_state.items():
+        np.testing.assert_array_equal(x, again.controller_state[name])
         assert x.shape == (len(first), 6)
 
 
@@ -293,8 +293,8 @@ def test_what_is_outermost_has_the_plain_name(double):
 
     run = rd.simulate(double, Filtered(Filtered(controller, 5.0), 9.0), duration=0.1)
     inner = asked(Filtered(controller, 5.0), run.t)
-    np.testing.assert_array_equal(run.memory["filtered 2"], inner)
-    np.testing.assert_array_equal(run.memory["filtered"], run.tau)
+    np.testing.assert_array_equal(run.controller_state["filtered 2"], inner)
+    np.testing.assert_array_equal(run.controller_state["filtered"], run.tau)
 
 
 # -- memory in trajectories -----------------------------------------------------------------------
@@ -318,34 +318,36 @@ class Counting:
 
 def test_samples_of_a_motion_have_the_memory_of_their_instant(double, tmp_path):
     run = rd.simulate(double, Counting(), duration=0.1)
-    looks = run.memory["looks"]
+    looks = run.controller_state["looks"]
     np.testing.assert_array_equal(looks[:, 0], np.arange(1, 102))
-    np.testing.assert_array_equal(run[10:50:3].memory["looks"], looks[10:50:3])
-    assert run[7].memory["looks"] == [8.0]
-    np.testing.assert_array_equal(run.resample([0.0, 0.0125]).memory["looks"], [[1.0], [13.0]])
+    np.testing.assert_array_equal(run[10:50:3].controller_state["looks"], looks[10:50:3])
+    assert run[7].controller_state["looks"] == [8.0]
+    np.testing.assert_array_equal(
+        run.resample([0.0, 0.0125]).controller_state["looks"], [[1.0], [13.0]]
+    )
     run.save(tmp_path / "run.npz")
     kept = rd.Trajectory.load(tmp_path / "run.npz", double)
-    np.testing.assert_array_equal(kept.memory["looks"], looks)
+    np.testing.assert_array_equal(kept.controller_state["looks"], looks)
 
 
 def test_pictures_of_what_was_remembered(double):
     run = rd.simulate(double, RateLimited(Filtered(ramp, 5.0), 9.0), duration=0.1)
-    shown = panel(run, "memory: torque")
+    shown = panel(run, "state: torque")
     np.testing.assert_array_equal(shown.values, run.tau)
     assert shown.names == ("shoulder", "elbow")
-    with pytest.raises(UnknownNameError, match="did you mean 'memory: filtered'"):
-        panel(run, "memory: filterd")
+    with pytest.raises(UnknownNameError, match="did you mean 'state: filtered'"):
+        panel(run, "state: filterd")
 
 
 def test_memory_of_samples_that_are_kept_and_written_while_it_moves(double, tmp_path, monkeypatch):
     monkeypatch.setattr("robodyn.simulation.motion.record.BLOCK", 60)  # written now and then
     run = rd.simulate(double, Counting(), duration=0.1, every=7, to=tmp_path / "run")
     expected = [*range(1, 102, 7), 101]
-    np.testing.assert_array_equal(run.memory["looks"][:, 0], expected)
+    np.testing.assert_array_equal(run.controller_state["looks"][:, 0], expected)
     kept = rd.Trajectory.load(tmp_path / "run", double)
-    np.testing.assert_array_equal(kept.memory["looks"][:, 0], expected)
+    np.testing.assert_array_equal(kept.controller_state["looks"][:, 0], expected)
     fewer = rd.simulate(double, Counting(), duration=0.1, every=7)
-    np.testing.assert_array_equal(fewer.memory["looks"][:, 0], expected)
+    np.testing.assert_array_equal(fewer.controller_state["looks"][:, 0], expected)
 
 
 def test_memory_of_many_motions_that_end_alone_is_written(double, tmp_path):
@@ -353,21 +355,25 @@ def test_memory_of_many_motions_that_end_alone_is_written(double, tmp_path):
     options = {"duration": 0.03, "events": [lambda t, q, v: t - 0.0205], "to": tmp_path / "run"}
     run = rd.rollout(double, RateLimited(ramp, 9e9), q0, 0.0 * q0, **options)
     kept = rd.Trajectory.load(tmp_path / "run", double)
-    assert run.memory["torque"].shape == (31, 3, 2)
+    assert run.controller_state["torque"].shape == (31, 3, 2)
     there = run.t < 0.0205
-    np.testing.assert_allclose(run.memory["torque"][there, 1, 0], 3.0 * run.t[there], rtol=1e-12)
-    assert np.isnan(run.memory["torque"][~there]).all()
-    np.testing.assert_array_equal(kept.memory["torque"], run.memory["torque"])
+    np.testing.assert_allclose(
+        run.controller_state["torque"][there, 1, 0], 3.0 * run.t[there], rtol=1e-12
+    )
+    assert np.isnan(run.controller_state["torque"][~there]).all()
+    np.testing.assert_array_equal(kept.controller_state["torque"], run.controller_state["torque"])
 
 
 def test_another_controller_takes_over_within_a_motion(double):
     take_over = rd.Event(lambda t, q, v: t - 0.0505, then=rd.events.switch(RateLimited(ramp, 9e9)))
     run = rd.simulate(double, Counting(), duration=0.1, events=[take_over])
     before = run.t < 0.0505
-    assert run.memory["looks"][-1] == 51.0
-    assert np.isnan(run.memory["torque"][before]).all()
+    assert run.controller_state["looks"][-1] == 51.0
+    assert np.isnan(run.controller_state["torque"][before]).all()
     after = run.t > 0.0506
-    np.testing.assert_allclose(run.memory["torque"][after, 0], 3.0 * run.t[after], rtol=1e-12)
+    np.testing.assert_allclose(
+        run.controller_state["torque"][after, 0], 3.0 * run.t[after], rtol=1e-12
+    )
 
 
 def test_memory_goes_on_where_a_stop_begins_another_phase():
@@ -378,7 +384,7 @@ def test_memory_goes_on_where_a_stop_begins_another_phase():
     )  # fmt: skip
     assert run.phases
     steps = np.searchsorted(np.arange(401) * 1e-3, run.t, side="right")
-    np.testing.assert_array_equal(run.memory["looks"][:, 0], steps)
+    np.testing.assert_array_equal(run.controller_state["looks"][:, 0], steps)
 
 
 def test_what_broke_off_has_its_memory(double):
@@ -388,7 +394,7 @@ def test_what_broke_off_has_its_memory(double):
     with pytest.raises(rd.SimulationError) as caught:
         rd.simulate(double, RateLimited(explodes, 1e308), duration=0.1)
     broken = caught.value.trajectory
-    assert broken.memory["torque"].shape == (len(broken), 2)
+    assert broken.controller_state["torque"].shape == (len(broken), 2)
 
 
 def test_a_state_belongs_to_one_motion(double):

@@ -19,8 +19,8 @@ from robodyn.simulation.loads.prescribed_loads import PrescribedLoads, Sampled, 
 from robodyn.simulation.trajectory.states.event_record import EventRecord
 
 __all__ = [
-    "MEMORY", "STATES", "check_columns", "events_from", "events_text", "memory_from",
-    "outside_arrays", "read", "surroundings_from", "write",
+    "CONTROLLER_STATE", "STATES", "check_columns", "controller_state_from", "events_from",
+    "events_text", "outside_arrays", "read", "surroundings_from", "write",
 ]  # fmt: skip
 
 #: Arrays that each motion has.
@@ -30,7 +30,7 @@ BASE = ("base_pose", "base_twist", "base_acceleration")
 #: Before the name of a link, the external wrench on it.
 WRENCH = "wrench:"
 #: Before the name of what a controller remembered.
-MEMORY = "memory:"
+CONTROLLER_STATE = "controller_state:"
 
 
 def write(name: str, fields: Mapping[str, Any]) -> None:
@@ -39,7 +39,7 @@ def write(name: str, fields: Mapping[str, Any]) -> None:
     arrays = {key: fields[key] for key in (*STATES, "energy", "loop_residual")}
     t, q, v = (np.asarray(fields[key]) for key in ("t", "q", "v"))
     arrays.update(outside_arrays(fields["surroundings"], t, q, v))
-    arrays.update({MEMORY + key: x for key, x in fields["memory"].items()})
+    arrays.update({CONTROLLER_STATE + key: x for key, x in fields["controller_state"].items()})
     np.savez(
         name,
         **arrays,
@@ -93,7 +93,7 @@ def read(source: Path) -> dict[str, Any]:
         fields["driven"] = tuple(arrays["driven"].tolist())
         fields["events"] = events_from(str(arrays["events"]))
         fields["surroundings"] = surroundings_from(arrays)
-        fields["memory"] = memory_from(arrays)
+        fields["controller_state"] = controller_state_from(arrays)
         fields["robot_name"] = str(arrays["robot_name"])
     except (KeyError, ValueError, TypeError, EOFError, BadZipFile) as error:
         raise ShapeError(
@@ -174,9 +174,13 @@ def events_from(text: str) -> tuple[EventRecord, ...]:
     return tuple(records())
 
 
-def memory_from(arrays: Mapping[str, Any]) -> dict[str, Any]:
-    """What controllers remembered, at samples."""
-    return {key.removeprefix(MEMORY): x for key, x in arrays.items() if key.startswith(MEMORY)}
+def controller_state_from(arrays: Mapping[str, Any]) -> dict[str, Any]:
+    """Recorded states of controllers, at samples."""
+    return {
+        key.removeprefix(CONTROLLER_STATE): x
+        for key, x in arrays.items()
+        if key.startswith(CONTROLLER_STATE)
+    }
 
 
 def surroundings_from(arrays: Mapping[str, Any]) -> Surroundings:

@@ -25,8 +25,8 @@ from robodyn.files import writing
 from robodyn.simulation.trajectory.files.archive import (
     STATES,
     check_columns,
+    controller_state_from,
     events_from,
-    memory_from,
     surroundings_from,
 )
 
@@ -184,7 +184,7 @@ def read(source: Path) -> dict[str, Any]:
         fields["joint_names"], fields["driven"] = map(tuple, (about["joints"], about["driven"]))
         fields["events"] = events_from(about["events"])
         fields["surroundings"] = surroundings_from(arrays)
-        fields["memory"] = memory_from(arrays)
+        fields["controller_state"] = controller_state_from(arrays)
         fields["robot_name"] = str(about["robot"])
     except (KeyError, ValueError, TypeError, EOFError, FileNotFoundError) as error:
         raise ShapeError(

@@ -30,7 +30,7 @@ DEFAULT = ("positions", "velocities", "torques", "energy")
 WRENCH = "wrench of "
 
 #: Before the name of what controllers remember.
-MEMORY = "memory: "
+CONTROLLER_STATE = "state: "
 
 #: What six numbers of a wrench are.
 COMPONENTS = ("fx [N]", "fy [N]", "fz [N]", "mx [N m]", "my [N m]", "mz [N m]")
@@ -70,7 +70,7 @@ class Motion(Protocol):
     @property
     def audit(self) -> EnergyAudit: ...
     @property
-    def memory(self) -> Mapping[str, FloatArray]: ...
+    def controller_state(self) -> Mapping[str, FloatArray]: ...
     def joint_wrenches(self, joints: Sequence[str] | None = None) -> JointWrenches: ...
 
 
@@ -85,12 +85,12 @@ def panel(run: Motion, name: str) -> Panel:
     """
     if isinstance(name, str) and name.startswith(WRENCH):
         return _wrench(run, name.removeprefix(WRENCH))
-    remembered = {f"{MEMORY}{key}": key for key in run.memory}
-    if isinstance(name, str) and name in remembered:
-        return _memory(run, remembered[name])
+    recorded = {f"{CONTROLLER_STATE}{key}": key for key in run.controller_state}
+    if isinstance(name, str) and name in recorded:
+        return _memory(run, recorded[name])
     if not isinstance(name, str) or name not in PANELS:
         names = run.robot.joints if run.robot is not None else run.joint_names
-        known = (*PANELS, *remembered, *(f"{WRENCH}{joint}" for joint in names))
+        known = (*PANELS, *recorded, *(f"{WRENCH}{joint}" for joint in names))
         raise UnknownNameError("panel", name, known)
     return PANELS[name](run)
 
@@ -185,12 +185,12 @@ def _wrench(run: Motion, joint: str) -> Panel:
 
 
 def _memory(run: Motion, name: str) -> Panel:
-    values = run.memory[name]
+    values = run.controller_state[name]
     names = run.joint_names if values.shape[-1] == len(run.joint_names) else ()
     return Panel(name, values, names)
 
 
-#: Panels by name; besides them, ``"wrench of JOINT"`` and ``"memory: NAME"``.
+#: Panels by name; besides them, ``"wrench of JOINT"`` and ``"state: NAME"``.
 PANELS: dict[str, Callable[[Motion], Panel]] = {
     "positions": _positions,
     "velocities": _velocities,

@@ -97,8 +97,8 @@ def test_a_motion_does_not_depend_on_those_before_it(puma, kind, monkeypatch):
         (alone,) = motions(puma, [MAKE[kind](puma, k)])
         for name in ("q", "v", "tau"):
             np.testing.assert_array_equal(getattr(run, name), getattr(alone, name))
-        for name, x in run.memory.items():
-            np.testing.assert_array_equal(x, alone.memory[name])
+        for name, x in run.controller_state.items():
+            np.testing.assert_array_equal(x, alone.controller_state[name])
 
 
 @pytest.mark.parametrize("kind", ["model", "memory"])

@@ -118,7 +118,7 @@ def test_a_state_stands_in_a_row_and_comes_back(arm, controller):
         np.testing.assert_array_equal(compiled.layout.row(compiled.layout.state(row)), row)
         applied, last = asked, t
     for name, place in compiled.layout.recorded.items():
-        np.testing.assert_allclose(row[place], run.memory[name][-1], rtol=0, atol=1e-9)
+        np.testing.assert_allclose(row[place], run.controller_state[name][-1], rtol=0, atol=1e-9)
 
 
 def test_a_controller_without_a_state_has_none_in_machine_code(arm):
