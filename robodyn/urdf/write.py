@@ -6,12 +6,8 @@ import dataclasses
 import math
 import os
 import re
-import tempfile
-from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
-
-import numpy as np
 
 from robodyn.description import (
     Actuator,
@@ -24,8 +20,9 @@ from robodyn.description import (
     Pose,
 )
 from robodyn.errors import UrdfError
-from robodyn.files import as_path
+from robodyn.files import as_path, replacing
 from robodyn.joints import fixed, joint_kind
+from robodyn.urdf.common.markup import attributes, child, element
 from robodyn.urdf.parse import read
 
 __all__ = ["loop_element", "write"]
@@ -56,15 +53,22 @@ def write(
     Returns
     -------
     text : str
+
+    Raises
+    ------
+    UrdfError
+        If the mechanism has no notation in a file.
+    MissingFileError, FileError
+        If the file cannot be written; an existing file is then unchanged.
     """
     if mechanism.constraints:
         raise UrdfError(
             "cannot be written: constraints given as functions have no notation in a file",
             element=f"constraint {mechanism.constraints[0].name!r}",
         )
-    lines = ['<?xml version="1.0" encoding="utf-8"?>', f"<robot{_attributes(name=mechanism.name)}>"]
+    lines = ['<?xml version="1.0" encoding="utf-8"?>', f"<robot{attributes(name=mechanism.name)}>"]
     for link in mechanism.links:
-        lines += _element("link", {"name": link.name}, [*_inertia(link), *_texts(link.extras)])
+        lines += element("link", {"name": link.name}, [*_inertia(link), *link.extras])
     for joint in mechanism.joints:
         lines += _joint(joint)
     for loop in mechanism.loops:
@@ -72,16 +76,17 @@ def write(
     for coupling in mechanism.couplings:
         lines += _coupling(coupling)
     for item in mechanism.link_elements:
-        lines += _element(item.tag, _unusual(item))
+        lines += element(item.tag, _unusual(item))
     for rotor in mechanism.rotors:
-        lines += _element("rotor", dataclasses.asdict(rotor))
+        lines += element("rotor", dataclasses.asdict(rotor))
     lines += _actuated_extras(mechanism)
     text = "\n".join([*lines, "</robot>", ""])
     illegal = _ILLEGAL.search(text)
     if illegal:
         raise UrdfError(f"cannot be written: XML cannot hold the character {illegal.group()!r}")
     if path is not None:
-        _write_at_once(as_path("path", path), text)
+        with replacing(as_path("path", path)) as unfinished:
+            unfinished.write_text(text, encoding="utf-8", newline="\n")
     return text
 
 
@@ -94,97 +99,50 @@ def _unusual(item: Any, *always: str) -> dict[str, object]:
     }
 
 
-def _attributes(**values: object) -> str:
-    return "".join(
-        f' {key}="{_text(value).translate(_ESCAPES)}"'
-        for key, value in values.items()
-        if value is not None
-    )
-
-
-# What an attribute cannot hold as it is; line ends would read back as blanks.
-_ESCAPES = str.maketrans(
-    {
-        "&": "&amp;",
-        "<": "&lt;",
-        ">": "&gt;",
-        '"': "&quot;",
-        "\n": "&#10;",
-        "\r": "&#13;",
-        "\t": "&#9;",
-    }
-)
-
-
-def _text(value: object) -> str:
-    if isinstance(value, float):
-        return repr(float(value)).removesuffix(".0")  # numpy's repr names the type
-    if isinstance(value, tuple | list | np.ndarray):
-        return " ".join(_text(float(number)) for number in value)
-    return str(value)
-
-
-def _element(tag: str, attributes: Mapping[str, object], children: Iterable[str] = ()) -> list[str]:
-    inner = ["  " + child for child in children]
-    head = f"  <{tag}{_attributes(**attributes)}"
-    if not inner:
-        return [head + "/>"]
-    return [head + ">", *("  " + child for child in inner), f"  </{tag}>"]
-
-
-def _texts(extras: Iterable[str]) -> Iterator[str]:
-    """Elements kept as text; their own line ends stay as they are."""
-    yield from extras
-
-
-def _child(tag: str, **attributes: object) -> str:
-    return f"<{tag}{_attributes(**attributes)}/>"
-
-
 def _inertia(link: Link) -> Iterator[str]:
     inertia = link.inertia
     if inertia is None:
         return
     yield "<inertial>"
     yield from ("  " + line for line in _origin("origin", inertia.origin))
-    yield "  " + _child("mass", value=inertia.mass)
+    yield "  " + child("mass", value=inertia.mass)
     moments = {key: getattr(inertia, key) for key in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")}
-    yield "  " + _child("inertia", **moments)
+    yield "  " + child("inertia", **moments)
     yield "</inertial>"
 
 
 def _origin(tag: str, pose: Pose) -> Iterator[str]:
     if pose != Pose():
-        yield _child(tag, xyz=pose.xyz, rpy=pose.rpy)
+        yield child(tag, xyz=pose.xyz, rpy=pose.rpy)
 
 
 def _joint(joint: Joint) -> list[str]:
     if joint.map is not None:
         raise UrdfError("a joint given as a map cannot be written", element=f"joint {joint.name!r}")
     independent = None if joint.independent is None else str(joint.independent).lower()
-    attributes = {"name": joint.name, "type": joint.kind, "independent": independent}
-    return _element("joint", attributes, _joint_children(joint))
+    values = {"name": joint.name, "type": joint.kind, "independent": independent}
+    return element("joint", values, _joint_children(joint))
 
 
 def _joint_children(joint: Joint) -> Iterator[str]:
-    yield _child("parent", link=joint.parent)
-    yield _child("child", link=joint.child)
+    yield child("parent", link=joint.parent)
+    yield child("child", link=joint.child)
     yield from _origin("origin", joint.origin)
     yield from _axes(joint)
     yield from _joint_values(joint)
     if joint.mimic is not None:
         mimic = joint.mimic
-        yield _child("mimic", joint=mimic.joint, multiplier=mimic.multiplier, offset=mimic.offset)
-    yield from _texts(joint.extras)
+        yield child("mimic", joint=mimic.joint, multiplier=mimic.multiplier, offset=mimic.offset)
+    yield from joint.extras
 
 
 def _axes(item: Joint | Loop) -> Iterator[str]:
     if item.axis != _X:
-        yield _child("axis", xyz=item.axis)
+        yield child("axis", xyz=item.axis)
     if len(joint_kind(item.kind).axes) > 1:
-        yield _child("axis2", xyz=item.axis2)
+        yield child("axis2", xyz=item.axis2)
     for name, value in item.constants.items():
-        yield _child(name, value=value)
+        yield child(name, value=value)
 
 
 def _limits(limits: Limits) -> str:
@@ -195,7 +153,7 @@ def _limits(limits: Limits) -> str:
         "velocity": limits.velocity if math.isfinite(limits.velocity) else None,
         "effort": limits.effort if math.isfinite(limits.effort) else None,
     }
-    return _child("limit", **values)
+    return child("limit", **values)
 
 
 def loop_element(cut: Joint | Loop) -> str:
@@ -228,30 +186,30 @@ def loop_element(cut: Joint | Loop) -> str:
 
 
 def _loop(loop: Loop, strict_tree: bool) -> list[str]:
-    attributes: dict[str, object] = {"name": loop.name, "type": loop.kind}
+    values: dict[str, object] = {"name": loop.name, "type": loop.kind}
     if loop.X_successor == Pose() and joint_kind(loop.kind).in_tree and not strict_tree:
         children = [
-            _child("parent", link=loop.predecessor),
-            _child("child", link=loop.successor),
+            child("parent", link=loop.predecessor),
+            child("child", link=loop.successor),
             *_origin("origin", loop.X_predecessor),
             *_axes(loop),
             *_joint_values(loop),
         ]
-        return _element("joint", attributes | {"cut": "true"}, children)
+        return element("joint", values | {"cut": "true"}, children)
     children = []
     for tag, link, pose in (
         ("predecessor", loop.predecessor, loop.X_predecessor),
         ("successor", loop.successor, loop.X_successor),
     ):
         origin = list(_origin("origin", pose))
-        open_tag = _child(tag, link=link)
+        open_tag = child(tag, link=link)
         children += (
             [open_tag[:-2] + ">", *("  " + o for o in origin), f"</{tag}>"]
             if origin
             else [open_tag]
         )
     children += [*_axes(loop), *_joint_values(loop)]
-    return _element("loop", attributes, children)
+    return element("loop", values, children)
 
 
 def _joint_values(item: Joint | Loop) -> Iterator[str]:
@@ -263,18 +221,18 @@ def _joint_values(item: Joint | Loop) -> Iterator[str]:
             more = {"spring_stiffness": item.stiffness, "spring_reference": item.rest}
         if item.armature:
             more["armature"] = item.armature
-        yield _child("dynamics", damping=item.damping, friction=item.friction, **more)
+        yield child("dynamics", damping=item.damping, friction=item.friction, **more)
 
 
 def _coupling(coupling: Coupling) -> list[str]:
     children = [
-        _child("predecessor", link=coupling.predecessor),
-        _child("successor", link=coupling.successor),
-        _child("ratio", value=coupling.ratio),
+        child("predecessor", link=coupling.predecessor),
+        child("successor", link=coupling.successor),
+        child("ratio", value=coupling.ratio),
     ]
     if coupling.offset:
-        children.append(_child("offset", value=coupling.offset))
-    return _element("coupling", {"name": coupling.name}, children)
+        children.append(child("offset", value=coupling.offset))
+    return element("coupling", {"name": coupling.name}, children)
 
 
 def _actuated_extras(mechanism: Mechanism) -> list[str]:
@@ -304,7 +262,7 @@ def _actuators_of(extra: str, mechanism: Mechanism) -> dict[str, Actuator]:
     if not extra.startswith(("<transmission", "<ros2_control")):
         return {}
     joints = "".join(
-        f'<joint{_attributes(name=joint.name)} type="{fixed.KIND}">'
+        f'<joint{attributes(name=joint.name)} type="{fixed.KIND}">'
         '<parent link="a"/><child link="b"/></joint>'
         for joint in mechanism.movers
     )
@@ -314,28 +272,4 @@ def _actuators_of(extra: str, mechanism: Mechanism) -> dict[str, Actuator]:
 
 
 def _motor(joint: str, actuator: Actuator) -> list[str]:
-    return _element("motor", {"joint": joint, **_unusual(actuator)})
-
-
-def _write_at_once(path: Path, text: str) -> None:
-    """Write beside the file, then take its place."""
-    try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        temporary = Path(name)
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
-                stream.write(text)
-            mode = path.stat().st_mode if path.exists() else 0o666 & ~_umask()
-            temporary.chmod(mode)
-            temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
-    except OSError as error:
-        raise UrdfError(f"the file cannot be written: {error.strerror}", file=str(path)) from error
-
-
-def _umask() -> int:
-    """File mode mask of the process; it can only be read by setting it."""
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask
+    return element("motor", {"joint": joint, **_unusual(actuator)})
