@@ -17,15 +17,14 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.errors import RobodynError, SingularError
-from robodyn.robot import Robot
 from robodyn.simulation.integrators.method import (
     Advance,
     Coordinates,
     Motion,
-    Surroundings,
     is_breakdown,
 )
 from robodyn.simulation.integrators.runge_kutta import RungeKutta, combined, nonzero
+from robodyn.simulation.loads.loads import Loads
 from robodyn.tolerances import SHORTEST_STEP
 
 __all__ = ["FIFTH", "METHOD", "Adaptive", "Piece", "Stiff", "Walk", "largest"]
@@ -88,7 +87,7 @@ class Adaptive:
     order: int = 5
     tolerance: float = 1e-8
 
-    def refusal(self, robot: Robot, surroundings: Surroundings) -> str:
+    def refusal(self, loads: Loads) -> str:
         """Nothing: it moves whatever has accelerations."""
         return ""
 

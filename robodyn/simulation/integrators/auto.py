@@ -13,10 +13,10 @@ import logging
 from dataclasses import dataclass
 
 from robodyn.array_types import FloatArray
-from robodyn.robot import Robot
 from robodyn.simulation.integrators.adaptive import Stiff, Walk
 from robodyn.simulation.integrators.implicit import Stages
-from robodyn.simulation.integrators.method import Advance, Motion, Surroundings
+from robodyn.simulation.integrators.method import Advance, Motion
+from robodyn.simulation.loads.loads import Loads
 
 __all__ = ["METHOD", "Auto"]
 
@@ -40,7 +40,7 @@ class Auto:
     order: int = 3
     tolerance: float = 1e-8
 
-    def refusal(self, robot: Robot, surroundings: Surroundings) -> str:
+    def refusal(self, loads: Loads) -> str:
         """Nothing: it moves whatever has accelerations."""
         return ""
 
@@ -95,7 +95,8 @@ class Choice:
             why = "it is stiff"
         if self._walk is not None or self._easy:  # not the one that it begins with
             motion.tell(t, f"integrator {name!r}: {why}")
-        LOG.info("the motion of %r goes on with %r at %.6g s: %s", motion.robot.name, name, t, why)
+        moved = motion.loads.robot.name
+        LOG.info("the motion of %r goes on with %r at %.6g s: %s", moved, name, t, why)
 
 
 METHOD = Auto()

@@ -15,9 +15,9 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.errors import RobodynError, SingularError
-from robodyn.robot import Robot
 from robodyn.simulation.integrators.adaptive import SAFETY, SHORTER, largest
-from robodyn.simulation.integrators.method import Advance, Motion, Surroundings, is_breakdown
+from robodyn.simulation.integrators.method import Advance, Motion, is_breakdown
+from robodyn.simulation.loads.loads import Loads
 from robodyn.tolerances import NEWTON_CONVERGED, SHORTEST_STEP
 
 __all__ = ["METHOD", "Implicit", "Stages", "controlled"]
@@ -58,7 +58,7 @@ class Implicit:
     order: int = 3
     tolerance: float | None = None
 
-    def refusal(self, robot: Robot, surroundings: Surroundings) -> str:
+    def refusal(self, loads: Loads) -> str:
         """Nothing: it moves whatever has accelerations."""
         return ""
 
@@ -270,7 +270,7 @@ def controlled(
             h = h * SHORTER
             continue
         scale = stages.tolerance * max(1.0, largest(v), largest(twice[1]))
-        off = largest(motion.robot.difference(once[0], twice[0])) / stages.tolerance
+        off = largest(motion.loads.robot.difference(once[0], twice[0])) / stages.tolerance
         # two halves are better by 2^3 than the whole, which differs from them by what is left
         error = max(off, largest(once[1] - twice[1]) / scale) / 7.0
         ratio = min(LONGER, max(SHORTER, SAFETY * max(error, 1e-10) ** -0.25))

@@ -21,6 +21,7 @@ from robodyn.errors import (
     SingularError,
 )
 from robodyn.robot import Robot
+from robodyn.simulation.loads.loads import Loads
 
 __all__ = [
     "BREAKDOWNS",
@@ -32,7 +33,6 @@ __all__ = [
     "Motion",
     "Slopes",
     "Solver",
-    "Surroundings",
     "coordinates",
     "coordinates_of",
     "is_breakdown",
@@ -111,7 +111,8 @@ class Motion:
 
     Attributes
     ----------
-    robot : Robot
+    loads : Loads
+        All that acts on the robot besides the forces, and the robot.
     acceleration : callable
         ``(t, q, v)`` -> accelerations under the forces that are held in the step.
     close : callable
@@ -119,8 +120,6 @@ class Motion:
     coordinates : Coordinates
     tau : ndarray, shape (nv,) [N m, N]
         The forces that are held.
-    wrenches : callable
-        ``(t, q, v)`` -> external wrenches by link.
     until : float [s]
         How far paths and wrenches may be asked for.
     slopes : callable, optional
@@ -129,12 +128,11 @@ class Motion:
         ``(t, what)``: notes in the motion what a method has chosen.
     """
 
-    robot: Robot
+    loads: Loads
     acceleration: Acceleration
     close: Callable[[float, FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
     coordinates: Coordinates
     tau: FloatArray
-    wrenches: Callable[[float, FloatArray, FloatArray], Any]
     until: float
     slopes: Slopes | None = None
     tell: Callable[[float, str], None] = lambda t, what: None
@@ -146,21 +144,6 @@ Advance = Callable[
 ]
 
 
-@dataclass(frozen=True)
-class Surroundings:
-    """What else a motion has to do with, for methods that do not go with everything.
-
-    Attributes
-    ----------
-    driven, moving_base, stabilised : bool
-        Joints follow paths; so does the base; loops are held closed by gains.
-    """
-
-    driven: bool = False
-    moving_base: bool = False
-    stabilised: bool = False
-
-
 class Solver(Protocol):
     """A method that solves for new states, or chooses its own steps between two samples."""
 
@@ -168,8 +151,8 @@ class Solver(Protocol):
     def order(self) -> int:
         """As of `Integrator`; of steps that it chooses itself, the order of those."""
 
-    def refusal(self, robot: Robot, surroundings: Surroundings) -> str:
-        """Why it cannot move a robot, in words that go on after its name; empty if it can."""
+    def refusal(self, loads: Loads) -> str:
+        """Why it cannot move a robot under loads, in words after its name; empty if it can."""
 
     def begin(self) -> Advance:
         """What moves one motion, from sample to sample."""

@@ -12,8 +12,8 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.errors import SingularError
-from robodyn.robot import Robot
-from robodyn.simulation.integrators.method import Advance, Motion, Surroundings
+from robodyn.simulation.integrators.method import Advance, Motion
+from robodyn.simulation.loads.loads import Loads
 
 __all__ = ["METHODS", "Scipy"]
 
@@ -34,7 +34,7 @@ class Scipy:
     order: int
     tolerance: float = 1e-8
 
-    def refusal(self, robot: Robot, surroundings: Surroundings) -> str:
+    def refusal(self, loads: Loads) -> str:
         """Nothing: it moves whatever has accelerations."""
         return ""
 

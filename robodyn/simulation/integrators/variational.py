@@ -21,9 +21,9 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.errors import SingularError
-from robodyn.robot import Robot
 from robodyn.simulation.integrators.adaptive import largest
-from robodyn.simulation.integrators.method import Advance, Motion, Surroundings
+from robodyn.simulation.integrators.method import Advance, Motion
+from robodyn.simulation.loads.loads import Loads
 from robodyn.tolerances import VARIATIONAL_CONVERGED, VARIATIONAL_STALLED
 
 __all__ = ["METHOD", "Variational"]
@@ -49,13 +49,14 @@ class Variational:
 
     order: int = 2
 
-    def refusal(self, robot: Robot, surroundings: Surroundings) -> str:
+    def refusal(self, loads: Loads) -> str:
         """Why there is no discrete principle for it, in words."""
-        if surroundings.driven:
+        robot = loads.robot
+        if loads.driven:
             return "moves no joints along paths: they add and take energy"
-        if surroundings.moving_base or robot.depends_on_time:
+        if loads.external.base is not None or robot.depends_on_time:
             return "moves nothing whose energy depends on time"
-        if surroundings.stabilised:
+        if loads.gains is not None:
             return "closes loops by impulses at the ends of its steps, not by stabilization="
         if any(given.value is None for given in robot.mechanism.constraints):
             return "knows no constraints of speeds (nonholonomic ones): they have no action"
@@ -79,7 +80,7 @@ def advance(
     step = _Step(motion, t, q, v, h)
     x = step.solved(v + 0.5 * h * first)
     end, p = motion.coordinates.move(q, h * x), step.momenta(x)[1]
-    return motion.close(t + h, end, _inverse(motion.robot.mass_matrix(end)) @ p)
+    return motion.close(t + h, end, _inverse(motion.loads.robot.mass_matrix(end)) @ p)
 
 
 class _Step:
@@ -87,10 +88,12 @@ class _Step:
 
     def __init__(self, motion: Motion, t: float, q: FloatArray, v: FloatArray, h: float) -> None:
         self._motion, self._q, self._h, self._middle = motion, q, h, t + 0.5 * h
-        self._M = motion.robot.mass_matrix(q)
+        self._M = motion.loads.robot.mass_matrix(q)
         self._p = self._M @ v
         self._one = np.eye(len(v))
-        self._K = motion.robot.loop_jacobian(q) if motion.robot.nc else np.zeros((0, len(v)))
+        self._K = (
+            motion.loads.robot.loop_jacobian(q) if motion.loads.robot.nc else np.zeros((0, len(v)))
+        )
 
     def solved(self, guess: FloatArray) -> FloatArray:
         """The speed that leads from the start to the end of the step."""
@@ -121,7 +124,7 @@ class _Step:
         if not len(self._K):
             return change
         end = self._motion.coordinates.move(self._q, self._h * x)
-        missing = self._motion.robot.loop_residual(end) / self._h + self._K @ change
+        missing = self._motion.loads.robot.loop_residual(end) / self._h + self._K @ change
         push = inverse @ self._K.T
         return np.asarray(change - push @ (np.linalg.pinv(self._K @ push, rcond=1e-9) @ missing))
 
@@ -134,10 +137,10 @@ class _Step:
 
     def momenta(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
         """``p0`` and ``p1`` for a speed."""
-        robot, tau = self._motion.robot, self._motion.tau
+        robot, tau = self._motion.loads.robot, self._motion.tau
         q = self._motion.coordinates.move(self._q, 0.5 * self._h * x)
         C, p = robot.coriolis_matrix(q, x), robot.mass_matrix(q) @ x
-        loads = self._motion.wrenches(self._middle, q, x)
+        loads = self._motion.loads.wrenches(self._middle, q, x)
         bias = robot.bias_forces(q, x, wrenches=loads) if loads else robot.bias_forces(q, x)
         force = 0.5 * self._h * (C @ x + C.T @ x + tau - bias)
         if self._motion.coordinates.flat:

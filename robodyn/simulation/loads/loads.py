@@ -76,13 +76,10 @@ class Loads:
         assert not callable(self.external.wrenches)
         return self.external.wrenches
 
-    def of_row(self, row: int, rows: int) -> Loads:
+    def of_motion(self, k: int) -> Loads:
         """The same on one of many motions."""
-        if self.depend_on_state or all(x.ndim == 1 for x in self._constant_wrenches.values()):
-            return self
-        given = self._constant_wrenches
-        one = {link: np.broadcast_to(x, (rows, 6))[row] for link, x in given.items()}
-        return replace(self, external=PrescribedLoads(self.external.base, one))
+        external = self.external.of_motion(k)
+        return self if external is self.external else replace(self, external=external)
 
     # -- at an instant, for methods of the robot ----------------------------------------------
 

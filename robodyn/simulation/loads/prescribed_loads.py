@@ -42,6 +42,14 @@ class PrescribedLoads:
     def __getitem__(self, index: Any) -> PrescribedLoads:
         return self
 
+    def of_motion(self, *k: int) -> PrescribedLoads:
+        """The same on one of many motions, by its place among them; functions are those of all."""
+        wrenches = self.wrenches
+        if callable(wrenches) or all(x.ndim == 1 for x in wrenches.values()):
+            return self
+        own = {link: x[k[len(k) + 1 - x.ndim :]] for link, x in wrenches.items()}
+        return PrescribedLoads(self.base, own)
+
     def moved_to(self, t: FloatArray, q: FloatArray, v: FloatArray) -> PrescribedLoads:
         """The same for other samples."""
         return self
@@ -102,6 +110,11 @@ class Sampled:
         if base is not None:
             base = BaseMotion(base.pose[index], base.twist[index], base.acceleration[index])
         return Sampled(self.t[index], base, {link: x[index] for link, x in self.wrenches.items()})
+
+    def of_motion(self, *k: int) -> Sampled:
+        """The same on one of many motions, by its place among them."""
+        at: Any = (slice(None), *k)
+        return Sampled(self.t, self.base, {link: x[at] for link, x in self.wrenches.items()})
 
     def sampled(self, t: FloatArray, q: FloatArray, v: FloatArray) -> Sampled:
         """Itself: it has no functions."""

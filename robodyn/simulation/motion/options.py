@@ -80,7 +80,5 @@ class MotionOptions:
 
     def of_motion(self, k: int) -> MotionOptions:
         """The same for one of many motions, of which every step is kept in memory."""
-        own = self.wrenches
-        if own is not None and not callable(own):
-            own = {link: x if x.ndim == 1 else x[k] for link, x in own.items()}
-        return replace(self, wrenches=own, every=1, to=None, batch=())
+        own = PrescribedLoads(wrenches=self.wrenches or {}).of_motion(k)
+        return replace(self, wrenches=own.wrenches, every=1, to=None, batch=())

@@ -18,7 +18,6 @@ from robodyn.simulation.integrators.method import (
     Motion,
     Slopes,
     Solver,
-    Surroundings,
 )
 from robodyn.simulation.loads.loads import Loads
 from robodyn.simulation.step.compiled_motion import CompiledMotion
@@ -93,9 +92,9 @@ class Stepper:
         """Loops are held closed by gains."""
         return self.loads.gains is not None
 
-    def of_row(self, row: int, rows: int) -> Stepper:
+    def of_motion(self, k: int) -> Stepper:
         """The same for one of many motions, if wrenches differ from motion to motion."""
-        loads = self.loads.of_row(row, rows)
+        loads = self.loads.of_motion(k)
         if loads is self.loads:
             return self
         other = copy.copy(self)
@@ -207,7 +206,7 @@ class Stepper:
         q, v = q.copy(), v.copy()
         rows = list(np.ndindex(q.shape[:-1]))
         for k in range(len(self._alone), len(rows)):
-            self._alone.append(copy.copy(self.of_row(k, len(rows))))
+            self._alone.append(copy.copy(self.of_motion(k)))
             self._alone[k]._advance = self._method.begin()
             self._alone[k]._row = rows[k]
         for one, row in zip(self._alone[: len(rows)], rows, strict=True):
@@ -231,9 +230,7 @@ class Stepper:
         SettingsError
             If the method cannot move this robot.
         """
-        moving_base = self.loads.external.base is not None
-        around = Surroundings(bool(self.driven), moving_base, self.stabilised)
-        refusal = self._method.refusal(self.robot, around)
+        refusal = self._method.refusal(self.loads)
         if refusal:
             raise SettingsError(
                 f"integrator {name!r} {refusal}; take another one to move {self.robot.name!r}"
@@ -251,12 +248,11 @@ class Stepper:
             return end_of_step(operations, t, q.copy(), v.copy())
 
         return Motion(
-            self.robot,
+            self.loads,
             acceleration,
             close,
             operations.coordinates,
             tau.copy(),
-            self.loads.wrenches,
             until,
             self._slopes,
             self._chosen,

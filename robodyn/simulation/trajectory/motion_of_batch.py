@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from robodyn.errors import ShapeError
-from robodyn.simulation.loads.prescribed_loads import PrescribedLoads, Sampled, Surroundings
+from robodyn.simulation.loads.prescribed_loads import Surroundings
 from robodyn.simulation.trajectory.states.event_record import EventRecord
 
 __all__ = ["motion_of_batch"]
@@ -37,23 +37,16 @@ def motion_of_batch(fields: Mapping[str, Any], place: tuple[int, ...]) -> dict[s
     at: Any = (slice(None), *k)
     found: dict[str, Any] = {name: fields[name][at] for name in names if name in fields}
     found["controller_state"] = {name: x[at] for name, x in fields["controller_state"].items()}
-    acting = _acting(fields["surroundings"], fields, k)
+    acting = _acting(fields, k)
     return {**found, "surroundings": acting, "events": _happened(fields["events"], k)}
 
 
-def _acting(
-    surroundings: Surroundings, fields: Mapping[str, Any], k: tuple[int, ...]
-) -> Surroundings:
+def _acting(fields: Mapping[str, Any], k: tuple[int, ...]) -> Surroundings:
     """What acted on that motion: a function of all motions is known at their samples."""
-    if isinstance(surroundings, PrescribedLoads) and not callable(surroundings.wrenches):
-        constant = {link: np.asarray(x, float) for link, x in (surroundings.wrenches or {}).items()}
-        own = {link: x[k[len(k) + 1 - x.ndim :]] for link, x in constant.items()}
-        return PrescribedLoads(surroundings.base, own)
-    acting = surroundings.sampled(*(fields[name] for name in ("t", "q", "v")))
-    assert isinstance(acting, Sampled)
-    at: Any = (slice(None), *k)
-    own = {link: x[at] for link, x in acting.wrenches.items()}
-    return replace(acting, wrenches=own)
+    given: Surroundings = fields["surroundings"]
+    if callable(given.wrenches):
+        given = given.sampled(*(fields[name] for name in ("t", "q", "v")))
+    return given.of_motion(*k)
 
 
 def _happened(events: tuple[EventRecord, ...], k: tuple[int, ...]) -> tuple[EventRecord, ...]:
