@@ -16,7 +16,11 @@ from robodyn.array_types import FloatArray
 from robodyn.arrays import expect
 from robodyn.simulation.control.tracing import SymbolicTime
 from robodyn.simulation.loads.driven_joints import PathOfTime
-from robodyn.simulation.sensitivity.motion_steps import robot_of_steps, slopes_of_steps, steps_along
+from robodyn.simulation.sensitivity.motion_steps import (
+    jacobian_of_steps,
+    robot_of_steps,
+    steps_along,
+)
 from robodyn.tolerances import SAMPLE_TIME_ROUNDING
 
 from ..optimal.quadratic_cost import Expansion
@@ -138,8 +142,8 @@ class TimeVaryingLQR:
         Q = weights("state", self.state, 2 * nv, what)
         R = weights("effort", self.effort, m, "forces of motors", definite=True)
         Q_end = self._final_weights(Q, what)
-        slopes = slopes_of_steps(robot, run, self.integrator, self.controlled, self.locked)
-        F = steps_along(robot, run, slopes, 0, n, self.integrator)
+        jacobian = jacobian_of_steps(robot, run, self.integrator, self.controlled, self.locked)
+        F = steps_along(robot, run, jacobian, 0, n, self.integrator)
         columns = [*range(2 * nv), *(2 * nv + k for k in self._motors)]
         L = np.zeros((2 * nv + m, 2 * nv + m))
         L[: 2 * nv, : 2 * nv], L[2 * nv :, 2 * nv :] = Q, R

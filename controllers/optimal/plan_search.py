@@ -72,7 +72,7 @@ class PlanSearch:
         self._most = _limits(robot, limits)[self._motors]
         base, wrenches = base_path(given["base"], self._times), wrenches_on(given["wrenches"], ())
         loads = loads_on(robot, driven, base, wrenches)
-        self._slopes = StepJacobian(loads, given["integrator"])
+        self._jacobian = StepJacobian(loads, given["integrator"])
 
     def plan(
         self,
@@ -197,9 +197,11 @@ class PlanSearch:
         """Derivatives of all steps by state and forces of motors, shape (n, 2 nv, 2 nv + m)."""
         nv, t = self._robot.nv, run.t[:, None]
         h = np.diff(t, axis=0)
-        q, v = self._slopes(t[:-1], run.q[:-1], run.v[:-1], run.tau[:-1], h)
+        q, v = self._jacobian(t[:-1], run.q[:-1], run.v[:-1], run.tau[:-1], h)
         columns = [*range(2 * nv), *(2 * nv + k for k in self._motors)]
-        return np.ascontiguousarray(np.concatenate([q.slope, v.slope], axis=1)[:, :, columns])
+        return np.ascontiguousarray(
+            np.concatenate([q.derivative, v.derivative], axis=1)[:, :, columns]
+        )
 
     def _forces(self, motion: _Motion, F: FloatArray, damping: float) -> Forces | None:
         tau = motion.run.tau[:-1, self._motors]

@@ -88,12 +88,11 @@ class _Step:
 
     def __init__(self, motion: Motion, t: float, q: FloatArray, v: FloatArray, h: float) -> None:
         self._motion, self._q, self._h, self._middle = motion, q, h, t + 0.5 * h
-        self._M = motion.loads.robot.mass_matrix(q)
+        robot = motion.loads.robot
+        self._M = robot.mass_matrix(q)
         self._p = self._M @ v
         self._one = np.eye(len(v))
-        self._K = (
-            motion.loads.robot.loop_jacobian(q) if motion.loads.robot.nc else np.zeros((0, len(v)))
-        )
+        self._K = robot.loop_jacobian(q) if robot.nc else np.zeros((0, len(v)))
 
     def solved(self, guess: FloatArray) -> FloatArray:
         """The speed that leads from the start to the end of the step."""

@@ -75,22 +75,22 @@ class AccelerationDerivatives:
         """Generalised forces of the driven speeds, in their order."""
         found = self._found(at, q.value, v.value, tau)
         push = self._pushed(at, q, v, found["a"])
-        slope = self._chained("tau", found, q, v, push) - push
-        return DualArray(found["tau"][..., self._driven], slope[..., self._driven, :])
+        derivative = self._chained("tau", found, q, v, push) - push
+        return DualArray(found["tau"][..., self._driven], derivative[..., self._driven, :])
 
     def _chained(
         self, name: str, found: dict[str, Any], q: DualArray, v: DualArray, push: FloatArray
     ) -> FloatArray:
         """Derivatives of an output, with those by free forces and by what pushes beside them."""
         by_q, by_v, by_tau = (found[f"d {name} / d {x}"] for x in ("q", "v", "free"))
-        slope = by_q @ q.slope + by_v @ v.slope + by_tau @ push[..., self._free, :]
-        slope[..., [2 * self._robot.nv + k for k in self._free]] += by_tau
-        return np.asarray(slope)
+        derivative = by_q @ q.derivative + by_v @ v.derivative + by_tau @ push[..., self._free, :]
+        derivative[..., [2 * self._robot.nv + k for k in self._free]] += by_tau
+        return np.asarray(derivative)
 
     def _pushed(self, at: LoadsAt, q: DualArray, v: DualArray, a: FloatArray) -> FloatArray:
         """Change of generalised forces by wrenches and by inertial parameters, (..., nv, m)."""
         nv = self._robot.nv
-        push = np.zeros_like(q.slope)
+        push = np.zeros_like(q.derivative)
         if self._parameters:
             around = at.inputs(self._regressor, 3)
             push[..., 3 * nv :] = -self._regressor(q.value, v.value, a, *around)
@@ -99,7 +99,7 @@ class AccelerationDerivatives:
             for link in self._law.links:
                 jacobian = self._robot.function("frame_jacobian", frame=link)
                 J = jacobian(q.value, *at.inputs(jacobian, 1))
-                change = by_q[link] @ q.slope + by_v[link] @ v.slope
+                change = by_q[link] @ q.derivative + by_v[link] @ v.derivative
                 push += np.swapaxes(J, -1, -2) @ change
         return push
 

@@ -21,7 +21,7 @@ class DualArray:
     Attributes
     ----------
     value : ndarray, shape (..., n)
-    slope : ndarray, shape (..., k, m)
+    derivative : ndarray, shape (..., k, m)
         By m numbers. Of coordinates it is in tangent space: ``k`` is the number of speeds.
     """
 
@@ -29,12 +29,12 @@ class DualArray:
     __array_ufunc__: ClassVar[None] = None
 
     value: FloatArray
-    slope: FloatArray
+    derivative: FloatArray
 
     def __add__(self, other: DualArray) -> DualArray:
-        return DualArray(self.value + other.value, self.slope + other.slope)
+        return DualArray(self.value + other.value, self.derivative + other.derivative)
 
     def __rmul__(self, factor: Any) -> DualArray:
         """The product with a number, or with one a state, shape (..., 1)."""
-        of_slope = np.asarray(factor)[..., None] if np.ndim(factor) else factor
-        return DualArray(factor * self.value, of_slope * self.slope)
+        of_derivative = np.asarray(factor)[..., None] if np.ndim(factor) else factor
+        return DualArray(factor * self.value, of_derivative * self.derivative)

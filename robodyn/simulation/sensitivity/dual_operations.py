@@ -12,7 +12,6 @@ K dq = -gap`` that are differentiated one by one.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
@@ -26,7 +25,8 @@ from robodyn.simulation.loads.step_functions import StepFunctions
 from robodyn.simulation.loads.tables import LoadsAt
 from robodyn.simulation.sensitivity.acceleration_derivatives import AccelerationDerivatives
 from robodyn.simulation.sensitivity.dual_array import DualArray
-from robodyn.simulation.step.operations.step import CORRECTIONS, close_loops
+from robodyn.simulation.step.operations.numeric import while_any_open
+from robodyn.simulation.step.operations.step import Correct, close_loops
 from robodyn.tolerances import LOOP_DRIFT
 
 __all__ = ["DualOperations"]
@@ -73,13 +73,13 @@ class DualOperations:
             return at
         where, speeds = self._loads.driven.places
         x, dx, _ = at.driven
-        v.value[..., speeds], v.slope[..., speeds, :] = dx, 0.0
+        v.value[..., speeds], v.derivative[..., speeds, :] = dx, 0.0
         if self._rates is None:
-            q.value[..., where], q.slope[..., where, :] = x, 0.0
+            q.value[..., where], q.derivative[..., where, :] = x, 0.0
         elif len(where):
-            raw = self._rates(q.value) @ q.slope
+            raw = self._rates(q.value) @ q.derivative
             q.value[..., where], raw[..., where, :] = x, 0.0
-            q.slope[...] = _along_speeds(self._rates(q.value), raw)
+            q.derivative[...] = _along_speeds(self._rates(q.value), raw)
         return at
 
     def accelerations(
@@ -103,11 +103,11 @@ class DualOperations:
         (dq, dv, gap), by_q, by_v = (f(q.value, v.value, *around) for f in self._closing)
         found = []
         for k, x in enumerate((dq, dv)):
-            slope = by_q[k] @ q.slope + by_v[k] @ v.slope
+            derivative = by_q[k] @ q.derivative + by_v[k] @ v.derivative
             if self._parameters:
                 nv = self._loads.robot.nv
-                slope[..., 3 * nv :] -= self._dynamics.of_inertia(at, q.value, x)
-            found.append(DualArray(x, slope))
+                derivative[..., 3 * nv :] -= self._dynamics.of_inertia(at, q.value, x)
+            found.append(DualArray(x, derivative))
         return found[0], found[1], gap
 
     def where_open(self, gap: FloatArray, moved: DualArray, q: DualArray) -> DualArray:
@@ -115,21 +115,12 @@ class DualOperations:
         is_open = gap > LOOP_DRIFT
         return DualArray(
             np.where(is_open[..., None], moved.value, q.value),
-            np.where(is_open[..., None, None], moved.slope, q.slope),
+            np.where(is_open[..., None, None], moved.derivative, q.derivative),
         )
 
-    def while_open(
-        self,
-        correct: Callable[[DualArray, Corrections], tuple[DualArray, Corrections]],
-        q: DualArray,
-        found: Corrections,
-    ) -> tuple[DualArray, Corrections]:
+    def while_open(self, correct: Correct, q: Any, found: Any) -> tuple[Any, Any]:
         """While one of the batch is open."""
-        for _ in range(CORRECTIONS):
-            if not np.any(found[2] > LOOP_DRIFT):
-                break
-            q, found = correct(q, found)
-        return q, found
+        return while_any_open(correct, q, found)
 
     @cached_property
     def _closing(self) -> tuple[Function, Function, Function]:
@@ -157,12 +148,14 @@ class DualOperations:
 
         def move(q: Any, u: Any) -> Any:
             value = integrate(q.value, u.value)
-            raw = of_q(q.value, u.value) @ q.slope + of_step(q.value, u.value) @ u.slope
+            raw = of_q(q.value, u.value) @ q.derivative + of_step(q.value, u.value) @ u.derivative
             return DualArray(value, _along_speeds(rates(value), raw))
 
         def speed(u: Any, v: Any) -> Any:
-            slope = of_u(u.value, v.value) @ u.slope + of_v(u.value, v.value) @ v.slope
-            return DualArray(rate(u.value, v.value), slope)
+            derivative = (
+                of_u(u.value, v.value) @ u.derivative + of_v(u.value, v.value) @ v.derivative
+            )
+            return DualArray(rate(u.value, v.value), derivative)
 
         return coordinates(move, speed)
 

@@ -17,7 +17,7 @@ from robodyn.simulation.sensitivity.step_jacobian import StepJacobian
 from robodyn.simulation.trajectory.trajectory import Trajectory
 from robodyn.tolerances import STEP_JOIN
 
-__all__ = ["robot_of_steps", "slopes_of_steps", "steps_along"]
+__all__ = ["jacobian_of_steps", "robot_of_steps", "steps_along"]
 
 
 def robot_of_steps(run: Trajectory) -> Robot:
@@ -41,7 +41,7 @@ def robot_of_steps(run: Trajectory) -> Robot:
     return run.robot
 
 
-def slopes_of_steps(
+def jacobian_of_steps(
     robot: Robot,
     run: Trajectory,
     integrator: str,
@@ -87,7 +87,7 @@ def slopes_of_steps(
 
 
 def steps_along(
-    robot: Robot, run: Trajectory, slopes: StepJacobian, start: int, stop: int, integrator: str
+    robot: Robot, run: Trajectory, jacobian: StepJacobian, start: int, stop: int, integrator: str
 ) -> FloatArray:
     """Derivatives of some steps, shape (n, ..., 2 nv, 3 nv + parameters).
 
@@ -99,7 +99,7 @@ def steps_along(
     here, ahead = slice(start, stop), slice(start + 1, stop + 1)
     ones = (1,) * (run.q.ndim - 1)
     t, h = (x.reshape(-1, *ones) for x in (run.t[here], run.t[ahead] - run.t[here]))
-    q, v = slopes(t, run.q[here], run.v[here], run.tau[here], h)
+    q, v = jacobian(t, run.q[here], run.v[here], run.tau[here], h)
     moved = robot.difference(run.q[ahead], q.value)
     for off, size in ((moved, run.v[here] * h), (v.value - run.v[ahead], run.v[ahead])):
         wrong = np.abs(off) > STEP_JOIN * (1.0 + np.abs(size))
@@ -110,4 +110,4 @@ def steps_along(
                 f"{np.abs(off[wrong][0]):.3g} away from the next sample: give the integrator of "
                 "the motion, and simulate it with every=1"
             )
-    return np.concatenate([q.slope, v.slope], axis=-2)
+    return np.concatenate([q.derivative, v.derivative], axis=-2)

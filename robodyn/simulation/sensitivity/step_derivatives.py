@@ -137,12 +137,12 @@ def step_derivatives(
     span = np.array([ends[0], ends[1] + step])
     driven = driven_joints(robot, controlled, locked, span)
     loads = loads_on(robot, driven, base_path(base, span), wrenches_on(wrenches, batch))
-    slopes = StepJacobian(loads, integrator, parameters=parameters)
+    jacobian = StepJacobian(loads, integrator, parameters=parameters)
     h = np.full((*batch, 1), float(step))
-    return _split(robot.nv, parameters, *slopes(start[..., None], q, v, tau, h))
+    return _split(robot.nv, parameters, *jacobian(start[..., None], q, v, tau, h))
 
 
 def _split(nv: int, parameters: bool, q: DualArray, v: DualArray) -> StepDerivatives:
-    whole = np.concatenate([q.slope, v.slope], axis=-2)
+    whole = np.concatenate([q.derivative, v.derivative], axis=-2)
     A, B, P = np.split(whole, [2 * nv, 3 * nv], axis=-1)
     return StepDerivatives(q.value, v.value, A, B, P if parameters else None)

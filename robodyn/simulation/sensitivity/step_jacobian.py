@@ -70,7 +70,7 @@ class StepJacobian:
         Returns
         -------
         q, v : DualArray
-            With slopes of shape (..., nv, 3 nv + parameters).
+            With derivatives of shape (..., nv, 3 nv + parameters).
 
         Raises
         ------
@@ -80,8 +80,10 @@ class StepJacobian:
         batch = np.broadcast_shapes(*(x.shape[:-1] for x in (q, v, tau, h)))
         tau = np.broadcast_to(tau, (*batch, self._robot.nv))
         if 0 in batch:  # no states
-            slope = np.zeros((*tau.shape, 3 * self._robot.nv + self.parameters))
-            return DualArray(np.zeros((*batch, self._robot.nq)), slope), DualArray(tau, slope)
+            derivative = np.zeros((*tau.shape, 3 * self._robot.nv + self.parameters))
+            return DualArray(np.zeros((*batch, self._robot.nq)), derivative), DualArray(
+                tau, derivative
+            )
 
         with np.errstate(all="ignore"):
             start, speed, at = self._started(t, q, v, batch)
@@ -109,8 +111,8 @@ class StepJacobian:
         """Derivatives by a state that is given, from those by the one that a motion starts from."""
         time = np.full((*q.shape[:-1], 1), t)
         start, speed, _ = self._started(time, q, v, q.shape[:-1])
-        slope = np.concatenate([start.slope, speed.slope], axis=-2)
-        return np.asarray(np.einsum("...ij,...i->...j", slope, lam))[..., : lam.shape[-1]]
+        derivative = np.concatenate([start.derivative, speed.derivative], axis=-2)
+        return np.asarray(np.einsum("...ij,...i->...j", derivative, lam))[..., : lam.shape[-1]]
 
     def driving_forces(
         self, t: FloatArray, q: FloatArray, v: FloatArray, tau: FloatArray
@@ -120,7 +122,7 @@ class StepJacobian:
         return self._dynamics.driving_forces(at, start, speed, tau)
 
     def _check(self, *parts: DualArray) -> None:
-        finite = np.all([np.isfinite(x.slope).all(axis=(-2, -1)) for x in parts], axis=0)
+        finite = np.all([np.isfinite(x.derivative).all(axis=(-2, -1)) for x in parts], axis=0)
         if not finite.all():
             rows = tuple(int(k) for k in np.flatnonzero(~np.ravel(finite)))
             raise SingularError(

@@ -29,7 +29,11 @@ from robodyn.simulation.control.callbacks import check_controller
 from robodyn.simulation.control.closed_loop import function_of_state
 from robodyn.simulation.control.compiled_controller import CompiledController
 from robodyn.simulation.loads.driven_joints import PathOfTime
-from robodyn.simulation.sensitivity.motion_steps import robot_of_steps, slopes_of_steps, steps_along
+from robodyn.simulation.sensitivity.motion_steps import (
+    jacobian_of_steps,
+    robot_of_steps,
+    steps_along,
+)
 from robodyn.simulation.sensitivity.step_jacobian import StepJacobian
 from robodyn.simulation.trajectory.trajectory import Trajectory
 from robodyn.tolerances import STEP_JOIN
@@ -134,28 +138,28 @@ def trajectory_gradient(
     """
     robot = robot_of_steps(run)
     given = [_over_samples(name, x, run) for name, x in (("q", q), ("v", v), ("tau", tau))]
-    slopes = slopes_of_steps(robot, run, integrator, controlled, locked, parameters)
+    jacobian = jacobian_of_steps(robot, run, integrator, controlled, locked, parameters)
     nv, last = robot.nv, len(run.t) - 1
-    partial = np.zeros((*run.v.shape[:-1], 3 * nv + slopes.parameters))
+    partial = np.zeros((*run.v.shape[:-1], 3 * nv + jacobian.parameters))
     partial[..., : 3 * nv] = np.concatenate(given, axis=-1)
-    _drive(partial, run, slopes)
+    _drive(partial, run, jacobian)
     by_state, by_tau = partial[..., : 2 * nv], partial[..., 2 * nv : 3 * nv].copy()
     feedback = _Feedback(robot, controller, run)
     total = partial[..., 3 * nv :].sum(axis=0)
     lam = by_state[last] + feedback.pulled(last, by_tau[last])
     for stop in range(last, 0, -AT_ONCE):
         start = max(0, stop - AT_ONCE)
-        whole = steps_along(robot, run, slopes, start, stop, integrator)
+        whole = steps_along(robot, run, jacobian, start, stop, integrator)
         for k in range(stop - 1, start - 1, -1):
             change = np.einsum("...ij,...i->...j", whole[k - start], lam)
             by_tau[k] += change[..., 2 * nv : 3 * nv]
             total += change[..., 3 * nv :]
             lam = by_state[k] + change[..., : 2 * nv] + feedback.pulled(k, by_tau[k])
-    lam = slopes.of_start(run.t[0], run.q[0], run.v[0], lam)
+    lam = jacobian.of_start(run.t[0], run.q[0], run.v[0], lam)
     return TrajectoryGradient(lam[..., :nv], lam[..., nv:], by_tau, total if parameters else None)
 
 
-def _drive(partial: FloatArray, run: Trajectory, slopes: StepJacobian) -> None:
+def _drive(partial: FloatArray, run: Trajectory, jacobian: StepJacobian) -> None:
     """Turn derivatives by forces of driven joints into those by what these follow from.
 
     Parameters
@@ -167,10 +171,10 @@ def _drive(partial: FloatArray, run: Trajectory, slopes: StepJacobian) -> None:
     if not partial[..., columns].any():
         return
     t = run.t.reshape(-1, *(1,) * (run.q.ndim - 1))
-    forces = slopes.driving_forces(t, run.q, run.v, run.tau)
+    forces = jacobian.driving_forces(t, run.q, run.v, run.tau)
     given = partial[..., columns]
     partial[..., columns] = 0.0
-    partial += np.einsum("...ij,...i->...j", forces.slope, given)
+    partial += np.einsum("...ij,...i->...j", forces.derivative, given)
 
 
 def _over_samples(name: str, given: ArrayLike | None, run: Trajectory) -> FloatArray:

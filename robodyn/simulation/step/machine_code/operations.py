@@ -15,7 +15,7 @@ from robodyn.simulation.integrators.method import Coordinates, coordinates
 from robodyn.simulation.step.machine_code.block import Block, Given
 from robodyn.simulation.step.machine_code.variant import StepVariant
 from robodyn.simulation.step.operations.instants import Instant
-from robodyn.simulation.step.operations.step import CORRECTIONS, close_loops
+from robodyn.simulation.step.operations.step import CORRECTIONS, Correct, close_loops
 from robodyn.tolerances import LOOP_DRIFT
 
 __all__ = ["BlockOperations", "Seconds"]
@@ -172,12 +172,7 @@ class BlockOperations:
                     own.put(at, moved.at(at))
         return q
 
-    def while_open(
-        self,
-        correct: Callable[[Rows, Corrections], tuple[Rows, Corrections]],
-        q: Rows,
-        found: Corrections,
-    ) -> tuple[Rows, Corrections]:
+    def while_open(self, correct: Correct, q: Rows, found: Corrections) -> tuple[Rows, Corrections]:
         """While one of the block is open; a correction leaves its results where they were."""
         code, gaps = self._block.code, found[2]
         going = code.variable(1)

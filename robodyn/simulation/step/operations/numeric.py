@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -11,10 +11,10 @@ from robodyn.arrays import all_finite
 from robodyn.errors import AssemblyError, ShapeError
 from robodyn.simulation.integrators.method import coordinates_of
 from robodyn.simulation.loads.loads import Loads
-from robodyn.simulation.step.operations.step import CORRECTIONS, DIVERGED, close_loops
+from robodyn.simulation.step.operations.step import CORRECTIONS, DIVERGED, Correct, close_loops
 from robodyn.tolerances import LOOP_APART, LOOP_DRIFT, LOOP_OPEN
 
-__all__ = ["NumericOperations", "check_bounds"]
+__all__ = ["NumericOperations", "check_bounds", "while_any_open"]
 
 #: Corrections of position and velocity, and gaps.
 Corrections = tuple[FloatArray, FloatArray, FloatArray]
@@ -121,18 +121,18 @@ class NumericOperations:
         """Those of the batch that are open."""
         return np.where((gap > LOOP_DRIFT)[..., None], moved, q)
 
-    def while_open(
-        self,
-        correct: Callable[[FloatArray, Corrections], tuple[FloatArray, Corrections]],
-        q: FloatArray,
-        found: Corrections,
-    ) -> tuple[FloatArray, Corrections]:
+    def while_open(self, correct: Correct, q: Any, found: Any) -> tuple[Any, Any]:
         """While one of the batch is open."""
-        for _ in range(CORRECTIONS):
-            if not np.any(found[2] > LOOP_DRIFT):
-                break
-            q, found = correct(q, found)
-        return q, found
+        return while_any_open(correct, q, found)
+
+
+def while_any_open(correct: Correct, q: Any, found: Any) -> tuple[Any, Any]:
+    """`Operations.while_open` over arrays: while one of the batch is open."""
+    for _ in range(CORRECTIONS):
+        if not np.any(found[2] > LOOP_DRIFT):
+            break
+        q, found = correct(q, found)
+    return q, found
 
 
 def check_bounds(q: FloatArray, v: FloatArray) -> None:

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from robodyn.simulation.integrators.method import Coordinates, Integrator
 
-__all__ = ["CORRECTIONS", "DIVERGED", "Operations", "close_loops", "end_of_step", "step"]
+__all__ = ["CORRECTIONS", "DIVERGED", "Correct", "Operations", "close_loops", "end_of_step", "step"]
 
 #: Corrections that close loops, at most, before the last one.
 CORRECTIONS = 8
@@ -21,6 +21,10 @@ CORRECTIONS = 8
 #: Sum of squares of a state that is no motion any more [m^2, rad^2, ...]: its fourth power, as in
 #: constraints over speeds and their determinants, is still a number.
 DIVERGED = 1e60
+
+
+#: (position, corrections) -> the corrected position, and the corrections that it needs.
+Correct = Callable[[Any, Any], tuple[Any, Any]]
 
 
 class Operations(Protocol):
@@ -55,9 +59,7 @@ class Operations(Protocol):
     def where_open(self, gap: Any, moved: Any, q: Any) -> Any:
         """``moved`` of those states whose gap is above `LOOP_DRIFT`, ``q`` of the others."""
 
-    def while_open(
-        self, correct: Callable[[Any, Any], tuple[Any, Any]], q: Any, found: Any
-    ) -> tuple[Any, Any]:
+    def while_open(self, correct: Correct, q: Any, found: Any) -> tuple[Any, Any]:
         """``q, found = correct(q, found)`` while a gap is above `LOOP_DRIFT`, `CORRECTIONS` times.
 
         ``found`` is what `corrections` returns. Straight-line code does not know how large a gap

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -13,7 +13,7 @@ from robodyn.simulation.integrators.method import Coordinates, coordinates
 from robodyn.simulation.loads.driven_joints import DrivenPlaces
 from robodyn.simulation.loads.step_functions import StepFunctions
 from robodyn.simulation.step.operations.instants import Instant
-from robodyn.simulation.step.operations.step import close_loops
+from robodyn.simulation.step.operations.step import Correct, close_loops
 from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import Number
 
@@ -135,10 +135,7 @@ class SymbolicOperations:
         return moved
 
     def while_open(
-        self,
-        correct: Callable[[Array, Corrections], tuple[Array, Corrections]],
-        q: Array,
-        found: Corrections,
+        self, correct: Correct, q: Array, found: Corrections
     ) -> tuple[Array, Corrections]:
         """A fixed number of times."""
         for _ in range(CORRECTIONS):
