@@ -1,15 +1,16 @@
-"""What closes loops, and what ties joints together."""
+"""Loops, which are joints between two links of a tree, and couplings of joints."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from typing import Any
 
 from robodyn.arguments import check_fields
 from robodyn.description.constants import constants_of
-from robodyn.description.joint import Limits
+from robodyn.description.joint import Joint, Limits
 from robodyn.description.pose import Pose, Vector
 
-__all__ = ["Coupling", "Loop"]
+__all__ = ["Coupling", "Loop", "shared_fields"]
 
 
 @dataclass(frozen=True)
@@ -103,3 +104,9 @@ class Coupling:
 
     def __post_init__(self) -> None:
         check_fields(self)
+
+
+def shared_fields(item: Joint | Loop) -> dict[str, Any]:
+    """Fields that joints and loops both have, of one from which the other is made."""
+    both = {x.name for x in fields(Joint)} & {x.name for x in fields(Loop)} - {"exact"}
+    return {name: getattr(item, name) for name in both}

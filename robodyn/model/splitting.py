@@ -17,6 +17,7 @@ from robodyn.array_types import FloatArray
 from robodyn.description import Actuator, Inertia, Joint, Link, Loop, Mechanism, Pose
 from robodyn.description.couplings import branches
 from robodyn.description.graph_check import find_root, graph_problems
+from robodyn.description.loop import shared_fields
 from robodyn.description.pose import inverse_pose
 from robodyn.errors import TopologyError
 from robodyn.force_elements import keeps_coordinate
@@ -87,22 +88,10 @@ def joint_of_loop(mechanism: Mechanism, loop: Loop) -> Joint:
             **mechanism.where(loop),
         )
     return Joint(
-        loop.name,
-        loop.kind,
-        loop.predecessor,
-        loop.successor,
-        loop.X_predecessor,
-        loop.axis,
-        loop.axis2,
-        loop.pitch,
-        loop.limits,
-        loop.damping,
-        loop.friction,
-        line=loop.line,
-        stiffness=loop.stiffness,
-        rest=loop.rest,
-        parameters=loop.parameters,
-        armature=loop.armature,
+        parent=loop.predecessor,
+        child=loop.successor,
+        origin=loop.X_predecessor,
+        **shared_fields(loop),
     )
 
 

@@ -19,6 +19,7 @@ from robodyn.description import (
     Mechanism,
     Pose,
 )
+from robodyn.description.loop import shared_fields
 from robodyn.errors import UrdfError
 from robodyn.files import as_path, replacing
 from robodyn.joints import fixed, joint_kind
@@ -166,21 +167,10 @@ def loop_element(cut: Joint | Loop) -> str:
     """
     if isinstance(cut, Joint):
         cut = Loop(
-            cut.name,
-            cut.kind,
-            cut.parent,
-            cut.child,
+            predecessor=cut.parent,
+            successor=cut.child,
             X_predecessor=cut.origin,
-            axis=cut.axis,
-            axis2=cut.axis2,
-            pitch=cut.pitch,
-            damping=cut.damping,
-            friction=cut.friction,
-            parameters=cut.parameters,
-            limits=cut.limits,
-            stiffness=cut.stiffness,
-            rest=cut.rest,
-            armature=cut.armature,
+            **shared_fields(cut),
         )
     return " ".join(line.strip() for line in _loop(cut, strict_tree=True))
 
