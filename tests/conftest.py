@@ -28,3 +28,24 @@ def pytest_collection_modifyitems(items):
     """Mark what `make test` leaves to `make test-all`."""
     for item in slow_cases(items):
         item.add_marker(pytest.mark.slow)
+
+
+# Robots do not change, so that all tests of a process can have the same.
+
+
+def _bundled(name, source):
+    @pytest.fixture(scope="session", name=name)
+    def robot():
+        import robodyn
+
+        return robodyn.load(source)
+
+    return robot
+
+
+arm = _bundled("arm", "arm7")
+double = _bundled("double", "double_pendulum")
+palletizer = _bundled("palletizer", "palletizer")
+pan_tilt = _bundled("pan_tilt", "pan_tilt")
+puma = _bundled("puma", "puma560")
+scara = _bundled("scara", "scara")

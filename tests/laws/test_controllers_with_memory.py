@@ -33,16 +33,6 @@ POINT = np.zeros((3, 3))
 NEVER = rd.Event(lambda t, q, v: t + 1.0, name="never")
 
 
-@pytest.fixture(scope="module")
-def double():
-    return rd.load("double_pendulum")
-
-
-@pytest.fixture(scope="module")
-def scara():
-    return rd.load("scara")
-
-
 def swing(robot, speed=1.0):
     """A reference with other amplitudes and frequencies at each joint."""
     k = np.arange(robot.nv)

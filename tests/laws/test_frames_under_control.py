@@ -239,11 +239,6 @@ def test_a_batch_is_its_rows(case):
 START = np.array([0.3, -0.6, 0.4, 0.2, 0.7, -0.4])
 
 
-@pytest.fixture(scope="module")
-def puma():
-    return rd.load("puma560")
-
-
 def test_the_error_of_a_frame_decays_as_its_equation_says(puma):
     """From rest: positions as ``(1 + w t) exp(-w t)``; of a small turn, the angle."""
     goal = puma.inverse_kinematics({"flange": moved(puma, [0.03, -0.02, 0.04], 0.02)}, START)

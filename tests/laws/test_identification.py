@@ -71,11 +71,6 @@ def is_plausible(chi, freedom):
 
 
 @pytest.fixture(scope="module")
-def puma():
-    return rd.load("puma560")
-
-
-@pytest.fixture(scope="module")
 def puma_motion(puma):
     return rd.excitation(puma, period=10.0, acceleration=8.0, iterations=3)
 
@@ -148,11 +143,6 @@ def test_a_table_of_what_was_found(puma_found):
     for line, name in zip(lines[1:], puma_found.base.names, strict=True):
         assert line.startswith(name)
     assert 0 < len(puma_found.uncertain) < len(puma_found.base)
-
-
-@pytest.fixture(scope="module")
-def pan_tilt():
-    return rd.load("pan_tilt")
 
 
 @pytest.fixture(scope="module")
@@ -343,11 +333,6 @@ def test_pseudo_inertias():
 
 
 # -- closed linkages ------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def palletizer():
-    return rd.load("palletizer")
 
 
 SACK = rd.Inertia.from_matrix(40.0, (0.05, -0.03, -0.25), np.diag([1.2, 1.0, 1.6]))

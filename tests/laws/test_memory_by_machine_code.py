@@ -88,11 +88,6 @@ MAKE = {
 }
 
 
-@pytest.fixture(scope="module")
-def puma():
-    return rd.load("puma560")
-
-
 def in_python(monkeypatch):
     monkeypatch.setattr(running_controller, "compile_controller", lambda *given: None)
 

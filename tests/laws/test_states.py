@@ -39,11 +39,6 @@ def robot():
     return rd.load(mechanism, base="floating", passive=False)
 
 
-@pytest.fixture(scope="module")
-def arm():
-    return rd.load("arm7")
-
-
 @functools.cache
 def arrays(robot, batch):
     rng = np.random.default_rng(1)

@@ -33,11 +33,6 @@ from robodyn.controllers import (
 from robodyn.errors import ActuationError, SettingsError, ShapeError
 
 
-@pytest.fixture(scope="module")
-def puma():
-    return rd.load("puma560")
-
-
 @pytest.mark.parametrize("rows", [(0, 1, 2), (3, 5), (2,)])
 def test_an_impedance_of_some_components_bears_what_is_measured_in_the_others(puma, rows):
     q, rest = np.array([0.3, -0.6, 0.4, 0.2, 0.7, -0.4]), np.zeros(6)
@@ -68,11 +63,6 @@ def test_two_motions_with_steps_of_their_own_share_an_admittance(puma):
     alone = Admittance(position, lambda t, q, v: np.ones(6), 1.0, 2.0, 3.0)
     object.__setattr__(law, "_steps", Forgetful())
     np.testing.assert_array_equal(law._over(np.array([0.01])), alone._over(np.array([0.01])))
-
-
-@pytest.fixture(scope="module")
-def double():
-    return rd.load("double_pendulum")
 
 
 @pytest.fixture(scope="module")

@@ -49,16 +49,6 @@ ONE_MOTOR = """<robot name="crane"><link name="rail"/>
 <transmission name="motor"><joint name="drive"/><actuator name="motor"/></transmission></robot>"""
 
 
-@pytest.fixture(scope="module")
-def double():
-    return rd.load("double_pendulum")
-
-
-@pytest.fixture(scope="module")
-def puma():
-    return rd.load("puma560")
-
-
 def ramp(t, q, v):
     return np.full(v.shape, 3.0 * t)
 

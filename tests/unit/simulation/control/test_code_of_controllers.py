@@ -30,11 +30,6 @@ MAKE = {
 }
 
 
-@pytest.fixture(scope="module")
-def puma():
-    return rd.load("puma560")
-
-
 @pytest.fixture
 def made(monkeypatch):
     """Functions that are made, from nothing known on."""

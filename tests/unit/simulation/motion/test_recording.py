@@ -18,11 +18,6 @@ from robodyn.simulation.motion.record import Record
 STATES = ("t", "q", "v", "a", "tau")
 
 
-@pytest.fixture(scope="module")
-def double():
-    return rd.load("double_pendulum")
-
-
 def move(robot, **options):
     return rd.simulate(robot, q0=[0.4, 0.3], step=1e-3, **{"duration": 0.1, **options})
 
