@@ -15,7 +15,8 @@ from robodyn.arguments import check_fields
 from robodyn.array_types import Array, FloatArray
 from robodyn.simulation import Controller, ControllerSample
 from robodyn.simulation.control.controller import INNER, State
-from robodyn.simulation.control.tracing import SymbolicTime, Trace, Untraceable, steps_between
+from robodyn.simulation.control.signals import steps_between
+from robodyn.simulation.control.tracing import SymbolicTime, Trace, Untraceable
 from robodyn.symbolic.scalar import Number, Scalar
 from robodyn.tolerances import SAMPLE_TIME_ROUNDING
 

@@ -20,7 +20,7 @@ from robodyn.controllers import (
 from robodyn.controllers.support.frames import rotation_error
 from robodyn.errors import SingularWarning
 from robodyn.simulation import ControllerSample
-from robodyn.simulation.control.compiled_controller import compile_controller
+from robodyn.simulation.control.compile_controller import compile_controller
 
 #: A tree, one with more motors than the frame needs, linkages, and bases that float or move.
 CASES = {

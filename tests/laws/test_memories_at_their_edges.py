@@ -19,7 +19,7 @@ from robodyn.controllers import (
     SineReference,
 )
 from robodyn.simulation.control import (
-    compiled_controller,
+    compile_controller,
     running_controller,
     tracing,
 )
@@ -179,7 +179,7 @@ def test_huge_laws_are_left_to_python(arm, monkeypatch):
     fast, slow, laws = both(monkeypatch, lambda: rd.simulate(arm, controller, q0=Q0, duration=0.01))
     nodes = len(laws[0].program.graph.op)
     for most, known in ((nodes, True), (nodes // 2, False), (10, False)):
-        monkeypatch.setattr(compiled_controller, "MOST", most)
+        monkeypatch.setattr(compile_controller, "MOST", most)
         again, _, laws = both(
             monkeypatch, lambda: rd.simulate(arm, controller, q0=Q0, duration=0.01)
         )

@@ -11,7 +11,8 @@ from robodyn.codegen import Function
 from robodyn.errors import SettingsError
 from robodyn.robot import Robot
 from robodyn.simulation.control.callbacks import check_controller
-from robodyn.simulation.control.compiled_controller import CompiledController, compile_controller
+from robodyn.simulation.control.compile_controller import compile_controller
+from robodyn.simulation.control.compiled_controller import CompiledController
 from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import Number, edge_of, inputs

@@ -16,7 +16,7 @@ from robodyn.errors import SettingsError
 from robodyn.robot import Robot
 from robodyn.simulation.control.callbacks import check_controller
 from robodyn.simulation.control.closed_loop import AT_START, numbered, untraced
-from robodyn.simulation.control.compiled_controller import (
+from robodyn.simulation.control.compile_controller import (
     compile_controller,
     trace_at_equal_steps,
 )

@@ -11,7 +11,8 @@ from robodyn.array_types import FloatArray
 from robodyn.arrays import all_finite
 from robodyn.robot import Robot
 from robodyn.simulation.control.callbacks import check_controller, checked_forces, checked_update
-from robodyn.simulation.control.compiled_controller import CompiledController, compile_controller
+from robodyn.simulation.control.compile_controller import compile_controller
+from robodyn.simulation.control.compiled_controller import CompiledController
 from robodyn.simulation.control.controller import (
     Controller,
     ControllerSample,

@@ -9,7 +9,6 @@ these are its signals.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -18,27 +17,26 @@ import numpy as np
 from robodyn.array_types import Array, FloatArray
 from robodyn.errors import ActuationError, SingularError
 from robodyn.robot import Robot
+from robodyn.simulation.control.signals import (
+    Intervals,
+    SampleSignal,
+    Signal,
+    function_of_intervals,
+)
 from robodyn.symbolic.graph import INPUT, Graph, Port, Program
 from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import Number, Scalar, edge_of, inputs
 
 __all__ = [
     "NO_CODE",
-    "Intervals",
-    "SampleSignal",
-    "Signal",
     "SymbolicInterval",
     "SymbolicTime",
     "Trace",
     "TraceGraph",
     "Untraceable",
     "inlined",
-    "steps_between",
     "symbols",
 ]
-
-#: (all sample times, first, stop) -> times since the sample before, shape (stop - first,) [s].
-Intervals = Callable[[FloatArray, int, int], FloatArray]
 
 #: Where the numbers of inputs of these kinds begin while a controller is traced.
 OF_SAMPLES, OF_STATE = 1 << 40, 1 << 50
@@ -85,55 +83,6 @@ class Untraceable(Exception):
 
 #: What tracing raises where there is no straight-line code for a controller.
 NO_CODE = (ActuationError, SingularError, Untraceable)
-
-
-@dataclass(frozen=True, eq=False)
-class Signal:
-    """An input of a controller that is a function of time.
-
-    Attributes
-    ----------
-    name : str
-    size : int
-        Numbers at an instant.
-    function : callable
-        Time [s] -> arrays, which hold that many numbers together.
-    """
-
-    name: str
-    size: int
-    function: Callable[[float], tuple[FloatArray, ...]]
-
-    def at(self, t: float) -> FloatArray:
-        """The numbers at an instant."""
-        return np.concatenate([np.ravel(np.asarray(x, float)) for x in self.function(t)])
-
-    def rows(self, times: FloatArray, first: int, stop: int) -> FloatArray:
-        """The numbers at some of all sample times, shape (stop - first, size)."""
-        return np.array([self.at(t) for t in times[first:stop].tolist()])
-
-
-@dataclass(frozen=True, eq=False)
-class SampleSignal:
-    """An input of a controller that depends on when samples are taken.
-
-    Attributes
-    ----------
-    name : str
-    size : int
-        Numbers at a sample.
-    function : callable
-        (all sample times [s], first, stop) -> numbers of these samples, shape (stop - first, ...).
-    """
-
-    name: str
-    size: int
-    function: Callable[[FloatArray, int, int], FloatArray]
-
-    def rows(self, times: FloatArray, first: int, stop: int) -> FloatArray:
-        """The numbers at some of all sample times, shape (stop - first, size)."""
-        found = self.function(times, first, stop)
-        return np.asarray(found, float).reshape(stop - first, self.size)
 
 
 class SymbolicTime(Scalar):
@@ -267,7 +216,7 @@ class Trace:
     ) -> Any:
         """Symbols for a function of the time since the sample before."""
         shape = np.shape(function(np.ones(1)))[1:]
-        own = partial(_of_intervals, function, intervals)
+        own = partial(function_of_intervals, function, intervals)
         numbers = self.sample_signal("interval", int(np.prod(shape)), own).reshape(shape)
         return numbers if shape else numbers[()]
 
@@ -338,23 +287,6 @@ def _renumbered(graph: Graph, numbers: Mapping[int, int]) -> Graph:
     pairs = zip(graph.op, graph.a, strict=True)
     other.a = [numbers.get(a, 0) if op == INPUT else a for op, a in pairs]
     return other
-
-
-def steps_between(times: FloatArray, first: int, stop: int) -> FloatArray:
-    """Times since the sample before, of samples at all of these times; zero at the first one."""
-    return np.diff(times[first:stop], prepend=times[max(first - 1, 0)])
-
-
-def _of_intervals(
-    function: Callable[[FloatArray], FloatArray],
-    intervals: Intervals,
-    times: FloatArray,
-    first: int,
-    stop: int,
-) -> FloatArray:
-    """What a function makes of some intervals, of which most are the same."""
-    different, which = np.unique(intervals(times, first, stop), return_inverse=True)
-    return np.asarray(function(different))[which]
 
 
 def inlined(program: Program, numbers: Sequence[Number]) -> list[Number]:

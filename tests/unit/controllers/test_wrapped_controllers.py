@@ -28,7 +28,7 @@ from robodyn.controllers import (
 from robodyn.errors import SettingsError, ShapeError, UnknownNameError
 from robodyn.simulation import ControllerSample
 from robodyn.simulation.control import running_controller
-from robodyn.simulation.control.compiled_controller import compile_controller
+from robodyn.simulation.control.compile_controller import compile_controller
 from robodyn.simulation.step.stepper import Stepper
 from robodyn.simulation.trajectory.pictures.panels import panel
 

@@ -18,7 +18,7 @@ from robodyn.controllers import (
     Saturated,
     SineReference,
 )
-from robodyn.simulation.control.compiled_controller import compile_controller
+from robodyn.simulation.control.compile_controller import compile_controller
 from robodyn.simulation.control.running_controller import RunningController, applied_forces
 from robodyn.simulation.loads.driven import Driven
 from robodyn.simulation.loads.loads import Loads

@@ -1,0 +1,172 @@
+"""From a controller to machine code: it is called with symbols, or numba has compiled it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from robodyn.array_types import FloatArray
+from robodyn.errors import ShapeError
+from robodyn.robot import Robot
+from robodyn.simulation.control.compiled_controller import CompiledController
+from robodyn.simulation.control.controller import (
+    ControllerSample,
+    StatefulController,
+    recorded_entries,
+    stateful,
+)
+from robodyn.simulation.control.controller_cache import Code, known_code
+from robodyn.simulation.control.numba_code import numba_code
+from robodyn.simulation.control.signals import SampleSignal, Signal, steps_between
+from robodyn.simulation.control.state_layout import StateLayout, layout_of
+from robodyn.simulation.control.tracing import (
+    NO_CODE,
+    Trace,
+    Untraceable,
+)
+from robodyn.symbolic.graph import Port, Program
+from robodyn.symbolic.scalar import Number, Scalar
+
+__all__ = ["compile_controller", "trace_at_equal_steps"]
+
+#: Nodes of the equations of a controller with a state beyond which compiling them takes longer than
+#: it saves.
+MOST = 20_000
+
+
+def compile_controller(
+    robot: Robot, controller: Any, times: FloatArray | None = None
+) -> CompiledController | None:
+    """A controller as machine code.
+
+    It is traced anew each time, as a controller may hold numbers that have changed. Where it is the
+    same program as before, so is its machine code.
+
+    Parameters
+    ----------
+    robot : Robot
+    controller : callable or StatefulController
+    times : ndarray, shape (n,), optional [s]
+        All times at which it is sampled, if they are known.
+
+    Returns
+    -------
+    compiled : CompiledController or None
+        None if it is not symbolic, nor compiled by numba, or has no straight-line code.
+
+    Raises
+    ------
+    ShapeError
+        If the controller returns anything but symbols and numbers, one a speed.
+    """
+    own, by_numba = stateful(controller), numba_code(robot, controller)
+    if by_numba is not None:
+        return CompiledController(own, Code(by_numba, ()), layout_of({}, ()))
+    if not getattr(controller, "symbolic", False):
+        return None
+    trace = Trace(robot, times)
+    trace.graph.most = MOST
+    try:
+        first = ControllerSample(trace.t, trace.q, trace.v, 0.0, np.zeros(robot.nv, object))  # type: ignore[arg-type]
+        state = own.initial_state(first)
+        layout = layout_of(state, recorded_entries(controller))
+        if not layout.size:
+            trace.graph.most = None
+        rows = layout.symbols(state)
+        tau, after = _updated(own, trace, layout, trace.interval(steps_between))
+        if layout.size and len(trace.graph.op) > MOST:
+            return None
+    except NO_CODE:
+        return None
+    is_function = trace.forget_unneeded([*rows, *tau, *after])
+    state_port, initial = Port("state", (layout.size,)), None
+    if layout.size:
+        initial = trace.program("control_initial", (state_port,), rows, layout.size)
+    outputs = Port("tau", (robot.nv,), "N m, N"), state_port
+    program = trace.program("control", outputs, [*tau, *after], layout.size)
+    signals: tuple[Signal | SampleSignal, ...] = (*trace.signals, *trace.sample_signals)
+    code = known_code(program)
+    own_trace = trace if is_function else None
+    return CompiledController(own, code, layout, signals, initial, program, own_trace)
+
+
+def trace_at_equal_steps(
+    robot: Robot, controller: Any, step: float
+) -> tuple[Program, Program, StateLayout] | None:
+    """The updates of a controller at a first sample, and at all others, as programs.
+
+    Parameters
+    ----------
+    robot : Robot
+    controller : callable or StatefulController
+    step : float [s]
+        From sample to sample, whenever they are.
+
+    Raises
+    ------
+    SettingsError
+        If part of it is sampled at other times.
+    """
+    own = stateful(controller)
+    if not getattr(controller, "symbolic", False):
+        return None
+    trace = Trace(robot, step=step)
+    try:
+        first = ControllerSample(trace.t, trace.q, trace.v, 0.0, np.zeros(robot.nv, object))  # type: ignore[arg-type]
+        state = own.initial_state(first)
+        layout = layout_of(state, recorded_entries(controller))
+        begun = _forces_and_state(own.update(first, state), layout, robot.nv)
+        going = _updated(own, trace, layout, step)
+    except NO_CODE:
+        return None
+    outputs = Port("tau", (robot.nv,), "N m, N"), Port("state", (layout.size,))
+    at_first, update = (
+        trace.program(name, outputs, [*tau, *after], layout.size)
+        for name, (tau, after) in (("control_first", begun), ("control", going))
+    )
+    return at_first, update, layout
+
+
+def _updated(
+    controller: StatefulController, trace: Trace, layout: StateLayout, h: Any
+) -> tuple[list[Number], list[Number]]:
+    """Forces and row of the state after a sample in symbols."""
+    sample = ControllerSample(trace.t, trace.q, trace.v, h, trace.applied * h)  # type: ignore[arg-type]
+    given = controller.update(sample, layout.state(trace.state(layout.size)))
+    return _forces_and_state(given, layout, len(trace.v))
+
+
+def _forces_and_state(
+    given: Any, layout: StateLayout, nv: int
+) -> tuple[list[Number], list[Number]]:
+    try:
+        tau, after = given
+    except (TypeError, ValueError):  # called with numbers it says what is wrong
+        raise Untraceable from None
+    return one_a_speed(tau, nv), layout.symbols(after)
+
+
+def one_a_speed(tau: Any, nv: int) -> list[Number]:
+    """Symbols and numbers that a controller returned.
+
+    Raises
+    ------
+    ShapeError
+        If it returned anything else.
+    """
+    try:
+        given = [*np.array(tau, object).flat] if np.shape(tau) == (nv,) else None
+    except ValueError:  # lists of different lengths
+        given = None
+    kinds = (Scalar, int, float, np.integer, np.floating, np.bool_)
+    if given is None or np.ma.is_masked(tau) or not all(isinstance(x, kinds) for x in given):
+        shape = "" if given is not None or not isinstance(tau, np.ndarray) else f" {tau.shape}"
+        raise ShapeError(
+            f"the controller, which says that it is symbolic, returned {type(tau).__name__}{shape} "
+            f"for symbols, expected symbols and numbers of shape ({nv},)",
+            name="controller",
+            given=tau,
+            expected=(nv,),
+        )
+    return given

@@ -1,0 +1,81 @@
+"""Inputs of a controller that depend on time alone, and are tabulated for machine code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from robodyn.array_types import FloatArray
+
+__all__ = ["Intervals", "SampleSignal", "Signal", "function_of_intervals", "steps_between"]
+
+#: (all sample times, first, stop) -> times since the sample before, shape (stop - first,) [s].
+Intervals = Callable[[FloatArray, int, int], FloatArray]
+
+
+@dataclass(frozen=True, eq=False)
+class Signal:
+    """An input of a controller that is a function of time.
+
+    Attributes
+    ----------
+    name : str
+    size : int
+        Numbers at an instant.
+    function : callable
+        Time [s] -> arrays, which hold that many numbers together.
+    """
+
+    name: str
+    size: int
+    function: Callable[[float], tuple[FloatArray, ...]]
+
+    def at(self, t: float) -> FloatArray:
+        """The numbers at an instant."""
+        return np.concatenate([np.ravel(np.asarray(x, float)) for x in self.function(t)])
+
+    def rows(self, times: FloatArray, first: int, stop: int) -> FloatArray:
+        """The numbers at some of all sample times, shape (stop - first, size)."""
+        return np.array([self.at(t) for t in times[first:stop].tolist()])
+
+
+@dataclass(frozen=True, eq=False)
+class SampleSignal:
+    """An input of a controller that depends on when samples are taken.
+
+    Attributes
+    ----------
+    name : str
+    size : int
+        Numbers at a sample.
+    function : callable
+        (all sample times [s], first, stop) -> numbers of these samples, shape (stop - first, ...).
+    """
+
+    name: str
+    size: int
+    function: Callable[[FloatArray, int, int], FloatArray]
+
+    def rows(self, times: FloatArray, first: int, stop: int) -> FloatArray:
+        """The numbers at some of all sample times, shape (stop - first, size)."""
+        found = self.function(times, first, stop)
+        return np.asarray(found, float).reshape(stop - first, self.size)
+
+
+def steps_between(times: FloatArray, first: int, stop: int) -> FloatArray:
+    """Times since the sample before, of samples at all of these times; zero at the first one."""
+    return np.diff(times[first:stop], prepend=times[max(first - 1, 0)])
+
+
+def function_of_intervals(
+    function: Callable[[FloatArray], FloatArray],
+    intervals: Intervals,
+    times: FloatArray,
+    first: int,
+    stop: int,
+) -> FloatArray:
+    """What a function makes of some intervals, of which most are the same."""
+    different, which = np.unique(intervals(times, first, stop), return_inverse=True)
+    return np.asarray(function(different))[which]
