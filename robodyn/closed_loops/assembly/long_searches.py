@@ -1,4 +1,4 @@
-"""Searches that last long say what they do, once: to the log, and nothing else depends on it."""
+"""Logging of long searches: a search that takes long says once what it searches for."""
 
 from __future__ import annotations
 
