@@ -30,6 +30,9 @@ __all__ = ["RecordedSteps"]
 #: Steps of all robots together, and of each, after which Python sees an interrupt.
 STEPS_OF_ALL, STEPS_OF_ONE = 2_000_000, 50_000
 
+#: Steps after which progress is reported, where Python calls the controller.
+STEPS_BY_PYTHON = 50
+
 
 class RecordedSteps:
     """The steps of a motion, and where their samples go.
@@ -60,27 +63,44 @@ class RecordedSteps:
         self._controller, self._limits = controller, limits
         self._by_python = controller is not None and motion.controller is None
         steps = min(STEPS_OF_ONE, STEPS_OF_ALL // len(motion.q))
-        self._block = 1 if self._by_python else max(1, steps)
+        self._block = max(1, steps)
+        #: Where the motion has come to, in the shape of the record, and all instants [s].
+        self._q, self._v = (x.reshape(*record.shape, x.shape[-1]) for x in (motion.q, motion.v))
+        self._instants: list[float] = times.tolist() if self._by_python else []
         self._last = len(times) - 1
         self._first, self._done, self._room = 0, 0, list[FloatArray]()
         self._find_room(0)
 
     def advance(self, k: int) -> int:
-        """Record and do steps from an instant on, and the last sample of all; how many steps.
-
-        One of them, if Python calls the controller: it is not machine code.
-        """
+        """Record and do steps from an instant on, and the last sample of all; how many steps."""
         self._done = k
         if self._by_python:
-            self._sample_controller(k)
+            return self._advance_by_python(k)
         self._make_room(k)
         stop = min(k + self._block, self._end)
-        final = stop == self._last and (k == stop or not self._by_python)
+        final = stop == self._last
         self._motion.advance(k, stop, final, self._fallback)
         self._done = stop
         if final:
             self._count_last()
         return stop - k
+
+    def _advance_by_python(self, first: int) -> int:
+        """The same, one step after the other: Python calls the controller before each."""
+        last, advance = self._last, self._motion.advance
+        for k in range(first, min(first + STEPS_BY_PYTHON, last)):
+            self._done = k
+            self._sample_controller(k)
+            if self._end <= k:
+                self._make_room(k)
+            advance(k, k + 1, False, self._fallback)
+        self._done = min(first + STEPS_BY_PYTHON, last)
+        if first == last:
+            self._sample_controller(last)
+            self._make_room(last)
+            advance(last, last, True, self._fallback)
+            self._count_last()
+        return self._done - first
 
     def count(self) -> None:
         """Let the record know of all samples that are there."""
@@ -152,14 +172,13 @@ class RecordedSteps:
 
     def _sample_controller(self, k: int) -> None:
         """Let forces of a controller that Python calls act from an instant on."""
-        m, t = self._motion, float(self._times[k])
-        q, v = (x.reshape(*self._record.shape, x.shape[-1]) for x in (m.q, m.v))
-        tau = applied_forces(self._controller, self._limits.cut, t, q, v)
+        t = self._instants[k]
+        tau = applied_forces(self._controller, self._limits.cut, t, self._q, self._v)
         if not (math.isfinite(np.vdot(tau, tau)) or all_finite(tau)):
             self._count(k)
             with breaking_down(self._record, t):
                 refuse_not_finite(self._stepper.robot, tau, t, k)
-        m.tau[...] = tau
+        self._motion.tau[...] = tau
 
     def _make_room(self, first: int) -> None:
         """Make room for the samples from a step on, if there is none."""
