@@ -58,7 +58,7 @@ def _gap(m: RelativeMotion, cut: CutGeometry) -> list[Row]:
 
 
 def _position(X: FloatArray, cut: CutGeometry) -> FloatArray:
-    """The angle, with the whole turns that the way along the axis tells."""
+    """The angle, with the whole turns that follow from the displacement along the axis."""
     angle, c = turn_about_z(X), cut.constants["pitch"]
     if c:
         angle = angle + math.tau * np.round((way_along_z(X) / c - angle) / math.tau)

@@ -89,7 +89,7 @@ def listed(rows: Sequence[int] | Array) -> str:
 
 
 def refuse_zero_quaternions(model: Model, name: str, q: Array) -> None:
-    """Refuse quaternions from which no rotation can be told.
+    """Refuse quaternions that are zero: they give no rotation.
 
     Parameters
     ----------

@@ -65,7 +65,7 @@ class Graph:
     value : dict of int to float
         Value of each ``CONST`` node, positive or zero.
     decided : bool
-        Whether its symbols may be compared by who they are, as those do that know them for such.
+        Whether ``==`` compares its symbols by identity; else it is refused, as of a controller.
     """
 
     __slots__ = ("_known", "a", "b", "op", "value")

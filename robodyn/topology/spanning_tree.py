@@ -54,7 +54,7 @@ class TreeJoint:
     reversed : bool
         The tree goes from the joint's child to the joint's parent.
     mimic : (int, float, float) or None
-        Index of the master joint, multiplier, offset; the master mimics nobody.
+        Index of the master joint, multiplier, offset; the master is no mimic joint itself.
     follows : bool
         Its position follows from those of others, by a closed loop.
     """

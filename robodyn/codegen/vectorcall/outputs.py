@@ -111,7 +111,7 @@ def _new_array(w: EntryBuilder, k: Any, axes: Any) -> None:
 
 
 def _try_spare(w: EntryBuilder, index: Any, j: Any) -> None:
-    """Take a spare array that is in nobody's hands and as it was, if ``new`` has none yet."""
+    """Take a spare array that has no other reference and is unchanged, if ``new`` has none yet."""
     b = w.b
     at = b.add(word(len(TABLE)), b.mul(index, word(PORT)))
     first = b.select(w.same(w.size, word(8)), word(0), word(SPARES))

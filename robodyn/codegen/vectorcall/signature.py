@@ -59,7 +59,7 @@ VARIANT = ("table", "guarded", "links", *["option"] * MAX_OPTIONS, *["link"] * M
 #: The default of a parameter that has none.
 REQUIRED = object()
 
-#: Types of option values that can be told apart by identity, or by text.
+#: Types of option values that are compared by identity, or by text.
 _CONSTANT = (str, bool, type(None))
 
 
@@ -174,7 +174,7 @@ class Signature:
         table : Table
             Of the function.
         options : mapping of parameter name to value
-            Others have their default. Values that cannot be told apart by identity are not added,
+            Others have their default. Values that cannot be compared by identity are not added,
             nor are options that are no parameters.
         links : sequence of str
             Keys of the wrenches, in order.
@@ -242,5 +242,5 @@ def _constant(value: object) -> bool:
 
 
 def _identity(value: object) -> object:
-    """Equal for values that the entry cannot tell apart, and only for those."""
+    """Equal for values that are the same to the entry, and only for those."""
     return value if type(value) is str else id(value)

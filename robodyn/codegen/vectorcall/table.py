@@ -90,7 +90,7 @@ class Table:
 
     @property
     def spare(self) -> int:
-        """Identity of the array that a call gives out if nobody holds it."""
+        """Identity of the array that a call returns if nothing else refers to it."""
         return id(self._spares[0])
 
     @property

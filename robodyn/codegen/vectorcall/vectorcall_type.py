@@ -201,8 +201,8 @@ def vectorcall_type(base: type, slow: Callable[..., Any]) -> VectorcallType | No
         twice = int(engine.get_function_address("twice"))
         good = works(lambda refuse: VectorcallType(base, refuse, engine), twice)
         return VectorcallType(base, slow, engine) if good else None
-    except SettingsError:  # of a user, who asks for code that cannot be
+    except SettingsError:  # a setting of the user, such as ROBODYN_TARGET, is wrong
         raise
-    except Exception:  # whatever it was: there is the ordinary way
+    except Exception:  # whatever it was: calls can go through ctypes
         _logger.warning("functions are called the slower way, through ctypes", exc_info=True)
         return None

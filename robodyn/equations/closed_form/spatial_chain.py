@@ -138,7 +138,7 @@ class Screw:
 
 @dataclass(frozen=True, eq=False)
 class Rates:
-    """Speeds and accelerations of freedoms, zero where not told."""
+    """Speeds and accelerations of freedoms, zero where not given."""
 
     speeds: Mapping[Freedom, Number] = field(default_factory=dict)
     accelerations: Mapping[Freedom, Number] = field(default_factory=dict)

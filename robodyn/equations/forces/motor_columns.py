@@ -1,4 +1,4 @@
-"""Forces of inverse dynamics a unit of what motors and joints have beside the bodies."""
+"""Columns of the regressor of inverse dynamics for motors, armatures and friction."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def rotor_column(
     motion: Mapping[int, BodyMotion],
     motor: Motor,
 ) -> list[Number]:
-    """Forces that a rotor of 1 kg m^2 asks for, shape (nv,)."""
+    """Forces of inverse dynamics for a rotor of 1 kg m^2, shape (nv,)."""
     on_carrier: dict[int, Wrench] = {}
     rotors = () if motor.rotor is None else (motor.rotor,)
     along = rotor_reactions(rotors, state, a, motion, on_carrier)
@@ -35,7 +35,7 @@ def rotor_column(
 
 
 def armature_column(nv: int, body: Body, state: State, a: Sequence[Number]) -> list[Number]:
-    """Forces that an armature of one unit of a joint asks for, shape (nv,)."""
+    """Forces of inverse dynamics for an armature of one unit at a joint, shape (nv,)."""
     tau: list[Number] = [0.0] * nv
     for k, force in armature_forces((Armature(body.index, 1.0),), state, a).items():
         tau[k] += force

@@ -41,7 +41,7 @@ def body_wrenches(
 
 
 def _outwards(model: MechanismModel, body: Body) -> bool:
-    """The tree goes from the joint's parent to its child, as the person who drew it does."""
+    """Whether the tree goes from the joint's parent to its child, as the description does."""
     return model.frames[body.description.child][0] == body.index
 
 

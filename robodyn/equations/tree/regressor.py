@@ -80,7 +80,7 @@ def _in_frame(motion: BodyMotion, X: Placement) -> BodyMotion:
 
 
 def _work(motion: BodyMotion, s: Twist) -> list[Number]:
-    """Work on a body that a unit of each parameter asks for when it moves by ``s``."""
+    """Work that a unit of each parameter of a body takes when the body moves by ``s``."""
     w, dw, a = motion.w, motion.dw, motion.a
     h = motion.U.T * s.v + a.cross(s.w)
     x, c = s.w, s.w.cross(w)

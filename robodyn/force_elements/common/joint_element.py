@@ -18,7 +18,7 @@ class JointElement(Protocol):
     numbers : tuple of str
         Fields of `Joint` that are zero where it does not act.
     passive : bool
-        It is left out where `robodyn.load` is told ``passive=False``.
+        It is left out of a robot that was loaded with ``passive=False``.
     keeps_coordinate : bool
         A joint with it is not cut to open a loop: its force needs the coordinate.
     elastic : bool

@@ -15,7 +15,7 @@ def takes_time(function: Any) -> bool:
     try:
         return "t" in inspect.signature(function).parameters
     except (TypeError, ValueError):
-        return False  # one of those that do not tell
+        return False  # a function without a signature, as some of C have none
 
 
 def called(what: str, function: Any, *arguments: list[Any], **time: Any) -> Any:

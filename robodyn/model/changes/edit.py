@@ -200,7 +200,7 @@ def start_by_joint(settings: Settings, joints: Joints) -> Settings:
     if not near or isinstance(near[0], tuple):
         return settings
     if len(near) != max((joint.q.stop for joint in joints.values()), default=0):
-        return settings  # of a wrong shape, which is said where it is used
+        return settings  # of a wrong shape: an error where it is used
     moving = (joint for joint in joints.values() if joint.q.stop > joint.q.start)
     return dataclasses.replace(settings, near=tuple((j.name, near[j.q]) for j in moving))
 

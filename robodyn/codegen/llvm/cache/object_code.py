@@ -57,7 +57,7 @@ def program_key(generator: str, program: Program, target: Target, *choices: obje
     program : Program
     target : Target
     *choices
-        Whatever else shapes the code; their ``repr`` tells them apart.
+        Whatever else shapes the code; they are compared by their ``repr``.
     """
     graph = program.graph
     digest = hashlib.sha256()
@@ -81,7 +81,7 @@ def generator_key(generator: str, *choices: object) -> str:
         Full name of the module that makes the code. Its source, and that of all modules of robodyn
         that it imports, are part of the key.
     *choices
-        Their ``repr`` tells them apart.
+        They are compared by their ``repr``.
     """
     text = repr((_versions(), choices)).encode()
     return hashlib.sha256(text + generator_digest(generator)).hexdigest()

@@ -35,7 +35,7 @@ _UNFINISHED = "tmp"
 #: Age [s] at which a file that is still unfinished has been left behind by a process that died.
 _ABANDONED = 3600.0
 
-#: Folders that were refused, of which the user has been told.
+#: Folders that were refused, with a warning.
 _refused: set[str] = set()
 
 

@@ -27,7 +27,7 @@ class Known(NamedTuple):
     value: float
 
 
-#: What is in a lane: the value of an edge, a constant, or what nobody needs.
+#: What is in a lane: the value of an edge, a constant, or a number that is not used.
 Lane = int | Known | None
 
 ZERO = Known(0.0)
@@ -134,8 +134,8 @@ def shared_factor(sums: Sequence[Sum]) -> int | None:
 def products_in_sums(program: Program, last: bool = False) -> dict[int, int]:
     """Sums that are one instruction with a product that nothing else needs: edge of the product.
 
-    They are told to LLVM one by one: where it looks for them itself, it finds others for a vector
-    of states than for one state, and their results differ in the last bits.
+    They are marked for LLVM one by one: where it chooses them itself, it takes others for a vector
+    of states than for one state, and results differ in the last bits.
 
     Parameters
     ----------

@@ -43,7 +43,7 @@ class Superword:
     Attributes
     ----------
     lanes : tuple of int, Known or None
-        What each lane is: an edge, a constant, or anything where nobody needs it.
+        What each lane is: an edge, a constant, or anything where it is not used.
     start : tuple of int, Known or None
         What the sum of each lane begins with, ``None`` is zero.
     terms : list of (int, bool, Superword)
