@@ -14,6 +14,7 @@ from robodyn.controllers import Filtered, GravityCompensation, JointPD, PointToP
 from robodyn.errors import EnergyWarning, LimitWarning
 from robodyn.simulation.events.detector import EventDetector
 from robodyn.simulation.motion import recorded_steps, speculative_steps
+from robodyn.simulation.step.stepper import Stepper
 
 STATES = ("t", "q", "v", "a", "tau")
 
@@ -117,6 +118,30 @@ def test_steps_after_a_doubt_go_on_with_the_state_of_the_controller(at):
     np.testing.assert_allclose(run.q, plain.q, atol=1e-12)
     for name, x in plain.controller_state.items():
         np.testing.assert_allclose(run.controller_state[name], x, atol=1e-9)
+
+
+def kicked(machine_code, **options):
+    """A motion through events and stops under a controller with a state."""
+    robot = rd.load("double_pendulum")
+    kick = rd.Event(0.0505, events.jump(v=lambda state: state.v + 1.0), name="kick")
+    slow = rd.Event(lambda t, q, v: v[0] - 0.3, events.jump(v=lambda state: 0.8 * state.v), 1)
+    controller = Filtered(JointPD(robot, PointToPoint([0, 0], [0.5, 0.3], 0.3), 8.0, 0.5), 40.0)
+    with pytest.MonkeyPatch.context() as patch:
+        if not machine_code:
+            patch.setattr(Stepper, "compiled", lambda *given: None)
+        return rd.simulate(
+            robot, controller, q0=[1.0, 0.5], duration=3.0, step=2e-3, limits="ignore",
+            events=[kick, slow], **options,
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize("options", [{}, {"every": 3}, {"stops": rd.RigidStops(0.4)}])
+def test_the_state_of_a_controller_goes_through_events(options):
+    """Blocks that end at events, and single steps, are one motion."""
+    by_code, by_steps = kicked(True, **options), kicked(False, **options)
+    assert len(by_code.events) >= 2
+    assert [x.name for x in by_code.events] == [x.name for x in by_steps.events]
+    same(by_code, by_steps)
 
 
 # -- how functions are asked ----------------------------------------------------------------------
