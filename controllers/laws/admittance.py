@@ -134,7 +134,7 @@ class Admittance:
             A[:, 1] /= self._m[:, None]
             found = _exponential(intervals[:, None, None, None] * A)
             if len(intervals) == 1:
-                self._steps.clear()  # another motion may look now, with steps of its own
+                self._steps.clear()  # motions with other steps may follow
                 self._steps[float(intervals[0])] = found
         return found
 

@@ -100,10 +100,12 @@ def _reachable(
     bounds = Limits()
     bounds.dof, bounds.identical = len(rows[3]), True
     bounds.set_discretization_type(1)
-    asked = [bounds]
+    constraints = [bounds]
     if velocity is not None:
-        asked.append(constraint.JointVelocityConstraint(np.stack([-velocity, velocity], axis=-1)))
-    solver = algorithm.TOPPRA(asked, Path(), gridpoints=s, solver_wrapper="seidel")
+        constraints.append(
+            constraint.JointVelocityConstraint(np.stack([-velocity, velocity], axis=-1))
+        )
+    solver = algorithm.TOPPRA(constraints, Path(), gridpoints=s, solver_wrapper="seidel")
     _, speeds, _ = solver.compute_parameterization(0.0, 0.0)
     if speeds is None or not np.isfinite(speeds).all() or not (speeds[1:] + speeds[:-1]).all():
         sets = solver.compute_controllable_sets(0.0, 0.0)

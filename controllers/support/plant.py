@@ -64,7 +64,7 @@ def motor_error(
 ) -> Callable[[FloatArray, FloatArray], FloatArray]:
     """The function ``(q, q_ref) -> error`` over all speeds, zero at those without a motor.
 
-    Where the coordinates of all joints with motors add, it looks at no others. Other joints may be
+    Where the coordinates of all joints with motors add, it uses no others. Other joints may be
     named instead.
     """
     names = robot.actuated_joints if joints is None else tuple(joints)

@@ -152,8 +152,8 @@ class Sampled:
         due = math.floor((sample.t + slack) / self.period) if self.period else count + 1
         if due > count:
             own = self._seen(sample)._replace(h=sample.t - last, impulse=impulse)
-            asked, inner = update_of(self.controller, own, inner)
-            times, results = [sample.t, *times], [asked, *results]
+            tau_new, inner = update_of(self.controller, own, inner)
+            times, results = [sample.t, *times], [tau_new, *results]
             count, last, impulse = due, sample.t, np.zeros(impulse.shape)
         acting = (k for k, at in enumerate(times) if at + self.delay <= sample.t + slack)
         k = next(acting, len(times))
@@ -180,9 +180,9 @@ class Sampled:
         self, sample: ControllerSample, step: float, state: State
     ) -> tuple[FloatArray, State]:
         """In symbols, for samples at equal steps."""
-        asked, inner = update_of(self.controller, sample, state[INNER])
-        results = np.zeros((self._steps_late(step) + 1, len(asked)), object)
-        results[0], results[1:] = asked, state["results"][:-1]
+        tau_new, inner = update_of(self.controller, sample, state[INNER])
+        results = np.zeros((self._steps_late(step) + 1, len(tau_new)), object)
+        results[0], results[1:] = tau_new, state["results"][:-1]
         return results[-1], {"results": results, INNER: inner}
 
     def _plan(self, trace: Trace) -> _Plan:
@@ -208,10 +208,10 @@ class Sampled:
         schedule, acting, times = SampleSchedule(*row[:4]), row[4 : 4 + n], row[4 + n :]
         h, impulse = trace.interval(partial(_intervals, plan)), state["impulse"] + sample.impulse
         own = sample._replace(h=h, impulse=impulse)  # type: ignore[arg-type]
-        asked, inner = update_of(self.controller, own, _copied(state[INNER]))
+        tau_new, inner = update_of(self.controller, own, _copied(state[INNER]))
         before = state["results"]
-        new = np.zeros((n, len(asked)), object)
-        new[0], new[1:] = asked, before[:-1]
+        new = np.zeros((n, len(tau_new)), object)
+        new[0], new[1:] = tau_new, before[:-1]
         results = schedule.chosen(new, before)
         kept = {"count": schedule.due, "times": times, "results": results}
         return acting @ results, {
@@ -306,7 +306,7 @@ class _Plan(NamedTuple):
     intervals: FloatArray
 
     def rows(self, first: int, stop: int) -> FloatArray:
-        """All that machine code has to be told of some instants, a row for each.
+        """The inputs of machine code at some instants, a row for each.
 
         Whether it takes a sample, whether it does not, when it did last, how many it should have
         taken; for the samples whose results are on their way, counted backward from the latest, one
