@@ -6,21 +6,18 @@ import ctypes
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.codegen import Function
 from robodyn.codegen.llvm.batches import threads
-from robodyn.codegen.llvm.builder.code import load_program
-from robodyn.codegen.llvm.target.once import Memo
 from robodyn.simulation.control.compiled_controller import CompiledController
 from robodyn.simulation.integrators.method import Integrator
 from robodyn.simulation.loads.loads import Loads
 from robodyn.simulation.loads.tables import LoadsAt, Table, instants
 from robodyn.simulation.step.machine_code.argument_values import ArgumentValues
-from robodyn.simulation.step.machine_code.step_program import StepProgram, step_program
+from robodyn.simulation.step.machine_code.loaded_program import loaded_program
 from robodyn.simulation.step.machine_code.variant import StepVariant
 
 __all__ = ["CompiledMotion"]
@@ -33,23 +30,6 @@ TABLED = 2048
 
 #: Does a step of a robot, both by number.
 Fallback = Callable[[int, int], None]
-
-_RUN = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
-
-_programs: Memo[tuple[StepProgram, Any]] = Memo()
-
-
-def _loaded(integrator: Integrator, variant: StepVariant) -> tuple[StepProgram, Any]:
-    """The machine code of an integrator, made once."""
-
-    def make() -> tuple[StepProgram, Any]:
-        program = step_program(integrator, variant)
-        address, engine = load_program(program.ir, "run", long=True)
-        run = _RUN(address)
-        run.engine = engine  # type: ignore[attr-defined]
-        return program, run
-
-    return _programs.get((integrator, variant), make)
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +111,7 @@ class CompiledMotion:
             corrections=len(functions.corrections.inputs) - 2 if functions.corrections else 0,
             cut=controller is not None and effort is not None,
         )
-        self._program, self._run = _loaded(integrator, variant)
+        self._program, self._run = loaded_program(integrator, variant)
         self._arguments = ArgumentValues(variant.arguments)
         self._reached = np.zeros(len(self.q), np.int64)
         self._stuck = np.zeros(len(self.q), np.int64)
