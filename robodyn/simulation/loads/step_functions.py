@@ -32,6 +32,11 @@ class StepFunctions:
     rate: Function | None
     corrections: Function | None
 
+    @property
+    def before_loads(self) -> int:
+        """Inputs of dynamics before those of loads: the state, and forces or what drives joints."""
+        return 4 if any(port.name == "tau_free" for port in self.dynamics.inputs) else 3
+
 
 def functions_of(
     robot: Robot, driven: Sequence[int], links: Iterable[str], stabilised: bool

@@ -98,15 +98,13 @@ class CompiledMotion:
         size = 0 if controller is None else controller.state_size
         self.controller_state, self.controller_state_before = np.zeros((2, len(self.v), size))
         self.applied = np.zeros(self.v.shape)
-        #: Inputs of dynamics before those of the loads.
-        self._state = 4 if self._driven else 3
         self._functions, self._times = functions, np.ascontiguousarray(times)
         self._variant = variant = StepVariant(
             flat=functions.integrate is None,
             driven=bool(self._driven),
             closed=functions.corrections is not None,
             stabilised=loads.gains is not None,
-            dynamics=len(functions.dynamics.inputs) - self._state,
+            dynamics=len(functions.dynamics.inputs) - functions.before_loads,
             control=-1 if controller is None else controller.extras,
             corrections=len(functions.corrections.inputs) - 2 if functions.corrections else 0,
             cut=controller is not None and effort is not None,
@@ -207,7 +205,7 @@ class CompiledMotion:
         given.set(table=inputs.first)
         for name, x in zip("qva", loads.driven, strict=False):
             given.point(f"path_{name}", x)
-        for k, table in enumerate(loads.tables(own.dynamics, self._state)):
+        for k, table in enumerate(loads.tables(own.dynamics, own.before_loads)):
             given.point_table(f"dynamics{k}", table)
         if own.corrections is not None:
             for k, table in enumerate(loads.tables(own.corrections, 2)):

@@ -18,7 +18,7 @@ from robodyn.simulation.control.closed_loop import function_of_state, numbered
 from robodyn.simulation.integrators.method import Integrator
 from robodyn.simulation.loads.driven_joints import DrivenPlaces, driven_places
 from robodyn.simulation.loads.loads import BASE
-from robodyn.simulation.loads.step_functions import functions_that_move
+from robodyn.simulation.loads.step_functions import StepFunctions, functions_that_move
 from robodyn.simulation.step.operations.instants import Duration, Instant, instants_of, with_end
 from robodyn.simulation.step.operations.step import step
 from robodyn.simulation.step.operations.symbolic import SymbolicInputs, SymbolicOperations
@@ -125,7 +125,7 @@ def _links(wrenches: Iterable[str]) -> tuple[str, ...]:
 def _ports(
     robot: Robot,
     law: Program | None,
-    dynamics: Function,
+    functions: StepFunctions,
     driven: DrivenPlaces,
     instants: Mapping[str, Sequence[float]],
 ) -> list[Port]:
@@ -133,7 +133,7 @@ def _ports(
     nq, nv = robot.nq, robot.nv
     ports = [Port("t", (), "s"), Port("q", (nq,), "rad, m"), Port("v", (nv,), "rad/s, m/s")]
     ports += law.inputs[3:] if law else ()
-    for port in dynamics.inputs[4 if driven.all_speeds else 3 :]:
+    for port in functions.dynamics.inputs[functions.before_loads :]:
         if port.name in instants:
             port = Port(port.name, (len(instants[port.name]), *port.shape), port.unit)
         if port.name != "t":
@@ -158,7 +158,7 @@ def _program(
     functions = functions_that_move(robot, driven.all_speeds, links)
     asked = instants_of(method)
     instants = dict.fromkeys(BASE, asked) | dict.fromkeys(DRIVEN, with_end(asked))
-    ports = _ports(robot, law, functions.dynamics, driven, instants)
+    ports = _ports(robot, law, functions, driven, instants)
     graph = Graph()
     numbers = numbered(graph, ports)
     inputs = SymbolicInputs(numbers, instants, h)

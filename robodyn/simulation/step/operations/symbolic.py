@@ -114,7 +114,7 @@ class SymbolicOperations:
         given = [tau]
         if driving is not None:
             given = [driving, np.delete(tau, self._driven.all_speeds)]
-        around = self._around(self._functions.dynamics, 2 + len(given), t)
+        around = self._around(self._functions.dynamics, self._functions.before_loads, t)
         return _called(self._functions.dynamics, q, v, *given, *around)[0]
 
     # -- loops --------------------------------------------------------------------------------
