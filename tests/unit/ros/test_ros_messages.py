@@ -290,6 +290,20 @@ def test_a_leap_of_the_motors_leaves_the_linkage_on_its_branch(name, leap):
     np.testing.assert_allclose(robot.difference(q, back), 0.0, atol=1e-9)
 
 
+def test_a_whole_turn_of_the_crank_winds_up_the_joint_that_was_measured_as_before():
+    robot = rd.load("four_bar")
+    names, estimator = StateNames(robot), Estimator(StateNames(robot))
+    q = robot.neutral()
+    told = np.array([q[names.coordinate(n)] for n in names.names])
+    estimator.complete(names.read(names.names, told))
+    told[names.names.index("crank_drive")] += 2.0 * np.pi
+    found = estimator.complete(names.read(names.names, told)).q
+    turns = (found - q) / (2.0 * np.pi)
+    np.testing.assert_allclose(turns, np.round(turns), atol=1e-9)
+    assert turns[names.coordinate("crank_drive")] == pytest.approx(1.0)
+    assert turns[names.coordinate("crank_pin")] == pytest.approx(-1.0)
+
+
 def test_measured_joints_that_contradict_the_loops_are_not_used():
     robot = rd.load("palletizer")
     names, estimator, q = StateNames(robot), Estimator(StateNames(robot)), robot.neutral()
