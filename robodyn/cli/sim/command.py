@@ -55,7 +55,7 @@ def _sim(arguments: argparse.Namespace) -> int:
     run, problem, status = _motion(arguments, made, start, control, options)
     elapsed = time.perf_counter() - began
     if run is not None and len(run):
-        with _told():
+        with _printed_warnings():
             print(in_one_line(run, arguments, elapsed))
             for line in (*details(run, control, arguments), *outputs.write(run, control)):
                 print(line)
@@ -113,7 +113,7 @@ def _motion(
     """Simulate: the motion, as far as it came, an error message, and the exit status."""
     simulate = rd.simulate if arguments.batch is None else rd.rollout
     try:
-        with _told():
+        with _printed_warnings():
             run = simulate(
                 made.plant, control.controller, q0=start.q, v0=start.v, progress=True, **options
             )
@@ -135,7 +135,7 @@ def _end_bar() -> None:
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def _printed_warnings() -> Iterator[None]:
     """Print each warning in one line, without its place in the code."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", EnergyWarning)
