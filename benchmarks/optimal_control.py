@@ -17,8 +17,7 @@ from pathlib import Path
 import numpy as np
 
 import robodyn as rd
-from robodyn.controllers import LQR, QuadraticCost, TimeVaryingLQR
-from robodyn.controllers.optimal import iterative_lqr
+from robodyn.controllers import LQR, QuadraticCost, TimeVaryingLQR, iterative_lqr
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from support.cart_poles import cart_pole

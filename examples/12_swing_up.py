@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 
 import robodyn as rd
-from robodyn.controllers import LQR, QuadraticCost, Saturated, TimeVaryingLQR
-from robodyn.controllers.optimal import iterative_lqr
+from robodyn.controllers import LQR, QuadraticCost, Saturated, TimeVaryingLQR, iterative_lqr
 
 UP = np.array([np.pi, 0.0])
 MOST = 15.0  # [N m]
