@@ -9,6 +9,7 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.arrays import all_finite
 from robodyn.errors import AssemblyError, ShapeError
+from robodyn.robot import Robot
 from robodyn.simulation.integrators.method import coordinates_of
 from robodyn.simulation.loads.loads import Loads
 from robodyn.simulation.step.operations.step import CORRECTIONS, DIVERGED, Correct, close_loops
@@ -48,9 +49,7 @@ class NumericOperations:
         self, t: float, q: FloatArray, v: FloatArray, tau: FloatArray, driving: FloatArray | None
     ) -> tuple[FloatArray, FloatArray]:
         """Accelerations, and forces, with those that drive joints."""
-        robot, driven = self._robot, self._driven
-        if robot.depends_on_time:
-            robot = robot.at(t)
+        robot, driven = self._at(t), self._driven
         if driving is None and robot.nc:  # within a step loops are open a little
             driving = np.zeros(0)
         options = self.loads.options(t, q, v)
@@ -60,6 +59,10 @@ class NumericOperations:
             options["stabilization"] = self.loads.gains
         free = tau[..., driven.free]
         return robot.driven_dynamics(q, v, driving, free, driven.speeds, **options)
+
+    def _at(self, t: float) -> Robot:
+        """The robot at a time: itself, where it does not depend on time."""
+        return self._robot.at(t) if self._robot.depends_on_time else self._robot
 
     # -- loops --------------------------------------------------------------------------------
 
@@ -96,11 +99,11 @@ class NumericOperations:
             closed = close_loops(self, t, q, v)
             if all_finite(closed[0]) and all_finite(closed[1]):
                 return closed
-        return self._robot.at(t).closed_state(q, v, self._driven.is_free)
+        return self._at(t).closed_state(q, v, self._driven.is_free)
 
     def _check_gap(self, t: float, q: FloatArray, most: float, hint: str) -> None:
         """Refuse loops that are open by more than a motion can go on with."""
-        residual = self._robot.at(t).loop_residual(q)
+        residual = self._at(t).loop_residual(q)
         gap = np.abs(residual).max(initial=0.0)
         if not gap <= most:
             raise AssemblyError(
