@@ -270,6 +270,8 @@ class Motion:
     def step(self, k: int) -> int:
         """Do the step from an instant on with numbers, through all that happens in it: one step."""
         end = float(self._times[k + 1])
+        if not (self._witnesses or self._stops):
+            return self._step_without_events(k, end)
         self._sample_controller()
         step = end - self._t
         self._apply_events(self._due())
@@ -278,6 +280,18 @@ class Motion:
             goal = min((at for at, _ in self._timed if at > self._t), default=end)
             found = self._move(min(goal, end), step)
             self._apply_events((*self._due(), *found))
+        return 1
+
+    def _step_without_events(self, k: int, end: float) -> int:
+        """The same where none can happen."""
+        t, q, v, tau = self._t, self._q, self._v, self._torques()
+        with self._breaking(t):
+            refuse_not_finite(self._mode.robot, tau, t, k)
+            a, forces = self._stepper.accelerations(t, q, v, tau)
+            self._records.current.add(t, q, v, a, forces)
+        with self._breaking(end):
+            self._q, self._v = self._stepper.step(t, q, v, tau, end - t, a)
+        self._t, self._tau, self._forces = end, tau, None
         return 1
 
     def finish(self) -> None:
