@@ -11,21 +11,54 @@ from robodyn.simulation.integrators.method import is_breakdown
 from robodyn.simulation.motion.record import Record
 from robodyn.simulation.trajectory.trajectory import Trajectory
 
-__all__ = ["breaking_down", "given_up", "keeping"]
+__all__ = ["OnError", "as_breakdown", "breaking_down", "given_up", "keeping"]
 
 #: What is added to exceptions that are not of this package.
 NOTE = "The motion until then is the .trajectory of this exception."
 
 
-@contextmanager
-def breaking_down(record: Record, t: float) -> Iterator[None]:
+class OnError:
+    """A context that shows an exception to a function, which may raise another one.
+
+    Each step enters one, so it does nothing else.
+
+    Parameters
+    ----------
+    handle : callable
+        Gets the exception; where it returns, that goes on.
+    """
+
+    __slots__ = ("_handle",)
+
+    def __init__(self, handle: Callable[[BaseException], None]) -> None:
+        self._handle = handle
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        if error is not None:
+            self._handle(error)
+
+
+def breaking_down(record: Record, t: float) -> OnError:
     """Raise `SimulationError`, with what was recorded, for what breaks down until ``t`` [s]."""
-    try:
-        yield
-    except RobodynError as error:
-        if not is_breakdown(error):
-            raise  # what a user gave
-        raise record.broken(t, error) from error
+
+    def handle(error: BaseException) -> None:
+        found = as_breakdown(record, t, error)
+        if found is not error:
+            raise found from error
+
+    return OnError(handle)
+
+
+def as_breakdown(record: Record, t: float, error: BaseException) -> BaseException:
+    """The exception for what breaks down until ``t`` [s]: itself, if it is what a user gave."""
+    if not (isinstance(error, RobodynError) and is_breakdown(error)):
+        return error
+    found = record.broken(t, error)
+    found.__cause__ = error
+    return found
 
 
 @contextmanager

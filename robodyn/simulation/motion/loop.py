@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
 
 import numpy as np
 
@@ -26,7 +25,7 @@ from robodyn.simulation.events.event import Change, Event, State
 from robodyn.simulation.events.witness import instants_of, never, witness_of
 from robodyn.simulation.events.zeno import Zeno
 from robodyn.simulation.limits.joint_limits import Limits
-from robodyn.simulation.motion.breakdown import keeping
+from robodyn.simulation.motion.breakdown import OnError, keeping
 from robodyn.simulation.motion.joint_stops import (
     Contact,
     JointStop,
@@ -520,5 +519,5 @@ class Motion:
     def _energy(self) -> float:
         return self._mode.state(self._t, self._q, self._v).energy
 
-    def _breaking(self, until: float) -> AbstractContextManager[None]:
+    def _breaking(self, until: float) -> OnError:
         return self._records.breaking(self._t, until)

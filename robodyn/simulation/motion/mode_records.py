@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
+import functools
 
 import numpy as np
 
@@ -11,7 +10,7 @@ from robodyn.array_types import FloatArray
 from robodyn.errors import ImpactError, SettingsError, SimulationError
 from robodyn.simulation.checks.energy_check import announce_imbalance
 from robodyn.simulation.checks.friction_check import announce_friction
-from robodyn.simulation.motion.breakdown import breaking_down
+from robodyn.simulation.motion.breakdown import OnError, as_breakdown
 from robodyn.simulation.motion.mode import Mode
 from robodyn.simulation.motion.options import MotionOptions
 from robodyn.simulation.motion.record import Record
@@ -97,8 +96,7 @@ class ModeRecords:
     def _used(self) -> list[tuple[Mode, Record]]:
         return [x for x in self._records if x[1].count or self._options.to is not None]
 
-    @contextlib.contextmanager
-    def breaking(self, t: float, until: float) -> Iterator[None]:
+    def breaking(self, t: float, until: float) -> OnError:
         """Raise `SimulationError`, with the motion so far, for what breaks down.
 
         Parameters
@@ -106,15 +104,15 @@ class ModeRecords:
         t, until : float [s]
             Where the motion stands, and where it was to go.
         """
-        try:
-            with breaking_down(self.current, until):
-                yield
-        except (SimulationError, ImpactError) as error:
-            when = t if error.__cause__ is None else until
-            shown = f"at t = {when:.6g} s {error}" if isinstance(error, ImpactError) else str(error)
-            motion = getattr(error, "trajectory", None)
-            if motion is None or len(self._records) > 1:
-                motion = self.so_far()
-            raise SimulationError(shown, trajectory=motion, time=when) from (
-                error.__cause__ or error
-            )
+        return OnError(functools.partial(self._broken, t, until))
+
+    def _broken(self, t: float, until: float, error: BaseException) -> None:
+        found = as_breakdown(self.current, until, error)
+        if not isinstance(found, SimulationError | ImpactError):
+            return
+        when = t if found.__cause__ is None else until
+        shown = f"at t = {when:.6g} s {found}" if isinstance(found, ImpactError) else str(found)
+        motion = getattr(found, "trajectory", None)
+        if motion is None or len(self._records) > 1:
+            motion = self.so_far()
+        raise SimulationError(shown, trajectory=motion, time=when) from (found.__cause__ or found)
