@@ -301,6 +301,48 @@ def swings(t):
     return tuple(np.array([x, -x]) for x in swing(float(t)))
 
 
+def caught(t, q, v):
+    """A function that goes on after an error, which one number of it does not raise."""
+    try:
+        angle = math.sin(q[0])
+    except TypeError:
+        angle = 0.0
+    return 1.0 if angle > 0.2 else -1.0
+
+
+def in_place(t, q, v):
+    x = q[0]
+    x += 0.5
+    return np.sign(q[0] - 0.2)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda t, q, v: np.min([np.sign(q[0] - 0.1), np.sign(q[1] - 0.1)]),
+        lambda t, q, v: np.sign(q[0] - 0.3) * np.max([np.sign(q[1]), -0.5]),
+        lambda t, q, v: np.all([q[0] > 0.0, q[1] > 0.0]) - 0.5,
+        lambda t, q, v: np.linalg.norm(np.array([q[0], q[1]])) - 0.3,
+        lambda t, q, v: q[0] // 0.3 + 0.5,
+        caught,
+        in_place,
+    ],
+)
+def test_functions_of_arrays_are_those_of_each_sample(function):
+    """Asked for many samples at once, a function does not mix them up."""
+
+    def of_numbers(t, q, v):
+        calls.append(t)  # so that it is asked for one sample at a time
+        return float(function(t, q, v))
+
+    calls = []
+    options = {"q0": [0.8, 0.9], "duration": 3.0, "step": 1e-3}
+    found, expected = (pendulum(events=[noted(f)], **options) for f in (function, of_numbers))
+    assert calls and expected.events
+    assert [x.time for x in found.events] == [x.time for x in expected.events]
+    np.testing.assert_array_equal(found.q, expected.q)
+
+
 @pytest.mark.parametrize("at", [0.0, 0.001, 0.0995, 0.1, 0.25])
 def test_instants_are_hit(at):
     """On a step or not, and whatever machine code is about to do."""

@@ -23,6 +23,8 @@ STORING = frozenset(
      "DELETE_GLOBAL", "DELETE_DEREF", "DELETE_ATTR", "DELETE_SUBSCR", "IMPORT_NAME",
      "YIELD_VALUE"}
 )  # fmt: skip
+#: Instructions that go on after an exception, which numbers of many samples raise and one does not.
+CATCHING = frozenset({"SETUP_FINALLY", "PUSH_EXC_INFO"})
 #: What cannot change, and numpy's arrays, which change by instructions that store.
 VALUES = (int, float, complex, str, bytes, types.NoneType, np.ndarray, np.generic, np.ufunc)
 #: Built-in functions that do nothing but compute.
@@ -59,14 +61,21 @@ def _pure(x: Any, depth: int) -> bool:
     if isinstance(x, types.FunctionType):
         return not _stores(x.__code__) and all(_pure(y, depth - 1) for y in _referred_to(x))
     owner = x.__name__ if isinstance(x, types.ModuleType) else type(x).__module__
+    if owner.startswith("numpy.random"):
+        return False
     return owner.partition(".")[0] in ("math", "numpy", "robodyn")
 
 
 @functools.lru_cache(1024)
 def _stores(code: types.CodeType) -> bool:
-    """Whether a function, or one that it defines, has instructions that leave something behind."""
+    """Whether a function, or one that it defines, leaves something behind or goes on after errors.
+
+    Random numbers leave their generator in another state.
+    """
+    if "random" in code.co_names:
+        return True
     inner = (x for x in code.co_consts if isinstance(x, types.CodeType))
-    found = any(x.opname in STORING for x in dis.get_instructions(code))
+    found = any(x.opname in STORING | CATCHING for x in dis.get_instructions(code))
     return found or any(map(_stores, inner))
 
 

@@ -15,6 +15,7 @@ from robodyn.simulation.control.callbacks import shown_briefly
 from robodyn.simulation.events.detector import WitnessFunction
 from robodyn.simulation.events.event import Event, EventFunction, State
 from robodyn.simulation.events.pure_functions import is_pure
+from robodyn.simulation.events.sample_numbers import SampleNumbers
 from robodyn.tolerances import SAME_TIME
 
 __all__ = ["event_value", "instants_of", "never", "witness_of"]
@@ -96,8 +97,9 @@ def event_values(
     """The numbers that a function without side effects returns for many samples.
 
     A function that only computes with the elements of q and v gives all numbers at once, if each
-    element is the array of that coordinate over all samples. One that decides by them, or takes
-    functions of the module ``math``, raises an exception then, and is called for each sample.
+    element stands for that coordinate of all samples. One that decides by them, makes arrays of
+    them or takes functions of the module ``math`` raises an exception then, and one that returns a
+    single number may have put samples together: these are called for each sample.
 
     Parameters
     ----------
@@ -113,11 +115,9 @@ def event_values(
     """
     with np.errstate(all="ignore"):  # samples that the motion never comes to may be among them
         try:
-            values = np.asarray(function(t.copy(), _columns(q), _columns(v)), float)
-            if values.shape == t.shape:
-                return values
-            if values.shape == ():
-                return np.full(t.shape, values)
+            given = function(SampleNumbers(t.copy()), _columns(q), _columns(v))
+            if isinstance(given, SampleNumbers) and given.values.shape == t.shape:
+                return given.values.astype(float)
         except Exception:
             pass
         try:
@@ -128,8 +128,8 @@ def event_values(
 
 
 def _columns(samples: FloatArray) -> Any:
-    """Samples, shape (n, m), as m objects that are arrays of n numbers."""
+    """Samples, shape (n, m), as m objects that each hold n numbers."""
     columns = np.empty(samples.shape[1], object)
     for k, column in enumerate(np.array(samples.T, order="C")):
-        columns[k] = column
+        columns[k] = SampleNumbers(column)
     return columns
