@@ -27,7 +27,7 @@ from robodyn.simulation.integrators.runge_kutta import RungeKutta, combined, non
 from robodyn.simulation.loads.loads import Loads
 from robodyn.tolerances import SHORTEST_STEP
 
-__all__ = ["FIFTH", "METHOD", "Adaptive", "Piece", "Stiff", "Walk", "largest"]
+__all__ = ["FIFTH", "METHOD", "AcceptedStep", "Adaptive", "AdaptiveSteps", "StiffMotion", "largest"]
 
 #: The method of fifth order; its last stage stands at the end of the step, and is the next's first.
 FIFTH = RungeKutta(
@@ -93,12 +93,12 @@ class Adaptive:
 
     def begin(self) -> Advance:
         """A walk of steps over the samples of one motion."""
-        return Walk(self.tolerance).advance
+        return AdaptiveSteps(self.tolerance).advance
 
 
 @dataclass(frozen=True, eq=False)
-class Piece:
-    """One step: the state within it, and at its end.
+class AcceptedStep:
+    """One step whose error was within the tolerance, with dense output between its ends.
 
     Attributes
     ----------
@@ -136,22 +136,22 @@ class Piece:
         return motion.close(t, q, self.v + weights @ self.accelerations)
 
 
-class Stiff(Exception):
-    """A motion has become stiff at a state, with which something else has to go on."""
+class StiffMotion(Exception):
+    """A motion has become stiff: another method has to continue from this state."""
 
     def __init__(self, t: float, q: FloatArray, v: FloatArray) -> None:
         super().__init__(t)
         self.t, self.q, self.v = t, q, v
 
 
-class Walk:
-    """Steps over the samples of one motion.
+class AdaptiveSteps:
+    """Explicit steps of lengths that a tolerance allows, over the samples of one motion.
 
     Parameters
     ----------
     tolerance : float
     stops : bool
-        A stiff motion is not gone on with: `Stiff` is raised. It is one where the length of steps
+        `StiffMotion` is raised where the motion is stiff. It is stiff where the length of steps
         times what rates change by with the state is near the boundary of stability, again and
         again, so that it is not accuracy that keeps them short [Hairer, Wanner 1996, IV.2].
     """
@@ -159,7 +159,7 @@ class Walk:
     def __init__(self, tolerance: float, stops: bool = False) -> None:
         self._tolerance, self._stops = tolerance, stops
         self._stiff = self._easy = 0
-        self._piece: Piece | None = None
+        self._accepted: AcceptedStep | None = None
         self._next = 0.0
         self._tau: FloatArray | None = None
         #: The state that was handed out last, and its time.
@@ -177,11 +177,11 @@ class Walk:
         """The state after ``h`` [s]."""
         end = t + h
         held = self._tau is not None and np.array_equal(motion.tau, self._tau)
-        piece = self._piece if held and self._goes_on(motion, t, q, v) else None
+        accepted = self._accepted if held and self._goes_on(motion, t, q, v) else None
         self._tau = motion.tau
         limit = max(motion.until, end) if held else end
         tiny, count = SHORTEST_STEP * max(1.0, abs(end)), 0
-        while piece is None or piece.t + piece.length < end - tiny:
+        while accepted is None or accepted.t + accepted.length < end - tiny:
             count += 1
             if count > MAX_STEPS:
                 why = "the motion is stiff, take integrator='implicit' or 'auto'"
@@ -191,20 +191,20 @@ class Walk:
                     f"more than {MAX_STEPS} explicit steps are needed between two samples at "
                     f"{t:.6g} s: {why}"
                 )
-            if piece is not None:
-                t, (q, v) = piece.t + piece.length, piece.end
+            if accepted is not None:
+                t, (q, v) = accepted.t + accepted.length, accepted.end
                 first = motion.acceleration(t, q, v)
-            piece = self.step(motion, t, q, v, first, self._next or h, limit)
-            if self._stops and self._is_stiff(piece):
-                raise Stiff(t, q, v)
-        self._piece = piece
-        state = piece.state(motion, end)
+            accepted = self.step(motion, t, q, v, first, self._next or h, limit)
+            if self._stops and self._is_stiff(accepted):
+                raise StiffMotion(t, q, v)
+        self._accepted = accepted
+        state = accepted.state(motion, end)
         self._given = (end, *state)
         return state
 
-    def _is_stiff(self, piece: Piece) -> bool:
+    def _is_stiff(self, accepted: AcceptedStep) -> bool:
         """Whether steps have been at the boundary of stability often enough."""
-        if piece.stiffness > BOUNDARY:
+        if accepted.stiffness > BOUNDARY:
             self._stiff, self._easy = self._stiff + 1, 0
         else:
             self._easy += 1
@@ -213,12 +213,16 @@ class Walk:
 
     def _goes_on(self, motion: Motion, t: float, q: FloatArray, v: FloatArray) -> bool:
         """Whether a state lies on the last step: it was read from it."""
-        piece = self._piece
-        if piece is None or self._given is None or not piece.t <= t <= piece.t + piece.length:
+        accepted = self._accepted
+        if (
+            accepted is None
+            or self._given is None
+            or not accepted.t <= t <= accepted.t + accepted.length
+        ):
             return False
         at, *given = self._given
         if abs(at - t) > SHORTEST_STEP * max(1.0, abs(t)):
-            given = list(piece.state(motion, t))
+            given = list(accepted.state(motion, t))
         return np.array_equal(q, given[0]) and np.array_equal(v, given[1])
 
     def step(
@@ -230,7 +234,7 @@ class Walk:
         first: FloatArray,
         length: float,
         limit: float,
-    ) -> Piece:
+    ) -> AcceptedStep:
         """A step that is as good as the tolerance asks for, at most until a limit.
 
         Raises
@@ -243,7 +247,7 @@ class Walk:
             whole = limit - t <= length * (1.0 + 1e-9)
             h = limit - t if whole else length
             try:
-                piece, error = self._trial(motion, t, q, v, first, h)
+                accepted, error = self._trial(motion, t, q, v, first, h)
             except RobodynError as problem:
                 if not is_breakdown(problem) or h * SHORTER < shortest:
                     raise
@@ -253,7 +257,7 @@ class Walk:
             if error <= 1.0:
                 # a step that a limit cut short says little of what comes after
                 self._next = max(length, h * ratio) if whole else h * ratio
-                return piece
+                return accepted
             length, grow = h * min(ratio, SAFETY), 1.0
             if length < shortest:
                 raise SingularError(
@@ -269,7 +273,7 @@ class Walk:
         v: FloatArray,
         first: FloatArray,
         h: float,
-    ) -> tuple[Piece, float]:
+    ) -> tuple[AcceptedStep, float]:
         """A step, and its error as a part of what is allowed."""
         space = motion.coordinates
         with np.errstate(over="ignore", invalid="ignore"):
@@ -285,9 +289,9 @@ class Walk:
         if not np.isfinite(error):
             error = np.inf
         if error > 1.0:
-            return Piece(t, h, q, v, speeds, accelerations, (q, v)), float(error)
+            return AcceptedStep(t, h, q, v, speeds, accelerations, (q, v)), float(error)
         end = motion.close(t + h, space.move(q, u), v + dv)
-        return Piece(t, h, q, v, speeds, accelerations, end), float(error)
+        return AcceptedStep(t, h, q, v, speeds, accelerations, end), float(error)
 
 
 def largest(x: FloatArray) -> float:

@@ -13,8 +13,8 @@ import logging
 from dataclasses import dataclass
 
 from robodyn.array_types import FloatArray
-from robodyn.simulation.integrators.adaptive import Stiff, Walk
-from robodyn.simulation.integrators.implicit import Stages
+from robodyn.simulation.integrators.adaptive import AdaptiveSteps, StiffMotion
+from robodyn.simulation.integrators.implicit import ImplicitSteps
 from robodyn.simulation.integrators.method import Advance, Motion
 from robodyn.simulation.loads.loads import Loads
 
@@ -45,12 +45,12 @@ class Auto:
         return ""
 
     def begin(self) -> Advance:
-        """A choice that is made anew as one motion goes on."""
-        return Choice(self.tolerance).advance
+        """Steps of one motion, which may change the method at every sample."""
+        return SwitchedSteps(self.tolerance).advance
 
 
-class Choice:
-    """Which method moves one motion now.
+class SwitchedSteps:
+    """Adaptive steps of one motion, explicit until it is stiff and implicit while it is.
 
     Parameters
     ----------
@@ -59,8 +59,8 @@ class Choice:
 
     def __init__(self, tolerance: float) -> None:
         self._tolerance = tolerance
-        self._walk: Walk | None = None
-        self._stages = Stages(tolerance)
+        self._explicit: AdaptiveSteps | None = None
+        self._implicit = ImplicitSteps(tolerance)
         self._easy = 0
 
     def advance(
@@ -74,26 +74,26 @@ class Choice:
     ) -> tuple[FloatArray, FloatArray]:
         """The state after ``h`` [s]."""
         end = t + h
-        if self._walk is None and self._easy in (0, SAMPLES):
+        if self._explicit is None and self._easy in (0, SAMPLES):
             self._take(motion, t, "adaptive")
-            self._walk = Walk(self._tolerance, stops=True)
-        if self._walk is not None:
+            self._explicit = AdaptiveSteps(self._tolerance, stops=True)
+        if self._explicit is not None:
             try:
-                return self._walk.advance(motion, t, q, v, h, first)
-            except Stiff as found:
+                return self._explicit.advance(motion, t, q, v, h, first)
+            except StiffMotion as found:
                 t, q, v = found.t, found.q, found.v
                 first = motion.acceleration(t, q, v)
                 self._take(motion, t, "implicit")
-                self._walk, self._stages, self._easy = None, Stages(self._tolerance), 1
-        state = self._stages.advance(motion, t, q, v, end - t, first)
-        self._easy = self._easy + 1 if self._stages.stiffness < EASY else 1
+                self._explicit, self._implicit, self._easy = None, ImplicitSteps(self._tolerance), 1
+        state = self._implicit.advance(motion, t, q, v, end - t, first)
+        self._easy = self._easy + 1 if self._implicit.stiffness < EASY else 1
         return state
 
     def _take(self, motion: Motion, t: float, name: str) -> None:
         why = "its steps are short enough" if self._easy else "explicit steps do for its start"
         if name == "implicit":
             why = "it is stiff"
-        if self._walk is not None or self._easy:  # not the one that it begins with
+        if self._explicit is not None or self._easy:  # not the one that it begins with
             motion.tell(t, f"integrator {name!r}: {why}")
         moved = motion.loads.robot.name
         LOG.info("the motion of %r goes on with %r at %.6g s: %s", moved, name, t, why)

@@ -20,7 +20,7 @@ from robodyn.simulation.integrators.method import Advance, Motion, is_breakdown
 from robodyn.simulation.loads.loads import Loads
 from robodyn.tolerances import NEWTON_CONVERGED, SHORTEST_STEP
 
-__all__ = ["METHOD", "Implicit", "Stages", "controlled"]
+__all__ = ["METHOD", "Implicit", "ImplicitSteps", "controlled"]
 
 #: The root of ``x^3 - 3 x^2 + 3/2 x - 1/6`` between 1/6 and 1/2.
 G = 0.43586652150845899942
@@ -64,7 +64,7 @@ class Implicit:
 
     def begin(self) -> Advance:
         """Every step stands alone, but for the length of the next where there is a tolerance."""
-        return advance if self.tolerance is None else Stages(self.tolerance).advance
+        return advance if self.tolerance is None else ImplicitSteps(self.tolerance).advance
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,8 +195,8 @@ def _stage(
     )
 
 
-class Stages:
-    """Steps as long as a tolerance allows: one of them is compared with two of half its length.
+class ImplicitSteps:
+    """Implicit steps as long as a tolerance allows: each is compared with two of half its length.
 
     Parameters
     ----------
@@ -242,7 +242,7 @@ class Stages:
 
 
 def controlled(
-    stages: Stages,
+    stages: ImplicitSteps,
     motion: Motion,
     t: float,
     q: FloatArray,
