@@ -17,7 +17,7 @@ from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import Number, edge_of, inputs
 
-__all__ = ["AT_START", "closed_loop", "function_of_state", "numbered", "untraced"]
+__all__ = ["AT_START", "closed_loop", "function_of_state", "not_a_function_error", "numbered"]
 
 #: Times of samples [s] with which every controller can be traced, as one has to begin.
 AT_START = np.zeros(1)
@@ -89,17 +89,17 @@ def function_of_state(robot: Robot, controller: Any) -> CompiledController:
     """
     compiled = compile_controller(robot, controller, AT_START)
     if compiled is None or compiled.function_program is None:
-        raise untraced(robot, controller, compiled)
+        raise not_a_function_error(robot, controller, compiled)
     return compiled
 
 
-def untraced(
+def not_a_function_error(
     robot: Robot,
     controller: Any,
     compiled: CompiledController | None = None,
     what: str = "robot and controller cannot be one function",
 ) -> SettingsError:
-    """Why a controller is no function, or no function of the state of the robot."""
+    """The error that says why a controller cannot be compiled as a function of the state."""
     kind = type(controller).__name__
     if compiled is not None and not compiled.is_function:
         reason = (

@@ -16,7 +16,7 @@ from robodyn.simulation.control.controller import (
     recorded_entries,
     stateful,
 )
-from robodyn.simulation.control.controller_cache import Code, known_code
+from robodyn.simulation.control.controller_cache import Code, cached_code
 from robodyn.simulation.control.numba_code import numba_code
 from robodyn.simulation.control.signals import SampleSignal, Signal, steps_between
 from robodyn.simulation.control.state_layout import StateLayout, layout_of
@@ -86,7 +86,7 @@ def compile_controller(
     outputs = Port("tau", (robot.nv,), "N m, N"), state_port
     program = trace.program("control", outputs, [*tau, *after], layout.size)
     signals: tuple[Signal | SampleSignal, ...] = (*trace.signals, *trace.sample_signals)
-    code = known_code(program)
+    code = cached_code(program)
     own_trace = trace if is_function else None
     return CompiledController(own, code, layout, signals, initial, program, own_trace)
 
@@ -144,10 +144,10 @@ def _forces_and_state(
         tau, after = given
     except (TypeError, ValueError):  # called with numbers it says what is wrong
         raise Untraceable from None
-    return one_a_speed(tau, nv), layout.symbols(after)
+    return checked_symbols(tau, nv), layout.symbols(after)
 
 
-def one_a_speed(tau: Any, nv: int) -> list[Number]:
+def checked_symbols(tau: Any, nv: int) -> list[Number]:
     """Symbols and numbers that a controller returned.
 
     Raises

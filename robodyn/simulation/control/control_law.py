@@ -15,7 +15,7 @@ from robodyn.codegen import Function
 from robodyn.errors import SettingsError
 from robodyn.robot import Robot
 from robodyn.simulation.control.callbacks import check_controller
-from robodyn.simulation.control.closed_loop import AT_START, numbered, untraced
+from robodyn.simulation.control.closed_loop import AT_START, not_a_function_error, numbered
 from robodyn.simulation.control.compile_controller import (
     compile_controller,
     trace_at_equal_steps,
@@ -104,7 +104,7 @@ def control_law(robot: Robot, controller: Any, *, step: float | None = None) -> 
         raise SettingsError(f"step is {step!r} s, expected a positive number")
     traced = trace_at_equal_steps(robot, controller, float(step))
     if traced is None:
-        raise untraced(robot, controller, what=NOTHING)
+        raise not_a_function_error(robot, controller, what=NOTHING)
     first, update, layout = traced
     begun = _ordered(first, "control_first", ("t", "q", "v"))
     if not layout.size and first.results == update.results:
@@ -123,7 +123,7 @@ def _stateless(robot: Robot, controller: Any) -> Function:
     """
     compiled = compile_controller(robot, controller, AT_START)
     if compiled is None or compiled.program is None:
-        raise untraced(robot, controller, what=NOTHING)
+        raise not_a_function_error(robot, controller, what=NOTHING)
     if compiled.function_program is None:
         raise SettingsError(
             f"{type(controller).__name__} has a state: give step=, the time from sample to sample "

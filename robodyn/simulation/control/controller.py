@@ -134,7 +134,7 @@ class Stateless:
         return bool(getattr(self.function, "symbolic", False))
 
     def initial_state(self, sample: ControllerSample) -> State:
-        """No numbers."""
+        """An empty state."""
         return {}
 
     def update(self, sample: ControllerSample, state: State) -> tuple[ArrayLike, State]:

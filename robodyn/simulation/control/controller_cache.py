@@ -17,12 +17,12 @@ from robodyn.codegen import Function
 from robodyn.codegen.llvm.target.once import making
 from robodyn.symbolic.graph import INPUT, ByPrecision, Graph, Port, Program
 
-__all__ = ["Code", "known_code"]
+__all__ = ["Code", "cached_code"]
 
 #: Families of controllers that are kept, and their operations together.
 KEPT, OPERATIONS = 64, 500_000
 
-#: Most numbers in which members of a family differ.
+#: Most numbers in which programs that share code differ.
 MOST = 256
 
 
@@ -41,7 +41,7 @@ class Code(NamedTuple):
     constants: tuple[FloatArray, ...]
 
 
-class _Family:
+class _SharedCode:
     """Functions of programs that have the same operations as one.
 
     Parameters
@@ -56,11 +56,11 @@ class _Family:
 
     @property
     def operations(self) -> int:
-        """Of its program."""
+        """Number of operations of the program."""
         return len(self.program.graph.op)
 
     def code(self, program: Program) -> Code | None:
-        """The function for a program; none if it is of another family."""
+        """The function for a program; none if its operations are others."""
         if not _same_operations(self.program, program):
             return None
         found = _differing(self.program.graph, program.graph)
@@ -75,23 +75,23 @@ class _Family:
         return Code(self._general, (np.array(values),))
 
 
-_known: dict[Any, _Family] = {}
+_cache: dict[Any, _SharedCode] = {}
 
 
-def known_code(program: Program) -> Code:
+def cached_code(program: Program) -> Code:
     """The function of a controller's program, with machine code of earlier motions."""
     operations = len(program.graph.op)
     key = program.name, program.inputs, program.outputs, program.results, operations
     with making():
-        family = _known.pop(key, None)
-        code = None if family is None else family.code(program)
-        if family is None or code is None:
-            family = _Family(program)
-            code = family.code(program)
-        _known[key] = family  # the latest is the last
-        count = sum(x.operations for x in _known.values())
-        while len(_known) > KEPT or (count > OPERATIONS and len(_known) > 1):
-            count -= _known.pop(next(iter(_known))).operations
+        shared = _cache.pop(key, None)
+        code = None if shared is None else shared.code(program)
+        if shared is None or code is None:
+            shared = _SharedCode(program)
+            code = shared.code(program)
+        _cache[key] = shared  # the latest is the last
+        count = sum(x.operations for x in _cache.values())
+        while len(_cache) > KEPT or (count > OPERATIONS and len(_cache) > 1):
+            count -= _cache.pop(next(iter(_cache))).operations
     assert code is not None
     return code
 

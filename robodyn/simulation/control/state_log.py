@@ -29,7 +29,7 @@ class StateLog:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of what is recorded."""
+        """Names of what is recorded."""
         return tuple(name for name, _ in self._entries)
 
     def note(self, t: float, state: Mapping[str, Any], batch: tuple[int, ...]) -> None:
@@ -141,7 +141,7 @@ class StateLog:
         return not self._count
 
     def shape(self, name: str) -> tuple[int, ...]:
-        """Of what is recorded under a name."""
+        """Shape of the values recorded under a name, without the axis of samples."""
         return self._values[name].shape[1:]
 
     def write(self, name: str, t: FloatArray, into: FloatArray) -> None:

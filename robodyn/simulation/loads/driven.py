@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from robodyn.array_types import FloatArray
 from robodyn.errors import ActuationError
 
-__all__ = ["Driven", "DrivenPath", "Indices", "refuse_twice"]
+__all__ = ["Driven", "DrivenPath", "Indices", "check_driven_once"]
 
 Indices = NDArray[np.intp]
 
@@ -81,7 +81,7 @@ class Driven:
         self.speeds = tuple(sorted(given))
         #: Where the accelerations of the paths stand in those of `speeds`, if that is elsewhere.
         self._order = None if given == sorted(given) else np.argsort(given)
-        refuse_twice(given)
+        check_driven_once(given)
         self.is_free = np.ones(nv, bool)
         self.is_free[list(self.speeds)] = False
         self.free = np.flatnonzero(self.is_free)
@@ -165,7 +165,7 @@ class Driven:
         return a if self._order is None else a[self._order]
 
 
-def refuse_twice(speeds: Sequence[int]) -> None:
+def check_driven_once(speeds: Sequence[int]) -> None:
     """Refuse speeds of which one is named twice."""
     if len({*speeds}) < len(speeds):
         raise ActuationError("a joint is driven twice, or both driven and locked")

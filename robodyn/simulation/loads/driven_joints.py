@@ -16,7 +16,7 @@ from robodyn.model.speed_selection import without_speed
 from robodyn.motion.derivative_check import instants
 from robodyn.motion.joint_path import JointPath
 from robodyn.robot import Robot
-from robodyn.simulation.loads.driven import Driven, DrivenPath, Indices, refuse_twice
+from robodyn.simulation.loads.driven import Driven, DrivenPath, Indices, check_driven_once
 from robodyn.tolerances import QUATERNION_NORM
 
 __all__ = [
@@ -100,7 +100,7 @@ def driven_places(robot: Robot, controlled: Iterable[str], locked: Iterable[str]
         for k in _indices(*_moving_joint(robot, name))[1]
     ]
     coordinates, speeds = (sorted(int(k) for pair in moving for k in pair[i]) for i in (0, 1))
-    refuse_twice([*speeds, *still])
+    check_driven_once([*speeds, *still])
     return DrivenPlaces(coordinates, speeds, sorted(still))
 
 

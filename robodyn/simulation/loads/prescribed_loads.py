@@ -50,7 +50,7 @@ class PrescribedLoads:
         own = {link: x[k[len(k) + 1 - x.ndim :]] for link, x in wrenches.items()}
         return PrescribedLoads(self.base, own)
 
-    def moved_to(self, t: FloatArray, q: FloatArray, v: FloatArray) -> PrescribedLoads:
+    def at_samples(self, t: FloatArray, q: FloatArray, v: FloatArray) -> PrescribedLoads:
         """The same for other samples."""
         return self
 
@@ -120,7 +120,7 @@ class Sampled:
         """Itself: it has no functions."""
         return self
 
-    def moved_to(self, t: FloatArray, q: FloatArray, v: FloatArray) -> Sampled:
+    def at_samples(self, t: FloatArray, q: FloatArray, v: FloatArray) -> Sampled:
         """The same for other samples."""
         return Sampled(t, self.base_at(t), self.wrenches_at(t, q, v))
 

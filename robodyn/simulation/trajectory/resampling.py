@@ -83,7 +83,7 @@ def resampled(samples: Samples, times: FloatArray) -> Samples:
             tau[inside, ..., column] = (1.0 - part) * before + part * after
         if samples.robot.nc:
             q[inside], v[inside] = _closed(samples, times[inside], q[inside], v[inside])
-    moved = samples.surroundings.moved_to(times, q, v)
+    moved = samples.surroundings.at_samples(times, q, v)
     return Samples(samples.robot, times, q, v, a, tau, samples.driven, moved)
 
 

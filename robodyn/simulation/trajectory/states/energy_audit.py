@@ -236,7 +236,7 @@ def _within(samples: Samples, k: Indices, s: float) -> Samples:
     if robot.nc and (driven or robot.base == "moving"):
         q, v = robot.closed_state(q, v)
     t = samples.t[k] + s * (samples.t[k + 1] - samples.t[k])
-    surroundings = samples.surroundings.moved_to(t, q, v)
+    surroundings = samples.surroundings.at_samples(t, q, v)
     x = Samples(robot, t, q, v, a, np.asarray(samples.tau[k]), driven, surroundings)
     if not driven:
         return x

@@ -40,7 +40,7 @@ def made(monkeypatch):
             super().__init__(program)
             found.append(program.name)
 
-    monkeypatch.setattr(law_code, "_known", {})
+    monkeypatch.setattr(law_code, "_cache", {})
     monkeypatch.setattr(law_code, "Function", Counted)
     return found
 
@@ -76,7 +76,7 @@ def test_tolerances_of_each_precision_are_compiled_as_they_are():
         return Program("least", (Port("x", (1,)),), (Port("y", (1,)),), graph, (y.edge,))
 
     for double, single in ((1e-4, 1e-2), (4e-4, 4e-2), (9e-4, 9e-2)):
-        code = law_code.known_code(least(double, single))
+        code = law_code.cached_code(least(double, single))
         assert not code.constants
         for dtype, square in ((np.float64, double), (np.float32, single)):
             assert code.function(np.zeros(1, dtype))[0] == pytest.approx(np.sqrt(square))
@@ -88,7 +88,7 @@ def test_a_motion_does_not_depend_on_those_before_it(puma, kind, monkeypatch):
     gains = [0.7, 1.3, 0.7, 3.7, 1.3]
     family = motions(puma, [MAKE[kind](puma, k) for k in gains])
     for k, run in zip(gains, family, strict=True):
-        monkeypatch.setattr(law_code, "_known", {})
+        monkeypatch.setattr(law_code, "_cache", {})
         (alone,) = motions(puma, [MAKE[kind](puma, k)])
         for name in ("q", "v", "tau"):
             np.testing.assert_array_equal(getattr(run, name), getattr(alone, name))
@@ -125,7 +125,7 @@ def test_functions_are_forgotten(puma, monkeypatch, made):
     monkeypatch.setattr(law_code, "KEPT", 2)
     kinds = ["joints", "model", "frame"]
     motions(puma, [MAKE[kind](puma, 0.5) for kind in kinds], duration=0.002)
-    assert len(law_code._known) == 2
+    assert len(law_code._cache) == 2
     monkeypatch.setattr(law_code, "OPERATIONS", 1)
     motions(puma, [MAKE["joints"](puma, 0.5)], duration=0.002)
-    assert len(law_code._known) == 1
+    assert len(law_code._cache) == 1
