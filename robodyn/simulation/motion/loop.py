@@ -24,15 +24,13 @@ from robodyn.simulation.events.detector import EventDetector, WitnessFunction
 from robodyn.simulation.events.event import Change, Event, State
 from robodyn.simulation.events.witness import instants_of, never, witness_of
 from robodyn.simulation.events.zeno import Zeno
-from robodyn.simulation.limits.joint_limits import Limits
+from robodyn.simulation.motion.active_mode import ActiveMode
 from robodyn.simulation.motion.breakdown import OnError, keeping
 from robodyn.simulation.motion.joint_stops import (
     Contact,
     JointStop,
     check_start,
     event_records,
-    joint_stops_of,
-    resolve_stops,
 )
 from robodyn.simulation.motion.mode import Mode, project_state
 from robodyn.simulation.motion.mode_records import ModeRecords
@@ -44,8 +42,6 @@ from robodyn.simulation.motion.speculative_steps import (
     SpeculativeSteps,
     StopConditions,
 )
-from robodyn.simulation.step.compiled_motion import CompiledMotion
-from robodyn.simulation.step.stepper import Stepper
 from robodyn.simulation.trajectory.states.event_record import EventRecord
 from robodyn.simulation.trajectory.trajectory import Trajectory
 from robodyn.tolerances import SAME_TIME
@@ -109,11 +105,7 @@ class Motion:
         An event has ended it.
     """
 
-    _mode: Mode
-    _stepper: Stepper
-    _free: Stepper
-    _limits: Limits
-    _stops: tuple[JointStop, ...]
+    _active: ActiveMode
     _begun: bool
 
     def __init__(
@@ -138,18 +130,22 @@ class Motion:
         self._zeno, self._detector = Zeno(), EventDetector(())
         self._begin(mode)
 
+    @property
+    def _mode(self) -> Mode:
+        return self._active.mode
+
     def start(self, q: FloatArray, v: FloatArray) -> None:
         """Be at the first instant, in a state."""
-        self._q, self._v = self._stepper.start(self._t, q, v)
-        check_start(self._mode.robot, self._stops, self._q)
+        self._q, self._v = self._active.stepper.start(self._t, q, v)
+        check_start(self._mode.robot, self._active.stops, self._q)
         self._detector.restart(self._armed())
         self._detector.start(self._t, self._q, self._v)
-        if not (self._witnesses or self._stops):
-            motion = self._compiled(with_state=True)
+        if not (self._witnesses or self._active.stops):
+            motion = self._active.compiled(self._times, self._q, self._v, with_controller=True)
             if motion is not None:
                 self._recorded = RecordedSteps(
-                    motion, self._stepper, self._mode.controller, self._limits, self._times,
-                    self._records.current,
+                    motion, self._active.stepper, self._mode.controller, self._active.limits,
+                    self._times, self._records.current,
                 )  # fmt: skip
 
     # -- from instant to instant ------------------------------------------------------------------
@@ -164,7 +160,7 @@ class Motion:
             step = int(np.searchsorted(self._times, self._t * (1.0 + SAME_TIME), side="right")) - 1
             refuse_not_finite(self._mode.robot, tau, self._t, step)
         starts = self._records.empty
-        if self._stops and (self._held or starts):
+        if self._active.stops and (self._held or starts):
             contact = self._resolve_stops(tau)
             if contact.held != self._held:
                 if not starts:
@@ -176,7 +172,7 @@ class Motion:
 
     def _torques(self) -> FloatArray:
         state = self._t, self._q, self._v
-        return applied_forces(self._mode.controller, self._limits.cut, *state)
+        return applied_forces(self._mode.controller, self._active.limits.cut, *state)
 
     def advance_by_machine_code(self, k: int) -> int:
         """Do steps without an event from an instant on; how many they were.
@@ -229,27 +225,15 @@ class Motion:
         """Steps of this mode by machine code; none where Python takes part in them."""
         if self._options.batch:
             return None
-        motion = self._compiled(with_state=not self._held, tabled=LONGEST_BLOCK)
+        state = self._times, self._q, self._v  # a controller is asked each step what a stop holds
+        motion = self._active.compiled(*state, not self._held, LONGEST_BLOCK)
         if motion is None:
             return None
-        stops = StopConditions(self._not_held(), self._held, self._mode.robot.nq)
+        stops = StopConditions(self._active.reachable_stops, self._held, self._mode.robot.nq)
         controller = self._mode.controller
         return SpeculativeSteps(
             motion, controller, self._times, self._detector, stops, self._let_act
         )
-
-    def _compiled(self, with_state: bool, tabled: int | None = None) -> CompiledMotion | None:
-        """The mode as machine code, with its controller where that is, too.
-
-        What a stop holds is asked of the controller at each step.
-        """
-        controller, compiled = self._mode.controller, None
-        if not self._stepper.by_machine_code:
-            return None
-        if controller is not None and with_state and not self._limits.depend_on_speed:
-            compiled = controller.compiled
-        state = self._times, self._q, self._v
-        return self._stepper.compiled(*state, compiled, self._limits.efforts, tabled)
 
     def _let_act(self, tau: FloatArray) -> None:
         self._tau = tau
@@ -269,7 +253,7 @@ class Motion:
     def step(self, k: int) -> int:
         """Do the step from an instant on with numbers, through all that happens in it: one step."""
         end = float(self._times[k + 1])
-        if not (self._witnesses or self._stops):
+        if not (self._witnesses or self._active.stops):
             return self._step_without_events(k, end)
         self._sample_controller()
         step = end - self._t
@@ -286,10 +270,10 @@ class Motion:
         t, q, v, tau = self._t, self._q, self._v, self._torques()
         with self._breaking(t):
             refuse_not_finite(self._mode.robot, tau, t, k)
-            a, forces = self._stepper.accelerations(t, q, v, tau)
+            a, forces = self._active.stepper.accelerations(t, q, v, tau)
             self._records.current.add(t, q, v, a, forces)
         with self._breaking(end):
-            self._q, self._v = self._stepper.step(t, q, v, tau, end - t, a)
+            self._q, self._v = self._active.stepper.step(t, q, v, tau, end - t, a)
         self._t, self._tau, self._forces = end, tau, None
         return 1
 
@@ -308,7 +292,7 @@ class Motion:
 
         @functools.cache
         def after(part: float) -> tuple[FloatArray, FloatArray]:
-            return (q, v) if part == 0.0 else self._stepper.step(t, q, v, tau, part, a)
+            return (q, v) if part == 0.0 else self._active.stepper.step(t, q, v, tau, part, a)
 
         with self._breaking(goal):
             part, found = self._detector.first(t, h, step, after)
@@ -352,7 +336,7 @@ class Motion:
                     self._detector.done(witness, False)
                 new = self._detector.carried_across(self._witnesses, self._t, self._q, self._v)
             waiting += [x for x in new if x not in waiting]
-        if changed_by_events and self._stops:
+        if changed_by_events and self._active.stops:
             self._take_contact(self._resolve_stops(self._tau))
         self._detector.restart(self._armed())
         after = self._mode
@@ -398,23 +382,12 @@ class Motion:
         self._sampled, self._forces, self._held = False, None, ()
         if mode.differs(self._mode):
             self._begin(mode)
-        self._mode, self._begun = mode, False  # also where only the controller changes
+        self._active.mode, self._begun = mode, False  # also where only the controller changes
         self._records.current.controller_states.watch(mode.controller)
 
     def _begin(self, mode: Mode) -> None:
         """Go on in a mode."""
-        self._mode = mode
-        self._begun = False
-        self._others: dict[Robot, Stepper] = {}
-        moves = mode.robot, mode.driven, mode.base
-        self._stepper = self._free = self._options.stepper(*moves, tell=self._records.note)
-        if mode.held:
-            self._free = self._options.stepper(mode.robot, mode.paths, mode.base)
-        self._limits = self._options.limits_of(mode.robot)
-        self._stops = joint_stops_of(mode.robot, self._options.stops)
-        if mode.controller is not None:  # between blocks too: bits do not depend on these
-            code = self._stepper.by_machine_code and not self._limits.depend_on_speed
-            mode.controller.runs_code = code and not self._options.batch
+        self._active, self._begun = ActiveMode(mode, self._options, self._records.note), False
         self._records.begin(mode, self._t)
         self._records.current.controller_states.watch(mode.controller)
         if self._tau.shape[-1] != mode.robot.nv:
@@ -424,10 +397,8 @@ class Motion:
 
     def _resolve_stops(self, tau: FloatArray, resting: str = "") -> Contact:
         with self._breaking(self._t):
-            restitution = 0.0 if self._options.stops is None else self._options.stops.restitution
-            state = (self._t, self._q, self._v, tau)
-            given = self._mode, self._free, self._stops, restitution
-            return resolve_stops(*given, *state, self._interval, resting)
+            state = self._t, self._q, self._v, tau
+            return self._active.resolve_stops(*state, self._interval, resting)
 
     def _take_contact(self, contact: Contact) -> None:
         """Rebound from stops, be held by them, or leave them; and record it."""
@@ -448,12 +419,7 @@ class Motion:
         """The argument of an action, and of a witness function of a state."""
 
         def accelerations(robot: Robot | None = None) -> FloatArray:
-            stepper, mode = self._stepper, self._mode
-            if robot is not None and robot is not mode.robot:
-                if robot not in self._others:
-                    self._others[robot] = self._options.stepper(robot, mode.driven, mode.base)
-                stepper = self._others[robot]
-            return stepper.accelerations(t, q, v, self._tau)[0]
+            return self._active.accelerations(t, q, v, self._tau, robot)
 
         return self._mode.state(t, q, v, earlier, accelerations)
 
@@ -465,20 +431,19 @@ class Motion:
 
     def _armed(self) -> list[WitnessFunction]:
         """Witness functions of stops, which joints may reach or leave, and of events."""
-        stops = (*self._not_held(), *self._held)
+        stops = (*self._active.reachable_stops, *self._held)
         of_stops = [self._stop_witness(stop, stop in self._held) for stop in stops]
         return of_stops + [x for x in self._witnesses if x.value is not never]
-
-    def _not_held(self) -> tuple[JointStop, ...]:
-        """Stops that joints may come to."""
-        return tuple(stop for stop in self._stops if stop.speed not in self._mode.driven.speeds)
 
     def _stop_witness(self, stop: JointStop, held: bool) -> WitnessFunction:
         """The witness function of a stop: the same object each time."""
         if (stop, held) not in self._stop_witnesses:
             if held:
                 witness = WitnessFunction(
-                    stop.left, functools.partial(self._push, stop), -1, of_stop=True
+                    stop.left,
+                    lambda t, q, v: self._active.force_of_stop(stop, t, q, v, self._tau),
+                    -1,
+                    of_stop=True,
                 )
             else:
                 witness = WitnessFunction(
@@ -486,11 +451,6 @@ class Motion:
                 )
             self._stop_witnesses[stop, held] = witness
         return self._stop_witnesses[stop, held]
-
-    def _push(self, stop: JointStop, t: float, q: FloatArray, v: FloatArray) -> float:
-        """The force of a stop on the joint that it holds; it leaves where that is negative."""
-        forces = self._stepper.accelerations(t, q, v, self._tau)[1]
-        return float(stop.side * (forces[stop.speed] - self._tau[stop.speed]))
 
     # -- results -------------------------------------------------------------------------------
 
@@ -506,14 +466,14 @@ class Motion:
 
     def check_steps(self, run: Trajectory) -> None:
         """Warn once if steps were too long for the energy, or for friction."""
-        if self._stepper.steps_are_given:
-            self._records.check_steps(run, self._stepper.order)
+        if self._active.stepper.steps_are_given:
+            self._records.check_steps(run, self._active.stepper.order)
 
     def _accelerations(self) -> tuple[FloatArray, FloatArray]:
         if self._forces is None:
             with self._breaking(self._t):
                 state = (self._t, self._q, self._v, self._tau)
-                self._forces = self._stepper.accelerations(*state)
+                self._forces = self._active.stepper.accelerations(*state)
         return self._forces
 
     def _energy(self) -> float:

@@ -1,0 +1,113 @@
+"""A mode while a motion is in it: what moves its robot, with numbers and as machine code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from robodyn.array_types import FloatArray
+from robodyn.robot import Robot
+from robodyn.simulation.motion.joint_stops import Contact, JointStop, joint_stops_of, resolve_stops
+from robodyn.simulation.motion.mode import Mode
+from robodyn.simulation.motion.options import MotionOptions
+from robodyn.simulation.step.compiled_motion import CompiledMotion
+from robodyn.simulation.trajectory.states.event_record import EventRecord
+
+__all__ = ["ActiveMode"]
+
+
+class ActiveMode:
+    """What moves the robot of a mode.
+
+    Parameters
+    ----------
+    mode : Mode
+    options : MotionOptions
+    tell : callable
+        Takes a record of each choice of the integrator.
+
+    Attributes
+    ----------
+    mode : Mode
+        Also a later one that differs in its controller alone.
+    stepper, free : Stepper
+        With the joints that stops hold, and without holding any.
+    limits : Limits
+    stops : tuple of JointStop
+    """
+
+    def __init__(
+        self, mode: Mode, options: MotionOptions, tell: Callable[[EventRecord], None]
+    ) -> None:
+        self.mode, self._options = mode, options
+        self.stepper = self.free = options.stepper(mode.robot, mode.driven, mode.base, tell=tell)
+        if mode.held:
+            self.free = options.stepper(mode.robot, mode.paths, mode.base)
+        self.limits = options.limits_of(mode.robot)
+        self.stops = joint_stops_of(mode.robot, options.stops)
+        self._others = {mode.robot: self.stepper}
+        if mode.controller is not None:  # between blocks too: bits do not depend on these
+            code = self.stepper.by_machine_code and not self.limits.depend_on_speed
+            mode.controller.runs_code = code and not options.batch
+
+    @property
+    def reachable_stops(self) -> tuple[JointStop, ...]:
+        """Stops that joints may come to: those of joints that are not driven."""
+        return tuple(stop for stop in self.stops if stop.speed not in self.mode.driven.speeds)
+
+    def compiled(
+        self,
+        times: FloatArray,
+        q: FloatArray,
+        v: FloatArray,
+        with_controller: bool,
+        tabled: int | None = None,
+    ) -> CompiledMotion | None:
+        """The mode as machine code, from a state on; none where there is none.
+
+        Parameters
+        ----------
+        times : ndarray, shape (n,) [s]
+        q, v : ndarray, shape (..., nq), (..., nv)
+        with_controller : bool
+            Together with the controller, if that is machine code, too.
+        tabled : int, optional
+            Instants whose paths are asked for at the same time.
+        """
+        controller, compiled = self.mode.controller, None
+        if not self.stepper.by_machine_code:
+            return None
+        if controller is not None and with_controller and not self.limits.depend_on_speed:
+            compiled = controller.compiled
+        return self.stepper.compiled(times, q, v, compiled, self.limits.efforts, tabled)
+
+    def accelerations(
+        self, t: float, q: FloatArray, v: FloatArray, tau: FloatArray, robot: Robot | None
+    ) -> FloatArray:
+        """Accelerations, shape (nv,); of another robot in place of this one, if that is given."""
+        robot = self.mode.robot if robot is None else robot
+        if robot not in self._others:
+            moves = robot, self.mode.driven, self.mode.base
+            self._others[robot] = self._options.stepper(*moves)
+        return self._others[robot].accelerations(t, q, v, tau)[0]
+
+    def force_of_stop(
+        self, stop: JointStop, t: float, q: FloatArray, v: FloatArray, tau: FloatArray
+    ) -> float:
+        """The force of a stop on the joint that it holds [N m, N], away from the stop."""
+        forces = self.stepper.accelerations(t, q, v, tau)[1]
+        return float(stop.side * (forces[stop.speed] - tau[stop.speed]))
+
+    def resolve_stops(
+        self,
+        t: float,
+        q: FloatArray,
+        v: FloatArray,
+        tau: FloatArray,
+        step: float,
+        resting: str = "",
+    ) -> Contact:
+        """Impacts on stops, and which hold their joints from then on: see `resolve_stops`."""
+        stops = self._options.stops
+        restitution = 0.0 if stops is None else stops.restitution
+        given = self.mode, self.free, self.stops, restitution
+        return resolve_stops(*given, t, q, v, tau, step, resting)
