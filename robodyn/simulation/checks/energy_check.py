@@ -22,7 +22,7 @@ from robodyn.simulation.loads.column_names import speed_names
 from robodyn.simulation.trajectory.trajectory import Trajectory
 from robodyn.tolerances import ENERGY_AT_REST, ENERGY_ROUNDING
 
-__all__ = ["Imbalance", "announce_imbalance", "imbalance"]
+__all__ = ["EnergyImbalance", "announce_imbalance", "imbalance"]
 
 #: Part of the energy exchanged that may be missing; more of methods of first order, which do not
 #: promise as much.
@@ -33,7 +33,7 @@ MOTIONS = 64
 
 
 @dataclass(frozen=True)
-class Imbalance:
+class EnergyImbalance:
     """Energy that appears or disappears without work.
 
     Attributes
@@ -82,7 +82,7 @@ def announce_imbalance(motion: Trajectory, every: int = 1, order: int = 2) -> bo
     return True
 
 
-def imbalance(motion: Trajectory, every: int = 1, order: int = 2) -> Imbalance | None:
+def imbalance(motion: Trajectory, every: int = 1, order: int = 2) -> EnergyImbalance | None:
     """Energy that does not add up; none if it does, or if that cannot be told.
 
     It cannot where constraints that move by themselves work, nor where work is done between
@@ -146,7 +146,7 @@ def _unexplained(
     part: float,
     middles: bool,
     every: int = 1,
-) -> Imbalance | None:
+) -> EnergyImbalance | None:
     """Energy beyond the work that is known from the ends of steps, and from their middles."""
     assert motion.robot is not None
     work = np.concatenate([x.work(middles) for x in blocks_of(motion)])
@@ -166,7 +166,7 @@ def _worst(
     gained: FloatArray,
     exchanged: FloatArray,
     allowed: FloatArray,
-) -> Imbalance | None:
+) -> EnergyImbalance | None:
     """Where too much is gained beyond work, if it is."""
     robot = motion.robot
     assert robot is not None
@@ -183,7 +183,7 @@ def _worst(
     # the speed that changes most beside what accelerations say, as energy goes
     jump = v[1] - v[0] - 0.5 * (motion.t[k + 1] - motion.t[k]) * (a[0] + a[1])
     part = np.abs(robot.mass_matrix(q[0]) @ (v[0] + v[1]) * jump)
-    return Imbalance(
+    return EnergyImbalance(
         float(excess[int(np.abs(excess[:, n]).argmax()), n]),
         float(exchanged[n]),
         float(motion.t[k + 1]),

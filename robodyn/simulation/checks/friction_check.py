@@ -23,7 +23,7 @@ from robodyn.simulation.events.impulses import responses
 from robodyn.simulation.loads.column_names import speed_names
 from robodyn.simulation.trajectory.trajectory import Trajectory
 
-__all__ = ["Unresolved", "announce_friction", "unresolved_friction"]
+__all__ = ["UnresolvedFriction", "announce_friction", "unresolved_friction"]
 
 #: Of any ``SPAN`` samples of a joint, ``MANY`` at which one step would reverse its speed. A joint
 #: that turns round has two or three of them.
@@ -43,7 +43,7 @@ ASKED, MOTIONS = 16, 64
 
 
 @dataclass(frozen=True)
-class Unresolved:
+class UnresolvedFriction:
     """Friction that steps are too long for.
 
     Attributes
@@ -93,7 +93,7 @@ def announce_friction(motion: Trajectory, every: int = 1) -> bool:
     return True
 
 
-def unresolved_friction(motion: Trajectory, every: int = 1) -> Unresolved | None:
+def unresolved_friction(motion: Trajectory, every: int = 1) -> UnresolvedFriction | None:
     """The joint whose friction steps are too long for by the most; none if they are not.
 
     Parameters
@@ -114,12 +114,12 @@ def unresolved_friction(motion: Trajectory, every: int = 1) -> Unresolved | None
     h = np.append(h, h[-1]) / every
     shape = motion.q.shape[1:-1]
     count = math.prod(shape)
-    found: list[Unresolved] = []
+    found: list[UnresolvedFriction] = []
     q, v, a = (x.reshape(len(motion), count, x.shape[-1]) for x in (motion.q, motion.v, motion.a))
     for n in np.unique(np.linspace(0, count - 1, MOTIONS).astype(int)):
         place = tuple(int(i) for i in np.unravel_index(n, shape)) if shape else ()
         for k in sorted({*range(robot.nv)} - {*motion.driven}):
-            rows = _restless(h, v[:, n, k], a[:, n, k], NOTICED * smooth)
+            rows = _reversing_samples(h, v[:, n, k], a[:, n, k], NOTICED * smooth)
             chosen = rows[:: max(1, len(rows) // ASKED)]
             rates = [_slope(robot, motion, float(t[i]), q[i, n], k, smooth) for i in chosen]
             wrong = [i for i, rate in zip(chosen, rates, strict=True) if h[i] * rate > LIMIT]
@@ -128,7 +128,7 @@ def unresolved_friction(motion: Trajectory, every: int = 1) -> Unresolved | None
                 given = (speed_names(robot)[k], since, 1.0 / max(rates), step)
                 state = t[wrong[0]], q[wrong[0], n], v[wrong[0], n]
                 contact = _contact(robot, motion, *state, k, smooth, step)
-                found.append(Unresolved(*given, place, contact))
+                found.append(UnresolvedFriction(*given, place, contact))
     return min(found, key=lambda x: x.within / x.step, default=None)
 
 
@@ -145,7 +145,7 @@ def _smooth_speed(robot: Robot) -> float | None:
     return min(speeds, default=None)
 
 
-def _restless(h: FloatArray, v: FloatArray, a: FloatArray, least: float) -> list[int]:
+def _reversing_samples(h: FloatArray, v: FloatArray, a: FloatArray, least: float) -> list[int]:
     """Samples at which a step would reverse a speed, where there are many of them."""
     change = h * np.abs(a)
     found = np.flatnonzero((change >= np.abs(v)) & (change > least))
