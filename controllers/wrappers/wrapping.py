@@ -11,7 +11,11 @@ from robodyn import Robot, SettingsError, ShapeError
 from robodyn.array_types import FloatArray
 from robodyn.arrays import expect
 from robodyn.simulation import ControllerSample
-from robodyn.simulation.control.callbacks import check_controller, checked_update
+from robodyn.simulation.control.callbacks import (
+    check_controller,
+    checked_initial_state,
+    checked_update,
+)
 from robodyn.simulation.control.controller import State, stateful
 from robodyn.simulation.control.tracing import Untraceable
 
@@ -113,7 +117,9 @@ def first_forces(controller: Any, t: float, q: FloatArray, v: FloatArray) -> Flo
 
 def initial_state_of(controller: Any, sample: ControllerSample) -> State:
     """The state of the controller in a wrapper before its first sample."""
-    return stateful(controller).initial_state(sample)
+    if is_symbolic(sample.q):
+        return stateful(controller).initial_state(sample)
+    return checked_initial_state(stateful(controller), sample)
 
 
 def update_of(controller: Any, sample: ControllerSample, state: State) -> tuple[FloatArray, State]:

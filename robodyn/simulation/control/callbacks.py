@@ -18,6 +18,7 @@ from robodyn.simulation.loads.column_names import speed_names
 __all__ = [
     "check_controller",
     "checked_forces",
+    "checked_initial_state",
     "checked_update",
     "of_motion",
     "refuse_not_finite",
@@ -28,6 +29,13 @@ __all__ = [
 def check_controller(given: Any, what: str = "controller") -> None:
     """Refuse what is neither a function (t, q, v) nor a controller with a state."""
     functions = [hasattr(given, name) for name in ("initial_state", "update")]
+    if isinstance(given, type) and any(functions):
+        raise ShapeError(
+            f"the {what} is the class {given.__name__}, expected one of its objects: "
+            f"{given.__name__}(...)",
+            name=what,
+            given=given,
+        )
     if not (all(functions) or (callable(given) and not any(functions))):
         missing = [name for name in ("initial_state", "update") if not hasattr(given, name)]
         lacks = f", which has no {missing[0]}" if any(functions) else ""
@@ -48,6 +56,37 @@ def of_motion(controller: Any, k: int) -> Any:
             controller = dataclasses.replace(controller, controller=other)  # type: ignore[type-var]
     numbered = getattr(controller, "of_motion", None)
     return controller if numbered is None else numbered(k)
+
+
+def checked_initial_state(controller: StatefulController, sample: ControllerSample) -> State:
+    """The state of a controller before its first sample, whose arrays belong to this motion.
+
+    A controller may return an array of its own, which its updates would change for later motions.
+
+    Raises
+    ------
+    ShapeError
+        If it is no mapping.
+    """
+    own = sample._replace(q=sample.q.copy(), v=sample.v.copy())
+    state = controller.initial_state(own)
+    if not isinstance(state, Mapping):
+        raise ShapeError(
+            f"{type(controller).__name__}.initial_state returned {shown_briefly(state)}, expected "
+            "a mapping, the state: arrays and numbers by name",
+            name="initial_state",
+            given=state,
+        )
+    return _with_own_arrays(state)  # type: ignore[no-any-return]
+
+
+def _with_own_arrays(state: Any) -> Any:
+    """A state with copies of its arrays, lists and dictionaries."""
+    if type(state) is dict:
+        return {key: _with_own_arrays(x) for key, x in state.items()}
+    if type(state) in (list, tuple):
+        return type(state)(map(_with_own_arrays, state))
+    return state.copy() if isinstance(state, np.ndarray) else state
 
 
 def checked_update(

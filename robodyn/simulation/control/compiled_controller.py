@@ -10,7 +10,7 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.arrays import all_finite
 from robodyn.codegen import Function
-from robodyn.simulation.control.callbacks import checked_update
+from robodyn.simulation.control.callbacks import checked_initial_state, checked_update
 from robodyn.simulation.control.controller import (
     ControllerSample,
     StatefulController,
@@ -160,7 +160,11 @@ class CompiledController:
         row : ndarray, shape (state_size,)
         """
         sample = ControllerSample(t, q, v, h, applied * h)
-        before = self.controller.initial_state(sample) if row is None else self.layout.state(row)
+        before = (
+            checked_initial_state(self.controller, sample)
+            if row is None
+            else self.layout.state(row)
+        )
         tau, after = checked_update(self.controller, sample, before)
         return tau, self.layout.row(after)
 
@@ -202,5 +206,5 @@ class CompiledController:
 
     def _by_python(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         sample = ControllerSample(t, q, v, 0.0, np.zeros(v.shape))
-        before = self.controller.initial_state(sample)
+        before = checked_initial_state(self.controller, sample)
         return checked_update(self.controller, sample, before)[0]

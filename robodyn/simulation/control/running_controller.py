@@ -10,7 +10,12 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.arrays import all_finite
 from robodyn.robot import Robot
-from robodyn.simulation.control.callbacks import check_controller, checked_forces, checked_update
+from robodyn.simulation.control.callbacks import (
+    check_controller,
+    checked_forces,
+    checked_initial_state,
+    checked_update,
+)
 from robodyn.simulation.control.compile_controller import compile_controller
 from robodyn.simulation.control.compiled_controller import CompiledController
 from robodyn.simulation.control.controller import (
@@ -93,8 +98,8 @@ class RunningController:
         if self._batch:
             q, v = q[None], v[None]
         if self.state is None:
-            start = ControllerSample(t, q.copy(), v.copy(), 0.0, np.zeros(v.shape))
-            self.state = self.controller.initial_state(start)
+            start = ControllerSample(t, q, v, 0.0, np.zeros(v.shape))
+            self.state = checked_initial_state(self.controller, start)
             self._t, self._applied = t, np.zeros(v.shape)
         function = self.compiled_function
         tau = self._called(t, q, v) if function is None else function(t, q, v)

@@ -316,6 +316,46 @@ def test_an_update_without_a_state_is_shown(double, update, text):
         rd.simulate(double, Own(update), duration=0.003)
 
 
+@pytest.mark.parametrize("given", [None, (0.0,), 1.0, "sum"])
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_an_initial_state_that_is_no_mapping_is_shown(double, given, wrapped):
+    class Begun(Own):
+        def initial_state(self, sample):
+            return given
+
+    controller = Begun(lambda sample, state: (0.0 * sample.v, {"x": 0.0}))
+    controller = Sampled(controller, 0.002) if wrapped else controller
+    with pytest.raises(ShapeError, match=r"Begun\.initial_state returned .*a mapping"):
+        rd.simulate(double, controller, duration=0.003)
+
+
+def test_a_class_in_place_of_a_controller_is_refused(double):
+    with pytest.raises(
+        ShapeError, match=r"the class Own, expected one of its objects: Own\(\.\.\.\)"
+    ):
+        rd.simulate(double, Own, duration=0.003)
+
+
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_motions_begin_with_the_initial_state_though_an_update_writes_into_it(double, wrapped):
+    class Sum:
+        recorded = ("sum",)
+
+        def __init__(self):
+            self.begin = {"sum": np.zeros(2)}
+
+        def initial_state(self, sample):
+            return self.begin
+
+        def update(self, sample, state):
+            state["sum"] += 0.2 - sample.q
+            return state["sum"], state
+
+    controller = Sampled(Sum(), 0.001) if wrapped else Sum()
+    first, second = (rd.simulate(double, controller, duration=0.01).q for _ in range(2))
+    np.testing.assert_array_equal(first, second)
+
+
 def test_a_controller_with_one_of_two_functions_is_refused(double):
     class Half:
         def update(self, sample, state):
