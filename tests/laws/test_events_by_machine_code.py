@@ -343,6 +343,20 @@ def test_functions_of_arrays_are_those_of_each_sample(function):
     np.testing.assert_array_equal(found.q, expected.q)
 
 
+@pytest.mark.parametrize(
+    ("function", "times"),
+    [
+        (lambda t, q, v: np.log(t) + 2.0, [math.exp(-2.0)]),  # from minus infinity
+        (lambda t, q, v: -np.inf if t < 0.0305 else 1.0, [0.0305]),
+        (lambda t, q, v: 0.2 if t < 0.0005 else np.inf, []),
+    ],
+)
+def test_a_function_that_is_infinite_is_not_at_zero(function, times):
+    with np.errstate(divide="ignore"):
+        run = pendulum(events=[noted(function)], duration=0.2, step=1e-3)
+    assert [x.time for x in run.events] == pytest.approx(times, abs=1e-9)
+
+
 @pytest.mark.parametrize("at", [0.0, 0.001, 0.0995, 0.1, 0.25])
 def test_instants_are_hit(at):
     """On a step or not, and whatever machine code is about to do."""

@@ -161,7 +161,7 @@ class EventDetector:
             return True
         fresh = witness in self.happened or witness not in self._side
         scale = max(abs(end - start), self._last.get(witness, 0.0))
-        return fresh and abs(start) <= WITNESS_ZERO * scale
+        return fresh and abs(start) <= WITNESS_ZERO * scale < np.inf
 
     def _leaves(self, witness: WitnessFunction, side: int) -> bool:
         """Whether it happens where its function leaves zero to a side.
