@@ -22,8 +22,8 @@ from robodyn.tolerances import AT_LIMIT, STOP_FORCE
 
 __all__ = ["LONGEST_BLOCK", "SpeculativeSteps", "StopConditions"]
 
-#: Most steps of a block, and those of a block after an event or a doubt.
-LONGEST_BLOCK, SHORTEST_BLOCK = 2048, 4
+#: Most steps of a block, those of the first one of a mode, and those of one after a doubt.
+LONGEST_BLOCK, FIRST_BLOCK, SHORTEST_BLOCK = 2048, 64, 4
 
 #: A block has so many times the steps of the one before, while no event happens.
 GROWTH = 8
@@ -126,7 +126,7 @@ class SpeculativeSteps:
         self._detector, self._stops, self._acting = detector, stops, acting
         self.by_python = controller is not None and motion.controller is None
         self.interrupt: KeyboardInterrupt | None = None
-        self._block, self._not_before = SHORTEST_BLOCK, 0
+        self._block, self._not_before = min(FIRST_BLOCK, LONGEST_BLOCK), 0
         rows = (1 if self.by_python else LONGEST_BLOCK) + 1
         sizes = (motion.q.shape[1], *[motion.v.shape[1]] * 3)
         self.q, self.v, self.a, self.tau = arrays = [np.zeros((rows, n)) for n in sizes]
