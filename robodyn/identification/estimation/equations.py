@@ -17,12 +17,14 @@ from robodyn.model.speed_selection import speed_indices
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.robot import Robot
 
-__all__ = ["Equations", "equations", "random_regressors"]
+__all__ = ["CondensedEquations", "Equations", "equations", "random_regressors"]
 
 #: Length of steps to random closed postures [rad, m], and fractions of a step that are tried.
 REACH, PARTS = 1.5, (1.0, 0.5, 0.25, 0.1, 0.03)
 #: Number of different postures; further motions repeat them with other speeds.
 POSTURES = 24
+#: Rows of a matrix that are triangularised at once: they fit in the cache of a core.
+BLOCK = 2048
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +45,44 @@ class Equations:
     y: FloatArray
     names: tuple[str, ...]
     t: FloatArray
+
+    def condensed(self) -> CondensedEquations:
+        """What least squares need to know of the samples, by QR factorization."""
+        rows = range(len(self.names))
+        factors = [_triangular(np.column_stack([self.W[:, k], self.y[:, k]])) for k in rows]
+        R = np.stack(factors, axis=1)
+        return CondensedEquations(R[..., :-1], R[..., -1], self.names, len(self.t))
+
+
+@dataclass(frozen=True, eq=False)
+class CondensedEquations:
+    """Few equations with the same sum of squares ``|W p - y|^2`` of each speed as all samples.
+
+    They are the triangular factors of ``[W y]``, so they serve for all p and for all weights of
+    the speeds.
+
+    Attributes
+    ----------
+    W : ndarray, shape (k, u, parameters)
+    y : ndarray, shape (k, u) [N m, N]
+    names : tuple of str
+        Of the independent speeds.
+    samples : int
+        Number of samples that they stand for.
+    """
+
+    W: FloatArray
+    y: FloatArray
+    names: tuple[str, ...]
+    samples: int
+
+
+def _triangular(A: FloatArray) -> FloatArray:
+    """The factor R of ``A = Q R``, by blocks of rows one after another."""
+    R: FloatArray = A[:0]
+    for first in range(0, len(A), BLOCK):
+        R = np.asarray(np.linalg.qr(np.concatenate([R, A[first : first + BLOCK]]), mode="r"))
+    return R
 
 
 def equations(robot: Robot, data: Measurements) -> Equations:

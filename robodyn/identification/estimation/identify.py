@@ -15,7 +15,12 @@ from robodyn.errors import IdentificationError, SettingsError, ShapeError
 from robodyn.identification.bodies.consistent import Body, nearest_possible
 from robodyn.identification.bodies.pseudo_inertia import ball, thickened
 from robodyn.identification.data.measurements import Measurements, measured
-from robodyn.identification.estimation.equations import Equations, equations, random_regressors
+from robodyn.identification.estimation.equations import (
+    CondensedEquations,
+    Equations,
+    equations,
+    random_regressors,
+)
 from robodyn.identification.estimation.identified import Identified
 from robodyn.identification.estimation.least_squares import Fit, fit, hidden
 from robodyn.identification.estimation.selection import selected
@@ -25,7 +30,7 @@ from robodyn.robot import Robot
 from robodyn.simulation.trajectory.trajectory import Trajectory
 from robodyn.tolerances import VISIBLE_EFFECT, ZERO_COLUMN
 
-__all__ = ["estimated", "identify", "noise_of", "structure", "told"]
+__all__ = ["estimated", "identify", "noise_of", "of_all_parameters", "structure"]
 
 #: Default weight of the description relative to the data.
 PRIOR = 1e-3
@@ -114,13 +119,13 @@ def identify(
     described, scale = structure(robot, chosen, data.q[0])
     at = equations(robot, data)
     y = at.y - np.delete(at.W, chosen, axis=2) @ np.delete(robot.dynamic_parameters, chosen)
-    known = Equations(at.W[..., chosen], y, at.names, at.t)
+    known = Equations(at.W[..., chosen[described.columns]], y, at.names, at.t).condensed()
     base, found, unseen = estimated(
         known, described, scale, noise_of(noise, known), unexcited == "keep"
     )
     p0 = robot.dynamic_parameters[chosen]
     if consistent:
-        p = _consistent(robot, chosen, told(known, base), found, prior)
+        p = _consistent(robot, chosen, of_all_parameters(known, base), found, prior)
     else:
         p = p0 + _least_change(base, base.values - base.combination @ p0, scale)
     values = dict(zip(base.parameter_names, p.tolist(), strict=True))
@@ -152,18 +157,17 @@ def structure(
 
 
 def estimated(
-    at: Equations,
+    at: CondensedEquations,
     described: BaseParameters,
     scale: FloatArray,
     noise: FloatArray | None,
     keep: bool,
 ) -> tuple[BaseParameters, Fit, tuple[str, ...]]:
     """Estimates of the base parameters, and the ones that the data do not excite."""
-    columns = described.columns
-    W = at.W[..., columns]
-    if W.shape[0] * W.shape[1] < len(columns):
+    W, columns = at.W, described.columns
+    if at.samples * len(at.names) < len(columns):
         raise IdentificationError(
-            f"{W.shape[0]} samples of {W.shape[1]} forces are too few for {len(columns)} base "
+            f"{at.samples} samples of {len(at.names)} forces are too few for {len(columns)} base "
             "parameters",
             parameters=described.names,
         )
@@ -176,10 +180,10 @@ def estimated(
             parameters=unseen,
         )
     if not unseen:
-        found = fit(W, at.y, noise)
+        found = fit(W, at.y, noise, at.samples)
         values = found.values
     else:
-        left = fit(W @ V, at.y - W @ described.values, noise)
+        left = fit(W @ V, at.y - W @ described.values, noise, at.samples)
         values = described.values + V @ left.values
         covariance = V @ left.covariance @ V.T
         covariance[hides, hides] = np.inf
@@ -188,7 +192,7 @@ def estimated(
     return base, found, unseen
 
 
-def noise_of(noise: ArrayLike | None, at: Equations) -> FloatArray | None:
+def noise_of(noise: ArrayLike | None, at: CondensedEquations) -> FloatArray | None:
     """The given standard deviation of each row."""
     if noise is None:
         return None
@@ -205,12 +209,12 @@ def noise_of(noise: ArrayLike | None, at: Equations) -> FloatArray | None:
     return np.array(np.broadcast_to(given, (count,)))
 
 
-def told(at: Equations, base: BaseParameters) -> Equations:
-    """The equations in terms of the base parameters alone.
+def of_all_parameters(at: CondensedEquations, base: BaseParameters) -> CondensedEquations:
+    """The equations of base parameters as equations of all parameters.
 
-    Rounding errors in columns of parameters that no motion depends on are removed.
+    Columns of parameters that no motion depends on are zero, without rounding errors.
     """
-    return Equations(at.W[..., base.columns] @ base.combination, at.y, at.names, at.t)
+    return CondensedEquations(at.W @ base.combination, at.y, at.names, at.samples)
 
 
 def _least_change(base: BaseParameters, change: FloatArray, scale: FloatArray) -> FloatArray:
@@ -220,7 +224,7 @@ def _least_change(base: BaseParameters, change: FloatArray, scale: FloatArray) -
 
 
 def _consistent(
-    robot: Robot, chosen: NDArray[np.intp], at: Equations, found: Fit, prior: float
+    robot: Robot, chosen: NDArray[np.intp], at: CondensedEquations, found: Fit, prior: float
 ) -> FloatArray:
     """Physically consistent parameters of bodies, rotors and joints."""
     W = (at.W / found.noise[:, None]).reshape(-1, len(chosen))
@@ -237,7 +241,7 @@ def _consistent(
         start[own], left[own] = reference[which], False
         bodies.append(Body(own, which, reference))
     positive = np.flatnonzero(left)
-    told = np.linalg.norm(W[:, positive], axis=0)
-    one_noise = 1.0 / np.where(told > 0.0, told, 1.0)
+    size = np.linalg.norm(W[:, positive], axis=0)
+    one_noise = 1.0 / np.where(size > 0.0, size, 1.0)
     start[positive] = np.where(start[positive] > 0.0, start[positive], one_noise)
     return nearest_possible(W, y, bodies, positive, start, prior)

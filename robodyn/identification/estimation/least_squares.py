@@ -59,7 +59,7 @@ def hidden(W: FloatArray, scale: FloatArray) -> tuple[FloatArray, NDArray[np.boo
     return directions[seen].T / scale[:, None], unseen
 
 
-def fit(W: FloatArray, y: FloatArray, noise: FloatArray | None) -> Fit:
+def fit(W: FloatArray, y: FloatArray, noise: FloatArray | None, samples: int) -> Fit:
     """Estimate parameters by weighted least squares.
 
     Parameters
@@ -67,18 +67,20 @@ def fit(W: FloatArray, y: FloatArray, noise: FloatArray | None) -> Fit:
     W : ndarray, shape (n, u, r)
         Of full rank.
     y : ndarray, shape (n, u)
+    samples : int
+        Number of samples that the equations stand for, at least n.
     noise : ndarray, shape (u,), optional
         Standard deviation of each row. Default: that of what is left of the row, less what the
         parameters take up of it, found by repetition.
     """
     if noise is not None:
         return _weighted(W, y, noise)[0]
-    sigma = np.maximum(np.sqrt((y**2).mean(axis=0)), NO_FORCE)
+    sigma = np.maximum(np.sqrt((y**2).sum(axis=0) / samples), NO_FORCE)
     least = LEAST_NOISE * sigma
     found, used = _weighted(W, y, sigma)
     for _ in range(ROUNDS):
         left = y - W @ found.values
-        freedom = np.maximum(len(y) - used, 1.0)
+        freedom = np.maximum(samples - used, 1.0)
         new = np.maximum(np.sqrt((left**2).sum(axis=0) / freedom), least)
         change = np.abs(new - sigma).max() / new.max()
         sigma = new

@@ -17,8 +17,14 @@ from robodyn.identification.bodies.consistent import Body, nearest_possible
 from robodyn.identification.bodies.frames import body_of, in_body, inertia_in
 from robodyn.identification.bodies.pseudo_inertia import ball, thickened
 from robodyn.identification.data.measurements import Measurements, measured
-from robodyn.identification.estimation.equations import Equations, equations
-from robodyn.identification.estimation.identify import PRIOR, estimated, noise_of, structure, told
+from robodyn.identification.estimation.equations import CondensedEquations, Equations, equations
+from robodyn.identification.estimation.identify import (
+    PRIOR,
+    estimated,
+    noise_of,
+    of_all_parameters,
+    structure,
+)
 from robodyn.identification.estimation.least_squares import Fit
 from robodyn.results import BaseParameters
 from robodyn.robot import Robot
@@ -171,9 +177,11 @@ def identify_payload(
     chosen = np.arange(first, first + len(PARAMETERS))
     described, scale = structure(robot, chosen, data.q[0])
     at = equations(robot, data)
-    known = Equations(at.W[..., chosen], at.y - at.W @ robot.dynamic_parameters, at.names, at.t)
+    y = at.y - at.W @ robot.dynamic_parameters
+    W = at.W[..., chosen[described.columns]]
+    known = Equations(W, y, at.names, at.t).condensed()
     base, found, _ = estimated(known, described, scale, noise_of(noise, known), keep=False)
-    known = told(known, base)
+    known = of_all_parameters(known, base)
     if guess is None:
         reference = ball(1.0)
         for _ in range(2):  # from a ball of a far smaller mass the search ends beside the true one
@@ -185,7 +193,9 @@ def identify_payload(
     return Payload(robot, link, inertia_in(robot, p, link), base, found.covariance, found.noise)
 
 
-def _possible(at: Equations, found: Fit, reference: FloatArray, prior: float) -> FloatArray:
+def _possible(
+    at: CondensedEquations, found: Fit, reference: FloatArray, prior: float
+) -> FloatArray:
     """The nearest ten parameters of a physical body."""
     W = (at.W / found.noise[:, None]).reshape(-1, len(PARAMETERS))
     ten = np.arange(len(PARAMETERS))
