@@ -56,7 +56,8 @@ def test_a_cut_joint(linkage):
     robot, run = linkage
     (name,) = [n for n in robot.joints if robot.joints[n].cut]
     pin = run[name]
-    np.testing.assert_array_equal(pin.q, robot.joint_positions(run.q)[name])
+    # numpy 2.0 rounds an arc tangent by where its arrays stand in memory, on CPUs with AVX-512
+    np.testing.assert_allclose(pin.q, robot.joint_positions(run.q)[name], rtol=1e-15)
     np.testing.assert_array_equal(pin.v, robot.joint_velocities(run.q, run.v)[name])
     assert not pin.tau.any()
     # in a plane, angles of the links around the loop add up, and so do their accelerations
