@@ -21,11 +21,12 @@ from robodyn.simulation.loads.arguments import (
     on_ground,
     start_state,
     step_times,
+    with_stops,
     wrenches_on,
 )
 from robodyn.simulation.loads.driven_joints import PathOfTime
 from robodyn.simulation.loads.prescribed_loads import BaseAt, WrenchesAt
-from robodyn.simulation.motion.joint_stops import RigidStops, with_stops
+from robodyn.simulation.motion.joint_stops import RigidStops
 from robodyn.simulation.motion.mode import initial_mode
 from robodyn.simulation.motion.options import MotionOptions
 from robodyn.simulation.motion.progress import Progress, reporter
@@ -124,9 +125,8 @@ def simulate(
     stops : RigidStops or CompliantStops, optional
         What stands at the limits of joints. Default: nothing, joints pass their limits.
     ground : Ground or iterable of Ground, optional
-        Planes that resist points of links, beside those that the robot has. It is
-        ``robot.with_(ground=)``, made for this motion: make it once for many. Rigid ones are
-        events, see `robodyn.events.landings`.
+        Planes that resist points of links, beside those that the robot has, as those of
+        ``robot.with_(ground=)``. Rigid ones are events, see `robodyn.events.landings`.
 
     Warns
     -----
@@ -255,14 +255,16 @@ def _simulated(
 
     What is left in ``options`` is that of `MotionOptions` of the same name.
     """
-    robot, rigid_stops = with_stops(on_ground(robot, ground), stops)
+    robot = on_ground(robot, ground)
+    if isinstance(stops, CompliantStops):
+        robot, stops = with_stops(robot, stops), None
     q, v = start_state(robot, q0, v0, 1 + batch_axes)
     times = step_times(duration, step)
     path = base_path(base, times)
     mode = initial_mode(robot, controller, path, controlled, locked, times)
     own = MotionOptions(
         wrenches=wrenches_on(wrenches, q.shape[:-1]),
-        stops=rigid_stops,
+        stops=stops,
         until=float(times[-1]),
         batch=q.shape[:-1],
         **options,

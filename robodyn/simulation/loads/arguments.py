@@ -11,16 +11,22 @@ from numpy.typing import ArrayLike
 
 from robodyn.array_types import FloatArray
 from robodyn.arrays import by_name, finite, named, numbers
-from robodyn.errors import ShapeError
+from robodyn.errors import SettingsError, ShapeError
 from robodyn.force_elements.ground import Ground
+from robodyn.force_elements.joint_stop import CompliantStops
 from robodyn.motion.base_motion import BasePath
 from robodyn.motion.derivative_check import instants
 from robodyn.robot import Robot
 from robodyn.simulation.loads.driven_joints import CHECKED
 from robodyn.simulation.loads.prescribed_loads import BaseAt
+from robodyn.simulation.reuse.contents import contents
+from robodyn.simulation.reuse.kept import KeptWithRobot
 from robodyn.tolerances import QUATERNION_ROUNDING
 
-__all__ = ["base_path", "on_ground", "start_state", "step_times", "wrenches_on"]
+__all__ = ["base_path", "on_ground", "start_state", "step_times", "with_stops", "wrenches_on"]
+
+_on_ground: KeptWithRobot[Robot] = KeptWithRobot("on ground")
+_with_stops: KeptWithRobot[Robot] = KeptWithRobot("with stops")
 
 
 def base_path(base: BaseAt | None, times: FloatArray) -> BasePath | None:
@@ -41,9 +47,35 @@ def base_path(base: BaseAt | None, times: FloatArray) -> BasePath | None:
 
 
 def on_ground(robot: Robot, ground: Ground | Iterable[Ground]) -> Robot:
-    """The robot with planes beside those that it has."""
+    """The robot with planes beside those that it has: the same robot for the same planes."""
     planes = (ground,) if isinstance(ground, Ground) else named("ground", ground, "Grounds")
-    return robot.with_(ground=(*robot.ground, *planes)) if planes else robot
+    if not planes:
+        return robot
+    return _on_ground.get(
+        robot, contents(planes), lambda: robot.with_(ground=(*robot.ground, *planes))
+    )
+
+
+def with_stops(robot: Robot, stops: CompliantStops) -> Robot:
+    """The robot with compliant stops: the same robot for the same stops.
+
+    Raises
+    ------
+    SettingsError
+        If it has other coordinates then.
+    """
+
+    def made() -> Robot:
+        stopped = robot.with_(stops=stops)
+        places = [[(name, x.joints[name].q) for name in x.joint_names] for x in (robot, stopped)]
+        if places[0] != places[1]:
+            raise SettingsError(
+                f"{robot.name!r} has other coordinates where some of its joints have stops: give "
+                "the simulation robot.with_(stops=...), and states of that"
+            )
+        return stopped
+
+    return _with_stops.get(robot, contents(stops), made)
 
 
 def wrenches_on(

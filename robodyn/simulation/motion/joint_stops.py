@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -17,7 +16,6 @@ from robodyn.arguments import check_fields
 from robodyn.array_types import Array, FloatArray
 from robodyn.arrays import named_alone
 from robodyn.errors import SettingsError, ShapeError
-from robodyn.force_elements.joint_stop import CompliantStops
 from robodyn.impacts.complementarity import complementary, rebounds
 from robodyn.robot import Robot
 from robodyn.simulation.events.impulses import responses
@@ -34,7 +32,6 @@ __all__ = [
     "event_records",
     "joint_stops_of",
     "resolve_stops",
-    "with_stops",
 ]
 
 
@@ -104,31 +101,6 @@ class JointStop:
     def gap(self, q: FloatArray) -> float:
         """How far the joint is from the stop; negative beyond it [rad, m]."""
         return self.side * (float(q[self.coordinate]) - self.limit)
-
-
-def with_stops(robot: Robot, stops: Any) -> tuple[Robot, RigidStops | None]:
-    """A robot with compliant stops, or the rigid ones that a motion has to look for itself.
-
-    Raises
-    ------
-    ShapeError, SettingsError
-    """
-    if stops is None or isinstance(stops, RigidStops):
-        return robot, stops
-    if not isinstance(stops, CompliantStops):
-        raise ShapeError(
-            f"stops is {stops!r}, expected robodyn.RigidStops(...) or robodyn.CompliantStops(...)",
-            name="stops",
-            given=stops,
-        )
-    stopped = robot.with_(stops=stops)
-    places = [[(name, x.joints[name].q) for name in x.joint_names] for x in (robot, stopped)]
-    if places[0] != places[1]:
-        raise SettingsError(
-            f"{robot.name!r} has other coordinates where some of its joints have stops: give the "
-            "simulation robot.with_(stops=...), and states of that"
-        )
-    return stopped, None
 
 
 def joint_stops_of(robot: Robot, stops: RigidStops | None) -> tuple[JointStop, ...]:

@@ -1,0 +1,1 @@
+"""What motions of one robot have in common: it is computed once, and kept with the robot."""

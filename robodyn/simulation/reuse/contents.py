@@ -1,0 +1,140 @@
+"""What decides how an object behaves, as a key: objects with the same contents do the same.
+
+Code outside this library may read anything, such as a global variable or a file, and the contents
+of its objects are not known then. Unlike `robodyn.studies`, which compares with earlier processes,
+nothing is hashed: robots and functions of others stand for themselves.
+"""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Hashable
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import numpy as np
+
+from robodyn.codegen import Function
+from robodyn.robot import Robot
+
+__all__ = ["contents"]
+
+#: Numbers of all arrays of an object beyond which comparing them takes too long.
+MOST = 20_000
+
+#: Values that are compared as they are, and by ``repr``, which tells 0.0 from -0.0.
+PLAIN = (type(None), bool, int, str, bytes, type(...))
+FLOATING = (float, complex)
+
+#: Objects that never change.
+CONSTANT = (Robot, Function, type, types.CodeType, types.BuiltinFunctionType, np.ufunc)
+
+_CACHED = type(functools.cache(lambda: None))
+
+
+class _Unknown(Exception):
+    """It is not known what an object depends on."""
+
+
+def contents(value: Any) -> Hashable | None:
+    """All that decides how an object behaves; ``None`` where that is not known.
+
+    Functions that are not of this library count as themselves, unless they say that they are
+    ``symbolic``: whoever keeps what was made of them asks them anew for their values.
+    """
+    found = _Contents()
+    try:
+        found.add(value)
+    except _Unknown:
+        return None
+    return tuple(found.parts)
+
+
+class _Contents:
+    """The contents of an object, part by part."""
+
+    def __init__(self) -> None:
+        self.parts: list[Any] = []
+        self._left = MOST
+        self._seen: dict[int, tuple[int, Any]] = {}
+
+    def add(self, x: Any) -> None:
+        """Add a value, with its type and its length, so that no two values look alike.
+
+        Raises
+        ------
+        _Unknown
+        """
+        kind = type(x)
+        if kind in PLAIN:
+            self.parts += (kind, x)
+        elif kind in FLOATING:
+            self.parts += (kind, repr(x))
+        elif isinstance(x, CONSTANT):
+            self.parts.append(_Same(x))
+        elif id(x) in self._seen:
+            self.parts += ("again", self._seen[id(x)][0])
+        else:
+            self._seen[id(x)] = len(self._seen), x
+            self._add_parts(kind, x)
+
+    def _add_parts(self, kind: type, x: Any) -> None:
+        if kind is np.ndarray or issubclass(kind, np.generic):
+            self._add_array(x)
+        elif kind in (tuple, list):
+            self._add_all(kind, x)
+        elif kind in (dict, types.MappingProxyType):
+            self._add_all(kind, [part for item in x.items() for part in item])
+        elif kind is functools.partial:
+            self._add_all(kind, (x.func, x.args, x.keywords))
+        elif kind is _CACHED:
+            self._add_all(kind, (x.__wrapped__,))
+        elif kind is types.MethodType and _of_library(x.__func__):
+            self._add_all(kind, (x.__func__, x.__self__))
+        elif not _of_library(x if kind is types.FunctionType else kind):
+            self._add_foreign(x)
+        elif kind is types.FunctionType:
+            cells = [cell.cell_contents for cell in x.__closure__ or ()]
+            self._add_all(kind, (x.__code__, x.__defaults__, x.__kwdefaults__, *cells))
+        elif is_dataclass(kind):
+            self._add_all(kind, [getattr(x, field.name) for field in fields(kind)])
+        elif hasattr(x, "__dict__") and not any("__slots__" in vars(c) for c in kind.__mro__):
+            self._add_all(kind, [part for item in vars(x).items() for part in item])
+        else:
+            raise _Unknown
+
+    def _add_all(self, kind: type, parts: Any) -> None:
+        self.parts += (kind, len(parts))
+        for part in parts:
+            self.add(part)
+
+    def _add_array(self, x: Any) -> None:
+        array = np.asarray(x)
+        self._left -= array.size
+        if array.dtype.hasobject or self._left < 0:
+            raise _Unknown
+        self.parts += (type(x), array.dtype.str, array.shape, array.tobytes())
+
+    def _add_foreign(self, x: Any) -> None:
+        if not callable(x) or getattr(x, "symbolic", False):
+            raise _Unknown
+        self.parts.append(_Same(x))
+
+
+class _Same:
+    """An object that is equal to itself alone."""
+
+    def __init__(self, x: Any) -> None:
+        self._x = x
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self._x is other._x
+
+    def __hash__(self) -> int:
+        return id(self._x)
+
+
+def _of_library(x: Any) -> bool:
+    """Whether a function or a class is of this library."""
+    return str(getattr(x, "__module__", "")).startswith("robodyn.")

@@ -1,0 +1,54 @@
+"""Values that are computed once for a robot, which never changes, and live as long as it does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Generic, TypeVar
+
+from robodyn.codegen.llvm.target.once import making
+from robodyn.robot import Robot
+
+__all__ = ["KeptWithRobot"]
+
+Value = TypeVar("Value")
+
+
+class KeptWithRobot(Generic[Value]):
+    """Values of one sort by robot and key.
+
+    Parameters
+    ----------
+    name : str
+        Of this sort of values.
+    most : int
+        Values of a robot that are kept: the latest.
+    """
+
+    def __init__(self, name: str, most: int = 8) -> None:
+        self._name, self._most = f"kept {name}", most
+
+    def get(self, robot: Robot, key: Hashable, make: Callable[[], Value]) -> Value:
+        """The value of a robot and a key, made if there is none yet.
+
+        Parameters
+        ----------
+        robot : Robot
+        key : hashable
+            All that the value depends on besides the robot; ``None``: it is made each time.
+        make : callable
+            Called without arguments. ``None`` is not kept.
+        """
+        if key is None:
+            return make()
+        values: dict[Hashable, Value] = vars(robot).setdefault(self._name, {})
+        found = values.get(key)
+        if found is not None:
+            return found
+        made = make()
+        if made is None:
+            return made
+        with making():
+            made = values.setdefault(key, made)
+            while len(values) > self._most:
+                del values[next(iter(values))]
+        return made
