@@ -135,7 +135,7 @@ class SingularWarning(UserWarning):
 
 
 class ConvergenceWarning(UserWarning):
-    """A search did not converge; its result is the best that it had found."""
+    """A search did not converge, or a guess draws its result away from what data say."""
 
 
 class UrdfError(_LocatedError):

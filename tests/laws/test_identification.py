@@ -10,7 +10,13 @@ from scipy import stats
 
 import robodyn as rd
 from robodyn.controllers import ComputedTorque
-from robodyn.errors import IdentificationError, SettingsError, ShapeError, UnknownNameError
+from robodyn.errors import (
+    ConvergenceWarning,
+    IdentificationError,
+    SettingsError,
+    ShapeError,
+    UnknownNameError,
+)
 from robodyn.identification.bodies.pseudo_inertia import (
     ball,
     matrix,
@@ -667,6 +673,39 @@ def test_what_motions_do_not_tell_is_that_of_a_ball_of_the_mass_they_tell():
     )
     for name in ("mass", "ixx", "iyy", "izz", "ixz"):
         assert getattr(plain, name) == pytest.approx(getattr(ball, name), rel=1e-4, abs=1e-7)
+
+
+@pytest.mark.filterwarnings("error::robodyn.errors.ConvergenceWarning")
+def test_a_light_guess_does_not_change_what_motions_tell():
+    robot, (t, q, v, a), sack = carried_by_scara()
+    tau = robot.with_(payload={"flange": sack}).inverse_dynamics(q, v, a)
+    data = rd.Measurements(t, q, v, a, tau)
+    for mass in (1e-3, 0.1, 500.0):
+        guess = rd.Inertia.from_matrix(mass, np.zeros(3), 1e-3 * mass ** (5 / 3) * np.eye(3))
+        found = rd.identify_payload(robot, data, "flange", guess=guess).inertia
+        assert found.mass == pytest.approx(sack.mass, rel=1e-9)
+        np.testing.assert_allclose(found.origin.xyz[:2], sack.origin.xyz[:2], atol=1e-9)
+
+
+def test_a_guess_that_changes_what_motions_tell_is_warned_of():
+    """Torques of a bad sensor, and a guess of one gram whose inertia is nearly none."""
+    robot, (t, q, v, a), sack = carried_by_scara()
+    tau = robot.with_(payload={"flange": sack}).inverse_dynamics(q, v, a)
+    tau = tau + 0.1 * np.random.default_rng(0).normal(size=tau.shape)
+    data = rd.Measurements(t, q, v, a, tau)
+    guess = rd.Inertia.from_matrix(1e-3, np.zeros(3), 1e-8 * np.eye(3))
+    with pytest.warns(ConvergenceWarning, match="guess weighs 0.001 kg and draws"):
+        rd.identify_payload(robot, data, "flange", guess=guess)
+
+
+def carried_by_scara():
+    """A SCARA, a motion of its joints, and a body in its hand."""
+    t = np.arange(0.0, 4.0, 0.02)[:, None]
+    rate, size = np.array([2.0, 3.0, 4.0, 5.0]), np.array([1.0, 1.0, 0.05, 1.0])
+    q = size * np.sin(rate * t)
+    v, a = size * rate * np.cos(rate * t), -(rate**2) * q
+    sack = rd.Inertia.from_matrix(5.0, [0.1, 0.02, 0.0], 0.05 * np.eye(3))
+    return rd.load("scara"), (t[:, 0], q, v, a), sack
 
 
 # -- excitation -----------------------------------------------------------------------------------

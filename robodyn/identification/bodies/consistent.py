@@ -67,7 +67,7 @@ def nearest_possible(
     positive : ndarray of int
         Unknowns that are positive numbers.
     start : ndarray, shape (k,)
-        The reference, where the search begins.
+        Where the search begins; the reference of what is a positive number.
     prior : float
 
     Notes

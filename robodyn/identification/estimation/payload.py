@@ -10,9 +10,10 @@ from numpy.typing import ArrayLike
 from robodyn.arguments import checked_arguments
 from robodyn.array_types import FloatArray
 from robodyn.arrays import expect, number
+from robodyn.caller import warn
 from robodyn.description import Inertia
 from robodyn.equations.tree.regressor import PARAMETERS
-from robodyn.errors import SettingsError
+from robodyn.errors import ConvergenceWarning, SettingsError
 from robodyn.identification.bodies.consistent import Body, nearest_possible
 from robodyn.identification.bodies.frames import body_of, in_body, inertia_in
 from robodyn.identification.bodies.pseudo_inertia import ball, thickened
@@ -33,6 +34,8 @@ from robodyn.tolerances import DETERMINED_MASS
 
 __all__ = ["Payload", "identify_payload"]
 
+#: Half the sum of squared residuals, in units of the noise, by which a guess may make a fit worse.
+MISFIT = 10.0
 #: Index of the mass among the parameters of a body.
 MASS = PARAMETERS.index("m")
 
@@ -154,6 +157,11 @@ def identify_payload(
         With ``.parameters``, those that the data do not excite, or that no motor feels.
     UnknownNameError, SettingsError, ShapeError
 
+    Warns
+    -----
+    ConvergenceWarning
+        The guess is so far from the payload that it changes what the motion tells.
+
     Examples
     --------
     >>> import numpy as np
@@ -182,23 +190,38 @@ def identify_payload(
     known = Equations(W, y, at.names, at.t).condensed()
     base, found, _ = estimated(known, described, scale, noise_of(noise, known), keep=False)
     known = of_all_parameters(known, base)
-    if guess is None:
-        reference = ball(1.0)
-        for _ in range(2):  # from a ball of a far smaller mass the search ends beside the true one
-            reference = ball(float(_possible(known, found, reference, prior)[0]))
-    else:
+    p = ball(1.0)
+    for _ in range(3):  # from a ball of a far smaller mass the search ends beside the true one
+        p = _possible(known, found, ball(float(p[0])), ball(float(p[0])), prior)
+    if guess is not None:
         expect("guess", guess, Inertia)
-        reference = thickened(in_body(robot, guess, link))
-    p = _possible(known, found, reference, prior)
+        by_water, given = p, thickened(in_body(robot, guess, link))
+        most = _misfit(known, found, by_water) + MISFIT
+        for start in (given, by_water):  # what motions do not tell stays that of the start
+            p = _possible(known, found, given, start, prior)
+            if _misfit(known, found, p) <= most:
+                break
+        else:
+            message = (
+                f"guess weighs {guess.mass:.4g} kg and draws what the motion tells away from it: "
+                f"{p[0]:.6g} kg, but {by_water[0]:.6g} kg without the guess. Give a guess nearer "
+                f"to the payload, or a smaller prior (now {prior:g})"
+            )
+            warn(ConvergenceWarning(message))
     return Payload(robot, link, inertia_in(robot, p, link), base, found.covariance, found.noise)
 
 
 def _possible(
-    at: CondensedEquations, found: Fit, reference: FloatArray, prior: float
+    at: CondensedEquations, found: Fit, reference: FloatArray, start: FloatArray, prior: float
 ) -> FloatArray:
-    """The nearest ten parameters of a physical body."""
+    """The ten parameters of a physical body nearest to a reference, searched from ``start``."""
     W = (at.W / found.noise[:, None]).reshape(-1, len(PARAMETERS))
     ten = np.arange(len(PARAMETERS))
     nothing = np.zeros(0, np.intp)
     body = Body(ten, ten, reference)
-    return nearest_possible(W, (at.y / found.noise).ravel(), [body], nothing, reference, prior)
+    return nearest_possible(W, (at.y / found.noise).ravel(), [body], nothing, start, prior)
+
+
+def _misfit(at: CondensedEquations, found: Fit, p: FloatArray) -> float:
+    """Half the sum of squared residuals in units of the noise, as `nearest_possible` has it."""
+    return 0.5 * float((((at.W @ p - at.y) / found.noise) ** 2).sum())
