@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 import robodyn as rd
 from robodyn.array_types import FloatArray
@@ -20,7 +21,7 @@ from robodyn.simulation.trajectory.trajectory import Trajectory
 __all__ = ["details", "in_one_line", "tracking_error"]
 
 #: Largest number of events that are listed; further ones are only counted.
-TOLD = 20
+LISTED = 20
 
 
 def in_one_line(run: Trajectory, arguments: argparse.Namespace, elapsed: float) -> str:
@@ -42,16 +43,16 @@ def _energy(run: Trajectory, arguments: argparse.Namespace) -> str:
     """Change of energy, and the part that no work accounts for."""
     first, last = run.energy[0], run.energy[-1]
     gained = np.atleast_1d(last - first)
-    told = f"energy gained {_from_to(gained[np.isfinite(gained)])} J"
+    gain = f"energy gained {_from_to(gained[np.isfinite(gained)])} J"
     if arguments.every > 1 and arguments.controller != "none":
-        return f"{told} (no audit of it, as --every leaves out steps at which forces change)"
+        return f"{gain} (no audit of it, as --every leaves out steps at which forces change)"
     try:
         with warnings.catch_warnings():  # the line says how much is unexplained
             warnings.simplefilter("ignore", EnergyWarning)
             unexplained = run.audit.unexplained
     except SettingsError as error:
-        return f"{told} (no audit of it: {error})"
-    return f"{told}, {_largest(unexplained):.1e} J unexplained at most"
+        return f"{gain} (no audit of it: {error})"
+    return f"{gain}, {_largest(unexplained):.1e} J unexplained at most"
 
 
 def _from_to(x: FloatArray) -> str:
@@ -71,19 +72,35 @@ def details(run: Trajectory, control: Control, arguments: argparse.Namespace) ->
     """Lines about errors, torques, events and limits."""
     robot = run.robot
     assert robot is not None
+    units = _units(robot)
     if control.reference is not None:
-        error = _largest(tracking_error(run, control.reference))
-        yield f"  largest tracking error  {error:.3e} rad (m)"
+        error, motors = tracking_error(run, control.reference), control.reference.motors
+        yield f"  largest tracking error  {_by_unit(error, units[motors], '.3e')}"
     if control.controller is not None:
-        yield f"  largest torque          {_largest(run.tau):.4g} N m (N){_share(robot, run)}"
-    for event in run.events[:TOLD]:
-        of = f", motion {event.motion[0]}" if event.motion else ""
-        yield f"  at {event.time:<20.6g} {event.name}{of}"
-    if len(run.events) > TOLD:
-        yield f"  and {len(run.events) - TOLD} more events"
+        forces = np.where(units == "m", "N", "N m")
+        yield f"  largest torque          {_by_unit(run.tau, forces, '.4g')}{_share(robot, run)}"
+    for event in run.events[:LISTED]:
+        motion = f", motion {event.motion[0]}" if event.motion else ""
+        yield f"  at {event.time:<20.6g} {event.name}{motion}"
+    if len(run.events) > LISTED:
+        yield f"  and {len(run.events) - LISTED} more events"
     if arguments.limits != "ignore":
         for violation in run.limit_violations:
             yield f"  limit left              {violation}"
+
+
+def _units(robot: rd.Robot) -> NDArray[np.str_]:
+    """Units of the speeds times s, shape (nv,)."""
+    units = np.empty(robot.nv, "<U3")
+    for joint in robot.joints.values():
+        units[joint.v] = [joint.kind.unit(k) for k in range(joint.v.stop - joint.v.start)]
+    return units
+
+
+def _by_unit(x: FloatArray, units: NDArray[np.str_], digits: str) -> str:
+    """The largest magnitude in each unit, as text; units belong to the last axis of ``x``."""
+    each = dict.fromkeys(units.tolist())
+    return ", ".join(f"{_largest(x[..., units == unit]):{digits}} {unit}" for unit in each)
 
 
 def tracking_error(run: Trajectory, reference: MotorReference) -> FloatArray:

@@ -32,6 +32,17 @@ def sim(tmp_path, monkeypatch, capsys):
     return run
 
 
+@pytest.mark.parametrize(
+    ("name", "error", "torque"),
+    [("puma560", r"\S+ rad\n", r"\S+ N m;"), ("scara", r"\S+ rad, \S+ m\n", r"\S+ N m, \S+ N;")],
+)
+def test_the_summary_has_the_units_of_the_joints(name, error, torque, sim):
+    status, out, err = sim(name, *SHORT)
+    assert status == 0, err
+    assert re.search(f"tracking error +{error}", out)
+    assert re.search(f"largest torque +{torque}", out)
+
+
 def loaded(name, robot):
     return rd.Trajectory.load(name, robot)
 
