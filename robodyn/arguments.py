@@ -48,19 +48,24 @@ def checked_arguments(function: Decorated) -> Decorated:
     return _checked(function, None)
 
 
-def checked_methods(array: ArrayCheck) -> Callable[[DecoratedClass], DecoratedClass]:
+def checked_methods(
+    array: ArrayCheck, elsewhere: Mapping[str, str] | None = None
+) -> Callable[[DecoratedClass], DecoratedClass]:
     """Decorate a class so that its public methods check their arguments.
 
     Parameters
     ----------
     array : callable
         Checks an argument that is annotated as an array: (object, name, value).
+    elsewhere : mapping of str to str, optional
+        Names that no method has as an argument, and what to write instead: the `TypeError` of a
+        call with such a name says so.
     """
 
     def decorated(cls: DecoratedClass) -> DecoratedClass:
         for name, method in list(vars(cls).items()):
             if inspect.isfunction(method) and not name.startswith("_"):
-                setattr(cls, name, _checked(method, array))
+                setattr(cls, name, _checked(method, array, elsewhere))
         return cls
 
     return decorated
@@ -122,7 +127,9 @@ class _Wanted:
             self.check(name, given)
 
 
-def _checked(function: Decorated, array: ArrayCheck | None) -> Decorated:
+def _checked(
+    function: Decorated, array: ArrayCheck | None, elsewhere: Mapping[str, str] | None = None
+) -> Decorated:
     parameters = [
         p
         for p in inspect.signature(function).parameters.values()
@@ -131,6 +138,9 @@ def _checked(function: Decorated, array: ArrayCheck | None) -> Decorated:
     positional = [p for p in parameters if p.kind is not p.KEYWORD_ONLY]
     known: dict[str, _Wanted] | None = None
     in_order: list[tuple[str, _Wanted | None]] = []
+    instead = dict(elsewhere or {})
+    for p in parameters:
+        instead.pop(p.name, None)
 
     @functools.wraps(function)
     def checked(*args: Any, **kwargs: Any) -> Any:
@@ -144,6 +154,8 @@ def _checked(function: Decorated, array: ArrayCheck | None) -> Decorated:
         for name, given in kwargs.items():
             if name in known and given is not known[name].default:
                 known[name].refuse(name, given, array, args[0] if args else None)
+            elif name in instead:
+                raise TypeError(f"{function.__qualname__}() takes no {name!r}: {instead[name]}")
         return function(*args, **kwargs)
 
     return checked  # type: ignore[return-value]

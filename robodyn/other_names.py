@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-__all__ = ["robot_attribute"]
+__all__ = ["ELSEWHERE", "robot_attribute"]
+
+#: Arguments that no method of a robot has, and what to write instead.
+ELSEWHERE = {
+    "t": "robot.at(t) is the robot at a time, and has the same methods",
+}
 
 #: What a robot has, and other names of it: in lower case, without ``get``, ``compute`` and ``_``.
 _NAMES = {

@@ -53,7 +53,7 @@ from robodyn.model.settings import Settings
 from robodyn.model.speed_selection import ByJoint, assign_roles
 from robodyn.model.states import refuse_wrong_array
 from robodyn.motion.base_motion import BaseMotion
-from robodyn.other_names import robot_attribute
+from robodyn.other_names import ELSEWHERE, robot_attribute
 from robodyn.parts.joint_loads import JointForces
 from robodyn.parts.joint_positions import TreeJointPositions
 from robodyn.results import (
@@ -102,7 +102,7 @@ def _refuse_array(robot: Robot, name: str, given: Any) -> None:
     refuse_wrong_array(robot._model, name, given)
 
 
-@checked_methods(array=_refuse_array)
+@checked_methods(array=_refuse_array, elsewhere=ELSEWHERE)
 class Robot:
     """A mechanism ready to compute with; made by `robodyn.load`, never changed.
 

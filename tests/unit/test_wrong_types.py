@@ -297,3 +297,12 @@ def test_a_robot_is_modelled_once(monkeypatch, name, nv):
         )
     assert rd.load(name).nv == nv
     assert len(made) == 1
+
+
+def test_a_time_given_to_a_method():
+    robot, x = rd.load("double_pendulum"), np.zeros(2)
+    with pytest.raises(TypeError, match=r"forward_dynamics\(\) takes no 't': robot.at\(t\) is"):
+        robot.forward_dynamics(x, x, x, t=1.0)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'tt'"):
+        robot.forward_dynamics(x, x, x, tt=1.0)
+    assert robot.at(t=1.0) is robot
