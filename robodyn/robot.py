@@ -514,6 +514,10 @@ class Robot:
     def neutral(self) -> Array:
         """Zero position, or the closed posture nearest to it, shape (nq,) [rad, m].
 
+        A tree is at zero whether or not the limits of its joints include zero, as in Pinocchio;
+        ``numpy.clip(robot.neutral(), robot.lower_limits, robot.upper_limits)`` is within them. The
+        closed posture of a linkage is searched within the limits.
+
         Where that posture is singular it is a regular one beside it, and a `SingularWarning` says
         so once; with ``near`` of `robodyn.load` it is the one that was asked for all the same.
 
