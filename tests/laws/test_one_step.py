@@ -1,13 +1,16 @@
-"""A step is one text: with numbers, as machine code, with derivatives and symbols it is the same.
+"""A step is that of the textbook: with numbers, as machine code, with derivatives and symbols.
 
-Machine code is the step by numbers to the last bit. Derivatives come with values of their own code,
-and symbols are inlined into one program, so that these agree to rounding.
+What it has to be is computed anew by `support.textbook_steps`, as all ways share the text of a
+step. Machine code is the step by numbers to the last bit. Derivatives come with values of their own
+code, and symbols are inlined into one program, so that these agree to rounding.
 """
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+from support.random_mechanisms import random_mechanism
+from support.textbook_steps import TextbookStep
 
 import robodyn as rd
 from robodyn.simulation.integrators import EXPLICIT
@@ -40,6 +43,17 @@ def clock():
     return rd.load("five_bar", constraints=[law])
 
 
+def cam():
+    """A joint that is a map of its coordinate and of time."""
+
+    def pose(q, t):
+        c, s = rd.cos(0.7 * q[0] + t * t), rd.sin(0.7 * q[0] + t * t)
+        return [[c, -s, 0, 0.4 * rd.cos(q[0] + t)], [s, c, 0, 0], [0, 0, 1, 0.1 * t], [0, 0, 0, 1]]
+
+    mechanism = random_mechanism(np.random.default_rng(1), ["revolute"] * 3, damping=0.2)
+    return rd.load(mechanism, joint_maps={"joint1": rd.JointMap(1, pose)})
+
+
 #: Robot, its base, and what acts on it.
 CASES = {
     "arm": ("double_pendulum", "fixed", {}),
@@ -57,6 +71,13 @@ CASES = {
     "several loops": ("stephenson", "fixed", {}),
     "constraint of speeds": ("steering", "fixed", {}),
     "constraint of time": (clock, None, {}),
+    "joint of time": (cam, None, {}),
+    "gains": ("four_bar", "fixed", {"stabilization": (40.0, 30.0)}),
+    "gains of a driven linkage": (
+        "five_bar",
+        "fixed",
+        {"controlled": {"left_drive": swing}, "stabilization": (30.0, 20.0)},
+    ),
 }
 
 
@@ -66,7 +87,8 @@ def given(case):
     robot = name() if callable(name) else rd.load(name, base=base)
     times = np.array([0.0, H])
     driven = driven_joints(robot, acting.get("controlled"), acting.get("locked", ()), times)
-    loads = loads_on(robot, driven, base_path(acting.get("base"), times), acting.get("wrenches"))
+    path = base_path(acting.get("base"), times)
+    loads = loads_on(robot, driven, path, acting.get("wrenches"), acting.get("stabilization"))
     rng = np.random.default_rng(1)
     q, v = robot.at(0.0).neutral(), rng.uniform(-1.0, 1.0, robot.nv)
     if robot.nc:
@@ -75,6 +97,16 @@ def given(case):
     tau = rng.normal(size=robot.nv)
     tau[list(driven.speeds)] = 0.0
     return loads, q, v, tau
+
+
+def by_the_textbook(case, robot, integrator, q, v, tau):
+    acting = CASES[case][2]
+    paths = dict(acting.get("controlled", {}))
+    paths |= {name: lambda t: (None, 0.0, 0.0) for name in acting.get("locked", ())}
+    textbook = TextbookStep(
+        robot, paths, acting.get("base"), acting.get("wrenches"), acting.get("stabilization")
+    )
+    return textbook(integrator, 0.0, q, v, tau, H)
 
 
 def by_machine_code(loads, integrator, q, v, tau):
@@ -122,7 +154,7 @@ BY = {
 
 
 @pytest.mark.parametrize(("case", "integrator"), sorted(BY))
-def test_a_step_is_the_same_by_all_operations(case, integrator, monkeypatch):
+def test_a_step_is_that_of_the_textbook_by_all_operations(case, integrator, monkeypatch):
     loads, q, v, tau = given(case)
     corrected = []
     where_open = NumericOperations.where_open
@@ -130,11 +162,16 @@ def test_a_step_is_the_same_by_all_operations(case, integrator, monkeypatch):
         NumericOperations, "where_open", lambda *x: corrected.append(1) or where_open(*x)
     )
     expected = Stepper(loads, integrator).step(0.0, q, v, tau, H)
-    if loads.robot.nc and "constraint" not in case:
+    if loads.robot.nc and not {"constraint", "gains"} & {*case.split()}:
         assert corrected, "loops are to drift apart here"
     assert np.abs(expected[0] - q).max() > 1e-4
+    textbook = by_the_textbook(case, loads.robot, integrator, q, v, tau)
+    for x, y in zip(textbook, expected, strict=True):
+        np.testing.assert_allclose(x, y, rtol=0.0, atol=1e-11 * (1.0 + np.abs(y).max()))
     for x, y in zip(by_machine_code(loads, integrator, q, v, tau), expected, strict=True):
         np.testing.assert_array_equal(x, y)
+    if loads.gains is not None:  # neither derivatives nor symbols are offered with them
+        return
     named = {name: [*CASES[case][2].get(name, ())] for name in ("controlled", "locked")}
     for found in (
         with_derivatives(loads, integrator, q, v, tau),

@@ -1,7 +1,8 @@
 """Steps in machine code against the same steps called from Python, and many motions against one.
 
 Whatever path is taken the numbers are the same, to the last bit: with and without machine code,
-alone and among others, on one thread and on two.
+alone and among others, on one thread and on two. All of them share one text of a step, so that
+some motions are compared with steps of the textbook, too; `test_one_step.py` does so for more.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 from support.random_mechanisms import random_mechanism
+from support.textbook_steps import TextbookStep
 
 import robodyn as rd
 from robodyn import controllers
@@ -105,6 +107,17 @@ def alone_and_among_others(robot, n=3, **options):
     return one
 
 
+def as_in_the_textbook(robot, run, integrator="rk4", stabilization=None, **acting):
+    """Each sample follows from the one before by a step of the textbook."""
+    paths = dict(acting.get("controlled", {}))
+    paths |= {name: lambda t: (None, 0.0, 0.0) for name in acting.get("locked", ())}
+    step = TextbookStep(robot, paths, acting.get("base"), acting.get("wrenches"), stabilization)
+    for k, t in enumerate(run.t[:-1]):
+        found = step(integrator, t, run.q[k], run.v[k], run.tau[k], run.t[k + 1] - t)
+        for x, y in zip(found, (run.q[k + 1], run.v[k + 1]), strict=True):
+            np.testing.assert_allclose(x, y, rtol=0.0, atol=1e-10 * (1.0 + np.abs(y).max()))
+
+
 # -- robots and their bases -----------------------------------------------------------------------
 
 
@@ -155,9 +168,8 @@ def test_random_mechanisms(seed):
     link = f"link{rng.integers(4)}"
     options = {"base": carrier} if base == "moving" else {}
     integrator = str(rng.choice(list(EXPLICIT)))
-    alone_and_among_others(
-        robot, integrator=integrator, wrenches={link: rng.normal(size=6)}, **options
-    )
+    options |= {"integrator": integrator, "wrenches": {link: rng.normal(size=6)}}
+    as_in_the_textbook(robot, alone_and_among_others(robot, **options), **options)
 
 
 # -- integrators and instants ---------------------------------------------------------------------
@@ -225,7 +237,10 @@ def chain():
 @pytest.mark.parametrize("paths", PATHS)
 def test_driven_and_locked_joints(chain, paths):
     controlled, locked = PATHS[paths]
-    run = alone_and_among_others(chain, base=carrier, controlled=controlled, locked=locked)
+    options = {"base": carrier, "controlled": controlled, "locked": locked}
+    run = alone_and_among_others(chain, **options)
+    if paths != "a speed without a coordinate":
+        as_in_the_textbook(chain, run, **options)
     for name, path in controlled.items():
         if not name.endswith("]"):
             own = run.q[:, chain.joints[name].q]
@@ -244,7 +259,7 @@ def test_driven_joints_of_linkages(how):
             "stabilization": (30.0, 20.0),
         },
     }[how]
-    alone_and_among_others(robot, **options)
+    as_in_the_textbook(robot, alone_and_among_others(robot, **options), **options)
 
 
 @pytest.mark.parametrize("name", ["five_bar", "steering", "caster_table"])
@@ -306,7 +321,8 @@ def rheonomic(kind):
 @pytest.mark.parametrize("integrator", ["rk4", "heun", "euler"])
 @pytest.mark.parametrize("kind", ["map", "constraint"])
 def test_robots_that_depend_on_time(kind, integrator, gains):
-    alone_and_among_others(rheonomic(kind), integrator=integrator, stabilization=gains)
+    robot, options = rheonomic(kind), {"integrator": integrator, "stabilization": gains}
+    as_in_the_textbook(robot, alone_and_among_others(robot, **options), **options)
 
 
 @pytest.mark.parametrize("rows", [2, 3, 16, 2048])
