@@ -11,9 +11,10 @@ import numpy as np
 from robodyn.array_types import Array, FloatArray
 from robodyn.codegen.function import Function
 from robodyn.codegen.llvm.batches import threads
-from robodyn.codegen.llvm.builder.code import Code, load_program
-from robodyn.codegen.llvm.builder.rows import Buffer
-from robodyn.codegen.llvm.builder.values import Number
+from robodyn.codegen.llvm.builder.code import Code
+from robodyn.codegen.llvm.builder.load_program import load_program
+from robodyn.codegen.llvm.builder.rows import call_rows
+from robodyn.codegen.llvm.builder.words import Words
 from robodyn.codegen.llvm.target.once import Memo
 
 __all__ = ["Iteration"]
@@ -25,6 +26,9 @@ _RUN = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, c
 
 #: Where x, the other inputs and the measure of one row are; words, and their address.
 _Room = tuple[FloatArray, list[FloatArray], FloatArray, Array, int]
+
+#: Words of an iteration; the address of each other input, and its numbers from row to row, follow.
+_WORDS = ("steps", "size", "function", "x", "new", "measure")
 
 _programs: Memo[Any] = Memo()
 
@@ -129,26 +133,26 @@ def _program(others: int, error: float, length: float) -> str:
     """Text of ``run(begin, end, words, unused)``."""
     code = Code("@run(i64 %begin, i64 %end, ptr %words, ptr %unused)")
 
-    def word(k: int, kind: str = "i64") -> Number:
-        at = code.put(f"getelementptr i64, ptr %words, i64 {k}", "").name
-        return code.put(f"load {kind}, ptr {at}", kind)
-
-    steps, size, function = word(0), word(1), word(2, "ptr").name
-    arrays = [Buffer(code, word(k, "ptr").name) for k in (3, 4, 5)]
-    inputs = [(Buffer(code, word(6 + 2 * k, "ptr").name), word(7 + 2 * k)) for k in range(others)]
-    begin, end = (Number(code, f"%{x}", "i64") for x in ("begin", "end"))
+    given = [(f"other{k}", f"width{k}") for k in range(others)]
+    words = Words(code, "%words", [*_WORDS, *(name for pair in given for name in pair)])
+    steps, size = words.number("steps"), words.number("size")
+    function = words.pointer("function")
+    arrays = [words.array(name) for name in ("x", "new", "measure")]
+    inputs = [(words.array(name), words.number(width)) for name, width in given]
+    begin, end = code.argument("begin", "i64"), code.argument("end", "i64")
     for b in code.each((end - begin + (BLOCK - 1)) / BLOCK):
         first = begin + b * BLOCK
         count = code.choose(end - first < BLOCK, end - first, code.integer(BLOCK))
         x, new, measure = (
             array.part(first * width) for array, width in zip(arrays, (size, size, 2), strict=True)
         )
-        given = [(x, size), *((array.part(first * w), w) for array, w in inputs)]
-        given += [(new, size), (measure, code.integer(2))]
+        taken = [(x, size), *((array.part(first * w), w) for array, w in inputs)]
+        taken += [(new, size), (measure, code.integer(2))]
         going = code.variable(1)
         for k in code.each(steps):
             with code.when(going.value.equals(1)):
-                _call(code, function, count, given)
+                pairs = [(array.pointer, width) for array, width in taken]
+                call_rows(code, function, count, pairs)
                 going.value = 0
                 for r in code.each(count):
                     open_, long_ = measure.get(r * 2) > error, measure.get(r * 2 + 1) > length
@@ -157,15 +161,3 @@ def _program(others: int, error: float, length: float) -> str:
                         for j in code.each(size):
                             x.put(r * size + j, new.get(r * size + j))
     return code.ir()
-
-
-def _call(code: Code, function: str, count: Number, given: list[tuple[Buffer, Number]]) -> None:
-    """Call a function of rows: address of each input and output, and from row to row."""
-    n = len(given)
-    pointers, strides = (code.slot(f"[{n} x {kind}]") for kind in ("ptr", "i64"))
-    for k, (array, width) in enumerate(given):
-        at = code.put(f"getelementptr ptr, ptr {pointers}, i64 {k}", "").name
-        code.do(f"store ptr {array.pointer}, ptr {at}")
-        at = code.put(f"getelementptr i64, ptr {strides}, i64 {k}", "").name
-        code.do(f"store i64 {width.name}, ptr {at}")
-    code.do(f"call void {function}(i64 0, i64 {count.name}, ptr {pointers}, ptr {strides})")

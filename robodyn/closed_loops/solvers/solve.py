@@ -21,7 +21,7 @@ from robodyn.closed_loops.solvers.methods.system import (
     SINGULAR,
     workspace_size,
 )
-from robodyn.codegen.llvm.builder.code import load_program
+from robodyn.codegen.llvm.builder.load_program import load_program
 from robodyn.codegen.llvm.target.once import making
 from robodyn.errors import ShapeError, SingularError, UnknownNameError
 from robodyn.tolerances import CONSTRAINT_RANK

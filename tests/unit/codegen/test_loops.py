@@ -7,8 +7,10 @@ import ctypes
 import numpy as np
 import pytest
 
-from robodyn.codegen.llvm.builder import code as loops
-from robodyn.codegen.llvm.builder.code import INFO, Code, Indices, Matrix, load_program
+from robodyn.codegen.llvm.builder import load_program as loading
+from robodyn.codegen.llvm.builder.code import Code
+from robodyn.codegen.llvm.builder.load_program import load_program
+from robodyn.codegen.llvm.builder.matrices import INFO, Indices, Matrix, call_routine
 from robodyn.codegen.llvm.target import lapack
 
 CALL = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
@@ -51,14 +53,14 @@ def test_a_call_with_too_few_arguments_is_refused():
     code, A, n = program()
     for wrong in ((), ("N", "T", n, n, n, 2.0, A, A, 0.5)):
         with pytest.raises(TypeError, match="dgemm takes 13 arguments"):
-            code.call("dgemm", *wrong)
+            call_routine(code, "dgemm", *wrong)
 
 
 def test_lapack_is_called_with_numbers_by_reference():
     code, A, n = program()
-    info = code.call("dpotrf", "L", n, A, INFO)
+    info = call_routine(code, "dpotrf", "L", n, A, INFO)
     B, last = A.part(0, n), A.part(0, n + n)
-    code.call("dgemm", "N", "T", n, n, n, 2.0, A, A, 0.5, B)
+    call_routine(code, "dgemm", "N", "T", n, n, n, 2.0, A, A, 0.5, B)
     last.put(code.choose(info.equals(0), A.get(0, 0), -1.0), 0)
     S = np.array([[4.0, 0.0], [2.0, 5.0]])
     x = np.asfortranarray(np.c_[S, np.ones((2, 3))])
@@ -77,7 +79,7 @@ def test_code_is_compiled_once_and_found_again(tmp_path, monkeypatch):
     A.put(A.get(0) + 1.0, 0)
     x = np.zeros(1)
     run(code, x, np.array([1]))
-    monkeypatch.setattr(loops, "object_code", None)
+    monkeypatch.setattr(loading, "object_code", None)
     run(code, x, np.array([1]))
     assert x[0] == 2.0
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from robodyn.closed_loops.solvers.methods.system import SINGULAR, SOLVED, System, copy, product
-from robodyn.codegen.llvm.builder.code import INFO, Matrix
+from robodyn.codegen.llvm.builder.matrices import INFO, Matrix, call_routine
 from robodyn.codegen.llvm.builder.values import Number
 from robodyn.tolerances import MASS_MATRIX_ZERO
 
@@ -24,7 +24,7 @@ def kkt(system: System) -> Number:
             D.put(s.Yt.get(i, j), n + j, i)
         for i in code.each(rank):
             D.put(0.0, n + i, n + j)
-    info = code.call("dsytrf", "L", size, D, s.order, s.work, s.work_size, INFO)
+    info = call_routine(code, "dsytrf", "L", size, D, s.order, s.work, s.work_size, INFO)
     assert info is not None
     _clear(s.a, n)
     _clear(s.mu, rank)
@@ -34,7 +34,7 @@ def kkt(system: System) -> Number:
         product(s.Yt, s.mu, x, (n, rank, 1), keep=1.0)
         copy(s.right, x.part(n), rank)
         product(s.Yt, s.a, x.part(n), (rank, n, 1), "TN", factor=-1.0, keep=-1.0)
-        code.call("dsytrs", "L", size, 1, D, s.order, x, INFO)
+        call_routine(code, "dsytrs", "L", size, 1, D, s.order, x, INFO)
         for i in code.each(n):
             s.a.put(s.a.get(i) + x.get(i), i)
         for j in code.each(rank):

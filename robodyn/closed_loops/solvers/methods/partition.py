@@ -10,7 +10,7 @@ from robodyn.closed_loops.solvers.methods.system import (
     motions_apart,
     solve_triangular,
 )
-from robodyn.codegen.llvm.builder.code import INFO
+from robodyn.codegen.llvm.builder.matrices import INFO, call_routine
 from robodyn.codegen.llvm.builder.values import Number
 
 __all__ = ["partition"]
@@ -29,9 +29,9 @@ def partition(system: System) -> Number:
         s.order.put(0, i)  # any column may come first
         for j in code.each(rank):
             R_v.put(s.Yt.get(i, j), j, i)
-    code.call("dgeqp3", rank, n, R_v, s.order, s.tau, s.work, s.work_size, INFO)
+    call_routine(code, "dgeqp3", rank, n, R_v, s.order, s.tau, s.work, s.work_size, INFO)
     copy(s.right, Q_right, rank)
-    code.call("dorm2r", "L", "T", rank, 1, rank, R_v, s.tau, Q_right, s.work, INFO)
+    call_routine(code, "dorm2r", "L", "T", rank, 1, rank, R_v, s.tau, Q_right, s.work, INFO)
     solve_triangular(R_v, "UN", Q_right, rank)
     solve_triangular(R_v, "UN", R_u, rank, left)
     for i in code.each(n):

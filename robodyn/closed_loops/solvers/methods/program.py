@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from robodyn.closed_loops.solvers.methods import reduction
 from robodyn.closed_loops.solvers.methods.kkt import kkt
 from robodyn.closed_loops.solvers.methods.nullspace import nullspace
@@ -16,8 +14,10 @@ from robodyn.closed_loops.solvers.methods.system import (
     System,
     Workspace,
 )
-from robodyn.codegen.llvm.builder.code import Code, Indices, Matrix
+from robodyn.codegen.llvm.builder.code import Code
+from robodyn.codegen.llvm.builder.matrices import Indices, Matrix
 from robodyn.codegen.llvm.builder.values import Number
+from robodyn.codegen.llvm.builder.words import Words
 
 __all__ = ["METHODS", "WORDS", "solve_ir"]
 
@@ -34,42 +34,31 @@ WORDS = (
 )  # fmt: skip
 
 
-class _Words(NamedTuple):
-    """The table."""
-
-    code: Code
-
-    def number(self, name: str) -> Number:
-        return Indices(self.code, "%words", "i64").get(WORDS.index(name))
-
-    def pointer(self, name: str) -> str:
-        at = self.code.put(f"getelementptr ptr, ptr %words, i64 {WORDS.index(name)}", "")
-        return self.code.put(f"load ptr, ptr {at.name}", "").name
-
-    def row(self, name: str, row: Number, step: Number, ld: Number) -> Matrix:
-        """The array of a row of the batch."""
-        whole = Matrix(self.code, self.pointer(name), 1)
-        return Matrix(self.code, whole.part(row * step).pointer, ld)
+def _row_of(words: Words, name: str, row: Number, step: Number, ld: Number) -> Matrix:
+    """The array of a row of the batch."""
+    array = words.array(name)
+    return Matrix(array.code, array.at(row * step), ld)
 
 
 def solve_ir() -> str:
     """IR of ``solve(words, tolerance)``, which solves all rows of a batch."""
     code = Code("@solve(ptr %words, double %tolerance)")
-    words = _Words(code)
+    words = Words(code, "%words", WORDS)
     nv, nc, free = (
         words.number("nv"),
         words.number("nc"),
-        Indices(code, words.pointer("free"), "i64"),
+        words.indices("free"),
     )
     room = nv + nc
     ld = code.choose(room > 0, room, 1)
     w = Workspace.at(code, words.pointer("workspace"), ld)
-    results = [Indices(code, words.pointer(name), "i64") for name in ("status", "rank")]
+    results = [words.indices(name) for name in ("status", "rank")]
     for row in code.each(words.number("batch")):
         M, x, K, k = (
-            words.row(name, row, words.number(f"{name}_step"), nv) for name in ("M", "x", "K", "k")
+            _row_of(words, name, row, words.number(f"{name}_step"), nv)
+            for name in ("M", "x", "K", "k")
         )
-        a, lam = words.row("a", row, nv, nv), words.row("multipliers", row, nc, nc)
+        a, lam = _row_of(words, "a", row, nv, nv), _row_of(words, "multipliers", row, nc, nc)
         finite = _finite(M, nv * nv) & _finite(x, nv) & _finite(K, nc * nv) & _finite(k, nc)
         status, rank, residual = code.variable(NOT_FINITE), code.variable(0), code.variable(0.0)
         with code.when(finite):
@@ -88,7 +77,7 @@ def solve_ir() -> str:
                 reduction.multipliers(lam, w, nc, s.rank)
         for array, value in zip(results, (status.value, rank.value), strict=True):
             array.put(value, row)
-        words.row("residual", row, code.integer(1), nv).put(residual.value, 0)
+        _row_of(words, "residual", row, code.integer(1), nv).put(residual.value, 0)
     return code.ir()
 
 
@@ -100,7 +89,7 @@ def _finite(x: Matrix, count: Number) -> Number:
 
 
 def _reduced(
-    code: Code, words: _Words, given: tuple[Matrix, ...], free: Indices, w: Workspace
+    code: Code, words: Words, given: tuple[Matrix, ...], free: Indices, w: Workspace
 ) -> System:
     """The scaled system with orthonormal constraints."""
     M, x, K, k = given
@@ -109,7 +98,7 @@ def _reduced(
     reduction.scale_speeds(M, nv, w)
     reduction.scale_constraints(K, nc, nv, w)
     reduction.gather(M, x, k, free, n, nc, nv, w)
-    rank = reduction.revealed_rank(w, n, nc, Number(code, "%tolerance", "double"), work_size)
+    rank = reduction.revealed_rank(w, n, nc, code.argument("tolerance", "double"), work_size)
     reduction.orthonormal(w, n, rank, work_size)
     reduction.right_sides(w, nc, rank, work_size)
     return System(

@@ -10,7 +10,7 @@ multipliers, which are those of least 2-norm.
 from __future__ import annotations
 
 from robodyn.closed_loops.solvers.methods.system import Workspace, copy, solve_triangular
-from robodyn.codegen.llvm.builder.code import INFO, Indices, Matrix
+from robodyn.codegen.llvm.builder.matrices import INFO, Indices, Matrix, call_routine
 from robodyn.codegen.llvm.builder.values import Number
 from robodyn.tolerances import ZERO_ROW
 
@@ -107,7 +107,7 @@ def revealed_rank(
     code, R = w.K_QR.code, w.K_QR
     for j in code.each(nc):
         w.K_order.put(0, j)  # any may come first
-    code.call("dgeqp3", n, nc, R, w.K_order, w.K_tau, w.work, work_size, INFO)
+    call_routine(code, "dgeqp3", n, nc, R, w.K_order, w.K_tau, w.work, work_size, INFO)
     most = code.choose(n < nc, n, nc)
     rank = code.variable(0)
     with code.when(most > 0):
@@ -121,7 +121,7 @@ def revealed_rank(
 def orthonormal(w: Workspace, n: Number, rank: Number, work_size: Number) -> None:
     """``Q = [Y^T Z]`` from the reflections."""
     copy(w.K_QR, w.Q, n, rank)
-    w.Q.code.call("dorgqr", n, n, rank, w.Q, w.K_tau, w.work, work_size, INFO)
+    call_routine(w.Q.code, "dorgqr", n, n, rank, w.Q, w.K_tau, w.work, work_size, INFO)
 
 
 def right_sides(w: Workspace, nc: Number, rank: Number, work_size: Number) -> None:
@@ -141,7 +141,7 @@ def right_sides(w: Workspace, nc: Number, rank: Number, work_size: Number) -> No
             y.put(w.b.get(i) / w.rows.get(i), i)
         for j in code.each(rank):
             w.C_order.put(0, j)
-        code.call("dgeqp3", nc, rank, C, w.C_order, w.C_tau, w.work, work_size, INFO)
+        call_routine(code, "dgeqp3", nc, rank, C, w.C_order, w.C_tau, w.work, work_size, INFO)
         _reflect(w, "T", nc, rank)
         solve_triangular(C, "UN", y, rank)
         for j in code.each(rank):
@@ -169,7 +169,9 @@ def multipliers(lam: Matrix, w: Workspace, nc: Number, rank: Number) -> None:
 
 def _reflect(w: Workspace, transposed: str, nc: Number, rank: Number) -> None:
     """``Q_C x`` or ``Q_C^T x`` in place, with C = Q_C R_C."""
-    w.Q.code.call("dorm2r", "L", transposed, nc, 1, rank, w.C_QR, w.C_tau, w.x, w.work, INFO)
+    call_routine(
+        w.Q.code, "dorm2r", "L", transposed, nc, 1, rank, w.C_QR, w.C_tau, w.x, w.work, INFO
+    )
 
 
 def relative_residual(w: Workspace, free: Indices, n: Number, nc: Number) -> Number:

@@ -11,7 +11,7 @@ from robodyn.closed_loops.solvers.methods.system import (
     product,
     solve_triangular,
 )
-from robodyn.codegen.llvm.builder.code import INFO
+from robodyn.codegen.llvm.builder.matrices import INFO, call_routine
 from robodyn.codegen.llvm.builder.values import Number
 from robodyn.tolerances import LIGHT_PIVOT
 
@@ -41,10 +41,10 @@ def schur(system: System) -> Number:
     solve_triangular(L, "LN", QR, n, rank)
     for j in code.each(rank):
         s.order.put(0, j)  # any column may come first
-    code.call("dgeqp3", n, rank, QR, s.order, s.tau, s.work, s.work_size, INFO)
+    call_routine(code, "dgeqp3", n, rank, QR, s.order, s.tau, s.work, s.work_size, INFO)
 
     def turn(transposed: str) -> None:
-        code.call("dorm2r", "L", transposed, n, 1, rank, QR, s.tau, z, s.work, INFO)
+        call_routine(code, "dorm2r", "L", transposed, n, 1, rank, QR, s.tau, z, s.work, INFO)
 
     turn("T")  # Q^T L^-1 force
     for j in code.each(rank):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from robodyn.codegen.llvm.builder.code import INFO, Code, Indices, Matrix
+from robodyn.codegen.llvm.builder.code import Code
+from robodyn.codegen.llvm.builder.matrices import INFO, Indices, Matrix, call_routine
 from robodyn.codegen.llvm.builder.values import Number
 from robodyn.tolerances import MASS_MATRIX_ZERO, MATRIX_ROUNDING
 
@@ -177,9 +178,9 @@ def product(
         if keep == 0.0:  # dgemv leaves C as it was where k is 0
             for i in A.code.each(m):
                 C.put(0.0, i)
-        A.code.call("dgemv", transposed[0], rows, columns, factor, A, B, 1, keep, C, 1)
+        call_routine(A.code, "dgemv", transposed[0], rows, columns, factor, A, B, 1, keep, C, 1)
     else:
-        A.code.call("dgemm", *transposed, m, n, k, factor, A, B, keep, C)
+        call_routine(A.code, "dgemm", *transposed, m, n, k, factor, A, B, keep, C)
 
 
 def copy(
@@ -195,9 +196,9 @@ def copy(
 def solve_triangular(L: Matrix, kind: str, X: Matrix, n: Number, columns: Number | int = 1) -> None:
     """``L^-1 X`` or ``L^-T X`` in place; L (n, n), ``kind`` is L or U (lower, upper), N or T."""
     if type(columns) is int:  # a vector
-        L.code.call("dtrsv", *kind, "N", n, L, X, 1)
+        call_routine(L.code, "dtrsv", *kind, "N", n, L, X, 1)
     else:
-        L.code.call("dtrsm", "L", *kind, "N", n, columns, 1.0, L, X)
+        call_routine(L.code, "dtrsm", "L", *kind, "N", n, columns, 1.0, L, X)
 
 
 def cholesky(A: Matrix, n: Number, tolerance: float = MASS_MATRIX_ZERO) -> Number:
@@ -207,7 +208,7 @@ def cholesky(A: Matrix, n: Number, tolerance: float = MASS_MATRIX_ZERO) -> Numbe
     it ``(L_ij / L_jj)^2`` times the rounding of numbers of size one.
     """
     code = A.code
-    info = code.call("dpotrf", "L", n, A, INFO)
+    info = call_routine(code, "dpotrf", "L", n, A, INFO)
     assert info is not None
     definite = code.variable(info)  # 0 if it is
     for i in code.each(n):

@@ -8,7 +8,9 @@ have. What both know stands in a table of words: `HEAD`, then `WORKER` for each 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from robodyn.codegen.llvm.builder.code import Code, module_ir
+from robodyn.codegen.llvm.builder.values import Number
+from robodyn.codegen.llvm.builder.words import Words
 
 __all__ = ["HEAD", "WORKER", "WORTHWHILE", "thread_pool_ir"]
 
@@ -33,146 +35,131 @@ HEAD = (
 WORKER = ("go", "done")
 
 
-class _Writer:
-    """Lines of a function, with names for words in memory."""
+class _Pool:
+    """The pool, as a function reads it whose first parameter it is.
 
-    def __init__(self, first: str) -> None:
-        self.lines, self.count = [first], 0
+    Every word is read anew each time, since other threads write them.
+    """
 
-    def put(self, text: str) -> str:
-        self.count += 1
-        self.lines.append(f"  %v{self.count} = {text}")
-        return f"%v{self.count}"
-
-    def do(self, text: str) -> None:
-        self.lines.append(text if text.endswith(":") else f"  {text}")
+    def __init__(self, code: Code) -> None:
+        self._code, self._words = code, Words(code, "%pool", HEAD)
+        self._address = code.argument("pool", "ptr")
 
     def at(self, name: str) -> str:
-        return self.put(f"getelementptr i64, ptr %pool, i64 {HEAD.index(name)}")
+        """Where a word stands."""
+        return self._words.at(name)
 
-    def load(self, name: str, kind: str = "i64") -> str:
-        # volatile: other threads write these words
-        return self.put(f"load volatile {kind}, ptr {self.at(name)}")
+    def word(self, name: str, kind: str = "i64") -> Number:
+        """A word."""
+        return self._code.put(f"load volatile {kind}, ptr {self.at(name)}", kind)
 
-    def lock(self, k: str, name: str) -> str:
+    def set(self, name: str, value: Number) -> None:
+        """Change a word."""
+        self._code.do(f"store volatile {value.kind} {value}, ptr {self.at(name)}")
+
+    def lock(self, worker: Number, name: str) -> Number:
         """A lock of a worker."""
-        skipped = self.put(f"mul i64 {k}, {len(WORKER)}")
-        word = self.put(f"add i64 {skipped}, {len(HEAD) + WORKER.index(name)}")
-        at = self.put(f"getelementptr i64, ptr %pool, i64 {word}")
-        return self.put(f"load volatile ptr, ptr {at}")
+        place = worker * len(WORKER) + (len(HEAD) + WORKER.index(name))
+        at = self._code.at(self._address, place, "i64")
+        return self._code.put(f"load volatile ptr, ptr {at}", "ptr")
 
-    def acquire(self, lock: str) -> None:
-        self.do(f"call void @wait(ptr %pool, ptr {lock})")
+    def try_lock(self, lock: Number, wait: int = 0) -> Number:
+        """Whether a lock was acquired; with ``wait`` it always is, sooner or later."""
+        how = Number(self._code, str(wait), "i32")
+        return self._code.call(self.word("acquire", "ptr"), "i32", lock, how).equals(1)
 
-    def release(self, lock: str) -> None:
-        self.do(f"call void {self.load('release', 'ptr')}(ptr {lock})")
+    def acquire(self, lock: Number) -> None:
+        """Wait for a lock."""
+        self._code.call("@wait", "void", self._address, lock)
 
-    def least(self, a: str, b: str) -> str:
-        less = self.put(f"icmp slt i64 {a}, {b}")
-        return self.put(f"select i1 {less}, i64 {a}, i64 {b}")
+    def release(self, lock: Number) -> None:
+        """Give a lock back."""
+        self._code.call(self.word("release", "ptr"), "void", lock)
 
-    def end(self) -> list[str]:
-        return [*self.lines, "}"]
+    def take(self) -> None:
+        """Compute pieces until none is left."""
+        self._code.call("@take", "void", self._address)
 
 
-def _wait() -> list[str]:
+def _least(code: Code, a: Number, b: Number) -> Number:
+    return code.choose(a < b, a, b)
+
+
+def _wait() -> Code:
     """Acquire a lock: try for a while, then sleep."""
-    w = _Writer("define internal void @wait(ptr %pool, ptr %lock) {")
-    acquire = w.load("acquire", "ptr")
-    w.do("br label %try")
-    w.do("try:")
-    w.do("%k = phi i64 [ 0, %0 ], [ %next, %more ]")
-    got = w.put(f"call i32 {acquire}(ptr %lock, i32 0)")
-    w.do(f"br i1 {w.put(f'icmp eq i32 {got}, 1')}, label %end, label %more")
-    w.do("more:")
-    w.do("%next = add i64 %k, 1")
-    w.do(f"br i1 {w.put(f'icmp slt i64 %next, {PATIENCE}')}, label %try, label %sleep")
-    w.do("sleep:")
-    w.put(f"call i32 {acquire}(ptr %lock, i32 1)")
-    w.do("br label %end")
-    w.do("end:")
-    w.do("ret void")
-    return w.end()
+    code = Code("@wait(ptr %pool, ptr %lock)", "internal void")
+    pool, lock, sleep, end = _Pool(code), code.argument("lock", "ptr"), "sleep", "end"
+    for _ in code.each(PATIENCE):
+        more = code.label("more")
+        code.branch(pool.try_lock(lock), end, more)
+        code.begin(more)
+    code.begin(sleep)
+    pool.try_lock(lock, wait=1)
+    code.begin(end)
+    return code
 
 
-def _take() -> list[str]:
+def _take() -> Code:
     """Take pieces of the work in the pool until none is left."""
-    w = _Writer("define internal void @take(ptr %pool) {")
-    pieces, rows, kernel = w.load("pieces"), w.load("rows"), w.load("kernel", "ptr")
-    data, strides = w.load("data", "ptr"), w.load("strides", "ptr")
-    following = w.at("next")
-    w.do("br label %next")
-    w.do("next:")
-    k = w.put(f"atomicrmw add ptr {following}, i64 1 seq_cst")
-    w.do(f"br i1 {w.put(f'icmp slt i64 {k}, {pieces}')}, label %compute, label %end")
-    w.do("compute:")
-    cuts = []
-    for piece in (k, w.put(f"add i64 {k}, 1")):
-        product = w.put(f"mul i64 {rows}, {piece}")
-        cuts.append(w.put(f"sdiv i64 {product}, {pieces}"))
-    w.do(f"call void {kernel}(i64 {cuts[0]}, i64 {cuts[1]}, ptr {data}, ptr {strides})")
-    w.do("br label %next")
-    w.do("end:")
-    w.do("ret void")
-    return w.end()
+    code = Code("@take(ptr %pool)", "internal void")
+    pool, following, compute, end = _Pool(code), "next", "compute", "end"
+    pieces, rows, kernel = pool.word("pieces"), pool.word("rows"), pool.word("kernel", "ptr")
+    data, strides = pool.word("data", "ptr"), pool.word("strides", "ptr")
+    place = pool.at("next")
+    code.begin(following)
+    k = code.put(f"atomicrmw add ptr {place}, i64 1 seq_cst", "i64")
+    code.branch(k < pieces, compute, end)
+    code.begin(compute)
+    first, last = (rows * piece / pieces for piece in (k, k + 1))
+    code.call(kernel, "void", first, last, data, strides)
+    code.go(following)
+    code.begin(end)
+    return code
 
 
-def _worker() -> list[str]:
-    w = _Writer("define void @worker(ptr %pool, i64 %index) {")
-    go, done = w.lock("%index", "go"), w.lock("%index", "done")
-    w.do("br label %loop")
-    w.do("loop:")
-    w.acquire(go)
-    w.do("call void @take(ptr %pool)")
-    w.release(done)
-    w.do("br label %loop")
-    return w.end()
+def _worker() -> Code:
+    """What a thread does all its life."""
+    code = Code("@worker(ptr %pool, i64 %index)")
+    pool, index, again = _Pool(code), code.argument("index", "i64"), "again"
+    go, done = pool.lock(index, "go"), pool.lock(index, "done")
+    code.begin(again)
+    pool.acquire(go)
+    pool.take()
+    pool.release(done)
+    code.go(again)
+    return code
 
 
-def _parallel_for() -> list[str]:
-    w = _Writer(
-        "define void @parallel_for(ptr %pool, ptr %kernel, i64 %rows, i64 %work, i64 %lanes, "
-        "ptr %data, ptr %strides) {"
-    )
-    most = w.least(w.load("threads"), w.put(f"add i64 {w.load('ready')}, 1"))
-    paying = w.put(f"sdiv i64 %work, {WORTHWHILE}")
-    vectors = w.put("sdiv i64 %rows, %lanes")
-    threads = w.least(w.least(most, w.put(f"add i64 {paying}, 1")), vectors)
-    w.do(f"br i1 {w.put(f'icmp sgt i64 {threads}, 1')}, label %try, label %alone")
-    w.do("try:")
-    busy = w.load("busy", "ptr")
-    mine = w.put(f"call i32 {w.load('acquire', 'ptr')}(ptr {busy}, i32 0)")
-    w.do(f"br i1 {w.put(f'icmp eq i32 {mine}, 1')}, label %give, label %alone")
-    w.do("alone:")
-    w.do("call void %kernel(i64 0, i64 %rows, ptr %data, ptr %strides)")
-    w.do("ret void")
-    w.do("give:")
-    pieces = w.least(w.put(f"mul i64 {threads}, {PIECES}"), vectors)
-    given = {"next": "i64 0", "pieces": f"i64 {pieces}", "kernel": "ptr %kernel"}
-    given |= {"rows": "i64 %rows", "data": "ptr %data", "strides": "ptr %strides"}
-    for name, value in given.items():
-        w.do(f"store volatile {value}, ptr {w.at(name)}")
-    helpers = w.put(f"sub i64 {threads}, 1")
-    _each(w, "wake", "give", helpers, lambda k: w.release(w.lock(k, "go")))
-    w.do("call void @take(ptr %pool)")
-    w.do("br label %rest")
-    w.do("rest:")
-    _each(w, "await", "rest", helpers, lambda k: w.acquire(w.lock(k, "done")))
-    w.release(busy)
-    w.do("ret void")
-    return w.end()
-
-
-def _each(w: _Writer, label: str, before: str, count: str, body: Callable[[str], None]) -> None:
-    """``for k in range(count): body(k)``; there is at least one."""
-    w.do(f"br label %{label}")
-    w.do(f"{label}:")
-    w.do(f"%{label}_k = phi i64 [ 0, %{before} ], [ %{label}_next, %{label} ]")
-    body(f"%{label}_k")
-    w.do(f"%{label}_next = add i64 %{label}_k, 1")
-    more = w.put(f"icmp slt i64 %{label}_next, {count}")
-    w.do(f"br i1 {more}, label %{label}, label %{label}_end")
-    w.do(f"{label}_end:")
+def _parallel_for() -> Code:
+    """Compute alone, or with others if that pays and no other batch has them."""
+    given = "ptr %kernel, i64 %rows, i64 %work, i64 %lanes, ptr %data, ptr %strides"
+    code = Code(f"@parallel_for(ptr %pool, {given})")
+    pool, share, together, alone, end = _Pool(code), "share", "together", "alone", "end"
+    rows, work, lanes = (code.argument(name, "i64") for name in ("rows", "work", "lanes"))
+    kernel, data, strides = (code.argument(name, "ptr") for name in ("kernel", "data", "strides"))
+    most = _least(code, pool.word("threads"), pool.word("ready") + 1)
+    vectors = rows / lanes
+    threads = _least(code, _least(code, most, work / WORTHWHILE + 1), vectors)
+    code.branch(threads > 1, share, alone)
+    code.begin(share)
+    busy = pool.word("busy", "ptr")
+    code.branch(pool.try_lock(busy), together, alone)
+    code.begin(alone)
+    code.call(kernel, "void", code.integer(0), rows, data, strides)
+    code.go(end)
+    code.begin(together)
+    pool.set("next", code.integer(0))
+    pool.set("pieces", _least(code, threads * PIECES, vectors))
+    for name, value in {"kernel": kernel, "rows": rows, "data": data, "strides": strides}.items():
+        pool.set(name, value)
+    for k in code.each(threads - 1):
+        pool.release(pool.lock(k, "go"))
+    pool.take()
+    for k in code.each(threads - 1):
+        pool.acquire(pool.lock(k, "done"))
+    pool.release(busy)
+    code.begin(end)
+    return code
 
 
 def thread_pool_ir() -> str:
@@ -180,4 +167,4 @@ def thread_pool_ir() -> str:
 
     They take ``(pool, kernel, rows, work, lanes, data, strides)`` and ``(pool, index)``.
     """
-    return "\n".join([*_wait(), *_take(), *_worker(), *_parallel_for()])
+    return module_ir(_wait(), _take(), _worker(), _parallel_for())

@@ -1,1 +1,1 @@
-"""IR with loops and branches, written by running Python functions once."""
+"""Functions of LLVM IR, written by running Python functions once."""

@@ -1,23 +1,21 @@
-"""Loops over dense matrices as IR: for what straight-line code cannot do.
+"""The one way in which robodyn writes LLVM IR: a function, written by running Python once.
 
-A program is written by running Python once. Its numbers are symbols; ``for i in code.each(n)`` runs
-its body once and writes a loop around it, and ``with code.when(condition)`` a branch. A loop must
-be left at its end only: no ``break``, ``return`` or exception within.
+Values are symbols that Python computes with; ``for i in code.each(n)`` runs its body once and
+writes a loop around it, and ``with code.when(condition)`` a branch. Such a loop must be left at its
+end only: no ``break``, ``return`` or exception within. What has no Python form is written as the
+text of an instruction (`Code.name`, `Code.put`, `Code.do`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from functools import cache
+from typing import Any
 
 from robodyn.codegen.llvm.builder.values import Number, Variable
-from robodyn.codegen.llvm.cache.object_code import compiled, generator_key
-from robodyn.codegen.llvm.target.lapack import SIGNATURES, add_routines
-from robodyn.codegen.llvm.target.once import making
-from robodyn.codegen.llvm.target.target import chosen_target, load_object, object_code, optimised
 
-__all__ = ["INFO", "Code", "Indices", "Matrix", "load_program"]
+__all__ = ["Code", "module_ir"]
 
 #: Operations by the kind of number: on integers and on real numbers.
 _OPERATIONS = {
@@ -25,106 +23,90 @@ _OPERATIONS = {
     "-": ("sub", "fsub contract"),
     "*": ("mul", "fmul contract"),
     "/": ("sdiv", "fdiv"),
+    "%": ("srem", "frem"),
     "<": ("icmp slt", "fcmp olt"),
     ">": ("icmp sgt", "fcmp ogt"),
+    "<=": ("icmp sle", "fcmp ole"),
+    ">=": ("icmp sge", "fcmp oge"),
 }
 
-#: Stands for the last argument of a routine of LAPACK, which says how it went.
-INFO = object()
+_COMPARISONS = frozenset(("<", ">", "<=", ">="))
 
-
-class Matrix(NamedTuple):
-    """Real numbers, column after column, as Fortran keeps them; a vector is one column.
-
-    Attributes
-    ----------
-    code : Code
-    pointer : str
-        To the first element.
-    ld : int or Number
-        From one column to the next.
-    """
-
-    code: Code
-    pointer: str
-    ld: Any
-
-    def part(self, row: Any, column: Any = 0) -> Matrix:
-        """The matrix from that element on."""
-        place = self.code.operation("*", self.ld, column) + row
-        pointer = self.code.put(f"getelementptr double, ptr {self.pointer}, i64 {place.name}", "")
-        return Matrix(self.code, pointer.name, self.ld)
-
-    def get(self, row: Any, column: Any = 0) -> Number:
-        """One element."""
-        return self.code.put(f"load double, ptr {self.part(row, column).pointer}", "double")
-
-    def put(self, value: Any, row: Any, column: Any = 0) -> None:
-        """Change one element."""
-        number = self.code.text(value, "double")
-        self.code.do(f"store double {number}, ptr {self.part(row, column).pointer}")
-
-
-class Indices(NamedTuple):
-    """Whole numbers in memory: ``i64`` of numpy, or ``i32`` as LAPACK keeps them."""
-
-    code: Code
-    pointer: str
-    kind: str
-
-    def _at(self, i: Any) -> str:
-        i = self.code.text(i, "i64")
-        return self.code.put(f"getelementptr {self.kind}, ptr {self.pointer}, i64 {i}", "").name
-
-    def get(self, i: Any) -> Number:
-        """One of them."""
-        found = self.code.put(f"load {self.kind}, ptr {self._at(i)}", "i64")
-        return (
-            found if self.kind == "i64" else self.code.put(f"sext i32 {found.name} to i64", "i64")
-        )
-
-    def put(self, value: Any, i: Any) -> None:
-        """Change one."""
-        number = self.code.text(value, "i64")
-        if self.kind == "i32":
-            number = self.code.put(f"trunc i64 {number} to i32", "").name
-        self.code.do(f"store {self.kind} {number}, ptr {self._at(i)}")
+#: How often a branch is taken: hardly ever, or nearly always.
+_WEIGHTS = {
+    False: '!0 = !{!"branch_weights", i32 1, i32 100000}',
+    True: '!1 = !{!"branch_weights", i32 100000, i32 1}',
+}
 
 
 class Code:
-    """A function that returns nothing, while it is written.
+    """A function of LLVM IR, while it is written.
 
     Parameters
     ----------
     head : str
-        Its name and parameters, as IR.
+        Its name and parameters, as IR: ``"@run(ptr %x, i64 %n)"``.
+    result : str
+        What it returns, as IR, after ``internal`` if no other module calls it.
+    attributes : str
+        Its attributes, as IR.
+
+    Attributes
+    ----------
+    block : str
+        Label of the block that is being written; empty after the end of one.
     """
 
-    def __init__(self, head: str) -> None:
-        self._head, self._slots, self._lines = head, list[str](), list[str]()
-        self._count, self._called, self._letters = 0, set[str](), set[str]()
+    def __init__(self, head: str, result: str = "void", attributes: str = "nounwind") -> None:
+        self._head, self._attributes = f"{result} {head}", attributes
+        self._slots, self._lines = list[str](), list[str]()
+        self._count, self._declarations = 0, set[str]()
+        self.block = "entry"
+
+    # -- instructions -------------------------------------------------------------------------
+
+    def name(self, text: str) -> str:
+        """Write an instruction that has a result; the name of the result."""
+        self._count += 1
+        name = f"%v{self._count}"
+        self._lines.append(f"  {name} = {text}")
+        return name
 
     def put(self, text: str, kind: str) -> Number:
-        """Write an instruction that has a result."""
-        self._count += 1
-        self._lines.append(f"  %v{self._count} = {text}")
-        return Number(self, f"%v{self._count}", kind)
+        """Write an instruction that has a result of a kind."""
+        return Number(self, self.name(text), kind)
 
     def do(self, text: str) -> None:
-        """Write an instruction without a result, or a label."""
-        self._lines.append(text if text.endswith(":") else f"  {text}")
+        """Write an instruction without a result."""
+        self._lines.append(f"  {text}")
+
+    def declare(self, text: str) -> None:
+        """Have something stand before the functions of the module: a declaration, a constant."""
+        self._declarations.add(text)
+
+    def argument(self, name: str, kind: str) -> Number:
+        """A parameter of the function."""
+        return Number(self, f"%{name}", kind)
+
+    # -- numbers ------------------------------------------------------------------------------
 
     def text(self, value: Any, kind: str) -> str:
-        """A number as it stands in an instruction."""
+        """A number as it stands in an instruction; None is the address of nothing."""
         if isinstance(value, Number):
             return value.name
-        return str(int(value)) if kind == "i64" else f"{float(value):.16e}"
+        if kind == "ptr":
+            return "null" if value is None else str(value)
+        return f"{float(value):.16e}" if kind == "double" else str(int(value))
+
+    def integer(self, value: int) -> Number:
+        """A constant."""
+        return Number(self, str(value), "i64")
 
     def operation(self, symbol: str, a: Any, b: Any) -> Number:
         """``a symbol b``; at least one of them is of the program, or both are integers."""
         kind = next((x.kind for x in (a, b) if isinstance(x, Number)), "i64")
         name = _OPERATIONS[symbol][kind == "double"]
-        result = "i1" if symbol in "<>" else kind
+        result = "i1" if symbol in _COMPARISONS else kind
         return self.put(f"{name} {kind} {self.text(a, kind)}, {self.text(b, kind)}", result)
 
     def choose(self, condition: Number, yes: Any, no: Any) -> Number:
@@ -133,135 +115,170 @@ class Code:
         one, other = (f"{kind} {self.text(x, kind)}" for x in (yes, no))
         return self.put(f"select i1 {condition.name}, {one}, {other}", kind)
 
+    def intrinsic(self, function: str, kind: str, *values: object) -> str:
+        """Call a function of LLVM whose arguments and result are of one kind; its result's name."""
+        full = f"{kind} @llvm.{function}.{_suffix(kind)}"
+        self.declare(f"declare {full}({', '.join([kind] * len(values))})")
+        return self.name(f"call {full}({', '.join([f'{kind} {x}' for x in values])})")
+
     def root(self, x: Number) -> Number:
         """The square root."""
-        return self.put(f"call double @llvm.sqrt.f64(double {x.name})", "double")
+        return Number(self, self.intrinsic("sqrt", "double", x), "double")
 
     def size(self, x: Number) -> Number:
         """The absolute value."""
-        return self.put(f"call double @llvm.fabs.f64(double {x.name})", "double")
+        return Number(self, self.intrinsic("fabs", "double", x), "double")
 
-    def integer(self, value: int) -> Number:
-        """A constant."""
-        return Number(self, str(value), "i64")
+    # -- memory -------------------------------------------------------------------------------
+
+    def slot(self, kind: str, align: int = 0) -> str:
+        """Memory of the function for a value of a kind; its address."""
+        self._count += 1
+        aligned = f", align {align}" if align else ""
+        self._slots.append(f"  %s{self._count} = alloca {kind}{aligned}")
+        return f"%s{self._count}"
 
     def variable(self, start: Any) -> Variable:
-        """A number that changes."""
-        kind = (
-            start.kind if isinstance(start, Number) else "i64" if type(start) is int else "double"
-        )
+        """A number that changes; None is the address of nothing."""
+        if isinstance(start, Number):
+            kind = start.kind
+        else:
+            kind = "ptr" if start is None else "i64" if type(start) is int else "double"
         made = Variable(self, self.slot(kind), kind)
         made.value = start
         return made
 
-    def slot(self, kind: str) -> str:
-        """Memory of the function for a value of a kind; its address."""
-        self._count += 1
-        self._slots.append(f"  %s{self._count} = alloca {kind}")
-        return f"%s{self._count}"
+    def at(self, pointer: object, index: Any, kind: str) -> str:
+        """Address of an element of an array."""
+        return self.name(f"getelementptr {kind}, ptr {pointer}, i64 {self.text(index, 'i64')}")
 
-    def each(self, count: Any, start: Any = 0) -> Iterator[Number]:
-        """Run the body of a ``for`` for the integers from ``start`` to below ``count``."""
-        index, label = self.variable(start), f"loop{self._count}"
-        self.do(f"br label %{label}.test")
-        self.do(f"{label}.test:")
-        self._branch(index.value < count, f"{label}.body", f"{label}.end")
-        self.do(f"{label}.body:")
-        yield index.value
-        index.value = index.value + 1
-        self.do(f"br label %{label}.test")
-        self.do(f"{label}.end:")
+    def load(self, pointer: object, index: Any, kind: str) -> Number:
+        """An element of an array."""
+        return self.put(f"load {kind}, ptr {self.at(pointer, index, kind)}", kind)
+
+    def store(self, value: Any, pointer: object, index: Any, kind: str) -> None:
+        """Change an element of an array."""
+        text = self.text(value, kind)
+        self.do(f"store {kind} {text}, ptr {self.at(pointer, index, kind)}")
+
+    # -- the way through ----------------------------------------------------------------------
+
+    def label(self, name: str) -> str:
+        """A label that no other block has."""
+        self._count += 1
+        return f"{name}{self._count}"
+
+    def begin(self, label: str) -> None:
+        """Begin a block; the one before it goes on there unless it has ended."""
+        self.go(label)
+        self._lines.append(f"{label}:")
+        self.block = label
+
+    def go(self, label: str) -> None:
+        """End the block, if it has not ended: go on at another one."""
+        self._end(f"br label %{label}")
+
+    def branch(self, condition: object, yes: str, no: str, expected: bool | None = None) -> None:
+        """End the block: go on at one block or the other; ``expected`` is the usual condition."""
+        often = "" if expected is None else f", !prof !{int(expected)}"
+        if expected is not None:
+            self.declare(_WEIGHTS[expected])
+        self._end(f"br i1 {condition}, label %{yes}, label %{no}{often}")
+
+    def give(self, value: Number) -> None:
+        """End the function with its result."""
+        self._end(f"ret {value.kind} {value}")
+
+    def _end(self, text: str) -> None:
+        if self.block:
+            self.do(text)
+        self.block = ""
+
+    def each(
+        self, count: Any, start: Any = 0, until: Callable[[], Number] | None = None
+    ) -> Iterator[Number]:
+        """Run the body of a ``for`` for the integers from ``start`` to below ``count``.
+
+        The loop ends early where ``until``, written before each round, is true.
+        """
+        test = self.label("test")
+        body, step, end = (f"{test}.{name}" for name in ("body", "step", "end"))
+        before = self.block
+        self.begin(test)
+        index = Number(self, f"%{test}.k", "i64")
+        first, following = self.text(start, "i64"), f"{index}.next"
+        self.do(f"{index} = phi i64 [ {first}, %{before} ], [ {following}, %{step} ]")
+        more = index < count
+        self.branch(more if until is None else more & ~until(), body, end)
+        self.begin(body)
+        yield index
+        self.begin(step)
+        self.do(f"{following} = add i64 {index}, 1")
+        self.go(test)
+        self.begin(end)
 
     @contextmanager
-    def when(self, condition: Number) -> Iterator[None]:
+    def when(self, condition: Number, expected: bool | None = None) -> Iterator[None]:
         """Run the body of a ``with`` under a condition."""
-        self._count += 1
-        label = f"if{self._count}"
-        self._branch(condition, f"{label}.then", f"{label}.end")
-        self.do(f"{label}.then:")
+        then = self.label("then")
+        self.branch(condition, then, f"{then}.end", expected)
+        self.begin(then)
         yield
-        self.do(f"br label %{label}.end")
-        self.do(f"{label}.end:")
+        self.begin(f"{then}.end")
 
-    def _branch(self, condition: Number, yes: str, no: str) -> None:
-        self.do(f"br i1 {condition.name}, label %{yes}, label %{no}")
+    @contextmanager
+    def either(
+        self, condition: Number
+    ) -> Iterator[tuple[AbstractContextManager[None], AbstractContextManager[None]]]:
+        """Two bodies of a ``with``, the second of which is run if the condition does not hold."""
+        then = self.label("then")
+        otherwise, end = f"{then}.else", f"{then}.end"
+        self.branch(condition, then, otherwise)
+        yield self._part(then, end), self._part(otherwise, end)
+        self.begin(end)
 
-    def call(self, routine: str, *arguments: Any) -> Number | None:
-        """Call a routine of BLAS or LAPACK.
+    @contextmanager
+    def _part(self, label: str, end: str) -> Iterator[None]:
+        self.begin(label)
+        yield
+        self.go(end)
 
-        Parameters
-        ----------
-        routine : str
-        *arguments
-            In the order of Fortran: letters, integers, real numbers, `Indices`, and `Matrix`,
-            which stands for two arguments, the array and its leading dimension; for one, a vector,
-            where no integer follows. ``INFO`` stands last where the routine has it.
+    def call(self, function: object, result: str, *arguments: Number) -> Number:
+        """Call a function by its name or address; what it returns, of the kind ``result``."""
+        given = ", ".join(f"{x.kind} {x}" for x in arguments)
+        text = f"call {result} {function}({given})"
+        if result == "void":
+            self.do(text)
+            return Number(self, "", "void")
+        return self.put(text, result)
 
-        Returns
-        -------
-        Number or None
-            What ``INFO`` was set to.
-        """
-        kinds = SIGNATURES[routine]
-        self._called.add(routine)
-        given: list[str] = []
-        info = None
-        for x in arguments:
-            if isinstance(x, Matrix):
-                given.append(x.pointer)
-                if kinds[len(given) - 1] == "M":
-                    given.append(self._stored(x.ld, "#"))
-            elif isinstance(x, Indices):
-                given.append(x.pointer)
-            elif x is INFO:
-                info = Indices(self, self.slot("i32"), "i32")
-                given.append(info.pointer)
-            else:
-                given.append(self._stored(x, kinds[len(given)]))
-        if len(given) != len(kinds):
-            raise TypeError(f"{routine} takes {len(kinds)} arguments, {len(given)} given")
-        listed = ", ".join(f"ptr {x}" for x in given)
-        self.do(f"call void @robodyn_{routine}({listed})")
-        return None if info is None else info.get(0)
-
-    def _stored(self, x: Any, kind: str) -> str:
-        """Address of a letter or a number: Fortran takes all arguments by reference."""
-        if kind == "c":
-            self._letters.add(x)
-            return f"@letter_{x}"
-        if kind == "#":
-            slot = self.slot("i32")
-            Indices(self, slot, "i32").put(x, 0)
-            return slot
-        return self.variable(x if isinstance(x, Number) else float(x)).pointer
+    # -- the whole ----------------------------------------------------------------------------
 
     def ir(self) -> str:
-        """The whole text."""
-        letters = [f'@letter_{x} = private constant [1 x i8] c"{x}"' for x in sorted(self._letters)]
-        known = ["declare double @llvm.sqrt.f64(double)", "declare double @llvm.fabs.f64(double)"]
-        for name in sorted(self._called):
-            kinds = ", ".join(["ptr"] * len(SIGNATURES[name]))
-            known.append(f"declare void @robodyn_{name}({kinds})")
-        body = [f"define void {self._head} nounwind {{", *self._slots, *self._lines]
-        return "\n".join([*letters, *known, *body, "  ret void", "}", ""])
+        """A module of this function alone."""
+        return module_ir(self)
+
+    @property
+    def declarations(self) -> frozenset[str]:
+        """What has to stand before the function."""
+        return frozenset(self._declarations)
+
+    @property
+    def definition(self) -> str:
+        """The text of the function."""
+        end = ["  ret void"] if self.block else []
+        first = f"define {self._head} {self._attributes} {{"
+        return "\n".join([first, "entry:", *self._slots, *self._lines, *end, "}"])
 
 
-def load_program(ir: str, name: str, *, long: bool = False) -> tuple[int, Any]:
-    """Address of a function in the machine code of a program, and what owns the code.
+def module_ir(*functions: Code) -> str:
+    """The whole text of some functions and what they need."""
+    declared = sorted(frozenset[str]().union(*(code.declarations for code in functions)))
+    return "\n".join([*declared, *(code.definition for code in functions), ""])
 
-    Object code is kept under a hash of the program, as that of all functions is.
 
-    Parameters
-    ----------
-    ir : str
-    name : str
-        Of the function.
-    long : bool
-        Loops are of many rounds: they compute vectors.
-    """
-    key = generator_key("robodyn.codegen.llvm.target.target", chosen_target(), ir, long)
-    with making():
-        code = compiled(key, lambda: object_code(optimised(ir, loops=long)))
-        add_routines()
-        engine = load_object(code)
-    return int(engine.get_function_address(name)), engine
+@cache
+def _suffix(kind: str) -> str:
+    """Of LLVM's functions of a number, or of a vector of numbers."""
+    lanes, _, scalar = kind.strip("<>").rpartition(" x ")
+    return (f"v{lanes}" if lanes else "") + {"double": "f64", "float": "f32"}[scalar]

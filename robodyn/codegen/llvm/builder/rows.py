@@ -6,13 +6,13 @@ sums are rounded one by one, in the order of the text, as numpy rounds them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from robodyn.codegen.llvm.builder.code import Code
 from robodyn.codegen.llvm.builder.values import Number
 
-__all__ = ["Buffer", "Rows"]
+__all__ = ["Buffer", "Rows", "call_rows"]
 
 
 class Buffer(NamedTuple):
@@ -29,9 +29,7 @@ class Buffer(NamedTuple):
 
     def at(self, i: Number | int) -> str:
         """Address of a number."""
-        index = self.code.text(i, "i64")
-        text = f"getelementptr double, ptr {self.pointer}, i64 {index}"
-        return self.code.put(text, "").name
+        return self.code.at(self.pointer, i, "double")
 
     def part(self, i: Number | int) -> Buffer:
         """The numbers from one on."""
@@ -39,11 +37,11 @@ class Buffer(NamedTuple):
 
     def get(self, i: Number | int) -> Number:
         """One number."""
-        return self.code.put(f"load double, ptr {self.at(i)}", "double")
+        return self.code.load(self.pointer, i, "double")
 
     def put(self, i: Number | int, value: Number | float) -> None:
         """Change one."""
-        self.code.do(f"store double {self.code.text(value, 'double')}, ptr {self.at(i)}")
+        self.code.store(value, self.pointer, i, "double")
 
 
 class Rows:
@@ -91,3 +89,26 @@ class Rows:
 
 def _rounded(verb: str, x: Number, y: Number) -> Number:
     return x.code.put(f"{verb} double {x.name}, {y.name}", "double")
+
+
+def call_rows(
+    code: Code, function: object, count: Number, given: Sequence[tuple[str, Number | int]]
+) -> None:
+    """Call a function of rows.
+
+    Parameters
+    ----------
+    code : Code
+    function : object
+        Its address.
+    count : Number
+        Rows.
+    given : sequence of (str, Number or int)
+        Address of each input and output, and how many numbers it is from row to row.
+    """
+    n = len(given)
+    pointers, strides = (code.slot(f"[{n} x {kind}]") for kind in ("ptr", "i64"))
+    for k, (pointer, stride) in enumerate(given):
+        code.store(pointer, pointers, k, "ptr")
+        code.store(stride, strides, k, "i64")
+    code.do(f"call void {function}(i64 0, i64 {count}, ptr {pointers}, ptr {strides})")

@@ -14,7 +14,7 @@ class Writer(Protocol):
         """Write an instruction that has a result."""
 
     def do(self, text: str) -> None:
-        """Write an instruction without a result, or a label."""
+        """Write an instruction without a result."""
 
     def text(self, value: Any, kind: str) -> str:
         """A number as it stands in an instruction."""
@@ -24,13 +24,27 @@ class Writer(Protocol):
 
 
 class Number:
-    """A value of the program: an integer ``i64``, a real number ``double`` or a condition ``i1``.
+    """A value of the program.
 
     A comparison with something that is not a number is false.
+
+    Parameters
+    ----------
+    code : Writer
+    name : str
+        Its name in the text of the program, or a literal.
+    kind : str
+        As LLVM writes it: an integer ``i64``, a real number ``double``, a condition ``i1``, an
+        address ``ptr``, or another integer.
     """
+
+    __slots__ = ("code", "kind", "name")
 
     def __init__(self, code: Writer, name: str, kind: str) -> None:
         self.code, self.name, self.kind = code, name, kind
+
+    def __str__(self) -> str:
+        return self.name
 
     def __add__(self, other: Any) -> Number:
         return self.code.operation("+", self, other)
@@ -56,8 +70,11 @@ class Number:
     def __rtruediv__(self, other: Any) -> Number:
         return self.code.operation("/", other, self)
 
+    def __mod__(self, other: Any) -> Number:
+        return self.code.operation("%", self, other)
+
     def __neg__(self) -> Number:
-        return self.code.operation("-", 0 if self.kind == "i64" else -0.0, self)
+        return self.code.operation("-", -0.0 if self.kind == "double" else 0, self)
 
     def __lt__(self, other: Any) -> Number:
         return self.code.operation("<", self, other)
@@ -65,18 +82,40 @@ class Number:
     def __gt__(self, other: Any) -> Number:
         return self.code.operation(">", self, other)
 
-    def __and__(self, other: Number) -> Number:
-        return self.code.put(f"and i1 {self.name}, {other.name}", "i1")
+    def __le__(self, other: Any) -> Number:
+        return self.code.operation("<=", self, other)
 
-    def __or__(self, other: Number) -> Number:
-        return self.code.put(f"or i1 {self.name}, {other.name}", "i1")
+    def __ge__(self, other: Any) -> Number:
+        return self.code.operation(">=", self, other)
+
+    def __and__(self, other: Any) -> Number:
+        return self._bits("and", other)
+
+    def __or__(self, other: Any) -> Number:
+        return self._bits("or", other)
 
     def __invert__(self) -> Number:
         return self.code.put(f"xor i1 {self.name}, true", "i1")
 
-    def equals(self, other: int | Number) -> Number:
-        """Whether two integers are equal."""
-        return self.code.put(f"icmp eq i64 {self.name}, {self.code.text(other, 'i64')}", "i1")
+    def _bits(self, verb: str, other: Any) -> Number:
+        text = f"{verb} {self.kind} {self.name}, {self.code.text(other, self.kind)}"
+        return self.code.put(text, self.kind)
+
+    def equals(self, other: Any) -> Number:
+        """Whether two integers or addresses are equal."""
+        return self._compared("eq", other)
+
+    def differs(self, other: Any) -> Number:
+        """Whether two integers or addresses are not equal."""
+        return self._compared("ne", other)
+
+    def _compared(self, verb: str, other: Any) -> Number:
+        text = f"icmp {verb} {self.kind} {self.name}, {self.code.text(other, self.kind)}"
+        return self.code.put(text, "i1")
+
+    def extended(self) -> Number:
+        """A condition as 0 or 1, or an integer that is not negative, as an ``i64``."""
+        return self.code.put(f"zext {self.kind} {self.name} to i64", "i64")
 
 
 class Variable:
@@ -91,7 +130,7 @@ class Variable:
         return self.code.put(f"load {self.kind}, ptr {self.pointer}", self.kind)
 
     @value.setter
-    def value(self, new: Number | float) -> None:
+    def value(self, new: Number | float | None) -> None:
         self.code.do(f"store {self.kind} {self.code.text(new, self.kind)}, ptr {self.pointer}")
 
     def add(self, term: Any) -> None:

@@ -2,31 +2,53 @@
 
 from __future__ import annotations
 
-from robodyn.codegen.llvm.kernels.sincos import constant, largest_angle, sincos, slow_function
+from robodyn.codegen.llvm.builder.code import Code
+from robodyn.codegen.llvm.kernels.sincos import (
+    constant,
+    largest_angle,
+    sincos,
+    slow_function,
+    slow_name,
+    vector_type,
+)
 from robodyn.codegen.llvm.kernels.superwords import Superwords, superwords
 from robodyn.codegen.llvm.target.target import Target
 from robodyn.symbolic.graph import ADD, CONST, DIV, INPUT, MUL, SIN, SQRT, Port, Program
 
-__all__ = ["Body", "scalars_of", "suffix"]
+__all__ = ["EXIT", "Body", "scalars_of"]
+
+#: Label of the last block.
+EXIT = "exit"
 
 #: Stores of a block, about.
 STORES = 200
 
 
 class Body:
-    """Instructions of one kernel: values by node, inputs and outputs by subclasses."""
+    """Instructions of one kernel: values by node, inputs and outputs by subclasses.
 
-    def __init__(self, program: Program, target: Target, dtype: str, lanes: int) -> None:
+    Parameters
+    ----------
+    code : Code
+        The function that they are written into.
+    program : Program
+    target : Target
+    dtype : {"double", "float"}
+    lanes : int
+        States in a vector.
+    """
+
+    def __init__(
+        self, code: Code, program: Program, target: Target, dtype: str, lanes: int
+    ) -> None:
+        self.code = code
         self.program, self.target, self.dtype, self.lanes = program, target, dtype, lanes
-        self.type = dtype if lanes == 1 else f"<{lanes} x {dtype}>"
-        self.lines: list[str] = []
+        self.type = vector_type(dtype, lanes)
         self.names: dict[int, str] = {}
         self.trig: dict[int, tuple[str, str]] = {}
-        self.counter = 0
-        self.block = "entry"
-        self.slow: set[int] = set()
-        #: Lanes of the vectors that are multiplied and added.
-        self.widths = {lanes}
+        #: By lanes: functions for angles out of range, and memory for their sine and cosine.
+        self.slow: dict[int, Code] = {}
+        self.scratch: dict[int, tuple[str, str]] = {}
         self.stores_in_block = 0
         self.never_null = "%in0"
         self.nodes = program.live()
@@ -36,17 +58,6 @@ class Body:
         )
         self.products = self.superwords.fused
         self.fused = {edge >> 1 for edge in self.products.values()}
-
-    def put(self, text: str) -> str:
-        """Append an instruction; the name of its value."""
-        self.counter += 1
-        name = f"%v{self.counter}"
-        self.lines.append(f"  {name} = {text}")
-        return name
-
-    def do(self, text: str) -> None:
-        """Append an instruction without a value."""
-        self.lines.append(f"  {text}")
 
     def input(self, index: int) -> str:
         """Value of a scalar input."""
@@ -69,7 +80,7 @@ class Body:
             return self.value(node)
         if graph.op[node] == CONST:
             return constant(-graph.value[node], self.dtype, self.lanes)
-        return self.put(f"fneg {self.type} {self.value(node)}")
+        return self.code.name(f"fneg {self.type} {self.value(node)}")
 
     def emit(self) -> None:
         """All nodes, in order."""
@@ -85,14 +96,14 @@ class Body:
                 self.names[node] = self.with_product(node)
             elif op == ADD:
                 verb = "fsub" if b & 1 else "fadd"
-                self.names[node] = self.put(f"{verb} {t} {self.signed(a)}, {self.value(b >> 1)}")
+                self.names[node] = self.code.name(
+                    f"{verb} {t} {self.signed(a)}, {self.value(b >> 1)}"
+                )
             elif op in (MUL, DIV):
                 verb = "fmul" if op == MUL else "fdiv"
-                self.names[node] = self.put(f"{verb} {t} {self.signed(a)}, {self.signed(b)}")
+                self.names[node] = self.code.name(f"{verb} {t} {self.signed(a)}, {self.signed(b)}")
             elif op == SQRT:
-                kind = suffix(self.dtype, self.lanes)
-                x = self.signed(a)
-                self.names[node] = self.put(f"call {t} @llvm.sqrt.{kind}({t} {x})")
+                self.names[node] = self.code.intrinsic("sqrt", t, self.signed(a))
             else:
                 self.names[node] = self.angle(a >> 1)[0 if op == SIN else 1]
             self.after(node)
@@ -100,12 +111,10 @@ class Body:
 
     def with_product(self, node: int) -> str:
         """A sum with a product in it, rounded once."""
-        graph, t = self.program.graph, self.type
-        product = self.products[node]
+        graph, product = self.program.graph, self.products[node]
         rest = graph.b[node] if product == graph.a[node] else graph.a[node]
         x, y = graph.a[product >> 1] ^ (product & 1), graph.b[product >> 1]
-        given = ", ".join(f"{t} {self.signed(edge)}" for edge in (x, y, rest))
-        return self.put(f"call {t} @llvm.fma.{suffix(self.dtype, self.lanes)}({given})")
+        return self.code.intrinsic("fma", self.type, *[self.signed(e) for e in (x, y, rest)])
 
     def stored(self) -> None:
         """Count a store."""
@@ -120,12 +129,11 @@ class Body:
         """
         if self.stores_in_block < STORES:
             return
-        self.counter += 1
-        never, name = f"%never{self.counter}", f"next{self.counter}"
-        self.lines.append(f"  {never} = icmp eq ptr {self.never_null}, null")
-        self.do(f"br i1 {never}, label %exit, label %{name}, !prof !0")
-        self.lines.append(f"{name}:")
-        self.block, self.stores_in_block = name, 0
+        following = self.code.label("next")
+        never = self.code.name(f"icmp eq ptr {self.never_null}, null")
+        self.code.branch(never, EXIT, following, expected=False)
+        self.code.begin(following)
+        self.stores_in_block = 0
 
     def gather_angles(self) -> None:
         """Evaluate angles that are known from the start together, where that is faster."""
@@ -138,71 +146,37 @@ class Body:
 
     def guarded(self, x: str, lanes: int) -> tuple[str, str]:
         """Fast sine and cosine within their range, the C library beyond it."""
-        dtype = self.dtype
-        t = dtype if lanes == 1 else f"<{lanes} x {dtype}>"
-        kind = suffix(dtype, lanes)
-        self.counter += 1
-        k = self.counter
-        lines, s, c = sincos(x, f"t{k}", dtype, lanes, self.target.fma)
-        self.lines += lines
-        size = self.put(f"call {t} @llvm.fabs.{kind}({t} {x})")
+        code, dtype = self.code, self.dtype
+        t, flags = vector_type(dtype, lanes), vector_type("i1", lanes)
+        s, c = sincos(code, x, dtype, lanes, self.target.fma)
+        size = code.intrinsic("fabs", t, x)
         limit = constant(largest_angle(dtype, self.target.fma), dtype, lanes)
-        flag = "i1" if lanes == 1 else f"<{lanes} x i1>"
-        each = beyond = self.put(f"fcmp ogt {t} {size}, {limit}")
+        each = beyond = code.name(f"fcmp ogt {t} {size}, {limit}")
         if lanes > 1:
-            beyond = self.put(f"call i1 @llvm.vector.reduce.or.v{lanes}i1({flag} {beyond})")
-        self.slow.add(lanes)
-        self.do(f"br i1 {beyond}, label %slow{k}, label %done{k}, !prof !0")
-        self.lines.append(f"slow{k}:")
-        # scratch is at the top of the function
-        self.do(f"call void @slow_sincos_{lanes}({t} {x}, ptr %scratch_s, ptr %scratch_c)")
-        s_slow = self.put(f"load {t}, ptr %scratch_s, align 64")
-        c_slow = self.put(f"load {t}, ptr %scratch_c, align 64")
+            reduce = f"i1 @llvm.vector.reduce.or.v{lanes}i1"
+            code.declare(f"declare {reduce}({flags})")
+            beyond = code.name(f"call {reduce}({flags} {beyond})")
+        slow, done, before = code.label("slow"), code.label("done"), code.block
+        code.branch(beyond, slow, done, expected=False)
+        code.begin(slow)
+        s_slow, c_slow = self._slow_sincos(x, lanes)
         if lanes > 1:  # only of angles beyond it: the others are as they are elsewhere
-            s_slow = self.put(f"select {flag} {each}, {t} {s_slow}, {t} {s}")
-            c_slow = self.put(f"select {flag} {each}, {t} {c_slow}, {t} {c}")
-        self.do(f"br label %done{k}")
-        self.lines.append(f"done{k}:")
-        before, self.block = self.block, f"done{k}"
-        sine = self.put(f"phi {t} [ {s}, %{before} ], [ {s_slow}, %slow{k} ]")
-        cosine = self.put(f"phi {t} [ {c}, %{before} ], [ {c_slow}, %slow{k} ]")
+            s_slow = code.name(f"select {flags} {each}, {t} {s_slow}, {t} {s}")
+            c_slow = code.name(f"select {flags} {each}, {t} {c_slow}, {t} {c}")
+        code.begin(done)
+        sine = code.name(f"phi {t} [ {s}, %{before} ], [ {s_slow}, %{slow} ]")
+        cosine = code.name(f"phi {t} [ {c}, %{before} ], [ {c_slow}, %{slow} ]")
         return sine, cosine
 
-    def scratch(self) -> list[str]:
-        """Room for the slow path."""
-        width = max(self.slow, default=1)
-        return (
-            [f"  %scratch_{x} = alloca [{width} x {self.dtype}], align 64" for x in "sc"]
-            if self.slow
-            else []
-        )
-
-    def declarations(self) -> list[str]:
-        """What the body calls."""
-        dtype, text = self.dtype, []
-        for lanes in sorted(self.widths | self.slow):
-            t = dtype if lanes == 1 else f"<{lanes} x {dtype}>"
-            s = suffix(dtype, lanes)
-            text += [
-                f"declare {t} @llvm.fma.{s}({t}, {t}, {t})",
-                f"declare {t} @llvm.fabs.{s}({t})",
-                f"declare {t} @llvm.sqrt.{s}({t})",
-            ]
-            if lanes > 1:
-                text.append(f"declare i1 @llvm.vector.reduce.or.v{lanes}i1(<{lanes} x i1>)")
-            if lanes in self.slow:
-                text.append(
-                    slow_function(dtype, lanes).replace("@slow_sincos(", f"@slow_sincos_{lanes}(")
-                )
-        text += ["declare double @robodyn_sin(double)", "declare double @robodyn_cos(double)"]
-        text.append('!0 = !{!"branch_weights", i32 1, i32 100000}')
-        return text
-
-
-def suffix(dtype: str, lanes: int) -> str:
-    """Of LLVM's functions of a number, or of a vector of them."""
-    scalar = "f64" if dtype == "double" else "f32"
-    return scalar if lanes == 1 else f"v{lanes}{scalar}"
+    def _slow_sincos(self, x: str, lanes: int) -> tuple[str, str]:
+        """Sine and cosine by the C library."""
+        code, t = self.code, vector_type(self.dtype, lanes)
+        if lanes not in self.slow:
+            self.slow[lanes] = slow_function(self.dtype, lanes)
+            self.scratch[lanes] = code.slot(t, 64), code.slot(t, 64)
+        s, c = self.scratch[lanes]
+        code.do(f"call void @{slow_name(lanes)}({t} {x}, ptr {s}, ptr {c})")
+        return code.name(f"load {t}, ptr {s}, align 64"), code.name(f"load {t}, ptr {c}, align 64")
 
 
 def scalars_of(ports: tuple[Port, ...]) -> list[tuple[int, int]]:

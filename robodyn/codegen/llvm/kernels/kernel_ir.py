@@ -8,10 +8,12 @@ vectors of their own (`superwords.py`).
 
 from __future__ import annotations
 
-from robodyn.codegen.llvm.kernels.kernel_body import Body, scalars_of
-from robodyn.codegen.llvm.kernels.prefetch import DECLARATION, Prefetch
+from robodyn.codegen.llvm.builder.code import Code, module_ir
+from robodyn.codegen.llvm.builder.values import Number
+from robodyn.codegen.llvm.kernels.kernel_body import EXIT, Body, scalars_of
+from robodyn.codegen.llvm.kernels.prefetch import Prefetch
 from robodyn.codegen.llvm.kernels.scalar_body import ScalarBody
-from robodyn.codegen.llvm.kernels.transpose import declarations, load_tile, store_tile, tiles
+from robodyn.codegen.llvm.kernels.transpose import load_tile, store_tile, tiles
 from robodyn.codegen.llvm.target.target import Target
 from robodyn.symbolic.graph import Program
 
@@ -22,94 +24,70 @@ __all__ = ["batch_ir", "scalar_ir"]
 LARGE = 256
 
 
+#: Parameters of functions of many rows.
+_ROWS = "i64 %begin, i64 %end, ptr %array, ptr %strides"
+
+
 def scalar_ir(program: Program, target: Target, dtype: str) -> str:
     """IR of ``kernel(in0, ..., out0, ...)`` and ``rows(begin, end, pointers, strides)``."""
-    body = ScalarBody(program, target, dtype)
+    names = _names(program)
+    arguments = ", ".join(f"ptr noalias %{name}" for name in names)
+    kernel = Code(f"@kernel({arguments})", attributes=target.attributes)
+    body = ScalarBody(kernel, program, target, dtype)
     body.emit()
-    pointers = [f"in{k}" for k in range(len(program.inputs))]
-    pointers += [f"out{k}" for k in range(len(program.outputs))]
-    arguments = ", ".join(f"ptr noalias %{name}" for name in pointers)
-    text = [
-        f"define void @kernel({arguments}) {target.attributes} {{",
-        "entry:",
-        *body.scratch(),
-        *body.words.room(),
-        *body.lines,
-        "  br label %exit",
-        "exit:",
-        "  ret void",
-        "}",
-        *_packed(pointers, target),
-        *_rows(pointers, dtype, target),
-        *body.declarations(),
-    ]
-    return "\n".join(text)
+    kernel.begin(EXIT)
+    others = _packed(names, target), _rows(names, dtype, target)
+    return module_ir(kernel, *others, *body.slow.values())
 
 
-def _packed(pointers: list[str], target: Target) -> list[str]:
-    """The kernel with its pointers in an array, for the generic call entry."""
-    lines = [f"define void @packed(ptr %array) {target.attributes} {{"]
-    lines += _unpacked(pointers, "array", "")
-    arguments = ", ".join(f"ptr %{name}" for name in pointers)
-    return [*lines, f"  tail call void @kernel({arguments})", "  ret void", "}"]
+def _names(program: Program) -> list[str]:
+    """Names of the addresses of inputs and outputs."""
+    inputs, outputs = range(len(program.inputs)), range(len(program.outputs))
+    return [*(f"in{k}" for k in inputs), *(f"out{k}" for k in outputs)]
 
 
-def _unpacked(pointers: list[str], array: str, suffix: str) -> list[str]:
-    lines = []
-    for k, name in enumerate(pointers):
-        lines.append(f"  %at_{name}{suffix} = getelementptr ptr, ptr %{array}, i64 {k}")
-        lines.append(f"  %{name}{suffix} = load ptr, ptr %at_{name}{suffix}")
-    return lines
+def _packed(names: list[str], target: Target) -> Code:
+    """The kernel with its pointers in an array, for the call entry."""
+    code = Code("@packed(ptr %array)", attributes=target.attributes)
+    arguments = ", ".join(f"ptr {x}" for x in _pointers(code, names))
+    code.do(f"tail call void @kernel({arguments})")
+    return code
 
 
-def _row_pointers(pointers: list[str], dtype: str, row: str, tag: str) -> list[str]:
-    lines = []
-    for name in pointers:
-        lines.append(f"  %{name}_skip{tag} = mul i64 %{name}_stride, {row}")
-        lines.append(
-            f"  %{name}_row{tag} = getelementptr {dtype}, ptr %{name}_0, i64 %{name}_skip{tag}"
-        )
-    return lines
+def _pointers(code: Code, names: list[str]) -> list[str]:
+    """Addresses of inputs and outputs, from an array."""
+    return [code.load("%array", k, "ptr").name for k in range(len(names))]
 
 
-def _strides(pointers: list[str]) -> list[str]:
-    lines = []
-    for k, name in enumerate(pointers):
-        lines.append(f"  %at_{name}_stride = getelementptr i64, ptr %strides, i64 {k}")
-        lines.append(f"  %{name}_stride = load i64, ptr %at_{name}_stride")
-    return lines
+def _strides(code: Code, names: list[str]) -> list[str]:
+    """How many numbers it is from row to row of each input and output."""
+    return [code.load("%strides", k, "i64").name for k in range(len(names))]
 
 
-def _rows(pointers: list[str], dtype: str, target: Target) -> list[str]:
+def _rows(names: list[str], dtype: str, target: Target) -> Code:
     """A loop over states, one at a time."""
-    arguments = ", ".join(f"ptr %{name}_row" for name in pointers)
-    return [
-        f"define void @rows(i64 %begin, i64 %end, ptr %array, ptr %strides) {target.attributes} {{",
-        "entry:",
-        *_unpacked(pointers, "array", "_0"),
-        *_strides(pointers),
-        "  br label %head",
-        "head:",
-        "  %i = phi i64 [ %begin, %entry ], [ %next, %loop ]",
-        "  %more = icmp slt i64 %i, %end",
-        "  br i1 %more, label %loop, label %exit",
-        "loop:",
-        *_row_pointers(pointers, dtype, "%i", ""),
-        f"  call void @kernel({arguments})",
-        "  %next = add i64 %i, 1",
-        "  br label %head",
-        "exit:",
-        "  ret void",
-        "}",
-    ]
+    code = Code(f"@rows({_ROWS})", attributes=target.attributes)
+    pointers, strides = _pointers(code, names), _strides(code, names)
+    for i in code.each(code.argument("end", "i64"), start=code.argument("begin", "i64")):
+        given = []
+        for pointer, stride in zip(pointers, strides, strict=True):
+            skip = code.name(f"mul i64 {stride}, {i}")
+            given.append(code.name(f"getelementptr {dtype}, ptr {pointer}, i64 {skip}"))
+        code.do(f"call void @kernel({', '.join(f'ptr {x}' for x in given)})")
+    return code
+
+
+#: Of each array, from the row of the first lane to those of the others.
+_Offsets = list[list[str]]
 
 
 class _BatchBody(Body):
     """A vector of states: a column of an input tile a number, output tiles stored when full."""
 
-    def __init__(self, program: Program, target: Target, dtype: str, lanes: int) -> None:
-        super().__init__(program, target, dtype, lanes)
-        self.block = "loop"
+    def __init__(
+        self, code: Code, program: Program, target: Target, dtype: str, lanes: int
+    ) -> None:
+        super().__init__(code, program, target, dtype, lanes)
         self.never_null = "%array"
         self.inputs = scalars_of(program.inputs)
         self.loaded: dict[tuple[int, int], str] = {}
@@ -127,15 +105,18 @@ class _BatchBody(Body):
         sizes = [port.size for port in program.outputs]
         self.prefetch = Prefetch(sizes, lanes, dtype, len(self.nodes))
 
-    def row_pointers(self, name: str) -> list[str]:
-        """Pointers to this block's rows of an array."""
-        if name not in self.rows:
-            rows = [f"%{name}_row"]
-            for k in range(1, self.lanes):
-                pointer = f"getelementptr {self.dtype}, ptr %{name}_row, i64 %{name}_lane{k}"
-                rows.append(self.put(pointer))
-            self.rows[name] = rows
-        return self.rows[name]
+    def begin(self, i: Number, pointers: list[str], strides: list[str], lanes: _Offsets) -> None:
+        """Pointers to the rows of a vector of states, the first of which is row ``i``."""
+        code, dtype = self.code, self.dtype
+        names = _names(self.program)
+        for name, pointer, stride in zip(names, pointers, strides, strict=True):
+            skip = code.name(f"mul i64 {stride}, {i}")
+            self.rows[name] = [code.name(f"getelementptr {dtype}, ptr {pointer}, i64 {skip}")]
+        for name, offsets in zip(names, lanes, strict=True):
+            rows = self.rows[name]
+            rows += [code.name(f"getelementptr {dtype}, ptr {rows[0]}, i64 {x}") for x in offsets]
+        outputs = len(self.program.inputs)
+        self.prefetch.begin(code, [self.rows[x][0] for x in names[outputs:]], strides[outputs:])
 
     def input(self, index: int) -> str:
         port, k = self.inputs[index]
@@ -144,35 +125,37 @@ class _BatchBody(Body):
             start, width = next(
                 (start, width) for start, width in tiles(size, self.lanes) if k < start + width
             )
-            rows = self.row_pointers(f"in{port}")
-            tile = load_tile(rows, start, width, size, self.dtype, self.put)
+            rows = self.rows[f"in{port}"]
+            tile = load_tile(rows, start, width, size, self.dtype, self.code)
             for column, name in enumerate(tile):
                 self.loaded.setdefault((port, start + column), name)
         return self.loaded[port, k]
 
     def after(self, node: int) -> None:
-        self.prefetch.step(self.put, self.do)
+        self.prefetch.step(self.code)
         for port, start, width in self.due.get(node, ()):
             size, first = self.program.outputs[port].size, self.first[port]
             edges = self.program.results[first + start : first + min(start + width, size)]
             values = [self.signed(edge) for edge in edges]
-            rows = self.row_pointers(f"out{port}")
-            store_tile(values, rows, start, width, self.dtype, self.put, self.do)
+            rows = self.rows[f"out{port}"]
+            store_tile(values, rows, start, width, self.dtype, self.code)
             self.stores_in_block += self.lanes
             self.cut()
 
 
-def _lanes(pointers: list[str], lanes: int) -> list[str]:
-    """How far the row of each lane is from that of the first.
+def _lane_offsets(code: Code, strides: list[str], lanes: int) -> _Offsets:
+    """How far the row of each lane but the first is from that of the first, for each array.
 
     Of fewer rows than lanes, the last lanes take the last row, and compute and write it again.
     """
-    lines = ["  %final = sub i64 %end, 1", "  %most = sub i64 %final, %begin"]
+    offsets: _Offsets = [[] for _ in strides]
+    begin, end = code.argument("begin", "i64"), code.argument("end", "i64")
+    most = end - 1 - begin
     for k in range(1, lanes):
-        lines.append(f"  %there{k} = icmp sgt i64 %most, {k}")
-        lines.append(f"  %lane{k} = select i1 %there{k}, i64 {k}, i64 %most")
-        lines += [f"  %{name}_lane{k} = mul i64 %{name}_stride, %lane{k}" for name in pointers]
-    return lines
+        lane = code.choose(most > k, code.integer(k), most)
+        for found, stride in zip(offsets, strides, strict=True):
+            found.append(code.name(f"mul i64 {stride}, {lane}"))
+    return offsets
 
 
 def batch_ir(program: Program, target: Target, dtype: str) -> str:
@@ -180,39 +163,20 @@ def batch_ir(program: Program, target: Target, dtype: str) -> str:
 
     Rows are computed a vector at a time. The last vector overlaps the one before it.
     """
-    lanes = target.lanes(dtype)
-    body = _BatchBody(program, target, dtype, lanes)
-    # pointers to rows are made in the loop's first block, where all later blocks see them
-    pointers = [f"in{k}" for k in range(len(program.inputs))]
-    pointers += [f"out{k}" for k in range(len(program.outputs))]
-    for name in pointers:
-        body.row_pointers(name)
-    body.prefetch.begin(body.put)
+    lanes, names = target.lanes(dtype), _names(program)
+    code = Code(f"@batch({_ROWS})", attributes=target.attributes)
+    pointers, strides = _pointers(code, names), _strides(code, names)
+    offsets = _lane_offsets(code, strides, lanes)
+    last = code.argument("end", "i64") - lanes
+    i, following, loop, step = code.argument("i", "i64"), "%next", "loop", "step"
+    code.begin(loop)
+    code.do(f"{i} = phi i64 [ %begin, %entry ], [ {following}, %{step} ]")
+    body = _BatchBody(code, program, target, dtype, lanes)
+    body.begin(i, pointers, strides, offsets)
     body.emit()
-    text = [
-        f"define void @batch(i64 %begin, i64 %end, ptr %array, ptr %strides) "
-        f"{target.attributes} {{",
-        "entry:",
-        *body.scratch(),
-        *_unpacked(pointers, "array", "_0"),
-        *_strides(pointers),
-        *_lanes(pointers, lanes),
-        f"  %last = sub i64 %end, {lanes}",
-        "  br label %loop",
-        "loop:",
-        f"  %i = phi i64 [ %begin, %entry ], [ %next, %{body.block} ]",
-        *_row_pointers(pointers, dtype, "%i", ""),
-        *body.lines,
-        f"  %after = add i64 %i, {lanes}",
-        "  %beyond = icmp sgt i64 %after, %last",
-        "  %next = select i1 %beyond, i64 %last, i64 %after",
-        "  %finished = icmp sge i64 %i, %last",
-        "  br i1 %finished, label %exit, label %loop",
-        "exit:",
-        "  ret void",
-        "}",
-        DECLARATION,
-        *declarations(dtype, lanes),
-        *body.declarations(),
-    ]
-    return "\n".join(text)
+    code.begin(step)
+    after = i + lanes
+    code.do(f"{following} = select i1 {after > last}, i64 {last}, i64 {after}")
+    code.branch(i >= last, EXIT, loop)
+    code.begin(EXIT)
+    return module_ir(code, *body.slow.values())

@@ -6,11 +6,11 @@ do not fit into the inner ones, and a vector of states would wait for all its li
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-__all__ = ["DECLARATION", "Prefetch"]
+from robodyn.codegen.llvm.builder.code import Code
 
-DECLARATION = "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"
+__all__ = ["Prefetch"]
 
 #: Bytes of a line of the caches.
 LINE = 64
@@ -47,19 +47,20 @@ class Prefetch:
         self.rows: dict[tuple[int, int], str] = {}
         self.done = self.taken = 0
 
-    def begin(self, put: Callable[[str], str]) -> None:
-        """Pointers to the rows of the next vector."""
+    def begin(self, code: Code, outputs: Sequence[str], strides: Sequence[str]) -> None:
+        """Pointers to the rows of the next vector; given are those of the first row of this one."""
         for port in self.ports:
             for row in range(self.lanes):
-                skip = put(f"mul i64 %out{port}_stride, {self.lanes + row}")
-                pointer = f"getelementptr {self.dtype}, ptr %out{port}_row, i64 {skip}"
-                self.rows[port, row] = put(pointer)
+                skip = code.name(f"mul i64 {strides[port]}, {self.lanes + row}")
+                pointer = f"getelementptr {self.dtype}, ptr {outputs[port]}, i64 {skip}"
+                self.rows[port, row] = code.name(pointer)
 
-    def step(self, put: Callable[[str], str], do: Callable[[str], None]) -> None:
+    def step(self, code: Code) -> None:
         """Ask for the next few lines."""
         self.taken += 1
         due = len(self.lines) * self.taken // self.steps
         for port, row, first in self.lines[self.done : due]:
-            at = put(f"getelementptr {self.dtype}, ptr {self.rows[port, row]}, i64 {first}")
-            do(f"call void @llvm.prefetch.p0(ptr {at}, i32 1, i32 3, i32 1)")
+            at = code.at(self.rows[port, row], first, self.dtype)
+            code.declare("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
+            code.do(f"call void @llvm.prefetch.p0(ptr {at}, i32 1, i32 3, i32 1)")
         self.done = due

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from robodyn.codegen.llvm.builder.code import Code
 from robodyn.codegen.llvm.kernels.kernel_body import Body, scalars_of
 from robodyn.codegen.llvm.kernels.superword_code import SuperwordCode
 from robodyn.codegen.llvm.target.target import Target
@@ -13,8 +14,8 @@ __all__ = ["ScalarBody"]
 class ScalarBody(Body):
     """One state: numbers are loaded when first used and stored when known."""
 
-    def __init__(self, program: Program, target: Target, dtype: str) -> None:
-        super().__init__(program, target, dtype, 1)
+    def __init__(self, code: Code, program: Program, target: Target, dtype: str) -> None:
+        super().__init__(code, program, target, dtype, 1)
         self.inputs = scalars_of(program.inputs)
         self.outputs = scalars_of(program.outputs)
         self.words = SuperwordCode(self, self.superwords, target.lanes(dtype))
@@ -27,20 +28,16 @@ class ScalarBody(Body):
     def input(self, index: int) -> str:
         """Load a scalar input."""
         port, k = self.inputs[index]
-        at = self.put(f"getelementptr {self.dtype}, ptr %in{port}, i64 {k}") if k else f"%in{port}"
-        return self.put(f"load {self.dtype}, ptr {at}")
+        at = self.code.at(f"%in{port}", k, self.dtype) if k else f"%in{port}"
+        return self.code.name(f"load {self.dtype}, ptr {at}")
 
     def after(self, node: int) -> None:
         """Store what is known now: results, and what superwords need."""
         for k in self.stores.get(node, ()):
             port, index = self.outputs[k]
             value = self.signed(self.program.results[k])
-            at = (
-                self.put(f"getelementptr {self.dtype}, ptr %out{port}, i64 {index}")
-                if index
-                else f"%out{port}"
-            )
-            self.do(f"store {self.dtype} {value}, ptr {at}")
+            at = self.code.at(f"%out{port}", index, self.dtype) if index else f"%out{port}"
+            self.code.do(f"store {self.dtype} {value}, ptr {at}")
             self.stored()  # here, as one node may be stored often: zero is
         self.words.keep(node)
 
@@ -84,12 +81,14 @@ class ScalarBody(Body):
         for lane, node in enumerate(group):
             for needed in (graph.a[node] >> 1, graph.b[node] >> 1, node):
                 self._known_early(needed if graph.op[node] != INPUT else node)
-            x = self.put(f"insertelement {kind} {x}, {self.dtype} {self.names[node]}, i32 {lane}")
+            x = self.code.name(
+                f"insertelement {kind} {x}, {self.dtype} {self.names[node]}, i32 {lane}"
+            )
         s, c = self.guarded(x, lanes)
         for lane, node in enumerate(group):
             self.trig[node] = (
-                self.put(f"extractelement {kind} {s}, i32 {lane}"),
-                self.put(f"extractelement {kind} {c}, i32 {lane}"),
+                self.code.name(f"extractelement {kind} {s}, i32 {lane}"),
+                self.code.name(f"extractelement {kind} {c}, i32 {lane}"),
             )
 
     def _known_early(self, node: int) -> None:
@@ -101,6 +100,6 @@ class ScalarBody(Body):
             self.names[node] = self.input(a)
         elif op == ADD:
             verb = "fsub" if b & 1 else "fadd"
-            self.names[node] = self.put(f"{verb} {t} {self.signed(a)}, {self.value(b >> 1)}")
+            self.names[node] = self.code.name(f"{verb} {t} {self.signed(a)}, {self.value(b >> 1)}")
         else:
-            self.names[node] = self.put(f"fmul {t} {self.signed(a)}, {self.signed(b)}")
+            self.names[node] = self.code.name(f"fmul {t} {self.signed(a)}, {self.signed(b)}")

@@ -14,9 +14,10 @@ from __future__ import annotations
 import math
 import struct
 
+from robodyn.codegen.llvm.builder.code import Code
 from robodyn.symbolic.graph import ByPrecision
 
-__all__ = ["constant", "largest_angle", "sincos", "slow_function"]
+__all__ = ["constant", "largest_angle", "sincos", "slow_function", "slow_name", "vector_type"]
 
 #: Largest angle [rad] that the reduction by two (three) parts of pi/2 is accurate for, with FMA.
 RANGE = {"double": 1e8, "float": 1e5}
@@ -69,6 +70,11 @@ def number(value: float, dtype: str) -> str:
     return "0x" + struct.pack(">d", value).hex().upper()
 
 
+def vector_type(scalar: str, lanes: int) -> str:
+    """The type of a vector, or of a number where there is one lane."""
+    return scalar if lanes == 1 else f"<{lanes} x {scalar}>"
+
+
 def constant(value: float, dtype: str, lanes: int) -> str:
     """A float literal in all lanes."""
     text = number(value, dtype)
@@ -80,21 +86,15 @@ def _integers(value: int, dtype: str, lanes: int) -> str:
     return str(value) if lanes == 1 else "<" + ", ".join([f"{kind} {value}"] * lanes) + ">"
 
 
-class _Writer:
+class _Vectors:
     """Instructions over one vector type."""
 
-    def __init__(self, prefix: str, dtype: str, lanes: int, fma: bool) -> None:
-        self.lines: list[str] = []
-        self.prefix, self.dtype, self.lanes, self.fma = prefix, dtype, lanes, fma
-        self.type = dtype if lanes == 1 else f"<{lanes} x {dtype}>"
-        width = "i64" if dtype == "double" else "i32"
-        self.int = width if lanes == 1 else f"<{lanes} x {width}>"
-        self.bool = "i1" if lanes == 1 else f"<{lanes} x i1>"
-
-    def put(self, text: str) -> str:
-        name = f"%{self.prefix}.{len(self.lines)}"
-        self.lines.append(f"  {name} = {text}")
-        return name
+    def __init__(self, code: Code, dtype: str, lanes: int, fma: bool) -> None:
+        self.name, self.intrinsic = code.name, code.intrinsic
+        self.dtype, self.lanes, self.fma = dtype, lanes, fma
+        self.type = vector_type(dtype, lanes)
+        self.int = vector_type("i64" if dtype == "double" else "i32", lanes)
+        self.bool = vector_type("i1", lanes)
 
     def c(self, value: float) -> str:
         return constant(value, self.dtype, self.lanes)
@@ -103,19 +103,12 @@ class _Writer:
         return _integers(value, self.dtype, self.lanes)
 
     def mul(self, a: str, b: str) -> str:
-        return self.put(f"fmul {self.type} {a}, {b}")
+        return self.name(f"fmul {self.type} {a}, {b}")
 
     def muladd(self, a: str, b: str, c: str) -> str:
-        if not self.fma:
-            product = self.put(f"fmul {self.type} {a}, {b}")
-            return self.put(f"fadd {self.type} {product}, {c}")
-        suffix = (
-            ("f64" if self.dtype == "double" else "f32")
-            if self.lanes == 1
-            else (f"v{self.lanes}" + ("f64" if self.dtype == "double" else "f32"))
-        )
-        t = self.type
-        return self.put(f"call {t} @llvm.fma.{suffix}({t} {a}, {t} {b}, {t} {c})")
+        if self.fma:
+            return self.intrinsic("fma", self.type, a, b, c)
+        return self.name(f"fadd {self.type} {self.mul(a, b)}, {c}")
 
     def polynomial(self, z: str, coefficients: tuple[float, ...]) -> str:
         """Estrin's scheme: a short chain."""
@@ -137,75 +130,73 @@ def largest_angle(dtype: str, fma: bool) -> float:
     return (RANGE if fma else RANGE_WITHOUT_FMA)[dtype]
 
 
-def sincos(x: str, prefix: str, dtype: str, lanes: int, fma: bool) -> tuple[list[str], str, str]:
-    """IR for the sine and cosine of ``x``, which must be within `largest_angle`.
+def sincos(code: Code, x: str, dtype: str, lanes: int, fma: bool) -> tuple[str, str]:
+    """Write the sine and cosine of ``x``, which must be within `largest_angle`.
 
     Returns
     -------
-    lines : list of str
     sine, cosine : str
         Names of the results.
     """
-    w = _Writer(prefix, dtype, lanes, fma)
+    w = _Vectors(code, dtype, lanes, fma)
     bits = 64 if dtype == "double" else 32
     shifted = w.muladd(x, w.c(2.0 / math.pi), w.c(MAGIC[dtype]))
-    k = w.put(f"fsub {w.type} {shifted}, {w.c(MAGIC[dtype])}")
+    k = w.name(f"fsub {w.type} {shifted}, {w.c(MAGIC[dtype])}")
     r = _remainder(w, x, k)
     z = w.mul(r, r)
     rz = w.mul(r, z)
     s = w.muladd(rz, w.polynomial(z, SIN[dtype]), r)
     half = w.muladd(z, w.c(-0.5), w.c(1.0))
     c = w.muladd(w.mul(z, z), w.polynomial(z, COS[dtype]), half)
-    quadrant = w.put(f"bitcast {w.type} {shifted} to {w.int}")
-    odd = w.put(f"and {w.int} {quadrant}, {w.i(1)}")
-    swap = w.put(f"icmp ne {w.int} {odd}, {w.i(0)}")
-    next_quadrant = w.put(f"add {w.int} {quadrant}, {w.i(1)}")
+    quadrant = w.name(f"bitcast {w.type} {shifted} to {w.int}")
+    odd = w.name(f"and {w.int} {quadrant}, {w.i(1)}")
+    swap = w.name(f"icmp ne {w.int} {odd}, {w.i(0)}")
+    next_quadrant = w.name(f"add {w.int} {quadrant}, {w.i(1)}")
     results = []
     for source, straight, crossed in ((quadrant, s, c), (next_quadrant, c, s)):
-        two = w.put(f"and {w.int} {source}, {w.i(2)}")
-        sign = w.put(f"shl {w.int} {two}, {w.i(bits - 2)}")
-        chosen = w.put(f"select {w.bool} {swap}, {w.type} {crossed}, {w.type} {straight}")
-        raw = w.put(f"bitcast {w.type} {chosen} to {w.int}")
-        flipped = w.put(f"xor {w.int} {raw}, {sign}")
-        results.append(w.put(f"bitcast {w.int} {flipped} to {w.type}"))
-    return w.lines, results[0], results[1]
+        two = w.name(f"and {w.int} {source}, {w.i(2)}")
+        sign = w.name(f"shl {w.int} {two}, {w.i(bits - 2)}")
+        chosen = w.name(f"select {w.bool} {swap}, {w.type} {crossed}, {w.type} {straight}")
+        raw = w.name(f"bitcast {w.type} {chosen} to {w.int}")
+        flipped = w.name(f"xor {w.int} {raw}, {sign}")
+        results.append(w.name(f"bitcast {w.int} {flipped} to {w.type}"))
+    return results[0], results[1]
 
 
-def _remainder(w: _Writer, x: str, k: str) -> str:
+def _remainder(w: _Vectors, x: str, k: str) -> str:
     """What is left of x without k quarter turns."""
     if w.dtype == "float" and not w.fma:
-        wide = "double" if w.lanes == 1 else f"<{w.lanes} x double>"
-        angle, count = (w.put(f"fpext {w.type} {of} to {wide}") for of in (x, k))
-        turned = w.put(f"fmul {wide} {count}, {constant(math.pi / 2.0, 'double', w.lanes)}")
-        left = w.put(f"fsub {wide} {angle}, {turned}")
-        return w.put(f"fptrunc {wide} {left} to {w.type}")
-    minus_k, r = w.put(f"fneg {w.type} {k}"), x
+        wide = vector_type("double", w.lanes)
+        angle, count = (w.name(f"fpext {w.type} {of} to {wide}") for of in (x, k))
+        turned = w.name(f"fmul {wide} {count}, {constant(math.pi / 2.0, 'double', w.lanes)}")
+        left = w.name(f"fsub {wide} {angle}, {turned}")
+        return w.name(f"fptrunc {wide} {left} to {w.type}")
+    minus_k, r = w.name(f"fneg {w.type} {k}"), x
     parts = HALF_PI[w.dtype][: 2 if w.dtype == "double" else 3] if w.fma else SHORT_PARTS
     for part in parts:
         r = w.muladd(minus_k, w.c(part), r)
     return r
 
 
-def slow_function(dtype: str, lanes: int) -> str:
+def slow_function(dtype: str, lanes: int) -> Code:
     """A function that asks the C library, lane by lane; results are written to memory."""
-    t = dtype if lanes == 1 else f"<{lanes} x {dtype}>"
-    lines = [f"define internal void @slow_sincos({t} %x, ptr %s, ptr %c) noinline cold nounwind {{"]
+    t = vector_type(dtype, lanes)
+    attributes = "noinline cold nounwind"
+    code = Code(f"@{slow_name(lanes)}({t} %x, ptr %s, ptr %c)", "internal void", attributes)
     for k in range(lanes):
-        if lanes == 1:
-            lane = "%x"
-        else:
-            lines.append(f"  %x{k} = extractelement {t} %x, i32 {k}")
-            lane = f"%x{k}"
+        lane = "%x" if lanes == 1 else code.name(f"extractelement {t} %x, i32 {k}")
         if dtype == "float":
-            lines.append(f"  %d{k} = fpext float {lane} to double")
-            lane = f"%d{k}"
-        for name in ("sin", "cos"):
-            lines.append(f"  %{name}{k} = call double @robodyn_{name}(double {lane})")
-            result = f"%{name}{k}"
+            lane = code.name(f"fpext float {lane} to double")
+        for name, target in (("sin", "%s"), ("cos", "%c")):
+            code.declare(f"declare double @robodyn_{name}(double)")
+            result = code.name(f"call double @robodyn_{name}(double {lane})")
             if dtype == "float":
-                lines.append(f"  %{name}t{k} = fptrunc double {result} to float")
-                result = f"%{name}t{k}"
-            lines.append(f"  %p{name}{k} = getelementptr {dtype}, ptr %{name[0]}, i64 {k}")
-            lines.append(f"  store {dtype} {result}, ptr %p{name}{k}")
-    lines += ["  ret void", "}"]
-    return "\n".join(lines)
+                result = code.name(f"fptrunc double {result} to float")
+            at = code.at(target, k, dtype)
+            code.do(f"store {dtype} {result}, ptr {at}")
+    return code
+
+
+def slow_name(lanes: int) -> str:
+    """Name of `slow_function` for vectors of so many lanes."""
+    return f"slow_sincos_{lanes}"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from robodyn.codegen.llvm.kernels.kernel_body import Body, scalars_of, suffix
-from robodyn.codegen.llvm.kernels.sincos import constant
+from robodyn.codegen.llvm.kernels.kernel_body import Body, scalars_of
+from robodyn.codegen.llvm.kernels.sincos import constant, vector_type
 from robodyn.codegen.llvm.kernels.sums import ZERO, Known
 from robodyn.codegen.llvm.kernels.superwords import Superword, Superwords
 from robodyn.symbolic.graph import CONST
@@ -30,9 +30,7 @@ class SuperwordCode:
 
     def __init__(self, body: Body, found: Superwords, lanes: int) -> None:
         self._body, self._found, self._lanes = body, found, lanes
-        self._type, self._suffix = f"<{lanes} x {body.dtype}>", suffix(body.dtype, lanes)
-        if found.order:
-            body.widths.add(lanes)
+        self._type = vector_type(body.dtype, lanes)
         self._names: dict[Superword, str] = {}
         #: Places in memory: what lanes begin with, factors; of each scalar, with a sign.
         self._starts: dict[Superword, int] = {}
@@ -44,6 +42,8 @@ class SuperwordCode:
         for word in found.order:
             for factor, _, _ in word.terms:
                 self._place_factor(factor)
+        #: The memory between scalars and superwords.
+        self._memory = body.code.slot(f"[{self._size} x {body.dtype}]", 64) if self._size else ""
 
     def _place_start(self, word: Superword) -> None:
         scalars = [(k, x) for k, x in enumerate(word.start) if isinstance(x, int)]
@@ -59,17 +59,12 @@ class SuperwordCode:
             self._kept.setdefault(factor, []).append((self._size, 0))
             self._size += 1
 
-    def room(self) -> list[str]:
-        """The memory between scalars and superwords."""
-        dtype = self._body.dtype
-        return [f"  %kept = alloca [{self._size} x {dtype}], align 64"] if self._size else []
-
     def keep(self, node: int) -> None:
         """Store a scalar that is known now, if it is needed."""
         body = self._body
         for place, negative in self._kept.get(node, ()):
-            at = self._at("kept", place)
-            body.do(f"store {body.dtype} {body.signed(2 * node + negative)}, ptr {at}")
+            at = self._at(self._memory, place)
+            body.code.do(f"store {body.dtype} {body.signed(2 * node + negative)}, ptr {at}")
             body.stored()
 
     def emit(self) -> None:
@@ -92,12 +87,11 @@ class SuperwordCode:
         for factor, negative, other in word.terms:
             x, y, before = self._splat(factor), self._names[other], value or "zeroinitializer"
             if negative:
-                x = body.put(f"fneg {t} {x}")
+                x = body.code.name(f"fneg {t} {x}")
             if value is None:
-                value = body.put(f"fmul {t} {x}, {y}")
+                value = body.code.name(f"fmul {t} {x}, {y}")
             else:
-                given = f"{t} {x}, {t} {y}, {t} {value}"
-                value = body.put(f"call {t} @llvm.fma.{self._suffix}({given})")
+                value = body.code.intrinsic("fma", t, x, y, value)
             # a factor may be no number, which must not meet the zeros of lanes that lack it
             pairs = zip(word.lanes, other.lanes, strict=True)
             value = self._where([x is None or y != ZERO for x, y in pairs], value, before)
@@ -110,7 +104,9 @@ class SuperwordCode:
         constants = ", ".join(f"{dtype} {constant(x, dtype, 1)}" for x in known)
         if word not in self._starts:
             return f"<{constants}>"
-        value = body.put(f"load {t}, ptr {self._at('kept', self._starts[word])}, align 64")
+        value = body.code.name(
+            f"load {t}, ptr {self._at(self._memory, self._starts[word])}, align 64"
+        )
         return self._where([isinstance(x, int) for x in word.start], value, f"<{constants}>")
 
     def _where(self, lanes: Sequence[bool], value: str, other: str) -> str:
@@ -119,33 +115,37 @@ class SuperwordCode:
             return value
         mask = ", ".join(f"i1 {int(x)}" for x in lanes)
         t = self._type
-        return self._body.put(f"select <{self._lanes} x i1> <{mask}>, {t} {value}, {t} {other}")
+        return self._body.code.name(
+            f"select <{self._lanes} x i1> <{mask}>, {t} {value}, {t} {other}"
+        )
 
     def _splat(self, factor: int) -> str:
         """A scalar in all lanes."""
         body, t, n, graph = self._body, self._type, self._lanes, self._body.program.graph
         if graph.op[factor] == CONST:
             return constant(graph.value[factor], body.dtype, n)
-        x = body.put(f"load {body.dtype}, ptr {self._at('kept', self._factors[factor])}")
-        one = body.put(f"insertelement {t} poison, {body.dtype} {x}, i32 0")
-        return body.put(f"shufflevector {t} {one}, {t} poison, <{n} x i32> zeroinitializer")
+        x = body.code.name(
+            f"load {body.dtype}, ptr {self._at(self._memory, self._factors[factor])}"
+        )
+        one = body.code.name(f"insertelement {t} poison, {body.dtype} {x}, i32 0")
+        return body.code.name(f"shufflevector {t} {one}, {t} poison, <{n} x i32> zeroinitializer")
 
     def _store(self, word: Superword, run: Sequence[_Spot]) -> None:
         """Neighbouring lanes that are neighbours in an output."""
         body, value, kind, count = self._body, self._names[word], self._type, len(run)
         port, before, negative, lane = run[0]
         if negative:
-            value = body.put(f"fneg {kind} {value}")
+            value = body.code.name(f"fneg {kind} {value}")
         if count < self._lanes:
             picked = ", ".join(f"i32 {lane + k}" for k in range(count))
             pick = f"{kind} {value}, {kind} poison, <{count} x i32> <{picked}>"
-            value, kind = body.put(f"shufflevector {pick}"), f"<{count} x {body.dtype}>"
-        at, size = self._at(f"out{port}", before + lane), 8 if body.dtype == "double" else 4
-        body.do(f"store {kind} {value}, ptr {at}, align {size}")
+            value, kind = body.code.name(f"shufflevector {pick}"), f"<{count} x {body.dtype}>"
+        at, size = self._at(f"%out{port}", before + lane), 8 if body.dtype == "double" else 4
+        body.code.do(f"store {kind} {value}, ptr {at}, align {size}")
         body.stored()
 
     def _at(self, array: str, index: int) -> str:
-        return self._body.put(f"getelementptr {self._body.dtype}, ptr %{array}, i64 {index}")
+        return self._body.code.at(array, index, self._body.dtype)
 
 
 def _runs(spots: Sequence[_Spot]) -> Iterator[list[_Spot]]:

@@ -8,11 +8,10 @@ shuffles and more loads and stores; they pay for arrays narrower than a register
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from robodyn.codegen.llvm.builder.code import Code
+from robodyn.codegen.llvm.kernels.sincos import vector_type
 
-__all__ = ["declarations", "load_tile", "store_tile", "tiles"]
-
-Put = Callable[[str], str]
+__all__ = ["load_tile", "store_tile", "tiles"]
 
 #: Columns of a tile where an array is no wider than a register.
 NARROW = 4
@@ -36,7 +35,7 @@ def tiles(size: int, lanes: int) -> list[tuple[int, int]]:
     return covered
 
 
-def _transpose(rows: list[str], kind: str, lanes: int, put: Put) -> list[str]:
+def _transpose(rows: list[str], kind: str, lanes: int, code: Code) -> list[str]:
     """Transpose each square of ``len(rows)`` lanes: stages of pairwise shuffles."""
     step, width = 1, len(rows)
     while step < width:
@@ -47,7 +46,7 @@ def _transpose(rows: list[str], kind: str, lanes: int, put: Put) -> list[str]:
             low = [k if not k & step else lanes + (k ^ step) for k in range(lanes)]
             high = [(k | step) if not k & step else lanes + k for k in range(lanes)]
             for target, picked in ((i, low), (i | step, high)):
-                swapped[target] = put(_shuffle(kind, rows[i], rows[i | step], picked))
+                swapped[target] = code.name(_shuffle(kind, rows[i], rows[i | step], picked))
         rows = swapped
         step *= 2
     return rows
@@ -58,57 +57,47 @@ def _shuffle(kind: str, a: str, b: str, picked: list[int]) -> str:
     return f"shufflevector {kind} {a}, {kind} {b}, <{len(picked)} x i32> <{mask}>"
 
 
-def _vector(dtype: str, lanes: int) -> str:
-    return f"<{lanes} x {dtype}>" if lanes > 1 else dtype
+def _masked(dtype: str, width: int, size: int) -> tuple[str, str, str]:
+    """Suffix of the masked functions, type of their masks, and the mask of the first lanes.
 
-
-def _masked(dtype: str, width: int, size: int) -> tuple[str, str]:
-    """Suffix of the masked intrinsics, and the mask of the first ``size`` lanes."""
+    The functions are called as LLVM before 22 has them: later ones read both forms.
+    """
     suffix = f"v{width}" + ("f64" if dtype == "double" else "f32")
     bits = ", ".join(f"i1 {int(k < size)}" for k in range(width))
-    return suffix, f"<{width} x i1> <{bits}>"
-
-
-def declarations(dtype: str, lanes: int) -> list[str]:
-    """The intrinsics that tiles use, as LLVM before 22 has them: later ones read both forms."""
-    text, width = [], 2
-    while width <= lanes:
-        (suffix, _), kind, mask = _masked(dtype, width, 0), _vector(dtype, width), f"<{width} x i1>"
-        text.append(f"declare {kind} @llvm.masked.load.{suffix}.p0(ptr, i32, {mask}, {kind})")
-        text.append(f"declare void @llvm.masked.store.{suffix}.p0({kind}, ptr, i32, {mask})")
-        width *= 2
-    return text
+    return suffix, f"<{width} x i1>", f"<{bits}>"
 
 
 def load_tile(
-    rows: list[str], first: int, width: int, size: int, dtype: str, put: Put
+    rows: list[str], first: int, width: int, size: int, dtype: str, code: Code
 ) -> list[str]:
     """Read columns ``first ...`` of the rows at the given pointers; one vector a column."""
-    lanes, kind, align = len(rows), _vector(dtype, width), 8 if dtype == "double" else 4
+    lanes, kind, align = len(rows), vector_type(dtype, width), 8 if dtype == "double" else 4
     pieces = []
     for row in rows:
-        at = put(f"getelementptr {dtype}, ptr {row}, i64 {first}") if first else row
+        at = code.at(row, first, dtype) if first else row
         if size < width:
-            suffix, mask = _masked(dtype, width, size)
-            load = f"call {kind} @llvm.masked.load.{suffix}.p0(ptr {at}, i32 {align}, {mask}, "
-            pieces.append(put(f"{load}{kind} zeroinitializer)"))
+            suffix, flags, mask = _masked(dtype, width, size)
+            load = f"{kind} @llvm.masked.load.{suffix}.p0"
+            code.declare(f"declare {load}(ptr, i32, {flags}, {kind})")
+            given = f"ptr {at}, i32 {align}, {flags} {mask}, {kind} zeroinitializer"
+            pieces.append(code.name(f"call {load}({given})"))
         else:
-            pieces.append(put(f"load {kind}, ptr {at}, align {align}"))
+            pieces.append(code.name(f"load {kind}, ptr {at}, align {align}"))
     if width == 1:
-        vector, kind = "poison", _vector(dtype, lanes)
+        vector, kind = "poison", vector_type(dtype, lanes)
         for k, piece in enumerate(pieces):
-            vector = put(f"insertelement {kind} {vector}, {dtype} {piece}, i32 {k}")
+            vector = code.name(f"insertelement {kind} {vector}, {dtype} {piece}, i32 {k}")
         return [vector]
-    registers = [_joined(pieces[i::width], dtype, width, put) for i in range(width)]
-    return _transpose(registers, _vector(dtype, lanes), lanes, put)[: min(size, width)]
+    registers = [_joined(pieces[i::width], dtype, width, code) for i in range(width)]
+    return _transpose(registers, vector_type(dtype, lanes), lanes, code)[: min(size, width)]
 
 
-def _joined(pieces: list[str], dtype: str, width: int, put: Put) -> str:
+def _joined(pieces: list[str], dtype: str, width: int, code: Code) -> str:
     """Vectors one after the other."""
     while len(pieces) > 1:
-        kind, picked = _vector(dtype, width), list(range(2 * width))
+        kind, picked = vector_type(dtype, width), list(range(2 * width))
         pairs = zip(pieces[::2], pieces[1::2], strict=True)
-        pieces = [put(_shuffle(kind, a, b, picked)) for a, b in pairs]
+        pieces = [code.name(_shuffle(kind, a, b, picked)) for a, b in pairs]
         width *= 2
     return pieces[0]
 
@@ -119,25 +108,25 @@ def store_tile(
     first: int,
     width: int,
     dtype: str,
-    put: Put,
-    do: Callable[[str], None],
+    code: Code,
 ) -> None:
     """Write one vector a column to columns ``first ...`` of the rows at the given pointers."""
     lanes, size, align = len(rows), len(values), 8 if dtype == "double" else 4
-    whole, kind = _vector(dtype, lanes), _vector(dtype, width)
+    whole, kind = vector_type(dtype, lanes), vector_type(dtype, width)
     padded = values + ["zeroinitializer"] * (width - size)
-    registers = _transpose(padded, whole, lanes, put)
+    registers = _transpose(padded, whole, lanes, code)
     for k, row in enumerate(rows):
         vector, begin = registers[k % width], k // width * width
         if width == 1:
-            vector = put(f"extractelement {whole} {vector}, i32 {begin}")
+            vector = code.name(f"extractelement {whole} {vector}, i32 {begin}")
         elif width < lanes:
             picked = list(range(begin, begin + width))
-            vector = put(_shuffle(whole, vector, "poison", picked))
-        at = put(f"getelementptr {dtype}, ptr {row}, i64 {first}") if first else row
+            vector = code.name(_shuffle(whole, vector, "poison", picked))
+        at = code.at(row, first, dtype) if first else row
         if size < width:
-            suffix, mask = _masked(dtype, width, size)
-            store = f"call void @llvm.masked.store.{suffix}.p0({kind} {vector}, "
-            do(f"{store}ptr {at}, i32 {align}, {mask})")
+            suffix, flags, mask = _masked(dtype, width, size)
+            store = f"void @llvm.masked.store.{suffix}.p0"
+            code.declare(f"declare {store}({kind}, ptr, i32, {flags})")
+            code.do(f"call {store}({kind} {vector}, ptr {at}, i32 {align}, {flags} {mask})")
         else:
-            do(f"store {kind} {vector}, ptr {at}, align {align}")
+            code.do(f"store {kind} {vector}, ptr {at}, align {align}")

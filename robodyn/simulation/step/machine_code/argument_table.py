@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from robodyn.codegen.llvm.builder.code import Code, Indices
-from robodyn.codegen.llvm.builder.rows import Buffer
-from robodyn.codegen.llvm.builder.values import Number
-
-__all__ = ["ArgumentTable", "argument_names"]
+__all__ = ["argument_names"]
 
 #: Sizes; steps (from, to, whether the last instant is recorded, steps between samples, last step
 #: of all, samples before those there is room for); robots, and most of them in a block; numbers of
@@ -42,35 +38,3 @@ def argument_names(dynamics: int, control: int, corrections: int) -> tuple[str, 
     extra += [f"corrections{k}" for k in range(corrections)]
     of_extra = [name for x in extra for name in (x, f"{x}_step", f"{x}_row")]
     return (*NUMBERS, *FUNCTIONS, *ARRAYS, *of_extra)
-
-
-class ArgumentTable:
-    """The table, as the program reads it.
-
-    Parameters
-    ----------
-    code : Code
-    names : sequence of str
-        From `argument_names`.
-    """
-
-    def __init__(self, code: Code, names: tuple[str, ...]) -> None:
-        self._code = code
-        self._place = {name: k for k, name in enumerate(names)}
-
-    def number(self, name: str) -> Number:
-        """A size."""
-        return Indices(self._code, "%table", "i64").get(self._place[name])
-
-    def pointer(self, name: str) -> str:
-        """An address."""
-        at = self._code.put(f"getelementptr ptr, ptr %table, i64 {self._place[name]}", "")
-        return self._code.put(f"load ptr, ptr {at.name}", "").name
-
-    def array(self, name: str) -> Buffer:
-        """Real numbers."""
-        return Buffer(self._code, self.pointer(name))
-
-    def indices(self, name: str) -> Indices:
-        """Whole numbers."""
-        return Indices(self._code, self.pointer(name), "i64")

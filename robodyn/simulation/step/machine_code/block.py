@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from robodyn.codegen.llvm.builder.code import Code
-from robodyn.codegen.llvm.builder.rows import Buffer, Rows
+from robodyn.codegen.llvm.builder.rows import Buffer, Rows, call_rows
 from robodyn.codegen.llvm.builder.values import Number
-from robodyn.simulation.step.machine_code.argument_table import ArgumentTable
+from robodyn.codegen.llvm.builder.words import Words
 
 __all__ = ["Block", "Given"]
 
@@ -21,7 +21,7 @@ class Block:
     Parameters
     ----------
     code : Code
-    table : ArgumentTable
+    table : Words
     room : Buffer
         Memory to work in.
     first, count : Number
@@ -29,7 +29,7 @@ class Block:
     """
 
     def __init__(
-        self, code: Code, table: ArgumentTable, room: Buffer, first: Number, count: Number
+        self, code: Code, table: Words, room: Buffer, first: Number, count: Number
     ) -> None:
         self.code, self.table, self.first, self.count = code, table, first, count
         self._room, self._most = room, table.number("block")
@@ -80,12 +80,4 @@ class Block:
 
     def call(self, function: str, given: Given) -> None:
         """Call a function of rows."""
-        code, n = self.code, len(given)
-        pointers, strides = (code.slot(f"[{n} x {kind}]") for kind in ("ptr", "i64"))
-        for k, (pointer, stride) in enumerate(given):
-            at = code.put(f"getelementptr ptr, ptr {pointers}, i64 {k}", "").name
-            code.do(f"store ptr {pointer}, ptr {at}")
-            at = code.put(f"getelementptr i64, ptr {strides}, i64 {k}", "").name
-            code.do(f"store i64 {code.text(stride, 'i64')}, ptr {at}")
-        address = self.table.pointer(function)
-        code.do(f"call void {address}(i64 0, i64 {self.count.name}, ptr {pointers}, ptr {strides})")
+        call_rows(self.code, self.table.pointer(function), self.count, given)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
-from robodyn.codegen.llvm.builder.code import load_program
+from robodyn.codegen.llvm.builder.load_program import load_program
 from robodyn.codegen.llvm.target.once import Memo
 from robodyn.simulation.integrators.method import Integrator
 from robodyn.simulation.step.machine_code.step_program import StepProgram, step_program

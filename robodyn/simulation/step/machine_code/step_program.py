@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from robodyn.codegen.llvm.builder.code import Code
 from robodyn.codegen.llvm.builder.rows import Buffer, Rows
 from robodyn.codegen.llvm.builder.values import Number, Variable
+from robodyn.codegen.llvm.builder.words import Words
 from robodyn.simulation.integrators.method import Integrator
 from robodyn.simulation.step.machine_code.acceptance import accept_step
-from robodyn.simulation.step.machine_code.argument_table import ArgumentTable
 from robodyn.simulation.step.machine_code.block import Block, Given
 from robodyn.simulation.step.machine_code.operations import BlockOperations, Seconds
 from robodyn.simulation.step.machine_code.variant import StepVariant
@@ -54,14 +54,14 @@ class _Writer:
 
     def __init__(self, code: Code, integrator: Integrator, variant: StepVariant) -> None:
         self.code, self.integrator, self.variant = code, integrator, variant
-        self.table = ArgumentTable(code, variant.arguments)
+        self.table = Words(code, "%table", variant.arguments)
         self.instants = with_end(instants_of(integrator))
         self.taken = {"q": 0, "v": 0, "1": 0}
 
     def program(self) -> StepProgram:
         """Blocks of robots, one after the other."""
         code, table = self.code, self.table
-        begin, end = (Number(code, f"%{x}", "i64") for x in ("begin", "end"))
+        begin, end = code.argument("begin", "i64"), code.argument("end", "i64")
         most = table.number("block")
         room = self._allocated()
         there = code.put(f"icmp ne ptr {room.pointer}, null", "i1")
@@ -82,7 +82,7 @@ class _Writer:
 
     def _allocated(self) -> Buffer:
         size, allocate = self.table.number("room") * 8, self.table.pointer("allocate")
-        return Buffer(self.code, self.code.put(f"call ptr {allocate}(i64 {size.name})", "").name)
+        return Buffer(self.code, self.code.call(allocate, "ptr", size).name)
 
     # -- one block ----------------------------------------------------------------------------
 

@@ -1,0 +1,116 @@
+"""Matrices and whole numbers in memory, and the routines of LAPACK that take them."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from robodyn.codegen.llvm.builder.code import Code
+from robodyn.codegen.llvm.builder.values import Number
+from robodyn.codegen.llvm.target.lapack import SIGNATURES
+
+__all__ = ["INFO", "Indices", "Matrix", "call_routine"]
+
+#: Stands for the last argument of a routine of LAPACK, which says how it went.
+INFO = object()
+
+
+class Matrix(NamedTuple):
+    """Real numbers, column after column, as Fortran keeps them; a vector is one column.
+
+    Attributes
+    ----------
+    code : Code
+    pointer : str
+        To the first element.
+    ld : int or Number
+        From one column to the next.
+    """
+
+    code: Code
+    pointer: str
+    ld: Any
+
+    def part(self, row: Any, column: Any = 0) -> Matrix:
+        """The matrix from that element on."""
+        place = self.code.operation("*", self.ld, column) + row
+        return Matrix(self.code, self.code.at(self.pointer, place, "double"), self.ld)
+
+    def get(self, row: Any, column: Any = 0) -> Number:
+        """One element."""
+        return self.code.put(f"load double, ptr {self.part(row, column).pointer}", "double")
+
+    def put(self, value: Any, row: Any, column: Any = 0) -> None:
+        """Change one element."""
+        number = self.code.text(value, "double")
+        self.code.do(f"store double {number}, ptr {self.part(row, column).pointer}")
+
+
+class Indices(NamedTuple):
+    """Whole numbers in memory: ``i64`` of numpy, or ``i32`` as LAPACK keeps them."""
+
+    code: Code
+    pointer: str
+    kind: str
+
+    def get(self, i: Any) -> Number:
+        """One of them."""
+        found = self.code.load(self.pointer, i, self.kind)
+        return found if self.kind == "i64" else self.code.put(f"sext i32 {found} to i64", "i64")
+
+    def put(self, value: Any, i: Any) -> None:
+        """Change one."""
+        if self.kind == "i32":
+            number = self.code.text(value, "i64")
+            value = self.code.put(f"trunc i64 {number} to i32", "i32")
+        self.code.store(value, self.pointer, i, self.kind)
+
+
+def call_routine(code: Code, routine: str, *arguments: Any) -> Number | None:
+    """Call a routine of BLAS or LAPACK.
+
+    Parameters
+    ----------
+    code : Code
+    routine : str
+    *arguments
+        In the order of Fortran: letters, integers, real numbers, `Indices`, and `Matrix`, which
+        stands for two arguments, the array and its leading dimension; for one, a vector, where no
+        integer follows. ``INFO`` stands last where the routine has it.
+
+    Returns
+    -------
+    Number or None
+        What ``INFO`` was set to.
+    """
+    kinds = SIGNATURES[routine]
+    given: list[str] = []
+    info = None
+    for x in arguments:
+        if isinstance(x, Matrix):
+            given.append(x.pointer)
+            if kinds[len(given) - 1] == "M":
+                given.append(_stored(code, x.ld, "#"))
+        elif isinstance(x, Indices):
+            given.append(x.pointer)
+        elif x is INFO:
+            info = Indices(code, code.slot("i32"), "i32")
+            given.append(info.pointer)
+        else:
+            given.append(_stored(code, x, kinds[len(given)]))
+    if len(given) != len(kinds):
+        raise TypeError(f"{routine} takes {len(kinds)} arguments, {len(given)} given")
+    code.declare(f"declare void @robodyn_{routine}({', '.join(['ptr'] * len(kinds))})")
+    code.do(f"call void @robodyn_{routine}({', '.join(f'ptr {x}' for x in given)})")
+    return None if info is None else info.get(0)
+
+
+def _stored(code: Code, x: Any, kind: str) -> str:
+    """Address of a letter or a number: Fortran takes all arguments by reference."""
+    if kind == "c":
+        code.declare(f'@letter_{x} = private constant [1 x i8] c"{x}"')
+        return f"@letter_{x}"
+    if kind == "#":
+        slot = code.slot("i32")
+        Indices(code, slot, "i32").put(x, 0)
+        return slot
+    return code.variable(x if isinstance(x, Number) else float(x)).pointer
