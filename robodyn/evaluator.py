@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
 from robodyn.arrays import all_finite, by_name, numbers
-from robodyn.codegen import Function, Memo, MethodTable
+from robodyn.codegen import CallForm, Function, Memo, MethodTable
 from robodyn.equations.catalogue import QUANTITIES, trace
 from robodyn.errors import (
     ShapeError,
@@ -25,10 +25,13 @@ from robodyn.not_finite import NonFiniteDiagnosis
 from robodyn.symbolic.graph import Program
 from robodyn.symbolic.python_code import PythonCode
 
-__all__ = ["Evaluator", "Wrenches"]
+__all__ = ["PLAIN", "Evaluator", "Wrenches"]
 
 
 _ZERO = np.zeros(())
+
+#: Of a call that gives arrays alone.
+PLAIN = CallForm()
 
 #: External wrenches by link name, each (..., 6) [N, N m].
 Wrenches = Mapping[str, ArrayLike]
@@ -60,6 +63,7 @@ class Evaluator:
         self.options = FunctionOptions(model)
         self._functions: Memo[Function] = Memo()
         self._interpreted: Memo[PythonCode] = Memo()
+        self._makers: Memo[Callable[..., Any]] = Memo()
 
     def at(self, t: ArrayLike) -> Evaluator:
         """The same functions at a time, or at times of shape (...), of a model that depends on it.
@@ -216,16 +220,24 @@ class Evaluator:
         *,
         base: BaseMotion | None = None,
         wrenches: Wrenches | None = None,
+        form: CallForm | None = PLAIN,
         **options: Any,
     ) -> Any:
         """The result of a quantity whose row says how its arrays are put together.
 
-        Arguments as for `call`.
+        Arguments as for `results`.
         """
-        made = QUANTITIES[name].result
-        assert made is not None, f"{name} has no structure"
-        found = self.results(name, arrays, base=base, wrenches=wrenches, **options)
-        return made(self._model.setup, found)
+        found = self.results(name, arrays, base=base, wrenches=wrenches, form=form, **options)
+        return self.made(name, found)
+
+    def made(self, name: str, found: tuple[Array, ...]) -> Any:
+        """What the row of a quantity makes of the arrays that its function gives."""
+        return self._maker(name)(found)
+
+    def _maker(self, name: str) -> Callable[..., Any]:
+        of_row = QUANTITIES[name].result
+        assert of_row is not None, f"the row of {name} does not say what its result is"
+        return self._makers.get(name, lambda: of_row(self._model.setup))
 
     def results(
         self,
@@ -236,11 +248,20 @@ class Evaluator:
         out: Any = None,
         wrenches: Wrenches | None = None,
         extra: tuple[Array, ...] = (),
+        form: CallForm | None = None,
         **options: Any,
     ) -> Any:
         """All results of a quantity: a tuple where it has several.
 
-        Arguments as for `call`; ``extra`` are inputs between the base's motion and the wrenches.
+        Arguments as for `call`, and
+
+        Parameters
+        ----------
+        extra : tuple of ndarray, optional
+            Inputs between the base's motion and the wrenches.
+        form : CallForm, optional
+            Of the call of the method of this name, if such calls may go to the function with these
+            options. Default: the function's own options are those of the method, too.
         """
         if wrenches is not None:
             wrenches = by_name("wrenches", wrenches)
@@ -254,7 +275,10 @@ class Evaluator:
             finite = not (
                 QUANTITIES[name].solves or QUANTITIES[name].overflows or self._may_not_be_finite
             )
-            self._methods.bind(name, f, options, links, finite=finite)
+            if form is None:
+                self._methods.bind(name, f, options, links, finite=finite)
+            else:
+                self._bind(name, f, form, links, guarded="rows" in options)
         found = f(*given, out=out)
         if not (all(map(all_finite, found)) if isinstance(found, tuple) else all_finite(found)):
             refuse_wrong_states(self._model, f.inputs, given)
@@ -281,6 +305,17 @@ class Evaluator:
     def bind(self, name: str, f: Function) -> None:
         """Let plain calls of a method go straight to a function; NaN sends them to the method."""
         self._methods.bind(name, f, guarded=True)
+
+    def _bind(
+        self, name: str, f: Function, form: CallForm, links: tuple[str, ...], guarded: bool
+    ) -> None:
+        """Let calls of one form, with wrenches on some links, go straight to a function."""
+        make = None if QUANTITIES[name].result is None else self._maker(name)
+        places = (*form.places, *[-1] * len(links))
+        self._methods.bind(
+            name, f, form.options, (*form.names, *links),
+            guarded=guarded, make=make, places=places,
+        )  # fmt: skip
 
     def _base_inputs(self, name: str, base: BaseMotion | None) -> tuple[Array, ...]:
         settings = self._model.settings

@@ -182,8 +182,8 @@ class Robot:
         at_rest = (rest.pose, rest.twist, rest.acceleration) if self.base == "moving" else ()
         for name in self._own_quantities():
             quantity = QUANTITIES[name]
-            base = at_rest if quantity.base else ()
-            self.__dict__[name] = methods.add(name, getattr(self, name), quantity.input_names, base)
+            inputs = quantity.arrays, at_rest if quantity.base else (), quantity.by_joint
+            self.__dict__[name] = methods.add(name, getattr(self, name), *inputs)
 
     def _minimal(
         self, tree_model: Model, make: Callable[[Program], Function]
@@ -212,12 +212,13 @@ class Robot:
     def _own_quantities(self) -> tuple[str, ...]:
         """Methods that give what one function gives, but for those a subclass of a user changes.
 
-        They are those that take an array to write into.
+        They are those that take an array to write into, and those of which the catalogue says how
+        their result is put together.
         """
         return tuple(
             name
             for name in QUANTITIES
-            if (method := _WRITING.get(name)) is not None and getattr(type(self), name) is method
+            if (method := _DIRECT.get(name)) is not None and getattr(type(self), name) is method
         )
 
     def __getattr__(self, name: str) -> Any:
@@ -2981,9 +2982,13 @@ def _names(frames: Iterable[str] | None) -> tuple[str, ...] | None:
     return None if frames is None else named("frames", frames, "names of frames")
 
 
-#: Methods that take an array to write into, by which it is known which a subclass changes.
-_WRITING = {
+#: Methods that may go straight to a function, by which it is known which a subclass changes.
+_DIRECT = {
     name: method
     for name, method in vars(Robot).items()
-    if isfunction(method) and "out" in signature(method).parameters
+    if isfunction(method)
+    and (
+        "out" in signature(method).parameters
+        or (name in QUANTITIES and QUANTITIES[name].result is not None)
+    )
 }

@@ -91,7 +91,10 @@ class Admittance:
         """That of the position controller."""
         return self.position.robot
 
-    __call__ = first_forces
+    @checked_call
+    def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
+        """Forces at a first sample, at time ``t`` [s], shape (..., nv) [N m, N]."""
+        return first_forces(self, t, q, v)
 
     def initial_state(self, sample: ControllerSample) -> State:
         """No shift and no wrench."""

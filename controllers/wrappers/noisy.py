@@ -89,7 +89,10 @@ class Noisy:
                     f"{name} is {x!r}, expected a whole number >= 0 of {bits} bits at most"
                 )
 
-    __call__ = first_forces
+    @checked_call
+    def __call__(self, t: float, q: FloatArray, v: FloatArray) -> ArrayLike:
+        """Forces for the measured state, shape (..., nv) [N m, N]; those at a first sample."""
+        return first_forces(self, t, q, v)
 
     def initial_state(self, sample: ControllerSample) -> State:
         """The state of the controller in it."""

@@ -3,6 +3,6 @@
 from robodyn.codegen.function import Function
 from robodyn.codegen.llvm.batches.threads import get_num_threads, set_num_threads
 from robodyn.codegen.llvm.target.once import Memo
-from robodyn.codegen.method_table import MethodTable
+from robodyn.codegen.method_table import CallForm, MethodTable
 
-__all__ = ["Function", "Memo", "MethodTable", "get_num_threads", "set_num_threads"]
+__all__ = ["CallForm", "Function", "Memo", "MethodTable", "get_num_threads", "set_num_threads"]

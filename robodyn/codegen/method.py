@@ -63,7 +63,10 @@ class _Method:
 
 
 def bind_compiled(
-    method: Callable[..., Any], arrays: Sequence[str], at_rest: Sequence[Any] = ()
+    method: Callable[..., Any],
+    arrays: Sequence[str],
+    at_rest: Sequence[Any] = (),
+    by_joint: Sequence[str] = (),
 ) -> Callable[..., Any]:
     """A bound method that can call machine code; itself, where this Python allows no such thing.
 
@@ -76,13 +79,16 @@ def bind_compiled(
         Names of the parameters that are the function's inputs, in order.
     at_rest : sequence of 3 ndarray, optional
         Pose, twist and acceleration of a base at rest: of a robot whose base has a motion, which
-        are inputs of the function after ``arrays``.
+        are inputs of the function after all others.
+    by_joint : sequence of str
+        Names of the parameters that are mappings from joints to numbers. Each of them fills an
+        input of the function, after ``arrays``.
     """
     fast = _vectorcall_type()
     if fast is None:
         return method
     function = getattr(method, "__func__", method)
-    parameters = _parameters(function, tuple(arrays), bool(at_rest))
+    parameters = _parameters(function, tuple(arrays), bool(at_rest), tuple(by_joint))
     if parameters is None:
         return method
     signature = Signature(fast.common, parameters, at_rest)
@@ -95,9 +101,12 @@ def add_function(
     method: object,
     function: Function,
     options: Mapping[str, object] | None = None,
-    wrenches: Sequence[str] = (),
+    names: Sequence[str | None] = (),
     *,
     finite: bool = False,
+    make: Callable[..., object] | None = None,
+    made_of: int = 0,
+    places: Sequence[int] = (),
 ) -> None:
     """Let calls of a `bind_compiled` method with some options go straight to a function.
 
@@ -108,30 +117,42 @@ def add_function(
     ----------
     method : object
     function : Function
-        It takes the method's arrays, the motion of the base if there is one, and the wrenches.
+        It takes the method's arrays, what is given by joint, the motion of the base if there is
+        one, and the wrenches.
     options : mapping of parameter name to value
         Those that are not named have their default.
-    wrenches : sequence of str
-        Links on which wrenches act, in order.
+    names : sequence of str or None
+        Joints and links in the mappings of the call, in order: after those of each parameter that
+        is given by joint stands ``None``, and last are the links on which wrenches act.
     finite : bool
         The results are finite wherever the arguments are: those may be looked at instead.
+    make : callable, optional
+        Makes what the method returns, of what the function gives and of the first arrays.
+    made_of : int
+        How many of the arrays that is.
+    places : sequence of int
+        Where the number of each of the ``names`` goes, counted over the inputs that are given by
+        joint one after the other; -1 where it is none.
     """
     table = function.table
     if table is None or not isinstance(method, _Method):
         return
     few = sum(port.size for port in function.inputs) < function.outputs[0].size
-    look = FiniteCheck.ARGUMENTS if finite and few else FiniteCheck.RESULT
+    look = FiniteCheck.ARGUMENTS if finite and few else FiniteCheck.RESULTS
     with making():
-        method._signature.add(table, options, wrenches, look=look)
+        method._signature.add(
+            table, options, names, look=look, make=make, made_of=made_of, places=places
+        )
 
 
 @functools.cache
 def _parameters(
-    function: Callable[..., Any], arrays: tuple[str, ...], moving: bool
+    function: Callable[..., Any], arrays: tuple[str, ...], moving: bool, by_joint: tuple[str, ...]
 ) -> tuple[Parameter, ...] | None:
     """Parameters of a method without ``self``; ``None`` if the entry cannot call it."""
     roles = dict.fromkeys(arrays, Role.ARRAY)
     roles |= {"out": Role.OUT, "wrenches": Role.WRENCHES}
+    roles |= dict.fromkeys(by_joint, Role.BY_JOINT)
     if moving:
         roles["base"] = Role.BASE
     found = []

@@ -3,12 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from robodyn.codegen.function import Function
 from robodyn.codegen.method import add_function, bind_compiled
 
-__all__ = ["MethodTable"]
+__all__ = ["CallForm", "MethodTable"]
+
+
+@dataclass(frozen=True)
+class CallForm:
+    """The form of a call of a method: what it is given besides arrays.
+
+    Attributes
+    ----------
+    options : mapping of parameter name to value
+    names : tuple of str or None
+        Joints in the mappings by joint, in order; after those of each parameter stands ``None``.
+    places : tuple of int
+        Where the number of each name goes, as for `robodyn.codegen.method.add_function`.
+    """
+
+    options: Mapping[str, Any] = field(default_factory=dict)
+    names: tuple[str | None, ...] = ()
+    places: tuple[int, ...] = ()
 
 
 class MethodTable:
@@ -33,6 +52,7 @@ class MethodTable:
         method: Callable[..., Any],
         arrays: Sequence[str],
         at_rest: Sequence[Any] = (),
+        by_joint: Sequence[str] = (),
     ) -> Callable[..., Any]:
         """A method that can be bound later; to be called instead of the one given.
 
@@ -40,10 +60,10 @@ class MethodTable:
         ----------
         name : str
         method : callable
-        arrays, at_rest
+        arrays, at_rest, by_joint
             As for `robodyn.codegen.method.bind_compiled`.
         """
-        made = self._methods[name] = bind_compiled(method, arrays, at_rest)
+        made = self._methods[name] = bind_compiled(method, arrays, at_rest, by_joint)
         return made
 
     def bind(
@@ -51,10 +71,10 @@ class MethodTable:
         name: str,
         function: Function,
         options: Mapping[str, Any] | None = None,
-        wrenches: Sequence[str] = (),
+        names: Sequence[str | None] = (),
         *,
         guarded: bool = False,
-        finite: bool = False,
+        **known: Any,
     ) -> None:
         """Let calls of a method, if it was added, go straight to a function.
 
@@ -63,19 +83,19 @@ class MethodTable:
         name : str
         function : Function
         options : mapping of parameter name to value
-        wrenches : sequence of str
-            Links on which wrenches act, in order.
+        names : sequence of str or None
+            In the mappings of a call, as for `robodyn.codegen.method.add_function`.
         guarded : bool
             The function gives NaN where it is not what the method stands for.
-        finite : bool
-            Its results are finite wherever its arguments are.
+        **known
+            As for `robodyn.codegen.method.add_function`.
         """
-        plain = not options and not wrenches
+        plain = not options and not names
         if plain and self._plain.get(name) is function:
             return  # asked at each call that runs Python
         if isinstance(function, Function) and guarded == (name in self._guarded):
             method = self._methods.get(name)
             if method is not None:
-                add_function(method, function, options, wrenches, finite=finite)
+                add_function(method, function, options, names, **known)
                 if plain:
                     self._plain[name] = function

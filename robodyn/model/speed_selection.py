@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
 from robodyn.arrays import named_alone, numbers
+from robodyn.codegen import CallForm
 from robodyn.errors import ActuationError, ShapeError, UnknownNameError
 from robodyn.model.joint_info import JointInfo
 from robodyn.model.model import Model
@@ -36,12 +37,15 @@ class Roles:
         Generalised forces of the others, in the order of v [N m, N].
     single : bool
         All that was given is float32, or plain numbers.
+    form : CallForm or None
+        Of a call that gives this, if each name in it is that of one speed.
     """
 
     controlled: tuple[int, ...]
     a: Array
     tau: Array
     single: bool = False
+    form: CallForm | None = None
 
     def for_dtype(self, dtype: Any) -> tuple[Array, Array]:
         """``a`` and ``tau`` for a state of that dtype: numbers do not make float32 float64."""
@@ -160,7 +164,28 @@ def assign_roles(
         _stacked([given[k] for k in order]),
         _stacked([forces.get(k, zero) for k in free]),
         _is_single(controlled) and _is_single(tau),
+        _form(model, (controlled, tau), locked, (*order, *free)),
     )
+
+
+def _form(
+    model: Model, mappings: Iterable[ByJoint | None], locked: Iterable[str], order: Sequence[int]
+) -> CallForm | None:
+    """The form of a call; ``order`` has the speeds as they stand in the inputs."""
+    names: list[str | None] = []
+    places: list[int] = []
+    for given in mappings:
+        if given is not None and type(given) is not dict:
+            return None
+        for name in given or ():
+            own = speed_indices(model, name)
+            if len(own) != 1:
+                return None
+            names.append(name)
+            places.append(order.index(own[0]))
+        names.append(None)
+        places.append(-1)
+    return CallForm({"locked": locked}, tuple(names), tuple(places))
 
 
 def _is_single(values: ByJoint | None) -> bool:

@@ -167,8 +167,11 @@ class TreeDynamics:
     ) -> HybridDynamics:
         """Accelerations and forces with some joints driven."""
         given = roles.for_dtype(np.result_type(np.asarray(q), np.asarray(v)))
-        a, forces = self.driven((q, v, *given), roles.controlled, wrenches, base)
-        return HybridDynamics(a, forces, np.zeros((*a.shape[:-1], 0), a.dtype))
+        found: HybridDynamics = self._evaluator.structured(
+            "hybrid_dynamics", (q, v, *given), base=base, wrenches=wrenches, form=roles.form,
+            controlled=roles.controlled,
+        )  # fmt: skip
+        return found
 
     def driven(
         self,

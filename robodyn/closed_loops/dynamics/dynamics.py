@@ -25,7 +25,7 @@ from robodyn.codegen import Function
 from robodyn.codegen.calls.arguments import written
 from robodyn.equations.catalogue import CONSTRAINED, QUANTITIES
 from robodyn.errors import ActuationError, SingularError
-from robodyn.evaluator import Evaluator, Wrenches
+from robodyn.evaluator import PLAIN, Evaluator, Wrenches
 from robodyn.model.model import Model
 from robodyn.model.speed_selection import Roles
 from robodyn.motion.base_motion import BaseMotion
@@ -126,9 +126,7 @@ class ClosedLoopDynamics:
             return written(self._open(arrays, wrenches, base, stabilization), out)
         code = self._checked
         if code is not None:
-            if base is None and not wrenches and self._evaluator.of_state_alone:
-                self._evaluator.bind(code.name, code.function)
-            found = code.results(self._evaluator, arrays, wrenches, base)
+            found = code.results(self._evaluator, arrays, wrenches, base, form=PLAIN)
             if found is not None:
                 return written(found[0], out)
         self.check(q, v)
@@ -173,8 +171,28 @@ class ClosedLoopDynamics:
     ) -> HybridDynamics:
         """Accelerations, forces and multipliers of least norm with some joints driven."""
         if stabilization is None:
+            code = self._checked_hybrid(roles.controlled)
+            if code is not None:
+                given = roles.for_dtype(np.result_type(np.asarray(q), np.asarray(v)))
+                found = code.results(
+                    self._evaluator, (q, v, *given), wrenches, base, form=roles.form
+                )
+                if found is not None:
+                    made: HybridDynamics = self._evaluator.made(code.name, found)
+                    return made
             self.check(q, v)
         return self._solve.hybrid(q, v, roles, wrenches, base, stabilization)
+
+    def _checked_hybrid(self, controlled: tuple[int, ...]) -> Code | None:
+        """Hybrid dynamics that have no numbers where loops are open, or nearly singular."""
+        code = self._code.hybrid(controlled)
+        if code is None or code.options.get("groups"):
+            return None
+        return code.having(
+            least_multipliers=True,
+            closure_tolerance=self._consistency.tolerance,
+            probe=self._code.hybrid_probe(controlled),
+        )
 
     def driven(
         self,

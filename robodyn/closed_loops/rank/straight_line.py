@@ -16,7 +16,7 @@ from robodyn.closed_loops.constraints.precision import all_numbers
 from robodyn.closed_loops.rank.analysis import motors_of, spanning_rows
 from robodyn.closed_loops.rank.mobility import Mobility
 from robodyn.closed_loops.rank.probes import motor_probe, probe
-from robodyn.codegen import Function
+from robodyn.codegen import CallForm, Function
 from robodyn.equations.elimination.singularity import Probe
 from robodyn.errors import ShapeError, TopologyError
 from robodyn.evaluator import Evaluator, Wrenches
@@ -61,6 +61,7 @@ class Code:
         wrenches: Wrenches | None = None,
         base: BaseMotion | None = None,
         extra: tuple[Array, ...] = (),
+        form: CallForm | None = None,
     ) -> tuple[Array, ...] | None:
         """What the function gives; ``None`` where that is not numbers.
 
@@ -74,19 +75,27 @@ class Code:
             As in `robodyn.Robot.forward_dynamics`.
         extra : tuple of ndarray
             Inputs that options ask for.
+        form : CallForm, optional
+            Of the calls of the method that may go to the function.
 
         Raises
         ------
         ShapeError
             For inputs that do not fit, or are not finite.
         """
-        if base is None and not wrenches and not extra and evaluator.of_state_alone:
+        if not (form or base or wrenches or extra) and evaluator.of_state_alone:
             found = _numbers(self.function(*arrays))
             if found is not None:
                 return found
         return _numbers(
             evaluator.results(
-                self.name, arrays, base=base, wrenches=wrenches, extra=extra, **self.options
+                self.name,
+                arrays,
+                base=base,
+                wrenches=wrenches,
+                extra=extra,
+                form=form,
+                **self.options,
             )
         )
 
@@ -121,6 +130,7 @@ class StraightLine:
         self._hybrid: dict[tuple[int, ...], Code | None] = {}
         self._inverse: dict[tuple[int, ...], Code | None] = {}
         self._motor_probes: dict[tuple[int, ...], Probe] = {}
+        self._hybrid_probes: dict[tuple[int, ...], Probe] = {}
 
     @cached_property
     def forward(self) -> Code | None:
@@ -176,6 +186,14 @@ class StraightLine:
         if dependent not in self._motor_probes:
             self._motor_probes[dependent] = motor_probe(self._jacobian, dependent, self._distance)
         return self._motor_probes[dependent]
+
+    def hybrid_probe(self, controlled: tuple[int, ...]) -> Probe:
+        """Of hybrid dynamics."""
+        if controlled not in self._hybrid_probes:
+            free = [k for k in range(self._model.bodies.nv) if k not in controlled]
+            M = self._model.some_mass_matrix[np.ix_(free, free)]
+            self._hybrid_probes[controlled] = probe(self._jacobian[..., free], M, self._distance)
+        return self._hybrid_probes[controlled]
 
     @cached_property
     def _jacobian(self) -> Array:

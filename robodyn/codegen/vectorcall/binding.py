@@ -8,6 +8,7 @@ from typing import Any
 
 from llvmlite import ir
 
+from robodyn.codegen.vectorcall.conversion import read_number, scratch_place, take_zeros
 from robodyn.codegen.vectorcall.entry_builder import (
     I32,
     I64,
@@ -74,6 +75,8 @@ def _bind_plain(w: EntryBuilder, otherwise: Any) -> None:
     w.set("given", w.args)
     w.set("table", plain)
     w.set("guarded", w.of_signature("plain_guarded"))
+    w.set("make", w.of_signature("plain_make", PTR))
+    w.set("made_of", w.of_signature("plain_made_of"))
 
 
 def _bind_arguments(w: EntryBuilder) -> None:
@@ -93,6 +96,7 @@ def _bind_arguments(w: EntryBuilder) -> None:
         names = w.field(w.kwnames, SIZE, I64)
         w.loop(names, lambda k: _by_name(w, count, nargs, k))
     w.loop(word(MAX_OPTIONS), lambda k: w.put(w.options, k, NULL))
+    w.loop(w.of_signature("by_joint"), lambda k: w.put(w.by_joint, k, NULL))
     w.loop(count, lambda k: _sort(w, k))
 
 
@@ -143,6 +147,9 @@ def _sort(w: EntryBuilder, k: Any) -> None:
     case(Role.OPTION)
     w.put(w.options, index, value)
     b.branch(after)
+    case(Role.BY_JOINT)
+    w.put(w.by_joint, index, b.select(missing, NULL, value))
+    b.branch(after)
     for kind, name in ((Role.OUT, "out"), (Role.BASE, "base"), (Role.WRENCHES, "wrenches")):
         case(kind)
         w.set(name, b.select(missing, NULL, value))
@@ -156,10 +163,12 @@ def _find_function(w: EntryBuilder) -> None:
     """The function behind the options and wrenches; its inputs after the arrays that were given."""
     b = w.b
     w.set("inputs", w.of_signature("arrays"))
+    by_joint = w.of_signature("by_joint")
+    w.loop(by_joint, lambda k: _add_by_joint(w, k))
     with b.if_then(w.differ(w.of_signature("moving"), word(0))):
         _add_base(w)
     with b.if_then(w.differ(w.get("wrenches"), NULL)):
-        _add_wrenches(w)
+        _for_each_item(w, w.get("wrenches"), lambda array: _add_input(w, array))
     for same in (_identical, _equal):
         with b.if_then(w.same(w.get("table"), NULL)):
             w.loop(
@@ -170,6 +179,8 @@ def _find_function(w: EntryBuilder) -> None:
     w.unless(w.differ(w.get("table"), NULL))
     w.unless(w.same(w.get("inputs"), w.item(w.get("table"), TABLE.index("inputs"), I64)))
     w.set("given", w.inputs)
+    with b.if_then(w.differ(by_joint, word(0))):
+        _fill_by_joint(w, by_joint)
 
 
 def _add_base(w: EntryBuilder) -> None:
@@ -189,10 +200,49 @@ def _add_base(w: EntryBuilder) -> None:
                 _add_input(w, array)
 
 
-def _add_wrenches(w: EntryBuilder) -> None:
-    """Keys and values of a dict, in its order."""
+def _add_by_joint(w: EntryBuilder, k: Any) -> None:
+    """An input that is filled later, and the names and numbers of the mapping that fills it."""
     b = w.b
-    given = w.get("wrenches")
+    _add_input(w, NULL)
+    given = w.item(w.by_joint, k)
+
+    def take(number: Any) -> None:
+        w.put(w.numbers, b.sub(w.get("links"), word(1)), number)
+
+    with b.if_then(w.differ(given, NULL)):
+        _for_each_item(w, given, take)
+    _add_link(w, w.common("none"))
+
+
+def _fill_by_joint(w: EntryBuilder, count: Any) -> None:
+    """Put the numbers of mappings by joint where they belong; all others are zero."""
+    b = w.b
+    w.table = w.get("table")
+    first = w.of_signature("arrays")
+    w.loop(count, lambda k: take_zeros(w, b.add(first, k)))
+
+    def fill(k: Any) -> None:
+        number = w.item(w.numbers, k)
+        with b.if_then(w.differ(w.item(w.links, k), w.common("none"))):
+            place = w.item(w.get("places"), k, I64)
+            with b.if_then(b.icmp_signed(">=", place, word(0))):
+                w.set("good", word(1))
+                read_number(w, number, scratch_place(w, place))
+                w.unless(w.differ(w.get("good"), word(0)))
+
+    w.loop(w.get("links"), fill)
+
+
+def _add_link(w: EntryBuilder, name: Any) -> None:
+    count = w.get("links")
+    w.unless(w.b.icmp_unsigned("<", count, word(MAX_LINKS)))
+    w.put(w.links, count, name)
+    w.set("links", w.b.add(count, word(1)))
+
+
+def _for_each_item(w: EntryBuilder, given: Any, take_value: Callable[[Any], None]) -> None:
+    """Add the keys of a dict to the names, in its order, and do something with each value."""
+    b = w.b
     w.unless(w.same(w.field(given, TYPE), w.common("dict")))
     key, value = (w.at(w.cells, k, PTR) for k in (0, 1))
     w.put(w.place, 0, word(0), I64)
@@ -202,15 +252,12 @@ def _add_wrenches(w: EntryBuilder) -> None:
         found = w.call("next_item", I32, given, w.place, key, value)
         w.set("good", b.zext(w.differ(found, flag(0)), I64))
         with b.if_then(w.differ(found, flag(0))):
-            count = w.get("links")
-            w.unless(b.icmp_unsigned("<", count, word(MAX_LINKS)))
-            w.put(w.links, count, w.item(key, 0))
-            w.set("links", b.add(count, word(1)))
-            array = w.item(value, 0)
+            _add_link(w, w.item(key, 0))
+            thing = w.item(value, 0)
             # the dict may change while other threads run
-            w.call("incref", VOID, array)
-            w.hold(array)
-            _add_input(w, array)
+            w.call("incref", VOID, thing)
+            w.hold(thing)
+            take_value(thing)
 
     w.loop(word(MAX_LINKS + 1), take, until=lambda: w.same(w.get("good"), word(0)))
 
@@ -236,6 +283,9 @@ def _try(w: EntryBuilder, same: Callable[..., None], k: Any) -> None:
     with b.if_then(w.differ(w.get("good"), word(0))):
         w.set("table", table)
         w.set("guarded", w.item(here, VARIANT.index("guarded"), I64))
+        w.set("make", w.item(here, VARIANT.index("make")))
+        w.set("made_of", w.item(here, VARIANT.index("made_of"), I64))
+        w.set("places", w.at(here, VARIANT.index("place"), I64))
 
 
 def _identical(w: EntryBuilder, these: Any, those: Any, count: Any) -> None:

@@ -28,7 +28,16 @@ from robodyn.codegen.vectorcall.entry_builder import (
     word,
 )  # fmt: skip
 
-__all__ = ["convert", "gather", "has_scratch", "read_other", "remember"]
+__all__ = [
+    "convert",
+    "gather",
+    "has_scratch",
+    "read_number",
+    "read_other",
+    "remember",
+    "scratch_place",
+    "take_zeros",
+]
 
 #: What numpy is asked for when it converts: C-contiguous, aligned, in the machine's byte order,
 #: with whatever loss of precision that takes.
@@ -60,15 +69,28 @@ def convert(w: EntryBuilder, x: Any) -> Any:
     return _converted(w, x, w.descr, _PLAIN)
 
 
+def scratch_place(w: EntryBuilder, index: Any) -> Any:
+    """Where a number of the scratch memory stands."""
+    return w.b.inttoptr(w.b.ptrtoint(w.at(w.scratch, index, I64), I64), PTR)
+
+
 def _take_scratch(w: EntryBuilder, k: Any) -> Any:
     """Room for the numbers of an input of one state; they share no memory with anything."""
     b = w.b
     begin, p_size = w.get("filled"), w.port(k)[1]
-    room = b.inttoptr(b.ptrtoint(w.at(w.scratch, begin, I64), I64), PTR)
+    room = scratch_place(w, begin)
     w.set("filled", b.add(begin, p_size))
     w.put(w.strides, k, word(0), I64)
     remember(w, k, room, room, room)
     return room
+
+
+def take_zeros(w: EntryBuilder, k: Any) -> None:
+    """Zeros for an input with one axis."""
+    w.unless(has_scratch(w, k))
+    count = w.port(k)[1]
+    room = _take_scratch(w, k)
+    w.loop(count, lambda j: w.put(room, j, word(0), I64))
 
 
 def gather(w: EntryBuilder, k: Any, x: Any) -> None:
@@ -119,7 +141,7 @@ def _read_number(w: EntryBuilder, k: Any, x: Any) -> None:
     fits = b.icmp_unsigned("<", w.get("filled"), word(SCRATCH))
     w.unless(b.and_(fits, w.same(w.port(k)[0], word(0))))
     w.set("good", word(1))
-    _number(w, x, _take_scratch(w, k))
+    read_number(w, x, _take_scratch(w, k))
     w.unless(w.differ(w.get("good"), word(0)))
     w.set("array", NULL)
 
@@ -138,7 +160,7 @@ def _read_sequence(w: EntryBuilder, k: Any, x: Any, is_list: Any) -> None:
         items = w.get("new")
         w.loop(
             p_size,
-            lambda j: _number(w, w.item(items, j), w.at(room, j, I64)),
+            lambda j: read_number(w, w.item(items, j), w.at(room, j, I64)),
             until=lambda: w.same(w.get("good"), word(0)),
         )
     w.set("array", NULL)
@@ -149,7 +171,7 @@ def _read_sequence(w: EntryBuilder, k: Any, x: Any, is_list: Any) -> None:
         w.set("array", made)
 
 
-def _number(w: EntryBuilder, x: Any, to: Any) -> None:
+def read_number(w: EntryBuilder, x: Any, to: Any) -> None:
     """Store a float, numpy's or Python's, or an integer that a word holds; else it is not good."""
     b = w.b
     kind = w.field(x, TYPE)

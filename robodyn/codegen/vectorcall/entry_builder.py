@@ -46,10 +46,12 @@ I1, I8, I32, I64, PTR, VOID = (
 )  # fmt: skip
 
 #: Variables of the entry that hold addresses; the others hold numbers.
-_POINTERS = {"out", "new", "lead", "table", "wrenches", "base", "result", "given", "array"}
+_POINTERS = {
+    "out", "new", "lead", "table", "wrenches", "base", "result", "given", "array", "make", "places",
+}  # fmt: skip
 _NUMBERS = {
     "extra", "rows", "bad", "single", "filled", "held", "links", "direct", "pitch", "inputs",
-    "guarded", "parameter", "good",
+    "guarded", "made_of", "parameter", "good",
 }  # fmt: skip
 
 
@@ -126,7 +128,9 @@ class EntryBuilder:
         self.inputs = self._room(PTR, MAX_PORTS)
         self.options = self._room(PTR, MAX_OPTIONS)
         self.links = self._room(PTR, MAX_LINKS)
-        self.held = self._room(PTR, 2 * MAX_PORTS)
+        self.by_joint = self._room(PTR, MAX_PARAMETERS)
+        self.numbers = self._room(PTR, MAX_LINKS)
+        self.held = self._room(PTR, 2 * MAX_PORTS + MAX_LINKS)
         self.scratch = self._room(I64, SCRATCH)
         self.place = self._room(I64, 1)
         self.cells = self._room(PTR, 2)

@@ -86,22 +86,19 @@ def _run(w: EntryBuilder, kernel: Any, choice: Any, lanes: Any, rows: Any, total
     b = w.b
     guarded = w.differ(w.get("guarded"), word(0))
     is_double = w.same(w.size, word(8))
-    start, size = w.item(w.data, w.n_in), w.port(w.n_in)[1]
     with b.if_else(w.same(choice, word(0))) as (one, many):
         with one:
             w.call_at(kernel, ir.FunctionType(VOID, [PTR]), [w.data])
             with b.if_then(guarded):
-                of_results = w.same(w.get("guarded"), word(FiniteCheck.RESULT))
-                with b.if_else(of_results) as (results, arguments):
-                    with results:
-                        _look(w, start, size)
-                    with arguments:
-                        w.loop(w.n_in, lambda k: _look(w, w.item(w.data, k), w.port(k)[1]))
+                of_results = w.same(w.get("guarded"), word(FiniteCheck.RESULTS))
+                first = b.select(of_results, w.n_in, word(0))
+                count = b.select(of_results, w.n_out, w.n_in)
+                w.loop(count, lambda k: _look(w, b.add(first, k)))
         with many:
-            hidden = {"kernel": kernel, "flaw": w.variables["bad"], "start": start}
-            for name, value in hidden.items():
-                w.put(w.data, HIDDEN[name], value)
-            w.put(w.data, HIDDEN["size"], size, I64)
+            for name, address in (("kernel", kernel), ("flaw", w.variables["bad"])):
+                w.put(w.data, HIDDEN[name], address)
+            for name, number in (("first", w.n_in), ("count", w.n_out)):
+                w.put(w.data, HIDDEN[name], number, I64)
             checked = b.select(is_double, w.double.checked, w.single.checked)
             kernel = b.select(guarded, checked, kernel)
             long = b.icmp_signed(">", total, w.common("least_work", I64))
@@ -119,9 +116,10 @@ def _run(w: EntryBuilder, kernel: Any, choice: Any, lanes: Any, rows: Any, total
                     w.call_at(kernel, kind, arguments)
 
 
-def _look(w: EntryBuilder, start: Any, count: Any) -> None:
-    """Make ``bad`` true if one of some numbers is not finite."""
+def _look(w: EntryBuilder, k: Any) -> None:
+    """Make ``bad`` true if one of the numbers of an input or output is not finite."""
     b = w.b
+    start, count = w.item(w.data, k), w.port(k)[1]
     with b.if_else(w.same(w.size, word(8))) as (double, single):
         for block, kind in ((double, w.double), (single, w.single)):
             with block:

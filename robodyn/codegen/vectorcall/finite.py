@@ -1,7 +1,7 @@
 """Whether results are finite numbers, asked where they have just been written, as IR.
 
-Bound methods have their first result looked at. That of a batch is looked at block by block, by
-the threads that computed it, while it is still in their caches: ``checked`` stands between whoever
+Bound methods have their results looked at. Those of a batch are looked at block by block, by the
+threads that computed them, while they are still in their caches: ``checked`` stands between whoever
 spreads the rows and the kernel.
 """
 
@@ -17,8 +17,8 @@ from robodyn.codegen.vectorcall.table import MAX_PORTS
 __all__ = ["HIDDEN", "Finite"]
 
 #: What ``checked`` finds behind the addresses of the arrays: the kernel, where to note that some
-#: number is not finite, where the first result begins and how many numbers a row of it has.
-HIDDEN = {name: MAX_PORTS + k for k, name in enumerate(("kernel", "flaw", "start", "size"))}
+#: number is not finite, the index of the first result, and how many there are.
+HIDDEN = {name: MAX_PORTS + k for k, name in enumerate(("kernel", "flaw", "first", "count"))}
 
 #: Numbers looked at together, and rows computed before they are looked at.
 LANES, BLOCK = 8, 128
@@ -110,7 +110,7 @@ class Finite:
             return b.load(b.gep(data, [word(HIDDEN[name])], source_etype=PTR), typ=kind)
 
         kernel, flaw = hidden("kernel", PTR), hidden("flaw", PTR)
-        start, size = hidden("start", PTR), hidden("size", I64)
+        of_results, count = hidden("first", I64), hidden("count", I64)
 
         def block(k: Any) -> None:
             first = b.add(begin, b.mul(k, word(BLOCK)))
@@ -118,10 +118,17 @@ class Finite:
             is_last = b.icmp_signed("==", k, b.sub(blocks, word(1)))
             after = b.select(is_last, end, b.add(first, word(BLOCK)))
             b.call(_Address(kernel), [first, after, data, strides])
-            at = b.gep(start, [b.mul(first, size)], source_etype=self.kind)
-            flawed = b.call(self.look, [at, b.mul(b.sub(after, first), size)])
-            with b.if_then(flawed, likely=False):
-                b.store(word(1), flaw)
+
+            def result(j: Any) -> None:
+                index = b.add(of_results, j)
+                start = b.load(b.gep(data, [index], source_etype=PTR), typ=PTR)
+                size = b.load(b.gep(strides, [index], source_etype=I64), typ=I64)
+                at = b.gep(start, [b.mul(first, size)], source_etype=self.kind)
+                flawed = b.call(self.look, [at, b.mul(b.sub(after, first), size)])
+                with b.if_then(flawed, likely=False):
+                    b.store(word(1), flaw)
+
+            _loop(b, count, result)
 
         blocks = b.sdiv(b.sub(end, begin), word(BLOCK))
         blocks = b.select(b.icmp_signed(">", blocks, word(1)), blocks, word(1))

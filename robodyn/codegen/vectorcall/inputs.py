@@ -57,13 +57,15 @@ def choose_dtype(w: EntryBuilder) -> None:
 
     def note(k: Any) -> None:
         x = w.item(w.get("given"), k)
-        w.set("single", word(0))
-        with b.if_then(w.same(w.field(x, TYPE), w.common("ndarray"))):
-            is_single = w.same(w.field(x, DESCR), w.common("float32"))
-            w.set("single", b.zext(is_single, I64))
+        with b.if_then(w.differ(x, NULL)):  # filled from a mapping already, in double precision
+            w.set("single", word(0))
+            with b.if_then(w.same(w.field(x, TYPE), w.common("ndarray"))):
+                is_single = w.same(w.field(x, DESCR), w.common("float32"))
+                w.set("single", b.zext(is_single, I64))
 
     w.loop(w.n_in, note, until=lambda: w.same(w.get("single"), word(0)))
     single = w.differ(w.get("single"), word(0))
+    w.unless(b.not_(b.and_(single, w.differ(w.of_signature("by_joint"), word(0)))))
     w.descr = b.select(single, w.common("float32"), w.common("float64"))
     w.size = b.select(single, word(4), word(8))
     w.kernels = b.select(single, word(TABLE.index("packed32")), word(TABLE.index("packed")))
@@ -72,7 +74,12 @@ def choose_dtype(w: EntryBuilder) -> None:
 def read_inputs(w: EntryBuilder) -> None:
     """Where the numbers of each input stand, and how many rows there are."""
     w.set("rows", word(1))
-    w.loop(w.n_in, lambda k: _read(w, k))
+
+    def read(k: Any) -> None:
+        with w.b.if_then(w.differ(w.item(w.get("given"), k), NULL)):
+            _read(w, k)
+
+    w.loop(w.n_in, read)
 
 
 def same_numbers(w: EntryBuilder, count: Any, a: Any, b: Any) -> None:

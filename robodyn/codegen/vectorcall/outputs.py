@@ -177,6 +177,20 @@ def make_result(w: EntryBuilder) -> None:
                 b.branch(w.failed)
             w.loop(w.n_out, lambda k: _fill(w, result, k))
             w.set("result", result)
+    with b.if_then(w.differ(w.get("make"), NULL)):
+        _make_of_result(w)
+
+
+def _make_of_result(w: EntryBuilder) -> None:
+    """What a callable makes of the result and of the first inputs."""
+    b = w.b
+    found, count = w.get("result"), w.get("made_of")
+    w.put(w.arguments, 0, found)
+    w.loop(count, lambda k: w.put(w.arguments, b.add(k, word(1)), w.item(w.get("given"), k)))
+    made = w.call("vectorcall", PTR, w.get("make"), w.arguments, b.add(count, word(1)), NULL)
+    w.call("decref", VOID, found)
+    w.check(made)
+    w.set("result", made)
 
 
 def _fill(w: EntryBuilder, result: Any, k: Any) -> None:

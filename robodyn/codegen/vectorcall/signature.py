@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
@@ -30,20 +30,21 @@ __all__ = [
     "Signature",
 ]  # fmt: skip
 
-#: Parameters a callable may have, options among them, and wrenches that a call may pass.
-MAX_PARAMETERS, MAX_OPTIONS, MAX_LINKS = 32, 6, 8
+#: Parameters a callable may have, options among them, and names in the mappings of a call.
+MAX_PARAMETERS, MAX_OPTIONS, MAX_LINKS = 32, 6, 16
 
 #: Variants kept; beyond them, the oldest gives its place to a new one.
 MAX_VARIANTS = 128
 
 #: Words of a signature; its parameters follow. ``plain``: table of the function behind all defaults
 #: (0: there is none), to which calls go at once that pass nothing but the arrays, and ``out`` after
-#: them or by keyword; ``plain_guarded``: as in a variant; ``most``: how many arguments by position
-#: are the arrays and ``out``; ``positional``: how many may be given by position; ``moving``: the
-#: base has a motion, which functions take as three more arrays; ``pose``, ``twist`` and
-#: ``acceleration``: those of a base at rest.
+#: them or by keyword; ``plain_guarded``, ``plain_make`` and ``plain_made_of``: as in a variant;
+#: ``most``: how many arguments by position are the arrays and ``out``; ``by_joint``: how many
+#: inputs after ``arrays`` are filled from mappings by joint; ``positional``: how many parameters
+#: may be given by position; ``moving``: the base has a motion, which functions take as three more
+#: arrays; ``pose``, ``twist`` and ``acceleration``: those of a base at rest.
 SIGNATURE = (
-    "common", "plain", "plain_guarded", "arrays", "most",
+    "common", "plain", "plain_guarded", "plain_make", "plain_made_of", "arrays", "by_joint", "most",
     "parameters", "positional", "variants", "variants_at",
     "moving", "pose", "twist", "acceleration",
 )  # fmt: skip
@@ -53,8 +54,14 @@ SIGNATURE = (
 PARAMETER = ("name", "default", "role", "index")
 
 #: Words of a variant: address of a function's table (0: there is none), where to look for numbers
-#: that are not finite (`FiniteCheck`), how many wrenches are passed; options and links follow.
-VARIANT = ("table", "guarded", "links", *["option"] * MAX_OPTIONS, *["link"] * MAX_LINKS)
+#: that are not finite (`FiniteCheck`), what makes the result of the function's (0: nothing), of how
+#: many inputs beside it, and how many names the mappings have. Options follow, then the names, with
+#: ``None`` between those of different mappings, and for each name where its number goes, counted
+#: over the inputs that are filled from mappings by joint.
+VARIANT = (
+    "table", "guarded", "make", "made_of", "links",
+    *["option"] * MAX_OPTIONS, *["link"] * MAX_LINKS, *["place"] * MAX_LINKS,
+)  # fmt: skip
 
 #: The default of a parameter that has none.
 REQUIRED = object()
@@ -64,20 +71,25 @@ _CONSTANT = (str, bool, type(None))
 
 
 class Role(IntEnum):
-    """What a parameter is."""
+    """What a parameter is.
+
+    ``WRENCHES`` are a mapping from names to arrays, which are inputs of the function; ``BY_JOINT``
+    is one from names to numbers, which stand in one input.
+    """
 
     ARRAY = 0
     OPTION = 1
     OUT = 2
     BASE = 3
     WRENCHES = 4
+    BY_JOINT = 5
 
 
 class FiniteCheck(IntEnum):
     """Which numbers of a call are checked to be finite; of a batch always its results."""
 
     NOWHERE = 0
-    RESULT = 1
+    RESULTS = 1
     ARGUMENTS = 2
 
 
@@ -121,6 +133,7 @@ class Signature:
         words |= {"common": common, "parameters": len(parameters)}
         words["positional"] = sum(p.positional for p in parameters)
         words["arrays"] = arrays = sum(p.role is Role.ARRAY for p in parameters)
+        words["by_joint"] = by_joint = sum(p.role is Role.BY_JOINT for p in parameters)
         roles = [p.role for p in parameters if p.positional]
         words["most"] = arrays + 1 if roles[arrays:] == [Role.OUT] else -1
         if at_rest:
@@ -146,7 +159,7 @@ class Signature:
         self._plain: object = None
         first = all(p.role is Role.ARRAY for p in parameters[:arrays])
         self._defaults = tuple(default for _, default in self._options)
-        self._can_be_plain = first and not at_rest and REQUIRED not in self._defaults
+        self._can_be_plain = first and not (at_rest or by_joint) and REQUIRED not in self._defaults
 
     @staticmethod
     def fits(parameters: Sequence[Parameter]) -> bool:
@@ -163,9 +176,12 @@ class Signature:
         self,
         table: Table,
         options: Mapping[str, object] | None = None,
-        links: Sequence[str] = (),
+        links: Sequence[str | None] = (),
         *,
         look: FiniteCheck = FiniteCheck.NOWHERE,
+        make: Callable[..., object] | None = None,
+        made_of: int = 0,
+        places: Sequence[int] = (),
     ) -> None:
         """Let calls with these options go to a function; does nothing if they already do.
 
@@ -176,10 +192,16 @@ class Signature:
         options : mapping of parameter name to value
             Others have their default. Values that cannot be compared by identity are not added,
             nor are options that are no parameters.
-        links : sequence of str
-            Keys of the wrenches, in order.
+        links : sequence of str or None
+            Names in the mappings, in order, with ``None`` between those of different parameters.
         look : FiniteCheck
             Where numbers are not finite, the slow way is asked.
+        make : callable, optional
+            Makes what is returned, of what the function gives and of the first arguments.
+        made_of : int
+            How many of the arguments that is.
+        places : sequence of int
+            Where the number of each name goes, if any name of a mapping by joint is given.
         """
         given = options or {}
         values = tuple(given.get(name, default) for name, default in self._options)
@@ -189,7 +211,9 @@ class Signature:
             or not all(map(_constant, (*values, *links)))
         ):
             return
-        choice = (id(table), look, *map(_identity, values), "links", *map(_identity, links))
+        choice = (
+            id(table), look, id(make), *map(_identity, values), "links", *map(_identity, links)
+        )  # fmt: skip
         if choice in self._known:
             return
         if len(self._behind) < MAX_VARIANTS:
@@ -200,18 +224,22 @@ class Signature:
             self._known.discard(self._behind[index][0])
         words = [id(value) for value in values] + [0] * (MAX_OPTIONS - len(values))
         words += [id(link) for link in links] + [0] * (MAX_LINKS - len(links))
+        words += [*places] + [0] * (MAX_LINKS - len(places))
+        maker = 0 if make is None else id(make)
         block, first = self._blocks[-1], index * len(VARIANT)
         block[first] = 0  # of what is replaced, nothing is read any more
-        block[first + 1 : first + len(VARIANT)] = [int(look), len(links), *words]
-        self._behind[index] = (choice, table, *values, *links)
+        block[first + 1 : first + len(VARIANT)] = [int(look), maker, made_of, len(links), *words]
+        self._behind[index] = (choice, table, make, *values, *links)
         block[first] = table.address
         self._words[SIGNATURE.index("variants")] = len(self._behind)
         self._known.add(choice)
         if not links and values == self._defaults:
             self._plain = choice
         if self._plain is choice and self._can_be_plain:
-            self._kept.append(table)
+            self._kept += [table, make]
             self._words[SIGNATURE.index("plain_guarded")] = int(look)
+            self._words[SIGNATURE.index("plain_make")] = maker
+            self._words[SIGNATURE.index("plain_made_of")] = made_of
             self._words[SIGNATURE.index("plain")] = table.address
 
     def _place(self) -> int:

@@ -109,7 +109,7 @@ def _computes(t: _Trial) -> bool:
 def _guards(t: _Trial) -> bool:
     """What is not a number is refused by a guarded function."""
     guarded = Signature(t.fast.common, [Parameter("", Role.ARRAY, positional=True)])
-    guarded.add(t.table, look=FiniteCheck.RESULT)
+    guarded.add(t.table, look=FiniteCheck.RESULTS)
     t.fast.attach(t.call, guarded)
     good = np.array_equal(t.call(_X), _TWICE) and not t.refused
     t.call(np.array([1.0, np.nan, 2.0]))

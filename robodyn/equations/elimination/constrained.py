@@ -19,7 +19,7 @@ from robodyn.symbolic.guarded import if_not_negative, inverse_above
 from robodyn.symbolic.scalar import Number, Scalar, by_precision, dot
 from robodyn.tolerances import LOOP_PIVOT_DIGITS, LOOP_ROW_ZERO
 
-__all__ = ["accelerations", "guarded_inverse", "if_possible", "motor_forces"]
+__all__ = ["accelerations", "guarded_inverse", "if_possible", "motor_forces", "solve_positive"]
 
 
 def guarded_inverse(pivot: Number, before: Number, total: Number) -> Number:
@@ -127,7 +127,7 @@ def if_possible(
     return if_not_negative(tau, allowed - opened)
 
 
-def _solve_positive(A: Matrix, b: list[Number]) -> list[Number]:
+def solve_positive(A: Matrix, b: list[Number]) -> list[Number]:
     """``A x = b`` for a positive definite matrix, given by its lower half: ``A = L D L^T``."""
     n = len(b)
     inverse: list[Number] = []
@@ -230,7 +230,7 @@ def _least_solution(A: Matrix, b: list[Number]) -> list[Number]:
 
     def applied(rest: list[Number]) -> list[Number]:
         square = [[dot(A[i], A[j]) for j in range(i + 1)] for i in range(len(A))]
-        y = _solve_positive(square, rest)
+        y = solve_positive(square, rest)
         return [dot(column, y) for column in columns]
 
     x = applied(b)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
+from robodyn.array_types import Array
 from robodyn.equations.forces.between_links import point_motions
 from robodyn.equations.quantities.common.quantity import STATE, Output, Q, Quantity, V
 from robodyn.equations.quantities.common.setup import Setup
@@ -25,14 +26,18 @@ def ground_contacts(t: Tracer) -> Results:
     }
 
 
-def by_name(setup: Setup, found: tuple[Any, ...]) -> dict[str, GroundContact]:
+def by_name(setup: Setup) -> Callable[..., dict[str, GroundContact]]:
     """The contacts by their names."""
-    force, depth, slip = (x + 0.0 for x in found)  # no zero has a sign
     names = [name for plane in setup.ground for name, _, _ in plane.contacts]
-    return {
-        name: GroundContact(force[..., k, :], depth[..., k], slip[..., k, :])
-        for k, name in enumerate(names)
-    }
+
+    def made(found: tuple[Array, ...]) -> dict[str, GroundContact]:
+        force, depth, slip = (x + 0.0 for x in found)  # no zero has a sign
+        return {
+            name: GroundContact(force[..., k, :], depth[..., k], slip[..., k, :])
+            for k, name in enumerate(names)
+        }
+
+    return made
 
 
 def _contacts(t: Tracer) -> int:

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+
+from robodyn.array_types import Array
 from robodyn.equations.elimination import partition
 from robodyn.equations.quantities.common import closed_dynamics, tree_dynamics
 from robodyn.equations.quantities.common.quantity import (
@@ -17,8 +23,10 @@ from robodyn.equations.quantities.common.quantity import (
     Quantity,
     V,
 )
+from robodyn.equations.quantities.common.setup import Setup
 from robodyn.equations.quantities.common.tracer import Results, Tracer
 from robodyn.equations.tree import articulated_body, newton_euler
+from robodyn.results import HybridDynamics
 
 __all__ = ["CHECKED", "MULTIPLIERS_IF_ASKED", "ROWS"]
 
@@ -28,6 +36,14 @@ MULTIPLIERS_IF_ASKED = Output(
     "multipliers", ("rows",), "N, N m", lambda x: bool(x.get("multipliers"))
 )
 
+#: Of all rows, while those above are of the rows that are chosen.
+LEAST_MULTIPLIERS_IF_ASKED = Output(
+    "multipliers",
+    (lambda t: len(t.setup.row_names),),
+    "N, N m",
+    lambda x: bool(x.get("least_multipliers")),
+)
+
 #: With these, results are not numbers where loops are open or the posture is nearly singular.
 CHECKED = ("closure_tolerance", "probe")
 
@@ -35,6 +51,20 @@ CHECKED = ("closure_tolerance", "probe")
 def gravity_forces(t: Tracer) -> Results:
     """Forces of rigid bodies at rest."""
     return {"tau": newton_euler.inverse_dynamics(t.model, t.state, t.zeros, t.base, {})}
+
+
+def _all_joints(setup: Setup) -> Callable[..., HybridDynamics]:
+    """What a method returns of hybrid dynamics; a tree has no multipliers."""
+    if setup.closed:
+        return partial(tuple.__new__, HybridDynamics)
+    none = np.zeros(0)
+
+    def of_tree(found: tuple[Array, Array]) -> HybridDynamics:
+        a, tau = found
+        batch = a.ndim > 1 or a.dtype != none.dtype
+        return HybridDynamics(a, tau, np.zeros((*a.shape[:-1], 0), a.dtype) if batch else none)
+
+    return of_tree
 
 
 #: Quantities by name.
@@ -77,7 +107,11 @@ ROWS = {
         inputs=(Q, V, A_CONTROLLED, TAU_FREE),
         outputs=(ACCELERATIONS, FORCES),
         trace=tree_dynamics.hybrid_dynamics(partition.hybrid_dynamics),
-        closed=Constrained(closed_dynamics.hybrid_dynamics, ("groups", "stabilization")),
+        closed=Constrained(
+            closed_dynamics.hybrid_dynamics,
+            ("groups", "stabilization", "least_multipliers", *CHECKED),
+            (LEAST_MULTIPLIERS_IF_ASKED,),
+        ),
         base=True,
         options=("wrenches", "controlled"),
         parametric=True,
@@ -89,6 +123,7 @@ ROWS = {
                 chained=True,
             ),
         ),
+        result=_all_joints,
     ),
     "bias_forces": Quantity(
         inputs=(Q, V),

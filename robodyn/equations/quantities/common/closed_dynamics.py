@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from operator import itemgetter
+from typing import Any
+
 from robodyn.equations.elimination import constrained, drift, partition, singularity
+from robodyn.equations.elimination.least_norm import least_norm
 from robodyn.equations.loops.constraint_violation import if_closed
 from robodyn.equations.quantities.common.tracer import Results, Tracer
 from robodyn.equations.quantities.common.tree_dynamics import applied_forces, with_controlled
 from robodyn.equations.tree import composite_body, newton_euler
+from robodyn.joints.common.cut import Row
 from robodyn.symbolic.scalar import Number
 
 __all__ = [
     "forward_dynamics",
     "hybrid_dynamics",
     "inverse_dynamics",
+    "least_multipliers",
     "loop_conditioning",
     "loop_corrections",
     "motor_forces",
@@ -36,8 +43,34 @@ def forward_dynamics(t: Tracer) -> Results:
 
 
 def hybrid_dynamics(t: Tracer) -> Results:
-    """Accelerations and forces; the rows are independent in the free speeds."""
-    return with_controlled(t, lambda *given: _sweep(t, *given)[:2])
+    """Accelerations, forces and multipliers; the rows are independent in the free speeds."""
+    lam: list[Number] = []
+
+    def sweep(
+        a: list[Number], tau: list[Number], mask: frozenset[int]
+    ) -> tuple[list[Number], list[Number]]:
+        a, tau, lam[:] = _sweep(t, a, tau, mask)
+        return a, tau
+
+    found = with_controlled(t, sweep)
+    controlled = t.options["controlled"]
+    free = [k for k in range(t.model.nv) if k not in controlled]
+    order = [*free, *controlled]  # the first one is not a number where the others are not right
+    a = [found["a"][k] for k in order]
+    if "probe" in t.options:
+        a = singularity.if_regular(a, _conditioning(t, free), t.options["probe"])
+    a = [x for _, x in sorted(zip(order, _if_closed(t, a), strict=True), key=itemgetter(0))]
+    least = least_multipliers(t, lam) if t.options.get("least_multipliers") else []
+    return {**found, "a": a, "multipliers": least}
+
+
+def least_multipliers(t: Tracer, lam: Sequence[Number]) -> list[Number]:
+    """Multipliers of all rows that do what those of the chosen ones do, of least norm."""
+    chosen = t.options["rows"]
+    others = [k for k in range(len(t.all_rows)) if k not in chosen]
+    own, rest = least_norm(t.rows, [t.all_rows[k] for k in others], lam)
+    found = dict(zip((*chosen, *others), (*own, *rest), strict=True))
+    return [found[k] for k in range(len(t.all_rows))]
 
 
 def loop_corrections(t: Tracer) -> Results:
@@ -53,13 +86,23 @@ def loop_conditioning(t: Tracer) -> Results:
     return {"conditioning": _conditioning(t)}
 
 
-def _conditioning(t: Tracer) -> Number:
+def _conditioning(t: Tracer, free: Sequence[int] | None = None) -> Number:
+    """Of the rows over all speeds, or over some."""
     rows, probe = t.rows, t.options.get("probe")
     if probe is None:  # of all rows but those that hold whatever the linkage does
         rows = [row for row in rows if any(row.jacobian.values())]
         probe = singularity.Probe((1.0,) * len(rows), (1.0,) * len(rows))
-    M = composite_body.mass_matrix(t.model, t.state)
-    return singularity.conditioning(M, rows, probe, t.model.light, t.options.get("groups", ()))
+    M, light = composite_body.mass_matrix(t.model, t.state), t.model.light
+    if free is not None:
+        M = [[M[i][j] for j in free] for i in free]
+        light = _over(free, light)
+        rows = [Row(0.0, _over(free, row.jacobian), 0.0) for row in rows]
+    return singularity.conditioning(M, rows, probe, light, t.options.get("groups", ()))
+
+
+def _over(speeds: Sequence[int], values: Mapping[int, Any]) -> dict[int, Any]:
+    """Values by the place of a speed among some, instead of by its index."""
+    return {i: values[k] for i, k in enumerate(speeds) if k in values}
 
 
 def inverse_dynamics(t: Tracer) -> Results:

@@ -66,19 +66,22 @@ class Input:
     size : int, str or callable
         Of one state: a number, a key of `SIZES`, or a function of the tracer.
     unit : str
+    by_joint : str
+        Parameter of the method that gives its numbers by joint, if one does.
     """
 
     name: str
     size: Size
     unit: str
+    by_joint: str = ""
 
 
 Q = Input("q", "nq", "rad, m")
 V = Input("v", "nv", "rad/s, m/s")
 A = Input("a", "nv", "rad/s^2, m/s^2")
 TAU = Input("tau", "nv", "N m, N")
-A_CONTROLLED = Input("a_controlled", "controlled", "rad/s^2, m/s^2")
-TAU_FREE = Input("tau_free", "free", "N m, N")
+A_CONTROLLED = Input("a_controlled", "controlled", "rad/s^2, m/s^2", by_joint="controlled")
+TAU_FREE = Input("tau_free", "free", "N m, N", by_joint="tau")
 
 
 @dataclass(frozen=True)
@@ -192,8 +195,8 @@ class Quantity:
     overflows : bool
         Results may be infinite where the inputs are finite, as products of speeds may be.
     result : callable, optional
-        Puts together what the method of the robot returns, of the `Setup` and the arrays that the
-        function gives, where that is neither one array nor a tuple.
+        Of a `Setup` what puts together that which the method of the robot returns, from the tuple
+        that the function gives, where the method returns something else.
     """
 
     inputs: tuple[Input, ...]
@@ -207,12 +210,22 @@ class Quantity:
     alternatives: tuple[Alternative, ...] = ()
     timeless: bool = False
     overflows: bool = False
-    result: Callable[[Setup, tuple[Any, ...]], Any] | None = None
+    result: Callable[[Setup], Callable[..., Any]] | None = None
 
     @property
     def input_names(self) -> tuple[str, ...]:
         """Names of the inputs, in order."""
         return tuple(x.name for x in self.inputs)
+
+    @property
+    def arrays(self) -> tuple[str, ...]:
+        """Names of the inputs that the method takes as arrays."""
+        return tuple(x.name for x in self.inputs if not x.by_joint)
+
+    @property
+    def by_joint(self) -> tuple[str, ...]:
+        """Parameters of the method that give numbers by joint."""
+        return tuple(x.by_joint for x in self.inputs if x.by_joint)
 
     def over_rows(self) -> Quantity:
         """The quantity of a closed linkage, where it has equations over constraint rows."""

@@ -130,13 +130,17 @@ class Tracer:
     @cached_property
     def rows(self) -> Sequence[Row]:
         """Constraints, in the order of their names; only some, if so chosen."""
-        rows = self._all_rows(closure_rows)
         chosen = self.options.get("rows")
-        rows = rows if chosen is None else [rows[k] for k in chosen]
+        rows = self.all_rows if chosen is None else [self.all_rows[k] for k in chosen]
         if not self.options.get("stabilization"):
             return rows
         alpha, beta = self.numbers["stabilization"]
         return [stabilised(row, self.v, alpha, beta) for row in rows]
+
+    @cached_property
+    def all_rows(self) -> Sequence[Row]:
+        """Constraints, in the order of their names."""
+        return self._all_rows(closure_rows)
 
     @cached_property
     def gaps(self) -> Sequence[Row]:

@@ -62,7 +62,7 @@ def _sweep(t: Tracer, algorithm: TreeSweep) -> Sweep:
     return lambda a, tau, mask: algorithm(t.model, t.state, a, tau, mask, t.base, t.wrenches)
 
 
-def with_controlled(t: Tracer, sweep: Sweep) -> Results:
+def with_controlled(t: Tracer, sweep: Sweep) -> dict[str, list[Number]]:
     """Accelerations and forces of all speeds, some of which are controlled."""
     controlled = t.options["controlled"]
     a, tau, given, own = t.zeros, t.zeros, t.zeros, t.passive()

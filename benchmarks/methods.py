@@ -1,0 +1,127 @@
+"""Time of one call of the methods of a robot, on a tree, a planar and a spatial linkage."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+import robodyn as rd
+
+#: What is called, on a robot ``r`` in a state ``q, v`` with accelerations ``a`` and forces ``tau``.
+METHODS = {
+    "forward_dynamics": "r.forward_dynamics(q, v, tau)",
+    "forward_dynamics, wrenches": "r.forward_dynamics(q, v, tau, wrenches=wrenches)",
+    "inverse_dynamics": "r.inverse_dynamics(q, v, a)",
+    "hybrid_dynamics": "r.hybrid_dynamics(q, v, controlled=controlled)",
+    "driven_dynamics": "r.driven_dynamics(q, v, one, free, speeds)",
+    "constrained_dynamics": "r.constrained_dynamics(q, v, tau)",
+    "derivatives, forward": 'r.derivatives("forward_dynamics", q, v, tau)',
+    "derivatives, inverse": 'r.derivatives("inverse_dynamics", q, v, a)',
+    "derivatives, hybrid": 'r.derivatives("hybrid_dynamics", q, v, None, controlled=controlled)',
+    "linearize": "r.linearize(q, v)",
+    "joint_wrenches": "r.joint_wrenches(q, v, a)",
+    "joint_wrenches, controlled": "r.joint_wrenches(q, v, controlled=controlled)",
+    "joint_positions": "r.joint_positions(q)",
+    "joint_velocities": "r.joint_velocities(q, v)",
+    "motor_torques": "r.motor_torques(q, v, a)",
+    "motor_power": "r.motor_power(q, v, a)",
+    "impact": "r.impact(q, v, link, point, direction)",
+    "impact, sticking": "r.impact(q, v, link, point)",
+    "impact_derivatives": "r.impact_derivatives(q, v, link, point, direction)",
+    "apparent_mass": "r.apparent_mass(q, link, point, direction)",
+    "latch": "r.latch(q, v, joints)",
+    "consistent_velocity": "r.consistent_velocity(q, v)",
+    "consistent_acceleration": "r.consistent_acceleration(q, v, a)",
+    "closed_state": "r.closed_state(q, v)",
+    "check_state": "r.check_state(q, v)",
+    "assemble": "r.assemble(q)",
+    "loop_gaps": "r.loop_gaps(q)",
+    "loop_rank": "r.loop_rank(q)",
+    "mobility": "r.mobility(q)",
+    "operational_inertia": "r.operational_inertia(q, link)",
+    "manipulability": "r.manipulability(q, link)",
+    "random": "r.random(0)",
+}
+
+#: A tree, a planar and a spatial linkage.
+ROBOTS: Mapping[str, Callable[[], Any]] = {
+    "arm7": lambda: rd.load("arm7"),
+    "four_bar": lambda: rd.load("four_bar"),
+    "palletizer": lambda: rd.load("palletizer"),
+    "delta": lambda: rd.load("delta"),
+}
+
+
+def arguments(robot: Any) -> dict[str, Any]:
+    """A state of a robot, and what else its methods are given."""
+    rng = np.random.default_rng(1)
+    q = robot.random(1)
+    v = robot.consistent_velocity(q, rng.uniform(-1.0, 1.0, robot.nv))
+    a = robot.consistent_acceleration(q, v, rng.uniform(-1.0, 1.0, robot.nv))
+    names, link = robot.independent_joints, robot.link_names[-1]
+    speeds = tuple(range(robot.joints[names[0]].v.start, robot.joints[names[0]].v.stop))
+    point, direction = np.array([0.1, 0.2, 0.3]), np.array([1.0, 2.0, 0.5])
+    J = robot.frame_jacobian(q, link, axes="world")
+    offset = robot.frame_pose(q, link)[:3, :3] @ point
+    moves = (J[:3] + np.cross(J[3:].T, offset).T) @ v
+    return {
+        "r": robot,
+        "q": q,
+        "v": v,
+        "a": a,
+        "tau": np.zeros(robot.nv),
+        "wrenches": {link: np.ones(6)},
+        "controlled": {names[0]: 1.0},
+        "speeds": speeds,
+        "one": np.ones(len(speeds)),
+        "free": np.zeros(robot.nv - len(speeds)),
+        "joints": names[:1],
+        "link": link,
+        "point": point,
+        "direction": -direction if moves @ direction > 0.0 else direction,
+    }
+
+
+def cost(text: str, names: dict[str, Any], seconds: float) -> float:
+    """CPU time of a statement [s], the best of several turns."""
+    code = compile(text, text, "eval")
+    call = eval(f"lambda: {text}", names)
+    eval(code, names)
+    start = time.process_time()
+    call()
+    count = max(1, int(0.1 * seconds / max(time.process_time() - start, 1e-6)))
+    best = np.inf
+    for _ in range(10):
+        start = time.process_time()
+        for _ in range(count):
+            call()
+        best = min(best, (time.process_time() - start) / count)
+    return best
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=0.2, help="for each number")
+    parser.add_argument("--robots", nargs="*", default=[*ROBOTS], choices=[*ROBOTS])
+    parser.add_argument("--methods", default="", help="only those with this in their name")
+    given = parser.parse_args()
+    rd.set_num_threads(1)
+    states = [arguments(ROBOTS[name]()) for name in given.robots]
+    print(f"| us a call | {' | '.join(given.robots)} |\n|---|{'---|' * len(states)}")
+    for label, text in METHODS.items():
+        if given.methods in label:
+            row = []
+            for names in states:
+                try:
+                    row.append(f"{1e6 * cost(text, names, given.seconds):.2f}")
+                except rd.Error as error:
+                    row.append(type(error).__name__)
+            print(f"| {label} | {' | '.join(row)} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,210 @@
+"""Methods that take numbers by joint, and return several arrays at once, called by machine code."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import robodyn as rd
+from robodyn.errors import (
+    ActuationError,
+    InconsistentStateError,
+    RobodynError,
+    ShapeError,
+    UnknownNameError,
+)
+
+ROBOTS = ("arm7", "four_bar", "palletizer", "delta", "bricard", "two_feet")
+
+
+class Case:
+    """A robot, a state, and a call with a controlled joint and a force at another one."""
+
+    def __init__(self, name: str, **options: object) -> None:
+        self.robot = rd.load(name, **options)
+        rng = np.random.default_rng(3)
+        self.q = self.robot.random(4)
+        v = rng.uniform(-1.0, 1.0, self.robot.nv)
+        self.v = self.robot.consistent_velocity(self.q, v)
+        hinges = [n for n, j in self.robot.joints.items() if j.v.stop - j.v.start == 1]
+        self.driven = next(n for n in self.robot.independent_joints if n in hinges)
+        self.pushed = next(n for n in reversed(hinges) if n != self.driven)
+        self.index = self.robot.joints[self.driven].v.start
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """The same roles as arrays over all speeds."""
+        controlled, tau = np.full(self.robot.nv, np.nan), np.zeros(self.robot.nv)
+        controlled[self.index] = 1.5
+        tau[self.robot.joints[self.pushed].v.start] = 0.7
+        return {"controlled": controlled, "tau": tau}
+
+    def call(self, **other: object) -> rd.HybridDynamics:
+        given = {"controlled": {self.driven: 1.5}, "tau": {self.pushed: 0.7}}
+        return self.robot.hybrid_dynamics(self.q, self.v, **{**given, **other})
+
+
+@pytest.fixture(scope="module", params=ROBOTS)
+def case(request):
+    return Case(request.param)
+
+
+def python_calls(call) -> int:
+    """How many functions written in Python a call runs."""
+    count = 0
+
+    def note(frame, event, _):
+        nonlocal count
+        count += event == "call"
+
+    sys.setprofile(note)
+    try:
+        call()
+    finally:
+        sys.setprofile(None)
+    return count - 1  # the call itself
+
+
+def close(found, expected):
+    for x, y in zip(found, expected, strict=True):
+        scale = 1.0 + np.abs(y).max(initial=0.0)
+        np.testing.assert_allclose(x, y, rtol=0.0, atol=1e-10 * scale)
+
+
+def test_by_joint_as_by_arrays(case):
+    expected = case.call(**case.arrays())
+    for _ in range(3):
+        found = case.call()
+        assert type(found) is rd.HybridDynamics
+        close(found, expected)
+    assert found.multipliers.shape == (case.robot.nc,)
+
+
+def test_equations_of_motion(case):
+    r, q, v = case.robot, case.q, case.v
+    a, tau, lam = case.call()
+    left = r.mass_matrix(q) @ a + r.bias_forces(q, v)
+    if r.nc:
+        left -= r.loop_jacobian(q).T @ lam
+        moved = r.loop_jacobian(q) @ a + r.loop_bias(q, v)
+        np.testing.assert_allclose(moved, 0.0, atol=1e-9 * (1.0 + np.abs(a).max()))
+        least = np.linalg.pinv(r.loop_jacobian(q).T, rcond=1e-10) @ (left - tau + 0.0)
+        assert np.abs(least).max() < 1e-8 * (1.0 + np.abs(lam).max())
+        own = np.linalg.svd(r.loop_jacobian(q))
+        none = own[0][:, np.sum(own[1] > 1e-9) :]
+        np.testing.assert_allclose(none.T @ lam, 0.0, atol=1e-9 * (1.0 + np.abs(lam).max()))
+    np.testing.assert_allclose(left, tau, atol=1e-9 * (1.0 + np.abs(left).max()))
+
+
+def test_no_python_is_run(case):
+    case.call()
+    q, v, driven, pushed = case.q, case.v, {case.driven: 1.5}, {case.pushed: 0.7}
+    method = case.robot.hybrid_dynamics
+    assert python_calls(lambda: method(q, v, controlled=driven, tau=pushed)) <= 2
+
+
+def test_numbers_of_all_kinds(case):
+    expected = case.call(controlled={case.driven: 1.0})
+    for one in (1, np.float64(1.0), np.array(1.0), np.float32(1.0), np.array([1.0])[0]):
+        close(case.call(controlled={case.driven: one}), expected)
+
+
+def test_wrenches_and_locked_joints(case):
+    r, link = case.robot, case.robot.link_names[-1]
+    push = np.arange(1.0, 7.0)
+    for _ in range(2):
+        found = case.call(wrenches={link: push})
+        close(found, case.call(**case.arrays(), wrenches={link: push}))
+    for _ in range(2):
+        found = r.hybrid_dynamics(case.q, case.v, locked=(case.driven,))
+        assert found.a[case.index] == 0.0
+        close(found, r.hybrid_dynamics(case.q, case.v, controlled={case.driven: 0.0}))
+
+
+def test_batches(case):
+    Q, V = np.repeat(case.q[None], 3, 0), np.repeat(case.v[None], 3, 0)
+    values = np.array([0.5, -1.0, 2.0])
+    for _ in range(2):
+        found = case.robot.hybrid_dynamics(Q, V, controlled={case.driven: values})
+        for k, x in enumerate(values):
+            one = case.robot.hybrid_dynamics(case.q, case.v, controlled={case.driven: float(x)})
+            close([part[k] for part in found], one)
+
+
+def test_single_precision_stays(case):
+    case.call()
+    q, v = case.q.astype(np.float32), case.v.astype(np.float32)
+    try:
+        found = case.robot.hybrid_dynamics(q, v, controlled={case.driven: 1.5})
+    except RobodynError:
+        return  # a posture that single precision cannot tell from a singular one
+    assert {x.dtype for x in found} == {np.dtype(np.float32)}
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, 1 << 2000, None, "fast"])
+def test_wrong_numbers_are_refused(case, value):
+    for _ in range(2):
+        case.call()
+        with pytest.raises(ShapeError):
+            case.call(controlled={case.driven: value})
+        with pytest.raises(ShapeError):
+            case.call(tau={case.pushed: value})
+
+
+def test_wrong_roles_are_refused(case):
+    case.call()
+    with pytest.raises(UnknownNameError):
+        case.call(controlled={"nowhere": 1.0})
+    with pytest.raises(ActuationError):
+        case.call(tau={case.driven: 1.0})
+    with pytest.raises(ActuationError):
+        case.call(locked=(case.driven,))
+    with pytest.raises(ShapeError):
+        case.call(controlled=[1.0])
+
+
+@pytest.mark.parametrize("name", ["four_bar", "delta"])
+def test_open_states_are_refused(name):
+    case = Case(name)
+    expected = case.call()
+    q = case.q.copy()
+    q[-1] += 0.1
+    for _ in range(2):
+        with pytest.raises(InconsistentStateError):
+            case.robot.hybrid_dynamics(q, case.v, controlled={case.driven: 1.5})
+        with pytest.raises(InconsistentStateError):
+            case.robot.hybrid_dynamics(case.q, case.v + 1.0, controlled={case.driven: 1.5})
+    close(case.call(), expected)
+
+
+def test_a_moving_base():
+    case = Case("arm7", base="moving")
+    turning = replace(rd.BaseMotion.at_rest(), twist=[0.0, 0.0, 0.0, 0.0, 0.0, 2.0])
+    still = case.call()
+    for _ in range(2):
+        found = case.call(base=turning)
+        close(found, case.call(**case.arrays(), base=turning))
+        assert np.abs(found.a - still.a).max() > 1e-3
+        close(case.call(), still)
+
+
+def test_results_do_not_share_memory():
+    case = Case("palletizer")
+    first = case.call()
+    kept = [x.copy() for x in first]
+    second = case.call(controlled={case.driven: -4.0})
+    close(first, kept)
+    assert not any(np.shares_memory(x, y) for x in first for y in second)
+
+
+def test_references_are_counted():
+    case = Case("four_bar")
+    value, names = 1.25, {case.driven: 1.25}
+    case.call(controlled=names)
+    before = [sys.getrefcount(x) for x in (value, names, case.q, case.driven)]
+    for _ in range(100):
+        case.call(controlled=names)
+    after = [sys.getrefcount(x) for x in (value, names, case.q, case.driven)]
+    assert max(abs(a - b) for a, b in zip(after, before, strict=True)) <= 2
