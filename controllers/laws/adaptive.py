@@ -16,7 +16,7 @@ from robodyn.arrays import named
 from robodyn.simulation import ControllerSample
 from robodyn.simulation.control.controller import State
 
-from ..support.gains import checked_call, gain
+from ..support.gains import gain
 from ..support.motor_space import motor_space
 from ..support.pickling import reduce_by_fields
 from ..support.plant import base_path, motor_speeds
@@ -132,10 +132,7 @@ class Adaptive:
 
     __reduce__ = reduce_by_fields
 
-    @checked_call
-    def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
-        """Forces at a first sample, at time ``t`` [s], shape (..., nv) [N m, N]."""
-        return first_forces(self, t, q, v)
+    __call__ = first_forces
 
     def initial_state(self, sample: ControllerSample) -> State:
         """The initial parameters."""

@@ -91,10 +91,7 @@ class Admittance:
         """That of the position controller."""
         return self.position.robot
 
-    @checked_call
-    def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
-        """Forces at a first sample, at time ``t`` [s], shape (..., nv) [N m, N]."""
-        return first_forces(self, t, q, v)
+    __call__ = first_forces
 
     def initial_state(self, sample: ControllerSample) -> State:
         """No shift and no wrench."""

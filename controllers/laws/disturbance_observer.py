@@ -14,7 +14,7 @@ from robodyn.array_types import FloatArray
 from robodyn.simulation import Controller, ControllerSample
 from robodyn.simulation.control.controller import INNER, State
 
-from ..support.gains import checked_call, gain, state_of
+from ..support.gains import gain, state_of
 from ..support.momentum import Balance, balance
 from ..support.pickling import reduce_by_fields
 from ..support.plant import Base, base_path, motor_mask
@@ -22,6 +22,7 @@ from ..support.symbols import base_at
 from ..wrappers.wrapping import (
     first_forces,
     initial_state_of,
+    inner_symbolic,
     robot_of,
     update_of,
     wrapped,
@@ -112,15 +113,8 @@ class DisturbanceObserver:
 
     __reduce__ = reduce_by_fields
 
-    @property
-    def symbolic(self) -> bool:
-        """Whether it can be called with symbols: whether the controller in it can."""
-        return bool(getattr(self.controller, "symbolic", False))
-
-    @checked_call
-    def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
-        """Forces at a first sample, at time ``t`` [s], shape (..., nv) [N m, N]."""
-        return first_forces(self, t, q, v)
+    symbolic = inner_symbolic
+    __call__ = first_forces
 
     def initial_state(self, sample: ControllerSample) -> State:
         """No disturbance, and the present momentum of the robot."""

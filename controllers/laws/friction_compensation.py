@@ -14,12 +14,13 @@ from robodyn.motion.reference import Reference
 from robodyn.simulation import Controller, ControllerSample
 from robodyn.simulation.control.controller import INNER, State
 
-from ..support.gains import checked_call, checked_rates, function, state_of
+from ..support.gains import checked_rates, function, state_of
 from ..support.plant import at_motors, motor_mask
 from ..support.symbols import dynamics, is_symbolic, reference_at
 from ..wrappers.wrapping import (
     first_forces,
-    initial_state_of,
+    inner_state,
+    inner_symbolic,
     robot_of,
     update_of,
     wrapped,
@@ -84,19 +85,9 @@ class FrictionCompensation:
                 "description gives none, or it was loaded with passive=False"
             )
 
-    @property
-    def symbolic(self) -> bool:
-        """Whether it can be called with symbols: whether the controller in it can."""
-        return bool(getattr(self.controller, "symbolic", False))
-
-    @checked_call
-    def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
-        """Forces, shape (..., nv) [N m, N], at time ``t`` [s]; those at a first sample."""
-        return first_forces(self, t, q, v)
-
-    def initial_state(self, sample: ControllerSample) -> State:
-        """The state of the controller in it."""
-        return {INNER: initial_state_of(self.controller, sample)}
+    symbolic = inner_symbolic
+    __call__ = first_forces
+    initial_state = inner_state
 
     def update(self, sample: ControllerSample, state: State) -> tuple[FloatArray, State]:
         """Forces of the controller, plus the friction."""

@@ -15,11 +15,11 @@ from robodyn.array_types import FloatArray
 from robodyn.simulation import Controller, ControllerSample
 from robodyn.simulation.control.controller import INNER, State
 
-from ..support.gains import checked_call
 from .wrapping import (
     first_forces,
     fitting,
     initial_state_of,
+    inner_symbolic,
     positive,
     update_of,
     wrapped,
@@ -87,15 +87,8 @@ class Filtered:
             raise UnknownNameError("signal", str(self.signal), SIGNALS)
         object.__setattr__(self, "_modes", _butterworth(self.order))
 
-    @property
-    def symbolic(self) -> bool:
-        """Whether it can be called with symbols: whether the controller in it can."""
-        return bool(getattr(self.controller, "symbolic", False))
-
-    @checked_call
-    def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
-        """Forces at a first sample, at time ``t`` [s], shape (..., nv) [N m, N]."""
-        return first_forces(self, t, q, v)
+    symbolic = inner_symbolic
+    __call__ = first_forces
 
     def initial_state(self, sample: ControllerSample) -> State:
         """The filter at rest."""

@@ -89,10 +89,7 @@ class Noisy:
                     f"{name} is {x!r}, expected a whole number >= 0 of {bits} bits at most"
                 )
 
-    @checked_call
-    def __call__(self, t: float, q: FloatArray, v: FloatArray) -> ArrayLike:
-        """Forces for the measured state, shape (..., nv) [N m, N]; those at a first sample."""
-        return first_forces(self, t, q, v)
+    __call__ = first_forces
 
     def initial_state(self, sample: ControllerSample) -> State:
         """The state of the controller in it."""

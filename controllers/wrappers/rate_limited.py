@@ -15,12 +15,12 @@ from robodyn.simulation import Controller, ControllerSample
 from robodyn.simulation.control.controller import INNER, State
 from robodyn.tolerances import NO_TIME
 
-from ..support.gains import checked_call
 from ..support.symbols import cut, is_symbolic
 from .wrapping import (
     first_forces,
     fitting,
     initial_state_of,
+    inner_symbolic,
     positive,
     update_of,
     wrapped,
@@ -76,15 +76,8 @@ class RateLimited:
                     given=self.start,
                 )
 
-    @property
-    def symbolic(self) -> bool:
-        """Whether it can be called with symbols: whether the controller in it can."""
-        return bool(getattr(self.controller, "symbolic", False))
-
-    @checked_call
-    def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
-        """Forces at a first sample, at time ``t`` [s], shape (..., nv) [N m, N]."""
-        return first_forces(self, t, q, v)
+    symbolic = inner_symbolic
+    __call__ = first_forces
 
     def initial_state(self, sample: ControllerSample) -> State:
         """The initial forces."""

@@ -14,12 +14,12 @@ from robodyn.simulation import Controller, ControllerSample
 from robodyn.simulation.control.controller import INNER, State
 from robodyn.simulation.limits.joint_limits import effort_bounds
 
-from ..support.gains import checked_call
 from ..support.symbols import cut
 from .wrapping import (
     first_forces,
     fitting,
-    initial_state_of,
+    inner_state,
+    inner_symbolic,
     robot_of,
     update_of,
     wrapped,
@@ -86,19 +86,9 @@ class Saturated:
             )
         return limits
 
-    @property
-    def symbolic(self) -> bool:
-        """Whether it can be called with symbols: whether the controller in it can."""
-        return bool(getattr(self.controller, "symbolic", False))
-
-    @checked_call
-    def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
-        """Forces, shape (..., nv) [N m, N], at time ``t`` [s]; those at a first sample."""
-        return first_forces(self, t, q, v)
-
-    def initial_state(self, sample: ControllerSample) -> State:
-        """The state of the controller in it."""
-        return {INNER: initial_state_of(self.controller, sample)}
+    symbolic = inner_symbolic
+    __call__ = first_forces
+    initial_state = inner_state
 
     def update(self, sample: ControllerSample, state: State) -> tuple[FloatArray, State]:
         """Forces within the limits."""

@@ -16,15 +16,18 @@ from robodyn.simulation.control.callbacks import (
     checked_initial_state,
     checked_update,
 )
-from robodyn.simulation.control.controller import State, stateful
+from robodyn.simulation.control.controller import INNER, State, stateful
 from robodyn.simulation.control.tracing import Untraceable
 
+from ..support.gains import checked_call
 from ..support.symbols import is_symbolic
 
 __all__ = [
     "first_forces",
     "fitting",
     "initial_state_of",
+    "inner_state",
+    "inner_symbolic",
     "positive",
     "robot_of",
     "update_of",
@@ -105,14 +108,27 @@ def fitting(name: str, given: FloatArray, nv: int) -> FloatArray:
     return given
 
 
+#: The attribute ``symbolic`` of a wrapper.
+inner_symbolic = property(
+    lambda wrapper: bool(getattr(wrapper.controller, "symbolic", False)),
+    doc="Whether it can be called with symbols: whether the controller in it can.",
+)
+
+
+@checked_call
 def first_forces(controller: Any, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
-    """The forces of a controller at a first sample, shape (..., nv) [N m, N]."""
+    """Forces of a first sample at time ``t`` [s], shape (..., nv) [N m, N]: ``__call__``."""
     if not is_symbolic(q):
         q, v = np.asarray(q), np.asarray(v)
         if q.ndim > v.ndim:  # one velocity for many positions
             v = np.broadcast_to(v, (*q.shape[:-1], *v.shape[-1:]))
     sample = ControllerSample(t, q, v, 0.0, np.zeros(np.shape(v)))
     return update_of(controller, sample, initial_state_of(controller, sample))[0]
+
+
+def inner_state(wrapper: Any, sample: ControllerSample) -> State:
+    """The state of the controller in a wrapper that has none of its own: ``initial_state``."""
+    return {INNER: initial_state_of(wrapper.controller, sample)}
 
 
 def initial_state_of(controller: Any, sample: ControllerSample) -> State:

@@ -10,10 +10,10 @@ from robodyn.simulation.control.controller import (
     stateful,
 )
 from robodyn.simulation.events import Event
+from robodyn.simulation.events.joint_stops import RigidStops
 from robodyn.simulation.integrators import INTEGRATORS
 from robodyn.simulation.limits.joint_limits import LimitViolation
 from robodyn.simulation.limits.motor_limits import MotorLimits
-from robodyn.simulation.motion.joint_stops import RigidStops
 from robodyn.simulation.sensitivity.step_derivatives import StepDerivatives, step_derivatives
 from robodyn.simulation.sensitivity.trajectory_gradient import (
     TrajectoryGradient,

@@ -15,6 +15,7 @@ from robodyn.force_elements.joint_stop import CompliantStops
 from robodyn.robot import Robot
 from robodyn.simulation.control.controller import Controller
 from robodyn.simulation.events.event import Event, EventFunction, as_events
+from robodyn.simulation.events.joint_stops import RigidStops, with_stops
 from robodyn.simulation.limits.motor_limits import MotorLimits
 from robodyn.simulation.loads.arguments import (
     base_path,
@@ -26,7 +27,6 @@ from robodyn.simulation.loads.arguments import (
 )
 from robodyn.simulation.loads.driven_joints import PathOfTime
 from robodyn.simulation.loads.prescribed_loads import BaseAt, WrenchesAt
-from robodyn.simulation.motion.joint_stops import RigidStops
 from robodyn.simulation.motion.mode import initial_mode
 from robodyn.simulation.motion.options import MotionOptions
 from robodyn.simulation.motion.progress import Progress, reporter

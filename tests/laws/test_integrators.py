@@ -17,7 +17,7 @@ from test_kind_laws import MOVING, chain, each, seed
 import robodyn as rd
 from robodyn.errors import EnergyWarning, SettingsError, SimulationError, UnknownNameError
 from robodyn.simulation.integrators import EXPLICIT, INTEGRATORS, adaptive
-from robodyn.simulation.integrators.method import Coordinates, coordinates_of
+from robodyn.simulation.integrators.method import Coordinates, Start, coordinates_of
 from robodyn.simulation.loads.loads import loads_on
 from robodyn.simulation.step.stepper import Stepper
 from robodyn.urdf import load_mechanism
@@ -46,9 +46,9 @@ def moved(robot, name, q, v, step):
     space = coordinates_of(robot)
     for k in range(round(LASTS / step)):
         if name == "adaptive":  # without its choice of steps
-            first = robot.forward_dynamics(q, v, tau)
+            start = Start(0.0, q, v, robot.forward_dynamics(q, v, tau))
             q, v = adaptive.FIFTH.step(
-                lambda t, q, v: robot.forward_dynamics(q, v, tau), space, 0.0, q, v, step, first
+                lambda t, q, v: robot.forward_dynamics(q, v, tau), space, start, step
             )
         else:
             q, v = stepper.step(k * step, q, v, tau, step)
@@ -98,11 +98,8 @@ def test_an_explicit_step_is_sums_and_products(name):
         found = EXPLICIT[name].step(
             lambda t, q, v: wrap(slope(t, unwrap(q), unwrap(v))),
             Coordinates(lambda q, u: q + u, lambda u, v: v, flat=True),
-            0.0,
-            wrap(q),
-            wrap(v),
+            Start(0.0, wrap(q), wrap(v), wrap(slope(0.0, q, v))),
             0.1,
-            wrap(slope(0.0, q, v)),
         )
         return [unwrap(x) for x in found]
 

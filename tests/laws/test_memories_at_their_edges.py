@@ -175,16 +175,19 @@ def test_results_on_their_way_take_no_memory_at_each_instant(arm):
 def test_huge_laws_are_left_to_python(arm, monkeypatch):
     """Machine code of them takes longer to make than it saves; C is written all the same."""
     wave = SineReference(Q0, 0.1 * np.ones(2), np.ones(2))
-    controller = Filtered(ComputedTorque(arm, wave), 100.0)
-    fast, slow, laws = both(monkeypatch, lambda: rd.simulate(arm, controller, q0=Q0, duration=0.01))
+
+    def motions():
+        controller = Filtered(ComputedTorque(arm, wave), 100.0)  # one that was not traced before
+        return both(monkeypatch, lambda: rd.simulate(arm, controller, q0=Q0, duration=0.01))
+
+    fast, slow, laws = motions()
     nodes = len(laws[0].program.graph.op)
     for most, known in ((nodes, True), (nodes // 2, False), (10, False)):
         monkeypatch.setattr(compile_controller, "MOST", most)
-        again, _, laws = both(
-            monkeypatch, lambda: rd.simulate(arm, controller, q0=Q0, duration=0.01)
-        )
+        again, _, laws = motions()
         assert (laws[0] is not None) == known
         same(again, fast if known else slow)
+    controller = Filtered(ComputedTorque(arm, wave), 100.0)
     assert rd.control_law(arm, controller, step=0.01).update.c_source()
 
 

@@ -336,6 +336,17 @@ def test_a_start_beyond_a_stop_is_refused():
         rd.simulate(falling(), q0=[-0.1], stops=rd.RigidStops())
 
 
+def test_the_energy_of_each_mode_adds_up():
+    """The hit after which a stop holds its joint belongs to the mode that it begins."""
+    arm = rd.load("arm7", passive=False)
+    q = arm.random(np.random.default_rng(1))
+    run = rd.simulate(arm, q0=q, duration=0.5, stops=rd.RigidStops(0.1), limits="ignore")
+    assert len(run.phases) == 4
+    for phase in run.phases:
+        assert np.abs(phase.audit.unexplained).max() < 1e-6
+        assert all(phase.t[0] <= event.time < phase.t[-1] for event in phase.events)
+
+
 def test_joints_by_name():
     run = rd.simulate(falling(n=2), q0=[0.1, 0.1], duration=0.5, stops=rd.RigidStops(joints=["z1"]))
     assert run.q[-1, 0] < -0.5

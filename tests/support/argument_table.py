@@ -375,7 +375,7 @@ def _events(robot: rd.Robot, q: Any, rest: Any) -> dict[str, Row]:
     return rows | {
         "Change.payload": Row({link: rd.Inertia(0.1)}, _unknown_mapping),
         "Change.stop": Row(False, w.truth),
-        "Change.parts": Row(False, w.truth),
+        "Change.must_separate": Row(False, w.truth),
         "Change.base": Row(None, w.function),
         "Change.dissipated": Row(0.0, w.number),
         "grasp.payload": Row(rd.Inertia(0.1), w.instance),

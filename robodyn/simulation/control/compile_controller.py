@@ -25,10 +25,15 @@ from robodyn.simulation.control.tracing import (
     Trace,
     Untraceable,
 )
+from robodyn.simulation.reuse.contents import contents
+from robodyn.simulation.reuse.kept import KeptWithRobot
 from robodyn.symbolic.graph import Port, Program
 from robodyn.symbolic.scalar import Number, Scalar
 
 __all__ = ["compile_controller", "trace_at_equal_steps"]
+
+#: Controllers as machine code, by their contents.
+_traced: KeptWithRobot[CompiledController] = KeptWithRobot("traced controllers")
 
 #: Nodes of the equations of a controller with a state beyond which compiling them takes longer than
 #: it saves.
@@ -40,8 +45,9 @@ def compile_controller(
 ) -> CompiledController | None:
     """A controller as machine code.
 
-    It is traced anew each time, as a controller may hold numbers that have changed. Where it is the
-    same program as before, so is its machine code.
+    The same controller with the same attributes is traced once. Where it is not known whether they
+    are the same, as of one that is not of this library, it is traced anew each time. Where that
+    makes the same program as before, machine code is the same, too.
 
     Parameters
     ----------
@@ -60,12 +66,25 @@ def compile_controller(
     ShapeError
         If the controller returns anything but symbols and numbers, one a speed.
     """
-    own, by_numba = stateful(controller), numba_code(robot, controller)
+    by_numba = numba_code(robot, controller)
     if by_numba is not None:
-        return CompiledController(own, Code(by_numba, ()), layout_of({}, ()))
+        return CompiledController(stateful(controller), Code(by_numba, ()), layout_of({}, ()))
     if not getattr(controller, "symbolic", False):
         return None
+    key = contents(controller, same=True)
+    found = _traced.find(robot, key)
+    if found is not None and all(x.has_same_shapes for x in found.signals_of_time):
+        return found
     trace = Trace(robot, times)
+    found = _traced_controller(robot, controller, trace)
+    if found is not None and not trace.for_these_times:
+        _traced.keep(robot, key, found)
+    return found
+
+
+def _traced_controller(robot: Robot, controller: Any, trace: Trace) -> CompiledController | None:
+    """A controller that is called with symbols."""
+    own = stateful(controller)
     trace.graph.most = MOST
     try:
         first = ControllerSample(trace.t, trace.q, trace.v, 0.0, np.zeros(robot.nv, object))  # type: ignore[arg-type]
@@ -86,9 +105,10 @@ def compile_controller(
     outputs = Port("tau", (robot.nv,), "N m, N"), state_port
     program = trace.program("control", outputs, [*tau, *after], layout.size)
     signals: tuple[Signal | SampleSignal, ...] = (*trace.signals, *trace.sample_signals)
-    code = cached_code(program)
     own_trace = trace if is_function else None
-    return CompiledController(own, code, layout, signals, initial, program, own_trace)
+    return CompiledController(
+        own, cached_code(program), layout, signals, initial, program, own_trace
+    )
 
 
 def trace_at_equal_steps(

@@ -61,6 +61,11 @@ class CompiledController:
     # -- what machine code needs ------------------------------------------------------------------
 
     @property
+    def signals_of_time(self) -> list[Signal]:
+        """Signals that are functions of time, whenever samples are taken."""
+        return [x for x in self.signals if isinstance(x, Signal)]
+
+    @property
     def state_size(self) -> int:
         """Numbers of a state."""
         return self.layout.size

@@ -26,11 +26,19 @@ class Signal:
         Numbers at an instant.
     function : callable
         Time [s] -> arrays, which hold that many numbers together.
+    shapes : tuple
+        Of these arrays.
     """
 
     name: str
     size: int
     function: Callable[[float], tuple[FloatArray, ...]]
+    shapes: tuple[tuple[int, ...], ...]
+
+    @property
+    def has_same_shapes(self) -> bool:
+        """Whether arrays at time zero have the shapes that they had."""
+        return tuple(map(np.shape, self.function(0.0))) == self.shapes
 
     def at(self, t: float) -> FloatArray:
         """The numbers at an instant."""

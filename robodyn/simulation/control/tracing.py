@@ -8,6 +8,7 @@ these are its signals.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -109,9 +110,9 @@ class SymbolicTime(Scalar):
         of : tuple
             The objects that determine the function: where they are the same, so are the symbols.
         """
-        shapes = [np.shape(x) for x in function(0.0)]
-        sizes = [int(np.prod(shape)) for shape in shapes]
-        numbers = self.trace.signal(name, sum(sizes), function, of)
+        shapes = tuple(map(np.shape, function(0.0)))
+        sizes = list(map(math.prod, shapes))
+        numbers = self.trace.signal(name, shapes, function, of)
         parts = np.split(numbers, np.cumsum(sizes)[:-1])
         return tuple(x.reshape(shape) for x, shape in zip(parts, shapes, strict=True))
 
@@ -155,13 +156,16 @@ class Trace:
         State of the robot, and forces that have acted since the sample before.
     signals : list of Signal
     sample_signals : list of SampleSignal
+    for_these_times : bool
+        Whether the equations depend on the times.
     """
 
     def __init__(
         self, robot: Robot, times: FloatArray | None = None, step: float | None = None
     ) -> None:
         nq, nv = robot.nq, robot.nv
-        self.graph, self.times, self.step = TraceGraph(), times, step
+        self.graph, self._times, self.step = TraceGraph(), times, step
+        self.for_these_times = False
         self.q, self.v = symbols(self.graph, 0, nq), symbols(self.graph, nq, nv)
         self.t = SymbolicTime(self.graph, edge_of(self.graph, symbols(self.graph, nq + nv, 1)[0]))
         self.t.trace = self
@@ -180,13 +184,24 @@ class Trace:
         self._known: dict[Any, tuple[Any, Array]] = {}
         self._rates = robot.function("integrate").program.rates
 
+    @property
+    def times(self) -> FloatArray | None:
+        """All times of samples; who asks for them writes equations for these times alone."""
+        self.for_these_times = True
+        return self._times
+
     def signal(
-        self, name: str, size: int, function: Callable[[float], Any], of: tuple[Any, ...]
+        self,
+        name: str,
+        shapes: tuple[tuple[int, ...], ...],
+        function: Callable[[float], Any],
+        of: tuple[Any, ...],
     ) -> Array:
-        """Symbols for a function of time, shape (size,)."""
+        """Symbols for a function of time that returns arrays, shape (numbers of all,)."""
+        size = sum(map(math.prod, shapes))
         key = name, size, *map(id, of)
         if key not in self._known:
-            signal = Signal(f"{name}{len(self.signals)}", size, function)
+            signal = Signal(f"{name}{len(self.signals)}", size, function, shapes)
             self.signals.append(signal)
             self._places.append((Port(signal.name, (size,)), self._next))
             self._known[key] = of, symbols(self.graph, self._next, size)

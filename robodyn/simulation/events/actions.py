@@ -64,8 +64,8 @@ def impact(
 ) -> Action:
     """A link hits something: `Robot.impact`, driven joints held.
 
-    Give the event's function as the gap between the bodies, and ``direction=-1``. They have to part
-    afterwards, or rest on each other: see `Change.parts`.
+    Give the event's function as the gap between the bodies, and ``direction=-1``. They have to
+    separate afterwards, or rest on each other: see `Change.must_separate`.
 
     Parameters
     ----------
@@ -100,18 +100,20 @@ def impact(
         try:
             result = state.robot.at(state.t).impact(state.q, state.v, link, place, along, **options)
         except ImpactError:
-            if not (state.earlier and _part(state, link, place, along, options)):
+            if not (state.earlier and _separate(state, link, place, along, options)):
                 raise
-            return Change(parts=True)  # what happened at this instant has parted them
+            return Change(must_separate=True)  # what happened at this instant separates them
         contact = other is None or isinstance(other, tuple)
         return Change(
-            v=result.v, dissipated=float(result.energy_loss), parts=contact and along is not None
+            v=result.v,
+            dissipated=float(result.energy_loss),
+            must_separate=contact and along is not None,
         )
 
     return hit
 
 
-def _part(
+def _separate(
     state: State,
     link: str,
     point: FloatArray,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,10 +22,30 @@ from robodyn.tolerances import (
     WITNESS_ZERO,
 )
 
-__all__ = ["EventDetector", "WitnessFunction"]
+__all__ = ["EventDetector", "StepSamples", "WitnessFunction"]
 
 #: Part of a step [s] -> state there.
 After = Callable[[float], tuple[FloatArray, FloatArray]]
+
+
+class StepSamples(NamedTuple):
+    """Samples at the start of some steps and at the end of each.
+
+    Attributes
+    ----------
+    t : ndarray, shape (n + 1,) [s]
+    q, v : ndarray, shape (n + 1, nq), (n + 1, nv) [rad, m], [rad/s, m/s]
+    forces : ndarray, shape (n + 1, nv) [N m, N]
+        Of the controller, and of whatever drives or holds joints.
+    tau : ndarray, shape (nv,), or None [N m, N]
+        Of the controller in all of these steps, where it is not machine code.
+    """
+
+    t: FloatArray
+    q: FloatArray
+    v: FloatArray
+    forces: FloatArray
+    tau: FloatArray | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,18 +60,22 @@ class WitnessFunction:
     direction : {0, 1, -1}
         As of `robodyn.Event`.
     actions : tuple of callable
-        Of the event; none for stops, which the loop resolves together.
+        What is done where it happens.
     one_sided : bool
         The function is never to be negative but for rounding: a gap.
     already : bool
         It also happens where the function is negative from a jump on.
-    of_stop : bool
-        Of the loop itself, which can tell from states alone where nothing happens.
     of_state : bool
         The function may depend on what acts, which changes where time does not go on.
     values : callable, optional
         (t, q, v) -> the values at many samples at once, or ``None`` where the function has to be
         asked for each of them: arrays of shape (n,), (n, nq), (n, nv) -> (n,).
+    sure_steps : callable, optional
+        `StepSamples` -> how many of the steps certainly have no event of this function, in place
+        of its values; functions that share one are asked by it together.
+    when_endless : callable, optional
+        The action taken instead where it happens again and again in ever shorter intervals.
+        Default: that is an error.
     """
 
     name: str
@@ -59,9 +84,10 @@ class WitnessFunction:
     actions: tuple[Action, ...] = ()
     one_sided: bool = False
     already: bool = False
-    of_stop: bool = False
     of_state: bool = False
     values: Callable[[FloatArray, FloatArray, FloatArray], FloatArray | None] | None = None
+    sure_steps: Callable[[StepSamples], int] | None = None
+    when_endless: Action | None = None
 
 
 class EventDetector:
@@ -82,7 +108,7 @@ class EventDetector:
             WitnessFunction, float
         ] = {}  # what a function changed by in the latest step
         self._last: dict[WitnessFunction, float] = {}  # and in the one in which it happened last
-        self._parting: set[WitnessFunction] = set()
+        self._separating: set[WitnessFunction] = set()
         self._values: dict[
             WitnessFunction, float
         ] = {}  # of functions of events, where time has come to
@@ -147,7 +173,7 @@ class EventDetector:
             if self._leaves(witness, side):
                 self._from[witness], self._scale[witness] = -side, abs(end - start)
                 return 0.0
-        elif sign(start) != side:  # it has restart by itself
+        elif sign(start) != side:  # it has changed by itself
             self._from[witness], self._scale[witness] = side, abs(end - start)
             return None if witness.direction == side else 0.0
         self._from[witness], self._scale[witness] = side, abs(end - start)
@@ -173,7 +199,7 @@ class EventDetector:
         """
         if witness not in self.happened:
             return witness.direction == side
-        if witness not in self._parting or side == self._from[witness]:
+        if witness not in self._separating or side == self._from[witness]:
             return False
         if self.happened[-1] is not witness:
             return True  # something else has happened since: they meet again
@@ -186,7 +212,7 @@ class EventDetector:
     def moved(self, t: float, q: FloatArray, v: FloatArray) -> None:
         """Time has gone on to a state at which no event has happened yet."""
         self.happened.clear()
-        self._parting.clear()
+        self._separating.clear()
         for witness in self.witnesses:
             self._values[witness] = value = witness.value(t, q, v)
             self._side[witness] = sign(value)
@@ -197,11 +223,6 @@ class EventDetector:
     # -- whole steps in which nothing happens ------------------------------------------------------
 
     @property
-    def functions(self) -> tuple[WitnessFunction, ...]:
-        """What is looked for beside stops."""
-        return self._functions
-
-    @property
     def sure_of_sides(self) -> bool:
         """Whether all functions are on one side of zero, and nothing has happened at this instant.
 
@@ -210,22 +231,25 @@ class EventDetector:
         return self._on_sides and not self.happened
 
     def steps_without_event(
-        self, t: FloatArray, q: FloatArray, v: FloatArray, acting: Callable[[int], None] | None
+        self, samples: StepSamples, acting: Callable[[int], None] | None
     ) -> int:
         """How many steps of a block are sure to have no event, and no doubt, at their ends.
 
         Parameters
         ----------
-        t : ndarray, shape (n + 1,) [s]
-            Where time has come to, and the end of each step.
-        q, v : ndarray, shape (n + 1, nq), (n + 1, nv)
+        samples : StepSamples
         acting : callable, optional
             Lets the forces of a step act, by its number, before functions are asked that may
             depend on them; none if they are the same in all steps.
         """
+        checks = dict.fromkeys(x.sure_steps for x in self.witnesses if x.sure_steps is not None)
+        count = min((check(samples) for check in checks), default=len(samples.t) - 1)
+        if not (count and self._functions):
+            return count
+        t, q, v = (x[: count + 1] for x in samples[:3])
         if self._starts and not self._starts_off_zero(t, q, v):
             return 0
-        count, together, each = len(t) - 1, [], []
+        together, each = [], []
         for witness in self._functions:
             values = None
             if witness.values is not None and witness not in self._asked_each and len(t) > 2:
@@ -329,12 +353,12 @@ class EventDetector:
             self._from[witness], self._scale[witness], self._values[witness] = side, scale, value
         return True
 
-    def done(self, witness: WitnessFunction, parts: bool) -> None:
-        """An event was applied; ``parts``: its function has to leave to where it came from."""
+    def done(self, witness: WitnessFunction, must_separate: bool) -> None:
+        """An event was applied; ``must_separate``: see `Change`."""
         self.happened.append(witness)
         self._last[witness] = self._scale.get(witness, 0.0)
-        if parts:
-            self._parting.add(witness)
+        if must_separate:
+            self._separating.add(witness)
 
     def carried_across(
         self, witnesses: Sequence[WitnessFunction], t: float, q: FloatArray, v: FloatArray
@@ -348,9 +372,9 @@ class EventDetector:
         return tuple(found)
 
     def restart(self, witnesses: Iterable[WitnessFunction] | None = None) -> None:
-        """The state has restart, and what is watched may be other things."""
+        """The state has jumped, or there are other witness functions from then on."""
         self.witnesses = self.witnesses if witnesses is None else tuple(witnesses)
-        self._functions = tuple(x for x in self.witnesses if not x.of_stop)
+        self._functions = tuple(x for x in self.witnesses if x.sure_steps is None)
         self._on_sides = self._starts = False
         self._side.clear()
 
@@ -358,7 +382,7 @@ class EventDetector:
         """Know on which sides of zero functions of time and state are where a motion starts."""
         values = {}
         for witness in self.witnesses:
-            if witness.of_stop or witness.of_state or witness.already:
+            if witness.sure_steps or witness.of_state or witness.already:
                 return  # they depend on forces that are not known yet
             try:
                 values[witness] = witness.value(t, q, v)

@@ -20,6 +20,8 @@ from robodyn.description import Inertia
 from robodyn.errors import SettingsError, ShapeError
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.robot import Robot
+from robodyn.simulation.events.joint_stops import JointStop
+from robodyn.simulation.trajectory.states.event_record import EventRecord
 
 __all__ = ["Action", "Change", "Event", "EventFunction", "State", "as_events", "stop"]
 
@@ -45,6 +47,8 @@ class State:
         Joints, or axes ``"joint[k]"``, that are controlled, locked or held by a stop.
     driven_speeds : tuple of int
         Where their speeds stand in v.
+    held : tuple of JointStop
+        Rigid stops that hold their joints.
     earlier : tuple of str
         Names of the events that have happened at this very instant.
     """
@@ -56,6 +60,7 @@ class State:
     base: BaseMotion | None = None
     driven: tuple[str, ...] = ()
     driven_speeds: tuple[int, ...] = ()
+    held: tuple[JointStop, ...] = ()
     earlier: tuple[str, ...] = ()
     _acting: Callable[[Robot | None], FloatArray] | None = field(default=None, repr=False)
 
@@ -117,10 +122,15 @@ class Change:
         The motion ends.
     dissipated : float, optional [J]
         What is lost for good. Default: the energy before less that after.
-    parts : bool
+    must_separate : bool
         A contact: afterwards the event's function has to leave zero on the side that it came
         from. If it does not, the bodies rest on each other, which no event can hold:
         `SimulationError`.
+    held : tuple of JointStop, optional
+        A change that rigid stops make: those that hold their joints from then on, at speeds that
+        fit loops and driven joints. Default: another one, after which stops are asked anew.
+    records : tuple of EventRecord, optional
+        What `Trajectory.events` has of it. Default: the event, with the energy that it took.
     """
 
     q: ArrayLike | None = None
@@ -134,7 +144,9 @@ class Change:
     base: Callable[[float], BaseMotion] | None = None
     stop: bool = False
     dissipated: float | None = None
-    parts: bool = False
+    must_separate: bool = False
+    held: tuple[JointStop, ...] | None = None
+    records: tuple[EventRecord, ...] | None = None
 
     def __post_init__(self) -> None:
         check_fields(self)

@@ -145,7 +145,7 @@ class _Plane:
             options: dict[str, Any] = {"restitution": self._restitution}
             options["controlled"] = state.driven
             hit = state.robot.impact(q, v, spot.link, spot.point, spot.normal, **options)
-            return Change(v=hit.v, parts=True)
+            return Change(v=hit.v, must_separate=True)
         together = (*on, spot)
         rows = np.array([x.directions(self._robot, q)[0] for x in together])
         jumps = responses(self._robot, q, rows, state.driven_speeds)

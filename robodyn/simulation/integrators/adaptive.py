@@ -21,6 +21,7 @@ from robodyn.simulation.integrators.method import (
     Advance,
     Coordinates,
     Motion,
+    Start,
     is_breakdown,
 )
 from robodyn.simulation.integrators.runge_kutta import RungeKutta, combined, nonzero
@@ -102,21 +103,23 @@ class AcceptedStep:
 
     Attributes
     ----------
-    t, length : float [s]
-    q, v : ndarray
-        At its start.
+    start : Start
+    length : float [s]
     speeds, accelerations : ndarray, shape (7, nv)
         Of its stages.
     end : (q, v)
     """
 
-    t: float
+    start: Start
     length: float
-    q: FloatArray
-    v: FloatArray
     speeds: FloatArray
     accelerations: FloatArray
     end: tuple[FloatArray, FloatArray]
+
+    @property
+    def end_time(self) -> float:
+        """The time at its end [s]."""
+        return self.start.t + self.length
 
     @property
     def stiffness(self) -> float:
@@ -128,20 +131,20 @@ class AcceptedStep:
 
     def state(self, motion: Motion, t: float) -> tuple[FloatArray, FloatArray]:
         """The state at a time within it."""
-        part = (t - self.t) / self.length
+        part = (t - self.start.t) / self.length
         if part >= 1.0 - 1e-12:
             return self.end
         weights = self.length * (WITHIN @ part ** np.arange(1, 5))
-        q = motion.coordinates.move(self.q, weights @ self.speeds)
-        return motion.close(t, q, self.v + weights @ self.accelerations)
+        q = motion.coordinates.move(self.start.q, weights @ self.speeds)
+        return motion.close(t, q, self.start.v + weights @ self.accelerations)
 
 
 class StiffMotion(Exception):
-    """A motion has become stiff: another method has to continue from this state."""
+    """A motion has become stiff: another method has to continue from this state, (t, q, v)."""
 
     def __init__(self, t: float, q: FloatArray, v: FloatArray) -> None:
         super().__init__(t)
-        self.t, self.q, self.v = t, q, v
+        self.state = t, q, v
 
 
 class AdaptiveSteps:
@@ -165,23 +168,15 @@ class AdaptiveSteps:
         #: The state that was handed out last, and its time.
         self._given: tuple[float, FloatArray, FloatArray] | None = None
 
-    def advance(
-        self,
-        motion: Motion,
-        t: float,
-        q: FloatArray,
-        v: FloatArray,
-        h: float,
-        first: FloatArray,
-    ) -> tuple[FloatArray, FloatArray]:
+    def advance(self, motion: Motion, start: Start, h: float) -> tuple[FloatArray, FloatArray]:
         """The state after ``h`` [s]."""
-        end = t + h
+        end = start.t + h
         held = self._tau is not None and np.array_equal(motion.tau, self._tau)
-        accepted = self._accepted if held and self._goes_on(motion, t, q, v) else None
+        accepted = self._accepted if held and self._goes_on(motion, start) else None
         self._tau = motion.tau
         limit = max(motion.until, end) if held else end
         tiny, count = SHORTEST_STEP * max(1.0, abs(end)), 0
-        while accepted is None or accepted.t + accepted.length < end - tiny:
+        while accepted is None or accepted.end_time < end - tiny:
             count += 1
             if count > MAX_STEPS:
                 why = "the motion is stiff, take integrator='implicit' or 'auto'"
@@ -189,14 +184,13 @@ class AdaptiveSteps:
                     why = "accelerations grow without bound, or jump"
                 raise SingularError(
                     f"more than {MAX_STEPS} explicit steps are needed between two samples at "
-                    f"{t:.6g} s: {why}"
+                    f"{start.t:.6g} s: {why}"
                 )
             if accepted is not None:
-                t, (q, v) = accepted.t + accepted.length, accepted.end
-                first = motion.acceleration(t, q, v)
-            accepted = self.step(motion, t, q, v, first, self._next or h, limit)
+                start = motion.start(accepted.end_time, *accepted.end)
+            accepted = self._step(motion, start, self._next or h, limit)
             if self._stops and self._is_stiff(accepted):
-                raise StiffMotion(t, q, v)
+                raise StiffMotion(*start[:3])
         self._accepted = accepted
         state = accepted.state(motion, end)
         self._given = (end, *state)
@@ -211,30 +205,19 @@ class AdaptiveSteps:
             self._stiff = 0 if self._easy >= EASY else self._stiff
         return self._stiff >= STIFF
 
-    def _goes_on(self, motion: Motion, t: float, q: FloatArray, v: FloatArray) -> bool:
+    def _goes_on(self, motion: Motion, start: Start) -> bool:
         """Whether a state lies on the last step: it was read from it."""
-        accepted = self._accepted
-        if (
-            accepted is None
-            or self._given is None
-            or not accepted.t <= t <= accepted.t + accepted.length
-        ):
+        accepted, (t, q, v, _) = self._accepted, start
+        if accepted is None or self._given is None:
+            return False
+        if not accepted.start.t <= t <= accepted.end_time:
             return False
         at, *given = self._given
         if abs(at - t) > SHORTEST_STEP * max(1.0, abs(t)):
             given = list(accepted.state(motion, t))
         return np.array_equal(q, given[0]) and np.array_equal(v, given[1])
 
-    def step(
-        self,
-        motion: Motion,
-        t: float,
-        q: FloatArray,
-        v: FloatArray,
-        first: FloatArray,
-        length: float,
-        limit: float,
-    ) -> AcceptedStep:
+    def _step(self, motion: Motion, start: Start, length: float, limit: float) -> AcceptedStep:
         """A step that is as good as the tolerance asks for, at most until a limit.
 
         Raises
@@ -242,12 +225,12 @@ class AdaptiveSteps:
         SingularError
             If none is short enough.
         """
-        shortest, grow = SHORTEST_STEP * max(1.0, abs(t)), LONGER
+        shortest, grow = SHORTEST_STEP * max(1.0, abs(start.t)), LONGER
         while True:
-            whole = limit - t <= length * (1.0 + 1e-9)
-            h = limit - t if whole else length
+            whole = limit - start.t <= length * (1.0 + 1e-9)
+            h = limit - start.t if whole else length
             try:
-                accepted, error = self._trial(motion, t, q, v, first, h)
+                accepted, error = self._trial(motion, start, h)
             except RobodynError as problem:
                 if not is_breakdown(problem) or h * SHORTER < shortest:
                     raise
@@ -265,19 +248,11 @@ class AdaptiveSteps:
                     f"{self._tolerance:g}: accelerations grow without bound, or jump"
                 )
 
-    def _trial(
-        self,
-        motion: Motion,
-        t: float,
-        q: FloatArray,
-        v: FloatArray,
-        first: FloatArray,
-        h: float,
-    ) -> tuple[AcceptedStep, float]:
+    def _trial(self, motion: Motion, start: Start, h: float) -> tuple[AcceptedStep, float]:
         """A step, and its error as a part of what is allowed."""
-        space = motion.coordinates
+        space, (t, q, v, _) = motion.coordinates, start
         with np.errstate(over="ignore", invalid="ignore"):
-            rows = FIFTH.stages(motion.acceleration, space, t, q, v, h, first)
+            rows = FIFTH.stages(motion.acceleration, space, start, h)
             speeds, accelerations = (np.array(x) for x in rows)
             u, dv = (combined(nonzero(FIFTH.b), x, h) for x in rows)
             off_u, off_v = (combined(ERROR, x, h) for x in rows)
@@ -288,10 +263,8 @@ class AdaptiveSteps:
             )
         if not np.isfinite(error):
             error = np.inf
-        if error > 1.0:
-            return AcceptedStep(t, h, q, v, speeds, accelerations, (q, v)), float(error)
-        end = motion.close(t + h, space.move(q, u), v + dv)
-        return AcceptedStep(t, h, q, v, speeds, accelerations, end), float(error)
+        end = motion.close(t + h, space.move(q, u), v + dv) if error <= 1.0 else (q, v)
+        return AcceptedStep(start, h, speeds, accelerations, end), float(error)
 
 
 def largest(x: FloatArray) -> float:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from robodyn.array_types import FloatArray
 from robodyn.simulation.integrators.adaptive import AdaptiveSteps, StiffMotion
 from robodyn.simulation.integrators.implicit import ImplicitSteps
-from robodyn.simulation.integrators.method import Advance, Motion
+from robodyn.simulation.integrators.method import Advance, Motion, Start
 from robodyn.simulation.loads.loads import Loads
 
 __all__ = ["METHOD", "Auto"]
@@ -63,29 +63,20 @@ class SwitchedSteps:
         self._implicit = ImplicitSteps(tolerance)
         self._easy = 0
 
-    def advance(
-        self,
-        motion: Motion,
-        t: float,
-        q: FloatArray,
-        v: FloatArray,
-        h: float,
-        first: FloatArray,
-    ) -> tuple[FloatArray, FloatArray]:
+    def advance(self, motion: Motion, start: Start, h: float) -> tuple[FloatArray, FloatArray]:
         """The state after ``h`` [s]."""
-        end = t + h
+        end = start.t + h
         if self._explicit is None and self._easy in (0, SAMPLES):
-            self._take(motion, t, "adaptive")
+            self._take(motion, start.t, "adaptive")
             self._explicit = AdaptiveSteps(self._tolerance, stops=True)
         if self._explicit is not None:
             try:
-                return self._explicit.advance(motion, t, q, v, h, first)
+                return self._explicit.advance(motion, start, h)
             except StiffMotion as found:
-                t, q, v = found.t, found.q, found.v
-                first = motion.acceleration(t, q, v)
-                self._take(motion, t, "implicit")
+                start = motion.start(*found.state)
+                self._take(motion, start.t, "implicit")
                 self._explicit, self._implicit, self._easy = None, ImplicitSteps(self._tolerance), 1
-        state = self._implicit.advance(motion, t, q, v, end - t, first)
+        state = self._implicit.advance(motion, start, end - start.t)
         self._easy = self._easy + 1 if self._implicit.stiffness < EASY else 1
         return state
 

@@ -16,11 +16,11 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.errors import RobodynError, SingularError
 from robodyn.simulation.integrators.adaptive import SAFETY, SHORTER, largest
-from robodyn.simulation.integrators.method import Advance, Motion, is_breakdown
+from robodyn.simulation.integrators.method import Advance, Motion, Start, is_breakdown
 from robodyn.simulation.loads.loads import Loads
 from robodyn.tolerances import NEWTON_CONVERGED, SHORTEST_STEP
 
-__all__ = ["METHOD", "Implicit", "ImplicitSteps", "controlled"]
+__all__ = ["METHOD", "Implicit", "ImplicitSteps"]
 
 #: The root of ``x^3 - 3 x^2 + 3/2 x - 1/6`` between 1/6 and 1/2.
 G = 0.43586652150845899942
@@ -81,8 +81,9 @@ class Slopes:
         return h * float(np.abs(np.linalg.eigvals(whole)).max(initial=0.0))
 
 
-def slopes(motion: Motion, t: float, q: FloatArray, v: FloatArray, a: FloatArray) -> Slopes:
-    """Exact where they are known, or by differences; ``a`` is the acceleration of the state."""
+def slopes(motion: Motion, start: Start) -> Slopes:
+    """The slopes of accelerations at a state: exact where they are known, or by differences."""
+    t, q, v, a = start
     if motion.slopes is not None:
         return Slopes(*motion.slopes(q, v, motion.tau))
     n = len(v)
@@ -97,47 +98,25 @@ def slopes(motion: Motion, t: float, q: FloatArray, v: FloatArray, a: FloatArray
 
 
 def advance(
-    motion: Motion, t: float, q: FloatArray, v: FloatArray, h: float, first: FloatArray
+    motion: Motion, start: Start, h: float, halves: int = HALVES
 ) -> tuple[FloatArray, FloatArray]:
-    """The state after a step of ``h`` [s].
+    """The state after a step of ``h`` [s], halved so many times at most.
 
     Raises
     ------
     SingularError
         If it cannot be solved for, in however many parts.
     """
-    return _in_halves(motion, t, q, v, h, first, HALVES)
-
-
-def _in_halves(
-    motion: Motion,
-    t: float,
-    q: FloatArray,
-    v: FloatArray,
-    h: float,
-    first: FloatArray,
-    halves: int,
-) -> tuple[FloatArray, FloatArray]:
     try:
-        return step(motion, t, q, v, h, first, slopes(motion, t, q, v, first))
+        return step(motion, start, h, slopes(motion, start))
     except RobodynError as problem:
         if not is_breakdown(problem) or not halves:
             raise
-    q, v = _in_halves(motion, t, q, v, 0.5 * h, first, halves - 1)
-    middle = t + 0.5 * h
-    first = motion.acceleration(middle, q, v)
-    return _in_halves(motion, middle, q, v, 0.5 * h, first, halves - 1)
+    half = advance(motion, start, 0.5 * h, halves - 1)
+    return advance(motion, motion.start(start.t + 0.5 * h, *half), 0.5 * h, halves - 1)
 
 
-def step(
-    motion: Motion,
-    t: float,
-    q: FloatArray,
-    v: FloatArray,
-    h: float,
-    first: FloatArray,
-    near: Slopes,
-) -> tuple[FloatArray, FloatArray]:
+def step(motion: Motion, start: Start, h: float, near: Slopes) -> tuple[FloatArray, FloatArray]:
     """One step, with the slopes of accelerations at its start.
 
     Raises
@@ -147,7 +126,8 @@ def step(
     """
     speeds: list[FloatArray] = []
     accelerations: list[FloatArray] = []
-    a, u, w = first, np.zeros(len(v)), v
+    t, q, v, a = start
+    u, w = np.zeros(len(v)), v
     for before in BEFORE:
         at = t + (sum(before) + G) * h
         u = sum((h * b * x for b, x in zip(before, speeds, strict=True)), np.zeros(len(v)))
@@ -180,7 +160,7 @@ def _stage(
         here = motion.acceleration(t, moved, w)
         off_k, off_a = k - space.rate(x, w), a - here
         if count == ANEW:
-            near = slopes(motion, t, moved, w, here)
+            near = slopes(motion, Start(t, moved, w, here))
             solve = np.linalg.inv(np.eye(n) - part * near.v - part * part * near.q)
         change = -solve @ (off_a + part * (near.q @ off_k))
         a, k = a + change, k - off_k + part * change
@@ -211,78 +191,59 @@ class ImplicitSteps:
     def __init__(self, tolerance: float) -> None:
         self._tolerance, self._next, self.stiffness = tolerance, 0.0, 0.0
 
-    def advance(
-        self,
-        motion: Motion,
-        t: float,
-        q: FloatArray,
-        v: FloatArray,
-        h: float,
-        first: FloatArray,
-    ) -> tuple[FloatArray, FloatArray]:
+    def advance(self, motion: Motion, start: Start, h: float) -> tuple[FloatArray, FloatArray]:
         """The state after ``h`` [s], in as many steps as it takes."""
-        end = t + h
+        end = start.t + h
         tiny = SHORTEST_STEP * max(1.0, abs(end))
         while True:
+            t = start.t
             whole = end - t <= (self._next or h) * (1.0 + 1e-9)
             length = end - t if whole else self._next
-            used, following, q, v = controlled(self, motion, t, q, v, length, first)
+            used, following, state = self._accurate(motion, start, length)
             t = t + used
             # a step that a sample cut short says little of what comes after
             whole = whole and used == length
             self._next = max(self._next, following) if whole else following
             if end - t <= tiny:
-                return q, v
-            first = motion.acceleration(t, q, v)
+                return state
+            start = motion.start(t, *state)
 
-    @property
-    def tolerance(self) -> float:
-        """What is allowed in a step."""
-        return self._tolerance
+    def _accurate(
+        self, motion: Motion, start: Start, h: float
+    ) -> tuple[float, float, tuple[FloatArray, FloatArray]]:
+        """A step that is good enough: its length, that of the next, and the state after it.
 
-
-def controlled(
-    stages: ImplicitSteps,
-    motion: Motion,
-    t: float,
-    q: FloatArray,
-    v: FloatArray,
-    h: float,
-    first: FloatArray,
-) -> tuple[float, float, FloatArray, FloatArray]:
-    """A step that is good enough: its length, that of the next, and the state after it.
-
-    Raises
-    ------
-    SingularError
-        If none is short enough.
-    """
-    near, shortest = slopes(motion, t, q, v, first), SHORTEST_STEP * max(1.0, abs(t))
-    while True:
-        try:
-            once = step(motion, t, q, v, h, first, near)
-            half = step(motion, t, q, v, 0.5 * h, first, near)
-            middle = motion.acceleration(t + 0.5 * h, *half)
-            twice = step(motion, t + 0.5 * h, *half, 0.5 * h, middle, near)
-        except RobodynError as problem:
-            if not is_breakdown(problem) or h * SHORTER < shortest:
-                raise
-            h = h * SHORTER
-            continue
-        scale = stages.tolerance * max(1.0, largest(v), largest(twice[1]))
-        off = largest(motion.loads.robot.difference(once[0], twice[0])) / stages.tolerance
-        # two halves are better by 2^3 than the whole, which differs from them by what is left
-        error = max(off, largest(once[1] - twice[1]) / scale) / 7.0
-        ratio = min(LONGER, max(SHORTER, SAFETY * max(error, 1e-10) ** -0.25))
-        if error <= 1.0:
-            stages.stiffness = near.stiffness(h)
-            return h, h * ratio, *twice
-        h = h * min(ratio, SAFETY)
-        if h < shortest:
-            raise SingularError(
-                f"steps shorter than {shortest:.1g} s would be needed for the tolerance of "
-                f"{stages.tolerance:g}: accelerations grow without bound, or jump"
-            )
+        Raises
+        ------
+        SingularError
+            If none is short enough.
+        """
+        t, near = start.t, slopes(motion, start)
+        shortest = SHORTEST_STEP * max(1.0, abs(t))
+        while True:
+            try:
+                once = step(motion, start, h, near)
+                half = step(motion, start, 0.5 * h, near)
+                twice = step(motion, motion.start(t + 0.5 * h, *half), 0.5 * h, near)
+            except RobodynError as problem:
+                if not is_breakdown(problem) or h * SHORTER < shortest:
+                    raise
+                h = h * SHORTER
+                continue
+            scale = self._tolerance * max(1.0, largest(start.v), largest(twice[1]))
+            off = largest(motion.loads.robot.difference(once[0], twice[0])) / self._tolerance
+            # two halves are better by 2^3 than the whole, which differs from them by what is left
+            error = max(off, largest(once[1] - twice[1]) / scale) / 7.0
+            ratio = min(LONGER, max(SHORTER, SAFETY * max(error, 1e-10) ** -0.25))
+            if error <= 1.0:
+                self.stiffness = near.stiffness(h)
+                return h, h * ratio, twice
+            h = h * min(ratio, SAFETY)
+            if h < shortest:
+                raise SingularError(
+                    f"steps shorter than {shortest:.1g} s would be needed for the tolerance of "
+                    f"{self._tolerance:g}: accelerations grow without bound, or jump"
+                )
 
 
 METHOD = Implicit()

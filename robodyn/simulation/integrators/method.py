@@ -10,7 +10,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from robodyn.array_types import FloatArray
 from robodyn.errors import (
@@ -33,6 +33,7 @@ __all__ = [
     "Motion",
     "Slopes",
     "Solver",
+    "Start",
     "coordinates",
     "coordinates_of",
     "is_breakdown",
@@ -77,6 +78,15 @@ def coordinates_of(robot: Robot) -> Coordinates:
     return coordinates(robot.integrate, robot.tangent_rate)
 
 
+class Start(NamedTuple):
+    """The state at the start of a step, and its acceleration."""
+
+    t: float
+    q: FloatArray
+    v: FloatArray
+    a: FloatArray
+
+
 class Integrator(Protocol):
     """A method of fixed steps that computes new states from known ones only.
 
@@ -89,16 +99,9 @@ class Integrator(Protocol):
         """The error of a motion is of this order in the step."""
 
     def step(
-        self,
-        acceleration: Acceleration,
-        coordinates: Coordinates,
-        t: float,
-        q: FloatArray,
-        v: FloatArray,
-        h: float,
-        first: FloatArray,
+        self, acceleration: Acceleration, coordinates: Coordinates, start: Start, h: float
     ) -> tuple[FloatArray, FloatArray]:
-        """Position and velocity after a step of ``h`` [s]; ``first``: acceleration at its start."""
+        """Position and velocity after a step of ``h`` [s]."""
 
 
 #: ``(q, v, tau)`` -> derivatives of accelerations with respect to q and v, shape (nv, nv) each.
@@ -137,11 +140,13 @@ class Motion:
     slopes: Slopes | None = None
     tell: Callable[[float, str], None] = lambda t, what: None
 
+    def start(self, t: float, q: FloatArray, v: FloatArray) -> Start:
+        """A state at which a step begins, with its acceleration."""
+        return Start(t, q, v, self.acceleration(t, q, v))
 
-#: ``(motion, t, q, v, h, first)`` -> the state after ``h`` [s], of one motion.
-Advance = Callable[
-    [Motion, float, FloatArray, FloatArray, float, FloatArray], tuple[FloatArray, FloatArray]
-]
+
+#: ``(motion, start, h)`` -> the state after ``h`` [s], of one motion.
+Advance = Callable[[Motion, Start, float], tuple[FloatArray, FloatArray]]
 
 
 class Solver(Protocol):

@@ -1,4 +1,4 @@
-"""Integrator Runge-Kutta methods, by their weights."""
+"""Explicit Runge-Kutta methods, by their weights."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from robodyn.array_types import FloatArray
-from robodyn.simulation.integrators.method import Acceleration, Coordinates
+from robodyn.simulation.integrators.method import Acceleration, Coordinates, Start
 
-__all__ = ["RungeKutta", "Terms", "combined", "nonzero"]
+__all__ = ["METHODS", "RungeKutta", "Terms", "combined", "nonzero"]
 
 #: (index of a stage, its weight), for the weights that are not zero.
 Terms = tuple[tuple[int, float], ...]
@@ -33,35 +33,21 @@ class RungeKutta:
     b: tuple[float, ...]
 
     def step(
-        self,
-        acceleration: Acceleration,
-        coordinates: Coordinates,
-        t: float,
-        q: FloatArray,
-        v: FloatArray,
-        h: float,
-        first: FloatArray,
+        self, acceleration: Acceleration, coordinates: Coordinates, start: Start, h: float
     ) -> tuple[FloatArray, FloatArray]:
         """Position and velocity after a step; see `Integrator`."""
-        speeds, accelerations = self.stages(acceleration, coordinates, t, q, v, h, first)
-        whole = self._terms[1]
-        return coordinates.move(q, combined(whole, speeds, h)), v + combined(
-            whole, accelerations, h
+        u, dv = (
+            combined(self._terms[1], rows, h)
+            for rows in self.stages(acceleration, coordinates, start, h)
         )
+        return coordinates.move(start.q, u), start.v + dv
 
     def stages(
-        self,
-        acceleration: Acceleration,
-        coordinates: Coordinates,
-        t: float,
-        q: FloatArray,
-        v: FloatArray,
-        h: float,
-        first: FloatArray,
+        self, acceleration: Acceleration, coordinates: Coordinates, start: Start, h: float
     ) -> tuple[list[FloatArray], list[FloatArray]]:
         """Rates of ``u``, and accelerations, of all stages."""
-        move, rate = coordinates.move, coordinates.rate
-        speeds, accelerations = [v], [first]
+        move, rate, (t, q, v, a) = coordinates.move, coordinates.rate, start
+        speeds, accelerations = [v], [a]
         for part, terms in self._terms[0]:
             u = combined(terms, speeds, h)
             v_stage = v + combined(terms, accelerations, h)
@@ -87,3 +73,12 @@ def combined(terms: Terms, rows: Sequence[FloatArray], h: float) -> FloatArray:
     for k, weight in terms[1:]:
         total = total + (h * weight) * rows[k]
     return total
+
+
+#: The methods of the field's books, by name.
+METHODS = {
+    "euler": RungeKutta(1, ((),), (1.0,)),
+    "heun": RungeKutta(2, ((), (1.0,)), (0.5, 0.5)),
+    "midpoint": RungeKutta(2, ((), (0.5,)), (0.0, 1.0)),
+    "rk4": RungeKutta(4, ((), (0.5,), (0.0, 0.5), (0.0, 0.0, 1.0)), (1 / 6, 1 / 3, 1 / 3, 1 / 6)),
+}

@@ -12,7 +12,7 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.errors import SingularError
-from robodyn.simulation.integrators.method import Advance, Motion
+from robodyn.simulation.integrators.method import Advance, Motion, Start
 from robodyn.simulation.loads.loads import Loads
 
 __all__ = ["METHODS", "Scipy"]
@@ -42,48 +42,29 @@ class Scipy:
         """Every interval stands alone."""
         return self._advance
 
-    def _advance(
-        self,
-        motion: Motion,
-        t: float,
-        q: FloatArray,
-        v: FloatArray,
-        h: float,
-        first: FloatArray,
-    ) -> tuple[FloatArray, FloatArray]:
+    def _advance(self, motion: Motion, start: Start, h: float) -> tuple[FloatArray, FloatArray]:
         """The state after ``h`` [s]."""
         from scipy.integrate import solve_ivp
 
-        n, space = len(v), motion.coordinates
+        (t, q, v, _), space = start, motion.coordinates
+        n = len(v)
 
         def rates(time: float, y: FloatArray) -> FloatArray:
             u, w = y[:n], y[n:]
             a = motion.acceleration(float(time), space.move(q, u), w)
             return np.concatenate([space.rate(u, w), a])
 
+        y, allowed = np.concatenate([np.zeros(n), v]), self.tolerance
         found = solve_ivp(
-            rates,
-            (t, t + h),
-            np.concatenate([np.zeros(n), v]),
-            method=self.name,
-            t_eval=(t + h,),
-            rtol=self.tolerance,
-            atol=self.tolerance,
+            rates, (t, t + h), y, self.name, t_eval=(t + h,), rtol=allowed, atol=allowed
         )
         if not found.success:
             raise SingularError(f"scipy's {self.name} gives up at t = {t:.6g} s: {found.message}")
         return motion.close(t + h, space.move(q, found.y[:n, -1]), found.y[n:, -1])
 
 
+#: Orders by the names that scipy has.
+ORDERS = {"RK23": 3, "RK45": 5, "DOP853": 8, "Radau": 5, "BDF": 5, "LSODA": 12}
+
 #: By the names they have here.
-METHODS = {
-    f"scipy:{name}": Scipy(name, order)
-    for name, order in (
-        ("RK23", 3),
-        ("RK45", 5),
-        ("DOP853", 8),
-        ("Radau", 5),
-        ("BDF", 5),
-        ("LSODA", 12),
-    )
-}
+METHODS = {f"scipy:{name}": Scipy(name, order) for name, order in ORDERS.items()}

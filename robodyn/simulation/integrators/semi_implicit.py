@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from robodyn.array_types import FloatArray
-from robodyn.simulation.integrators.method import Acceleration, Coordinates
+from robodyn.simulation.integrators.method import Acceleration, Coordinates, Start
 
 __all__ = ["METHOD", "SemiImplicitEuler"]
 
@@ -22,18 +22,11 @@ class SemiImplicitEuler:
     order: int = 1
 
     def step(
-        self,
-        acceleration: Acceleration,
-        coordinates: Coordinates,
-        t: float,
-        q: FloatArray,
-        v: FloatArray,
-        h: float,
-        first: FloatArray,
+        self, acceleration: Acceleration, coordinates: Coordinates, start: Start, h: float
     ) -> tuple[FloatArray, FloatArray]:
         """Position and velocity after a step; see `Integrator`."""
-        v = v + h * first
-        return coordinates.move(q, h * v), v
+        v = start.v + h * start.a
+        return coordinates.move(start.q, h * v), v
 
 
 METHOD = SemiImplicitEuler()

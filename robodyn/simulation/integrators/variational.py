@@ -22,7 +22,7 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.errors import SingularError
 from robodyn.simulation.integrators.adaptive import largest
-from robodyn.simulation.integrators.method import Advance, Motion
+from robodyn.simulation.integrators.method import Advance, Motion, Start
 from robodyn.simulation.loads.loads import Loads
 from robodyn.tolerances import VARIATIONAL_CONVERGED, VARIATIONAL_STALLED
 
@@ -67,9 +67,7 @@ class Variational:
         return advance
 
 
-def advance(
-    motion: Motion, t: float, q: FloatArray, v: FloatArray, h: float, first: FloatArray
-) -> tuple[FloatArray, FloatArray]:
+def advance(motion: Motion, start: Start, h: float) -> tuple[FloatArray, FloatArray]:
     """The state after a step of ``h`` [s].
 
     Raises
@@ -77,8 +75,9 @@ def advance(
     SingularError
         If the step cannot be solved for.
     """
+    t, q, v, a = start
     step = _Step(motion, t, q, v, h)
-    x = step.solved(v + 0.5 * h * first)
+    x = step.solved(v + 0.5 * h * a)
     end, p = motion.coordinates.move(q, h * x), step.momenta(x)[1]
     return motion.close(t + h, end, _inverse(motion.loads.robot.mass_matrix(end)) @ p)
 

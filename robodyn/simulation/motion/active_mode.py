@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 from robodyn.array_types import FloatArray
 from robodyn.robot import Robot
-from robodyn.simulation.motion.joint_stops import Contact, JointStop, joint_stops_of, resolve_stops
 from robodyn.simulation.motion.mode import Mode
 from robodyn.simulation.motion.options import MotionOptions
 from robodyn.simulation.step.compiled_motion import CompiledMotion
@@ -32,7 +31,6 @@ class ActiveMode:
     stepper, free : Stepper
         With the joints that stops hold, and without holding any.
     limits : Limits
-    stops : tuple of JointStop
     """
 
     def __init__(
@@ -43,16 +41,10 @@ class ActiveMode:
         if mode.held:
             self.free = options.stepper(mode.robot, mode.paths, mode.base)
         self.limits = options.limits_of(mode.robot)
-        self.stops = joint_stops_of(mode.robot, options.stops)
         self._others = {mode.robot: self.stepper}
         if mode.controller is not None:  # between blocks too: bits do not depend on these
             code = self.stepper.by_machine_code and not self.limits.depend_on_speed
             mode.controller.runs_code = code and not options.batch
-
-    @property
-    def reachable_stops(self) -> tuple[JointStop, ...]:
-        """Stops that joints may come to: those of joints that are not driven."""
-        return tuple(stop for stop in self.stops if stop.speed not in self.mode.driven.speeds)
 
     def compiled(
         self,
@@ -89,25 +81,3 @@ class ActiveMode:
             moves = robot, self.mode.driven, self.mode.base
             self._others[robot] = self._options.stepper(*moves)
         return self._others[robot].accelerations(t, q, v, tau)[0]
-
-    def force_of_stop(
-        self, stop: JointStop, t: float, q: FloatArray, v: FloatArray, tau: FloatArray
-    ) -> float:
-        """The force of a stop on the joint that it holds [N m, N], away from the stop."""
-        forces = self.stepper.accelerations(t, q, v, tau)[1]
-        return float(stop.side * (forces[stop.speed] - tau[stop.speed]))
-
-    def resolve_stops(
-        self,
-        t: float,
-        q: FloatArray,
-        v: FloatArray,
-        tau: FloatArray,
-        step: float,
-        resting: str = "",
-    ) -> Contact:
-        """Impacts on stops, and which hold their joints from then on: see `resolve_stops`."""
-        stops = self._options.stops
-        restitution = 0.0 if stops is None else stops.restitution
-        given = self.mode, self.free, self.stops, restitution
-        return resolve_stops(*given, t, q, v, tau, step, resting)

@@ -24,6 +24,7 @@ from robodyn.simulation.control.controller import Controller
 from robodyn.simulation.control.running_controller import RunningController
 from robodyn.simulation.events.event import Change, State
 from robodyn.simulation.events.impulses import brought_to
+from robodyn.simulation.events.joint_stops import JointStop
 from robodyn.simulation.loads.driven import Driven
 from robodyn.simulation.loads.driven_joints import PathOfTime, driven_joints, locked_joint
 from robodyn.tolerances import LOOP_OPEN
@@ -48,8 +49,8 @@ class Mode:
         The controlled and locked joints.
     driven : Driven
         These, and the joints that stops hold.
-    held : tuple of str
-        Joints that stops hold.
+    held : tuple of JointStop
+        Rigid stops that hold their joints.
     bare : Robot
         Without what it has grasped.
     carried : mapping of link name to Inertia
@@ -63,13 +64,13 @@ class Mode:
     paths: Driven
     driven: Driven
     bare: Robot
-    held: tuple[str, ...] = ()
+    held: tuple[JointStop, ...] = ()
     carried: Mapping[str, Inertia] = field(default_factory=dict)
 
     @property
     def driven_names(self) -> tuple[str, ...]:
         """All joints, or axes, that follow paths or stand still."""
-        return (*self.controlled, *self.locked, *self.held)
+        return (*self.controlled, *self.locked, *(stop.joint for stop in self.held))
 
     def state(
         self,
@@ -83,7 +84,7 @@ class Mode:
         base = None if self.base is None else self.base(t)
         names, speeds = self.driven_names, self.driven.speeds
         q, v = q.copy(), v.copy()
-        return State(t, q, v, self.robot, base, names, speeds, earlier, accelerations)
+        return State(t, q, v, self.robot, base, names, speeds, self.held, earlier, accelerations)
 
     def started(self, times: FloatArray) -> Mode:
         """The same with a controller at the start of a motion that is sampled at some times."""
@@ -97,9 +98,11 @@ class Mode:
         same = self.robot is other.robot and self.base is other.base
         return not (same and self.driven is other.driven)
 
-    def holding(self, held: tuple[str, ...]) -> Mode:
-        """The same with other joints held by stops, where they are."""
-        stops = (locked_joint(self.robot, name) for name in held)
+    def _holding(self, held: tuple[JointStop, ...]) -> Mode:
+        """The same with the joints of other stops held, where they are."""
+        if held == self.held:
+            return self
+        stops = (locked_joint(self.robot, stop.joint) for stop in held)
         driven = self.paths.and_also(stops) if held else self.paths
         return dataclasses.replace(self, held=held, driven=driven)
 
@@ -125,7 +128,7 @@ class Mode:
         q = q if change.q is None else of_one_state("q of a change", change.q, robot.nq)
         v = v if change.v is None else of_one_state("v of a change", change.v, robot.nv)
         new = dataclasses.replace(self, robot=robot, bare=bare, carried=carried)
-        return new._driven_after(change, times), q, v
+        return new._driven_after(change, times)._holding(change.held or ()), q, v
 
     def _robot_after(self, change: Change) -> tuple[Robot, Mapping[str, Inertia]]:
         bare = self.bare
@@ -153,8 +156,8 @@ class Mode:
         released = named_alone("released", change.released)
         for name in released:
             if name not in (*self.controlled, *self.locked):
-                known = (*self.controlled, *self.locked)
-                raise UnknownNameError("driven joint", name, known, repr(self.robot.name))
+                driven = (*self.controlled, *self.locked)
+                raise UnknownNameError("driven joint", name, driven, repr(self.robot.name))
         added = by_name("controlled", change.controlled)
         fresh = named_alone("locked", change.locked)
         gone = [*released, *added, *fresh]
@@ -169,8 +172,8 @@ class Mode:
             new = dataclasses.replace(new, base=base)
         if gone or change.robot is not None:
             paths = driven_joints(new.robot, controlled, locked, times)
-            new = dataclasses.replace(new, paths=paths)
-        return dataclasses.replace(new, driven=new.paths, held=())
+            new = dataclasses.replace(new, paths=paths, driven=paths, held=())
+        return new
 
 
 def initial_mode(

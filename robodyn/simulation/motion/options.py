@@ -10,12 +10,12 @@ from typing import Any
 from robodyn.array_types import FloatArray
 from robodyn.motion.base_motion import BasePath
 from robodyn.robot import Robot
+from robodyn.simulation.events.joint_stops import RigidStops
 from robodyn.simulation.limits.joint_limits import Limits
 from robodyn.simulation.limits.motor_limits import MotorLimits
 from robodyn.simulation.loads.driven import Driven
 from robodyn.simulation.loads.loads import loads_on
 from robodyn.simulation.loads.prescribed_loads import PrescribedLoads, WrenchesAt
-from robodyn.simulation.motion.joint_stops import RigidStops
 from robodyn.simulation.motion.record import Record
 from robodyn.simulation.step.stepper import Stepper
 from robodyn.simulation.trajectory.states.event_record import EventRecord

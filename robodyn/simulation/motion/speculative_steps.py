@@ -11,16 +11,13 @@ from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
 from robodyn.array_types import FloatArray
 from robodyn.simulation.control.running_controller import RunningController
-from robodyn.simulation.events.detector import EventDetector
-from robodyn.simulation.motion.joint_stops import JointStop
+from robodyn.simulation.events.detector import EventDetector, StepSamples
 from robodyn.simulation.step.compiled_motion import CompiledMotion
-from robodyn.tolerances import AT_LIMIT, STOP_FORCE
 
-__all__ = ["LONGEST_BLOCK", "SpeculativeSteps", "StopConditions"]
+__all__ = ["LONGEST_BLOCK", "SpeculativeSteps"]
 
 #: Most steps of a block, those of the first one of a mode, and those of one after a doubt.
 LONGEST_BLOCK, FIRST_BLOCK, SHORTEST_BLOCK = 2048, 64, 4
@@ -31,59 +28,6 @@ GROWTH = 8
 
 class _CannotStep(Exception):
     """Machine code cannot do the step from an instant on."""
-
-
-class StopConditions:
-    """What tells from samples that no joint reaches or leaves a stop.
-
-    Parameters
-    ----------
-    free, holding : sequence of JointStop
-        Those that joints may come to, and those that hold theirs.
-    nq : int
-    """
-
-    def __init__(self, free: Sequence[JointStop], holding: Sequence[JointStop], nq: int) -> None:
-        self._lower, self._upper = np.full(nq, -np.inf), np.full(nq, np.inf)
-        room = 2.0 * AT_LIMIT if holding else 0.0  # a joint at its stop may have to be held too
-        for stop in free:
-            k = stop.coordinate
-            if stop.side > 0:
-                self._lower[k] = max(self._lower[k], stop.limit + room)
-            else:
-                self._upper[k] = min(self._upper[k], stop.limit - room)
-        self._bounded = bool(free)
-        #: Speeds of joints that stops hold.
-        self.held = [stop.speed for stop in holding]
-        self._coordinates = [stop.coordinate for stop in holding]
-        self._sides = np.array([stop.side for stop in holding], float)
-        self._limits = np.array([stop.limit for stop in holding])
-
-    def steps(
-        self, q: FloatArray, v: FloatArray, forces: FloatArray, tau: FloatArray | None
-    ) -> int:
-        """How many steps leave no doubt that joints at stops stay, and others do not come to one.
-
-        Parameters
-        ----------
-        q, v, forces : ndarray, shape (n + 1, nq), (n + 1, nv), (n + 1, nv)
-            Samples, at the start of the first step and at the ends of all.
-        tau : ndarray, shape (nv,), optional
-            Forces of the controller.
-        """
-        count = len(q) - 1
-        if self._bounded:
-            count = _first_false((q[1:] > self._lower) & (q[1:] < self._upper), count)
-        if not (count and self.held):
-            return count
-        asked = 0.0 if tau is None else tau[self.held]
-        push = self._sides * (forces[:, self.held] - asked)
-        gaps = self._sides * (q[:, self._coordinates] - self._limits)
-        sure = push > STOP_FORCE * np.abs(forces).max(axis=1, keepdims=True)
-        sure &= (gaps < 0.5 * AT_LIMIT) & (v[:, self.held] == 0.0)
-        if not sure[0].all():
-            return 0
-        return _first_false(sure[1 : count + 1], count)
 
 
 class SpeculativeSteps:
@@ -97,7 +41,8 @@ class SpeculativeSteps:
     times : ndarray, shape (n,) [s]
         All instants of the motion.
     detector : EventDetector
-    stops : StopConditions
+    held : sequence of int
+        Speeds of joints that stops hold.
     acting : callable
         Told the forces of the controller before witness functions are asked that may depend on
         them.
@@ -119,11 +64,11 @@ class SpeculativeSteps:
         controller: RunningController | None,
         times: FloatArray,
         detector: EventDetector,
-        stops: StopConditions,
+        held: Sequence[int],
         acting: Callable[[FloatArray], None],
     ) -> None:
         self._motion, self._controller, self._times = motion, controller, times
-        self._detector, self._stops, self._acting = detector, stops, acting
+        self._detector, self._held, self._acting = detector, list(held), acting
         self.by_python = controller is not None and motion.controller is None
         self.interrupt: KeyboardInterrupt | None = None
         self._block, self._not_before = min(FIRST_BLOCK, LONGEST_BLOCK), 0
@@ -159,19 +104,14 @@ class SpeculativeSteps:
         if self._has_state and not self._continues(k):
             return 0
         done = self._run(k, min(stop - k, 1 if self.by_python else self._block), q, v, tau)
-        count = 0
-        if done:
-            q1, v1, forces = (x[: done + 1] for x in (self.q, self.v, self.tau))
-            count = self._stops.steps(q1, v1, forces, tau)
-        if count and self._detector.functions:
-            count = self._steps_without_event(k, count, tau)
+        count = self._steps_without_event(k, done, tau) if done else 0
         self._block = (
             min(GROWTH * self._block, LONGEST_BLOCK) if count == done > 0 else SHORTEST_BLOCK
         )
         if count and self._has_state:
             self._keep_state(k, count, done, q, v)
-        if self._stops.held and count:  # what a stop gives is no torque of the controller
-            self.tau[:count, self._stops.held] = 0.0 if tau is None else tau[self._stops.held]
+        if self._held and count:  # what a stop gives is no torque of the controller
+            self.tau[:count, self._held] = 0.0 if tau is None else tau[self._held]
         return count
 
     def _run(self, k: int, count: int, q: FloatArray, v: FloatArray, tau: FloatArray | None) -> int:
@@ -193,7 +133,7 @@ class SpeculativeSteps:
         count = min(count, m.load_tables(inputs) - k)
         m.begin_samples(k)
         try:
-            m.advance(k, k + count, bool(self._stops.held), _cannot_step)
+            m.advance(k, k + count, bool(self._held), _cannot_step)
         except _CannotStep as stuck:
             count = stuck.args[0] - k
         self.q[count], self.v[count] = m.q[0], m.v[0]
@@ -206,10 +146,9 @@ class SpeculativeSteps:
             self._acting(self.tau[j] if tau is None else tau)
 
         detector, own = self._detector, slice(steps + 1)
-        count = detector.steps_without_event(
-            self._times[k : k + steps + 1], self.q[own], self.v[own],
-            None if self._controller is None else acting,
-        )  # fmt: skip
+        times = self._times[k : k + steps + 1]
+        samples = StepSamples(times, self.q[own], self.v[own], self.tau[own], tau)
+        count = detector.steps_without_event(samples, None if self._controller is None else acting)
         self.interrupt, detector.interrupt = detector.interrupt, None
         return count
 
@@ -234,9 +173,3 @@ class SpeculativeSteps:
 
 def _cannot_step(k: int, r: int) -> NoReturn:
     raise _CannotStep(k)
-
-
-def _first_false(fine: NDArray[np.bool_], steps: int) -> int:
-    """Rows before the first one that has something false in it."""
-    whole = fine[:steps].all(axis=1)
-    return steps if whole.all() else int(whole.argmin())

@@ -37,13 +37,19 @@ class _Unknown(Exception):
     """It is not known what an object depends on."""
 
 
-def contents(value: Any) -> Hashable | None:
+def contents(value: Any, *, same: bool = False) -> Hashable | None:
     """All that decides how an object behaves; ``None`` where that is not known.
 
     Functions that are not of this library count as themselves, unless they say that they are
     ``symbolic``: whoever keeps what was made of them asks them anew for their values.
+
+    Parameters
+    ----------
+    value : object
+    same : bool
+        Equal objects are told apart: they may differ later on.
     """
-    found = _Contents()
+    found = _Contents(same)
     try:
         found.add(value)
     except _Unknown:
@@ -54,8 +60,9 @@ def contents(value: Any) -> Hashable | None:
 class _Contents:
     """The contents of an object, part by part."""
 
-    def __init__(self) -> None:
+    def __init__(self, same: bool) -> None:
         self.parts: list[Any] = []
+        self._same = same
         self._left = MOST
         self._seen: dict[int, tuple[int, Any]] = {}
 
@@ -77,6 +84,8 @@ class _Contents:
             self.parts += ("again", self._seen[id(x)][0])
         else:
             self._seen[id(x)] = len(self._seen), x
+            if self._same:
+                self.parts.append(_Same(x))
             self._add_parts(kind, x)
 
     def _add_parts(self, kind: type, x: Any) -> None:
@@ -97,8 +106,9 @@ class _Contents:
         elif kind is types.FunctionType:
             cells = [cell.cell_contents for cell in x.__closure__ or ()]
             self._add_all(kind, (x.__code__, x.__defaults__, x.__kwdefaults__, *cells))
-        elif is_dataclass(kind):
-            self._add_all(kind, [getattr(x, field.name) for field in fields(kind)])
+        elif is_dataclass(kind):  # what is computed of the fields, and kept, does not count
+            own = vars(x)
+            self._add_all(kind, [own[name] for name in _names(kind) if name in own])
         elif hasattr(x, "__dict__") and not any("__slots__" in vars(c) for c in kind.__mro__):
             self._add_all(kind, [part for item in vars(x).items() for part in item])
         else:
@@ -133,6 +143,12 @@ class _Same:
 
     def __hash__(self) -> int:
         return id(self._x)
+
+
+@functools.cache
+def _names(kind: Any) -> tuple[str, ...]:
+    """Names of the fields of a dataclass."""
+    return tuple(field.name for field in fields(kind))
 
 
 def _of_library(x: Any) -> bool:

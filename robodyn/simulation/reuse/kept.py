@@ -36,19 +36,23 @@ class KeptWithRobot(Generic[Value]):
         key : hashable
             All that the value depends on besides the robot; ``None``: it is made each time.
         make : callable
-            Called without arguments. ``None`` is not kept.
+            Called without arguments.
         """
-        if key is None:
-            return make()
-        values: dict[Hashable, Value] = vars(robot).setdefault(self._name, {})
-        found = values.get(key)
-        if found is not None:
-            return found
-        made = make()
-        if made is None:
-            return made
-        with making():
-            made = values.setdefault(key, made)
-            while len(values) > self._most:
-                del values[next(iter(values))]
-        return made
+        found = self.find(robot, key)
+        return self.keep(robot, key, make()) if found is None else found
+
+    def find(self, robot: Robot, key: Hashable) -> Value | None:
+        """The value of a robot and a key, if there is one."""
+        values: dict[Hashable, Value] = vars(robot).get(self._name, {})
+        return values.get(key)
+
+    def keep(self, robot: Robot, key: Hashable, value: Value) -> Value:
+        """Keep a value in place of an earlier one, unless the key is ``None``; the value."""
+        if key is not None:
+            with making():
+                values: dict[Hashable, Value] = vars(robot).setdefault(self._name, {})
+                values.pop(key, None)
+                values[key] = value  # the latest is the last
+                while len(values) > self._most:
+                    del values[next(iter(values))]
+        return value

@@ -18,6 +18,7 @@ from robodyn.simulation.integrators.method import (
     Motion,
     Slopes,
     Solver,
+    Start,
 )
 from robodyn.simulation.loads.loads import Loads
 from robodyn.simulation.step.compiled_motion import CompiledMotion
@@ -197,7 +198,7 @@ class Stepper:
             if self._explicit is not None:
                 return step(self._operations, self._explicit, t, q, v, tau, h, first)
             assert self._advance is not None
-            return self._advance(self._motion(tau), t, q, v, h, first)
+            return self._advance(self._motion(tau), Start(t, q, v, first), h)
 
     def _each(
         self, t: float, q: FloatArray, v: FloatArray, tau: FloatArray, h: float

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from robodyn.array_types import FloatArray
-from robodyn.simulation.integrators.method import Integrator, coordinates
+from robodyn.simulation.integrators.method import Integrator, Start, coordinates
 
 __all__ = ["Duration", "Instant", "instants_of", "with_end"]
 
@@ -64,7 +64,7 @@ def instants_of(method: Integrator) -> tuple[float, ...]:
         return v
 
     zero = np.zeros(1)
-    method.step(acceleration, coordinates(), 0.0, zero, zero, 1.0, zero)
+    method.step(acceleration, coordinates(), Start(0.0, zero, zero, zero), 1.0)
     return tuple(seen)
 
 

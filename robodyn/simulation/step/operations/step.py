@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from robodyn.simulation.integrators.method import Coordinates, Integrator
+from robodyn.simulation.integrators.method import Coordinates, Integrator, Start
 
 __all__ = ["CORRECTIONS", "DIVERGED", "Correct", "Operations", "close_loops", "end_of_step", "step"]
 
@@ -87,7 +87,7 @@ def step(
         driving = operations.drive(t, q, v)
         return operations.accelerations(t, q, v, tau, driving)
 
-    q, v = method.step(acceleration, operations.coordinates, t, q, v, h, first)
+    q, v = method.step(acceleration, operations.coordinates, Start(t, q, v, first), h)
     return end_of_step(operations, t + h, q, v)
 
 

@@ -90,7 +90,7 @@ def test_vectors_of_an_event_belong_to_one_state(arm, given):
 
 @pytest.mark.parametrize("given", [None, "yes", math.nan, 1, [True], np.zeros(2)])
 def test_what_is_neither_true_nor_false(arm, given):
-    for name in ("stop", "parts"):
+    for name in ("stop", "must_separate"):
         with pytest.raises(ShapeError, match=f"{name} is .*, expected True or False"):
             events.Change(**{name: given})
     with pytest.raises(ShapeError, match="sticks"):

@@ -1,0 +1,178 @@
+"""Rigid stops as events: joints reach their stops, and leave those that would have to pull."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robodyn.array_types import FloatArray
+from robodyn.robot import Robot
+from robodyn.simulation.events.detector import StepSamples, WitnessFunction
+from robodyn.simulation.events.event import Change, State
+from robodyn.simulation.events.joint_stops import JointStop, RigidStops, joint_stops_of
+from robodyn.simulation.events.stop_contact import StopContact, stop_contact
+from robodyn.simulation.trajectory.states.event_record import EventRecord
+from robodyn.tolerances import AT_LIMIT, STOP_FORCE
+
+__all__ = ["StopEvents"]
+
+#: (t, q, v) -> an array of shape (nv,), under all that acts at this instant.
+OfState = Callable[[float, FloatArray, FloatArray], FloatArray]
+
+
+class StopEvents:
+    """The events of the rigid stops of a motion.
+
+    Parameters
+    ----------
+    stops : RigidStops
+    step : float [s]
+        A rebound that is over within it does not happen.
+    holding_forces : callable
+        (t, q, v) -> forces of stops at the joints that they hold, shape (nv,) [N m, N].
+    free_accelerations : callable
+        (t, q, v) -> accelerations while no stop holds a joint, shape (nv,) [rad/s^2, m/s^2].
+    """
+
+    def __init__(
+        self, stops: RigidStops, step: float, holding_forces: OfState, free_accelerations: OfState
+    ) -> None:
+        self._rigid, self._step = stops, step
+        self._holding_forces, self._free_accelerations = holding_forces, free_accelerations
+        self._stops: dict[Robot, tuple[JointStop, ...]] = {}
+        self._witnesses: dict[tuple[JointStop, bool], WitnessFunction] = {}
+        self._conditions = _StopConditions((), (), 0)
+
+    def of(self, robot: Robot) -> tuple[JointStop, ...]:
+        """The stops of a robot."""
+        if robot not in self._stops:
+            self._stops[robot] = joint_stops_of(robot, self._rigid)
+        return self._stops[robot]
+
+    def witnesses(
+        self, robot: Robot, driven: Sequence[int], held: Sequence[JointStop]
+    ) -> list[WitnessFunction]:
+        """What is watched for in a mode: stops that joints may reach, and those that hold theirs.
+
+        Parameters
+        ----------
+        robot : Robot
+        driven : sequence of int
+            Speeds of joints that follow paths, or that stops hold.
+        held : sequence of JointStop
+            Stops that hold their joints.
+        """
+        free = [stop for stop in self.of(robot) if stop.speed not in driven]
+        self._conditions = _StopConditions(free, held, robot.nq)
+        reaching = [self._witness(stop, False) for stop in free]
+        return reaching + [self._witness(stop, True) for stop in held]
+
+    def _witness(self, stop: JointStop, held: bool) -> WitnessFunction:
+        """That of a stop: the same object each time, by which the detector knows it."""
+        if (stop, held) not in self._witnesses:
+            self._witnesses[stop, held] = self._leaving(stop) if held else self._reaching(stop)
+        return self._witnesses[stop, held]
+
+    def _reaching(self, stop: JointStop) -> WitnessFunction:
+        """A joint comes to its stop."""
+        return WitnessFunction(
+            stop.reached, lambda t, q, v: stop.gap(q), -1, (self.resolve,), one_sided=True,
+            when_endless=functools.partial(self.resolve, resting=stop), sure_steps=self._sure_steps,
+        )  # fmt: skip
+
+    def _leaving(self, stop: JointStop) -> WitnessFunction:
+        """The force of a stop on the joint that it holds begins to pull."""
+        k, side = stop.speed, stop.side
+        return WitnessFunction(
+            stop.left, lambda t, q, v: float(side * self._holding_forces(t, q, v)[k]), -1,
+            (self.resolve,), when_endless=self.resolve, sure_steps=self._sure_steps,
+        )  # fmt: skip
+
+    def _sure_steps(self, samples: StepSamples) -> int:
+        """Steps that certainly have no event of any stop; see `WitnessFunction.sure_steps`."""
+        return self._conditions.sure_steps(samples)
+
+    def resolve(self, state: State, resting: JointStop | None = None) -> Change:
+        """All joints at their stops rebound, are held, or are let go: an action.
+
+        Parameters
+        ----------
+        state : State
+        resting : JointStop, optional
+            From which its joint does not rebound, as it would do so without end.
+        """
+        t, q, held = state.t, state.q, state.held
+        paths = [k for k in state.driven_speeds if k not in {stop.speed for stop in held}]
+        contact = stop_contact(
+            state, self.of(state.robot), paths, lambda v: self._free_accelerations(t, q, v),
+            self._rigid.restitution, self._step, resting,
+        )  # fmt: skip
+        if not contact.hit and contact.held == held:
+            return Change(held=held, records=())
+        loss = state.energy - dataclasses.replace(state, v=contact.v).energy
+        return Change(v=contact.v, held=contact.held, records=_records(contact, state, loss))
+
+
+def _records(contact: StopContact, state: State, energy_loss: float) -> tuple[EventRecord, ...]:
+    """Joints that came to their stops, and those that left them; the first has the energy."""
+    records: list[EventRecord] = []
+    for stop in dict.fromkeys((*contact.hit, *contact.held)):
+        if stop in contact.hit or stop not in state.held:
+            loss = 0.0 if records else energy_loss
+            own = contact.hit.get(stop, 0.0)
+            records.append(EventRecord(state.t, stop.reached, loss, dissipated=own))
+    left = [EventRecord(state.t, x.left) for x in state.held if x not in contact.held]
+    return (*records, *left)
+
+
+class _StopConditions:
+    """What tells from samples that no joint reaches or leaves a stop.
+
+    Parameters
+    ----------
+    free, holding : sequence of JointStop
+        Those that joints may come to, and those that hold theirs.
+    nq : int
+    """
+
+    def __init__(self, free: Sequence[JointStop], holding: Sequence[JointStop], nq: int) -> None:
+        self._lower, self._upper = np.full(nq, -np.inf), np.full(nq, np.inf)
+        room = 2.0 * AT_LIMIT if holding else 0.0  # a joint at its stop may have to be held too
+        for stop in free:
+            k = stop.coordinate
+            if stop.side > 0:
+                self._lower[k] = max(self._lower[k], stop.limit + room)
+            else:
+                self._upper[k] = min(self._upper[k], stop.limit - room)
+        self._bounded = bool(free)
+        self._speeds = [stop.speed for stop in holding]
+        self._coordinates = [stop.coordinate for stop in holding]
+        self._sides = np.array([stop.side for stop in holding], float)
+        self._limits = np.array([stop.limit for stop in holding])
+
+    def sure_steps(self, samples: StepSamples) -> int:
+        """How many steps leave no doubt that joints at stops stay, and others come to none."""
+        _, q, v, forces, tau = samples
+        count = len(q) - 1
+        if self._bounded:
+            count = _first_false((q[1:] > self._lower) & (q[1:] < self._upper), count)
+        if not (count and self._speeds):
+            return count
+        asked = 0.0 if tau is None else tau[self._speeds]
+        push = self._sides * (forces[:, self._speeds] - asked)
+        gaps = self._sides * (q[:, self._coordinates] - self._limits)
+        sure = push > STOP_FORCE * np.abs(forces).max(axis=1, keepdims=True)
+        sure &= (gaps < 0.5 * AT_LIMIT) & (v[:, self._speeds] == 0.0)
+        if not sure[0].all():
+            return 0
+        return _first_false(sure[1 : count + 1], count)
+
+
+def _first_false(fine: NDArray[np.bool_], steps: int) -> int:
+    """Rows before the first one that has something false in it."""
+    whole = fine[:steps].all(axis=1)
+    return steps if whole.all() else int(whole.argmin())

@@ -1,0 +1,172 @@
+"""Where a motion is: its time, state and mode, the forces that act, and its record."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from robodyn.array_types import FloatArray
+from robodyn.arrays import all_finite
+from robodyn.errors import SettingsError
+from robodyn.robot import Robot
+from robodyn.simulation.control.callbacks import refuse_not_finite
+from robodyn.simulation.control.running_controller import applied_forces
+from robodyn.simulation.events.event import State
+from robodyn.simulation.motion.active_mode import ActiveMode
+from robodyn.simulation.motion.breakdown import OnError
+from robodyn.simulation.motion.mode import Mode
+from robodyn.simulation.motion.mode_records import ModeRecords
+from robodyn.simulation.motion.options import MotionOptions
+from robodyn.tolerances import SAME_TIME
+
+__all__ = ["MotionState"]
+
+
+class MotionState:
+    """A motion at the instant that it has come to.
+
+    Parameters
+    ----------
+    mode : Mode
+        The first one.
+    times : ndarray, shape (n,) [s]
+        All instants between steps.
+    options : MotionOptions
+
+    Attributes
+    ----------
+    interval : float [s]
+        Length of a step.
+    t : float [s]
+    q, v, tau : ndarray, shape (..., nq), (..., nv), (..., nv)
+        The state, and forces of the controller, which act until it is sampled again.
+    active : ActiveMode
+    records : ModeRecords
+    sampled : bool
+        The state is recorded.
+    keep_next : bool
+        The next sample is kept, whatever ``every`` says.
+    asked : ndarray, shape (..., nv), or None
+        Forces that the controller was asked for at this instant, and that do not act yet.
+    """
+
+    active: ActiveMode
+    q: FloatArray
+    v: FloatArray
+
+    def __init__(self, mode: Mode, times: FloatArray, options: MotionOptions) -> None:
+        self.times, self._options = times, options
+        self.interval = float(times[1] - times[0]) if len(times) > 1 else 1.0
+        self.t, self.tau = float(times[0]), np.zeros((*options.batch, mode.robot.nv))
+        self.records = ModeRecords(options, times)
+        self.sampled = self.keep_next = False
+        self.asked: FloatArray | None = None
+        self._acting: tuple[FloatArray, FloatArray] | None = None
+        self._begin(mode)
+
+    @property
+    def mode(self) -> Mode:
+        """What moves."""
+        return self.active.mode
+
+    def enter(self, mode: Mode) -> None:
+        """Go on in another mode, or in this one."""
+        if mode.differs(self.mode):
+            self._begin(mode)
+        elif mode.controller is not self.mode.controller:
+            self.active.mode = mode
+            self.records.current.controller_states.watch(mode.controller)
+
+    def _begin(self, mode: Mode) -> None:
+        self.active = ActiveMode(mode, self._options, self.records.note)
+        self.records.begin(mode, self.t)
+        self.records.current.controller_states.watch(mode.controller)
+        if self.tau.shape[-1] != mode.robot.nv:
+            self.tau = np.zeros(mode.robot.nv)
+
+    def move(self, t: float, q: FloatArray, v: FloatArray) -> None:
+        """Be at an instant, in a state."""
+        self.t = t
+        self.jump(q, v)
+        self.asked = None
+
+    def jump(self, q: FloatArray, v: FloatArray) -> None:
+        """Be in another state at the same instant."""
+        self.q, self.v = q, v
+        self.sampled, self._acting = False, None
+
+    def let_act(self, tau: FloatArray) -> None:
+        """Let forces of the controller act from here on."""
+        self.tau, self._acting = tau, None
+
+    def sample_controller(self) -> FloatArray:
+        """Forces of the controller, shape (..., nv), which do not act yet [N m, N].
+
+        It is asked once at an instant.
+        """
+        tau, self.asked = self.forces() if self.asked is None else self.asked, None
+        if not all_finite(tau):
+            now = self.t * (1.0 + SAME_TIME)
+            step = int(np.searchsorted(self.times, now, side="right")) - 1
+            with self.breaking(self.t):
+                refuse_not_finite(self.mode.robot, tau, self.t, step)
+        return tau
+
+    def forces(self) -> FloatArray:
+        """What the controller answers at this instant, within limits, whatever it is."""
+        cut = self.active.limits.cut
+        return applied_forces(self.mode.controller, cut, self.t, self.q, self.v)
+
+    def accelerations(self) -> tuple[FloatArray, FloatArray]:
+        """Accelerations, and forces with those that drive or hold joints; computed once."""
+        if self._acting is None:
+            with self.breaking(self.t):
+                state = (self.t, self.q, self.v, self.tau)
+                self._acting = self.active.stepper.accelerations(*state)
+        return self._acting
+
+    def record_sample(self) -> None:
+        """Record the state, once; what a stop gives is no torque of the controller."""
+        if self.sampled:
+            return
+        keep, self.keep_next = self.keep_next, False
+        a, forces = self.accelerations()
+        if self.mode.held:
+            forces, at = forces.copy(), [stop.speed for stop in self.mode.held]
+            forces[at] = self.tau[at]
+        self.records.current.add(self.t, self.q, self.v, a, forces, keep=keep)
+        self.sampled = True
+
+    # -- for events -------------------------------------------------------------------------------
+
+    def of_events(
+        self, t: float, q: FloatArray, v: FloatArray, earlier: tuple[str, ...] = ()
+    ) -> State:
+        """A state of this mode, under the forces that act: for witness functions and actions."""
+
+        def accelerations(robot: Robot | None = None) -> FloatArray:
+            return self.active.accelerations(t, q, v, self.tau, robot)
+
+        return self.mode.state(t, q, v, earlier, accelerations)
+
+    def of_samples(self, t: FloatArray, q: FloatArray, v: FloatArray) -> State:
+        """Many states of this mode at once, whose accelerations are not known."""
+        if self.mode.base is not None:
+            raise SettingsError("the motion of the base is asked for one sample at a time")
+        return self.mode.state(t, q, v)  # type: ignore[arg-type]
+
+    def holding_forces(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
+        """Forces that drive or hold joints, beside those of the controller, shape (nv,)."""
+        return self.active.stepper.accelerations(t, q, v, self.tau)[1] - self.tau
+
+    def free_accelerations(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
+        """Accelerations while no stop holds a joint, shape (nv,) [rad/s^2, m/s^2]."""
+        return self.active.free.accelerations(t, q, v, self.tau)[0]
+
+    @property
+    def energy(self) -> float:
+        """Kinetic and potential [J]."""
+        return self.mode.state(self.t, self.q, self.v).energy
+
+    def breaking(self, until: float) -> OnError:
+        """Raise what breaks down on the way to an instant with the motion so far."""
+        return self.records.breaking(self.t, until)

@@ -1,0 +1,193 @@
+"""A controller is traced once, and anew as soon as anything that it reads has changed."""
+
+from __future__ import annotations
+
+import dataclasses
+import gc
+import weakref
+
+import numpy as np
+import pytest
+
+import robodyn as rd
+from robodyn.controllers import (
+    LQR,
+    ComputedTorque,
+    Filtered,
+    GravityCompensation,
+    Impedance,
+    JointPD,
+    PassivityBased,
+    PointToPoint,
+    RateLimited,
+    Sampled,
+    Saturated,
+    SineReference,
+)
+from robodyn.errors import ShapeError
+from robodyn.simulation.control import compile_controller
+from robodyn.simulation.reuse.contents import contents
+
+Q0 = np.array([0.3, -0.2])
+
+
+@pytest.fixture
+def arm():
+    return rd.load("double_pendulum")
+
+
+@pytest.fixture
+def traces(monkeypatch):
+    """One entry for each time that a controller was called with symbols."""
+    made, trace = [], compile_controller.Trace
+    monkeypatch.setattr(compile_controller, "Trace", lambda *x: made.append(x) or trace(*x))
+    return made
+
+
+def run(arm, controller, step=1e-3):
+    return rd.simulate(arm, controller, q0=Q0, duration=0.02, step=step, limits="ignore")
+
+
+def wave():
+    return SineReference(Q0, 0.1 * np.ones(2), np.ones(2))
+
+
+def of_the_library(arm):
+    torque, frame = ComputedTorque(arm, wave()), arm.frame_names[-1]
+    yield torque
+    yield GravityCompensation(arm)
+    yield JointPD(arm, PointToPoint(Q0, Q0 + 0.1, 0.5), 10.0, 1.0)
+    yield PassivityBased(arm, wave(), 5.0)
+    yield LQR(arm, np.zeros(2))
+    yield Impedance(arm, frame, lambda t: wave()(t), 1.0, 1.0, components=(0, 2))
+    for inner in (torque, JointPD(arm, lambda t: wave()(t), 10.0, 1.0)):
+        yield Filtered(inner, 100.0)
+        yield RateLimited(inner, 1e3)
+        yield Saturated(inner, 5.0)
+
+
+def test_controllers_of_the_library_are_traced_once(arm, traces):
+    for controller in of_the_library(arm):
+        first, count = run(arm, controller), len(traces)
+        again = run(arm, controller, step=2e-3)
+        assert len(traces) == count, type(controller)
+        assert np.isfinite(again.q).all()
+        np.testing.assert_allclose(again.q[0], first.q[0], rtol=0, atol=0)
+
+
+def test_gains_that_were_changed_are_seen(arm):
+    """By an array of the reference, by an attribute, and by an object that takes its place."""
+    reference = wave()
+    controller = JointPD(arm, reference, 10.0, 1.0)
+    before = run(arm, controller)
+    reference.amplitude[:] = 0.4
+    expected = run(arm, JointPD(arm, dataclasses.replace(reference), 10.0, 1.0))
+    assert abs(expected.tau - before.tau).max() > 1e-3
+    np.testing.assert_allclose(run(arm, controller).tau, expected.tau, rtol=0, atol=1e-12)
+    object.__setattr__(controller, "reference", wave())
+    np.testing.assert_allclose(run(arm, controller).tau, before.tau, rtol=0, atol=1e-12)
+
+
+def test_an_equal_object_in_place_of_another_is_told_apart(arm):
+    """The other one may change, and samples of it with it."""
+
+    class Table:
+        def __init__(self):
+            self.at = np.array(Q0)
+
+        def __call__(self, t):
+            return self.at, np.zeros(2), np.zeros(2)
+
+    first, second = Table(), Table()
+    controller = JointPD(arm, first, 10.0, 1.0)
+    before = run(arm, controller)
+    object.__setattr__(controller, "reference", second)
+    first.at += 1.0
+    np.testing.assert_allclose(run(arm, controller).tau, before.tau, rtol=0, atol=1e-12)
+    second.at += 1.0
+    assert abs(run(arm, controller).tau - before.tau).max() > 1.0
+
+
+def test_a_reference_with_other_shapes_is_seen(arm):
+    found = {"at": Q0}
+    controller = JointPD(arm, lambda t: (found["at"], 0.0, 0.0), 10.0, 1.0)
+    run(arm, controller)
+    found["at"] = np.zeros(3)
+    with pytest.raises(ShapeError, match="positions of shape"):
+        run(arm, controller)
+    found["at"] = Q0 + 0.5
+    other = JointPD(arm, lambda t: (Q0 + 0.5, 0.0, 0.0), 10.0, 1.0)
+    np.testing.assert_allclose(run(arm, controller).tau, run(arm, other).tau, rtol=0, atol=1e-12)
+
+
+GAIN = 5.0
+
+
+class Global:
+    symbolic = True
+
+    def __call__(self, t, q, v):
+        return -GAIN * v
+
+
+class Attribute(JointPD):
+    factor = 1.0
+
+    def __call__(self, t, q, v):
+        return self.factor * super().__call__(t, q, v)
+
+
+def test_what_others_wrote_is_traced_each_time(arm, traces, monkeypatch):
+    """It may read what nobody knows: a global variable, an attribute of its class."""
+    own = Attribute(arm, wave(), 10.0, 1.0)
+    for controller in (Global(), own, Filtered(Global(), 100.0), Saturated(own, 1e3)):
+        assert contents(controller, same=True) is None
+        before = run(arm, controller)
+        with monkeypatch.context() as patch:
+            patch.setitem(globals(), "GAIN", 50.0)
+            patch.setattr(Attribute, "factor", 2.0)
+            assert abs(run(arm, controller).tau - before.tau).max() > 1e-3
+        np.testing.assert_allclose(run(arm, controller).tau, before.tau, rtol=0, atol=1e-12)
+    assert len(traces) == 12
+
+
+def test_the_times_of_samples_count_where_they_are_asked_for(arm):
+    controller = Sampled(ComputedTorque(arm, wave()), 0.004, delay=0.003)
+    for step in (1e-3, 2e-3, 1e-3):
+        expected = run(arm, Sampled(ComputedTorque(arm, wave()), 0.004, delay=0.003), step)
+        np.testing.assert_allclose(run(arm, controller, step).tau, expected.tau, rtol=0, atol=1e-12)
+
+
+def test_controllers_go_with_their_robot():
+    robot = rd.load("double_pendulum")
+    run(robot, controller := ComputedTorque(robot, wave()))
+    gone = weakref.ref(robot), weakref.ref(controller)
+    del robot, controller
+    gc.collect()
+    assert [x() for x in gone] == [None, None]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (0.0, -0.0),
+        (1, 1.0),
+        (True, 1),
+        ([1, 2], (1, 2)),
+        ([[1], 2], [[1, 2]]),
+        ({"a": 1, "b": 2}, {"b": 1, "a": 2}),
+        (np.zeros(2), np.zeros((2, 1))),
+        (np.zeros(2), -np.zeros(2)),
+        (np.zeros(2), np.zeros(2, np.float32)),
+        ("a", b"a"),
+    ],
+)
+def test_different_contents_do_not_look_alike(one, other):
+    assert contents(one) != contents(other)
+
+
+@pytest.mark.parametrize(
+    "x", [object(), {1, 2}, np.random.default_rng(0), np.zeros(10**6), iter("")]
+)
+def test_contents_that_are_not_known(x):
+    assert contents([x]) is None
