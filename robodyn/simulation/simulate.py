@@ -15,7 +15,7 @@ from robodyn.force_elements.joint_stop import CompliantStops
 from robodyn.robot import Robot
 from robodyn.simulation.control.controller import Controller
 from robodyn.simulation.events.event import Event, EventFunction, as_events
-from robodyn.simulation.events.joint_stops import RigidStops, with_stops
+from robodyn.simulation.events.joint_stops import RigidStops
 from robodyn.simulation.limits.motor_limits import MotorLimits
 from robodyn.simulation.loads.arguments import (
     base_path,
