@@ -282,7 +282,8 @@ def test_a_start_names_a_joint_that_is_cut(name, position):
     assert np.abs(robot.loop_residual(q)).max() < 1e-10
     turns = (robot.joint_positions(q)[cut] - position) / (2 * np.pi)
     np.testing.assert_allclose(turns, np.round(turns), atol=1e-9)
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(start)).neutral(), q)
+    again = pickle.loads(pickle.dumps(start)).neutral()  # by arc tangents of numpy
+    np.testing.assert_allclose(again, q, rtol=0.0, atol=1e-14)
 
 
 def test_a_start_that_a_cut_joint_cannot_reach_comes_near_it():

@@ -1,8 +1,8 @@
-"""Every quantity of the catalogue on a robot with what is easily forgotten.
+"""Every quantity of the catalogue on robots with what is easily forgotten, a tree and a closed chain.
 
 A new row of the catalogue meets these laws by itself: a base that stands is no base that moves, a
 whole turn changes nothing, a gear that turns backwards is one whose rotor axis is turned round, and
-limits are none of a quantity's business.
+limits are none of a quantity's business. Joints that are driven stand within the loop of the chain.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ import numpy as np
 import pytest
 from support.comparison import close_within
 from support.interpreted import interpreted
-from support.random_mechanisms import awkward_mechanism
+from support.random_mechanisms import awkward_linkage, awkward_mechanism
 
 import robodyn as rd
 from robodyn.equations.catalogue import QUANTITIES
+from robodyn.equations.quantities.common.quantity import REFUSED
 
 GRAVITY = np.array([1.0, 2.0, -9.0])
 
@@ -28,9 +29,15 @@ JOINT_SPACE = ("tau", "a", "M", "M_inverse", "C", "Y")
 
 
 @functools.cache
-def awkward(base="fixed", gravity=tuple(GRAVITY)):
-    mechanism = awkward_mechanism(np.random.default_rng(7))
-    return interpreted(mechanism, base=base, gravity=gravity)
+def mechanism(shape):
+    """With the posture in which its loop is closed."""
+    rng = np.random.default_rng(7)
+    return (awkward_mechanism(rng), None) if shape == "tree" else awkward_linkage(rng)
+
+
+@functools.cache
+def awkward(shape, base="fixed", gravity=tuple(GRAVITY)):
+    return interpreted(mechanism(shape)[0], base=base, gravity=gravity, snap=0.0)
 
 
 def options(name, robot):
@@ -41,28 +48,32 @@ def options(name, robot):
         "relative_to": frames[2],
         "frames": (frames[-1], frames[3]),
         "joints": robot.joint_names,
-        "controlled": (0, 4),
+        "controlled": (1, 4) if robot.nc else (0, 4),
     }
     return {x: y for x, y in some.items() if x in QUANTITIES[name].options}
 
 
 @functools.cache
-def state():
-    robot, rng = awkward(), np.random.default_rng(8)
+def state(shape):
+    robot, rng = awkward(shape), np.random.default_rng(8)
     q, q0, q1 = (robot.random(rng) for _ in range(3))
     v, a, tau, u, dv = rng.normal(size=(5, robot.nv))
+    if robot.nc:
+        q = mechanism(shape)[1]
+        v = robot.consistent_velocity(q, v)
+        a = robot.consistent_acceleration(q, v, a)
     poses = robot.frame_poses(q1, frames=options("frame_poses", robot)["frames"]).ravel()
     return {
         "q": q, "q0": q0, "q1": q1, "v": v, "a": a, "tau": tau, "u": u, "dv": dv,
         "a_controlled": a[:2], "tau_free": tau[2:], "damping": np.array([1e-3, 1.0]),
-        "goals": poses,
+        "goals": poses, "multipliers": rng.normal(size=robot.nc), "gap": rng.normal(size=robot.nc),
     }  # fmt: skip
 
 
 def values(name, robot, base=None, **changed):
     """All results of a quantity, by name."""
     f = robot.function(name, **options(name, robot))
-    given = {**state(), **changed}
+    given = {**state("chain" if robot.nc else "tree"), **changed}
     if base is not None:
         given |= {"base_pose": base.pose, "base_twist": base.twist}
         given |= {"base_acceleration": base.acceleration}
@@ -71,81 +82,114 @@ def values(name, robot, base=None, **changed):
     return dict(zip((port.name for port in f.program.outputs), found, strict=True))
 
 
+@functools.cache
+def usual(shape, name):
+    """Those of the robot itself."""
+    return values(name, awkward(shape))
+
+
 def same(found, expected):
     assert found.keys() == expected.keys()
     for name, x in expected.items():
         close(found[name], x)
 
 
-def rows():
-    """Those that robots without loops have, and for which a state is enough."""
-    return [name for name in QUANTITIES if name != "ground_contacts"]
+def cases(which=lambda row: True):
+    """Shape and quantity: those for which a state is enough, and which the shape has."""
+    return [
+        (shape, name)
+        for shape in ("tree", "chain")
+        for name, row in QUANTITIES.items()
+        if name != "ground_contacts" and which(row)
+        if shape == "tree" or row.closed is not REFUSED
+    ]
 
 
-@pytest.mark.parametrize("name", rows())
-def test_a_base_that_stands_is_no_base_that_moves(name):
+@pytest.mark.parametrize(("shape", "name"), cases())
+def test_a_base_that_stands_is_no_base_that_moves(shape, name):
     base = rd.BaseMotion.at_rest()
-    same(values(name, awkward("moving"), base=base), values(name, awkward()))
+    same(values(name, awkward(shape, "moving"), base=base), usual(shape, name))
 
 
-@pytest.mark.parametrize("name", [x for x in rows() if QUANTITIES[x].base])
-def test_a_base_is_felt_as_a_field_of_gravity(name):
+@pytest.mark.parametrize(("shape", "name"), cases(lambda row: row.base))
+def test_a_base_is_felt_as_a_field_of_gravity(shape, name):
     """It stands turned, and speeds up along a line."""
     rng = np.random.default_rng(9)
     pose = rd.BaseMotion.from_world(rng.normal(size=3), rng.normal(size=4)).pose
     rate = rng.normal(size=3)
     base = rd.BaseMotion(pose, np.zeros(6), np.r_[rate, np.zeros(3)])
     felt = pose[:3, :3].T @ GRAVITY
-    if "base_acceleration" in names_of_inputs(name):
+    moving = awkward(shape, "moving")
+    inputs = moving.function(name, **options(name, moving)).program.inputs
+    if "base_acceleration" in {port.name for port in inputs}:
         felt = felt - rate
-    here = values(name, awkward("moving"), base=base)
-    there = values(name, awkward("fixed", tuple(felt)))
+    here = values(name, moving, base=base)
+    there = values(name, awkward(shape, "fixed", tuple(felt)))
     for x in here:
         if x in JOINT_SPACE or x.startswith("d "):
             close(here[x], there[x], 1e-8)
 
 
-def names_of_inputs(name):
-    robot = awkward("moving")
-    return {port.name for port in robot.function(name, **options(name, robot)).program.inputs}
+#: Coordinates that are angles of their own, by shape and joint.
+ANGLES = {
+    "tree": {"joint0": [0], "joint1": [2], "joint3": [0, 1], "joint4": [0]},
+    "chain": {"joint0": [0], "joint2": [0, 1], "joint3": [0]},
+}
 
 
-@pytest.mark.parametrize("name", rows())
-def test_whole_turns_change_nothing(name):
-    robot, turns = awkward(), np.zeros(awkward().nq)
-    for joint, angles in {"joint0": [0], "joint1": [2], "joint3": [0, 1], "joint4": [0]}.items():
+@pytest.mark.parametrize(("shape", "name"), cases())
+def test_whole_turns_change_nothing(shape, name):
+    robot = awkward(shape)
+    turns = np.zeros(robot.nq)
+    for joint, angles in ANGLES[shape].items():
         turns[np.arange(robot.nq)[robot.joints[joint].q][angles]] = 2.0 * np.pi
-    turned = {x: state()[x] - 3.0 * turns for x in ("q", "q0", "q1")}
-    found, expected = values(name, robot, **turned), values(name, robot)
+    turned = {x: state(shape)[x] - 3.0 * turns for x in ("q", "q0", "q1")}
+    found = values(name, robot, **turned)
     if "q" in found:
         found["q"] = found["q"] + 3.0 * turns
-    same(found, expected)
+    same(found, usual(shape, name))
 
 
-@pytest.mark.parametrize("name", rows())
-def test_a_gear_that_turns_backwards_is_a_rotor_turned_round(name):
-    plain = awkward()
+@pytest.mark.parametrize(("shape", "name"), cases())
+def test_a_gear_that_turns_backwards_is_a_rotor_turned_round(shape, name):
+    same(values(name, rotors_turned_round(shape)), usual(shape, name))
+
+
+@functools.cache
+def rotors_turned_round(shape):
+    plain = awkward(shape)
     joints = {joint.name: joint for joint in plain.mechanism.joints}
     motors = {}
     for joint, motor in plain.actuators.items():
         axis = joints[joint].origin.matrix[:3, :3] @ joints[joint].axis
         motors[joint] = dataclasses.replace(motor, gear_ratio=-motor.gear_ratio, axis=tuple(-axis))
-    other = interpreted(plain.mechanism, actuators=motors, gravity=tuple(GRAVITY))
-    same(values(name, other), values(name, plain))
+    return interpreted(plain.mechanism, actuators=motors, gravity=tuple(GRAVITY), snap=0.0)
 
 
-@pytest.mark.parametrize("name", rows())
-def test_limits_do_not_enter(name):
-    plain = awkward()
+@pytest.mark.parametrize(("shape", "name"), cases())
+def test_limits_do_not_enter(shape, name):
+    same(values(name, without_limits(shape)), usual(shape, name))
+
+
+@functools.cache
+def without_limits(shape):
+    plain = awkward(shape)
     joints = (dataclasses.replace(x, limits=rd.Limits()) for x in plain.mechanism.joints)
     free = dataclasses.replace(plain.mechanism, joints=tuple(joints))
-    same(values(name, interpreted(free, gravity=tuple(GRAVITY))), values(name, plain))
+    return interpreted(free, gravity=tuple(GRAVITY), snap=0.0)
 
 
-def test_states_are_within_limits_on_one_side():
-    robot, rng = awkward(), np.random.default_rng(3)
-    q = np.array([robot.random(rng) for _ in range(50)])
-    for joint, side in {"joint0": 1.0, "joint2": -1.0, "joint6": -1.0}.items():
+@pytest.mark.parametrize(
+    ("shape", "sides"),
+    [
+        ("tree", {"joint0": 1.0, "joint2": -1.0, "joint6": -1.0}),
+        ("chain", {"joint0": 1.0, "joint1": -1.0}),
+    ],
+)
+def test_states_are_within_limits_on_one_side(shape, sides):
+    robot, rng = awkward(shape), np.random.default_rng(3)
+    q = np.array([robot.random(rng) for _ in range(50 if shape == "tree" else 5)])
+    for joint, side in sides.items():
         limit = robot.joints[joint].limits
         x = q[:, robot.joints[joint].q]
         assert (x >= limit.lower).all() and (x <= limit.upper).all()

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from support.closed_cases import Case, close
 from support.interpreted import interpreted
+from support.random_mechanisms import awkward_linkage
 
 import robodyn as rd
 from robodyn import description
@@ -34,15 +35,23 @@ from robodyn.equations.quantities.common.quantity import (
 from robodyn.equations.tree import newton_euler
 from robodyn.symbolic.evaluate import evaluate
 
-#: A planar linkage with redundant rows, one on a base that moves, and one with three loops.
-LINKAGES = [("four_bar", "fixed"), ("five_bar", "moving"), ("delta", "fixed")]
+#: A planar linkage with redundant rows, one on a base that moves, one with three loops, and one with
+#: what is easily forgotten, whose driven joints stand within its loop.
+LINKAGES = [
+    ("four_bar", "fixed"), ("five_bar", "moving"), ("delta", "fixed"), ("awkward", "moving")
+]  # fmt: skip
 
 
 class Linkage(Case):
     """A linkage in a closed state, and the tree that is left when its loops are opened."""
 
     def __init__(self, name, base):
-        super().__init__(name, base)
+        #: A speed whose motion is given where some are.
+        self.driven = 1 if name == "awkward" else 0
+        q = None
+        if name == "awkward":
+            name, q = awkward_linkage(np.random.default_rng(7))
+        super().__init__(name, base, q=q)
         mechanism = self.robot.mechanism
         cut = {x.name for x in self.robot.loops}
         opened = replace(
@@ -94,6 +103,12 @@ class Linkage(Case):
         q, v = (self.q if q is None else q), (self.v if v is None else v)
         return self.tree.bias_forces(q, v, base=self.here_base)
 
+    @property
+    def moved_joints(self):
+        """Joints of the tree that move, those that follow others among them."""
+        tree = {joint.name for joint in self.tree.mechanism.joints if joint.kind != "fixed"}
+        return tuple(name for name in self.robot.joints if name in tree)
+
     def options(self, name):
         """Some choices that the quantity needs."""
         known = QUANTITIES[name].options
@@ -103,8 +118,8 @@ class Linkage(Case):
             "relative_to": frames[1],
             "axes": "world",
             "frames": (frames[-1], frames[1]),
-            "joints": self.robot.joint_names,
-            "controlled": (0,),
+            "joints": self.moved_joints,
+            "controlled": (self.driven,),
         }
         return {x: y for x, y in some.items() if x in known}
 
@@ -185,9 +200,9 @@ def is_forward_dynamics(case, f):
 
 def is_hybrid_dynamics(case, f):
     """Of one driven joint."""
-    free = np.delete(case.tau, 0)
+    k, free = case.driven, np.delete(case.tau, case.driven)
     a, tau = f(case.q, case.v, [0.7], free, *case.base_arrays)
-    there = forward(case, tau=np.concatenate(([0.0], free)), controlled=(0,), a_given=(0.7,))
+    there = forward(case, tau=np.insert(free, k, 0.0), controlled=(k,), a_given=(0.7,))
     close(a, there[0], 1e-8)
     close(tau, there[1], 1e-8)
 
@@ -217,18 +232,18 @@ def are_forward_derivatives(case, f):
 
 def are_hybrid_derivatives(case, f):
     """Of one driven joint."""
-    given, free = np.array([0.7]), np.delete(case.tau, 0)
+    d, given, free = case.driven, np.array([0.7]), np.delete(case.tau, case.driven)
     found = f(case.q, case.v, given, free, *case.base_arrays)
-    tau = np.concatenate(([0.0], free))
+    tau = np.insert(free, d, 0.0)
     for k in (0, 1):
 
         def value(q, v, tau, a_given=0.7, k=k):
-            free = np.concatenate(([0.0], tau[1:]))
-            return forward(case, q, v, free, (0,), a_given)[k]
+            free = np.insert(np.delete(tau, d), d, 0.0)
+            return forward(case, q, v, free, (d,), a_given)[k]
 
         here, *by = found[5 * k : 5 * k + 5]
         close(here, value(case.q, case.v, tau), 1e-8)
-        slopes = {"q": by[0], "v": by[1], "tau": np.insert(by[3], 0, 0.0, axis=1)}
+        slopes = {"q": by[0], "v": by[1], "tau": np.insert(by[3], d, 0.0, axis=1)}
         slopes_agree(case, slopes, value, tau)
         close(by[2][:, 0], value(case.q, case.v, tau, 1.7) - here, 1e-8)
 
@@ -276,10 +291,13 @@ def are_passive_forces(case, f):
     damped = tuple(
         replace(x, damping=0.1 * (k + 1), friction=0.0) for k, x in enumerate(mechanism.joints)
     )
-    robot = interpreted(replace(mechanism, joints=damped), **{**case.settings, "passive": True})
+    motors = {name: replace(motor, coulomb=0.0) for name, motor in mechanism.actuators}
+    mechanism = replace(mechanism, joints=damped, actuators=tuple(motors.items()))
+    robot = interpreted(mechanism, **{**case.settings, "passive": True})
     g = robot.function("passive_forces")
     speeds = case.robot.joint_velocities(case.q, case.v)
     power = sum(x.damping * np.sum(speeds.get(x.name, np.zeros(1)) ** 2) for x in damped)
+    power += sum(m.viscous * (m.gear_ratio * speeds[name]) ** 2 for name, m in motors.items())
     close(g(case.q, case.v, *case.base_arrays) @ case.v, -power, 1e-8)
 
 
@@ -291,18 +309,30 @@ def are_regressors(case, f):
 
 
 def are_joint_wrenches(case, f):
-    """Along its freedoms a joint gives ``M a + h - K^T lam``: what motors have to give."""
+    """Along its freedom a joint gives ``M a + h - K^T lam``: what motors have to give.
+
+    With the joints that follow it, and unless it turns a rotor, whose forces act in between.
+    """
     lam = np.random.default_rng(6).normal(size=case.robot.nc)
     found = f(case.q, case.v, case.a, *case.base_arrays, lam)
     found = found[0] if isinstance(found, tuple) else found
     tau = case.M @ case.a + case.h() - case.K.T @ lam
-    axes = {x.name: x for x in case.robot.mechanism.joints}
-    for name, wrench in zip(case.robot.joint_names, found, strict=False):
-        joint, (k, *more) = axes[name], range(case.robot.nv)[case.robot.joints[name].v]
-        if joint.kind in ("revolute", "continuous", "prismatic"):
-            part = wrench[:3] if joint.kind == "prismatic" else wrench[3:]
-            assert not more
-            close(np.dot(joint.axis, part), tau[k], 1e-8)
+    joints = {x.name: x for x in case.robot.mechanism.joints}
+    rotors = {name for name, motor in case.robot.actuators.items() if motor.rotor_inertia}
+    wrenches = dict(zip(case.moved_joints, found, strict=False))  # that of the base comes last
+
+    def along(joint):
+        wrench = wrenches[joint.name]
+        return np.dot(joint.axis, wrench[:3] if joint.kind == "prismatic" else wrench[3:])
+
+    for name, joint in joints.items():
+        if joint.mimic or joint.kind not in ("revolute", "continuous", "prismatic"):
+            continue
+        followers = [x for x in joints.values() if x.mimic and x.mimic.joint == name]
+        if name in case.moved_joints and not rotors & {name, *(x.name for x in followers)}:
+            (k,) = range(case.robot.nv)[case.robot.joints[name].v]
+            there = along(joint) + sum(x.mimic.multiplier * along(x) for x in followers)
+            close(there, tau[k], 1e-8)
 
 
 def is_loop_residual(case, f):

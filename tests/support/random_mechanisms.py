@@ -5,8 +5,19 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
+from support.interpreted import interpreted
 
-from robodyn.description import Actuator, Inertia, Joint, Limits, Link, Mechanism, Mimic, Pose
+from robodyn.description import (
+    Actuator,
+    Inertia,
+    Joint,
+    Limits,
+    Link,
+    Loop,
+    Mechanism,
+    Mimic,
+    Pose,
+)
 from robodyn.description.constants import with_constants
 from robodyn.joints import joint_kind
 
@@ -89,3 +100,36 @@ def awkward_mechanism(rng):
     )  # fmt: skip
     links = (Link("link0"), *plain.links[1:])  # so that all mass is that of bodies that move
     return dataclasses.replace(plain, links=links, joints=joints, actuators=motors)
+
+
+def awkward_linkage(rng):
+    """The same for a closed chain: what drives it stands within the loop.
+
+    Seven joints lead from the first link to a last one, which is welded to it in some posture: a
+    prismatic joint with an upper limit alone, a continuous one and a screw have motors whose gears
+    turn backwards, and the last joint follows the first one backwards, twice as fast. Comes with
+    that posture.
+    """
+    kinds = ["revolute", "prismatic", "universal", "continuous", "spherical", "helical", "revolute"]
+    plain = random_mechanism(rng, kinds, damping=0.3, friction=0.2)
+    changes = {
+        "joint0": {"limits": Limits(lower=-0.5)},
+        "joint1": {"limits": Limits(upper=0.8)},
+        "joint6": {"mimic": Mimic("joint0", -2.0, 0.3)},
+    }
+    joints = tuple(
+        dataclasses.replace(
+            joint, parent=f"link{k}", child=f"link{k + 1}", **changes.get(joint.name, {})
+        )
+        for k, joint in enumerate(plain.joints)
+    )
+    motors = tuple(
+        (name, Actuator(-ratio, 0.004, viscous=1e-4, coulomb=1e-3))
+        for name, ratio in (("joint1", 7.0), ("joint3", 20.0), ("joint5", 12.0))
+    )
+    links = (Link("link0"), *plain.links[1:])
+    chain = dataclasses.replace(plain, links=links, joints=joints, actuators=motors)
+    tree = interpreted(chain)
+    q = tree.random(rng)
+    there = Pose.from_matrix(tree.frame_pose(q, "link7"))
+    return dataclasses.replace(chain, loops=(Loop("weld", "fixed", "link0", "link7", there),)), q
