@@ -1,4 +1,4 @@
-"""Every quantity of the catalogue on robots with what is easily forgotten, a tree and a closed chain.
+"""Every quantity of the catalogue on robots with what is easily forgotten: a tree, a closed chain.
 
 A new row of the catalogue meets these laws by itself: a base that stands is no base that moves, a
 whole turn changes nothing, a gear that turns backwards is one whose rotor axis is turned round, and

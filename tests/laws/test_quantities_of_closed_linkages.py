@@ -35,8 +35,8 @@ from robodyn.equations.quantities.common.quantity import (
 from robodyn.equations.tree import newton_euler
 from robodyn.symbolic.evaluate import evaluate
 
-#: A planar linkage with redundant rows, one on a base that moves, one with three loops, and one with
-#: what is easily forgotten, whose driven joints stand within its loop.
+#: A planar linkage with redundant rows, one on a base that moves, one with three loops, and a chain
+#: with what is easily forgotten, whose driven joints stand within its loop.
 LINKAGES = [
     ("four_bar", "fixed"), ("five_bar", "moving"), ("delta", "fixed"), ("awkward", "moving")
 ]  # fmt: skip
