@@ -321,6 +321,8 @@ STEP_JOIN = 1e-8
 
 #: Last Newton step of an implicit stage, per unit of what it changes.
 NEWTON_CONVERGED = 1e-12
+#: Forces of an optimal step that change by less than this part of themselves have settled.
+FORCES_SETTLED = 1e-10
 #: Change of a variational step, over the largest speed, after which none is needed.
 VARIATIONAL_CONVERGED = 1e-15
 #: Change at which iterations that no longer come nearer have converged but for rounding.

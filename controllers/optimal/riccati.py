@@ -13,18 +13,20 @@ forces that stand at a limit do not move with the state [Tassa, Mansard and Todo
 
 from __future__ import annotations
 
+import ctypes
 from dataclasses import dataclass
+from functools import cache
+from typing import Any
 
 import numpy as np
 
 from robodyn.array_types import FloatArray
+from robodyn.codegen.llvm.builder.load_program import load_program
 
 from .quadratic_cost import Expansion
+from .riccati_program import recursion_ir, workspace_size
 
 __all__ = ["Forces", "best_forces"]
-
-#: Passes over the limits of forces; each settles one set of forces that stand at theirs.
-PASSES = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,84 +76,22 @@ def best_forces(
     """
     n, size, width = F.shape
     m = width - size
-    change, gains = np.zeros((n, m)), np.zeros((n, m, size))
-    s, S = final.slope[0], final.curvature[0]
-    damped = damping * (np.swapaxes(F, -1, -2) @ F)[:, size:]
-    first = second = 0.0
-    for i in range(n - 1, -1, -1):
-        step = F[i]
-        g = running.slope[i] + s @ step
-        H = running.curvature[i] + step.T @ S @ step
-        found = _best(H[size:] + damped[i], g[size:], lower[i], upper[i], size)
-        if found is None:
-            return None
-        k, K = change[i], gains[i] = found
-        first += float(g[size:] @ k)
-        H_k = H[:, size:] @ k
-        second += 0.5 * float(k @ H_k[size:])
-        pulled = g + H_k
-        s = pulled[:size] + pulled[size:] @ K
-        by_force = H[size:, :size] + H[size:, size:] @ K
-        S = H[:size, :size] + H[:size, size:] @ K + K.T @ by_force
-        S = 0.5 * (S + S.T)
-    return Forces(change, gains, (first, second), S)
+    s, S = final.slope[0].copy(), final.curvature[0].copy()
+    change, gains, gain = np.zeros((n, m)), np.zeros((n, m, size)), np.zeros(2)
+    convex, workspace = np.zeros(1, np.int64), np.empty(workspace_size(size, m))
+    given = [
+        np.ascontiguousarray(x, float) for x in (F, running.slope, running.curvature, lower, upper)
+    ]
+    arrays = [*given, s, S, change, gains, gain, convex, workspace]
+    words = np.array([n, size, m, *(x.ctypes.data for x in arrays)], np.int64)
+    _recursion()(words.ctypes.data, damping)
+    return Forces(change, gains, (float(gain[0]), float(gain[1])), S) if convex[0] else None
 
 
-def _best(
-    H: FloatArray, g: FloatArray, lower: FloatArray, upper: FloatArray, size: int
-) -> tuple[FloatArray, FloatArray] | None:
-    """``k`` and ``K`` of a step; none where the cost is not convex in the forces."""
-    H_ux, H_uu = H[:, :size], H[:, size:]
-    inverse = _inverse(H_uu)
-    if inverse is None:
-        return None
-    k = -(inverse @ g)
-    if ((k >= lower) & (k <= upper)).all():
-        return k, -(inverse @ H_ux)
-    k, free = _within(H_uu, g, lower, upper, np.clip(k, lower, upper))
-    K = np.zeros_like(H_ux)
-    if free.any():
-        K[free] = -np.linalg.solve(H_uu[np.ix_(free, free)], H_ux[free])
-    return k, K
-
-
-def _inverse(H: FloatArray) -> FloatArray | None:
-    """The inverse of a positive definite matrix, and none of another one."""
-    if len(H) == 1:  # without a call of LAPACK, which takes as long as all the rest
-        return 1.0 / H if H[0, 0] > 0.0 else None
-    try:
-        L = np.linalg.inv(np.linalg.cholesky(H))
-    except np.linalg.LinAlgError:
-        return None
-    return np.asarray(L.T @ L)
-
-
-def _within(
-    H: FloatArray, g: FloatArray, lower: FloatArray, upper: FloatArray, k: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """The least of ``g k + 1/2 k^T H k`` within limits, and which forces stand at none.
-
-    Newton's method on the forces that are free, with steps that are cut at the limits and halved
-    until the cost falls [Bertsekas 1982].
-    """
-
-    def cost(x: FloatArray) -> float:
-        return float(g @ x + 0.5 * x @ H @ x)
-
-    free = np.ones(len(k), bool)
-    for _ in range(PASSES):
-        slope = g + H @ k
-        free = ~(((k <= lower) & (slope > 0.0)) | ((k >= upper) & (slope < 0.0)))
-        if not free.any():
-            break
-        newton = np.zeros_like(k)
-        newton[free] = -np.linalg.solve(H[np.ix_(free, free)], slope[free])
-        part, now = 1.0, cost(k)
-        while cost(np.clip(k + part * newton, lower, upper)) > now and part > 1e-6:
-            part *= 0.5
-        moved = np.clip(k + part * newton, lower, upper)
-        done = np.allclose(moved, k, rtol=1e-10, atol=1e-14)
-        k = moved
-        if done:
-            break
-    return k, free
+@cache
+def _recursion() -> Any:
+    """``recursion(words, damping)`` of `riccati_program`."""
+    address, engine = load_program(recursion_ir(), "recursion", long=True)
+    recursion = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_double)(address)
+    recursion.engine = engine  # type: ignore[attr-defined]
+    return recursion

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from robodyn.closed_loops.solvers.methods.system import SINGULAR, SOLVED, System, copy, product
+from robodyn.closed_loops.solvers.methods.system import SINGULAR, SOLVED, System
+from robodyn.codegen.llvm.builder.linear_algebra import copy, product
 from robodyn.codegen.llvm.builder.matrices import INFO, Matrix, call_routine
 from robodyn.codegen.llvm.builder.values import Number
 from robodyn.tolerances import MASS_MATRIX_ZERO

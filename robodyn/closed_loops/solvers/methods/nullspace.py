@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from robodyn.closed_loops.solvers.methods.system import (
-    SINGULAR,
-    SOLVED,
-    System,
-    motions_apart,
-    product,
-)
+from robodyn.closed_loops.solvers.methods.system import SINGULAR, SOLVED, System, motions_apart
+from robodyn.codegen.llvm.builder.linear_algebra import product
 from robodyn.codegen.llvm.builder.values import Number
 
 __all__ = ["nullspace"]

@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-from robodyn.closed_loops.solvers.methods.system import (
-    SINGULAR,
-    SOLVED,
-    System,
-    copy,
-    motions_apart,
-    solve_triangular,
-)
+from robodyn.closed_loops.solvers.methods.system import SINGULAR, SOLVED, System, motions_apart
+from robodyn.codegen.llvm.builder.linear_algebra import copy, solve_triangular
 from robodyn.codegen.llvm.builder.matrices import INFO, call_routine
 from robodyn.codegen.llvm.builder.values import Number
 

@@ -9,7 +9,8 @@ multipliers, which are those of least 2-norm.
 
 from __future__ import annotations
 
-from robodyn.closed_loops.solvers.methods.system import Workspace, copy, solve_triangular
+from robodyn.closed_loops.solvers.methods.system import Workspace
+from robodyn.codegen.llvm.builder.linear_algebra import copy, solve_triangular
 from robodyn.codegen.llvm.builder.matrices import INFO, Indices, Matrix, call_routine
 from robodyn.codegen.llvm.builder.values import Number
 from robodyn.tolerances import ZERO_ROW

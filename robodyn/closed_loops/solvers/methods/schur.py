@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-from robodyn.closed_loops.solvers.methods.system import (
-    SINGULAR,
-    SOLVED,
-    System,
-    cholesky,
-    copy,
-    product,
-    solve_triangular,
-)
+from robodyn.closed_loops.solvers.methods.system import SINGULAR, SOLVED, System, cholesky
+from robodyn.codegen.llvm.builder.linear_algebra import copy, product, solve_triangular
 from robodyn.codegen.llvm.builder.matrices import INFO, call_routine
 from robodyn.codegen.llvm.builder.values import Number
 from robodyn.tolerances import LIGHT_PIVOT
