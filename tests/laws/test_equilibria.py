@@ -111,7 +111,11 @@ def test_a_floating_robot_keeps_what_nothing_depends_on():
     assert rest[robot.joints["tilt"].q] == pytest.approx(0.3)
     assert accelerates(robot, rest, None) < 1e-9
     assert robot.linearize(rest, np.zeros(robot.nv), None).stability == "marginal"
-    np.testing.assert_allclose(rest[robot.joints["pan"].q], q[robot.joints["pan"].q], atol=0.3)
+    *base, pan, tilt = robot.difference(q, rest)
+    assert abs(tilt) > 0.5
+    np.testing.assert_allclose(base, 0.0, atol=1e-14)
+    # it is moved along accelerations, and where tilt speeds up it pulls pan along a little
+    assert abs(pan) < 5e-3
 
 
 def test_where_there_is_no_rest():
@@ -157,7 +161,8 @@ def test_permanent_rotations_of_a_gyrostat(on, row):
     v[at], v[-1] = w + 0.02 * np.random.default_rng(1).normal(size=3), H / 0.2
     motion = robot.steady_motion(robot.random(1), v, locked=["rotor0"])
     found = motion.v[at]
-    np.testing.assert_allclose(found, w, atol=0.1)
+    # rotations come in curves: one is found a few times as far from the book's as the start
+    assert np.linalg.norm(found - w) < 4.0 * np.linalg.norm(v[at] - w)
     np.testing.assert_allclose(np.cross(found, J @ found + H * u), 0.0, atol=1e-11)
     assert motion.v[-1] == H / 0.2
     assert motion.stability == ("marginal" if stable else "unstable")

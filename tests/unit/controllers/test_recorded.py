@@ -45,9 +45,10 @@ def test_it_is_the_motion_whatever_the_joints(source, options):
     fine = rd.simulate(robot, q0=q0, v0=v0, duration=0.6, step=5e-3, limits="ignore")
     for k in (31, 77):
         q, v, a = reference(fine.t[k])
-        np.testing.assert_allclose(robot.difference(q, fine.q[k]), 0, atol=1e-5)
-        np.testing.assert_allclose(v, fine.v[k], atol=2e-3)
-        np.testing.assert_allclose(a, fine.a[k], atol=0.2)
+        # three times the errors of this interpolation; where nothing turns freely they are smaller
+        np.testing.assert_allclose(robot.difference(q, fine.q[k]), 0, atol=2e-7)
+        np.testing.assert_allclose(v, fine.v[k], atol=3e-5)
+        np.testing.assert_allclose(a, fine.a[k], atol=1.5e-2)
     h = 1e-5
     (q, v, _), (other, dv, _) = reference(0.3333), reference(0.3333 + h)
     a = reference(0.3333 + h / 2)[2]
