@@ -1,12 +1,12 @@
-"""What the call entry is written with: memory, conditions, loops and calls, as IR."""
+"""What the call entry is written with: its memory, its tables and its ends."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-from llvmlite import ir
-
+from robodyn.codegen.llvm.builder.code import Code
+from robodyn.codegen.llvm.builder.values import Number
+from robodyn.codegen.llvm.builder.words import Words
 from robodyn.codegen.vectorcall.signature import MAX_LINKS, MAX_OPTIONS, MAX_PARAMETERS, SIGNATURE
 from robodyn.codegen.vectorcall.table import COMMON, MAX_AXES, MAX_PORTS, PORT, TABLE
 
@@ -16,21 +16,14 @@ __all__ = [
     "DATA",
     "DESCR",
     "FLAGS",
-    "I8",
-    "I32",
-    "I64",
     "ITEMS",
-    "NULL",
-    "PTR",
+    "SCRATCH",
     "SHAPE",
     "SIZE",
     "STRIDES",
     "TYPE",
-    "VOID",
     "WEAK",
     "EntryBuilder",
-    "flag",
-    "word",
 ]  # fmt: skip
 
 # Where an object has its type, a list or tuple its size, a list its items, and an array what numpy
@@ -41,35 +34,18 @@ DATA, AXES, SHAPE, STRIDES, BASE, DESCR, FLAGS, WEAK = 16, 24, 32, 40, 48, 56, 6
 #: Scalars for inputs of one state that are copied before the kernel reads them.
 SCRATCH = 256
 
-I1, I8, I32, I64, PTR, VOID = (
-    ir.IntType(1), ir.IntType(8), ir.IntType(32), ir.IntType(64), ir.PointerType(), ir.VoidType()
-)  # fmt: skip
-
 #: Variables of the entry that hold addresses; the others hold numbers.
-_POINTERS = {
+_ADDRESSES = (
     "out", "new", "lead", "table", "wrenches", "base", "result", "given", "array", "make", "places",
-}  # fmt: skip
-_NUMBERS = {
+)  # fmt: skip
+_NUMBERS = (
     "extra", "rows", "bad", "single", "filled", "held", "links", "direct", "pitch", "inputs",
-    "guarded", "made_of", "parameter", "good",
-}  # fmt: skip
-
-
-def word(value: int) -> ir.Constant:
-    """An i64 literal."""
-    return ir.Constant(I64, value)
-
-
-def flag(value: int) -> ir.Constant:
-    """An i32 literal."""
-    return ir.Constant(I32, value)
-
-
-NULL = ir.Constant(PTR, None)
+    "guarded", "made_of", "parameter", "good", "made", "count",
+)  # fmt: skip
 
 
 class EntryBuilder:
-    """Builds the IR of the call entry, over llvmlite's builder; knows its memory.
+    """The call entry while it is written.
 
     Parameters
     ----------
@@ -82,191 +58,159 @@ class EntryBuilder:
 
     Attributes
     ----------
-    b : llvmlite.ir.IRBuilder
-    double, single : Finite
-        What looks at numbers of either type.
-    slow, failed, done : block
-        Where the entry goes on with what it does not take; when an error is set; with ``result``.
-    this, args, nargsf, kwnames : value
+    code : Code
+    null : Number
+        The address of nothing.
+    slow, failed, discard, done : str
+        Labels: what the entry does not take; an error is set; the same, after results were made;
+        ``result`` is what the call returns.
+    this, args, nargsf, kwnames : Number
         What Python calls the entry with.
-    signature, shared : value
-        Addresses of the words of this callable, and of those that all share.
-    table, n_in, n_out, work, descr, size, kernels : value
+    data, starts, ends, strides, made : str
+        Of each array: where its numbers begin, between which addresses they are, how far apart its
+        rows are, and the objects of results.
+    scalars, scratch : str
+        Numbers of results without axes, and of inputs that are copied.
+    shape, arguments, inputs, options, links, by_joint, numbers, held, place, cells : str
+        Memory of the steps of a call.
+    table, n_in, n_out, work, descr, size, kernels : Number
         The function that is called, known once arguments are bound: address of its table, number
         of inputs and outputs, operations a state, dtype of the call and its size [bytes], and at
         which word of the table the kernels of that dtype stand.
     """
 
-    double: Any
-    single: Any
-    table: Any
-    n_in: Any
-    n_out: Any
-    work: Any
-    descr: Any
-    size: Any
-    kernels: Any
+    table: Number
+    n_in: Number
+    n_out: Number
+    work: Number
+    descr: Number
+    size: Number
+    kernels: Number
 
     def __init__(self, signature: int, items: int, hidden: int) -> None:
         self.items_at = items
-        self.module = ir.Module("entry")
-        kind = ir.FunctionType(PTR, [PTR, PTR, I64, PTR])
-        self.function = ir.Function(self.module, kind, "vectorcall")
-        self.this, self.args, self.nargsf, self.kwnames = self.function.args
-        self.b = ir.IRBuilder(self.function.append_basic_block("entry"))
-        self.slow, self.failed, self.done = (
-            self.function.append_basic_block(name) for name in ("slow", "failed", "done")
-        )
-        self.data = self._room(PTR, MAX_PORTS + hidden)
-        self.starts = self._room(PTR, MAX_PORTS)
-        self.ends = self._room(PTR, MAX_PORTS)
-        self.strides = self._room(I64, MAX_PORTS)
-        self.made = self._room(PTR, MAX_PORTS)
-        self.scalars = self._room(I64, MAX_PORTS)
-        self.shape = self._room(I64, 2 * MAX_AXES)
-        self.arguments = self._room(PTR, MAX_PARAMETERS)
-        self.inputs = self._room(PTR, MAX_PORTS)
-        self.options = self._room(PTR, MAX_OPTIONS)
-        self.links = self._room(PTR, MAX_LINKS)
-        self.by_joint = self._room(PTR, MAX_PARAMETERS)
-        self.numbers = self._room(PTR, MAX_LINKS)
-        self.held = self._room(PTR, 2 * MAX_PORTS + MAX_LINKS)
-        self.scratch = self._room(I64, SCRATCH)
-        self.place = self._room(I64, 1)
-        self.cells = self._room(PTR, 2)
-        self.variables = {name: self._variable(PTR) for name in _POINTERS}
-        self.variables |= {name: self._variable(I64) for name in _NUMBERS}
+        code = Code("@vectorcall(ptr %this, ptr %args, i64 %nargsf, ptr %kwnames)", "ptr")
+        self.code, self.null = code, Number(code, "null", "ptr")
+        self.this, self.args = code.argument("this", "ptr"), code.argument("args", "ptr")
+        self.nargsf = code.argument("nargsf", "i64")
+        self.kwnames = code.argument("kwnames", "ptr")
+        names = ("slow", "failed", "discard", "done")
+        self.slow, self.failed, self.discard, self.done = (code.label(name) for name in names)
+        self.data = self._room("ptr", MAX_PORTS + hidden)
+        self.starts, self.ends = self._room("ptr", MAX_PORTS), self._room("ptr", MAX_PORTS)
+        self.strides, self.made = self._room("i64", MAX_PORTS), self._room("ptr", MAX_PORTS)
+        self.scalars, self.scratch = self._room("i64", MAX_PORTS), self._room("i64", SCRATCH)
+        self.shape = self._room("i64", 2 * MAX_AXES)
+        self.arguments = self._room("ptr", MAX_PARAMETERS)
+        self.inputs = self._room("ptr", MAX_PORTS)
+        self.held = self._room("ptr", 2 * MAX_PORTS + MAX_LINKS)
+        self.by_joint = self._room("ptr", MAX_PARAMETERS)
+        self.numbers = self._room("ptr", MAX_LINKS)
+        self.options, self.links = self._room("ptr", MAX_OPTIONS), self._room("ptr", MAX_LINKS)
+        self.place, self.cells = self._room("i64", 1), self._room("ptr", 2)
+        self.variables = {name: code.variable(None) for name in _ADDRESSES}
+        self.variables |= {name: code.variable(0) for name in _NUMBERS}
         self.signature = self.field(self.this, signature)
-        self.shared = self.item(self.signature, SIGNATURE.index("common"))
+        self._signature = Words(code, self.signature, SIGNATURE)
+        self._common = Words(code, self._signature.word("common", "ptr"), COMMON)
 
-    def _room(self, kind: Any, count: int) -> Any:
-        return self.b.alloca(kind, count)
+    def _room(self, kind: str, count: int) -> str:
+        return self.code.slot(f"[{count} x {kind}]")
 
-    def _variable(self, kind: Any) -> Any:
-        # in the first block: room taken inside a loop would be taken anew each time around
-        with self.b.goto_entry_block():
-            at = self.b.alloca(kind)
-            self.b.store(ir.Constant(kind, None if kind is PTR else 0), at)
-        return at
+    # -- memory -------------------------------------------------------------------------------
 
-    def get(self, name: str) -> Any:
+    def get(self, name: str) -> Number:
         """Value of a variable."""
-        return self.b.load(self.variables[name], typ=PTR if name in _POINTERS else I64)
+        return self.variables[name].value
 
-    def set(self, name: str, value: Any) -> None:
-        """Assign to a variable."""
-        self.b.store(value, self.variables[name])
+    def set(self, name: str, value: Number | int | None) -> None:
+        """Assign to a variable; None is the address of nothing."""
+        self.variables[name].value = value
 
-    def field(self, base: Any, offset: Any, kind: Any = PTR) -> Any:
+    def raise_by_one(self, name: str) -> None:
+        """Count."""
+        self.set(name, self.get(name) + 1)
+
+    def field(self, base: object, offset: Number | int, kind: str = "ptr") -> Number:
         """What stands ``offset`` bytes after ``base``."""
-        return self.b.load(self.after(base, offset), typ=kind)
+        return self.code.put(f"load {kind}, ptr {self.after(base, offset)}", kind)
 
-    def after(self, base: Any, offset: Any) -> Any:
+    def after(self, base: object, offset: Number | int) -> Number:
         """The address ``offset`` bytes after ``base``."""
-        offset = word(offset) if isinstance(offset, int) else offset
-        return self.b.gep(base, [offset], source_etype=I8)
+        return self.at(base, offset, "i8")
 
-    def at(self, base: Any, index: Any, kind: Any) -> Any:
+    def at(self, base: object, index: Number | int, kind: str) -> Number:
         """Address of an element."""
-        index = word(index) if isinstance(index, int) else index
-        return self.b.gep(base, [index], source_etype=kind)
+        return Number(self.code, self.code.at(base, index, kind), "ptr")
 
-    def item(self, base: Any, index: Any, kind: Any = PTR) -> Any:
+    def item(self, base: object, index: Number | int, kind: str = "ptr") -> Number:
         """An element."""
-        return self.b.load(self.at(base, index, kind), typ=kind)
+        return self.code.load(base, index, kind)
 
-    def put(self, base: Any, index: Any, value: Any, kind: Any = PTR) -> None:
+    def put(self, base: object, index: Number | int, value: Any, kind: str = "ptr") -> None:
         """Store an element."""
-        self.b.store(value, self.at(base, index, kind))
+        self.code.store(value, base, index, kind)
 
-    def common(self, name: str, kind: Any = PTR) -> Any:
+    def flag(self, value: int) -> Number:
+        """An argument that is an ``int`` of C."""
+        return Number(self.code, str(value), "i32")
+
+    # -- tables -------------------------------------------------------------------------------
+
+    def common(self, name: str, kind: str = "ptr") -> Number:
         """A word of the shared table."""
-        return self.item(self.shared, COMMON.index(name), kind)
+        return self._common.word(name, kind)
 
-    def of_signature(self, name: str, kind: Any = I64) -> Any:
+    def of_signature(self, name: str, kind: str = "i64") -> Number:
         """A word of the signature."""
-        return self.item(self.signature, SIGNATURE.index(name), kind)
+        return self._signature.word(name, kind)
 
-    def of_table(self, name: str, kind: Any = I64) -> Any:
+    def of_table(self, name: str, kind: str = "i64") -> Number:
         """A word of the function's table."""
         return self.item(self.table, TABLE.index(name), kind)
 
-    def call(self, name: str, result: Any, *arguments: Any) -> Any:
+    def port(self, k: Number) -> tuple[Number, Number, Number]:
+        """Axes, scalars and shape of a port (outputs come after the inputs)."""
+        here = self.at(self.table, k * PORT + len(TABLE), "i64")
+        return self.item(here, 0, "i64"), self.item(here, 1, "i64"), self.at(here, 2, "i64")
+
+    def is_a(self, thing: Number, name: str) -> Number:
+        """Whether the type of an object is the one of that name in the shared table."""
+        return self.field(thing, TYPE).equals(self.common(name))
+
+    # -- the way through ----------------------------------------------------------------------
+
+    def call(self, name: str, result: str, *arguments: Number) -> Number:
         """Call a function of the shared table."""
-        kind = ir.FunctionType(result, [a.type for a in arguments])
-        return self.call_at(self.common(name), kind, arguments)
+        return self.code.call(self.common(name), result, *arguments)
 
-    def call_at(self, pointer: Any, kind: Any, arguments: Any) -> Any:
-        """Call a function by its address."""
-        return self.b.call(_Callee(pointer, kind), arguments)
-
-    def unless(self, condition: Any) -> None:
+    def unless(self, condition: Number) -> None:
         """Go on if the condition holds, else take the slow path."""
         self.likely(condition, self.slow)
 
-    def check(self, made: Any) -> None:
+    def check(self, made: Number) -> None:
         """Go on if an object was made, else end the call with the error that is set."""
-        self.likely(self.differ(made, NULL), self.failed)
+        self.likely(made.differs(None), self.failed)
 
-    def likely(self, condition: Any, otherwise: Any) -> None:
+    def likely(self, condition: Number, otherwise: str) -> None:
         """Go on if the condition holds, as it mostly does, else at another block."""
-        then = self.b.append_basic_block("on")
-        self.b.cbranch(condition, then, otherwise).set_weights([1000, 1])
-        self.b.position_at_end(then)
+        then = self.code.label("on")
+        self.code.branch(condition, then, otherwise, expected=True)
+        self.code.begin(then)
 
-    def same(self, a: Any, b: Any) -> Any:
-        """Whether two values are equal."""
-        return self.b.icmp_unsigned("==", a, b)
-
-    def differ(self, a: Any, b: Any) -> Any:
-        """Whether two values are not equal."""
-        return self.b.icmp_unsigned("!=", a, b)
-
-    def loop(
-        self, count: Any, body: Callable[[Any], None], until: Callable[[], Any] | None = None
-    ) -> None:
-        """``for k in range(count): body(k)``; ``until`` it is true."""
-        at = self._variable(I64)
-        self.b.store(word(0), at)
-        head, inside, after = (
-            self.function.append_basic_block(n) for n in ("head", "body", "after")
-        )
-        self.b.branch(head)
-        self.b.position_at_end(head)
-        k = self.b.load(at, typ=I64)
-        more = self.b.icmp_signed("<", k, count)
-        if until is not None:
-            more = self.b.and_(more, self.b.not_(until()))
-        self.b.cbranch(more, inside, after)
-        self.b.position_at_end(inside)
-        body(k)
-        self.b.store(self.b.add(k, word(1)), at)
-        self.b.branch(head)
-        self.b.position_at_end(after)
-
-    def port(self, k: Any) -> tuple[Any, Any, Any]:
-        """Axes, scalars and shape of a port (outputs come after the inputs)."""
-        at = self.b.add(word(len(TABLE)), self.b.mul(k, word(PORT)))
-        here = self.at(self.table, at, I64)
-        return self.item(here, 0, I64), self.item(here, 1, I64), self.at(here, 2, I64)
-
-    def hold(self, thing: Any) -> None:
+    def hold(self, thing: Number) -> None:
         """Take over a reference, to be given back when the call ends."""
-        count = self.get("held")
-        self.put(self.held, count, thing)
-        self.set("held", self.b.add(count, word(1)))
+        self.put(self.held, self.get("held"), thing)
+        self.raise_by_one("held")
 
     def give_back_held(self) -> None:
         """Give back all references that were taken."""
-        self.loop(self.get("held"), lambda k: self.call("decref", VOID, self.item(self.held, k)))
+        for k in self.code.each(self.get("held")):
+            self.call("decref", "void", self.item(self.held, k))
 
-
-class _Callee:
-    """An address with a function type, as the builder wants it."""
-
-    def __init__(self, pointer: Any, kind: Any) -> None:
-        self.pointer, self.function_type = pointer, kind
-        self.type = pointer.type
-
-    def get_reference(self) -> str:
-        return str(self.pointer.get_reference())
+    def drop_made(self) -> None:
+        """Give back all results that were made and are not wanted."""
+        for k in self.code.each(self.get("made")):
+            made = self.item(self.made, k)
+            with self.code.when(made.differs(None)):
+                self.call("decref", "void", made)

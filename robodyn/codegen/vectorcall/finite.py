@@ -7,14 +7,11 @@ spreads the rows and the kernel.
 
 from __future__ import annotations
 
-from typing import Any
-
-from llvmlite import ir
-
-from robodyn.codegen.vectorcall.entry_builder import I64, PTR, VOID, word
+from robodyn.codegen.llvm.builder.code import Code
+from robodyn.codegen.llvm.builder.values import Number
 from robodyn.codegen.vectorcall.table import MAX_PORTS
 
-__all__ = ["HIDDEN", "Finite"]
+__all__ = ["HIDDEN", "checked_function", "look_function"]
 
 #: What ``checked`` finds behind the addresses of the arrays: the kernel, where to note that some
 #: number is not finite, the index of the first result, and how many there are.
@@ -26,137 +23,89 @@ LANES, BLOCK = 8, 128
 #: Vectors looked at before it is asked whether to go on.
 TOGETHER = 4
 
-_KERNEL = ir.FunctionType(VOID, [I64, I64, PTR, PTR])
+#: Bits of infinity.
+_INFINITY = {"double": 0x7FF << 52, "float": 0xFF << 23}
 
 
-class Finite:
-    """The functions of a module that look at numbers of one type.
+def look_function(dtype: str) -> Code:
+    """``i1 look_double(start, count)``: some number is not finite.
 
-    Parameters
-    ----------
-    module : llvmlite.ir.Module
-    kind : llvmlite.ir.Type
-        ``double`` or ``float``.
-
-    Attributes
-    ----------
-    look : function
-        ``i1 look(start, count)``: some number is not finite.
-    checked : function
-        A kernel of many rows that calls another one and looks at what it wrote.
+    Numbers are looked at as integers, since it has to be known soon after the last one was
+    written. A number without its sign is finite below the bits of infinity.
     """
-
-    def __init__(self, module: Any, kind: Any) -> None:
-        self.kind = kind
-        is_double = kind == ir.DoubleType()
-        self.bits = ir.IntType(64 if is_double else 32)
-        self.infinity = 0x7FF << 52 if is_double else 0xFF << 23
-        self.look = ir.Function(module, ir.FunctionType(ir.IntType(1), [PTR, I64]), f"look_{kind}")
-        self.look.linkage = "internal"
-        self._emit_look()
-        self.checked = ir.Function(module, _KERNEL, f"checked_{kind}")
-        self.checked.linkage = "internal"
-        self._emit_checked()
-
-    def _emit_look(self) -> None:
-        """As integers: it has to be known soon after the last number was written.
-
-        A number without its sign is finite below the bits of infinity.
-        """
-        start, count = self.look.args
-        b = ir.IRBuilder(self.look.append_basic_block())
-        flawed = b.append_basic_block("flawed")
-        lanes = ir.VectorType(self.bits, LANES)
-
-        def unless_finite(index: Any, kind: Any) -> Any:
-            at = b.gep(start, [index], source_etype=self.bits)
-            x = b.load(at, typ=kind, align=4)
-            limit = ir.Constant(
-                kind, [2 * self.infinity] * LANES if kind is lanes else 2 * self.infinity
-            )
-            return b.icmp_unsigned(">=", b.add(x, x), limit)
-
-        def go_on_unless(some: Any) -> None:
-            after = b.append_basic_block("on")
-            b.cbranch(some, flawed, after).set_weights([1, 1000])
-            b.position_at_end(after)
-
-        def vectors(first: Any, n: int) -> None:
-            some = unless_finite(first, lanes)
-            for k in range(1, n):
-                some = b.or_(some, unless_finite(b.add(first, word(LANES * k)), lanes))
-            signs = b.bitcast(some, ir.IntType(LANES))
-            go_on_unless(b.icmp_unsigned("!=", signs, ir.Constant(ir.IntType(LANES), 0)))
-
-        many = LANES * TOGETHER
-        _loop(b, b.sdiv(count, word(many)), lambda k: vectors(b.mul(k, word(many)), TOGETHER))
-        for n in (2, 1):
-            with b.if_then(b.icmp_unsigned("!=", b.and_(count, word(LANES * n)), word(0))):
-                vectors(b.and_(count, word(-2 * LANES * n)), n)
-        for left in (4, 2, 1):
-            with b.if_then(b.icmp_unsigned("!=", b.and_(count, word(left)), word(0))):
-                first = b.and_(count, word(-2 * left))
-                for k in range(left):
-                    go_on_unless(unless_finite(b.add(first, word(k)), self.bits))
-        b.ret(ir.Constant(ir.IntType(1), 0))
-        b.position_at_end(flawed)
-        b.ret(ir.Constant(ir.IntType(1), 1))
-
-    def _emit_checked(self) -> None:
-        begin, end, data, strides = self.checked.args
-        b = ir.IRBuilder(self.checked.append_basic_block())
-
-        def hidden(name: str, kind: Any) -> Any:
-            return b.load(b.gep(data, [word(HIDDEN[name])], source_etype=PTR), typ=kind)
-
-        kernel, flaw = hidden("kernel", PTR), hidden("flaw", PTR)
-        of_results, count = hidden("first", I64), hidden("count", I64)
-
-        def block(k: Any) -> None:
-            first = b.add(begin, b.mul(k, word(BLOCK)))
-            # the last block has what is left, so that none is shorter than a vector
-            is_last = b.icmp_signed("==", k, b.sub(blocks, word(1)))
-            after = b.select(is_last, end, b.add(first, word(BLOCK)))
-            b.call(_Address(kernel), [first, after, data, strides])
-
-            def result(j: Any) -> None:
-                index = b.add(of_results, j)
-                start = b.load(b.gep(data, [index], source_etype=PTR), typ=PTR)
-                size = b.load(b.gep(strides, [index], source_etype=I64), typ=I64)
-                at = b.gep(start, [b.mul(first, size)], source_etype=self.kind)
-                flawed = b.call(self.look, [at, b.mul(b.sub(after, first), size)])
-                with b.if_then(flawed, likely=False):
-                    b.store(word(1), flaw)
-
-            _loop(b, count, result)
-
-        blocks = b.sdiv(b.sub(end, begin), word(BLOCK))
-        blocks = b.select(b.icmp_signed(">", blocks, word(1)), blocks, word(1))
-        _loop(b, blocks, block)
-        b.ret_void()
+    look = _Look(dtype)
+    code, count, many = look.code, look.code.argument("count", "i64"), LANES * TOGETHER
+    for k in code.each(count / many):
+        look.vectors(k * many, TOGETHER)
+    for n in (2, 1):
+        with code.when((count & (LANES * n)).differs(0)):
+            look.vectors(count & (-2 * LANES * n), n)
+    for rest in (4, 2, 1):
+        with code.when((count & rest).differs(0)):
+            first = count & (-2 * rest)
+            for j in range(rest):
+                look.go_on_if_finite(look.beyond(first + j, look.bits))
+    code.give(Number(code, "false", "i1"))
+    code.begin(look.flawed)
+    code.give(Number(code, "true", "i1"))
+    return code
 
 
-def _loop(b: Any, count: Any, body: Any) -> None:
-    """``for k in range(count): body(k)``."""
-    before = b.block
-    head, inside, after = (b.append_basic_block(name) for name in ("head", "body", "after"))
-    b.branch(head)
-    b.position_at_end(head)
-    k = b.phi(I64)
-    k.add_incoming(word(0), before)
-    b.cbranch(b.icmp_signed("<", k, count), inside, after)
-    b.position_at_end(inside)
-    body(k)
-    k.add_incoming(b.add(k, word(1)), b.block)
-    b.branch(head)
-    b.position_at_end(after)
+class _Look:
+    """The function that looks, while it is written."""
+
+    def __init__(self, dtype: str) -> None:
+        self.code = Code(f"@look_{dtype}(ptr %start, i64 %count)", "internal i1")
+        self.bits = "i64" if dtype == "double" else "i32"
+        self.flawed = self.code.label("flawed")
+        self._limit = str(2 * _INFINITY[dtype])
+
+    def beyond(self, index: Number, kind: str) -> str:
+        """Whether the numbers from an index on are not finite."""
+        limit = self._limit
+        if kind != self.bits:
+            limit = f"<{', '.join([f'{self.bits} {limit}'] * LANES)}>"
+        at = self.code.at("%start", index, self.bits)
+        x = self.code.name(f"load {kind}, ptr {at}, align 4")
+        twice = self.code.name(f"add {kind} {x}, {x}")
+        return self.code.name(f"icmp uge {kind} {twice}, {limit}")
+
+    def vectors(self, first: Number, n: int) -> None:
+        """Look at some vectors."""
+        kind, flags = f"<{LANES} x {self.bits}>", f"<{LANES} x i1>"
+        some = self.beyond(first, kind)
+        for k in range(1, n):
+            other = self.beyond(first + LANES * k, kind)
+            some = self.code.name(f"or {flags} {some}, {other}")
+        signs = self.code.put(f"bitcast {flags} {some} to i{LANES}", f"i{LANES}")
+        self.go_on_if_finite(signs.differs(0))
+
+    def go_on_if_finite(self, some: object) -> None:
+        """End the function unless all numbers are finite."""
+        following = self.code.label("on")
+        self.code.branch(some, self.flawed, following, expected=False)
+        self.code.begin(following)
 
 
-class _Address:
-    """An address of a kernel, as the builder wants a function."""
-
-    def __init__(self, pointer: Any) -> None:
-        self.pointer, self.function_type, self.type = pointer, _KERNEL, pointer.type
-
-    def get_reference(self) -> str:
-        return str(self.pointer.get_reference())
+def checked_function(dtype: str) -> Code:
+    """``checked_double``, a kernel of many rows: calls another one and looks at what it wrote."""
+    head = f"@checked_{dtype}(i64 %begin, i64 %end, ptr %data, ptr %strides)"
+    code = Code(head, "internal void")
+    begin, end = code.argument("begin", "i64"), code.argument("end", "i64")
+    data, strides = code.argument("data", "ptr"), code.argument("strides", "ptr")
+    kernel, flaw = (code.load(data, HIDDEN[name], "ptr") for name in ("kernel", "flaw"))
+    result, count = (code.load(data, HIDDEN[name], "i64") for name in ("first", "count"))
+    blocks = (end - begin) / BLOCK
+    blocks = code.choose(blocks > 1, blocks, 1)
+    for k in code.each(blocks):
+        first = begin + k * BLOCK
+        # the last block has what is left, so that none is shorter than a vector
+        following = code.choose(k.equals(blocks - 1), end, first + BLOCK)
+        code.call(kernel, "void", first, following, data, strides)
+        for j in code.each(result + count, start=result):
+            start, size = code.load(data, j, "ptr"), code.load(strides, j, "i64")
+            at = Number(code, code.at(start, first * size, dtype), "ptr")
+            flawed = code.call(f"@look_{dtype}", "i1", at, (following - first) * size)
+            with code.when(flawed, expected=False):
+                code.store(1, flaw, 0, "i64")
+    return code

@@ -8,10 +8,7 @@ takes the slow path, which converts it or says what is wrong with it.
 
 from __future__ import annotations
 
-from typing import Any
-
-from llvmlite import ir
-
+from robodyn.codegen.llvm.builder.values import Number
 from robodyn.codegen.vectorcall.conversion import (
     convert,
     gather,
@@ -24,17 +21,10 @@ from robodyn.codegen.vectorcall.entry_builder import (
     DATA,
     DESCR,
     FLAGS,
-    I8,
-    I32,
-    I64,
-    NULL,
     SHAPE,
     STRIDES,
-    TYPE,
     EntryBuilder,
-    flag,
-    word,
-)  # fmt: skip
+)
 from robodyn.codegen.vectorcall.table import MAX_AXES, TABLE
 
 __all__ = ["choose_dtype", "is_apart", "read_inputs", "same_numbers"]
@@ -51,206 +41,178 @@ REAL = "fiub"
 
 def choose_dtype(w: EntryBuilder) -> None:
     """float32 if all inputs are that, else float64."""
-    b = w.b
-    w.unless(b.icmp_signed(">", w.n_in, word(0)))
-    w.set("single", word(1))
-
-    def note(k: Any) -> None:
-        x = w.item(w.get("given"), k)
-        with b.if_then(w.differ(x, NULL)):  # filled from a mapping already, in double precision
-            w.set("single", word(0))
-            with b.if_then(w.same(w.field(x, TYPE), w.common("ndarray"))):
-                is_single = w.same(w.field(x, DESCR), w.common("float32"))
-                w.set("single", b.zext(is_single, I64))
-
-    w.loop(w.n_in, note, until=lambda: w.same(w.get("single"), word(0)))
-    single = w.differ(w.get("single"), word(0))
-    w.unless(b.not_(b.and_(single, w.differ(w.of_signature("by_joint"), word(0)))))
-    w.descr = b.select(single, w.common("float32"), w.common("float64"))
-    w.size = b.select(single, word(4), word(8))
-    w.kernels = b.select(single, word(TABLE.index("packed32")), word(TABLE.index("packed")))
+    code, given = w.code, w.get("given")
+    w.unless(w.n_in > 0)
+    w.set("single", 1)
+    for k in code.each(w.n_in, until=lambda: w.get("single").equals(0)):
+        x = w.item(given, k)
+        with code.when(x.differs(None)):  # filled from a mapping already, in double precision
+            w.set("single", 0)
+            with code.when(w.is_a(x, "ndarray")):
+                w.set("single", w.field(x, DESCR).equals(w.common("float32")).extended())
+    single = w.get("single").differs(0)
+    w.unless(~(single & w.of_signature("by_joint").differs(0)))
+    w.descr = code.choose(single, w.common("float32"), w.common("float64"))
+    w.size = code.choose(single, code.integer(4), 8)
+    packed = code.integer(TABLE.index("packed32"))
+    w.kernels = code.choose(single, packed, TABLE.index("packed"))
 
 
 def read_inputs(w: EntryBuilder) -> None:
     """Where the numbers of each input stand, and how many rows there are."""
-    w.set("rows", word(1))
-
-    def read(k: Any) -> None:
-        with w.b.if_then(w.differ(w.item(w.get("given"), k), NULL)):
-            _read(w, k)
-
-    w.loop(w.n_in, read)
+    w.set("rows", 1)
+    for k in w.code.each(w.n_in):
+        x = w.item(w.get("given"), k)
+        with w.code.when(x.differs(None)):
+            _read(w, k, x)
 
 
-def same_numbers(w: EntryBuilder, count: Any, a: Any, b: Any) -> None:
+def same_numbers(w: EntryBuilder, count: Number, a: Number, b: Number) -> None:
     """Go on if the same numbers stand at a and b."""
-    w.loop(count, lambda k: w.unless(w.same(w.item(a, k, I64), w.item(b, k, I64))))
+    for k in w.code.each(count):
+        w.unless(w.item(a, k, "i64").equals(w.item(b, k, "i64")))
 
 
-def is_apart(w: EntryBuilder, k: Any, j: Any) -> None:
+def is_apart(w: EntryBuilder, k: Number, j: Number) -> None:
     """Go on if two arrays share no memory."""
-    b = w.b
-    before = b.icmp_unsigned("<=", w.item(w.ends, k), w.item(w.starts, j))
-    after = b.icmp_unsigned("<=", w.item(w.ends, j), w.item(w.starts, k))
-    w.unless(b.or_(before, after))
+    before = w.item(w.ends, k, "i64") <= w.item(w.starts, j, "i64")
+    after = w.item(w.ends, j, "i64") <= w.item(w.starts, k, "i64")
+    w.unless(before | after)
 
 
-def _read(w: EntryBuilder, k: Any) -> None:
+def _read(w: EntryBuilder, k: Number, x: Number) -> None:
     """An input: mostly a plain array, which is read as it is."""
-    b = w.b
-    x = w.item(w.get("given"), k)
-    otherwise, after = (w.function.append_basic_block(name) for name in ("unusual", "read"))
-    w.likely(w.same(w.field(x, TYPE), w.common("ndarray")), otherwise)
+    code = w.code
+    plain, otherwise, after = (code.label(name) for name in ("plain", "unusual", "read"))
+    w.set("array", x)
+    w.likely(w.is_a(x, "ndarray"), otherwise)
     w.likely(_is_plain(w, x), otherwise)
-    _plain(w, k, x)
-    b.branch(after)
-    b.position_at_end(otherwise)
-    _read_unusual(w, k, x)
-    b.branch(after)
-    b.position_at_end(after)
+    code.begin(plain)
+    _read_plain(w, k, w.get("array"))
+    code.go(after)
+    code.begin(otherwise)
+    _make_plain(w, k, x)
+    code.branch(w.get("array").equals(None), after, plain)
+    code.begin(after)
 
 
-def _read_unusual(w: EntryBuilder, k: Any, given: Any) -> None:
-    """An input that is no array, or not a plain one, or what numpy makes of it.
+def _make_plain(w: EntryBuilder, k: Number, given: Number) -> None:
+    """Make ``array`` a plain one with the numbers of an input that is none.
 
-    ``array`` is what has still to be read; null when the kernel can read the numbers.
+    It is null where the kernel can read the numbers already.
     """
-    b = w.b
-    w.set("array", given)
-    with b.if_then(w.differ(w.field(given, TYPE), w.common("ndarray"))):
+    code = w.code
+    with code.when(~w.is_a(given, "ndarray")):
         read_other(w, k, given)
-    with b.if_then(w.differ(w.get("array"), NULL)):
-        with b.if_then(b.not_(_is_plain(w, w.get("array")))):
-            _unusual(w, k, w.get("array"))
-    with b.if_then(w.differ(w.get("array"), NULL)):
-        _plain(w, k, w.get("array"))
+    with code.when(w.get("array").differs(None)):
+        with code.when(~_is_plain(w, w.get("array"))):
+            _read_unusual(w, k, w.get("array"))
 
 
-def _is_plain(w: EntryBuilder, x: Any) -> Any:
+def _is_plain(w: EntryBuilder, x: Number) -> Number:
     """Whether an array is aligned, C-contiguous and of the dtype of the call."""
-    flags = w.b.and_(w.field(x, FLAGS, I32), flag(CONTIGUOUS | ALIGNED))
-    return w.b.and_(w.same(w.field(x, DESCR), w.descr), w.same(flags, flag(CONTIGUOUS | ALIGNED)))
+    has = w.field(x, FLAGS, "i32") & (CONTIGUOUS | ALIGNED)
+    return w.field(x, DESCR).equals(w.descr) & has.equals(CONTIGUOUS | ALIGNED)
 
 
-def _fitting(w: EntryBuilder, k: Any, x: Any) -> Any:
-    """Leading axes of an array, if its others are those of the port."""
-    b = w.b
-    axes, shape = b.zext(w.field(x, AXES, I32), I64), w.field(x, SHAPE)
+def _leading_axes(w: EntryBuilder, k: Number, x: Number) -> Number:
+    """How many axes of an array come before those of the port, which must be the port's."""
+    shape = w.field(x, SHAPE)
     p_axes, _, p_shape = w.port(k)
-    extra = b.sub(axes, p_axes)
-    w.unless(b.icmp_signed(">=", extra, word(0)))
-    same_numbers(w, p_axes, w.at(shape, extra, I64), p_shape)
+    extra = w.field(x, AXES, "i32").extended() - p_axes
+    w.unless(extra >= 0)
+    same_numbers(w, p_axes, w.at(shape, extra, "i64"), p_shape)
     return extra
 
 
-def _plain(w: EntryBuilder, k: Any, x: Any) -> None:
+def _read_plain(w: EntryBuilder, k: Number, x: Number) -> None:
     """An aligned, C-contiguous array of the dtype of the call."""
-    b = w.b
-    extra = _fitting(w, k, x)
-    _, p_size, _ = w.port(k)
-    start = w.field(x, DATA)
-    with b.if_else(w.same(extra, word(0))) as (one, many):
-        with one:
-            w.put(w.strides, k, word(0), I64)
-            remember(w, k, start, start, w.after(start, b.mul(p_size, w.size)))
-        with many:
-            _count_rows(w, x, extra)
-            w.put(w.strides, k, p_size, I64)
-            count = b.mul(w.get("rows"), p_size)
-            remember(w, k, start, start, w.after(start, b.mul(count, w.size)))
+    extra, p_size, start = _leading_axes(w, k, x), w.port(k)[1], w.field(x, DATA)
+    w.set("pitch", 0)
+    w.set("count", p_size)
+    with w.code.when(extra > 0):
+        _count_rows(w, x, extra)
+        w.set("pitch", p_size)
+        w.set("count", w.get("rows") * p_size)
+    w.put(w.strides, k, w.get("pitch"), "i64")
+    remember(w, k, start, start, w.after(start, w.get("count") * w.size))
 
 
-def _count_rows(w: EntryBuilder, x: Any, extra: Any) -> None:
+def _count_rows(w: EntryBuilder, x: Number, extra: Number) -> None:
     """The leading axes of the first array that has some; all others must have the same."""
-    b = w.b
-    shape = w.field(x, SHAPE)
-
-    def times(j: Any) -> None:
-        w.set("rows", b.mul(w.get("rows"), w.item(shape, j, I64)))
-
-    with b.if_else(w.same(w.get("lead"), NULL)) as (first, later):
+    code, shape = w.code, w.field(x, SHAPE)
+    with code.either(w.get("lead").equals(None)) as (first, later):
         with first:
-            w.unless(b.icmp_signed("<=", extra, word(MAX_AXES)))
+            w.unless(extra <= MAX_AXES)
             w.set("lead", shape)
             w.set("extra", extra)
-            w.loop(extra, times)
+            for j in code.each(extra):
+                w.set("rows", w.get("rows") * w.item(shape, j, "i64"))
         with later:
-            w.unless(w.same(extra, w.get("extra")))
+            w.unless(extra.equals(w.get("extra")))
             same_numbers(w, extra, shape, w.get("lead"))
 
 
-def _unusual(w: EntryBuilder, k: Any, x: Any) -> None:
+def _read_unusual(w: EntryBuilder, k: Number, x: Number) -> None:
     """An array that is not contiguous, not aligned or of another dtype."""
-    b = w.b
-    kind = w.field(w.field(x, DESCR), KIND, I8)
-    is_real = ir.Constant(ir.IntType(1), 0)
-    for letter in REAL:
-        is_real = b.or_(is_real, w.same(kind, ir.Constant(I8, ord(letter))))
-    w.unless(is_real)
-    extra = _fitting(w, k, x)
-    aligned = w.differ(b.and_(w.field(x, FLAGS, I32), flag(ALIGNED)), flag(0))
-    direct = b.and_(aligned, w.same(w.field(x, DESCR), w.descr))
+    code, kind = w.code, w.field(w.field(x, DESCR), KIND, "i8")
+    real = [kind.equals(ord(letter)) for letter in REAL]
+    w.unless(real[0] | real[1] | real[2] | real[3])
+    extra = _leading_axes(w, k, x)
+    aligned = (w.field(x, FLAGS, "i32") & ALIGNED).differs(0)
+    direct = aligned & w.field(x, DESCR).equals(w.descr)
     _find_row_stride(w, k, x, extra, direct)
-    with b.if_else(w.differ(w.get("direct"), word(0))) as (strided, copied):
+    with code.either(w.get("direct").differs(0)) as (strided, copied):
         with strided:
-            _strided(w, k, x, extra)
-            w.set("array", NULL)
+            _read_strided(w, k, x, extra)
+            w.set("array", None)
         with copied:
-            one_state = b.and_(w.same(extra, word(0)), has_scratch(w, k))
-            with b.if_else(b.and_(direct, one_state)) as (one, many):
+            one_state = extra.equals(0) & has_scratch(w, k)
+            with code.either(direct & one_state) as (one, many):
                 with one:
                     gather(w, k, x)
-                    w.set("array", NULL)
+                    w.set("array", None)
                 with many:
                     w.set("array", convert(w, x))
 
 
-def _find_row_stride(w: EntryBuilder, k: Any, x: Any, extra: Any, direct: Any) -> None:
+def _find_row_stride(w: EntryBuilder, k: Number, x: Number, extra: Number, direct: Number) -> None:
     """``direct``: rows are contiguous, and the same distance apart; ``pitch`` [bytes]."""
-    b = w.b
+    code = w.code
     p_axes, _, p_shape = w.port(k)
     strides, shape = w.field(x, STRIDES), w.field(x, SHAPE)
-    w.set("direct", b.zext(direct, I64))
+    w.set("direct", direct.extended())
     w.set("pitch", w.size)
-
-    def inner(j: Any) -> None:
-        axis = b.sub(b.sub(p_axes, word(1)), j)
-        length = w.item(p_shape, axis, I64)
-        stride = w.item(strides, b.add(extra, axis), I64)
-        fits = b.or_(w.same(stride, w.get("pitch")), w.same(length, word(1)))
-        w.set("direct", b.and_(w.get("direct"), b.zext(fits, I64)))
-        w.set("pitch", b.mul(w.get("pitch"), length))
-
-    w.loop(p_axes, inner)
-
-    def outer(j: Any) -> None:
-        axis = b.sub(b.sub(extra, word(2)), j)
-        following = b.add(axis, word(1))
-        expected = b.mul(w.item(strides, following, I64), w.item(shape, following, I64))
-        fits = w.same(w.item(strides, axis, I64), expected)
-        w.set("direct", b.and_(w.get("direct"), b.zext(fits, I64)))
-
-    w.loop(b.sub(extra, word(1)), outer)
-    w.set("pitch", word(0))
-    with b.if_then(b.icmp_signed(">", extra, word(0))):
-        stride = w.item(strides, b.sub(extra, word(1)), I64)
+    for j in code.each(p_axes):
+        axis = p_axes - 1 - j
+        length, stride = w.item(p_shape, axis, "i64"), w.item(strides, extra + axis, "i64")
+        fits = stride.equals(w.get("pitch")) | length.equals(1)
+        w.set("direct", w.get("direct") & fits.extended())
+        w.set("pitch", w.get("pitch") * length)
+    for j in code.each(extra - 1):
+        axis = extra - 2 - j
+        following = axis + 1
+        expected = w.item(strides, following, "i64") * w.item(shape, following, "i64")
+        fits = w.item(strides, axis, "i64").equals(expected)
+        w.set("direct", w.get("direct") & fits.extended())
+    w.set("pitch", 0)
+    with code.when(extra > 0):
+        stride = w.item(strides, extra - 1, "i64")
         w.set("pitch", stride)
-        whole = w.same(b.srem(stride, w.size), word(0))
-        w.set("direct", b.and_(w.get("direct"), b.zext(whole, I64)))
+        w.set("direct", w.get("direct") & (stride % w.size).equals(0).extended())
 
 
-def _strided(w: EntryBuilder, k: Any, x: Any, extra: Any) -> None:
+def _read_strided(w: EntryBuilder, k: Number, x: Number, extra: Number) -> None:
     """Rows that are contiguous, with anything between them; they may go backwards."""
-    b = w.b
-    stride = w.get("pitch")
-    with b.if_then(b.icmp_signed(">", extra, word(0))):
+    code, stride = w.code, w.get("pitch")
+    w.set("count", 1)
+    with code.when(extra > 0):
         _count_rows(w, x, extra)
-    start, row = w.field(x, DATA), b.mul(w.port(k)[1], w.size)
-    w.put(w.strides, k, b.sdiv(stride, w.size), I64)
-    several = b.icmp_signed(">", extra, word(0))
-    rows = b.select(several, w.get("rows"), word(1))
-    way = b.mul(stride, b.sub(rows, word(1)))
-    back = b.icmp_signed("<", way, word(0))
-    first = w.after(start, b.select(back, way, word(0)))
-    last = w.after(start, b.add(row, b.select(back, word(0), way)))
+        w.set("count", w.get("rows"))
+    start, row = w.field(x, DATA), w.port(k)[1] * w.size
+    w.put(w.strides, k, stride / w.size, "i64")
+    way = stride * (w.get("count") - 1)
+    back = way < 0
+    first = w.after(start, code.choose(back, way, 0))
+    last = w.after(start, row + code.choose(back, code.integer(0), way))
     remember(w, k, start, first, last)

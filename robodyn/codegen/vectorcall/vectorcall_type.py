@@ -19,7 +19,7 @@ import numpy as np
 
 from robodyn.codegen.llvm.batches import threads
 from robodyn.codegen.llvm.cache.object_code import compiled, generator_key
-from robodyn.codegen.llvm.target.target import chosen_target, load_object, object_code, optimised
+from robodyn.codegen.llvm.target.target import chosen_target, in_registers, load_object, object_code
 from robodyn.codegen.vectorcall.layout import known_layout, known_python
 from robodyn.codegen.vectorcall.signature import Signature
 from robodyn.codegen.vectorcall.table import COMMON
@@ -185,7 +185,7 @@ def _engine(offset: int) -> Any:
         from robodyn.codegen.vectorcall.entry_ir import entry_ir
 
         ir = entry_ir(offset + 8, tuple.__basicsize__)
-        return object_code(optimised(ir, loops=False))
+        return object_code(in_registers(ir))
 
     choices = chosen_target(), offset, tuple.__basicsize__
     key = generator_key("robodyn.codegen.vectorcall.entry_ir", *choices)
