@@ -17,7 +17,7 @@ from robodyn.array_types import FloatArray
 from robodyn.arrays import checked, numbers, of_one_state
 from robodyn.caller import warn
 from robodyn.errors import ConvergenceWarning, InconsistentStateError, SingularError
-from robodyn.simulation.limits.joint_limits import effort_bounds
+from robodyn.simulation.limits.bounds import effort_bounds
 from robodyn.simulation.loads.arguments import base_path, step_times, wrenches_on
 from robodyn.simulation.loads.driven_joints import driven_joints
 from robodyn.simulation.loads.loads import loads_on

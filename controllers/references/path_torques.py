@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from robodyn import PathError, Robot, SettingsError, ShapeError
 from robodyn.array_types import FloatArray
 from robodyn.arrays import expect
-from robodyn.simulation.limits.joint_limits import effort_bounds
+from robodyn.simulation.limits.bounds import effort_bounds
 from robodyn.simulation.loads.column_names import speed_names
 from robodyn.tolerances import LOOP_OPEN
 

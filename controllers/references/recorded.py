@@ -12,7 +12,7 @@ from robodyn import JointPath, PathError, Robot, SettingsError, ShapeError, Traj
 from robodyn.arguments import check_fields, checked_arguments
 from robodyn.array_types import FloatArray
 from robodyn.arrays import checked
-from robodyn.simulation.limits.joint_limits import speed_bounds
+from robodyn.simulation.limits.bounds import speed_bounds
 from robodyn.simulation.loads.column_names import speed_names
 
 from ..support.gains import checked_call

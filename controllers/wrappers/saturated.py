@@ -12,7 +12,7 @@ from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 from robodyn.simulation import Controller, ControllerSample
 from robodyn.simulation.control.controller import INNER, State
-from robodyn.simulation.limits.joint_limits import effort_bounds
+from robodyn.simulation.limits.bounds import effort_bounds
 
 from ..support.symbols import cut
 from .wrapping import (

@@ -14,7 +14,7 @@ from robodyn.cli.sim.start import Start
 from robodyn.controllers import PointToPoint, SineReference
 from robodyn.errors import AssemblyError, RobodynError
 from robodyn.motion.reference import Reference
-from robodyn.simulation.limits.joint_limits import speed_bounds
+from robodyn.simulation.limits.bounds import speed_bounds
 from robodyn.simulation.loads.driven_joints import independent
 
 __all__ = ["MotorReference", "reference_of"]

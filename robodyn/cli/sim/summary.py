@@ -15,7 +15,7 @@ from robodyn.array_types import FloatArray
 from robodyn.cli.sim.control import Control
 from robodyn.cli.sim.reference import MotorReference
 from robodyn.errors import EnergyWarning, SettingsError
-from robodyn.simulation.limits.joint_limits import effort_bounds
+from robodyn.simulation.limits.bounds import effort_bounds
 from robodyn.simulation.trajectory.trajectory import Trajectory
 
 __all__ = ["details", "in_one_line", "tracking_error"]

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 import robodyn as rd
 from robodyn.array_types import FloatArray
 from robodyn.ros.engine.messages import StateNames
-from robodyn.simulation.limits.joint_limits import effort_bounds, speed_bounds
+from robodyn.simulation.limits.bounds import effort_bounds, speed_bounds
 
 __all__ = ["CommandedJoints"]
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 import robodyn as rd
 from robodyn.array_types import FloatArray
 from robodyn.ros.engine.messages import StateNames
-from robodyn.simulation.limits.joint_limits import speed_bounds
+from robodyn.simulation.limits.bounds import speed_bounds
 from robodyn.tolerances import TRAJECTORY_SPEED_EXCESS
 
 __all__ = [

@@ -17,7 +17,7 @@ from robodyn.ros.rclpy.access import message, rclpy, ros_errors, start
 from robodyn.ros.rclpy.node import spin
 from robodyn.ros.rclpy.quality import command_quality, state_quality
 from robodyn.simulation.control.controller import ControlFunction, Controller
-from robodyn.simulation.limits.joint_limits import effort_bounds
+from robodyn.simulation.limits.bounds import effort_bounds
 
 __all__ = ["StateListener"]
 

@@ -14,13 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.array_types import FloatArray
+from robodyn.array_types import Array, FloatArray, IntArray
 from robodyn.caller import warn
 from robodyn.errors import EnergyWarning
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.robot import Robot
 from robodyn.simulation.events.impulses import responses
 from robodyn.simulation.loads.column_names import speed_names
+from robodyn.simulation.reuse.kept import once_per_robot
 from robodyn.simulation.trajectory.trajectory import Trajectory
 
 __all__ = ["UnresolvedFriction", "announce_friction", "unresolved_friction"]
@@ -116,10 +117,11 @@ def unresolved_friction(motion: Trajectory, every: int = 1) -> UnresolvedFrictio
     count = math.prod(shape)
     found: list[UnresolvedFriction] = []
     q, v, a = (x.reshape(len(motion), count, x.shape[-1]) for x in (motion.q, motion.v, motion.a))
-    for n in np.unique(np.linspace(0, count - 1, MOTIONS).astype(int)):
+    for n in range(count) if count <= MOTIONS else np.linspace(0, count - 1, MOTIONS, dtype=int):
         place = tuple(int(i) for i in np.unravel_index(n, shape)) if shape else ()
-        for k in sorted({*range(robot.nv)} - {*motion.driven}):
-            rows = _reversing_samples(h, v[:, n, k], a[:, n, k], NOTICED * smooth)
+        reversing = _reversing(h, v[:, n], a[:, n], NOTICED * smooth)
+        for k in {*np.flatnonzero(reversing.sum(axis=0) >= MANY).tolist()} - {*motion.driven}:
+            rows = _often(np.flatnonzero(reversing[:, k]))
             chosen = rows[:: max(1, len(rows) // ASKED)]
             rates = [_slope(robot, motion, float(t[i]), q[i, n], k, smooth) for i in chosen]
             wrong = [i for i, rate in zip(chosen, rates, strict=True) if h[i] * rate > LIMIT]
@@ -132,6 +134,7 @@ def unresolved_friction(motion: Trajectory, every: int = 1) -> UnresolvedFrictio
     return min(found, key=lambda x: x.within / x.step, default=None)
 
 
+@once_per_robot
 def _smooth_speed(robot: Robot) -> float | None:
     """The least speed up to which some friction is smooth; none of a robot without friction."""
     speeds = [x.friction_speed for x in robot.ground if x.friction]
@@ -145,14 +148,16 @@ def _smooth_speed(robot: Robot) -> float | None:
     return min(speeds, default=None)
 
 
-def _reversing_samples(h: FloatArray, v: FloatArray, a: FloatArray, least: float) -> list[int]:
-    """Samples at which a step would reverse a speed, where there are many of them."""
-    change = h * np.abs(a)
-    found = np.flatnonzero((change >= np.abs(v)) & (change > least))
-    if len(found) < MANY:
-        return []
-    near = found[MANY - 1 :] - found[: 1 - MANY] < SPAN
-    return [int(row) for row in found[: 1 - MANY][near]]
+def _reversing(h: FloatArray, v: FloatArray, a: FloatArray, least: float) -> Array:
+    """Samples and speeds, shape (n, nv), at which a step would reverse the speed."""
+    change = h[:, None] * np.abs(a)
+    return np.asarray((change >= np.abs(v)) & (change > least))
+
+
+def _often(samples: IntArray) -> list[int]:
+    """Those of some samples at which there are many of them close together."""
+    near = samples[MANY - 1 :] - samples[: 1 - MANY] < SPAN
+    return [int(row) for row in samples[: 1 - MANY][near]]
 
 
 def _contact(

@@ -11,6 +11,7 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.robot import Robot
+from robodyn.simulation.reuse.kept import once_per_robot
 from robodyn.simulation.trajectory.trajectory import Trajectory
 
 __all__ = ["only_known_forces_work", "work_explains_energy"]
@@ -45,39 +46,43 @@ def work_explains_energy(
     assert robot is not None
     n = len(motion)
     q, v, tau = (x.reshape(n, -1, x.shape[-1]) for x in (motion.q, motion.v, motion.tau))
-    kinetic, potential = np.empty((2, n, q.shape[1]))
-    work = np.zeros((n, q.shape[1]))  # of the step that ends at a sample
-    passive = bool(robot.function("passive_forces").work)
+    kinetic, potential, work = np.zeros((3, n, q.shape[1]))  # work of the step that ends there
     size = max(2, TOGETHER // (q.shape[1] * q.shape[2] + 1))
     for first in range(0, n, size):
         own = slice(first, min(first + size, n))
         kinetic[own] = robot.kinetic_energy(q[own], v[own])
         potential[own] = robot.potential_energy(q[own])
         steps = slice(max(first - 1, 0), own.stop)
-        work[steps.start + 1 : own.stop] = _work(
-            robot, passive, *(x[steps] for x in (motion.t, q, v, tau))
-        )
+        work[steps.start + 1 : own.stop] = _work(robot, *(x[steps] for x in (motion.t, q, v, tau)))
     done = np.abs(work).sum(axis=0)
-    stored = np.maximum(np.ptp(kinetic, axis=0), np.ptp(potential, axis=0))
+    stored = np.maximum(_span(kinetic), _span(potential))
     if every > 1 and not (done <= 0.1 * part * stored).all():
         return False
     energy = kinetic + potential
     allowed = part * np.maximum(stored, done) + rounding * np.abs(energy).max(axis=0)
     allowed += at_rest * robot.total_mass
-    missing = np.abs(energy - energy[0] - np.cumsum(work, axis=0)).max(axis=0)
+    missing = np.abs(energy - energy[0] - work.cumsum(axis=0)).max(axis=0)
     return bool((missing <= allowed).all())  # never, where something is not a number
 
 
-def _work(
-    robot: Robot, passive: bool, t: FloatArray, q: FloatArray, v: FloatArray, tau: FloatArray
-) -> FloatArray:
+def _span(x: FloatArray) -> FloatArray:
+    return np.asarray(x.max(axis=0) - x.min(axis=0))
+
+
+def _work(robot: Robot, t: FloatArray, q: FloatArray, v: FloatArray, tau: FloatArray) -> FloatArray:
     """What each step is given, shape (n - 1, motions) [J]: forces are held in it."""
-    h = 0.5 * np.diff(t)[:, None]
+    h = 0.5 * (t[1:] - t[:-1])[:, None]
     work = np.zeros((len(h), q.shape[1]))
     if tau.any():
         work = h * np.einsum("tnk,tnk->tn", v[:-1] + v[1:], tau[:-1])
-    if passive:
+    if _dissipates(robot):
         taken = robot.passive_forces(q, v) - robot.passive_forces(q, np.zeros_like(v))
         power = np.einsum("tnk,tnk->tn", v, taken)
         work += h * (power[:-1] + power[1:])
     return np.asarray(work)
+
+
+@once_per_robot
+def _dissipates(robot: Robot) -> bool:
+    """Whether there are passive forces."""
+    return bool(robot.function("passive_forces").work)

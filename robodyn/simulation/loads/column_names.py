@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from robodyn.robot import Robot
+from robodyn.simulation.reuse.kept import once_per_robot
 
 __all__ = ["coordinate_names", "coordinate_units", "force_unit", "speed_names", "speed_units"]
 
 
+@once_per_robot
 def speed_names(robot: Robot) -> tuple[str, ...]:
     """A name for each speed: the joint's, or ``"joint[k]"`` where it has several."""
     widths = ((name, robot.joints[name].v) for name in robot.joint_names)

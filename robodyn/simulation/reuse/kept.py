@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 
 from robodyn.codegen.llvm.target.once import making
 from robodyn.robot import Robot
 
-__all__ = ["KeptWithRobot"]
+__all__ = ["KeptWithRobot", "once_per_robot"]
 
 Value = TypeVar("Value")
 
@@ -56,3 +57,18 @@ class KeptWithRobot(Generic[Value]):
                 while len(values) > self._most:
                     del values[next(iter(values))]
         return value
+
+
+def once_per_robot(function: Callable[[Robot], Value]) -> Callable[[Robot], Value]:
+    """Decorate a function of a robot alone: it is called once for each robot."""
+    key = f"kept {function.__module__}.{function.__qualname__}"
+
+    @functools.wraps(function)
+    def known(robot: Robot) -> Value:
+        values = vars(robot)
+        if key not in values:
+            values[key] = function(robot)
+        found: Value = values[key]
+        return found
+
+    return known

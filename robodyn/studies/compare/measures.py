@@ -9,7 +9,7 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.robot import Robot
-from robodyn.simulation.limits.joint_limits import effort_bounds, speed_bounds
+from robodyn.simulation.limits.bounds import effort_bounds, speed_bounds
 from robodyn.simulation.trajectory.trajectory import Trajectory
 from robodyn.studies.compare.task import Task, joint_errors, motors_of
 

@@ -19,7 +19,7 @@ from robodyn.controllers import (
     Trapezoidal,
 )
 from robodyn.controllers.references.path_torques import path_torques
-from robodyn.simulation.limits.joint_limits import effort_bounds
+from robodyn.simulation.limits.bounds import effort_bounds
 
 ARM = rd.load("puma560")
 WAY = [np.zeros(6), [0.5, -0.4, 0.3, 0.2, 0.1, 0.4], [0.3, -0.8, 0.8, 0.5, -0.3, 0.2], [-0.4] * 6]

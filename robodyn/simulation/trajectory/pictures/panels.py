@@ -11,7 +11,7 @@ from robodyn.array_types import FloatArray
 from robodyn.errors import SettingsError, UnknownNameError
 from robodyn.results import JointWrenches
 from robodyn.robot import Robot
-from robodyn.simulation.limits.joint_limits import effort_bounds, speed_bounds
+from robodyn.simulation.limits.bounds import effort_bounds, speed_bounds
 from robodyn.simulation.loads.column_names import (
     coordinate_names,
     coordinate_units,

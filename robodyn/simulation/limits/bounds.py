@@ -1,0 +1,147 @@
+"""The limits that a file gives for the joints of a robot, as arrays.
+
+A limit of zero for a speed, an effort or the torque of a motor is read as "not given": many files
+write 0 where they do not know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robodyn.array_types import FloatArray
+from robodyn.model.joint_info import JointInfo
+from robodyn.robot import Robot
+from robodyn.simulation.reuse.kept import once_per_robot
+from robodyn.tolerances import LIMIT_EXCESS
+
+__all__ = [
+    "JointBounds",
+    "Range",
+    "bounds_of",
+    "effort_bounds",
+    "extremes",
+    "has_top_speed",
+    "speed_bounds",
+]
+
+#: Samples of all columns that are compared at once, and how few of them are not.
+TOGETHER, FEW = 64, 1024
+
+
+class Range(NamedTuple):
+    """What each column of an array is to stay within, shape (k,).
+
+    Attributes
+    ----------
+    lower, upper : ndarray
+        Infinite where no limit is given.
+    least, most : ndarray
+        The same with the slack that rounding needs.
+    """
+
+    lower: FloatArray
+    upper: FloatArray
+    least: FloatArray
+    most: FloatArray
+
+    @classmethod
+    def of(cls, lower: ArrayLike, upper: ArrayLike) -> Range | None:
+        """The range between limits; none if there are no limits."""
+        bounds = np.array([lower, upper], float)
+        if np.isinf(bounds).all():
+            return None
+        slack = LIMIT_EXCESS * np.maximum(1.0, np.where(np.isfinite(bounds), np.abs(bounds), 0.0))
+        return cls(bounds[0], bounds[1], bounds[0] - slack[0], bounds[1] + slack[1])
+
+
+@dataclass(frozen=True, eq=False)
+class JointBounds:
+    """The limits of a robot's joints.
+
+    Attributes
+    ----------
+    ranges : mapping of str to Range or None
+        Of positions, velocities and efforts.
+    others : tuple of JointInfo
+        Joints without coordinates that have limits: those that are cut, and those that follow.
+    """
+
+    ranges: Mapping[str, Range | None]
+    others: tuple[JointInfo, ...]
+
+    def surely_hold(self, *samples: FloatArray) -> bool:
+        """Whether samples are within limits, as far as a quick look tells.
+
+        Parameters
+        ----------
+        *samples : ndarray, shape (n, ..., nq), (n, ..., nv), (n, ..., nv)
+            Positions, velocities and efforts.
+        """
+        for x, allowed in zip(samples, self.ranges.values(), strict=True):
+            if allowed is not None:
+                low, high = extremes(x, np.minimum, np.maximum)
+                if not ((low >= allowed.least) & (high <= allowed.most)).all():  # or no numbers
+                    return False
+        return not self.others
+
+
+@once_per_robot
+def bounds_of(robot: Robot) -> JointBounds:
+    """The limits of a robot's joints."""
+    speeds, efforts = speed_bounds(robot), effort_bounds(robot)
+    ranges = {
+        "position": Range.of(robot.lower_limits, robot.upper_limits),
+        "velocity": Range.of(-speeds, speeds),
+        "effort": Range.of(-efforts, efforts),
+    }
+    without = (joint for joint in robot.joints.values() if joint.q.start == joint.q.stop)
+    return JointBounds(ranges, tuple(x for x in without if x.position_limits or has_top_speed(x)))
+
+
+def has_top_speed(joint: JointInfo) -> bool:
+    """Whether a joint has a limit of its speed."""
+    return joint.limits is not None and 0.0 < joint.limits.velocity < np.inf
+
+
+@once_per_robot
+def effort_bounds(robot: Robot) -> FloatArray:
+    """The largest effort at each speed, shape (nv,) [N m, N]; infinite where none is given.
+
+    The lesser of the joint's own limit and that of its motor, through the gear.
+    """
+    ratios = np.abs(robot.gear_ratios)  # zero: the motor does not move the joint
+    motor = np.where(ratios > 0.0, ratios, np.inf) * _given(robot.motor_torque_limits)
+    bounds = np.minimum(_given(robot.effort_limits), motor)
+    bounds.flags.writeable = False
+    return bounds
+
+
+@once_per_robot
+def speed_bounds(robot: Robot) -> FloatArray:
+    """The largest of each speed, shape (nv,) [rad/s, m/s]; infinite where none is given."""
+    bounds = _given(robot.velocity_limits)
+    bounds.flags.writeable = False
+    return bounds
+
+
+def _given(limits: FloatArray) -> FloatArray:
+    return np.where(limits > 0.0, limits, np.inf)
+
+
+def extremes(x: FloatArray, least: np.ufunc, most: np.ufunc) -> tuple[FloatArray, FloatArray]:
+    """The least and the largest number of each column, by functions of two numbers."""
+    rows = x.reshape(-1, x.shape[-1])
+    whole = 0 if len(rows) < FEW else len(rows) - len(rows) % TOGETHER
+    found = []
+    for f, start in ((least, np.inf), (most, -np.inf)):
+        left = rows
+        if whole:  # in rows that are long enough to be quick
+            folded = f.reduce(rows[:whole].reshape(-1, TOGETHER * x.shape[-1]), axis=0)
+            left = np.concatenate([folded.reshape(TOGETHER, -1), rows[whole:]])
+        found.append(f.reduce(left, axis=0, initial=start))
+    return found[0], found[1]
