@@ -22,7 +22,7 @@ METHODS = {
     "derivatives, forward": 'r.derivatives("forward_dynamics", q, v, tau)',
     "derivatives, inverse": 'r.derivatives("inverse_dynamics", q, v, a)',
     "derivatives, hybrid": 'r.derivatives("hybrid_dynamics", q, v, None, controlled=controlled)',
-    "linearize": "r.linearize(q, v)",
+    "linearize": "r.linearize(q, v, tau)",
     "joint_wrenches": "r.joint_wrenches(q, v, a)",
     "joint_wrenches, controlled": "r.joint_wrenches(q, v, controlled=controlled)",
     "joint_positions": "r.joint_positions(q)",
@@ -30,7 +30,7 @@ METHODS = {
     "motor_torques": "r.motor_torques(q, v, a)",
     "motor_power": "r.motor_power(q, v, a)",
     "impact": "r.impact(q, v, link, point, direction)",
-    "impact, sticking": "r.impact(q, v, link, point)",
+    "impact, sticking": "r.impact(q, v, link, point, None)",
     "impact_derivatives": "r.impact_derivatives(q, v, link, point, direction)",
     "apparent_mass": "r.apparent_mass(q, link, point, direction)",
     "latch": "r.latch(q, v, joints)",
@@ -118,7 +118,7 @@ def main() -> None:
             for names in states:
                 try:
                     row.append(f"{1e6 * cost(text, names, given.seconds):.2f}")
-                except rd.Error as error:
+                except rd.errors.RobodynError as error:
                     row.append(type(error).__name__)
             print(f"| {label} | {' | '.join(row)} |", flush=True)
 

@@ -119,7 +119,7 @@ class Parts:
         else:
             self.postures = TreePostures(model, space, space.zero, space.random)
             self.dynamics = TreeDynamics(model, evaluator)
-        self.derivatives = DynamicsDerivatives(model, self.dynamics)
+        self.derivatives = DynamicsDerivatives(model, evaluator, self.dynamics)
         self.joint_forces = JointForces(model, evaluator, self.dynamics)
         if tree_form is not None:
             self._follow(model, evaluator, tree_form)

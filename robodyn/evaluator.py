@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -62,6 +63,7 @@ class Evaluator:
         #: Checks options of functions, and resolves names in them.
         self.options = FunctionOptions(model)
         self._functions: Memo[Function] = Memo()
+        self._slopes: Memo[Function] = Memo()
         self._interpreted: Memo[PythonCode] = Memo()
         self._makers: Memo[Callable[..., Any]] = Memo()
 
@@ -153,6 +155,14 @@ class Evaluator:
         key = (name, *sorted(options.items()))
         return self._functions.get(key, lambda: self._make(self.program(name, options)))
 
+    def derivative(self, name: str, by: str, **options: Any) -> Function:
+        """The function of the derivatives of a quantity by one of its inputs.
+
+        Arguments as for `function`; ``by`` is the name of an input, as `Function.jacobian` has it.
+        """
+        key = (name, by, *sorted(self.options.key(options).items()))
+        return self._slopes.get(key, lambda: self.function(name, **options).jacobian(by))
+
     def program(self, name: str, options: Mapping[str, Any]) -> Program:
         """The program of a quantity; arguments as for `function`."""
         setup, chosen = self.options.resolved(name, options)
@@ -228,16 +238,20 @@ class Evaluator:
         Arguments as for `results`.
         """
         found = self.results(name, arrays, base=base, wrenches=wrenches, form=form, **options)
-        return self.made(name, found)
+        return self.made(name, found, **options)
 
-    def made(self, name: str, found: tuple[Array, ...]) -> Any:
+    def made(self, name: str, found: tuple[Array, ...], **options: Any) -> Any:
         """What the row of a quantity makes of the arrays that its function gives."""
-        return self._maker(name)(found)
+        make = self._maker(name, options)
+        assert make is not None, f"the row of {name} does not say what its result is"
+        return make(found)
 
-    def _maker(self, name: str) -> Callable[..., Any]:
+    def _maker(self, name: str, options: Mapping[str, Any]) -> Callable[..., Any] | None:
         of_row = QUANTITIES[name].result
-        assert of_row is not None, f"the row of {name} does not say what its result is"
-        return self._makers.get(name, lambda: of_row(self._model.setup))
+        if of_row is None:
+            return None
+        key = (name, *sorted(options.items()))
+        return self._makers.get(key, lambda: of_row(self._model.setup, options))
 
     def results(
         self,
@@ -278,7 +292,11 @@ class Evaluator:
             if form is None:
                 self._methods.bind(name, f, options, links, finite=finite)
             else:
-                self._bind(name, f, form, links, guarded="rows" in options)
+                make = form.make or self._maker(name, options)
+                names, places = (*form.names, *links), (*form.places, *[-1] * len(links))
+                self._methods.bind_form(
+                    form.method or name, f, replace(form, names=names, places=places, make=make)
+                )
         found = f(*given, out=out)
         if not (all(map(all_finite, found)) if isinstance(found, tuple) else all_finite(found)):
             refuse_wrong_states(self._model, f.inputs, given)
@@ -305,17 +323,6 @@ class Evaluator:
     def bind(self, name: str, f: Function) -> None:
         """Let plain calls of a method go straight to a function; NaN sends them to the method."""
         self._methods.bind(name, f, guarded=True)
-
-    def _bind(
-        self, name: str, f: Function, form: CallForm, links: tuple[str, ...], guarded: bool
-    ) -> None:
-        """Let calls of one form, with wrenches on some links, go straight to a function."""
-        make = None if QUANTITIES[name].result is None else self._maker(name)
-        places = (*form.places, *[-1] * len(links))
-        self._methods.bind(
-            name, f, form.options, (*form.names, *links),
-            guarded=guarded, make=make, places=places,
-        )  # fmt: skip
 
     def _base_inputs(self, name: str, base: BaseMotion | None) -> tuple[Array, ...]:
         settings = self._model.settings

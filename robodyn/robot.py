@@ -184,6 +184,9 @@ class Robot:
             quantity = QUANTITIES[name]
             inputs = quantity.arrays, at_rest if quantity.base else (), quantity.by_joint
             self.__dict__[name] = methods.add(name, getattr(self, name), *inputs)
+        for name, arrays in _OTHER_DIRECT.items():
+            if getattr(type(self), name) is vars(Robot)[name]:
+                self.__dict__[name] = methods.add(name, getattr(self, name), arrays, at_rest)
 
     def _minimal(
         self, tree_model: Model, make: Callable[[Program], Function]
@@ -2981,6 +2984,10 @@ def _names(frames: Iterable[str] | None) -> tuple[str, ...] | None:
     """Frames as they choose a function; ``None`` stands for all."""
     return None if frames is None else named("frames", frames, "names of frames")
 
+
+#: The same of methods that put together what several functions give, or one of another name: the
+#: arrays that they take.
+_OTHER_DIRECT = {"derivatives": ("q", "v", "x"), "joint_wrenches": ("q", "v", "a")}
 
 #: Methods that may go straight to a function, by which it is known which a subclass changes.
 _DIRECT = {

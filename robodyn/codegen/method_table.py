@@ -23,11 +23,21 @@ class CallForm:
         Joints in the mappings by joint, in order; after those of each parameter stands ``None``.
     places : tuple of int
         Where the number of each name goes, as for `robodyn.codegen.method.add_function`.
+    method : str
+        Its name, if it is not that of the quantity that is computed.
+    make : callable, optional
+        Makes what the method returns, of what the function gives and of the first inputs. Default:
+        what the row of the quantity says.
+    made_of : int
+        How many of the inputs that is.
     """
 
     options: Mapping[str, Any] = field(default_factory=dict)
     names: tuple[str | None, ...] = ()
     places: tuple[int, ...] = ()
+    method: str = ""
+    make: Callable[..., object] | None = None
+    made_of: int = 0
 
 
 class MethodTable:
@@ -71,10 +81,10 @@ class MethodTable:
         name: str,
         function: Function,
         options: Mapping[str, Any] | None = None,
-        names: Sequence[str | None] = (),
+        wrenches: Sequence[str] = (),
         *,
         guarded: bool = False,
-        **known: Any,
+        finite: bool = False,
     ) -> None:
         """Let calls of a method, if it was added, go straight to a function.
 
@@ -83,19 +93,31 @@ class MethodTable:
         name : str
         function : Function
         options : mapping of parameter name to value
-        names : sequence of str or None
-            In the mappings of a call, as for `robodyn.codegen.method.add_function`.
+        wrenches : sequence of str
+            Links on which wrenches act, in order.
         guarded : bool
             The function gives NaN where it is not what the method stands for.
-        **known
-            As for `robodyn.codegen.method.add_function`.
+        finite : bool
+            Its results are finite wherever its arguments are.
         """
-        plain = not options and not names
+        plain = not options and not wrenches
         if plain and self._plain.get(name) is function:
             return  # asked at each call that runs Python
         if isinstance(function, Function) and guarded == (name in self._guarded):
             method = self._methods.get(name)
             if method is not None:
-                add_function(method, function, options, names, **known)
+                add_function(method, function, options, wrenches, finite=finite)
                 if plain:
                     self._plain[name] = function
+
+    def bind_form(self, name: str, function: Function, form: CallForm) -> None:
+        """Let calls of one form of a method, if it was added, go straight to a function.
+
+        The function gives NaN where it is not what the method stands for.
+        """
+        method = self._methods.get(name)
+        if method is not None and isinstance(function, Function):
+            add_function(
+                method, function, form.options, form.names,
+                make=form.make, made_of=form.made_of, places=form.places,
+            )  # fmt: skip

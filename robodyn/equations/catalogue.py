@@ -41,7 +41,8 @@ COST = {"mul": 1.0, "add": 1.0, "div": 12.0, "sqrt": 15.0, "sincos": 12.0}
 def row(name: str, options: Mapping[str, Any]) -> Quantity:
     """What the catalogue says of a quantity; with the option ``rows``, of closed linkages."""
     quantity = QUANTITIES[name]
-    return quantity.over_rows() if name in CONSTRAINED and "rows" in options else quantity
+    has_rows = name in CONSTRAINED or quantity.solved is not None
+    return quantity.over_rows() if has_rows and "rows" in options else quantity
 
 
 def trace(name: str, setup: Setup, options: Mapping[str, Any] | None = None) -> Program:

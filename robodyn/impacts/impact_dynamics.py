@@ -202,9 +202,11 @@ class ImpactDynamics:
         self, name: str, link: str, arrays: tuple[Array, ...], base: BaseMotion | None
     ) -> tuple[Array, Array]:
         """Something of a link in world axes, and its derivative by positions, one axis more."""
-        f = self._evaluator.function(name, frame=link, axes="world")
+        options = {"frame": link, "axes": "world"}
+        f = self._evaluator.function(name, **options)
+        slope = self._evaluator.derivative(name, "q", **options)
         given = (*arrays, *self._evaluator.environment(name, base))
-        return f(*given), f.jacobian("q")(*given)
+        return f(*given), slope(*given)
 
     def slopes_at_rest(
         self, q: Array, forces: Array, controlled: tuple[int, ...], base: BaseMotion | None

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
 from robodyn.arrays import named
-from robodyn.codegen import Function
+from robodyn.codegen import CallForm, Function
 from robodyn.evaluator import Evaluator, Wrenches
 from robodyn.model.model import Model
 from robodyn.model.speed_selection import Roles
@@ -87,22 +87,27 @@ class Dynamics(Protocol):
         wrenches: Wrenches | None = None,
         base: BaseMotion | None = None,
         controlled: tuple[int, ...] = (),
+        form: CallForm | None = None,
     ) -> tuple[Array, ...]:
         """Results of inverse, forward or hybrid dynamics, each before its derivatives.
 
         There is one derivative by each of the arrays. Hybrid dynamics take those of `driven`, with
-        ``controlled`` in ascending order.
+        ``controlled`` in ascending order. Calls of the method of robots that have this form may go
+        to the function.
         """
 
-    def multipliers(
+    def joint_wrenches(
         self,
-        q: ArrayLike,
-        v: ArrayLike,
-        a: ArrayLike,
+        arrays: tuple[ArrayLike, ArrayLike, ArrayLike],
+        joints: tuple[str, ...],
         wrenches: Wrenches | None,
         base: BaseMotion | None,
-    ) -> tuple[Array, ...]:
-        """Multipliers of loops whose motors make given accelerations: none, or one array."""
+        form: CallForm | None = None,
+    ) -> Any:
+        """Wrenches in joints whose motors make given accelerations; of loops multipliers, too.
+
+        Calls of the method of robots that have this form may go to the function.
+        """
 
 
 class TreeDynamics:
@@ -194,21 +199,24 @@ class TreeDynamics:
         wrenches: Wrenches | None = None,
         base: BaseMotion | None = None,
         controlled: tuple[int, ...] = (),
+        form: CallForm | None = None,
     ) -> tuple[Array, ...]:
         """Results of inverse, forward or hybrid dynamics, each before its derivatives."""
         chosen: dict[str, Any] = {"controlled": controlled} if name == "hybrid_dynamics" else {}
         found: tuple[Array, ...] = self._evaluator.results(
-            f"{name}_derivatives", arrays, base=base, wrenches=wrenches, **chosen
+            f"{name}_derivatives", arrays, base=base, wrenches=wrenches, form=form, **chosen
         )
         return found
 
-    def multipliers(
+    def joint_wrenches(
         self,
-        q: ArrayLike,
-        v: ArrayLike,
-        a: ArrayLike,
+        arrays: tuple[ArrayLike, ArrayLike, ArrayLike],
+        joints: tuple[str, ...],
         wrenches: Wrenches | None,
         base: BaseMotion | None,
-    ) -> tuple[Array, ...]:
-        """None: there are no constraints."""
-        return ()
+        form: CallForm | None = None,
+    ) -> Any:
+        """Wrenches in joints."""
+        return self._evaluator.results(
+            "joint_wrenches", arrays, base=base, wrenches=wrenches, form=form, joints=joints
+        )

@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
+from robodyn.codegen import CallForm
 from robodyn.errors import ShapeError, UnknownNameError
-from robodyn.evaluator import Wrenches
+from robodyn.evaluator import Evaluator, Wrenches
 from robodyn.model.model import Model
 from robodyn.model.speed_selection import ByJoint, assign_roles
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.parts.dynamics import Dynamics
-from robodyn.results import HybridDerivatives
 
 __all__ = ["DynamicsDerivatives"]
 
-#: What else than the state dynamics depend on.
-GIVEN = {
-    "inverse_dynamics": ("a",),
-    "forward_dynamics": ("tau",),
-    "hybrid_dynamics": ("a", "tau"),
-}
+#: Of what there are derivatives.
+KNOWN = ("inverse_dynamics", "forward_dynamics", "hybrid_dynamics")
 
 
 class DynamicsDerivatives:
@@ -33,11 +29,12 @@ class DynamicsDerivatives:
     Parameters
     ----------
     model : Model
+    evaluator : Evaluator
     dynamics : Dynamics
     """
 
-    def __init__(self, model: Model, dynamics: Dynamics) -> None:
-        self._model, self._dynamics = model, dynamics
+    def __init__(self, model: Model, evaluator: Evaluator, dynamics: Dynamics) -> None:
+        self._model, self._evaluator, self._dynamics = model, evaluator, dynamics
 
     def of(
         self,
@@ -60,8 +57,8 @@ class DynamicsDerivatives:
             As in `robodyn.Robot.inverse_dynamics`.
         """
         robot = self._model.mechanism.name
-        if not isinstance(name, str) or name not in GIVEN:
-            raise UnknownNameError("derivatives", name, GIVEN, f"robot {robot!r}")
+        if not isinstance(name, str) or name not in KNOWN:
+            raise UnknownNameError("derivatives", name, KNOWN, f"robot {robot!r}")
         q, v, given = arrays
         controlled, locked = roles
         if name == "hybrid_dynamics":
@@ -73,8 +70,9 @@ class DynamicsDerivatives:
                 name="controlled" if controlled is not None else "locked",
             )
         state: Any = (q, v, given)
-        found = self._dynamics.derivatives(name, state, wrenches, base)
-        return dict(zip((name, "q", "v", *GIVEN[name]), found, strict=True))
+        form = CallForm({"name": name}, method="derivatives")
+        found = self._dynamics.derivatives(name, state, wrenches, base, form=form)
+        return self._made(name, found)
 
     def _hybrid(
         self,
@@ -91,18 +89,8 @@ class DynamicsDerivatives:
         given = roles.for_dtype(np.result_type(np.asarray(q), np.asarray(v)))
         state = (q, v, *given)
         found = self._dynamics.derivatives("hybrid_dynamics", state, wrenches, base, driven)
-        free = [k for k in range(self._model.bodies.nv) if k not in driven]
-        both = []
-        for part in (found[:5], found[5:]):
-            value, by_q, by_v, by_a, by_tau = part
-            both.append((value, by_q, by_v, self._over(by_a, driven), self._over(by_tau, free)))
-        keys = ("hybrid_dynamics", "q", "v", *GIVEN["hybrid_dynamics"])
-        pairs = zip(*both, strict=True)
-        return {key: HybridDerivatives(*pair) for key, pair in zip(keys, pairs, strict=True)}
+        return self._made("hybrid_dynamics", found, controlled=driven)
 
-    def _over(self, columns: Array, speeds: Sequence[int]) -> Array:
-        """Columns of some speeds among zeros, shape (..., nv, nv)."""
-        nv = self._model.bodies.nv
-        whole = np.zeros((*columns.shape[:-1], nv), columns.dtype)
-        whole[..., list(speeds)] = columns
-        return whole
+    def _made(self, name: str, found: tuple[Array, ...], **options: Any) -> dict[str, Any]:
+        made: dict[str, Any] = self._evaluator.made(f"{name}_derivatives", found, **options)
+        return made

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
+from robodyn.arrays import by_name
+from robodyn.codegen import CallForm, Memo
 from robodyn.errors import ActuationError, ShapeError
 from robodyn.evaluator import Evaluator, Wrenches
 from robodyn.model.model import Model
@@ -31,6 +34,7 @@ class JointForces:
 
     def __init__(self, model: Model, evaluator: Evaluator, dynamics: Dynamics) -> None:
         self._model, self._evaluator, self._dynamics = model, evaluator, dynamics
+        self._makers: Memo[Callable[..., JointWrenches]] = Memo()
 
     def at(
         self,
@@ -46,33 +50,66 @@ class JointForces:
     ) -> JointWrenches:
         """Force and moment in every joint; see `Robot.joint_wrenches`."""
         asked = self._evaluator.options.wrench_joints(joints)
-        lam: tuple[Array, ...] = ()
+        wrenches = by_name("wrenches", wrenches or {})
+        links = tuple(wrenches)
         if a is None:
             roles = assign_roles(self._model, controlled, tau, locked)
-            found = self._dynamics.hybrid(q, v, roles, wrenches, base, None)
-            a, lam = found.a, (found.multipliers,) if self._model.setup.closed else ()
-        else:
-            refuse_both(controlled, tau, locked)
-            lam = self._dynamics.multipliers(q, v, a, wrenches, base)
-        arrays = (q, v, a)
+            hybrid = self._dynamics.hybrid(q, v, roles, wrenches, base, None)
+            a, lam = hybrid.a, (hybrid.multipliers,) if self._model.setup.closed else ()
+            found = self._evaluator.results(
+                "joint_wrenches", (q, v, a), base=base, wrenches=wrenches, extra=lam, joints=asked
+            )
+            return self._result(asked, (q, v, a), found, lam, wrenches, base)
+        refuse_both(controlled, tau, locked)
+        moving = self._model.settings.base == "moving"
+        form = CallForm(
+            {"joints": joints},
+            make=self._makers.get((asked, links), lambda: self._maker(asked, links, moving)),
+            made_of=3 + 3 * moving + len(links),
+        )
+        found = self._dynamics.joint_wrenches((q, v, a), asked, wrenches, base, form)
+        values, *multipliers = found if isinstance(found, tuple) else (found,)
+        return self._result(asked, (q, v, a), values, tuple(multipliers), wrenches, base)
+
+    def _maker(
+        self, asked: tuple[str, ...], links: tuple[str, ...], moving: bool
+    ) -> Callable[..., JointWrenches]:
+        """Makes the result of what the function gives, and of its inputs."""
+
+        def made(found: Any, q: Array, v: Array, a: Array, *loads: Array) -> JointWrenches:
+            values, *lam = found if type(found) is tuple else (found,)
+            base = BaseMotion(*loads[:3]) if moving else None
+            wrenches = dict(zip(links, loads[3 * moving :], strict=True))
+            return self._result(asked, (q, v, a), values, tuple(lam), wrenches, base)
+
+        return made
+
+    def _result(
+        self,
+        asked: tuple[str, ...],
+        arrays: tuple[ArrayLike, ArrayLike, ArrayLike],
+        values: Array,
+        multipliers: tuple[Array, ...],
+        wrenches: Wrenches,
+        base: BaseMotion | None,
+    ) -> JointWrenches:
+        """Wrenches by joint; their parts, and other frames, are found when they are asked for."""
 
         def parts() -> tuple[Array, Array]:
             motor, passive = self._evaluator.results(
-                "joint_wrench_parts", arrays, base=base, wrenches=wrenches, extra=lam, joints=asked
-            )
+                "joint_wrench_parts", arrays, base=base, wrenches=wrenches, extra=multipliers,
+                joints=asked,
+            )  # fmt: skip
             return motor, passive
 
         def pose(joint: str | None, frame: str) -> Array:
             link, X_LU = self._frame(joint)
             if frame == "world":
-                X = self._evaluator.call("frame_pose", (q,), base=base, frame=link)
+                X = self._evaluator.call("frame_pose", arrays[:1], base=base, frame=link)
             else:
-                X = self._evaluator.call("frame_pose", (q,), frame=link, relative_to=frame)
+                X = self._evaluator.call("frame_pose", arrays[:1], frame=link, relative_to=frame)
             return np.asarray(X @ X_LU)
 
-        values = self._evaluator.results(
-            "joint_wrenches", arrays, base=base, wrenches=wrenches, extra=lam, joints=asked
-        )
         return JointWrenches(asked, values, parts, pose, self._evaluator.options.unplaced_wrenches)
 
     def _frame(self, joint: str | None) -> tuple[str, Array]:

@@ -89,8 +89,12 @@ class JointWrenches(WrenchMapping):
         undetermined: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
     ) -> None:
         super().__init__((*joints, "base"), values, undetermined)
-        self.base = np.asarray(values[..., -1, :])
         self._make_parts, self._pose = parts, pose
+
+    @property
+    def base(self) -> Array:
+        """Wrench of the ground, or of the carrier, on the base, shape (..., 6) [N, N m]."""
+        return np.asarray(self.values_array[..., -1, :])
 
     @cached_property
     def _parts(self) -> tuple[Array, Array]:

@@ -21,7 +21,7 @@ from robodyn.closed_loops.dynamics.constrained import ConstrainedSolve
 from robodyn.closed_loops.dynamics.motors import LoopMotors
 from robodyn.closed_loops.rank.regularity import Regularity
 from robodyn.closed_loops.rank.straight_line import Code, StraightLine
-from robodyn.codegen import Function
+from robodyn.codegen import CallForm, Function
 from robodyn.codegen.calls.arguments import written
 from robodyn.equations.catalogue import CONSTRAINED, QUANTITIES
 from robodyn.errors import ActuationError, SingularError
@@ -61,6 +61,8 @@ class ClosedLoopDynamics:
         self._model, self._evaluator, self._code = model, evaluator, code
         self.motors, self._solve = motors, solve
         self._consistency, self._regularity = consistency, regularity
+        self._hybrid: dict[tuple[int, ...], Code | None] = {}
+        self._derivatives: dict[tuple[str, tuple[int, ...]], Code | None] = {}
 
     def function(self, name: str, **options: Any) -> Function:
         """The function of a quantity, honouring closed loops.
@@ -178,13 +180,18 @@ class ClosedLoopDynamics:
                     self._evaluator, (q, v, *given), wrenches, base, form=roles.form
                 )
                 if found is not None:
-                    made: HybridDynamics = self._evaluator.made(code.name, found)
+                    made: HybridDynamics = self._evaluator.made(code.name, found, **code.options)
                     return made
             self.check(q, v)
         return self._solve.hybrid(q, v, roles, wrenches, base, stabilization)
 
     def _checked_hybrid(self, controlled: tuple[int, ...]) -> Code | None:
         """Hybrid dynamics that have no numbers where loops are open, or nearly singular."""
+        if controlled not in self._hybrid:
+            self._hybrid[controlled] = self._find_hybrid(controlled)
+        return self._hybrid[controlled]
+
+    def _find_hybrid(self, controlled: tuple[int, ...]) -> Code | None:
         code = self._code.hybrid(controlled)
         if code is None or code.options.get("groups"):
             return None
@@ -227,8 +234,17 @@ class ClosedLoopDynamics:
         wrenches: Wrenches | None = None,
         base: BaseMotion | None = None,
         controlled: tuple[int, ...] = (),
+        form: CallForm | None = None,
     ) -> tuple[Array, ...]:
         """Results of inverse, forward or hybrid dynamics, each before its derivatives."""
+        key = name, controlled
+        if key not in self._derivatives:
+            self._derivatives[key] = self._find_derivatives(*key)
+        code = self._derivatives[key]
+        if code is not None:
+            checked = code.results(self._evaluator, arrays, wrenches, base, form=form)
+            if checked is not None:
+                return checked
         q, v = arrays[:2]
         chosen: dict[str, Any] = {}
         if name == "inverse_dynamics":
@@ -245,18 +261,41 @@ class ClosedLoopDynamics:
         )
         return found
 
-    def multipliers(
+    def _find_derivatives(self, name: str, controlled: tuple[int, ...]) -> Code | None:
+        """Derivatives that have no numbers where loops are open, or nearly singular."""
+        name = f"{name}_derivatives"
+        if name == "inverse_dynamics_derivatives":
+            code = self.motors.checked
+            return None if code is None else Code(self._evaluator, name, code.options)
+        code = self._checked if name == "forward_dynamics_derivatives" else None
+        if name == "hybrid_dynamics_derivatives":
+            code = self._checked_hybrid(controlled)
+        if code is None:
+            return None
+        options = {x: y for x, y in code.options.items() if x != "least_multipliers"}
+        return Code(self._evaluator, name, options)
+
+    def joint_wrenches(
         self,
-        q: ArrayLike,
-        v: ArrayLike,
-        a: ArrayLike,
+        arrays: tuple[ArrayLike, ArrayLike, ArrayLike],
+        joints: tuple[str, ...],
         wrenches: Wrenches | None,
         base: BaseMotion | None,
-    ) -> tuple[Array, ...]:
-        """Multipliers of loops whose motors make given accelerations."""
-        self.check(q, v)
-        speeds = self.motors.speeds(None)
-        return (self.motors.solve(q, v, a, wrenches, base, speeds)[1],)
+        form: CallForm | None = None,
+    ) -> Any:
+        """Wrenches in joints whose motors make given accelerations, and multipliers."""
+        code, name = self.motors.checked, "joint_wrenches"
+        if code is not None and sum(map(len, code.options["order"])) == len(code.options["rows"]):
+            code = Code(self._evaluator, name, {**code.options, "joints": joints})
+            found = code.results(self._evaluator, arrays, wrenches, base, form=form)
+            if found is not None:
+                return found
+        self.check(*arrays[:2])
+        lam = self.motors.solve(*arrays, wrenches, base, self.motors.speeds(None))[1]
+        values = self._evaluator.results(
+            name, arrays, base=base, wrenches=wrenches, extra=(lam,), joints=joints
+        )
+        return values, lam
 
 
 def _stabilising(

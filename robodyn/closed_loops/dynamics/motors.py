@@ -24,7 +24,7 @@ from robodyn.closed_loops.rank.straight_line import Code, StraightLine
 from robodyn.closed_loops.solvers import actuate
 from robodyn.codegen import Function
 from robodyn.errors import ActuationError
-from robodyn.evaluator import Evaluator, Wrenches
+from robodyn.evaluator import PLAIN, Evaluator, Wrenches
 from robodyn.model.model import Model
 from robodyn.model.speed_selection import speed_indices, speed_names
 from robodyn.motion.base_motion import BaseMotion
@@ -99,6 +99,22 @@ class LoopMotors:
             )
         return code
 
+    def _checked(self, speeds: tuple[int, ...]) -> Code | None:
+        """Inverse dynamics that have no numbers where loops are open, or nearly singular."""
+        code = self._code.inverse(speeds)
+        if code is None:
+            return None
+        return code.having(
+            closure_tolerance=self._consistency.tolerance,
+            probe=self._code.motor_probe(code.options["dependent"]),
+        )
+
+    @property
+    def checked(self) -> Code | None:
+        """The same by the robot's motors; it has no numbers for impossible accelerations, too."""
+        code = self._checked(self.speeds(None))
+        return None if code is None else code.having(possible=LOOP_ACCELERATION)
+
     def forces(
         self,
         q: ArrayLike,
@@ -109,21 +125,18 @@ class LoopMotors:
         actuated: Iterable[str] | None,
     ) -> Array:
         """Generalised forces of all joints, shape (..., nv): zero where no motor is."""
-        speeds = self.speeds(actuated)
-        code, coded = self._code.inverse(speeds), None
+        speeds, coded = self.speeds(actuated), None
+        code, arrays = self._checked(speeds), (q, v, a)
         if code is not None:
-            code = code.having(
-                closure_tolerance=self._consistency.tolerance,
-                probe=self._code.motor_probe(code.options["dependent"]),
-            )
-            if self._evaluator.of_state_alone and not (base or actuated is not None or wrenches):
-                f = code.having(possible=LOOP_ACCELERATION).function
-                self._evaluator.bind("inverse_dynamics", f)
-                coded = np.asarray(f(q, v, a))
-                if all_numbers(coded):
-                    return coded
+            if actuated is None:
+                possible = code.having(possible=LOOP_ACCELERATION)
+                found = possible.results(self._evaluator, arrays, wrenches, base, form=PLAIN)
+                if found is not None:
+                    return found[0]
+                if self._evaluator.of_state_alone and not (base or wrenches):
+                    coded = np.asarray(possible.function(*arrays))
             tau, gap = self._evaluator.results(
-                "inverse_dynamics", (q, v, a), base=base, wrenches=wrenches, **code.options
+                "inverse_dynamics", arrays, base=base, wrenches=wrenches, **code.options
             )
             if all_numbers(tau):
                 self._check_gap(gap, a)

@@ -18,7 +18,6 @@ from robodyn.array_types import Array
 from robodyn.closed_loops.constraints.constraint_rows import ConstraintRows
 from robodyn.closed_loops.rank.mobility import Mobility
 from robodyn.closed_loops.solvers import independent_speeds
-from robodyn.codegen import Function, Memo
 from robodyn.errors import SingularError
 from robodyn.evaluator import Evaluator
 from robodyn.model.model import Model
@@ -84,7 +83,6 @@ class Tangents:
     ) -> None:
         self._model, self._evaluator, self._rows = model, evaluator, rows
         self._mobility = mobility
-        self._slopes: Memo[Function] = Memo()
 
     def at(
         self,
@@ -142,7 +140,7 @@ class Tangents:
 
     def _slope(self, name: str, q: Array) -> Array:
         """Derivative of a quantity of the rows by q."""
-        f = self._slopes.get(name, lambda: self._evaluator.function(name).jacobian("q"))
+        f = self._evaluator.derivative(name, "q")
         return np.asarray(f(q, *self._evaluator.environment(name, None)), float)
 
     def _following(

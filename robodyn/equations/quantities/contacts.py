@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from robodyn.array_types import Array
 from robodyn.equations.forces.between_links import point_motions
-from robodyn.equations.quantities.common.quantity import STATE, Output, Q, Quantity, V
+from robodyn.equations.quantities.common.quantity import STATE, Options, Output, Q, Quantity, V
 from robodyn.equations.quantities.common.setup import Setup
 from robodyn.equations.quantities.common.tracer import Results, Tracer
 from robodyn.results import GroundContact
@@ -26,7 +26,7 @@ def ground_contacts(t: Tracer) -> Results:
     }
 
 
-def by_name(setup: Setup) -> Callable[..., dict[str, GroundContact]]:
+def by_name(setup: Setup, options: Options) -> Callable[..., dict[str, GroundContact]]:
     """The contacts by their names."""
     names = [name for plane in setup.ground for name, _, _ in plane.contacts]
 

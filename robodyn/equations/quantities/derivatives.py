@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from robodyn.array_types import Array
 from robodyn.equations.quantities.common import dynamics_derivatives
 from robodyn.equations.quantities.common.quantity import (
     A_CONTROLLED,
@@ -10,17 +16,20 @@ from robodyn.equations.quantities.common.quantity import (
     A,
     Constrained,
     Input,
+    Options,
     Output,
     Q,
     Quantity,
     V,
 )
+from robodyn.equations.quantities.common.setup import Setup
 from robodyn.equations.quantities.dynamics import (
     ACCELERATIONS,
     CHECKED,
     FORCES,
     MULTIPLIERS_IF_ASKED,
 )
+from robodyn.results import HybridDerivatives
 
 __all__ = ["ROWS"]
 
@@ -38,6 +47,34 @@ def _by(of: Output, *inputs: Input) -> tuple[Output, ...]:
     return (of, *derivatives)
 
 
+def _by_name(value: str, given: str) -> Callable[[Setup, Options], Callable[..., Any]]:
+    """A dict of the value and its derivatives, by what they are derivatives by."""
+    keys = (value, "q", "v", given)
+    return lambda setup, options: lambda found: dict(zip(keys, found, strict=True))
+
+
+def _of_all_joints(setup: Setup, options: Options) -> Callable[..., Any]:
+    """The same of hybrid dynamics: pairs, with a column for each speed."""
+    driven, nv = options["controlled"], setup.model.nv
+    free = [k for k in range(nv) if k not in driven]
+    keys = ("hybrid_dynamics", "q", "v", "a", "tau")
+
+    def over(columns: Array, speeds: Sequence[int]) -> Array:
+        whole = np.zeros((*columns.shape[:-1], nv), columns.dtype)
+        whole[..., speeds] = columns
+        return whole
+
+    def made(found: tuple[Array, ...]) -> dict[str, HybridDerivatives]:
+        both = [
+            (value, by_q, by_v, over(by_a, list(driven)), over(by_tau, free))
+            for value, by_q, by_v, by_a, by_tau in (found[:5], found[5:])
+        ]
+        pairs = zip(*both, strict=True)
+        return {key: HybridDerivatives(*pair) for key, pair in zip(keys, pairs, strict=True)}
+
+    return made
+
+
 #: What hybrid dynamics are given: accelerations of some speeds, and forces of the others.
 GIVEN = (Q, V, A_CONTROLLED, TAU_FREE)
 
@@ -48,11 +85,13 @@ ROWS = {
         outputs=_by(FORCES, Q, V, A),
         trace=dynamics_derivatives.inverse_dynamics,
         closed=Constrained(
-            dynamics_derivatives.closed_inverse_dynamics, ("dependent", "order", "scales")
+            dynamics_derivatives.closed_inverse_dynamics,
+            ("dependent", "order", "scales", "possible", *CHECKED),
         ),
         base=True,
         options=("wrenches",),
         parametric=True,
+        result=_by_name("inverse_dynamics", "a"),
     ),
     "forward_dynamics_derivatives": Quantity(
         inputs=(Q, V, TAU),
@@ -67,15 +106,19 @@ ROWS = {
         options=("wrenches",),
         parametric=True,
         solves=True,
+        result=_by_name("forward_dynamics", "tau"),
     ),
     "hybrid_dynamics_derivatives": Quantity(
         inputs=GIVEN,
         outputs=(*_by(ACCELERATIONS, *GIVEN), *_by(FORCES, *GIVEN)),
         trace=dynamics_derivatives.hybrid_dynamics,
-        closed=Constrained(dynamics_derivatives.hybrid_dynamics, ("groups", "stabilization")),
+        closed=Constrained(
+            dynamics_derivatives.hybrid_dynamics, ("groups", "stabilization", *CHECKED)
+        ),
         base=True,
         options=("wrenches", "controlled"),
         parametric=True,
         solves=True,
+        result=_of_all_joints,
     ),
 }

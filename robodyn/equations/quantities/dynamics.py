@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -18,6 +19,7 @@ from robodyn.equations.quantities.common.quantity import (
     A,
     Alternative,
     Constrained,
+    Options,
     Output,
     Q,
     Quantity,
@@ -28,7 +30,7 @@ from robodyn.equations.quantities.common.tracer import Results, Tracer
 from robodyn.equations.tree import articulated_body, newton_euler
 from robodyn.results import HybridDynamics
 
-__all__ = ["CHECKED", "MULTIPLIERS_IF_ASKED", "ROWS"]
+__all__ = ["CHECKED", "LEAST_MULTIPLIERS", "MULTIPLIERS_IF_ASKED", "ROWS"]
 
 FORCES = Output("tau", ("nv",), "N m, N")
 ACCELERATIONS = Output("a", ("nv",), "rad/s^2, m/s^2")
@@ -37,12 +39,7 @@ MULTIPLIERS_IF_ASKED = Output(
 )
 
 #: Of all rows, while those above are of the rows that are chosen.
-LEAST_MULTIPLIERS_IF_ASKED = Output(
-    "multipliers",
-    (lambda t: len(t.setup.row_names),),
-    "N, N m",
-    lambda x: bool(x.get("least_multipliers")),
-)
+LEAST_MULTIPLIERS = Output("multipliers", (lambda t: len(t.setup.row_names),), "N, N m")
 
 #: With these, results are not numbers where loops are open or the posture is nearly singular.
 CHECKED = ("closure_tolerance", "probe")
@@ -53,7 +50,7 @@ def gravity_forces(t: Tracer) -> Results:
     return {"tau": newton_euler.inverse_dynamics(t.model, t.state, t.zeros, t.base, {})}
 
 
-def _all_joints(setup: Setup) -> Callable[..., HybridDynamics]:
+def _all_joints(setup: Setup, options: Options) -> Callable[..., HybridDynamics]:
     """What a method returns of hybrid dynamics; a tree has no multipliers."""
     if setup.closed:
         return partial(tuple.__new__, HybridDynamics)
@@ -110,7 +107,7 @@ ROWS = {
         closed=Constrained(
             closed_dynamics.hybrid_dynamics,
             ("groups", "stabilization", "least_multipliers", *CHECKED),
-            (LEAST_MULTIPLIERS_IF_ASKED,),
+            (replace(LEAST_MULTIPLIERS, when=lambda x: bool(x.get("least_multipliers"))),),
         ),
         base=True,
         options=("wrenches", "controlled"),

@@ -7,8 +7,19 @@ from collections.abc import Mapping
 from robodyn.equations.loops import cut_friction
 from robodyn.equations.loops.closure_rows import Closure, closure_wrenches
 from robodyn.equations.mechanism.bodies import BASE
-from robodyn.equations.quantities.common.quantity import MULTIPLIERS, A, Output, Q, Quantity, V
+from robodyn.equations.quantities.common import closed_dynamics
+from robodyn.equations.quantities.common.quantity import (
+    MULTIPLIERS,
+    A,
+    Constrained,
+    Output,
+    Q,
+    Quantity,
+    V,
+    flat,
+)
 from robodyn.equations.quantities.common.tracer import Results, Tracer
+from robodyn.equations.quantities.dynamics import CHECKED, LEAST_MULTIPLIERS
 from robodyn.equations.tree import reactions
 from robodyn.symbolic.spatial import Wrench
 
@@ -22,6 +33,14 @@ def joint_wrenches(t: Tracer) -> Results:
     # on a floating base the world exerts what the generalised forces of the base are
     root = F[BASE] if not t.setup.floating else F[0]
     return {"wrenches": [*rows, root]}
+
+
+def joint_wrenches_by_motors(t: Tracer) -> Results:
+    """The same of a closed linkage that its motors move, and multipliers of least norm."""
+    _, lam = closed_dynamics.motor_forces(t)
+    t.numbers["multipliers"] = least = closed_dynamics.least_multipliers(t, lam)
+    numbers = list(flat(joint_wrenches(t)["wrenches"]))
+    return {"wrenches": closed_dynamics.if_motors_can(t, numbers), "multipliers": least}
 
 
 def joint_wrench_parts(t: Tracer) -> Results:
@@ -92,6 +111,11 @@ ROWS = {
         outputs=(Output("wrenches", (_joints_and_base, 6), "N, N m"),),
         trace=joint_wrenches,
         closed=MULTIPLIERS,
+        solved=Constrained(
+            joint_wrenches_by_motors,
+            ("dependent", "order", "scales", "possible", *CHECKED),
+            (LEAST_MULTIPLIERS,),
+        ),
         base=True,
         options=("wrenches", "joints"),
         parametric=True,

@@ -18,6 +18,8 @@ from robodyn.symbolic.scalar import Number
 __all__ = [
     "forward_dynamics",
     "hybrid_dynamics",
+    "if_hybrid_is_regular",
+    "if_motors_can",
     "inverse_dynamics",
     "least_multipliers",
     "loop_conditioning",
@@ -53,15 +55,20 @@ def hybrid_dynamics(t: Tracer) -> Results:
         return a, tau
 
     found = with_controlled(t, sweep)
+    least = least_multipliers(t, lam) if t.options.get("least_multipliers") else []
+    return {**found, "a": if_hybrid_is_regular(t, found["a"]), "multipliers": least}
+
+
+def if_hybrid_is_regular(t: Tracer, a: list[Number]) -> list[Number]:
+    """Accelerations; one of a free speed is not a number where they cannot be told."""
     controlled = t.options["controlled"]
     free = [k for k in range(t.model.nv) if k not in controlled]
-    order = [*free, *controlled]  # the first one is not a number where the others are not right
-    a = [found["a"][k] for k in order]
+    order = [*free, *controlled]  # the first one is changed
+    values = [a[k] for k in order]
     if "probe" in t.options:
-        a = singularity.if_regular(a, _conditioning(t, free), t.options["probe"])
-    a = [x for _, x in sorted(zip(order, _if_closed(t, a), strict=True), key=itemgetter(0))]
-    least = least_multipliers(t, lam) if t.options.get("least_multipliers") else []
-    return {**found, "a": a, "multipliers": least}
+        values = singularity.if_regular(values, _conditioning(t, free), t.options["probe"])
+    values = _if_closed(t, values)
+    return [x for _, x in sorted(zip(order, values, strict=True), key=itemgetter(0))]
 
 
 def least_multipliers(t: Tracer, lam: Sequence[Number]) -> list[Number]:
@@ -107,25 +114,33 @@ def _over(speeds: Sequence[int], values: Mapping[int, Any]) -> dict[int, Any]:
 
 def inverse_dynamics(t: Tracer) -> Results:
     """Forces at the motors, and how far ``a`` is from closing the loops."""
-    tau, rows = motor_forces(t), t.rows
-    gap = [sum((slope * t.a[k] for k, slope in row.jacobian.items()), row.bias) for row in rows]
+    return {"tau": if_motors_can(t, motor_forces(t)[0]), "gap": _gap(t)}
+
+
+def _gap(t: Tracer) -> list[Number]:
+    """Accelerations at which ``a`` opens the loops."""
+    return [sum((slope * t.a[k] for k, slope in row.jacobian.items()), row.bias) for row in t.rows]
+
+
+def if_motors_can(t: Tracer, values: list[Number]) -> list[Number]:
+    """What follows from the forces of motors; not all of it numbers where these cannot be told."""
     if "possible" in t.options:
-        tau = constrained.if_possible(tau, gap, t.a, t.options["possible"])
+        values = constrained.if_possible(values, _gap(t), t.a, t.options["possible"])
     if "probe" in t.options:
         nv, probe = t.model.nv, t.options["probe"]
         choice = (t.options[x] for x in ("dependent", "order", "scales"))
-        tau = singularity.if_regular(
-            tau, singularity.motor_conditioning(rows, nv, probe, *choice), probe
+        values = singularity.if_regular(
+            values, singularity.motor_conditioning(t.rows, nv, probe, *choice), probe
         )
-    return {"tau": _if_closed(t, tau), "gap": gap}
+    return _if_closed(t, values)
 
 
-def motor_forces(t: Tracer) -> list[Number]:
-    """Forces at the motors that produce ``a``, if it keeps the loops closed."""
+def motor_forces(t: Tracer) -> tuple[list[Number], list[Number]]:
+    """Forces at the motors that produce ``a``, if it keeps the loops closed, and multipliers."""
     tau = newton_euler.inverse_dynamics(t.model, t.state, t.a, t.base, t.wrenches)
     needed = [x - p for x, p in zip(tau, t.passive(), strict=True)]
     dependent, order, scales = (t.options[x] for x in ("dependent", "order", "scales"))
-    return constrained.motor_forces(needed, t.rows, dependent, order, scales)[0]
+    return constrained.motor_forces(needed, t.rows, dependent, order, scales)
 
 
 def _if_closed(t: Tracer, values: list[Number]) -> list[Number]:

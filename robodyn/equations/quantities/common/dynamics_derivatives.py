@@ -60,14 +60,14 @@ def closed_inverse_dynamics(t: Tracer) -> Results:
     inner = Tracer(t.setup, t.options)
     for port in t.ports:
         inner.add(port)
-    edges = tuple(edge_of(inner.graph, x) for x in closed_dynamics.motor_forces(inner))
+    edges = tuple(edge_of(inner.graph, x) for x in closed_dynamics.motor_forces(inner)[0])
     program = Program(
         "forces", tuple(inner.ports), (Port("tau", (t.model.nv,)),), inner.graph, edges,
         t.setup.rates,
     )  # fmt: skip
     numbers = [x for port in t.ports for x in t.numbers[port.name]]
     found = {f"d tau / d {x}": inline(jacobian(program, x), numbers) for x in ("q", "v", "a")}
-    return {"tau": inline(program, numbers), **found}
+    return {"tau": closed_dynamics.if_motors_can(t, inline(program, numbers)), **found}
 
 
 def forward_dynamics(t: Tracer) -> Results:
@@ -99,9 +99,10 @@ def hybrid_dynamics(t: Tracer) -> Results:
     for k, x in zip(_others(t, controlled), t.numbers["tau_free"], strict=True):
         tau[k] = x
     system = _System(t, controlled, a, tau)
+    guarded = closed_dynamics.if_hybrid_is_regular(t, system.a) if system.rows else system.a
     by = {name: system.by_state(name) for name in "qv"}
     by |= {"a_controlled": system.by_accelerations, "tau_free": system.by_forces}
-    found: dict[str, list[Number] | Matrix] = {"a": system.a, "tau": system.tau}
+    found: dict[str, list[Number] | Matrix] = {"a": guarded, "tau": system.tau}
     for name, (da, dtau) in by.items():
         found[f"d a / d {name}"], found[f"d tau / d {name}"] = da, dtau
     return found

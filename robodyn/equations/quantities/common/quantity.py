@@ -26,10 +26,12 @@ __all__ = [
     "Constrained",
     "Input",
     "OnLoops",
+    "Options",
     "Output",
     "Q",
     "Quantity",
     "V",
+    "flat",
     "traced",
 ]
 
@@ -180,6 +182,9 @@ class Quantity:
         What is computed for linkages whose loops are closed by constraints: the value of the
         spanning tree, which `STATE`, `TREE_FORCES` and `MULTIPLIERS` justify; nothing (`REFUSED`);
         or equations over constraint rows.
+    solved : Constrained, optional
+        Of a quantity that takes `MULTIPLIERS`: equations that find them first, over constraint
+        rows that are chosen.
     base : bool
         The motion of a moving base enters.
     options : tuple of str
@@ -195,14 +200,15 @@ class Quantity:
     overflows : bool
         Results may be infinite where the inputs are finite, as products of speeds may be.
     result : callable, optional
-        Of a `Setup` what puts together that which the method of the robot returns, from the tuple
-        that the function gives, where the method returns something else.
+        Of a `Setup` and options what puts together that which the method of the robot returns, from
+        the tuple that the function gives, where the method returns something else.
     """
 
     inputs: tuple[Input, ...]
     outputs: tuple[Output, ...]
     trace: Callable[[Tracer], Results]
     closed: OnLoops | Constrained
+    solved: Constrained | None = None
     base: bool = False
     options: tuple[str, ...] = ()
     parametric: bool = False
@@ -210,7 +216,7 @@ class Quantity:
     alternatives: tuple[Alternative, ...] = ()
     timeless: bool = False
     overflows: bool = False
-    result: Callable[[Setup], Callable[..., Any]] | None = None
+    result: Callable[[Setup, Options], Callable[..., Any]] | None = None
 
     @property
     def input_names(self) -> tuple[str, ...]:
@@ -229,10 +235,11 @@ class Quantity:
 
     def over_rows(self) -> Quantity:
         """The quantity of a closed linkage, where it has equations over constraint rows."""
-        form = self.closed
+        form = self.solved or self.closed
         assert isinstance(form, Constrained)
         return replace(
             self,
+            closed=form,
             outputs=(*self.outputs, *form.outputs),
             trace=form.trace,
             options=(*self.options, "rows", *form.options),
@@ -257,7 +264,7 @@ def traced(
         if output.when(options):
             shape = tuple(_size(x, t) for x in output.shape)
             port = Port(output.name, shape, output.unit)
-            numbers = [edge_of(t.graph, x) for x in _flat(results[output.name])]
+            numbers = [edge_of(t.graph, x) for x in flat(results[output.name])]
             if len(numbers) != port.size:
                 raise ValueError(
                     f"the equations of {name} give {len(numbers)} numbers for {output.name!r}, "
@@ -290,9 +297,10 @@ def _inputs(t: Tracer, quantity: Quantity) -> Iterator[Port]:
         yield Port("t", (), "s")
 
 
-def _flat(values: Values) -> Iterator[Number]:
+def flat(values: Values) -> Iterator[Number]:
+    """The numbers of an array, row by row."""
     if isinstance(values, (int, float, Scalar)):
         yield values
     else:
         for x in values:
-            yield from _flat(x)
+            yield from flat(x)
