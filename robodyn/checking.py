@@ -24,7 +24,7 @@ __all__ = ["check_files", "open_loops"]
 READING = ("package_dirs", "xacro_args", "allow_unphysical", "strict")
 
 #: How many joints a message names.
-TOLD = 8
+LISTED = 8
 
 #: Length of the step by which a linkage is moved to see which joints move [rad, m].
 STEP = 0.1
@@ -103,11 +103,12 @@ def open_loops(
         For each loop that is open at the start: the poses of its two frames there, and the closed
         posture. Rounded angles in loops, and their exact values.
     """
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         errors, held, notes = _of_loops(file, options or {})
     # warnings about the file itself have been printed before
-    return errors, [*(w.message for w in told if isinstance(w.message, LoopWarning)), *held], notes
+    given = [w.message for w in caught if isinstance(w.message, LoopWarning)]
+    return errors, [*given, *held], notes
 
 
 def _of_loops(
@@ -150,10 +151,10 @@ def _rounded_angles(file: str, options: Mapping[str, Any]) -> list[UrdfNote]:
             found.setdefault(what, []).append(turn.mover.name)
     if not found:
         return []
-    told = [f"{what} ({_names([*dict.fromkeys(names)])})" for what, names in found.items()]
+    parts = [f"{what} ({_names([*dict.fromkeys(names)])})" for what, names in found.items()]
     return [
         UrdfNote(
-            f"rounded numbers of loops are taken for exact ones: {'; '.join(told)}; snap=0 keeps "
+            f"rounded numbers of loops are taken for exact ones: {'; '.join(parts)}; snap=0 keeps "
             "what is written",
             file=mechanism.file,
             element=f"robot {mechanism.name!r}",
@@ -200,8 +201,8 @@ def _still(robot: rd.Robot, q: FloatArray) -> set[str]:
 
 def _names(names: Sequence[str]) -> str:
     """The first of some names, and the number of the others."""
-    more = f" and {len(names) - TOLD} more" if len(names) > TOLD else ""
-    return ", ".join(names[:TOLD]) + more
+    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
+    return ", ".join(names[:LISTED]) + more
 
 
 def _open_loop(robot: rd.Robot, gap: LoopGap, cut: Joint | Loop, start: str) -> UrdfNote:
@@ -233,10 +234,10 @@ def _closing_motion(robot: rd.Robot, closed: FloatArray) -> UrdfNote:
         if size > LOOP_GAP_SHOWN:
             shown = ", ".join(f"{x:.4g}" for x in part)
             moved.append((size, f"{name} by {shown} {robot.joints[name].kind.unit(0)}"))
-    told = [text for _, text in sorted(moved, reverse=True)]
-    more = f" and {len(told) - TOLD} more" if len(told) > TOLD else ""
+    parts = [text for _, text in sorted(moved, reverse=True)]
+    more = f" and {len(parts) - LISTED} more" if len(parts) > LISTED else ""
     return UrdfNote(
-        f"all loops close when joints move from there: {'; '.join(told[:TOLD])}{more}",
+        f"all loops close when joints move from there: {'; '.join(parts[:LISTED])}{more}",
         file=robot.mechanism.file,
         element=f"robot {robot.name!r}",
     )

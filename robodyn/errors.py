@@ -229,7 +229,7 @@ class Hints:
     def __init__(self, count: int = 20) -> None:
         self._left = count
 
-    def told(self, unknown: UnknownNameError) -> tuple[str, str | None]:
+    def message(self, unknown: UnknownNameError) -> tuple[str, str | None]:
         """Message about an unknown name, and the name that was probably meant."""
         if self._left == 0:
             return unknown.brief, None

@@ -38,7 +38,13 @@ from robodyn.model.settings import Settings
 from robodyn.robot import Robot
 from robodyn.tolerances import PLACEMENT_OVER_LIMIT
 from robodyn.topology.spanning_tree import FLOATING_BASE
-from robodyn.urdf import announce, bad_values, bundled_robots, load_mechanism, read_rotor_params
+from robodyn.urdf import (
+    bad_values,
+    bundled_robots,
+    give_warnings,
+    load_mechanism,
+    read_rotor_params,
+)
 from robodyn.urdf.common.packages import PackageDirs
 from robodyn.urdf.xacro.arguments import Value
 
@@ -255,7 +261,7 @@ def load(
 
 def _with_balls(mechanism: Mechanism) -> Mechanism:
     found = meeting_hinges(mechanism)
-    announce(
+    give_warnings(
         [
             UrdfWarning(
                 "limits of position of hinges that are merged into a ball are left out",

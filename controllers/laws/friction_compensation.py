@@ -73,8 +73,8 @@ class FrictionCompensation:
         if self.reference is not None:
             what = "from the time [s] to position, velocity, acceleration"
             function("reference", self.reference, what)
-        known = isinstance(self.share, int | float | np.number)
-        if not (known and 0.0 <= self.share <= 1.0):
+        valid = isinstance(self.share, int | float | np.number)
+        if not (valid and 0.0 <= self.share <= 1.0):
             raise SettingsError(f"share is {self.share!r}, expected a part of the friction, 0 to 1")
         object.__setattr__(self, "_motors", motor_mask(robot))
         object.__setattr__(self, "_model", _of_joints_alone(robot))

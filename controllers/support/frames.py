@@ -46,8 +46,8 @@ def components(given: Any) -> list[int]:
     ShapeError
     """
     rows = list(named("components", given, "numbers of components 0 to 5"))
-    known = all(isinstance(k, int | np.integer) and not isinstance(k, bool) for k in rows)
-    if not known or not rows or len(set(rows)) < len(rows) or not set(rows) <= set(range(6)):
+    valid = all(isinstance(k, int | np.integer) and not isinstance(k, bool) for k in rows)
+    if not valid or not rows or len(set(rows)) < len(rows) or not set(rows) <= set(range(6)):
         raise ShapeError(
             f"components is {given!r}, expected some of 0 to 5, each once: linear x, y, z, "
             "angular x, y, z",

@@ -119,7 +119,7 @@ class Task:
         self._least = number("least", least)
         if not 0.0 < self._least < np.inf:
             raise SettingsError(f"least is {least!r}, expected a positive number")
-        self._told: dict[str | tuple[str, type[Warning], int], int] = {}
+        self._given_warnings: dict[str | tuple[str, type[Warning], int], int] = {}
         self._refuse_impossible()
 
     @property
@@ -266,7 +266,7 @@ class Task:
             f"{self._rows} in its posture: the controller damps accelerations there and follows "
             "less well; damped(t, q, v) says where"
         )
-        warn(message, registry=self._told)
+        warn(message, registry=self._given_warnings)
 
     def _refuse_impossible(self) -> None:
         """Refuse a frame that can never move in all components."""

@@ -140,6 +140,6 @@ class Noisy:
             )
         return self.robot.integrate(q, off), speed
 
-    def of_motion(self, k: int) -> Noisy:
+    def for_motion(self, k: int) -> Noisy:
         """The controller of the k-th of these motions alone."""
         return dataclasses.replace(self, motion=self.motion + k)

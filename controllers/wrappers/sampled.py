@@ -83,8 +83,8 @@ class Sampled:
         object.__setattr__(self, "robot", wrapped(self.controller, self.robot))
         for name in ("period", "delay", "quantum", "velocity_quantum"):
             given = getattr(self, name)
-            known = isinstance(given, int | float | np.number)
-            if not (known and 0.0 <= given < math.inf):
+            valid = isinstance(given, int | float | np.number)
+            if not (valid and 0.0 <= given < math.inf):
                 raise SettingsError(f"{name} is {given!r}, expected a number >= 0")
 
     @property

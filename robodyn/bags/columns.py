@@ -49,9 +49,7 @@ class Columns:
         return cls(tuple(names), tuple(q), tuple(v), poses)
 
     @classmethod
-    def of_motion(
-        cls, robot: Robot | None, joint_names: Sequence[str], nq: int, nv: int
-    ) -> Columns:
+    def named(cls, robot: Robot | None, joint_names: Sequence[str], nq: int, nv: int) -> Columns:
         """Those of the robot that moved; or of the names, if each speed has one coordinate."""
         if robot is not None:
             return cls.of_robot(robot)

@@ -74,7 +74,7 @@ def write_motion(
         raise ShapeError(f"a bag holds one motion; q has shape {q.shape}", name="q", given=q.shape)
     if description is None:
         description = write(robot.mechanism, strict_tree=True) if robot is not None else ""
-    columns = Columns.of_motion(robot, joint_names, q.shape[-1], v.shape[-1])
+    columns = Columns.named(robot, joint_names, q.shape[-1], v.shape[-1])
     stamps = _stamps(t, start)
     with new_bag(as_path("path", path), storage) as (writer, tools):
         if description:

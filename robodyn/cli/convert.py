@@ -84,13 +84,13 @@ def _counts(mechanism: Mechanism) -> str:
         **{tag: [x for x in mechanism.link_elements if x.tag == tag] for tag in LINK_ELEMENTS},
         "rotor": mechanism.rotors,
     }
-    told = ((len(items), word) for word, items in parts.items() if items)
-    return ", ".join(f"{n} {word}{'s'[: n != 1]}" for n, word in told)
+    counts = ((len(items), word) for word, items in parts.items() if items)
+    return ", ".join(f"{n} {word}{'s'[: n != 1]}" for n, word in counts)
 
 
-def _lost(source: str, mechanism: Mechanism, told: list[Any]) -> Iterator[str]:
+def _lost(source: str, mechanism: Mechanism, warned: list[Any]) -> Iterator[str]:
     """What was read leniently, and what the new file does not contain."""
-    for warning in told:
+    for warning in warned:
         for place in getattr(warning, "places", ()) or (warning,):
             done = getattr(place, "leniently", None)
             yield str(place) + (f" -> {done}" if done else "")

@@ -34,9 +34,9 @@ def unknown_links(mechanism: Mechanism) -> list[TopologyError]:
             ends = {"predecessor": item.predecessor, "successor": item.successor}
         for role, name in ends.items():
             if name not in known:
-                told, meant = hints.told(UnknownNameError("link", name, known))
+                text, meant = hints.message(UnknownNameError("link", name, known))
                 place = mechanism.where(item) | {"suggestion": meant}
-                found.append(TopologyError(f"the {role}: {told}", **place))
+                found.append(TopologyError(f"the {role}: {text}", **place))
         if len(set(ends.values())) == 1:
             message = f"joins the link {next(iter(ends.values()))!r} to itself"
             found.append(TopologyError(message, **mechanism.where(item)))

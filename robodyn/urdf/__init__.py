@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from robodyn.urdf.checks.values import bad_values
 from robodyn.urdf.common.reading import open_document
-from robodyn.urdf.common.report import announce, record
+from robodyn.urdf.common.report import give_warnings, record
 from robodyn.urdf.extended.srdf import read_rotor_params
 from robodyn.urdf.parse import parse
 from robodyn.urdf.source import bundled_robots, findings, load_mechanism, problems
 from robodyn.urdf.write import write
 
 __all__ = [
-    "announce",
     "bad_values",
     "bundled_robots",
     "findings",
+    "give_warnings",
     "load_mechanism",
     "open_document",
     "parse",

@@ -105,8 +105,8 @@ def _read_transmission(
         for child in part:
             tag = local_name(child)
             if tag in seen and tag in _GEARS:
-                told = f"a second <{tag}> of one {local_name(part)}; keep one"
-                reader.problem(child, told, leniently="the first is read")
+                problem = f"a second <{tag}> of one {local_name(part)}; keep one"
+                reader.problem(child, problem, leniently="the first is read")
                 continue
             seen.add(tag)
             if tag in _REDUCTIONS:

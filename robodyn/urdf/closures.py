@@ -205,8 +205,8 @@ class Closures:
         return self._loop(element, name, kind, link1, link2, reader.pose(one), reader.pose(two))
 
     def _not_for_type(self, element: Element, kind: JointKind) -> None:
-        told = f"type {kind.name!r} is not known here; write it as <loop>"
-        self.reader.problem(element, told, leniently="left out", lost=True)
+        problem = f"type {kind.name!r} is not known here; write it as <loop>"
+        self.reader.problem(element, problem, leniently="left out", lost=True)
 
     def _read_constraint(self, element: Element) -> Loop | None:
         """``<constraint>`` as proposed for ROS, and ``<loop_joint>``, which differs in the axis."""

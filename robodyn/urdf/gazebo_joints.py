@@ -70,7 +70,7 @@ class GazeboJoints:
                 yield element, None
 
     def _ours(self, gazebo: Element) -> Iterator[Element]:
-        """Joints whose links are the robot's; the others are the simulator's, which is told."""
+        """Joints whose links are the robot's; the others are the simulator's, and are warned of."""
         for joint in gazebo.findall("joint"):
             ends = [(joint.findtext(tag) or "").strip() for tag in ("parent", "child")]
             missing = [end for end in ends if end and end not in self._links]
@@ -98,8 +98,7 @@ class GazeboJoints:
             exact = placed(exactly_placed(joint), self._exact_frames)
             return dataclasses.replace(loop, exact=dataclasses.replace(loop, **exact))
         except RobodynError as error:
-            told = getattr(error, "problem", None) or str(error)
-            self._reader.problem(joint.element, told, leniently="left out", lost=True)
+            self._reader.problem(joint.element, error, leniently="left out", lost=True)
             return None
 
 

@@ -13,7 +13,7 @@ from robodyn.urdf.closures import Closures
 from robodyn.urdf.common.joint_values import read_dynamics, read_limits
 from robodyn.urdf.common.kinds import TREE_WORDS, constant_tags, read_axes, read_constants
 from robodyn.urdf.common.reader import Reader
-from robodyn.urdf.common.report import announce
+from robodyn.urdf.common.report import give_warnings
 from robodyn.urdf.common.spelling import check_spelling
 from robodyn.urdf.common.xml import Element, fragment, line_of, local_name, parse_xml, recovered
 from robodyn.urdf.elements import read_elements
@@ -23,7 +23,7 @@ __all__ = ["parse", "read"]
 
 _Item = TypeVar("_Item", Link, Joint)
 
-#: The link that simulators have without being told.
+#: The link that simulators have without a description of it.
 _WORLD = "world"
 
 _MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
@@ -48,7 +48,7 @@ def parse(text: str, file: str | None = None) -> tuple[Mechanism | None, list[Ro
         All links, joints and loops are there, so that the graph can be judged.
     """
     mechanism, reader = read(text, file)
-    announce(reader.warnings)
+    give_warnings(reader.warnings)
     return mechanism, reader.problems, not reader.incomplete
 
 

@@ -22,7 +22,7 @@ from robodyn.urdf.checks.suspicions import suspicions
 from robodyn.urdf.common.document_kind import EXTENDED_URDF, MJCF, SDF, URDF, XACRO, outer_kind
 from robodyn.urdf.common.packages import PackageDirs, Packages
 from robodyn.urdf.common.reading import Document, Options, Reading, bundled_robots, open_document
-from robodyn.urdf.common.report import as_warning, tell, tolerable
+from robodyn.urdf.common.report import as_warning, raise_or_warn, tolerable
 from robodyn.urdf.common.xml import fragment, root_tag
 from robodyn.urdf.extended.read import read_extension
 from robodyn.urdf.mjcf import read_mjcf
@@ -49,8 +49,8 @@ def load_mechanism(
     Parameters
     ----------
     source : path, str, bytes or object
-        A file or its text: URDF, xacro, SDF, the YAML of an Extended URDF, told by what stands in
-        it; the name of a bundled robot; or a model of urdfpy, urchin or yourdfpy.
+        A file or its text: URDF, xacro, SDF, MJCF or the YAML of an Extended URDF, recognised by
+        its content; the name of a bundled robot; or a model of urdfpy, urchin or yourdfpy.
     package_dirs : mapping of str to path, path, or iterable of paths, optional
         Folders of ROS packages, or folders that contain some, for ``$(find package)`` and
         ``package://`` in xacro, and of models that SDF includes. Meshes are never opened.
@@ -86,7 +86,7 @@ def load_mechanism(
     if strict and allow_unphysical:
         warned += [as_warning(error) for error in found if isinstance(error, InertiaError)]
         found = [error for error in found if not isinstance(error, InertiaError)]
-    tell(found, warned, strict=strict)
+    raise_or_warn(found, warned, strict=strict)
     assert mechanism is not None
     return mechanism
 

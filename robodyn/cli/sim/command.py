@@ -90,7 +90,7 @@ def _options(arguments: argparse.Namespace, made: Mechanism, start: Start) -> di
         "wrenches": wrenches or None,
         "integrator": arguments.integrator,
         "events": [ending_event(x, made.plant, start.q, start.v) for x in arguments.stop_when],
-        "limits": "enforce" if arguments.limits == "enforce" else "ignore",  # told afterwards
+        "limits": "enforce" if arguments.limits == "enforce" else "ignore",  # the summary lists
         "stabilization": stabilization,
         "every": arguments.every,
         "to": arguments.to,
@@ -139,7 +139,7 @@ def _printed_warnings() -> Iterator[None]:
     """Print each warning in one line, without its place in the code."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", EnergyWarning)
-        warnings.simplefilter("ignore", LimitWarning)  # details tell all of them
+        warnings.simplefilter("ignore", LimitWarning)  # the summary lists all of them
         try:
             yield
         finally:

@@ -20,7 +20,7 @@ __all__ = [
     "checked_forces",
     "checked_initial_state",
     "checked_update",
-    "of_motion",
+    "for_motion",
     "refuse_not_finite",
     "shown_briefly",
 ]
@@ -47,14 +47,14 @@ def check_controller(given: Any, what: str = "controller") -> None:
         )
 
 
-def of_motion(controller: Any, k: int) -> Any:
+def for_motion(controller: Any, k: int) -> Any:
     """A controller of many motions as it is for one: what is random differs between them."""
     inner = getattr(controller, "controller", None)
     if inner is not None and dataclasses.is_dataclass(controller):
-        other = of_motion(inner, k)
+        other = for_motion(inner, k)
         if other is not inner:
             controller = dataclasses.replace(controller, controller=other)  # type: ignore[type-var]
-    numbered = getattr(controller, "of_motion", None)
+    numbered = getattr(controller, "for_motion", None)
     return controller if numbered is None else numbered(k)
 
 

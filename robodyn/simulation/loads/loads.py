@@ -76,9 +76,9 @@ class Loads:
         assert not callable(self.external.wrenches)
         return self.external.wrenches
 
-    def of_motion(self, k: int) -> Loads:
+    def for_motion(self, k: int) -> Loads:
         """The same on one of many motions."""
-        external = self.external.of_motion(k)
+        external = self.external.for_motion(k)
         return self if external is self.external else replace(self, external=external)
 
     # -- at an instant, for methods of the robot ----------------------------------------------

@@ -42,7 +42,7 @@ class PrescribedLoads:
     def __getitem__(self, index: Any) -> PrescribedLoads:
         return self
 
-    def of_motion(self, *k: int) -> PrescribedLoads:
+    def for_motion(self, *k: int) -> PrescribedLoads:
         """The same on one of many motions, by its place among them; functions are those of all."""
         wrenches = self.wrenches
         if callable(wrenches) or all(x.ndim == 1 for x in wrenches.values()):
@@ -111,7 +111,7 @@ class Sampled:
             base = BaseMotion(base.pose[index], base.twist[index], base.acceleration[index])
         return Sampled(self.t[index], base, {link: x[index] for link, x in self.wrenches.items()})
 
-    def of_motion(self, *k: int) -> Sampled:
+    def for_motion(self, *k: int) -> Sampled:
         """The same on one of many motions, by its place among them."""
         at: Any = (slice(None), *k)
         return Sampled(self.t, self.base, {link: x[at] for link, x in self.wrenches.items()})

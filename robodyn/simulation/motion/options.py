@@ -78,7 +78,7 @@ class MotionOptions:
         """What is done about the limits of a robot."""
         return Limits(robot, self.limits)
 
-    def of_motion(self, k: int) -> MotionOptions:
+    def for_motion(self, k: int) -> MotionOptions:
         """The same for one of many motions, of which every step is kept in memory."""
-        own = PrescribedLoads(wrenches=self.wrenches or {}).of_motion(k)
+        own = PrescribedLoads(wrenches=self.wrenches or {}).for_motion(k)
         return replace(self, wrenches=own.wrenches, every=1, to=None, batch=())

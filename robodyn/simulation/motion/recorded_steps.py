@@ -191,7 +191,7 @@ class RecordedSteps:
         q, v, tau, a = self._resample(k, r)
         m, t, end = self._motion, float(self._times[k]), float(self._times[k + 1])
         try:
-            m.q[r], m.v[r] = self._stepper.of_motion(r).step(t, q, v, tau, end - t, a)
+            m.q[r], m.v[r] = self._stepper.for_motion(r).step(t, q, v, tau, end - t, a)
         except RobodynError as error:
             self._break_down(k + 1, error)
 
@@ -208,7 +208,7 @@ class RecordedSteps:
                 known[r] = tau
                 known = known.reshape(*self._record.shape, len(tau))
                 refuse_not_finite(self._stepper.robot, known, t, k)
-            a, forces = self._stepper.of_motion(r).accelerations(t, q, v, tau)
+            a, forces = self._stepper.for_motion(r).accelerations(t, q, v, tau)
         except RobodynError as error:
             self._break_down(k, error)
         self._sample(k, r, (q, v, a, forces))

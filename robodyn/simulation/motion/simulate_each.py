@@ -9,7 +9,7 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.errors import SettingsError, SimulationError, SimulationInterrupted
-from robodyn.simulation.control.callbacks import of_motion
+from robodyn.simulation.control.callbacks import for_motion
 from robodyn.simulation.control.running_controller import RunningController
 from robodyn.simulation.events.event import Event
 from robodyn.simulation.motion.breakdown import given_up, keeping
@@ -75,10 +75,10 @@ def simulate_each(
             report(k / len(q))
             own = mode
             if mode.controller is not None:
-                given = mode.robot, of_motion(mode.controller, k), times
+                given = mode.robot, for_motion(mode.controller, k), times
                 own = dataclasses.replace(mode, controller=RunningController(*given, batch=True))
             try:
-                alone = options.of_motion(k)
+                alone = options.for_motion(k)
                 run = _single(own, events, *state, times, alone)
             except (Exception, SimulationInterrupted) as error:
                 part = given_up(error)

@@ -93,9 +93,9 @@ class Stepper:
         """Loops are held closed by gains."""
         return self.loads.gains is not None
 
-    def of_motion(self, k: int) -> Stepper:
+    def for_motion(self, k: int) -> Stepper:
         """The same for one of many motions, if wrenches differ from motion to motion."""
-        loads = self.loads.of_motion(k)
+        loads = self.loads.for_motion(k)
         if loads is self.loads:
             return self
         other = copy.copy(self)
@@ -207,7 +207,7 @@ class Stepper:
         q, v = q.copy(), v.copy()
         rows = list(np.ndindex(q.shape[:-1]))
         for k in range(len(self._alone), len(rows)):
-            self._alone.append(copy.copy(self.of_motion(k)))
+            self._alone.append(copy.copy(self.for_motion(k)))
             self._alone[k]._advance = self._method.begin()
             self._alone[k]._row = rows[k]
         for one, row in zip(self._alone[: len(rows)], rows, strict=True):

@@ -46,7 +46,7 @@ def _acting(fields: Mapping[str, Any], k: tuple[int, ...]) -> Surroundings:
     given: Surroundings = fields["surroundings"]
     if callable(given.wrenches):
         given = given.sampled(*(fields[name] for name in ("t", "q", "v")))
-    return given.of_motion(*k)
+    return given.for_motion(*k)
 
 
 def _happened(events: tuple[EventRecord, ...], k: tuple[int, ...]) -> tuple[EventRecord, ...]:

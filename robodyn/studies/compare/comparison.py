@@ -19,7 +19,7 @@ __all__ = ["Comparison"]
 #: How many failures the printed table describes; it counts all of them.
 SHOWN = 3
 
-Told = Callable[["Comparison", FloatArray, tuple[str, ...]], str]
+Summary = Callable[["Comparison", FloatArray, tuple[str, ...]], str]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -105,10 +105,10 @@ class Comparison:
 
     def __str__(self) -> str:
         lines = [["", *self.controllers]]
-        for label, name, names, told in _LINES:
+        for label, name, names, summary in _LINES:
             if name in self.table.names:
                 of = () if names is None else getattr(self, names)
-                lines.append([label, *(told(self, x, of) for x in self[name])])
+                lines.append([label, *(summary(self, x, of) for x in self[name])])
         failed = (~self.table.done).sum(axis=1)
         lines.append(["failed", *(f"{k} of {len(self.q0)}" for k in failed)])
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
@@ -175,7 +175,7 @@ def _least(comparison: Comparison, x: FloatArray, names: tuple[str, ...]) -> str
 
 
 #: Lines of the printed table: label, result, names along its last axis, how it is summarised.
-_LINES: tuple[tuple[str, str, str | None, Told], ...] = (
+_LINES: tuple[tuple[str, str, str | None, Summary], ...] = (
     ("error, rms [rad, m]", "total_error_rms", None, _mean),
     ("largest error [rad, m]", "error_max", "motors", _largest),
     ("distance, rms [m]", "place_rms", None, _mean),

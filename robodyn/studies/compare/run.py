@@ -18,7 +18,7 @@ from robodyn.errors import ShapeError, SimulationError, UnknownNameError
 from robodyn.motion.reference import Reference
 from robodyn.robot import Robot
 from robodyn.simulation import integrators
-from robodyn.simulation.control.callbacks import check_controller, of_motion
+from robodyn.simulation.control.callbacks import check_controller, for_motion
 from robodyn.simulation.control.controller import Controller
 from robodyn.simulation.limits.joint_limits import Limits
 from robodyn.simulation.limits.motor_limits import MotorLimits
@@ -225,7 +225,7 @@ def _moved(
         if _takes_many(controller):
             return rollout(robot, controller, q, v, **settings)
         runs = [
-            simulate(robot, of_motion(controller, k), q0=x, v0=dx, **settings)
+            simulate(robot, for_motion(controller, k), q0=x, v0=dx, **settings)
             for k, (x, dx) in enumerate(zip(q, v, strict=True))
         ]
     except SimulationError as error:

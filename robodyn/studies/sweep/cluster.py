@@ -46,16 +46,16 @@ def by_dask(work: Work, tasks: Iterator[Task], scheduler: Any) -> Iterator[Done]
         raise MissingExtraError("distributed", "dask", "a sweep on a cluster") from None
     payload = cloudpickle.dumps(work)
     with _client(scheduler, distributed.Client) as client:
-        under_way = _UnderWay(client, payload)
+        submitted = _Submitted(client, payload)
         try:
-            yield from under_way.results(tasks, WAITING * max(1, sum(_threads(client).values())))
-            for task in under_way.suspects:
-                yield from under_way.results(iter([task]), 1, alone=True)
+            yield from submitted.results(tasks, WAITING * max(1, sum(_threads(client).values())))
+            for task in submitted.suspects:
+                yield from submitted.results(iter([task]), 1, alone=True)
         finally:
-            under_way.cancel()
+            submitted.cancel()
 
 
-class _UnderWay:
+class _Submitted:
     """Tasks that have been submitted to a cluster.
 
     Dask gives up all tasks that were on workers that died several times, though one of them killed
@@ -73,7 +73,7 @@ class _UnderWay:
         from distributed import KilledWorker, as_completed
 
         finished = as_completed(loop=self._client.loop)
-        finished.update(map(self._submitted, islice(tasks, room)))
+        finished.update(map(self._submit, islice(tasks, room)))
         while self._futures:
             future = next(finished)
             task = self._futures.pop(future)
@@ -82,23 +82,23 @@ class _UnderWay:
                 done = self._result(future)
             except CancelledError:
                 self._count_drop(task)
-                finished.add(self._submitted(task))
+                finished.add(self._submit(task))
                 continue
             except KilledWorker as error:
                 if alone:
-                    told = f"the workers died of it ({error})"
-                    done = [(row, Outcome({}, told, lost=True)) for row in task.rows]
+                    message = f"the workers died of it ({error})"
+                    done = [(row, Outcome({}, message, lost=True)) for row in task.rows]
                 else:
                     self.suspects.append(task)
             if done:
                 yield done
-            finished.update(map(self._submitted, islice(tasks, 1)))
+            finished.update(map(self._submit, islice(tasks, 1)))
 
     def cancel(self) -> None:
         """Cancel all tasks."""
         self._client.cancel(list(self._futures), force=True)
 
-    def _submitted(self, task: Task) -> Any:
+    def _submit(self, task: Task) -> Any:
         import cloudpickle
 
         future = self._client.submit(_compute, self._payload, cloudpickle.dumps(task), pure=False)

@@ -34,12 +34,12 @@ def identity(study: Study, grid: Grid, seed: int | None, batch: int | None) -> d
 
 def differences(there: Mapping[str, str], here: Mapping[str, str]) -> list[str]:
     """Descriptions of the differences, causes before consequences."""
-    told = []
+    found = []
     for name in [*here, *(name for name in there if name not in here)]:
         if there.get(name) != here.get(name):
             old, new = (x.get(name, "nothing") for x in (there, here))
-            told.append(name if old.startswith("#") else f"{name}: {old} there, {new} here")
-    return told
+            found.append(name if old.startswith("#") else f"{name}: {old} there, {new} here")
+    return found
 
 
 def _name(study: Study) -> str:

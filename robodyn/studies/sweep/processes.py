@@ -56,7 +56,7 @@ def by_processes(work: Work, tasks: Iterator[Task], count: int) -> Iterator[Done
         for worker in workers:
             worker.begin(payload)
         while workers:
-            for worker in _speaking(workers):
+            for worker in _ready(workers):
                 done = worker.receive()
                 if done == []:  # it has begun
                     continue
@@ -94,7 +94,7 @@ class _Queue:
         return self._again.popleft() if self._again else next(self._tasks)
 
 
-def _speaking(workers: list[_Worker]) -> list[_Worker]:
+def _ready(workers: list[_Worker]) -> list[_Worker]:
     """Wait until a worker has a message or has died, and return all such workers."""
     ready = wait([worker.pipe for worker in workers])
     return [worker for worker in workers if worker.pipe in ready]
@@ -107,8 +107,8 @@ def _after_death(worker: _Worker, deaths: Counter[int], again: deque[Task]) -> D
     if deaths[rows.start] < DEATHS:
         again.append(worker.task)
         return []
-    told = f"{DEATHS} worker processes died of it ({worker.end()})"
-    return [(row, Outcome({}, told, lost=True)) for row in rows]
+    message = f"{DEATHS} worker processes died of it ({worker.end()})"
+    return [(row, Outcome({}, message, lost=True)) for row in rows]
 
 
 class _Worker:
@@ -143,15 +143,15 @@ class _Worker:
             If the worker could not start.
         """
         try:
-            told: Any = self.pipe.recv()
+            message: Any = self.pipe.recv()
         except (EOFError, OSError):
             if self._began:
                 return None
             raise SweepError(f"a worker process did not start ({self.end()}): {ADVICE}") from None
-        if isinstance(told, str):
-            raise SweepError(f"a worker process cannot load the study ({told}): {ADVICE}")
+        if isinstance(message, str):
+            raise SweepError(f"a worker process cannot load the study ({message}): {ADVICE}")
         self._began = True
-        return told  # type: ignore[no-any-return]
+        return message  # type: ignore[no-any-return]
 
     def end(self) -> str:
         """End the process, and return a description of how it ended."""

@@ -141,7 +141,7 @@ def sweep(
             tasks.stopped = tasks.stopped or (errors == "raise" and _failed(dict(done)))
             report(len(outcomes) / len(grid))
     table = table_of(grid.shape, grid.dims, grid.coords, outcomes)
-    _announce(table, errors)
+    _report_failures(table, errors)
     return table
 
 
@@ -173,24 +173,24 @@ def _opened(
 ) -> AbstractContextManager[Store | None]:
     if path is None:
         return nullcontext()
-    who = identity(study, grid, seed, batch)
-    return storing(as_path("path", path), grid.shape, grid.dims, grid.coords, who)
+    own = identity(study, grid, seed, batch)
+    return storing(as_path("path", path), grid.shape, grid.dims, grid.coords, own)
 
 
 def _failed(outcomes: Mapping[int, Outcome]) -> bool:
     return any(outcome.error for outcome in outcomes.values())
 
 
-def _announce(table: SweepTable, errors: str) -> None:
+def _report_failures(table: SweepTable, errors: str) -> None:
     """Warn that rows failed."""
     if not table.failures:
         return
     row, why = next(iter(table.failures.items()))
-    told = f"row {row} ({_with(table, row)}) failed: {why}"
+    message = f"row {row} ({_with(table, row)}) failed: {why}"
     if errors == "raise":
-        raise SweepError(told, table=table, row=row)
+        raise SweepError(message, table=table, row=row)
     count = f"{len(table.failures)} of {len(table)} rows"
-    warn(SweepWarning(f"{count} failed; {told}"))
+    warn(SweepWarning(f"{count} failed; {message}"))
 
 
 def _with(table: SweepTable, row: int) -> str:

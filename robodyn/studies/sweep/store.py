@@ -49,14 +49,14 @@ class Store:
 
     def outcomes(self) -> dict[int, Outcome]:
         """Outcomes stored so far."""
-        with _speaking(self._path):
+        with _own_errors(self._path):
             return _outcomes(self._connection)
 
     def add(self, done: Done) -> None:
         """Add rows in one transaction, except lost ones, which will be tried again."""
         kept = [(row, outcome) for row, outcome in done if not outcome.lost]
         arrays = [(row, name, *_packed(x)) for row, o in kept for name, x in o.results.items()]
-        with _speaking(self._path):
+        with _own_errors(self._path):
             execute = self._connection.executemany
             execute("INSERT INTO rows VALUES (?, ?)", [(row, o.error) for row, o in kept])
             execute("INSERT INTO results VALUES (?, ?, ?, ?, ?)", arrays)
@@ -66,7 +66,7 @@ class Store:
 
 @contextmanager
 def storing(
-    path: Path, shape: tuple[int, ...], dims: tuple[str, ...], coords: Coords, who: dict[str, str]
+    path: Path, shape: tuple[int, ...], dims: tuple[str, ...], coords: Coords, own: dict[str, str]
 ) -> Iterator[Store]:
     """Open a file of a sweep for writing: a new one, or an existing one of the same sweep.
 
@@ -81,18 +81,18 @@ def storing(
         raise MissingFileError(
             f"cannot write {str(path)!r}: no such folder: {str(path.parent)!r}; make it first"
         )
-    with _speaking(path):
+    with _own_errors(path):
         connection = sqlite3.connect(path, timeout=0.5, isolation_level=None)
     try:
-        with _speaking(path):
+        with _own_errors(path):
             if not _is_empty(connection):  # before anything is written
-                _refuse_different(path, connection, who)
+                _refuse_different(path, connection, own)
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.execute("BEGIN IMMEDIATE")
             if _is_empty(connection):
-                _begin(connection, shape, dims, coords, who)
-            _refuse_different(path, connection, who)
+                _begin(connection, shape, dims, coords, own)
+            _refuse_different(path, connection, own)
         yield Store(path, connection)
     finally:
         _close(connection)
@@ -102,10 +102,10 @@ def read(path: Path) -> tuple[tuple[int, ...], tuple[str, ...], Coords, dict[int
     """Read shape, dimensions, coordinates and rows of a file, also while it is written."""
     if not path.is_file():
         raise MissingFileError(f"cannot read {str(path)!r}: no such file")
-    with _speaking(path):
+    with _own_errors(path):
         connection = sqlite3.connect(path, timeout=0.5, isolation_level=None)
     try:
-        with _speaking(path):
+        with _own_errors(path):
             _refuse_other(path, connection)
             connection.execute("BEGIN")  # a consistent snapshot
             about = dict(connection.execute("SELECT name, content FROM about"))
@@ -136,12 +136,12 @@ def _begin(
     shape: tuple[int, ...],
     dims: tuple[str, ...],
     coords: Coords,
-    who: dict[str, str],
+    own: dict[str, str],
 ) -> None:
     """Write the tables and the description of the sweep."""
     for statement in TABLES:
         connection.execute(statement)
-    about = {"shape": shape, "dims": dims, "identity": who}
+    about = {"shape": shape, "dims": dims, "identity": own}
     connection.executemany(
         "INSERT INTO about VALUES (?, ?)", [(name, json.dumps(x)) for name, x in about.items()]
     )
@@ -177,16 +177,16 @@ def _refuse_other(path: Path, connection: sqlite3.Connection) -> None:
         raise FileError(f"{str(path)!r} is a database, but not of a sweep: give another path")
 
 
-def _refuse_different(path: Path, connection: sqlite3.Connection, who: dict[str, str]) -> None:
+def _refuse_different(path: Path, connection: sqlite3.Connection, own: dict[str, str]) -> None:
     """Refuse a database that does not hold this sweep."""
     _refuse_other(path, connection)
     query = "SELECT content FROM about WHERE name = 'identity'"
-    told = differences(json.loads(connection.execute(query).fetchone()[0]), who)
-    if told:
+    different = differences(json.loads(connection.execute(query).fetchone()[0]), own)
+    if different:
         raise SweepError(
-            f"{str(path)!r} holds another sweep; what differs: {'; '.join(told)}. Give another "
-            "path, or remove the file to begin anew",
-            differences=tuple(told),
+            f"{str(path)!r} holds another sweep; what differs: {'; '.join(different)}. Give "
+            "another path, or remove the file to begin anew",
+            differences=tuple(different),
         )
 
 
@@ -208,7 +208,7 @@ def _unpacked(dtype: str, shape: str, data: bytes) -> Array:
 
 
 @contextmanager
-def _speaking(path: Path) -> Iterator[None]:
+def _own_errors(path: Path) -> Iterator[None]:
     """Raise errors of SQLite as `SweepError` or `FileError`."""
     try:
         yield

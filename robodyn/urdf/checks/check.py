@@ -135,8 +135,8 @@ def _bad_mimics(mechanism: Mechanism) -> dict[str, RobodynError]:
             continue
         meant = None
         if isinstance(reason, UnknownNameError):
-            told, meant = hints.told(reason)
-            reason = f"mimics: {told}"
+            text, meant = hints.message(reason)
+            reason = f"mimics: {text}"
         place = mechanism.where(joint) | {"suggestion": meant}
         found[joint.name] = UrdfError(reason, **place, leniently="moves on its own")
     return found

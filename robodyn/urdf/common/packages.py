@@ -90,12 +90,12 @@ class Packages:
     def _searched(self, files: Iterable[Path]) -> str:
         """The places that were searched, for a message."""
         given = [*map(str, self._named.values()), *map(str, self._folders)]
-        told = [f"package_dirs ({', '.join(given) or 'not given'})"]
+        places = [f"package_dirs ({', '.join(given) or 'not given'})"]
         for variable in ("ROS_PACKAGE_PATH", "AMENT_PREFIX_PATH"):
-            told.append(f"{variable} ({os.environ.get(variable) or 'not set'})")
+            places.append(f"{variable} ({os.environ.get(variable) or 'not set'})")
         for file in dict.fromkeys(files):
-            told.append(f"the packages above and beside {file}")
-        return ", ".join(told)
+            places.append(f"the packages above and beside {file}")
+        return ", ".join(places)
 
 
 def _given(given: PackageDirs) -> tuple[dict[str, Path], list[Path]]:

@@ -10,6 +10,7 @@ from lxml import etree
 from robodyn.description import Pose, Vector
 from robodyn.description.possible import LARGEST
 from robodyn.errors import Hints, RobodynError, UnknownNameError, UrdfError, UrdfWarning
+from robodyn.urdf.common.report import problem_of
 from robodyn.urdf.common.xml import Element, line_of, local_name
 
 __all__ = ["EXPAND", "Reader"]
@@ -61,7 +62,7 @@ class Reader:
     def problem(
         self,
         element: Element,
-        message: str | UnknownNameError,
+        message: str | RobodynError,
         *,
         leniently: str | None = None,
         lost: bool = False,
@@ -72,8 +73,8 @@ class Reader:
         Parameters
         ----------
         element : Element
-        message : str or UnknownNameError
-            What is wrong; an unknown name brings its suggestion with it.
+        message : str or RobodynError
+            What is wrong; the error of an unknown name has a suggestion.
         leniently : str, optional
             What was done about it, such as ``"taken as zero"`` or ``"left out"``. With
             ``strict=False`` the problem is a place in the one warning then, and no error.
@@ -83,7 +84,9 @@ class Reader:
             What was probably meant.
         """
         if isinstance(message, UnknownNameError):
-            message, suggestion = self._hints.told(message)
+            message, suggestion = self._hints.message(message)
+        elif isinstance(message, RobodynError):
+            message = problem_of(message)
         self.unread += leniently is None
         if lost and (self.strict or leniently is None):
             self.incomplete = True
@@ -173,19 +176,18 @@ class Reader:
             return default
         words = text.split()
         if len(words) != 3 or any(word.endswith(",") for word in words):
-            told = f"<{local_name(element)}> {attribute}={text!r}"
+            problem = f"<{local_name(element)}> {attribute}={text!r}"
             if "$" in text:
-                self.problem(element, f"{told} {_XACRO}")
+                self.problem(element, f"{problem} {_XACRO}")
                 return default
-            told += " is not three numbers separated by blanks"
+            problem += " is not three numbers separated by blanks"
             words = text.replace(",", " ").split()
             if len(words) < 3 or not all(map(_NUMBER.fullmatch, words)):
-                self.problem(element, told)
+                self.problem(element, problem)
                 return default
             commas = "commas are taken as blanks"
-            self.problem(
-                element, told, leniently=commas if len(words) == 3 else "the first three are read"
-            )
+            taken = commas if len(words) == 3 else "the first three are read"
+            self.problem(element, problem, leniently=taken)
             words = words[:3]
         before = self.unread
         x, y, z = (self.to_number(element, attribute, word) for word in words)
@@ -210,11 +212,11 @@ class Reader:
         otherwise: float | None = None,
     ) -> float:
         """Convert a text to a number; a problem if it is none, and ``otherwise`` or 0."""
-        told = f"<{local_name(element)}> {attribute}: {text!r}"
+        problem = f"<{local_name(element)}> {attribute}: {text!r}"
         if _NUMBER.fullmatch(text):
             value = float(text)
             if value == 0.0 and _NOT_ZERO.match(text):
-                self.warn(element, f"{told} is too small for a number and taken as zero")
+                self.warn(element, f"{problem} is too small for a number and taken as zero")
             if abs(value) <= LARGEST:
                 return value
         elif infinite and _INFINITE.fullmatch(text):
@@ -222,7 +224,7 @@ class Reader:
         meant = _number_meant(text, otherwise)
         self.problem(
             element,
-            f"{told} {_why_no_number(text, infinite)}",
+            f"{problem} {_why_no_number(text, infinite)}",
             leniently=None if meant is None else f"taken as {meant:g}",
         )
         return 0.0 if meant is None else meant
@@ -239,9 +241,9 @@ class Reader:
         if element is None:
             return default
         if element.get("xyz") is None:
-            told = " ".join(f"{x:g}" for x in default)
+            values = " ".join(f"{x:g}" for x in default)
             missing = f"<{local_name(element)}> has no xyz"
-            self.problem(element, missing, leniently=f"taken as {told}")
+            self.problem(element, missing, leniently=f"taken as {values}")
             return default
         if any(self.vector(element, "rpy", (0.0, 0.0, 0.0))):
             self.warn(element, f"<{local_name(element)}> rpy is not read: turn xyz itself")
@@ -251,11 +253,11 @@ class Reader:
         """Scale a vector to unit length; one without length is a problem."""
         length = math.hypot(*vector)
         if length == 0.0:
-            told = " ".join(f"{x:g}" for x in default)
+            values = " ".join(f"{x:g}" for x in default)
             self.problem(
                 element,
                 f"<{local_name(element)}> xyz='0 0 0' has no direction; give an axis",
-                leniently=f"taken as {told}",
+                leniently=f"taken as {values}",
             )
             return default
         if abs(length - 1.0) < 1e-15:  # is a unit vector to the last digit: reads back the same

@@ -9,12 +9,19 @@ from typing import Any, NoReturn
 from robodyn.caller import warn
 from robodyn.errors import InertiaError, RobodynError, UnknownNameError, UrdfNote, UrdfWarning
 
-__all__ = ["announce", "as_warning", "record", "tell", "tolerable"]
+__all__ = [
+    "as_warning",
+    "give_warnings",
+    "problem_of",
+    "raise_or_warn",
+    "record",
+    "tolerable",
+]
 
 _NAMES = re.compile(r"'[^']*'|[-+.\d]+(e[-+]?\d+)?")
 
 #: Largest number of different warnings that are shown; the others are counted.
-TOLD = 5
+LISTED = 5
 
 #: Largest number of further errors that are shown with the first one.
 OTHERS = 8
@@ -25,17 +32,21 @@ def tolerable(error: RobodynError) -> bool:
     return getattr(error, "leniently", None) is not None
 
 
+def problem_of(error: RobodynError) -> str:
+    """The text of an error without its place in a file."""
+    return getattr(error, "problem", None) or str(error)
+
+
 def as_warning(error: RobodynError) -> UrdfWarning:
     """The warning that replaces an error with ``strict=False``."""
     done = getattr(error, "leniently", None)
-    problem = getattr(error, "problem", None) or str(error)
     place: dict[str, Any] = {
         key: getattr(error, key, None) for key in ("file", "line", "element", "suggestion")
     }
-    return UrdfWarning(problem, **place, leniently=done)
+    return UrdfWarning(problem_of(error), **place, leniently=done)
 
 
-def tell(
+def raise_or_warn(
     found: Sequence[RobodynError], warned: Sequence[UrdfWarning], *, strict: bool = True
 ) -> None:
     """Raise the first error; otherwise give one warning about all findings.
@@ -50,7 +61,7 @@ def tell(
     errors = [error for error in found if strict or not tolerable(error)]
     if errors:
         _fail([*errors, *(error for error in found if error not in errors)])
-    _announce_lenient([as_warning(error) for error in found], warned)
+    _warn_leniently([as_warning(error) for error in found], warned)
 
 
 def _fail(errors: Sequence[RobodynError]) -> NoReturn:
@@ -68,7 +79,7 @@ def _fail(errors: Sequence[RobodynError]) -> NoReturn:
     raise first
 
 
-def _announce_lenient(tolerated: Sequence[UrdfWarning], found: Sequence[UrdfWarning]) -> None:
+def _warn_leniently(tolerated: Sequence[UrdfWarning], found: Sequence[UrdfWarning]) -> None:
     """Warn once of all that was read leniently, place by place, and of the other warnings.
 
     Parameters
@@ -79,7 +90,7 @@ def _announce_lenient(tolerated: Sequence[UrdfWarning], found: Sequence[UrdfWarn
         What is a warning in any case.
     """
     if not tolerated:
-        announce(found)
+        give_warnings(found)
         return
     kinds: dict[tuple[str, str | None], list[UrdfWarning]] = {}
     for place in tolerated:
@@ -103,7 +114,7 @@ def _all_places(alike: Sequence[UrdfWarning], file: str | None) -> str:
     return text + (f"; so too {'; '.join(others)}" if others else "")
 
 
-def announce(found: Sequence[UrdfWarning]) -> None:
+def give_warnings(found: Sequence[UrdfWarning]) -> None:
     """Give one warning with a line for each kind of finding; ``robodyn check`` lists them all."""
     if not found:
         return
@@ -152,9 +163,9 @@ def _in_one_line(found: Sequence[UrdfWarning]) -> str:
     for warning in found:
         kinds.setdefault(_NAMES.sub("", warning.problem), []).append(warning)
     shown = [_summary(alike) for alike in kinds.values()]
-    text = "; ".join(shown[:TOLD])
-    if len(shown) > TOLD:
-        text += f"; {len(shown) - TOLD} more"
+    text = "; ".join(shown[:LISTED])
+    if len(shown) > LISTED:
+        text += f"; {len(shown) - LISTED} more"
     count = len(found)
     return f"{count} warning{'s'[: count > 1]}: {text}; robodyn check lists them"
 

@@ -138,17 +138,17 @@ def _check_text(reader: Reader, element: Element, rule: Rule, text: str) -> None
         return
     shown = " ".join(text.split())
     shown = shown if len(shown) <= 40 else shown[:37] + "..."
-    told = f"<{local_name(element)}> holds the text {shown!r}, which is not read"
+    problem = f"<{local_name(element)}> holds the text {shown!r}, which is not read"
     if _MARKUP.search(text):
         reader.problem(
             element,
-            f"{told}: a bracket or a quotation mark may be missing",
+            f"{problem}: a bracket or a quotation mark may be missing",
             leniently="left out",
         )
     elif rule.unknown == "error" and not rule.children:
-        reader.problem(element, f"{told}: its values are attributes", leniently="left out")
+        reader.problem(element, f"{problem}: its values are attributes", leniently="left out")
     else:
-        reader.warn(element, told)
+        reader.warn(element, problem)
 
 
 def _check_kind(reader: Reader, element: Element, child: Element, name: str, tag: str) -> None:
@@ -166,7 +166,7 @@ def _check_kind(reader: Reader, element: Element, child: Element, name: str, tag
 def _unknown_attribute(
     reader: Reader, element: Element, tag: str, rule: Rule, name: str, value: str
 ) -> None:
-    told = f"<{tag}> {name}={value!r}"
+    problem = f"<{tag}> {name}={value!r}"
     local = name.rpartition("}")[2].rpartition(":")[2]
     if local != name:  # with a name space, of another tool
         if local in rule.attributes and local not in element.attrib:
@@ -179,10 +179,10 @@ def _unknown_attribute(
             )
         return
     if (tag, name) in _HARMLESS:
-        reader.warn(element, f"{told} is not read")
+        reader.warn(element, f"{problem} is not read")
         return
     if _says_again(element, name, value):
-        reader.warn(element, f"{told} says again what {_TRANSPOSED[name]!r} says")
+        reader.warn(element, f"{problem} says again what {_TRANSPOSED[name]!r} says")
         return
     meant = _meant(name, rule.attributes, rule.unknown)
     general = name in GENERAL or rule.unknown == "misspelt"
@@ -192,7 +192,7 @@ def _unknown_attribute(
     elif meant is not None:
         reader.problem(
             element,
-            f"{told} is not read; did you mean {meant!r}?",
+            f"{problem} is not read; did you mean {meant!r}?",
             suggestion=meant,
             leniently="left out",
             lost=meant in _GRAPH,
@@ -200,7 +200,7 @@ def _unknown_attribute(
     elif places:
         reader.problem(
             element,
-            f"{told} has no place here: {name!r} belongs in {_list(places)}",
+            f"{problem} has no place here: {name!r} belongs in {_list(places)}",
             leniently="left out",
             lost=name in _GRAPH,
         )
@@ -208,7 +208,7 @@ def _unknown_attribute(
         known = ", ".join(sorted(rule.attributes)) or "none"
         reader.problem(
             element,
-            f"{told} is not read: <{tag}> has the attributes {known}",
+            f"{problem} is not read: <{tag}> has the attributes {known}",
             leniently="left out",
         )
     elif rule.unknown == "warning":
@@ -236,21 +236,21 @@ def _is_compound(element: Element, name: str, meant: str | None) -> bool:
 
 def _unknown_element(reader: Reader, child: Element, name: str, tag: str, rule: Rule) -> None:
     prefix, _, local = name.rpartition(":")
-    if prefix == "xacro":  # told before
+    if prefix == "xacro":  # reported before
         return
     if prefix and prefix != "drake":  # of another tool
-        told = f"<{name}> in <{tag}> is of another tool and is not read"
+        problem = f"<{name}> in <{tag}> is of another tool and is not read"
         above = child.getparent()
         if local in _read_tags(rule) and (above is None or above.find(local) is None):
             reader.problem(
                 child,
-                f"{told}; did you mean <{local}>?",
+                f"{problem}; did you mean <{local}>?",
                 leniently="left out",
                 suggestion=local,
                 lost=local in _GRAPH,
             )
         elif local in _read_tags(rule):
-            reader.warn(child, told)
+            reader.warn(child, problem)
         return
     places = () if rule.unknown == "misspelt" else owners(name)
     if LOOKS_LIKE_CLOSURE.search(name) and name not in _read_tags(rule) and tag == "robot":

@@ -211,8 +211,8 @@ class Extension:
             if len(names) == 2:
                 pairs.append((names[0], names[1]))
             else:
-                told = ", ".join(word.text for word in names)
-                message = f"{prefix.text}{number} is not in the names of two frames: {told}"
+                listed = ", ".join(word.text for word in names)
+                message = f"{prefix.text}{number} is not in the names of two frames: {listed}"
                 problems.append(self._values.error("name_closedloop", message, prefix.line))
         if not numbered:
             alike = [name for name in frames if prefix.text in name]
@@ -318,9 +318,9 @@ def _beside(path: Path, values: YamlValues) -> Path:
             return candidate
     if len(beside) == 1:
         return beside[0]
-    told = ", ".join(file.name for file in beside) or "none"
+    listed = ", ".join(file.name for file in beside) or "none"
     raise UrdfError(
         f"which URDF it belongs to is not known: {path.stem}.urdf, robot.urdf or a single one "
-        f"stands beside it, or urdf: FILE says it; there are: {told}",
+        f"stands beside it, or urdf: FILE says it; there are: {listed}",
         file=str(path),
     )

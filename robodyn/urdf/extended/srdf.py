@@ -13,7 +13,7 @@ from robodyn.description import Actuator
 from robodyn.errors import UnknownNameError
 from robodyn.files import as_path
 from robodyn.urdf.common.reader import Reader
-from robodyn.urdf.common.report import tell
+from robodyn.urdf.common.report import raise_or_warn
 from robodyn.urdf.common.schema import Rule
 from robodyn.urdf.common.spelling import check_spelling
 from robodyn.urdf.common.xml import Element, decode, local_name, parse_xml, read_bytes
@@ -61,7 +61,7 @@ def read_rotor_params(
     for element in (element for group in groups for element in group):
         if local_name(element) == "joint":
             _read_rotor(reader, element, known, found)
-    tell(reader.problems, reader.warnings, strict=strict)
+    raise_or_warn(reader.problems, reader.warnings, strict=strict)
     return found
 
 

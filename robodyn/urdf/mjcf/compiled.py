@@ -42,12 +42,12 @@ def compiled(text: str, file: str | None) -> tuple[Any, Any, list[str]]:
         warnings.simplefilter("always", UserWarning)
         model, unknown = _compiled(mujoco, text, file)
     texts = (" ".join(str(x.message).split()) for x in caught if x.category is UserWarning)
-    told = [f"MuJoCo: {text}" for text in dict.fromkeys(texts)]
-    told += [
+    notes = [f"MuJoCo: {text}" for text in dict.fromkeys(texts)]
+    notes += [
         f"the mass of {body}, which stands still, is taken as zero: a file of its shapes is missing"
         for body in unknown
     ]
-    return mujoco, model, told
+    return mujoco, model, notes
 
 
 def _compiled(mujoco: Any, text: str, file: str | None) -> tuple[Any, list[str]]:
@@ -105,7 +105,7 @@ class _Shapes:
             if shape and (self._says_nothing(geom) or self._stands_still(geom.parent)):
                 spec.delete(geom)
             elif shape:
-                kept[shape] = _told(geom.parent)
+                kept[shape] = _described(geom.parent)
         self.unknown = list(dict.fromkeys(self.unknown))
         for item in (*spec.sites, *spec.tendons):
             item.material = ""
@@ -121,16 +121,16 @@ class _Shapes:
 
     def _stands_still(self, body: Any) -> bool:
         """No joint moves a body, so that its mass counts for nothing where the base is fixed."""
-        told = _told(body)
+        described = _described(body)
         while body.name != "world":
             if len(body.joints):
                 return False
             body = body.parent
-        self.unknown.append(told)
+        self.unknown.append(described)
         return True
 
 
-def _told(body: Any) -> str:
+def _described(body: Any) -> str:
     return f"body {body.name!r}" if body.name else "a body without a name"
 
 

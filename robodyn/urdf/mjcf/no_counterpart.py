@@ -19,8 +19,8 @@ __all__ = ["EARTH", "gravity_of", "left_out", "some_of", "unmodelled"]
 #: Gravity where nobody says another [m/s^2].
 EARTH = (0.0, 0.0, -9.81)
 
-#: How many names are told.
-TOLD = 8
+#: Largest number of names in a warning.
+LISTED = 8
 
 
 def gravity_of(mujoco: Any, model: Any) -> tuple[float, float, float]:
@@ -92,5 +92,5 @@ def left_out(mujoco: Any, model: Any, names: Names) -> Iterator[str]:
 
 def some_of(names: Sequence[str]) -> str:
     """The first of several names, and how many more there are."""
-    more = f" and {len(names) - TOLD} more" if len(names) > TOLD else ""
-    return ", ".join(repr(name) for name in names[:TOLD]) + more
+    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
+    return ", ".join(repr(name) for name in names[:LISTED]) + more

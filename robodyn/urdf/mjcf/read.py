@@ -48,7 +48,7 @@ def read_mjcf(
     MissingExtraError
         If MuJoCo is not installed.
     """
-    mujoco, model, told = compiled(text, file)
+    mujoco, model, notes = compiled(text, file)
     names = Names(mujoco, model)
     motors, tendons = Motors(mujoco, model, names), Tendons(mujoco, model, names)
     bodies = Bodies(mujoco, model, names, Passive.of(mujoco, model), motors.efforts)
@@ -71,7 +71,7 @@ def read_mjcf(
         UrdfError(why, file=file, element=element, leniently="left out") for element, why in refused
     ]
     parts = [*left_out(mujoco, model, names), *_idle(motors, tendons, equalities)]
-    warnings = [UrdfWarning(one, file=file) for one in (*told, *_told(parts))]
+    warnings = [UrdfWarning(one, file=file) for one in (*notes, *_left_out(parts))]
     gravity = gravity_of(mujoco, model)
     if gravity != EARTH:
         shown = ", ".join(f"{g:g}" for g in gravity)
@@ -99,7 +99,7 @@ def _idle(motors: Motors, tendons: Tendons, equalities: Equalities) -> Iterator[
             yield f"{what} {some_of(names)}"
 
 
-def _told(parts: list[str]) -> list[str]:
+def _left_out(parts: list[str]) -> list[str]:
     return [f"MJCF without counterpart, left out: {'; '.join(parts)}"] if parts else []
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from robodyn.description import Coupling, Link, Loop, Mechanism
 from robodyn.errors import RobodynError, TopologyError
 from robodyn.urdf.common.reader import Reader
+from robodyn.urdf.common.report import problem_of
 from robodyn.urdf.common.xml import Element, line_of
 from robodyn.urdf.sdf.common.frames import MODEL, SEPARATOR, inverse
 from robodyn.urdf.sdf.joints.gears import read_gear
@@ -111,7 +112,7 @@ def mechanism_of(
             hinges.links.append(Link(name, line=line))
             hinges.weld(name, link, name, line)
     except RobodynError as error:
-        reader.problem(model.element, getattr(error, "problem", None) or str(error), lost=True)
+        reader.problem(model.element, error, lost=True)
         return None
     return Mechanism(
         model.name,
@@ -135,8 +136,7 @@ def _bonds(reader: Reader, parts: _Parts, model: Model) -> Iterator[_Bond]:
             ends = [model.frames.link(end) for end in (joint.parent, joint.child)]
             model.frames.pose(joint.name)
         except RobodynError as error:
-            told = getattr(error, "problem", None) or str(error)
-            reader.problem(joint.element, told, lost=True)
+            reader.problem(joint.element, error, lost=True)
             continue
         if ends[0] == ends[1]:
             reader.problem(joint.element, f"joins the link {ends[0]!r} to itself", lost=True)
@@ -202,8 +202,7 @@ def _loops(reader: Reader, bonds: list[_Bond], model: Model) -> Iterator[Loop]:
             exact = placed(exactly_placed(bond.joint), model.exact)
             yield dataclasses.replace(loop, exact=dataclasses.replace(loop, **exact))
         except RobodynError as error:
-            told = getattr(error, "problem", None) or str(error)
-            reader.problem(bond.joint.element, told, lost=True)
+            reader.problem(bond.joint.element, error, lost=True)
 
 
 def _of_drake(reader: Reader, parts: _Parts, model: Model) -> Iterator[Loop]:
@@ -213,8 +212,7 @@ def _of_drake(reader: Reader, parts: _Parts, model: Model) -> Iterator[Loop]:
         try:
             links = [model.frames.link(body) for body in bodies]
         except RobodynError as error:
-            told = getattr(error, "problem", None) or str(error)
-            reader.problem(model.element, f"{loop.name}: {told}", lost=True)
+            reader.problem(model.element, f"{loop.name}: {problem_of(error)}", lost=True)
             continue
         if links != bodies:
             names = " and ".join(map(repr, bodies))

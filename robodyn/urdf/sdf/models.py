@@ -123,8 +123,7 @@ class ModelReader:
                 model.frames.pose(name)
                 model.frames.link(name)
             except RobodynError as error:
-                told = getattr(error, "problem", None) or str(error)
-                self.reader.problem(element, told, lost=True)
+                self.reader.problem(element, error, lost=True)
                 return
 
     def _read_part(

@@ -26,7 +26,7 @@ __all__ = ["read_sdf"]
 #: Gravity of a world that says nothing else, and what it is rounded to.
 GRAVITY = (0.0, 0.0, -9.81)
 #: How much is said of what is not read.
-TOLD = 5
+LISTED = 5
 
 
 def read_sdf(
@@ -70,10 +70,10 @@ def read_sdf(
         model, X_world = found
         mechanism = mechanism_of(reader, model, X_world, in_world=placed)
     if models.unread:
-        told = ", ".join(models.unread[:TOLD])
-        more = len(models.unread) - TOLD
-        told += f" and {more} more" if more > 0 else ""
-        reader.warn(root, f"not read, though it may move the mechanism: {told}")
+        names = ", ".join(models.unread[:LISTED])
+        more = len(models.unread) - LISTED
+        names += f" and {more} more" if more > 0 else ""
+        reader.warn(root, f"not read, though it may move the mechanism: {names}")
     return mechanism, reader
 
 
@@ -122,14 +122,14 @@ def _model(
     place, model, element = found[0].place, found[0].model, found[0].element
     others = [repr(entry.model.name) for entry in every if entry.model is not model]
     if others:
-        told = ", ".join(others[:TOLD]) + (", ..." if len(others) > TOLD else "")
-        reader.warn(root, f"only model {model.name!r} moves in itself: left out is {told}")
+        names = ", ".join(others[:LISTED]) + (", ..." if len(others) > LISTED else "")
+        reader.warn(root, f"only model {model.name!r} moves in itself: left out is {names}")
     if place is not root:
         _check_gravity(reader, place)
     try:
         return model, _pose(reader, place, model, element)
     except RobodynError as error:
-        reader.problem(element, getattr(error, "problem", None) or str(error), lost=True)
+        reader.problem(element, error, lost=True)
         return None
 
 
@@ -158,5 +158,5 @@ def _check_gravity(reader: Reader, world: Element) -> None:
     if len(numbers) != 3:
         reader.problem(gravity, f"<gravity> has {len(numbers)} numbers, expected 3")
     elif max(abs(a - b) for a, b in zip(numbers, GRAVITY, strict=True)) > DEFAULT_GRAVITY:
-        told = ", ".join(f"{x:g}" for x in numbers)
-        reader.warn(gravity, f"<gravity> is not read: give gravity=({told})")
+        values = ", ".join(f"{x:g}" for x in numbers)
+        reader.warn(gravity, f"<gravity> is not read: give gravity=({values})")

@@ -91,12 +91,12 @@ class Arguments(dict[str, str]):
     def listed(self) -> str:
         """All that can be given, for a message."""
         undeclared = [Declared(name, None) for name in self.wanted if name not in self.declared]
-        told = []
+        described = []
         for argument in (*self.declared.values(), *undeclared):
             value = self.get(argument.name)
             given = f", given {value!r}" if argument.name in self.given else ""
-            told.append(f"{argument}{given}")
-        return "; ".join(told) or "none"
+            described.append(f"{argument}{given}")
+        return "; ".join(described) or "none"
 
     def meant(self, name: str) -> str | None:
         """The argument that a name was probably meant to be."""

@@ -22,7 +22,7 @@ __all__ = ["expand"]
 _ONE_RUN = threading.RLock()
 
 #: Largest number of surrounding macro calls that an error lists.
-TOLD = 3
+CALLS = 3
 
 
 def expand(
@@ -84,7 +84,7 @@ class _Run:
                 document = self._parsed(text, self._file)
                 self._xacro.process_doc(document, mappings=self._arguments, verbosity=0)
             except Exception as error:  # xacro raises what it meets: XML, name and type errors
-                raise self._told(error) from error
+                raise self._with_place(error) from error
         if self._arguments.unknown:
             raise self._unknown_argument()
         root = with_lines(document, self._file)
@@ -94,7 +94,7 @@ class _Run:
                 "calls them",
                 file=self._file,
             )
-        return root, [UrdfWarning(f"xacro: {told}", file=file) for told, file in self._warned]
+        return root, [UrdfWarning(f"xacro: {message}", file=file) for message, file in self._warned]
 
     # -- callbacks of xacro ------------------------------------------------------------------------
 
@@ -130,8 +130,8 @@ class _Run:
             if not isinstance(error.__cause__, OSError):
                 raise
             self._xacro.filestack.pop()  # so that the including file is the one at fault
-            told = "the file it includes cannot be read:"
-            raise self._xacro.XacroException(told, exc=error.__cause__) from error
+            message = "the file it includes cannot be read:"
+            raise self._xacro.XacroException(message, exc=error.__cause__) from error
         return self._parsed(text, str(path))
 
     def _parsed(self, text: str, file: str | None) -> Any:
@@ -168,12 +168,12 @@ class _Run:
 
         return path
 
-    def _warn(self, *told: Any, **_: Any) -> None:
-        self._warned[" ".join(map(str, told)), self._xacro.filestack[-1]] = None
+    def _warn(self, *message: Any, **_: Any) -> None:
+        self._warned[" ".join(map(str, message)), self._xacro.filestack[-1]] = None
 
     # -- errors ------------------------------------------------------------------------------------
 
-    def _told(self, error: Exception) -> UrdfError:
+    def _with_place(self, error: Exception) -> UrdfError:
         """The error for a failure of xacro: its cause, its place, and what to do."""
         causes = [*_causes(error)]
         if isinstance(error, UrdfError):
@@ -183,7 +183,7 @@ class _Run:
         if around:
             at = around[0]
             place = {"file": at.file, "line": at.line, "element": f"<{at.tag}>"}
-        by = "".join(f", from <{call.tag}> in {call}" for call in around[1 : 1 + TOLD])
+        by = "".join(f", from <{call.tag}> in {call}" for call in around[1 : 1 + CALLS])
         lost = next((cause for cause in causes if isinstance(cause, PackageError)), None)
         if lost is not None:
             return PackageError(lost.problem + by, package=lost.package, **place)

@@ -25,5 +25,5 @@ def check_leftovers(reader: Reader, root: Element) -> None:
         elif name in _DEFINITIONS:
             reader.warn(element, f"<{name}> is left of xacro; it defines something and is not read")
         else:
-            told = f"<{name}> is unexpanded xacro: {EXPAND}"
-            reader.problem(element, told, leniently="left out", lost=True)
+            problem = f"<{name}> is unexpanded xacro: {EXPAND}"
+            reader.problem(element, problem, leniently="left out", lost=True)

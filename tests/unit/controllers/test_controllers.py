@@ -198,6 +198,6 @@ def test_noise_of_one_of_many_motions_counts_from_that_of_all():
     zero = np.zeros(2)
     noisy = Noisy(lambda t, q, v: v, position=0.1, velocity=0.2, seed=5)
     all_of_them = noisy.measured(0.3, np.zeros((5, 2)), np.zeros((5, 2)))
-    later = Noisy(noisy.controller, position=0.1, velocity=0.2, seed=5, motion=3).of_motion(1)
+    later = Noisy(noisy.controller, position=0.1, velocity=0.2, seed=5, motion=3).for_motion(1)
     for seen, of_all in zip(later.measured(0.3, zero, zero), all_of_them, strict=True):
         np.testing.assert_array_equal(seen, of_all[4])

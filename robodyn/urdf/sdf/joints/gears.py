@@ -64,7 +64,7 @@ def read_gear(
             for link, axis in zip((parent, child), axes, strict=True)
         ]
     except RobodynError as error:
-        reader.problem(element, getattr(error, "problem", None) or str(error), lost=True)
+        reader.problem(element, error, lost=True)
         return None
     return Coupling(
         scope + name, parent, child, -ratio * sides[0] * sides[1], 0.0, line_of(element)
