@@ -6,7 +6,7 @@ import ctypes
 from typing import Any
 
 from robodyn.codegen.llvm.cache.object_code import compiled, program_key
-from robodyn.codegen.llvm.kernels.kernel_ir import batch_ir, scalar_ir
+from robodyn.codegen.llvm.kernels.kernel_ir import batch_ir, in_pieces, scalar_ir
 from robodyn.codegen.llvm.target.once import Memo, making
 from robodyn.codegen.llvm.target.target import chosen_target, load_object, object_code
 from robodyn.codegen.vectorcall.table import Table
@@ -60,7 +60,8 @@ class Kernels:
         target, program, dtype = chosen_target(), self._program, self._dtype
         make = scalar_ir if kind == "scalar" else batch_ir
         key = program_key("robodyn.codegen.llvm.kernels.kernel_ir", program, target, kind, dtype)
-        return load_object(compiled(key, lambda: object_code(make(program, target, dtype))))
+        quick = in_pieces(program)
+        return load_object(compiled(key, lambda: object_code(make(program, target, dtype), quick)))
 
     @property
     def packed(self) -> Any:

@@ -3,15 +3,9 @@
 from __future__ import annotations
 
 from robodyn.codegen.llvm.builder.code import Code
-from robodyn.codegen.llvm.kernels.sincos import (
-    constant,
-    largest_angle,
-    sincos,
-    slow_function,
-    slow_name,
-    vector_type,
-)
-from robodyn.codegen.llvm.kernels.superwords import Superwords, superwords
+from robodyn.codegen.llvm.kernels.guarded_sincos import GuardedSincos
+from robodyn.codegen.llvm.kernels.sincos import constant, vector_type
+from robodyn.codegen.llvm.kernels.superwords import Superwords
 from robodyn.codegen.llvm.target.target import Target
 from robodyn.symbolic.graph import ADD, CONST, DIV, INPUT, MUL, SIN, SQRT, Port, Program
 
@@ -32,6 +26,8 @@ class Body:
     code : Code
         The function that they are written into.
     program : Program
+    found : Superwords
+        Of the code for one state; it has the sums that are one instruction with a product, too.
     target : Target
     dtype : {"double", "float"}
     lanes : int
@@ -39,24 +35,24 @@ class Body:
     """
 
     def __init__(
-        self, code: Code, program: Program, target: Target, dtype: str, lanes: int
+        self,
+        code: Code,
+        program: Program,
+        found: Superwords,
+        target: Target,
+        dtype: str,
+        lanes: int,
     ) -> None:
         self.code = code
         self.program, self.target, self.dtype, self.lanes = program, target, dtype, lanes
         self.type = vector_type(dtype, lanes)
         self.names: dict[int, str] = {}
         self.trig: dict[int, tuple[str, str]] = {}
-        #: By lanes: functions for angles out of range, and memory for their sine and cosine.
-        self.slow: dict[int, Code] = {}
-        self.scratch: dict[int, tuple[str, str]] = {}
+        self.sincos = GuardedSincos(code, dtype, target.fma)
         self.stores_in_block = 0
         self.never_null = "%in0"
         self.nodes = program.live()
-        #: Sums that are one instruction with a product are the same for one state and many.
-        self.superwords = (
-            superwords(program, target.lanes(dtype)) if target.fma else Superwords([], {}, {})
-        )
-        self.products = self.superwords.fused
+        self.products = found.fused
         self.fused = {edge >> 1 for edge in self.products.values()}
 
     def input(self, index: int) -> str:
@@ -141,42 +137,8 @@ class Body:
     def angle(self, node: int) -> tuple[str, str]:
         """Sine and cosine of a node, evaluated once."""
         if node not in self.trig:
-            self.trig[node] = self.guarded(self.value(node), self.lanes)
+            self.trig[node] = self.sincos.write(self.value(node), self.lanes)
         return self.trig[node]
-
-    def guarded(self, x: str, lanes: int) -> tuple[str, str]:
-        """Fast sine and cosine within their range, the C library beyond it."""
-        code, dtype = self.code, self.dtype
-        t, flags = vector_type(dtype, lanes), vector_type("i1", lanes)
-        s, c = sincos(code, x, dtype, lanes, self.target.fma)
-        size = code.intrinsic("fabs", t, x)
-        limit = constant(largest_angle(dtype, self.target.fma), dtype, lanes)
-        each = beyond = code.name(f"fcmp ogt {t} {size}, {limit}")
-        if lanes > 1:
-            reduce = f"i1 @llvm.vector.reduce.or.v{lanes}i1"
-            code.declare(f"declare {reduce}({flags})")
-            beyond = code.name(f"call {reduce}({flags} {beyond})")
-        slow, done, before = code.label("slow"), code.label("done"), code.block
-        code.branch(beyond, slow, done, expected=False)
-        code.begin(slow)
-        s_slow, c_slow = self._slow_sincos(x, lanes)
-        if lanes > 1:  # only of angles beyond it: the others are as they are elsewhere
-            s_slow = code.name(f"select {flags} {each}, {t} {s_slow}, {t} {s}")
-            c_slow = code.name(f"select {flags} {each}, {t} {c_slow}, {t} {c}")
-        code.begin(done)
-        sine = code.name(f"phi {t} [ {s}, %{before} ], [ {s_slow}, %{slow} ]")
-        cosine = code.name(f"phi {t} [ {c}, %{before} ], [ {c_slow}, %{slow} ]")
-        return sine, cosine
-
-    def _slow_sincos(self, x: str, lanes: int) -> tuple[str, str]:
-        """Sine and cosine by the C library."""
-        code, t = self.code, vector_type(self.dtype, lanes)
-        if lanes not in self.slow:
-            self.slow[lanes] = slow_function(self.dtype, lanes)
-            self.scratch[lanes] = code.slot(t, 64), code.slot(t, 64)
-        s, c = self.scratch[lanes]
-        code.do(f"call void @{slow_name(lanes)}({t} {x}, ptr {s}, ptr {c})")
-        return code.name(f"load {t}, ptr {s}, align 64"), code.name(f"load {t}, ptr {c}, align 64")
 
 
 def scalars_of(ports: tuple[Port, ...]) -> list[tuple[int, int]]:

@@ -3,7 +3,7 @@
 The order of instructions is the order of the program's nodes, in which few values are alive at a
 time; LLVM's IR passes are not run, so it survives. Results are stored as soon as they are known,
 large ones of batches at the end. Columns of one state that share their products come last, in
-vectors of their own (`superwords.py`).
+vectors of their own (`superwords.py`). Large programs are functions of bounded size (`pieces.py`).
 """
 
 from __future__ import annotations
@@ -11,18 +11,23 @@ from __future__ import annotations
 from robodyn.codegen.llvm.builder.code import Code, module_ir
 from robodyn.codegen.llvm.builder.values import Number
 from robodyn.codegen.llvm.kernels.kernel_body import EXIT, Body, scalars_of
+from robodyn.codegen.llvm.kernels.piece_code import PieceCode
 from robodyn.codegen.llvm.kernels.prefetch import Prefetch
 from robodyn.codegen.llvm.kernels.scalar_body import ScalarBody
+from robodyn.codegen.llvm.kernels.superwords import Superwords, superwords_for
 from robodyn.codegen.llvm.kernels.transpose import load_tile, store_tile, tiles
 from robodyn.codegen.llvm.target.target import Target
 from robodyn.symbolic.graph import Program
 
-__all__ = ["batch_ir", "scalar_ir"]
+__all__ = ["batch_ir", "in_pieces", "scalar_ir"]
 
 #: Numbers of an output from which on a batch stores it at the end, in order: rows of many states do
 #: not fit into the fastest cache, so a line that is filled bit by bit would leave it in between.
 LARGE = 256
 
+#: Nodes of a program from which on it is made in pieces: from about here on that makes the code of
+#: one state no slower, and that of chains and trees faster, as it repeats itself.
+PIECES_FROM = 20_000
 
 #: Parameters of functions of many rows.
 _ROWS = "i64 %begin, i64 %end, ptr %array, ptr %strides"
@@ -33,11 +38,22 @@ def scalar_ir(program: Program, target: Target, dtype: str) -> str:
     names = _names(program)
     arguments = ", ".join(f"ptr noalias %{name}" for name in names)
     kernel = Code(f"@kernel({arguments})", attributes=target.attributes)
-    body = ScalarBody(kernel, program, target, dtype)
-    body.emit()
+    found = superwords_for(program, target, dtype)
+    if in_pieces(program) and not found.order:
+        pieces = PieceCode(program, found.fused, target, dtype, 1)
+        pieces.call(kernel, [f"%{name}" for name in names])
+        needed = pieces.functions()
+    else:
+        body = ScalarBody(kernel, program, found, target, dtype)
+        body.emit()
+        needed = [*body.sincos.slow.values()]
     kernel.begin(EXIT)
-    others = _packed(names, target), _rows(names, dtype, target)
-    return module_ir(kernel, *others, *body.slow.values())
+    return module_ir(kernel, _packed(names, target), _rows(names, dtype, target), *needed)
+
+
+def in_pieces(program: Program) -> bool:
+    """Whether the machine code of a program is made in pieces, if it has no superwords."""
+    return len(program.live()) >= PIECES_FROM
 
 
 def _names(program: Program) -> list[str]:
@@ -85,9 +101,15 @@ class _BatchBody(Body):
     """A vector of states: a column of an input tile a number, output tiles stored when full."""
 
     def __init__(
-        self, code: Code, program: Program, target: Target, dtype: str, lanes: int
+        self,
+        code: Code,
+        program: Program,
+        found: Superwords,
+        target: Target,
+        dtype: str,
+        lanes: int,
     ) -> None:
-        super().__init__(code, program, target, dtype, lanes)
+        super().__init__(code, program, found, target, dtype, lanes)
         self.never_null = "%array"
         self.inputs = scalars_of(program.inputs)
         self.loaded: dict[tuple[int, int], str] = {}
@@ -105,18 +127,11 @@ class _BatchBody(Body):
         sizes = [port.size for port in program.outputs]
         self.prefetch = Prefetch(sizes, lanes, dtype, len(self.nodes))
 
-    def begin(self, i: Number, pointers: list[str], strides: list[str], lanes: _Offsets) -> None:
-        """Pointers to the rows of a vector of states, the first of which is row ``i``."""
-        code, dtype = self.code, self.dtype
-        names = _names(self.program)
-        for name, pointer, stride in zip(names, pointers, strides, strict=True):
-            skip = code.name(f"mul i64 {stride}, {i}")
-            self.rows[name] = [code.name(f"getelementptr {dtype}, ptr {pointer}, i64 {skip}")]
-        for name, offsets in zip(names, lanes, strict=True):
-            rows = self.rows[name]
-            rows += [code.name(f"getelementptr {dtype}, ptr {rows[0]}, i64 {x}") for x in offsets]
+    def begin(self, rows: list[list[str]], strides: list[str]) -> None:
+        """Take the pointers to the rows of a vector of states, of all arrays."""
+        self.rows = dict(zip(_names(self.program), rows, strict=True))
         outputs = len(self.program.inputs)
-        self.prefetch.begin(code, [self.rows[x][0] for x in names[outputs:]], strides[outputs:])
+        self.prefetch.begin(self.code, [row for row, *_ in rows[outputs:]], strides[outputs:])
 
     def input(self, index: int) -> str:
         port, k = self.inputs[index]
@@ -158,6 +173,24 @@ def _lane_offsets(code: Code, strides: list[str], lanes: int) -> _Offsets:
     return offsets
 
 
+def _vector_rows(
+    code: Code,
+    dtype: str,
+    i: Number,
+    pointers: list[str],
+    strides: list[str],
+    lanes: _Offsets,
+) -> list[list[str]]:
+    """Pointers to the rows of a vector of states, the first of which is row ``i``."""
+    rows = []
+    for pointer, stride in zip(pointers, strides, strict=True):
+        skip = code.name(f"mul i64 {stride}, {i}")
+        rows.append([code.name(f"getelementptr {dtype}, ptr {pointer}, i64 {skip}")])
+    for own, offsets in zip(rows, lanes, strict=True):
+        own += [code.name(f"getelementptr {dtype}, ptr {own[0]}, i64 {x}") for x in offsets]
+    return rows
+
+
 def batch_ir(program: Program, target: Target, dtype: str) -> str:
     """IR of ``batch(begin, end, pointers, strides)`` for one row or more.
 
@@ -171,12 +204,20 @@ def batch_ir(program: Program, target: Target, dtype: str) -> str:
     i, following, loop, step = code.argument("i", "i64"), "%next", "loop", "step"
     code.begin(loop)
     code.do(f"{i} = phi i64 [ %begin, %entry ], [ {following}, %{step} ]")
-    body = _BatchBody(code, program, target, dtype, lanes)
-    body.begin(i, pointers, strides, offsets)
-    body.emit()
+    rows = _vector_rows(code, dtype, i, pointers, strides, offsets)
+    found = superwords_for(program, target, dtype)
+    if in_pieces(program):
+        pieces = PieceCode(program, found.fused, target, dtype, lanes)
+        pieces.call(code, [row for lanes_ in rows for row in lanes_])
+        needed = pieces.functions()
+    else:
+        body = _BatchBody(code, program, found, target, dtype, lanes)
+        body.begin(rows, strides)
+        body.emit()
+        needed = [*body.sincos.slow.values()]
     code.begin(step)
     after = i + lanes
     code.do(f"{following} = select i1 {after > last}, i64 {last}, i64 {after}")
     code.branch(i >= last, EXIT, loop)
     code.begin(EXIT)
-    return module_ir(code, *body.slow.values())
+    return module_ir(code, *needed)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from robodyn.codegen.llvm.builder.code import Code
 from robodyn.codegen.llvm.kernels.kernel_body import Body, scalars_of
 from robodyn.codegen.llvm.kernels.superword_code import SuperwordCode
+from robodyn.codegen.llvm.kernels.superwords import Superwords
 from robodyn.codegen.llvm.target.target import Target
 from robodyn.symbolic.graph import ADD, CONST, COS, INPUT, MUL, SIN, Program
 
@@ -14,15 +15,17 @@ __all__ = ["ScalarBody"]
 class ScalarBody(Body):
     """One state: numbers are loaded when first used and stored when known."""
 
-    def __init__(self, code: Code, program: Program, target: Target, dtype: str) -> None:
-        super().__init__(code, program, target, dtype, 1)
+    def __init__(
+        self, code: Code, program: Program, found: Superwords, target: Target, dtype: str
+    ) -> None:
+        super().__init__(code, program, found, target, dtype, 1)
         self.inputs = scalars_of(program.inputs)
         self.outputs = scalars_of(program.outputs)
-        self.words = SuperwordCode(self, self.superwords, target.lanes(dtype))
-        self.nodes = program.live_for(self.superwords.scalars(program))
+        self.words = SuperwordCode(self, found, target.lanes(dtype))
+        self.nodes = program.live_for(found.scalars(program))
         self.stores: dict[int, list[int]] = {}
         for k, edge in enumerate(program.results):
-            if edge >> 1 not in self.superwords.place:
+            if edge >> 1 not in found.place:
                 self.stores.setdefault(edge >> 1, []).append(k)
 
     def input(self, index: int) -> str:
@@ -84,7 +87,7 @@ class ScalarBody(Body):
             x = self.code.name(
                 f"insertelement {kind} {x}, {self.dtype} {self.names[node]}, i32 {lane}"
             )
-        s, c = self.guarded(x, lanes)
+        s, c = self.sincos.write(x, lanes)
         for lane, node in enumerate(group):
             self.trig[node] = (
                 self.code.name(f"extractelement {kind} {s}, i32 {lane}"),

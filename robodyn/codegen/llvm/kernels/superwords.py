@@ -24,9 +24,10 @@ from robodyn.codegen.llvm.kernels.sums import (
     products_in_sums,
     shared_factor,
 )
+from robodyn.codegen.llvm.target.target import Target
 from robodyn.symbolic.graph import INPUT, Graph, Program
 
-__all__ = ["Superword", "Superwords", "superwords"]
+__all__ = ["Superword", "Superwords", "superwords", "superwords_for"]
 
 Lanes = tuple[Lane, ...]
 
@@ -95,6 +96,20 @@ class Superwords:
         factors = [factor for word in self.order for factor, _, _ in word.terms]
         stored = sum(len(list(word.scalars())) for word in self.order) + len(set(factors))
         return len(program.live_for(self.scalars(program))) + stored + 2 * len(factors)
+
+
+def superwords_for(program: Program, target: Target, dtype: str) -> Superwords:
+    """Superwords of the code for one state, and the sums that are one instruction with a product.
+
+    These are the same for one state and for many.
+
+    Parameters
+    ----------
+    program : Program
+    target : Target
+    dtype : {"double", "float"}
+    """
+    return superwords(program, target.lanes(dtype)) if target.fma else Superwords([], {}, {})
 
 
 def superwords(program: Program, lanes: int) -> Superwords:

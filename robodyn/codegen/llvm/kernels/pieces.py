@@ -1,0 +1,300 @@
+"""Large programs in pieces: functions of bounded size, which hand values on in memory.
+
+The time that LLVM takes for a function grows faster than the function. A program of many thousand
+operations is therefore cut into pieces. Mechanisms repeat themselves, from body to body and from
+loop to loop; so pieces often do the same with other numbers. These share one function, which is
+told by two lists where its values are and what its constants are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from robodyn.codegen.llvm.kernels.piece_cuts import cuts_of
+from robodyn.symbolic.graph import ADD, CONST, COS, DIV, INPUT, MUL, SIN, Port, Program
+
+__all__ = ["CONSTANT", "FMA", "LOCAL", "STORE", "WORD", "WORK", "Angle", "Piece", "Pieces", "Shape"]
+
+#: Beside operations of graphs: ``x y + z`` rounded once, and to store a value.
+FMA, STORE = 8, 9
+
+#: What an operand is: the value of an operation before it in the piece, what one of the piece's
+#: words leads to, one of its constants. An operand is ``8 index + kind``, and 1 more if negative.
+LOCAL, WORD, CONSTANT = 0, 2, 4
+
+#: The place of words that lead to memory between pieces; others lead to an input or output.
+WORK = -1
+
+#: An operation and its operands.
+Step = tuple[int, ...]
+
+
+class Shape(NamedTuple):
+    """What pieces have in common that differ in their numbers only.
+
+    Attributes
+    ----------
+    steps : tuple of (int, ...)
+        Operations with their operands; of `STORE` the value and the word.
+    places : tuple of int
+        Of each word `WORK`, or the number of an array: inputs first, then outputs.
+    """
+
+    steps: tuple[Step, ...]
+    places: tuple[int, ...]
+
+
+class Piece(NamedTuple):
+    """A part of a program.
+
+    Attributes
+    ----------
+    shape : Shape
+    words : list of int
+        Index of each word at its place.
+    constants : list of float
+    """
+
+    shape: Shape
+    words: list[int]
+    constants: list[float]
+
+
+class Angle(NamedTuple):
+    """An angle that is known from the start: ``factor * x + offset``, one of which is idle.
+
+    Attributes
+    ----------
+    port, number : int
+        Which input x is, and which number of it.
+    factor, offset : float
+    """
+
+    port: int
+    number: int
+    factor: float
+    offset: float
+
+
+class Pieces:
+    """A program in pieces.
+
+    Parameters
+    ----------
+    program : Program
+    products : dict of int to int
+        Sums that are one operation with a product: edge of the product.
+    lanes : int
+        Numbers in a vector; that many angles may be evaluated together.
+    most : int
+        Operations of a piece, at most.
+
+    Attributes
+    ----------
+    angles : list of Angle
+        Their sines are first in memory, then comes a gap, and then their cosines.
+    cosines : int
+        Where the cosines are.
+    order : list of Piece
+    size : int
+        Numbers that there must be memory for.
+    cleared : list of int
+        Outputs that are filled with zeros first.
+    """
+
+    def __init__(
+        self, program: Program, products: Mapping[int, int], lanes: int, most: int
+    ) -> None:
+        self._program, self._products, self._most = program, products, most
+        self._inputs = _scalars(program.inputs)
+        self.angles: list[Angle] = []
+        self._slots: dict[int, int] = {}
+        self._find_angles(lanes)
+        self.order: list[Piece] = []
+        self._shapes: dict[Shape, Shape] = {}
+        nodes, operands = self._operations()
+        self._results, self.cleared = self._wanted()
+        cuts = cuts_of(program, nodes, operands, most)
+        self._last = _last_uses(len(program.graph.op), cuts, operands)
+        self._free: list[int] = []
+        for k, (first, end) in enumerate(pairwise(cuts)):
+            self._add_piece(k, nodes[first:end], operands[first:end])
+        self._add_rest()
+
+    def _find_angles(self, lanes: int) -> None:
+        graph = self._program.graph
+        found: dict[int, int] = {}
+        users = [n for n in self._program.live() if graph.op[n] in (SIN, COS)]
+        for node in users:
+            angle = graph.a[node] >> 1
+            known = None if angle in found else self._angle(angle)
+            if known is not None:
+                found[angle] = len(self.angles)
+                self.angles.append(known)
+        self.cosines = -(-len(self.angles) // lanes) * lanes
+        self.size = 2 * self.cosines
+        for node in users:
+            k = found.get(graph.a[node] >> 1)
+            if k is not None:
+                self._slots[node] = k if graph.op[node] == SIN else self.cosines + k
+
+    def _angle(self, node: int) -> Angle | None:
+        graph = self._program.graph
+        if graph.op[node] == INPUT:
+            return Angle(*self._inputs[graph.a[node]], 1.0, -0.0)
+        if graph.op[node] not in (ADD, MUL):
+            return None
+        pair = graph.a[node], graph.b[node]
+        for one, other in (pair, pair[::-1]):
+            number = graph.value.get(other >> 1)
+            if graph.op[one >> 1] == INPUT and type(number) is float:
+                place, sign = self._inputs[graph.a[one >> 1]], 1.0 - 2.0 * (one & 1)
+                value = number * (1.0 - 2.0 * (other & 1))
+                if graph.op[node] == MUL:
+                    return Angle(*place, value * sign, -0.0)
+                return Angle(*place, sign, value)
+        return None
+
+    def _operations(self) -> tuple[list[int], list[Step]]:
+        """Nodes that are operations, in order, and their operands."""
+        graph, products = self._program.graph, self._products
+        nodes, operands = [], list[Step]()
+        fused = {edge >> 1 for edge in products.values()}
+        for node in self._program.live():
+            op, a = graph.op[node], graph.a[node]
+            if op <= INPUT or node in fused or node in self._slots:
+                continue
+            nodes.append(node)
+            product = products.get(node)
+            if product is not None:
+                rest = graph.b[node] if product == a else a
+                x, y = graph.a[product >> 1] ^ (product & 1), graph.b[product >> 1]
+                operands.append((x, y, rest))
+            else:
+                operands.append((a, graph.b[node]) if op in (ADD, MUL, DIV) else (a,))
+        return nodes, operands
+
+    def _wanted(self) -> tuple[dict[int, list[tuple[int, int, int]]], list[int]]:
+        """Array, index and sign of the results of each node; outputs that are zero but for few."""
+        program, first = self._program, 0
+        wanted: dict[int, list[tuple[int, int, int]]] = {}
+        zero = next((2 * node for node, x in program.graph.value.items() if not x), -1)
+        cleared = []
+        for p, port in enumerate(program.outputs):
+            edges = program.results[first : first + port.size]
+            first += port.size
+            sparse = 2 * edges.count(zero) > port.size
+            if sparse:
+                cleared.append(len(program.inputs) + p)
+            for k, edge in enumerate(edges):
+                if edge != zero or not sparse:
+                    place = len(program.inputs) + p, k, edge & 1
+                    wanted.setdefault(edge >> 1, []).append(place)
+        return wanted, cleared
+
+    def _add_piece(self, number: int, nodes: list[int], operands: list[Step]) -> None:
+        writer, free = _PieceWriter(self._program, self._inputs, self._slots), list[int]()
+        for node, edges in zip(nodes, operands, strict=True):
+            fused = node in self._products
+            writer.operation(FMA if fused else self._program.graph.op[node], node, edges)
+            for port, index, sign in self._results.pop(node, ()):
+                writer.store(2 * node + sign, port, index)
+            if self._last[node] > number:
+                slot = self._free.pop() if self._free else self._new_slot()
+                self._slots[node] = slot
+                writer.store(2 * node, WORK, slot)
+        # what this piece is the last to read is overwritten by later ones alone
+        for edge in {x >> 1 for edges in operands for x in edges}:
+            if self._last[edge] == number and self._slots.get(edge, -1) >= 2 * self.cosines:
+                free.append(self._slots[edge])
+        self._free += sorted(free, reverse=True)
+        self._append(writer)
+
+    def _append(self, writer: _PieceWriter) -> None:
+        made = writer.piece()
+        self.order.append(made._replace(shape=self._shapes.setdefault(made.shape, made.shape)))
+
+    def _new_slot(self) -> int:
+        self.size += 1
+        return self.size - 1
+
+    def _add_rest(self) -> None:
+        """Results that are inputs, constants, sines or cosines."""
+        left = [(2 * n + sign, port, k) for n, x in self._results.items() for port, k, sign in x]
+        for first in range(0, len(left), self._most):
+            writer = _PieceWriter(self._program, self._inputs, self._slots)
+            for edge, port, index in left[first : first + self._most]:
+                writer.store(edge, port, index)
+            self._append(writer)
+
+
+class _PieceWriter:
+    """Turns nodes into steps, with operands by the order in which they are met."""
+
+    def __init__(
+        self, program: Program, inputs: list[tuple[int, int]], slots: Mapping[int, int]
+    ) -> None:
+        self._graph, self._inputs, self._slots = program.graph, inputs, slots
+        self._known: dict[int, int] = {}
+        self._steps: list[Step] = []
+        self._places: list[int] = []
+        self._words: list[int] = []
+        self._constants: list[float] = []
+        self._values = 0
+
+    def operation(self, op: int, node: int, edges: Step) -> None:
+        """An operation; the order of factors and of summands is that of all pieces like this."""
+        refs = [self._operand(edge) for edge in edges]
+        if op in (MUL, FMA) and refs[0] >> 1 > refs[1] >> 1:
+            sign = (refs[0] ^ refs[1]) & 1
+            refs[:2] = refs[1] & -2 | sign, refs[0] & -2
+        elif op == ADD and not refs[1] & 1 and refs[0] > refs[1]:
+            refs.reverse()
+        self._steps.append((op, *refs))
+        self._known[node] = 8 * self._values + LOCAL
+        self._values += 1
+
+    def store(self, edge: int, place: int, index: int) -> None:
+        """Store a value, as long as it is known."""
+        self._steps.append((STORE, self._operand(edge), self._word(place, index)))
+
+    def piece(self) -> Piece:
+        """All that was written."""
+        shape = Shape(tuple(self._steps), tuple(self._places))
+        return Piece(shape, self._words, self._constants)
+
+    def _word(self, place: int, index: int) -> int:
+        self._places.append(place)
+        self._words.append(index)
+        return len(self._words) - 1
+
+    def _operand(self, edge: int) -> int:
+        node = edge >> 1
+        known = self._known.get(node)
+        if known is None:
+            op = self._graph.op[node]
+            if op == CONST:
+                known = 8 * len(self._constants) + CONSTANT
+                self._constants.append(self._graph.value[node])
+            elif op == INPUT:
+                known = 8 * self._word(*self._inputs[self._graph.a[node]]) + WORD
+            else:
+                known = 8 * self._word(WORK, self._slots[node]) + WORD
+            self._known[node] = known
+        return known | (edge & 1)
+
+
+def _scalars(ports: Sequence[Port]) -> list[tuple[int, int]]:
+    return [(p, k) for p, port in enumerate(ports) for k in range(port.size)]
+
+
+def _last_uses(count: int, cuts: list[int], operands: list[Step]) -> list[int]:
+    """The last piece that needs each node; -1 if none does."""
+    last = [-1] * count
+    for k, (first, end) in enumerate(pairwise(cuts)):
+        for edges in operands[first:end]:
+            for edge in edges:
+                last[edge >> 1] = k
+    return last

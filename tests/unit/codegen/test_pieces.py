@@ -1,0 +1,109 @@
+"""Large programs in pieces: the same numbers as in one function, in code that hardly grows."""
+
+import ctypes
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from support.chains import chain, tree
+
+import robodyn as rd
+from robodyn.codegen.llvm.builder.code import Code
+from robodyn.codegen.llvm.kernels import kernel_ir, piece_code
+from robodyn.codegen.llvm.kernels.kernel_ir import batch_ir, scalar_ir
+from robodyn.codegen.llvm.kernels.piece_code import MOST, PieceCode
+from robodyn.codegen.llvm.kernels.sums import products_in_sums
+from robodyn.codegen.llvm.target.target import chosen_target, load_object, object_code
+from robodyn.symbolic.graph import Graph, Port, Program
+from robodyn.symbolic.scalar import by_precision, cos, edge_of, inputs, sin, sqrt
+
+ROWS = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
+#: Rows of a batch: some vectors, and a part of one.
+COUNT = 37
+
+
+def odd_program():
+    """Every operation, results that are no operation, and an output that is zero but for few."""
+    graph = Graph()
+    x = inputs(graph, 0, 9)
+    a = [sin(x[0]), cos(x[0] * -2.0), sin(1.5 - x[1]), cos(x[1] + 0.25), sin(x[2] + x[3])]
+    b = [sqrt(x[k] * x[k] + 2.0) / (x[k + 1] * x[k + 1] + by_precision(graph, 1.0, 0.5))
+         for k in range(8)]  # fmt: skip
+    c = [u * v - w for u in a for v in b for w in (x[4], x[5], 0.125)]
+    sparse = [0.0] * 300
+    sparse[7], sparse[200], sparse[299] = c[3], -c[4], 3.0
+    results = [*c, -x[6], 0.0, -2.5, a[0], -a[1], *(-y for y in b), *sparse, sum(c)]
+    ports = (Port("x", (4,)), Port("y", (5,))), (Port("c", (len(c),)), Port("s", (5 + 8 + 301,)))
+    return Program("odd", *ports, graph, tuple(edge_of(graph, y) for y in results))
+
+
+PROGRAMS = {
+    "odd": odd_program,
+    "forward": lambda: rd.load("arm7").function("forward_dynamics").program,
+    "matrix": lambda: tree(14).function("mass_matrix").program,
+}
+
+
+def run(ir, symbol, program, given):
+    engine = load_object(object_code(ir, quick="@piece" in ir))
+    x = [*given, *(np.full((COUNT, *port.shape), 7.0, given[0].dtype) for port in program.outputs)]
+    pointers = (ctypes.c_void_p * len(x))(*(array.ctypes.data for array in x))
+    strides = (ctypes.c_int64 * len(x))(*(array[0].size for array in x))
+    ROWS(engine.get_function_address(symbol))(0, COUNT, pointers, strides)
+    return x[len(given) :]
+
+
+@pytest.mark.parametrize("fma", [True, False])
+@pytest.mark.parametrize("dtype", ["double", "float"])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_pieces_compute_the_same_bits(name, dtype, fma, monkeypatch):
+    program = PROGRAMS[name]()
+    target = replace(chosen_target(), fma=fma and chosen_target().fma)
+    rng, kind = np.random.default_rng(0), "f8" if dtype == "double" else "f4"
+    given = [rng.uniform(-3, 3, (COUNT, *port.shape)).astype(kind) for port in program.inputs]
+    given[0][3, 0], given[0][11] = 3e9, np.inf
+    batch = [(batch_ir, "batch")] if target.lanes(dtype) > 1 else []
+    for make, symbol in [(scalar_ir, "rows"), *batch]:
+        monkeypatch.setattr(kernel_ir, "PIECES_FROM", 10**9)
+        whole = make(program, target, dtype)
+        monkeypatch.setattr(kernel_ir, "PIECES_FROM", 0)
+        monkeypatch.setattr(piece_code, "MOST", 40)
+        monkeypatch.setattr(piece_code, "MOST_OF_VECTORS", 60)
+        cut = make(program, target, dtype)
+        assert cut.count("call void @piece") > 5 and "@piece" not in whole
+        expected = run(whole, symbol, program, given)
+        for got, wanted in zip(run(cut, symbol, program, given), expected, strict=True):
+            # both are the same operations in the same order, each rounded once
+            assert got.tobytes() == wanted.tobytes()
+
+
+@pytest.mark.parametrize("lanes", [1, chosen_target().lanes("double")])
+def test_longer_chains_take_more_calls_but_no_more_functions(lanes):
+    """Bodies that are alike share their machine code, and pieces are of bounded size."""
+
+    def functions_and_calls(count):
+        program = chain(count).function("forward_dynamics").program
+        code = PieceCode(program, products_in_sums(program), chosen_target(), "double", lanes)
+        sizes = [function.definition.count("\n") for function in code.functions()]
+        assert max(sizes) < 20 * MOST
+        kernel = Code("@kernel()")
+        code.call(kernel, ["%in"] * 4 * lanes)
+        return len(sizes), kernel.definition.count("call void @piece")
+
+    functions, calls = functions_and_calls(60)
+    more_functions, more_calls = functions_and_calls(180)
+    assert more_functions <= functions + 3 and more_functions < 40
+    assert 2 * calls < more_calls < 4 * calls
+
+
+@pytest.mark.parametrize(
+    "make",
+    [lambda: chain(300), pytest.param(lambda: tree(1000), marks=pytest.mark.slow)],
+    ids=["chain300", "tree1000"],
+)
+def test_forward_and_inverse_dynamics_of_many_bodies_agree(make):
+    robot, rng = make(), np.random.default_rng(3)
+    q, v, tau = rng.uniform(-0.5, 0.5, (3, robot.nv))
+    a = robot.forward_dynamics(q, v, tau)
+    again = robot.inverse_dynamics(q, v, a)
+    np.testing.assert_allclose(again, tau, rtol=0, atol=1e-9 * np.abs(a).max())
