@@ -5,8 +5,6 @@ The robot of a ROS node moves so: commands come at any time, and how long it wil
 
 from __future__ import annotations
 
-from typing import NoReturn
-
 import numpy as np
 
 from robodyn.array_types import FloatArray
@@ -18,10 +16,6 @@ __all__ = ["ContinuedMotion"]
 
 #: Steps that are prepared at a time, and instants of them whose paths are asked for at a time.
 PREPARED, TABLED = 1024, 32
-
-
-class _CannotStep(Exception):
-    """Machine code cannot do the step from an instant on."""
 
 
 class ContinuedMotion:
@@ -103,10 +97,7 @@ class ContinuedMotion:
             m.tau[0] = tau
         count = min(steps, m.load_tables(m.sample_inputs(k)) - k)
         m.begin_samples(k)
-        try:
-            m.advance(k, k + count, False, _cannot_step)
-        except _CannotStep as stuck:
-            count = stuck.args[0] - k
+        count = m.advance(k, k + count, False) - k
         if count:
             self.q, self.v = m.q[0].copy(), m.v[0].copy()
             self._k, self.t = k + count, float(self._times[k + count])
@@ -129,7 +120,3 @@ class ContinuedMotion:
         within = np.minimum(np.maximum(tau, -self._efforts), self._efforts)
         self.at_limit |= bool((within != tau)[self._efforts > 0.0].any())
         return within
-
-
-def _cannot_step(k: int, r: int) -> NoReturn:
-    raise _CannotStep(k)

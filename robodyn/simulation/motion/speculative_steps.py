@@ -8,7 +8,6 @@ the event within it. Blocks grow while no event happens.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NoReturn
 
 import numpy as np
 
@@ -24,10 +23,6 @@ LONGEST_BLOCK, FIRST_BLOCK, SHORTEST_BLOCK = 2048, 64, 4
 
 #: A block has so many times the steps of the one before, while no event happens.
 GROWTH = 8
-
-
-class _CannotStep(Exception):
-    """Machine code cannot do the step from an instant on."""
 
 
 class SpeculativeSteps:
@@ -132,10 +127,7 @@ class SpeculativeSteps:
             return 0
         count = min(count, m.load_tables(inputs) - k)
         m.begin_samples(k)
-        try:
-            m.advance(k, k + count, bool(self._held), _cannot_step)
-        except _CannotStep as stuck:
-            count = stuck.args[0] - k
+        count = m.advance(k, k + count, bool(self._held)) - k
         self.q[count], self.v[count] = m.q[0], m.v[0]
         return count
 
@@ -169,7 +161,3 @@ class SpeculativeSteps:
         self._controller.log.extend_rows(at, self._states[:count], layout.recorded, ())
         row = m.controller_state[0].copy()
         self._controller.restore(float(at[-1]), layout.state(row), m.tau[0].copy())
-
-
-def _cannot_step(k: int, r: int) -> NoReturn:
-    raise _CannotStep(k)

@@ -215,8 +215,8 @@ class CompiledMotion:
 
     # -- steps --------------------------------------------------------------------------------
 
-    def advance(self, first: int, last: int, final: bool, fallback: Fallback) -> None:
-        """Record and do the steps from one instant to another.
+    def advance(self, first: int, last: int, final: bool, fallback: Fallback | None = None) -> int:
+        """Record and do the steps from one instant to another; the instant that is reached.
 
         Parameters
         ----------
@@ -227,7 +227,8 @@ class CompiledMotion:
         fallback : callable
             Does a step of a robot that cannot be done here, where straight-line code gives no
             numbers: called with step and robot in the order of steps; the robot is at the start of
-            the step, and its sample there is not to be trusted.
+            the step, and its sample there is not to be trusted. Left out, with a single robot: it
+            goes no further than that.
         """
         while first < last or final:
             if first < self._tabled[0] or first + 2 > self._tabled[1]:
@@ -236,12 +237,13 @@ class CompiledMotion:
                 initial = self.controller.initial_rows(self._times, self.q, self.v)
                 self.tau[...], self.controller_state[...] = 0.0, initial
             stop = min(last, self._tabled[1] - 1)
-            self._until(first, stop, final and stop == last, fallback)
-            if stop == last:
-                return
+            reached = self._until(first, stop, final and stop == last, fallback)
+            if reached < stop or stop == last:
+                return reached
             first = stop
+        return last
 
-    def _until(self, first: int, last: int, final: bool, fallback: Fallback) -> None:
+    def _until(self, first: int, last: int, final: bool, fallback: Fallback | None) -> int:
         """The same while tables hold."""
         given, at = self._arguments, self._arguments.place["first"]
         values = given.values
@@ -251,15 +253,18 @@ class CompiledMotion:
                 values[at] = first
                 self._run(0, 1, given.address, None)
                 if not self._stuck[0]:
-                    return
+                    return last
                 first = int(self._reached[0])
                 self._stuck[0] = 0
+                if fallback is None:
+                    return first - 1
                 fallback(first - 1, 0)
         values[at] = first
         self._reached[:] = last
         self._in_threads(last - first + final)
         if not self._stuck.any():
-            return
+            return last
+        assert fallback is not None, "only a single robot goes on without one"
         waiting = self._waiting(0, len(self.q))
         while waiting:  # the earliest first, however robots are spread over blocks
             first, begin, end = waiting.pop(0)
@@ -270,6 +275,7 @@ class CompiledMotion:
             self._reached[begin:end] = last
             self._run(begin, end, given.address, None)
             waiting = sorted(waiting + self._waiting(begin, end))
+        return last
 
     def _waiting(self, begin: int, end: int) -> list[tuple[int, int, int]]:
         """Steps that blocks have come to in which a robot cannot go on, and the blocks."""
