@@ -370,7 +370,7 @@ def test_instants_are_hit(at):
 @pytest.mark.parametrize("every", [1, 3])
 def test_in_files_as_in_memory(tmp_path, monkeypatch, every):
     """Room for a few samples at a time, fewer than the steps that are done at once."""
-    monkeypatch.setattr("robodyn.simulation.motion.record.BLOCK", 200)
+    monkeypatch.setattr("robodyn.simulation.motion.record.NUMBERS_IN_MEMORY", 200)
     options = {"events": [position(0, 0.2), position(1)], "every": every}
     found = pendulum(to=tmp_path / "motion", **options)
     monkeypatch.setattr(Stepper, "compiled", lambda *given: None)

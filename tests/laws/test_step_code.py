@@ -366,7 +366,7 @@ def test_every_so_many_steps(every, controller):
 @pytest.mark.parametrize("every", [1, 3])
 def test_to_a_folder(tmp_path, monkeypatch, controller, every):
     """Room for a few samples at a time, which is used again and again."""
-    monkeypatch.setattr("robodyn.simulation.motion.record.BLOCK", 200)
+    monkeypatch.setattr("robodyn.simulation.motion.record.NUMBERS_IN_MEMORY", 200)
     robot = rd.load("double_pendulum")
     q, v = starts(robot, 3)
     given = {"duration": 0.1015, "step": 1e-3, "every": every}

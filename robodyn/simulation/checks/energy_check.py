@@ -22,7 +22,7 @@ from robodyn.simulation.loads.column_names import speed_names
 from robodyn.simulation.trajectory.trajectory import Trajectory
 from robodyn.tolerances import ENERGY_AT_REST, ENERGY_ROUNDING
 
-__all__ = ["EnergyImbalance", "announce_imbalance", "imbalance"]
+__all__ = ["EnergyImbalance", "imbalance", "warn_of_imbalance"]
 
 #: Part of the energy exchanged that may be missing; more of methods of first order, which do not
 #: promise as much.
@@ -65,7 +65,7 @@ class EnergyImbalance:
         )
 
 
-def announce_imbalance(motion: Trajectory, every: int = 1, order: int = 2) -> bool:
+def warn_of_imbalance(motion: Trajectory, every: int = 1, order: int = 2) -> bool:
     """Warn once, in one line, of energy that does not add up; whether it was done.
 
     Arguments are those of `imbalance`.

@@ -24,7 +24,7 @@ from robodyn.simulation.loads.column_names import speed_names
 from robodyn.simulation.reuse.kept import once_per_robot
 from robodyn.simulation.trajectory.trajectory import Trajectory
 
-__all__ = ["UnresolvedFriction", "announce_friction", "unresolved_friction"]
+__all__ = ["UnresolvedFriction", "unresolved_friction", "warn_of_friction"]
 
 #: Of any ``SPAN`` samples of a joint, ``MANY`` at which one step would reverse its speed. A joint
 #: that turns round has two or three of them.
@@ -70,7 +70,7 @@ class UnresolvedFriction:
     contact: str = ""
 
 
-def announce_friction(motion: Trajectory, every: int = 1) -> bool:
+def warn_of_friction(motion: Trajectory, every: int = 1) -> bool:
     """Warn once, in one line, of friction that is not resolved; whether it was done.
 
     Arguments are those of `unresolved_friction`.

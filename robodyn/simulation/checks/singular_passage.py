@@ -23,7 +23,7 @@ from robodyn.simulation.trajectory.states.samples import Samples
 from robodyn.simulation.trajectory.trajectory import Trajectory
 from robodyn.tolerances import BROKEN_DOWN_POSTURE, SINGULAR_POSTURE, SINGULAR_VALUE_ZERO
 
-__all__ = ["Passage", "announce_passage", "passage", "passage_ahead"]
+__all__ = ["Passage", "passage", "passage_ahead", "warn_of_passage"]
 
 #: Part of the least singular value at the samples around, below which a method may have stepped
 #: from one way of assembly to another.
@@ -218,7 +218,7 @@ def _lowest(f: Callable[[float], float], low: float, high: float) -> float:
     return a if fa < fb else b
 
 
-def announce_passage(motion: Trajectory) -> None:
+def warn_of_passage(motion: Trajectory) -> None:
     """Warn once of a singular posture that a motion has passed."""
     for x in motion.phases or (motion,):
         if x.robot is None or not x.robot.nc:

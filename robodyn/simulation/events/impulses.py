@@ -15,7 +15,7 @@ from robodyn.motion.base_motion import BaseMotion
 from robodyn.robot import Robot
 from robodyn.tolerances import COMPLEMENTARITY_ZERO
 
-__all__ = ["brought_to", "responses"]
+__all__ = ["impose_speeds", "responses"]
 
 
 def responses(
@@ -29,7 +29,7 @@ def responses(
     return np.asarray(robot.impact_dynamics.responses(q, impulses, tuple(driven), base))
 
 
-def brought_to(
+def impose_speeds(
     robot: Robot,
     q: FloatArray,
     v: FloatArray,

@@ -18,9 +18,9 @@ from robodyn.errors import SettingsError
 from robodyn.force_elements.ground import Ground
 from robodyn.impacts.complementarity import complementary
 from robodyn.robot import Robot
+from robodyn.simulation.events.contact_point import ContactPoint, contact_points
 from robodyn.simulation.events.event import Change, Event, State
 from robodyn.simulation.events.impulses import responses
-from robodyn.simulation.events.spot import Spot, spots_of
 from robodyn.tolerances import LANDED_DEPTH
 
 __all__ = ["landings"]
@@ -87,49 +87,54 @@ def landings(
             f"the loops of {robot.name!r} are solved in closed form, which leaves no room for "
             "points that stand: simulate robot.tree_form, and make its landings"
         )
-    plane = _Plane(robot, spots_of(robot, ground), restitution, slow, truth("sticks", sticks))
-    return tuple(event for spot in plane.spots for event in plane.events(spot))
+    plane = _Plane(robot, contact_points(robot, ground), restitution, slow, truth("sticks", sticks))
+    return tuple(event for point in plane.points for event in plane.events(point))
 
 
 class _Plane:
-    """Who stands on a plane, and what moves then."""
+    """Which points stand on a plane, and the robot that moves then."""
 
     def __init__(
-        self, robot: Robot, spots: Sequence[Spot], restitution: float, slow: float, sticks: bool
+        self,
+        robot: Robot,
+        points: Sequence[ContactPoint],
+        restitution: float,
+        slow: float,
+        sticks: bool,
     ) -> None:
-        self.spots, self._robot = tuple(spots), robot
+        self.points, self._robot = tuple(points), robot
         self._restitution, self._slow, self._sticks = restitution, slow, sticks
-        self._standing: dict[tuple[Spot, ...], Robot] = {(): robot}
+        self._standing: dict[tuple[ContactPoint, ...], Robot] = {(): robot}
 
-    def events(self, spot: Spot) -> tuple[Event, Event]:
+    def events(self, point: ContactPoint) -> tuple[Event, Event]:
         """Of one point."""
 
         def above(state: State) -> float:
-            if spot in self._on(state.robot):
+            if point in self._on(state.robot):
                 return 1.0
-            return spot.gap(self._robot, state.q) + LANDED_DEPTH
+            return point.gap(self._robot, state.q) + LANDED_DEPTH
 
         def pushes(state: State) -> float:
             """By how much it would accelerate into the plane if it were not held."""
             on = self._on(state.robot)
-            if spot not in on:
+            if point not in on:
                 return 1.0
-            a = state.accelerations(self._robot_on(x for x in on if x is not spot))
-            return -spot.rising(self._robot, state.q, state.v, a)
+            a = state.accelerations(self._robot_on(x for x in on if x is not point))
+            return -point.normal_acceleration(self._robot, state.q, state.v, a)
 
         def land(state: State) -> Change:
-            return self._landed(spot, state)
+            return self._landed(point, state)
 
         def leave(state: State) -> Change:
-            on = [x for x in self._on(state.robot) if x is not spot]
+            on = [x for x in self._on(state.robot) if x is not point]
             return Change(robot=self._robot_on(on), dissipated=0.0)
 
         return (
-            Event(above, land, -1, f"{spot.name} lands"),
-            Event(pushes, leave, -1, f"{spot.name} leaves", already=True),
+            Event(above, land, -1, f"{point.name} lands"),
+            Event(pushes, leave, -1, f"{point.name} leaves", already=True),
         )
 
-    def _landed(self, spot: Spot, state: State) -> Change:
+    def _landed(self, point: ContactPoint, state: State) -> Change:
         """Rebound, or stand with those that its landing does not lift."""
         q, v = state.q, state.v
         if state.robot.model.settings != self._robot.model.settings:
@@ -138,47 +143,47 @@ class _Plane:
                 "that its landings were made for: give both to robot.with_(), and that to landings"
             )
         on = self._on(state.robot)
-        speed = float(spot.directions(self._robot, q)[0] @ v)
+        speed = float(point.jacobian(self._robot, q)[0] @ v)
         if speed >= 0.0:
             return Change()
         if self._restitution and -speed > self._slow:
             options: dict[str, Any] = {"restitution": self._restitution}
             options["controlled"] = state.driven
-            hit = state.robot.impact(q, v, spot.link, spot.point, spot.normal, **options)
+            hit = state.robot.impact(q, v, point.link, point.position, point.normal, **options)
             return Change(v=hit.v, must_separate=True)
-        together = (*on, spot)
-        rows = np.array([x.directions(self._robot, q)[0] for x in together])
+        together = (*on, point)
+        rows = np.array([x.jacobian(self._robot, q)[0] for x in together])
         jumps = responses(self._robot, q, rows, state.driven_speeds)
         push = complementary(jumps @ rows.T, rows @ v)
         stay = [x for x, p in zip(together, push, strict=True) if p > 0.0]
         return Change(robot=self._robot_on(stay))  # with what stops those that stay
 
-    def _on(self, robot: Robot) -> tuple[Spot, ...]:
+    def _on(self, robot: Robot) -> tuple[ContactPoint, ...]:
         """The points that stand while a robot moves."""
         held = {x.name for x in robot.mechanism.constraints}
-        return tuple(spot for spot in self.spots if STANDS.format(spot.name) in held)
+        return tuple(point for point in self.points if STANDS.format(point.name) in held)
 
-    def _robot_on(self, spots: Iterable[Spot]) -> Robot:
+    def _robot_on(self, points: Iterable[ContactPoint]) -> Robot:
         """What moves while some points stand."""
-        standing = set(spots)
-        on = tuple(spot for spot in self.spots if spot in standing)
+        standing = set(points)
+        on = tuple(point for point in self.points if point in standing)
         if on not in self._standing:
             robot = self._robot
             kinds = {
                 name: (info.kind.name, info.q.stop - info.q.start, info.v.stop - info.v.start)
                 for name, info in ((name, robot.joints[name]) for name in robot.joint_names)
             }
-            held = [c.traced(kinds) for spot in on for c in self._constraints(spot)]
+            held = [c.traced(kinds) for point in on for c in self._constraints(point)]
             held = [*robot.mechanism.constraints, *held]
             mechanism = dataclasses.replace(robot.mechanism, constraints=tuple(held))
             self._standing[on] = Robot(mechanism, robot.model.settings)
         return self._standing[on]
 
-    def _constraints(self, spot: Spot) -> list[Constraint]:
+    def _constraints(self, point: ContactPoint) -> list[Constraint]:
         """The point stays in the plane; and where it is, if it sticks and can slide."""
         robot, joints = self._robot, self._robot.joint_names
-        found = [Constraint(STANDS.format(spot.name), spot.height_of(robot), joints)]
-        if self._sticks and (slides := spot.slides(robot)):
-            slip = spot.slip_of(robot, slides)
-            found.append(Constraint(STICKS.format(spot.name), slip, joints, kind="nonholonomic"))
+        found = [Constraint(STANDS.format(point.name), point.symbolic_height(robot), joints)]
+        if self._sticks and (slides := point.sliding_axes(robot)):
+            slip = point.symbolic_slip(robot, slides)
+            found.append(Constraint(STICKS.format(point.name), slip, joints, kind="nonholonomic"))
         return found

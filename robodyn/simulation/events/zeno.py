@@ -11,9 +11,9 @@ from robodyn.errors import SimulationError
 __all__ = ["Zeno"]
 
 #: Most events at one instant.
-AT_ONCE = 100
+MOST_AT_AN_INSTANT = 100
 #: Intervals shorter than this part of a step, as many in a row, are without end.
-SHORT, IN_A_ROW = 1e-2, 3
+SHORT_INTERVAL, INTERVALS = 1e-2, 3
 
 
 class Zeno:
@@ -53,17 +53,17 @@ class Zeno:
         """Note an event; whether its latest intervals are without end."""
         self._at_once = self._at_once + 1 if t == self._now else 1
         self._now = t
-        if self._at_once > AT_ONCE:
+        if self._at_once > MOST_AT_AN_INSTANT:
             raise SimulationError(
-                f"{AT_ONCE} events have happened at t = {t:.9g} s, the last one {name!r}: each "
-                "makes another happen, without end"
+                f"{MOST_AT_AN_INSTANT} events have happened at t = {t:.9g} s, the last {name!r}: "
+                "each makes another happen, without end"
             )
         self._count[name] = self._count.get(name, 0) + 1
         times = self._times.setdefault(name, [])
         times += [t] if t not in times[-1:] else []
-        del times[: -IN_A_ROW - 1]
+        del times[: -INTERVALS - 1]
         intervals = self._intervals(name)
-        return len(intervals) == IN_A_ROW and max(intervals) <= SHORT * step
+        return len(intervals) == INTERVALS and max(intervals) <= SHORT_INTERVAL * step
 
     def _intervals(self, name: str) -> list[float]:
         return [b - a for a, b in itertools.pairwise(self._times[name])]

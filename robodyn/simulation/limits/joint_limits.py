@@ -124,7 +124,9 @@ class Limits:
             lower = np.where(v < 0.0, -driving, lower)
         return np.minimum(np.maximum(tau, lower), upper)
 
-    def announce(self, t: FloatArray, q: FloatArray, v: FloatArray, tau: FloatArray) -> None:
+    def warn_of_violations(
+        self, t: FloatArray, q: FloatArray, v: FloatArray, tau: FloatArray
+    ) -> None:
         """Warn once, in one line, of the limits that samples leave: the first, and how many."""
         if self._choice == "ignore" or bounds_of(self._robot).surely_hold(q, v, tau):
             return

@@ -11,7 +11,7 @@ from robodyn.simulation.integrators.method import is_breakdown
 from robodyn.simulation.motion.record import Record
 from robodyn.simulation.trajectory.trajectory import Trajectory
 
-__all__ = ["OnError", "as_breakdown", "breaking_down", "given_up", "keeping"]
+__all__ = ["OnError", "as_breakdown", "attaching_trajectory", "breaking_down", "detach_trajectory"]
 
 #: What is added to exceptions that are not of this package.
 NOTE = "The motion until then is the .trajectory of this exception."
@@ -62,7 +62,7 @@ def as_breakdown(record: Record, t: float, error: BaseException) -> BaseExceptio
 
 
 @contextmanager
-def keeping(so_far: Callable[[], Trajectory | None]) -> Iterator[None]:
+def attaching_trajectory(so_far: Callable[[], Trajectory | None]) -> Iterator[None]:
     """Give an exception that ends a motion early the trajectory until then, ``.trajectory``.
 
     An exception of a controller, an event or another function of the user stays what it is.
@@ -85,8 +85,8 @@ def keeping(so_far: Callable[[], Trajectory | None]) -> Iterator[None]:
         raise
 
 
-def given_up(error: Any) -> Trajectory | None:
-    """The motion that `keeping` gave an exception, which has none from then on."""
+def detach_trajectory(error: Any) -> Trajectory | None:
+    """The motion that `attaching_trajectory` gave an exception, which has none from then on."""
     if not (_is_ours(error) or isinstance(error, SimulationError | SimulationInterrupted)):
         return None
     motion: Trajectory | None = error.trajectory
@@ -95,7 +95,7 @@ def given_up(error: Any) -> Trajectory | None:
 
 
 def _is_ours(error: Any) -> bool:
-    """Whether an exception of the user has a motion by `keeping`: this one, or an earlier one."""
+    """Whether `attaching_trajectory` gave an exception of the user its motion, now or before."""
     return NOTE in getattr(error, "__notes__", ())
 
 

@@ -15,7 +15,7 @@ from robodyn.simulation.step.stepper import Stepper
 __all__ = ["ContinuedMotion"]
 
 #: Steps that are prepared at a time, and instants of them whose paths are asked for at a time.
-PREPARED, TABLED = 1024, 32
+STEPS_AHEAD, STEPS_IN_TABLES = 1024, 32
 
 
 class ContinuedMotion:
@@ -58,7 +58,7 @@ class ContinuedMotion:
         self._times: FloatArray = np.zeros(1)
         self._motion: CompiledMotion | None = None
         sizes = (len(q), *[len(v)] * 3)
-        self._samples = [np.empty((TABLED + 1, size)) for size in sizes]
+        self._samples = [np.empty((STEPS_IN_TABLES + 1, size)) for size in sizes]
 
     def advance(self, steps: int, tau: FloatArray | None = None) -> None:
         """Do some steps.
@@ -78,12 +78,12 @@ class ContinuedMotion:
     def _prepare(self) -> None:
         """Make machine code ready for steps from here on."""
         self._k = 0
-        self._times = np.asarray(self.t + self._step * np.arange(PREPARED + 1))
+        self._times = np.asarray(self.t + self._step * np.arange(STEPS_AHEAD + 1))
         compiled = None if self._controller is None else self._controller.compiled_function
         self._motion = None
         if self._controller is None or compiled is not None:
             state, efforts = (self._times, self.q, self.v), self._efforts
-            self._motion = self._stepper.compiled(*state, compiled, efforts, TABLED)
+            self._motion = self._stepper.compiled(*state, compiled, efforts, STEPS_IN_TABLES)
         if self._motion is not None:
             self._motion.samples(self._samples)
 

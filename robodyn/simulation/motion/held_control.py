@@ -26,14 +26,14 @@ from robodyn.simulation.motion.mode import Mode
 from robodyn.simulation.trajectory.trajectory import Trajectory
 from robodyn.tolerances import SPECTRAL_RADIUS_MARGIN
 
-__all__ = ["UnstableHold", "announce_unstable_hold", "naming_unstable_hold", "unstable_hold"]
+__all__ = ["UnstableHold", "explaining_unstable_hold", "unstable_hold", "warn_of_unstable_hold"]
 
 #: Differences of coordinates and speeds.
 DIFFERENCE = 1e-6
 #: Halvings of a step in the search for one that does.
-HALVES = 40
+BISECTIONS = 40
 #: Growth of the largest speed after which a motion is looked at.
-GROWTH = 100.0
+GREAT_GROWTH = 100.0
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ def unstable_hold(mode: Mode, motion: Trajectory | None, step: float) -> Unstabl
     if _radius(A, closed, step) <= np.exp(allowed * step) + SPECTRAL_RADIUS_MARGIN:
         return None
     low, high = 0.0, step
-    for _ in range(HALVES):
+    for _ in range(BISECTIONS):
         middle = 0.5 * (low + high)
         stable = _radius(A, closed, middle) <= np.exp(allowed * middle) * (1.0 + 1e-12)
         low, high = (middle, high) if stable else (low, middle)
@@ -137,7 +137,7 @@ def _radius(A: FloatArray, closed: FloatArray, step: float) -> float:
 
 
 @contextmanager
-def naming_unstable_hold(mode: Mode, step: float) -> Iterator[None]:
+def explaining_unstable_hold(mode: Mode, step: float) -> Iterator[None]:
     """Say so where a motion breaks down because of it.
 
     Raises
@@ -157,12 +157,12 @@ def naming_unstable_hold(mode: Mode, step: float) -> Iterator[None]:
         ) from error
 
 
-def announce_unstable_hold(mode: Mode, motion: Trajectory, step: float) -> bool:
+def warn_of_unstable_hold(mode: Mode, motion: Trajectory, step: float) -> bool:
     """Warn once of a motion that has grown because of it; whether it was done."""
     if mode.controller is None or not len(motion):
         return False
     first, last = (float(np.abs(motion.v[k]).max(initial=0.0)) for k in (0, -1))
-    found = unstable_hold(mode, motion, step) if last > GROWTH * (1.0 + first) else None
+    found = unstable_hold(mode, motion, step) if last > GREAT_GROWTH * (1.0 + first) else None
     if found is None:
         return False
     message = EnergyWarning(f"the motion of {mode.robot.name!r} grows: {found}")

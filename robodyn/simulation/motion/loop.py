@@ -20,7 +20,7 @@ from robodyn.simulation.events.detector import WitnessFunction
 from robodyn.simulation.events.event import Event
 from robodyn.simulation.events.joint_stops import RigidStops
 from robodyn.simulation.events.stop_events import StopEvents
-from robodyn.simulation.motion.breakdown import keeping
+from robodyn.simulation.motion.breakdown import attaching_trajectory
 from robodyn.simulation.motion.event_handler import EventHandler
 from robodyn.simulation.motion.mode import Mode
 from robodyn.simulation.motion.motion_state import MotionState
@@ -34,7 +34,7 @@ from robodyn.tolerances import SAME_TIME
 __all__ = ["simulate_motion"]
 
 #: Steps after which progress is reported, where they are not done in larger blocks.
-REPORTED = 50
+STEPS_PER_REPORT = 50
 
 
 def simulate_motion(
@@ -62,12 +62,12 @@ def simulate_motion(
     """
     motion = Motion(mode, events, times, options)
     last, k, reported = len(times) - 1, 0, 0
-    with keeping(motion.so_far):
+    with attaching_trajectory(motion.so_far):
         motion.start(q, v)
         while k < last and not motion.ended:
             if k >= reported:
                 report(k / last)
-                reported = k + REPORTED
+                reported = k + STEPS_PER_REPORT
             k += motion.advance_by_machine_code(k) or motion.step(k)
         if not motion.ended:
             motion.finish()

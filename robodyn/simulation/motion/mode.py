@@ -23,7 +23,7 @@ from robodyn.robot import Robot
 from robodyn.simulation.control.controller import Controller
 from robodyn.simulation.control.running_controller import RunningController
 from robodyn.simulation.events.event import Change, State
-from robodyn.simulation.events.impulses import brought_to
+from robodyn.simulation.events.impulses import impose_speeds
 from robodyn.simulation.events.joint_stops import JointStop
 from robodyn.simulation.loads.driven import Driven
 from robodyn.simulation.loads.driven_joints import PathOfTime, driven_joints, locked_joint
@@ -234,7 +234,7 @@ def project_state(
             )
         base = None if mode.base is None else mode.base(t)
         at = list(driven.speeds)
-        v = brought_to(then, on_path, v, at, wanted[at], base)
+        v = impose_speeds(then, on_path, v, at, wanted[at], base)
         q = on_path
     return q, v
 

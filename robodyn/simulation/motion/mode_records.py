@@ -8,8 +8,8 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.errors import ImpactError, SettingsError, SimulationError
-from robodyn.simulation.checks.energy_check import announce_imbalance
-from robodyn.simulation.checks.friction_check import announce_friction
+from robodyn.simulation.checks.energy_check import warn_of_imbalance
+from robodyn.simulation.checks.friction_check import warn_of_friction
 from robodyn.simulation.motion.breakdown import OnError, as_breakdown
 from robodyn.simulation.motion.mode import Mode
 from robodyn.simulation.motion.options import MotionOptions
@@ -90,7 +90,7 @@ class ModeRecords:
         used = self._used()
         for (_, record), piece in zip(used, run.phases or (run,), strict=True):
             every = record.every
-            if announce_friction(piece, every) or announce_imbalance(piece, every, order):
+            if warn_of_friction(piece, every) or warn_of_imbalance(piece, every, order):
                 return
 
     def _used(self) -> list[tuple[Mode, Record]]:

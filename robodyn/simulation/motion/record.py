@@ -29,13 +29,13 @@ from robodyn.simulation.trajectory.trajectory import Trajectory
 __all__ = ["Record"]
 
 #: Numbers in the memory of a record that is written to files.
-BLOCK = 1 << 20
+NUMBERS_IN_MEMORY = 1 << 20
 
 #: Postures that tell the rank of the constraints.
-SOME = 32
+RANK_SAMPLES = 32
 
 #: Steps that machine code can count.
-MOST = 1 << 62
+LARGEST_COUNT = 1 << 62
 
 
 class Record:
@@ -94,13 +94,13 @@ class Record:
         self.shape = batch
         self.events: list[EventRecord] = []
         self.controller_states = RecordedStates()
-        self._every, self._steps = min(int(every), MOST), 0
+        self._every, self._steps = min(int(every), LARGEST_COUNT), 0
         self._folder = None if to is None else Folder(as_path("to", to))
         rows = (size - 1) // self._every + 2  # the last step may be none of those that are kept
         shapes = ((), (*batch, robot.nq), *[(*batch, robot.nv)] * 3)
         if self._folder is not None:
             numbers = sum(int(np.prod(shape)) for shape in shapes)
-            rows = min(rows, max(2, BLOCK // numbers))
+            rows = min(rows, max(2, NUMBERS_IN_MEMORY // numbers))
         #: Samples after which room is made, where one may stand behind them.
         self._most = rows
         rows += self._folder is not None
@@ -272,7 +272,7 @@ class Record:
         if self.shape or not self.count:
             return None
         t, q, v, a, _ = (x[self.count - 1] for x in self._columns)
-        some = self._columns[1][: self.count : max(1, self.count // SOME)]
+        some = self._columns[1][: self.count : max(1, self.count // RANK_SAMPLES)]
         return passage_ahead(self.robot, some, float(t), q, v, a, until)
 
     def trajectory(self, *, complete: bool = True) -> Trajectory:

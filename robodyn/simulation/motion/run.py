@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from robodyn.array_types import FloatArray
-from robodyn.simulation.checks.singular_passage import announce_passage
+from robodyn.simulation.checks.singular_passage import warn_of_passage
 from robodyn.simulation.control.callbacks import check_controller
 from robodyn.simulation.events.event import Event
-from robodyn.simulation.motion.held_control import announce_unstable_hold, naming_unstable_hold
+from robodyn.simulation.motion.held_control import explaining_unstable_hold, warn_of_unstable_hold
 from robodyn.simulation.motion.loop import simulate_motion
 from robodyn.simulation.motion.mode import Mode
 from robodyn.simulation.motion.options import MotionOptions
@@ -37,12 +37,12 @@ def run_motion(
     else:
         mode = mode.started(times)
         step = float(times[1] - times[0]) if len(times) > 1 else 0.0
-        with naming_unstable_hold(mode, step):
+        with explaining_unstable_hold(mode, step):
             motion = simulate_motion(mode, events, q, v, times, options, report)
             run = motion.trajectory()
-        if has_events or not announce_unstable_hold(mode, run, step):
+        if has_events or not warn_of_unstable_hold(mode, run, step):
             motion.check_steps(run)
-        announce_passage(run)
+        warn_of_passage(run)
     report(1.0)
-    limits.announce(run.t, run.q, run.v, run.tau)
+    limits.warn_of_violations(run.t, run.q, run.v, run.tau)
     return run

@@ -12,7 +12,7 @@ from robodyn.errors import SettingsError, SimulationError, SimulationInterrupted
 from robodyn.simulation.control.callbacks import for_motion
 from robodyn.simulation.control.running_controller import RunningController
 from robodyn.simulation.events.event import Event
-from robodyn.simulation.motion.breakdown import given_up, keeping
+from robodyn.simulation.motion.breakdown import attaching_trajectory, detach_trajectory
 from robodyn.simulation.motion.loop import simulate_motion
 from robodyn.simulation.motion.mode import Mode
 from robodyn.simulation.motion.options import MotionOptions
@@ -70,7 +70,7 @@ def simulate_each(
             record.add(*sample)
         return record.trajectory()
 
-    with keeping(lambda: motion() if begun else None):
+    with attaching_trajectory(lambda: motion() if begun else None):
         for k, state in enumerate(zip(q, v, strict=True)):
             report(k / len(q))
             own = mode
@@ -81,7 +81,7 @@ def simulate_each(
                 alone = options.for_motion(k)
                 run = _single(own, events, *state, times, alone)
             except (Exception, SimulationInterrupted) as error:
-                part = given_up(error)
+                part = detach_trajectory(error)
                 if part is not None:  # it is to have that of all motions
                     keep(k, part)
                 if isinstance(error, SimulationError):

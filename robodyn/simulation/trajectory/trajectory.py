@@ -33,9 +33,9 @@ from robodyn.simulation.trajectory.resampling import instants_of, resampled
 from robodyn.simulation.trajectory.states import energies
 from robodyn.simulation.trajectory.states.energy_audit import (
     EnergyAudit,
-    announce_unexplained,
     audit_of,
     joined_audits,
+    warn_of_unexplained,
 )
 from robodyn.simulation.trajectory.states.event_record import EventRecord, events_among
 
@@ -207,7 +207,7 @@ class Trajectory:
             audit = joined_audits(audits, self.events)
         else:
             audit = audit_of(samples_of(self), self.events)
-        announce_unexplained(audit, "" if self.robot is None else self.robot.name)
+        warn_of_unexplained(audit, "" if self.robot is None else self.robot.name)
         return audit
 
     @property

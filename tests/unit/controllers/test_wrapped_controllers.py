@@ -330,7 +330,9 @@ def test_pictures_of_what_was_remembered(double):
 
 
 def test_memory_of_samples_that_are_kept_and_written_while_it_moves(double, tmp_path, monkeypatch):
-    monkeypatch.setattr("robodyn.simulation.motion.record.BLOCK", 60)  # written now and then
+    monkeypatch.setattr(
+        "robodyn.simulation.motion.record.NUMBERS_IN_MEMORY", 60
+    )  # written now and then
     run = rd.simulate(double, Counting(), duration=0.1, every=7, to=tmp_path / "run")
     expected = [*range(1, 102, 7), 101]
     np.testing.assert_array_equal(run.controller_state["looks"][:, 0], expected)

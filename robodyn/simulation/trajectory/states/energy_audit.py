@@ -19,7 +19,7 @@ from robodyn.simulation.trajectory.states.interpolation import Indices, between
 from robodyn.simulation.trajectory.states.samples import BLOCK, Samples
 from robodyn.tolerances import ENERGY_ROUNDING
 
-__all__ = ["EnergyAudit", "announce_unexplained", "audit_of", "joined_audits"]
+__all__ = ["EnergyAudit", "audit_of", "joined_audits", "warn_of_unexplained"]
 
 #: Parts of a step at which powers are taken, each for half of it: Gauss's rule of fourth order.
 NODES = 0.5 - math.sqrt(1.0 / 12.0), 0.5 + math.sqrt(1.0 / 12.0)
@@ -143,7 +143,7 @@ def joined_audits(audits: Sequence[EnergyAudit], events: Sequence[EventRecord]) 
     return _added_up(t, tuple(stored), works, events)
 
 
-def announce_unexplained(audit: EnergyAudit, name: str) -> None:
+def warn_of_unexplained(audit: EnergyAudit, name: str) -> None:
     """Warn once of energies that do not add up.
 
     Parameters

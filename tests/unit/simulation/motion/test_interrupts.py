@@ -87,7 +87,7 @@ def test_machine_code_between_two_chunks(monkeypatch):
 
 
 def test_samples_in_files(tmp_path, monkeypatch):
-    monkeypatch.setattr(record, "BLOCK", 320)
+    monkeypatch.setattr(record, "NUMBERS_IN_MEMORY", 320)
     robot = rd.load("double_pendulum")
     options = {"q0": [0.3, 0.2], "duration": 0.1, "step": 1e-3}
     with pytest.raises(SimulationInterrupted) as caught:
@@ -100,7 +100,7 @@ def test_samples_in_files(tmp_path, monkeypatch):
 
 def test_an_interrupt_while_a_file_is_written(tmp_path, monkeypatch):
     """Samples that are in some files only do not count."""
-    monkeypatch.setattr(record, "BLOCK", 320)
+    monkeypatch.setattr(record, "NUMBERS_IN_MEMORY", 320)
     from robodyn.simulation.trajectory.files import recording
 
     robot, append = rd.load("double_pendulum"), recording._Column.append

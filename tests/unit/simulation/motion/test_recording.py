@@ -75,7 +75,7 @@ def test_how_often_is_a_count(double, every):
 @pytest.fixture
 def small_blocks(monkeypatch):
     """Many blocks of a short motion."""
-    monkeypatch.setattr(recording_of, "BLOCK", 9 * 16)
+    monkeypatch.setattr(recording_of, "NUMBERS_IN_MEMORY", 9 * 16)
 
 
 def test_a_motion_that_goes_to_files(double, tmp_path, small_blocks):
@@ -114,7 +114,7 @@ def test_many_motions_and_what_acts_on_them_go_to_files(tmp_path, small_blocks):
 
 
 def test_memory_does_not_grow_with_the_steps(double, tmp_path, monkeypatch):
-    monkeypatch.setattr(recording_of, "BLOCK", 9 * 256)
+    monkeypatch.setattr(recording_of, "NUMBERS_IN_MEMORY", 9 * 256)
     move(double, to=tmp_path / "first")
     peaks = []
     for name, steps in (("short", 1000), ("long", 8000)):
@@ -173,7 +173,7 @@ import numpy as np
 import robodyn as rd
 from robodyn.simulation.motion import record
 
-record.BLOCK = 9 * 64
+record.NUMBERS_IN_MEMORY = 9 * 64
 robot = rd.load("double_pendulum")
 options = dict(q0=[0.4, 0.3], duration=1.0, limits="ignore")
 whole = rd.simulate(robot, **options)
@@ -208,7 +208,7 @@ import os, sys
 import robodyn as rd
 from robodyn.simulation.motion import record
 
-record.BLOCK = 9 * 64
+record.NUMBERS_IN_MEMORY = 9 * 64
 robot = rd.load("double_pendulum")
 
 def die(t, q, v):

@@ -16,17 +16,17 @@ from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import Number, dot
 from robodyn.tolerances import IMMOBILE_POINT
 
-__all__ = ["Spot", "spots_of"]
+__all__ = ["ContactPoint", "contact_points"]
 
 
 @dataclass(frozen=True, eq=False)
-class Spot:
+class ContactPoint:
     """A point of a link that may stand on a plane.
 
     Attributes
     ----------
     name, link : str
-    point : ndarray, shape (3,) [m]
+    position : ndarray, shape (3,) [m]
         In link axes.
     axes : ndarray, shape (3, 3)
         Rows: the normal of the plane, and two directions along it, in world axes.
@@ -36,7 +36,7 @@ class Spot:
 
     name: str
     link: str
-    point: FloatArray
+    position: FloatArray
     axes: FloatArray
     height: float
 
@@ -48,50 +48,54 @@ class Spot:
     def gap(self, robot: Robot, q: FloatArray) -> float:
         """Height above the plane [m]."""
         X = robot.frame_pose(q, self.link)
-        return float(self.normal @ (X[:3, :3] @ self.point + X[:3, 3])) - self.height
+        return float(self.normal @ (X[:3, :3] @ self.position + X[:3, 3])) - self.height
 
-    def directions(self, robot: Robot, q: FloatArray) -> FloatArray:
+    def jacobian(self, robot: Robot, q: FloatArray) -> FloatArray:
         """What each speed contributes to the velocity along the axes, shape (3, nv)."""
         J, R = robot.frame_jacobian(q, self.link, axes="world"), robot.frame_pose(q, self.link)
-        arm = R[:3, :3] @ self.point
+        arm = R[:3, :3] @ self.position
         return np.asarray(self.axes @ (J[:3] + np.cross(J[3:], arm[:, None], axis=0)))
 
-    def rising(self, robot: Robot, q: FloatArray, v: FloatArray, a: FloatArray) -> float:
+    def normal_acceleration(
+        self, robot: Robot, q: FloatArray, v: FloatArray, a: FloatArray
+    ) -> float:
         """Acceleration along the normal [m/s^2]."""
         A = robot.frame_acceleration(q, v, a, self.link, axes="world", classical=True)
         w = robot.frame_twist(q, v, self.link, axes="world")[3:]
-        arm = robot.frame_pose(q, self.link)[:3, :3] @ self.point
+        arm = robot.frame_pose(q, self.link)[:3, :3] @ self.position
         turned = np.cross(A[3:], arm) + np.cross(w, np.cross(w, arm))
         return float(self.normal @ (A[:3] + turned))
 
-    def slides(self, robot: Robot) -> tuple[int, ...]:
+    def sliding_axes(self, robot: Robot) -> tuple[int, ...]:
         """Directions along the plane in which it moves at all: 1, 2."""
         rng = np.random.default_rng(0)
-        some = [np.abs(self.directions(robot, robot.random(rng))) for _ in range(2)]
+        some = [np.abs(self.jacobian(robot, robot.random(rng))) for _ in range(2)]
         fastest = np.max(some, axis=(0, 2))
         return tuple(k for k in (1, 2) if fastest[k] > IMMOBILE_POINT)
 
     # -- over symbols -----------------------------------------------------------------------------
 
-    def height_of(self, robot: Robot) -> Callable[[Sequence[Number]], Number]:
+    def symbolic_height(self, robot: Robot) -> Callable[[Sequence[Number]], Number]:
         """Height above the plane, of symbolic coordinates."""
         pose = robot.function("frame_pose", frame=self.link).program
 
         def height(q: Sequence[Number]) -> Number:
-            X, point = inline(pose, q), self.point.tolist()
+            X, point = inline(pose, q), self.position.tolist()
             place = [dot(X[4 * i : 4 * i + 3], point) + X[4 * i + 3] for i in range(3)]
             return dot(self.normal.tolist(), place) - self.height
 
         return height
 
-    def slip_of(self, robot: Robot, slides: tuple[int, ...]) -> Callable[[Any, Any], list[Number]]:
+    def symbolic_slip(
+        self, robot: Robot, slides: tuple[int, ...]
+    ) -> Callable[[Any, Any], list[Number]]:
         """Velocity along the plane, of symbolic coordinates and speeds."""
         program = robot.function("frame_twist", frame=self.link, axes="world").program
         pose = robot.function("frame_pose", frame=self.link).program
 
         def slip(q: Sequence[Number], v: Sequence[Number]) -> list[Number]:
             V, X = inline(program, [*q, *v]), inline(pose, q)
-            arm = [dot(X[4 * i : 4 * i + 3], self.point.tolist()) for i in range(3)]
+            arm = [dot(X[4 * i : 4 * i + 3], self.position.tolist()) for i in range(3)]
             turned = [
                 V[3 + (i + 1) % 3] * arm[(i + 2) % 3] - V[3 + (i + 2) % 3] * arm[(i + 1) % 3]
                 for i in range(3)
@@ -102,7 +106,7 @@ class Spot:
         return slip
 
 
-def spots_of(robot: Robot, ground: Ground) -> list[Spot]:
+def contact_points(robot: Robot, ground: Ground) -> list[ContactPoint]:
     """The points of a ground that a robot has.
 
     Raises
@@ -118,5 +122,5 @@ def spots_of(robot: Robot, ground: Ground) -> list[Spot]:
     for name, link, point in ground.contacts:
         if link not in robot.link_names:
             raise UnknownNameError("link", link, robot.link_names, f"contact {name!r}")
-        found.append(Spot(name, link, np.array(point), axes, ground.height))
+        found.append(ContactPoint(name, link, np.array(point), axes, ground.height))
     return found
