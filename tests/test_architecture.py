@@ -27,7 +27,6 @@ FLOORS = (
     {"topology"},
     {"equations", "urdf"},
     {"model"},
-    {"not_finite", "function_options"},
     {"evaluator"},
     {"parts"},
     {"impacts", "inverse_kinematics"},
@@ -43,7 +42,6 @@ FLOORS = (
     {"controllers"},
     {"ros"},
     {"view"},
-    {"checking"},
     {"cli"},
     {"__main__"},
 )

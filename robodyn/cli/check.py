@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import json
+from collections.abc import Sequence
 from typing import Any
 
-from robodyn.checking import check_files
-from robodyn.cli.options.robot import add_robot_options, robot_options
+from robodyn.cli.loop_findings import loop_findings
+from robodyn.cli.options.robot import add_robot_options, reading_options, robot_options
 from robodyn.cli.options.wording import with_options
+from robodyn.errors import RobodynError, UrdfNote, UrdfWarning
+from robodyn.urdf import findings, record
 
 __all__ = ["add_to"]
 
@@ -26,7 +30,41 @@ def add_to(commands: Any) -> None:
 
 
 def _check(arguments: argparse.Namespace) -> int:
+    """Print the findings in all files, as text or as the records of `robodyn.urdf.record`."""
     options = robot_options(arguments)
-    files, as_json = arguments.file, arguments.json
-    sound = check_files(files, as_json=as_json, options=options, wording=with_options)
+    sound, records = True, []
+    for file in arguments.file:
+        errors, warned = findings(file, **reading_options(options))
+        notes: list[UrdfNote] = []
+        if not errors:
+            more, held, notes = loop_findings(file, options)
+            errors, warned = errors + more, warned + held
+        sound = sound and not errors
+        everything: tuple[RobodynError | UrdfWarning | UrdfNote, ...] = (*errors, *warned, *notes)
+        for found in everything:
+            plain = record(found, file)
+            records.append(plain | {"message": with_options(str(plain["message"]))})
+        if not arguments.json:
+            _print(file, errors, warned, notes)
+    if arguments.json:
+        print(json.dumps(records, indent=2))
     return 0 if sound else 2
+
+
+def _print(
+    file: str,
+    errors: Sequence[RobodynError],
+    warned: Sequence[UrdfWarning],
+    notes: Sequence[UrdfNote],
+) -> None:
+    for error in errors:
+        done = getattr(error, "leniently", None)
+        print(with_options(str(error)) + (f" (--lenient: {done})" if done else ""))
+    for warning in warned:
+        print(f"{with_options(str(warning))} (warning)")
+    for note in notes:
+        first, line, rest = str(note).partition("\n")
+        print(f"{first} (note){line}{rest}")
+    if not errors:
+        counts = (("warning", len(warned)), ("note", len(notes)))
+        print(f"{file}: ok" + "".join(f", {n} {word}{'s'[: n > 1]}" for word, n in counts if n))

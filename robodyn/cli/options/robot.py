@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,10 @@ from robodyn.cli.options.near import add_near, near
 from robodyn.cli.options.values import number
 from robodyn.errors import RobodynError
 
-__all__ = ["add_robot_options", "robot_options", "split_xacro_args"]
+__all__ = ["add_robot_options", "reading_options", "robot_options", "split_xacro_args"]
+
+#: Arguments of `robodyn.load` that affect reading the file, not the robot made from it.
+READING = ("package_dirs", "xacro_args", "allow_unphysical", "strict")
 
 _XACRO_ARGUMENT = re.compile(r"([A-Za-z_]\w*):=(.*)", re.DOTALL)
 
@@ -61,6 +64,11 @@ def robot_options(arguments: argparse.Namespace) -> dict[str, Any]:
         "xacro_args": arguments.xacro_args or None,
     }
     return {name: value for name, value in options.items() if value is not None}
+
+
+def reading_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of `robot_options` that affect reading the file."""
+    return {name: options[name] for name in READING if name in options}
 
 
 def split_xacro_args(argv: Sequence[str]) -> tuple[list[str], dict[str, str]]:

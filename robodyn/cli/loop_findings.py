@@ -1,27 +1,24 @@
-"""The command ``robodyn check``: errors and warnings of files, and loops that are open."""
+"""Findings of ``robodyn check`` about closed loops: open, nearly closed, or unable to move."""
 
 from __future__ import annotations
 
-import json
 import math
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 import robodyn as rd
 from robodyn.array_types import FloatArray
+from robodyn.cli.options.robot import reading_options
 from robodyn.description import Joint, Loop, Pose, with_exact_turns
 from robodyn.errors import LoopWarning, RobodynError, UrdfNote, UrdfWarning
 from robodyn.results import LoopGap
 from robodyn.tolerances import LOOP_GAP_SHOWN, WRITTEN_IN_FULL
-from robodyn.urdf import findings, load_mechanism, record
+from robodyn.urdf import load_mechanism
 
-__all__ = ["check_files", "open_loops"]
-
-#: Arguments of `robodyn.load` that affect reading the file, not the robot made from it.
-READING = ("package_dirs", "xacro_args", "allow_unphysical", "strict")
+__all__ = ["loop_findings"]
 
 #: How many joints a message names.
 LISTED = 8
@@ -30,58 +27,7 @@ LISTED = 8
 STEP = 0.1
 
 
-def check_files(
-    files: Sequence[str],
-    *,
-    as_json: bool = False,
-    options: Mapping[str, Any] | None = None,
-    wording: Callable[[str], str] = str,
-) -> bool:
-    """Print the findings in files, and return whether there is no error.
-
-    Parameters
-    ----------
-    files : sequence of str
-    as_json : bool
-        Print a JSON list of records instead of text; see `robodyn.urdf.record`.
-    options : mapping, optional
-        How files are read: keyword arguments of `robodyn.load`.
-    wording : callable
-        Changes the text of messages, as the command line does with names of arguments.
-    """
-    options = options or {}
-    reading = {name: options[name] for name in READING if name in options}
-    sound, records = True, []
-    for file in files:
-        errors, warned = findings(file, **reading)
-        notes: list[UrdfNote] = []
-        if not errors:
-            more, held, notes = open_loops(file, options)
-            errors, warned = errors + more, warned + held
-        sound = sound and not errors
-        everything: tuple[RobodynError | UrdfWarning | UrdfNote, ...] = (*errors, *warned, *notes)
-        for found in everything:
-            plain = record(found, file)
-            records.append(plain | {"message": wording(str(plain["message"]))})
-        if as_json:
-            continue
-        for error in errors:
-            done = getattr(error, "leniently", None)
-            print(wording(str(error)) + (f" (--lenient: {done})" if done else ""))
-        for warning in warned:
-            print(f"{wording(str(warning))} (warning)")
-        for note in notes:
-            first, line, rest = str(note).partition("\n")
-            print(f"{first} (note){line}{rest}")
-        if not errors:
-            counts = (("warning", len(warned)), ("note", len(notes)))
-            print(f"{file}: ok" + "".join(f", {n} {word}{'s'[: n > 1]}" for word, n in counts if n))
-    if as_json:
-        print(json.dumps(records, indent=2))
-    return sound
-
-
-def open_loops(
+def loop_findings(
     file: str, options: Mapping[str, Any] | None = None
 ) -> tuple[list[RobodynError], list[UrdfWarning], list[UrdfNote]]:
     """Findings about the closed loops of a file.
@@ -138,8 +84,7 @@ def _rounded_angles(file: str, options: Mapping[str, Any]) -> list[UrdfNote]:
     """Notes on rounded angles in loops, and the exact values that are used instead."""
     if options.get("snap") is not None:
         return []
-    reading = {name: options[name] for name in READING if name in options}
-    mechanism = load_mechanism(file, **reading)
+    mechanism = load_mechanism(file, **reading_options(options))
     found: dict[str, list[str]] = {}
     for turn in with_exact_turns(mechanism)[1]:
         if isinstance(turn.written, float) and isinstance(turn.meant, float):

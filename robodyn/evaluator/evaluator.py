@@ -18,11 +18,11 @@ from robodyn.equations.catalogue import QUANTITIES, trace
 from robodyn.errors import (
     ShapeError,
 )
-from robodyn.function_options import FunctionOptions
+from robodyn.evaluator.not_finite import NonFiniteDiagnosis
+from robodyn.evaluator.options import FunctionOptions
 from robodyn.model.model import Model
 from robodyn.model.states import refuse_wrong_states
 from robodyn.motion.base_motion import BaseMotion
-from robodyn.not_finite import NonFiniteDiagnosis
 from robodyn.symbolic.graph import Program
 from robodyn.symbolic.python_code import PythonCode
 
