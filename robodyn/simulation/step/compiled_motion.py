@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -39,14 +38,15 @@ class SampledInputs:
     Attributes
     ----------
     first, stop : int
-    loads : LoadsAt
+    loads : LoadsAt or None
+        None if there are none.
     signals : list of (ndarray, int)
         Of a controller, as `CompiledController.tables` has them.
     """
 
     first: int
     stop: int
-    loads: LoadsAt
+    loads: LoadsAt | None
     signals: list[tuple[FloatArray, int]]
 
 
@@ -99,7 +99,7 @@ class CompiledMotion:
         self.controller_state, self.controller_state_before = np.zeros((2, len(self.v), size))
         self.applied = np.zeros(self.v.shape)
         self._functions, self._times = functions, np.ascontiguousarray(times)
-        self._variant = variant = StepVariant(
+        variant = StepVariant(
             flat=functions.integrate is None,
             driven=bool(self._driven),
             closed=functions.corrections is not None,
@@ -109,13 +109,13 @@ class CompiledMotion:
             corrections=len(functions.corrections.inputs) - 2 if functions.corrections else 0,
             cut=controller is not None and effort is not None,
         )
-        self._program, self._run = loaded_program(integrator, variant)
-        self._arguments = ArgumentValues(variant.arguments)
-        self._reached = np.zeros(len(self.q), np.int64)
-        self._stuck = np.zeros(len(self.q), np.int64)
+        self._code = loaded_program(integrator, variant)
+        self._arguments = ArgumentValues(self._code.place)
+        self._reached, self._stuck = np.zeros((2, len(self.q)), np.int64)
+        #: Whether there are loads that the program has to be told.
+        self._loaded = bool(variant.driven or variant.dynamics or variant.corrections)
         #: Instants of which tables are filled: the first, and the one after the last.
-        self._tabled = (0, 0)
-        self._run_address = ctypes.cast(self._run, ctypes.c_void_p).value or 0
+        self._tabled = (0, 0 if self._loaded or controller is not None else len(times))
         self._set_sizes_and_functions()
         self._set_arrays(effort)
 
@@ -126,10 +126,10 @@ class CompiledMotion:
         given = self._arguments
         n, nq, nv = len(self.q), self.q.shape[-1], self.v.shape[-1]
         block = min(n, BLOCK)
-        of_q, of_v, single = self._program.room
+        of_q, of_v, single = self._code.program.room
         room = block * (of_q * nq + of_v * nv + single)
         given.set(nq=nq, nv=nv, robots=n, block=block, room=room, end=len(self._times) - 1)
-        given.set(instants=len(self._program.instants))
+        given.set(instants=len(self._code.program.instants))
         own = self._functions
         for name in ("dynamics", "integrate", "rate", "corrections"):
             f: Function | None = getattr(own, name)
@@ -185,13 +185,13 @@ class CompiledMotion:
         needed = min(first + 2, len(self._times))
         if self._tabled[0] <= first and needed <= self._tabled[1]:
             return None
-        times = self._times[first : first + self._rows]
-        at = instants(self._times[first : first + self._rows + 1], self._program.instants)
-        loads = self._loads.at(at[: len(times)].reshape(-1))
-        signals = []
+        stop, loads, signals = min(first + self._rows, len(self._times)), None, []
+        if self._loaded:
+            at = instants(self._times[first : stop + 1], self._code.program.instants)
+            loads = self._loads.at(at[: stop - first].reshape(-1))
         if self.controller is not None:
-            signals = self.controller.tables(self._times, first, first + len(times))
-        return SampledInputs(first, first + len(times), loads, signals)
+            signals = self.controller.tables(self._times, first, stop)
+        return SampledInputs(first, stop, loads, signals)
 
     def load_tables(self, inputs: SampledInputs | None) -> int:
         """Fill the tables, unless they are filled already; the last instant that is there."""
@@ -203,6 +203,10 @@ class CompiledMotion:
         given, loads, own = self._arguments, inputs.loads, self._functions
         self._tabled = inputs.first, inputs.stop
         given.set(table=inputs.first)
+        for k, (values, size) in enumerate(inputs.signals):
+            given.point_table(f"control{k}", Table(values, size))
+        if loads is None:
+            return
         for name, x in zip("qva", loads.driven, strict=False):
             given.point(f"path_{name}", x)
         for k, table in enumerate(loads.tables(own.dynamics, own.before_loads)):
@@ -210,8 +214,6 @@ class CompiledMotion:
         if own.corrections is not None:
             for k, table in enumerate(loads.tables(own.corrections, 2)):
                 given.point_table(f"corrections{k}", table)
-        for k, (values, size) in enumerate(inputs.signals):
-            given.point_table(f"control{k}", Table(values, size))
 
     # -- steps --------------------------------------------------------------------------------
 
@@ -251,7 +253,7 @@ class CompiledMotion:
         if len(self.q) == 1:  # the usual case, in few lines
             while True:
                 values[at] = first
-                self._run(0, 1, given.address, None)
+                self._code.run(0, 1, given.address, None)
                 if not self._stuck[0]:
                     return last
                 first = int(self._reached[0])
@@ -273,7 +275,7 @@ class CompiledMotion:
                 fallback(first - 1, int(r))
             values[at] = first
             self._reached[begin:end] = last
-            self._run(begin, end, given.address, None)
+            self._code.run(begin, end, given.address, None)
             waiting = sorted(waiting + self._waiting(begin, end))
         return last
 
@@ -294,5 +296,5 @@ class CompiledMotion:
         work = 4 * steps * n * self._functions.dynamics.work
         lanes = min(n, BLOCK)
         threads.parallel_for()(
-            threads.pool(), self._run_address, n, work, lanes, self._arguments.address, None
+            threads.pool(), self._code.address, n, work, lanes, self._arguments.address, None
         )

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+from typing import NamedTuple
 
 from robodyn.simulation.step.machine_code.argument_table import argument_names
 from robodyn.tolerances import LOOP_APART, LOOP_OPEN
@@ -11,8 +10,7 @@ from robodyn.tolerances import LOOP_APART, LOOP_OPEN
 __all__ = ["StepVariant"]
 
 
-@dataclass(frozen=True)
-class StepVariant:
+class StepVariant(NamedTuple):
     """What shapes the program.
 
     Attributes
@@ -41,7 +39,7 @@ class StepVariant:
     corrections: int = 0
     cut: bool = False
 
-    @cached_property
+    @property
     def arguments(self) -> tuple[str, ...]:
         """Names of the arguments in the table."""
         return argument_names(self.dynamics, max(self.control, 0), self.corrections)
