@@ -114,11 +114,16 @@ def checked_update(
             name="update",
             given=given,
         )
-    return checked_forces(tau, sample.t, sample.v.shape), after
+    symbolic = bool(getattr(controller, "symbolic", False))
+    return checked_forces(tau, sample.t, sample.v.shape, symbolic=symbolic), after
 
 
-def checked_forces(given: Any, t: float, shape: tuple[int, ...]) -> FloatArray:
+def checked_forces(
+    given: Any, t: float, shape: tuple[int, ...], *, symbolic: bool = False
+) -> FloatArray:
     """What a controller returned as forces: an array that nobody else writes into.
+
+    One that is called with symbols, too, may return constants, one a speed, for many states.
 
     Raises
     ------
@@ -141,6 +146,8 @@ def checked_forces(given: Any, t: float, shape: tuple[int, ...]) -> FloatArray:
             given=given,
             expected=shape,
         )
+    if symbolic and tau.shape == shape[-1:]:
+        tau = np.array(np.broadcast_to(tau, shape))
     if tau.shape != shape:
         raise ShapeError(
             f"the controller returned shape {tau.shape} at t = {t:.6g} s, expected {shape}",

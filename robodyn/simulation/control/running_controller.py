@@ -128,7 +128,9 @@ class RunningController:
     def _called(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """The same by Python."""
         if self._function is not None:  # as the next lines do, without a sample
-            return checked_forces(self._function(t, q.copy(), v.copy()), t, v.shape)
+            symbolic = bool(getattr(self._function, "symbolic", False))
+            given = self._function(t, q.copy(), v.copy())
+            return checked_forces(given, t, v.shape, symbolic=symbolic)
         assert self.state is not None
         h = t - self._t
         sample = ControllerSample(t, q, v, h, self._applied * h)

@@ -18,6 +18,7 @@ from robodyn.controllers import (
     Saturated,
     SineReference,
 )
+from robodyn.errors import ShapeError
 from robodyn.simulation.control.compile_controller import compile_controller
 from robodyn.simulation.control.running_controller import RunningController, applied_forces
 from robodyn.simulation.loads.driven import Driven
@@ -146,3 +147,34 @@ def test_what_depends_on_the_sample_before_is_no_function(arm):
     assert compiled.state_size == 0 and not compiled.is_function
     with pytest.raises(rd.SettingsError, match="UsesTheImpulse has a state of its own"):
         rd.closed_loop(arm, UsesTheImpulse())
+
+
+class Ramp:
+    """Forces that are the same for all states: symbols have no leading axes."""
+
+    symbolic = True
+
+    def initial_state(self, sample):
+        return {"count": 0.0}
+
+    def update(self, sample, state):
+        return np.array([0.2, 0.1]) * state["count"], {"count": state["count"] + 1.0}
+
+
+@pytest.mark.parametrize("integrator", ["rk4", "adaptive"])
+@pytest.mark.parametrize("with_event", [False, True])
+def test_constant_forces_act_on_each_of_many_motions(integrator, with_event):
+    """By machine code, and by Python where events, or the integrator, ask for it."""
+    robot, q = rd.load("double_pendulum"), np.array([[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]])
+    events = []
+    if with_event:
+        events = [rd.Event(lambda t, q, v: t - 0.0055, lambda x: rd.events.Change(v=0.9 * x.v))]
+    options = {"duration": 0.01, "integrator": integrator, "events": events}
+    run = rd.rollout(robot, Ramp(), q, np.zeros((3, 2)), **options)
+    for k in range(3):
+        alone = rd.simulate(robot, Ramp(), q0=q[k], **options)
+        at = np.searchsorted(alone.t, run.t, side="right") - 1
+        np.testing.assert_allclose(run.tau[:, k], alone.tau[at], rtol=0, atol=1e-14)
+        np.testing.assert_allclose(run.q[:, k], alone.q[at], rtol=0, atol=1e-9)
+    with pytest.raises(ShapeError, match="expected"):
+        rd.rollout(robot, lambda t, q, v: np.zeros(2), q, np.zeros((3, 2)), duration=0.01)
