@@ -12,12 +12,7 @@ __all__ = ["METHOD", "SemiImplicitEuler"]
 
 @dataclass(frozen=True)
 class SemiImplicitEuler:
-    """One acceleration a step; the new velocity moves the position.
-
-    Attributes
-    ----------
-    order : int
-    """
+    """One acceleration a step; the new velocity moves the position."""
 
     order: int = 1
 

@@ -40,12 +40,7 @@ EVEN = (1.0, 1.0 / 12.0, -1.0 / 720.0, 1.0 / 30240.0, -1.0 / 1209600.0)
 
 @dataclass(frozen=True)
 class Variational:
-    """The variational midpoint rule.
-
-    Attributes
-    ----------
-    order : int
-    """
+    """The variational midpoint rule."""
 
     order: int = 2
 

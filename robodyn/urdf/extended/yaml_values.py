@@ -34,10 +34,6 @@ class Word:
 class YamlValues:
     """The values of a YAML file that is a mapping.
 
-    Parameters
-    ----------
-    path : Path
-
     Raises
     ------
     UrdfError
