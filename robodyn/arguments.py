@@ -130,24 +130,30 @@ class _Wanted:
 def _checked(
     function: Decorated, array: ArrayCheck | None, elsewhere: Mapping[str, str] | None = None
 ) -> Decorated:
-    parameters = [
-        p
-        for p in inspect.signature(function).parameters.values()
-        if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
-    ]
-    positional = [p for p in parameters if p.kind is not p.KEYWORD_ONLY]
     known: dict[str, _Wanted] | None = None
     in_order: list[tuple[str, _Wanted | None]] = []
     instead = dict(elsewhere or {})
-    for p in parameters:
-        instead.pop(p.name, None)
+
+    def look() -> dict[str, _Wanted]:
+        """What is known of the parameters; annotations may name what is defined later."""
+        nonlocal in_order
+        parameters = [
+            p
+            for p in inspect.signature(function).parameters.values()
+            if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
+        ]
+        for p in parameters:
+            instead.pop(p.name, None)
+        found = _wanted(function, parameters)
+        positional = [p.name for p in parameters if p.kind is not p.KEYWORD_ONLY]
+        in_order = [(name, found.get(name)) for name in positional]
+        return found
 
     @functools.wraps(function)
     def checked(*args: Any, **kwargs: Any) -> Any:
-        nonlocal known, in_order
-        if known is None:  # evaluated at the first call: annotations may name later definitions
-            known = _wanted(function, parameters)
-            in_order = [(p.name, known.get(p.name)) for p in positional]
+        nonlocal known
+        if known is None:
+            known = look()
         for (name, wanted), given in zip(in_order, args, strict=False):
             if wanted is not None and given is not wanted.default:
                 wanted.refuse(name, given, array, args[0])

@@ -389,6 +389,8 @@ def together(**arrays: ArrayLike) -> tuple[int, ...]:
 def generator(rng: Random | None) -> np.random.Generator:
     """A generator of random numbers, from a generator or a seed; `ShapeError` for anything else."""
     try:
+        if isinstance(rng, bool):
+            raise TypeError("a truth value is no seed")
         return np.random.default_rng(rng)
     except (TypeError, ValueError) as error:
         raise ShapeError(

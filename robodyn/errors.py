@@ -7,7 +7,6 @@ state at fault is an attribute. Each error also derives from the builtin error t
 
 from __future__ import annotations
 
-import difflib
 import functools
 from collections.abc import Iterable
 from typing import Any
@@ -205,6 +204,8 @@ class UnknownNameError(RobodynError, KeyError):
     @functools.cached_property
     def suggestions(self) -> tuple[str, ...]:
         """Existing names that look like it; looked for when first asked for."""
+        import difflib  # for errors only
+
         return tuple(difflib.get_close_matches(str(self.name), self._known, n=3, cutoff=0.5))
 
     @property

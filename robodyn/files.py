@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-import secrets
-import shutil
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -65,11 +64,11 @@ def replacing(path: Path) -> Iterator[Path]:
     MissingFileError, FileError
     """
     with writing(path):
-        unfinished = path.with_name(f".{path.stem}-{secrets.token_hex(8)}{path.suffix}")
+        unfinished = path.with_name(f".{path.stem}-{os.urandom(8).hex()}{path.suffix}")
         unfinished.touch(exist_ok=False)
         try:
             if path.exists():
-                shutil.copymode(path, unfinished)
+                os.chmod(unfinished, stat.S_IMODE(path.stat().st_mode))
             yield unfinished
             os.replace(unfinished, path)
         except BaseException:

@@ -38,13 +38,7 @@ from robodyn.model.settings import Settings
 from robodyn.robot import Robot
 from robodyn.tolerances import PLACEMENT_OVER_LIMIT
 from robodyn.topology.spanning_tree import FLOATING_BASE
-from robodyn.urdf import (
-    bad_values,
-    bundled_robots,
-    give_warnings,
-    load_mechanism,
-    read_rotor_params,
-)
+from robodyn.urdf import bad_values, bundled_robots, give_warnings, load_mechanism
 from robodyn.urdf.common.packages import PackageDirs
 from robodyn.urdf.xacro.arguments import Value
 
@@ -218,6 +212,8 @@ def load(
         mechanism = dataclasses.replace(mechanism, loops=(*mechanism.loops, *loops))
     if srdf is not None:
         names = [mover.name for mover in mechanism.movers]
+        from robodyn.urdf.extended.srdf import read_rotor_params
+
         actuators = {**read_rotor_params(srdf, names, strict=strict), **actuators}
     if actuators:
         mechanism = _with_actuators(mechanism, actuators)

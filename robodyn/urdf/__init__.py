@@ -5,7 +5,6 @@ from __future__ import annotations
 from robodyn.urdf.checks.values import bad_values
 from robodyn.urdf.common.reading import open_document
 from robodyn.urdf.common.report import give_warnings, record
-from robodyn.urdf.extended.srdf import read_rotor_params
 from robodyn.urdf.parse import parse
 from robodyn.urdf.source import bundled_robots, findings, load_mechanism, problems
 from robodyn.urdf.write import write
@@ -19,7 +18,6 @@ __all__ = [
     "open_document",
     "parse",
     "problems",
-    "read_rotor_params",
     "record",
     "write",
 ]

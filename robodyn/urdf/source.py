@@ -1,4 +1,7 @@
-"""Loading of mechanisms from files, text, bundled robots and objects of other libraries."""
+"""Loading of mechanisms from files, text, bundled robots and objects of other libraries.
+
+Readers of other kinds of documents than URDF are imported when the first such document is read.
+"""
 
 from __future__ import annotations
 
@@ -18,18 +21,13 @@ from robodyn.errors import (
 from robodyn.urdf.adapters import from_object, is_urdf_object
 from robodyn.urdf.checks.check import check
 from robodyn.urdf.checks.massless import massless_motions
-from robodyn.urdf.checks.suspicions import suspicions
 from robodyn.urdf.common.document_kind import EXTENDED_URDF, MJCF, SDF, URDF, XACRO, outer_kind
 from robodyn.urdf.common.packages import PackageDirs, Packages
 from robodyn.urdf.common.reading import Document, Options, Reading, bundled_robots, open_document
 from robodyn.urdf.common.report import as_warning, raise_or_warn, tolerable
 from robodyn.urdf.common.xml import fragment, root_tag
-from robodyn.urdf.extended.read import read_extension
-from robodyn.urdf.mjcf import read_mjcf
 from robodyn.urdf.parse import read
-from robodyn.urdf.sdf.read import read_sdf
 from robodyn.urdf.xacro.arguments import Value, given_arguments
-from robodyn.urdf.xacro.expansion import expand
 
 __all__ = ["bundled_robots", "findings", "load_mechanism", "problems"]
 
@@ -119,6 +117,8 @@ def findings(
     Parameters are those of ``load_mechanism``. With ``strict=False`` what is read leniently is
     among the warnings, with what was done about it (``leniently``).
     """
+    from robodyn.urdf.checks.suspicions import suspicions
+
     try:
         reading = _read(source, _options(package_dirs, xacro_args, strict=strict))
         mechanism, found, warned = reading.mechanism, reading.problems, reading.warnings
@@ -199,6 +199,8 @@ def _read_urdf(document: Document, options: Options) -> Reading:
 
 
 def _read_sdf(document: Document, options: Options) -> Reading:
+    from robodyn.urdf.sdf.read import read_sdf
+
     mechanism, reader = read_sdf(
         document.text,
         document.file,
@@ -211,6 +213,8 @@ def _read_sdf(document: Document, options: Options) -> Reading:
 
 
 def _read_xacro(document: Document, options: Options) -> Reading:
+    from robodyn.urdf.xacro.expansion import expand
+
     root, warned = expand(document.text, document.file, options.xacro_args, options.packages)
     text = fragment(root)
     expanded = Document(text, document.file, outer_kind(text), root)
@@ -222,6 +226,8 @@ def _read_xacro(document: Document, options: Options) -> Reading:
 def _read_extended(document: Document, options: Options) -> Reading:
     if document.file is None:
         raise UrdfError("an Extended URDF is read from its file, beside the URDF that it extends")
+    from robodyn.urdf.extended.read import read_extension
+
     extension = read_extension(Path(document.file), options.urdf)
     reading = _read_document(open_document(extension.urdf), dataclasses.replace(options, urdf=None))
     if reading.mechanism is not None and reading.complete:
@@ -238,6 +244,8 @@ def _read_mjcf(document: Document, options: Options) -> Reading:
             "<mujocoinclude> is a part of a model: load the file with <mujoco> that includes it",
             file=document.file,
         )
+    from robodyn.urdf.mjcf import read_mjcf
+
     return Reading(*read_mjcf(document.text, document.file))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,8 +13,6 @@ __all__ = ["LONG", "going_on", "search"]
 
 #: A search that lasts longer [s] is not kept silent.
 LONG = 10.0
-
-_log = logging.getLogger(__name__)
 
 
 @dataclass
@@ -59,7 +56,9 @@ def going_on(doing: str) -> None:
     if now is None or now.told or time.monotonic() - now.began < LONG:
         return
     now.told = True
-    _log.warning(
+    import logging  # takes a while to import, and is hardly ever needed
+
+    logging.getLogger(__name__).warning(
         "robodyn searches %s for %.0f s now: %s. It goes on; Ctrl-C ends it. A start nearer to a "
         "closed posture, as near= of load or the guess, is found sooner.",
         now.purpose,

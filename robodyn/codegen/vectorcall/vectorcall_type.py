@@ -9,7 +9,6 @@ global lock, another numpy), there is no such type and functions are called the 
 from __future__ import annotations
 
 import ctypes
-import logging
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -28,8 +27,6 @@ from robodyn.errors import SettingsError
 from robodyn.motion.base_motion import BaseMotion
 
 __all__ = ["VectorcallType", "vectorcall_type"]
-
-_logger = logging.getLogger(__name__)
 
 #: Work (rows times operations) from which on the interpreter's lock is released.
 UNLOCKED_WORK = 30_000
@@ -204,5 +201,9 @@ def vectorcall_type(base: type, slow: Callable[..., Any]) -> VectorcallType | No
     except SettingsError:  # a setting of the user, such as ROBODYN_TARGET, is wrong
         raise
     except Exception:  # whatever it was: calls can go through ctypes
-        _logger.warning("functions are called the slower way, through ctypes", exc_info=True)
+        import logging  # takes a while to import, and is hardly ever needed
+
+        logging.getLogger(__name__).warning(
+            "functions are called the slower way, through ctypes", exc_info=True
+        )
         return None

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from statistics import median_low
 
 from robodyn.description import Joint, Link, Mechanism, Pose
 from robodyn.errors import UrdfWarning
@@ -48,7 +47,7 @@ def suspicions(mechanism: Mechanism) -> list[UrdfWarning]:
 def _usual(values: list[float]) -> float:
     """Middle of the values that are not zero; 0 if there are none."""
     rest = [value for value in values if value > 0.0]
-    return median_low(rest) if rest else 0.0
+    return sorted(rest)[(len(rest) - 1) // 2] if rest else 0.0
 
 
 def _of_link(link: Link, usual: float, reach: float) -> Iterator[str]:

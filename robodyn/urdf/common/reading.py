@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,9 @@ from robodyn.urdf.common.packages import Packages
 from robodyn.urdf.common.xml import Element, decode, decode_leniently, read_bytes, root_tag
 
 __all__ = ["Document", "Options", "Reading", "bundled_robots", "open_document"]
+
+#: The robots that come with the library.
+_BUNDLED = Path(__file__).parents[1] / "robots"
 
 
 @dataclass(frozen=True)
@@ -76,10 +78,7 @@ class Reading:
 
 def bundled_robots() -> tuple[str, ...]:
     """Names of the robots that come with the library."""
-    folder = resources.files("robodyn.urdf") / "robots"
-    return tuple(
-        sorted(f.name.removesuffix(".urdf") for f in folder.iterdir() if f.name.endswith(".urdf"))
-    )
+    return tuple(sorted(file.stem for file in _BUNDLED.glob("*.urdf")))
 
 
 def open_document(source: Any) -> Document:
@@ -106,8 +105,8 @@ def open_document(source: Any) -> Document:
     path = Path(source)
     if isinstance(source, str) and not path.suffix and len(path.parts) <= 1:
         if source in bundled_robots():
-            resource = resources.files("robodyn.urdf") / "robots" / f"{source}.urdf"
-            return _document(decode(resource.read_bytes()), [], f"{source}.urdf")
+            content = (_BUNDLED / f"{source}.urdf").read_bytes()
+            return _document(decode(content), [], f"{source}.urdf")
         if len(source) < 256 and not path.exists():
             raise UnknownNameError("bundled robot", source, bundled_robots())
     return _document(*decode_leniently(read_bytes(path), str(path)), str(path))

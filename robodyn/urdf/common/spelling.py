@@ -7,7 +7,6 @@ elements of their own, and an error where none do.
 
 from __future__ import annotations
 
-import difflib
 import functools
 import re
 
@@ -306,5 +305,7 @@ def _meant(name: str, known: frozenset[str], unknown: str) -> str | None:
         if sorted(word) == sorted(name.lower()):  # letters exchanged
             return lower[word]
     likeness = 0.5 if unknown == "error" else _LIKENESS  # there it is an error in any case
+    import difflib  # for errors only
+
     close = difflib.get_close_matches(name.lower(), lower, n=1, cutoff=likeness)
     return lower[close[0]] if close else None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import os
 import re
@@ -100,6 +99,8 @@ class Arguments(dict[str, str]):
 
     def meant(self, name: str) -> str | None:
         """The argument that a name was probably meant to be."""
+        import difflib  # for errors only
+
         alike = difflib.get_close_matches(name, [*self.declared, *self.wanted], n=1)
         return alike[0] if alike else None
 

@@ -14,7 +14,7 @@ from importlib.util import find_spec
 
 from robodyn.codegen.llvm.target.once import Memo
 
-__all__ = ["generator_digest", "generator_modules", "robodyn_version"]
+__all__ = ["generator_digest", "generator_modules"]
 
 #: Imports of this package, at the top of a module or within a function.
 _IMPORT = re.compile(r"^\s*from (robodyn[\w.]*) import (\([^)]*\)|[^\n]*)", re.MULTILINE)
@@ -41,16 +41,6 @@ def generator_digest(module: str) -> bytes:
 def generator_modules(module: str) -> tuple[str, ...]:
     """Full names of the modules that `generator_digest` reads, in order."""
     return tuple(sorted(_sources(module)))
-
-
-def robodyn_version() -> str:
-    """Version of the installed package; empty where the package runs without being installed."""
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version("robodyn")
-    except PackageNotFoundError:
-        return ""
 
 
 def _sources(module: str) -> dict[str, str]:

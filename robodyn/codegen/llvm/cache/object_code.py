@@ -15,10 +15,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from robodyn.codegen.llvm.cache import object_files
-from robodyn.codegen.llvm.cache.generator_sources import generator_digest, robodyn_version
+from robodyn.codegen.llvm.cache.generator_sources import generator_digest
 from robodyn.codegen.llvm.target.once import once
 from robodyn.codegen.llvm.target.target import Target
 from robodyn.symbolic.graph import ByPrecision, Program
+from robodyn.version import __version__
 
 __all__ = ["compiled", "folder", "generator_key", "kept", "program_key"]
 
@@ -91,7 +92,7 @@ def generator_key(generator: str, *choices: object) -> str:
 def _versions() -> tuple[str, str]:
     import llvmlite
 
-    return llvmlite.__version__, robodyn_version()
+    return llvmlite.__version__, __version__
 
 
 def compiled(key: str, make: Callable[[], bytes]) -> bytes:

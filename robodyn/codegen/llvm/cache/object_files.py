@@ -12,16 +12,12 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import logging
 import os
 import stat
-import tempfile
 import time
 from pathlib import Path
 
 __all__ = ["LARGEST", "read", "sweep", "write"]
-
-_logger = logging.getLogger(__name__)
 
 _MAGIC = b"robodyn2"
 _HEAD = len(_MAGIC) + 32
@@ -84,7 +80,9 @@ def write(folder: Path, key: str, code: bytes) -> bool:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not _trusted_folder(folder):
             return False
-        handle, name = tempfile.mkstemp(prefix=_UNFINISHED, dir=folder)
+        name = folder / f"{_UNFINISHED}{os.urandom(8).hex()}"
+        exclusive = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+        handle = os.open(name, exclusive, 0o600)
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(_head(key, code) + code)
@@ -148,7 +146,9 @@ def _trusted_folder(folder: Path) -> bool:
         return True
     if str(folder) not in _refused:
         _refused.add(str(folder))
-        _logger.warning(
+        import logging  # takes a while to import, and is hardly ever needed
+
+        logging.getLogger(__name__).warning(
             "no compiled code is read from %s or kept there, since other users can write to it or "
             "own it; take the right to write from them (chmod go-w), or name a folder of your own "
             "in ROBODYN_CACHE_DIR",

@@ -9,7 +9,6 @@ LLVM is imported when it is first needed, which halves the time to import robody
 from __future__ import annotations
 
 import ctypes
-import ctypes.util
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -168,7 +167,7 @@ def _has(features: Mapping[str, bool], level: _Level) -> bool:
 def _resolve_libm(llvm: Any) -> None:
     """Give the slow path of sin and cos its addresses."""
     libm: Any = None
-    for name in (ctypes.util.find_library("m"), None, "msvcrt"):
+    for name in (None, "libm.so.6", "msvcrt"):  # the process itself has it, but for Windows
         try:
             libm = ctypes.CDLL(name)
             libm.sin, libm.cos  # noqa: B018  (raises where they are missing)
