@@ -12,7 +12,7 @@ import robodyn as rd
 from robodyn import events
 from robodyn.controllers import Filtered, GravityCompensation, JointPD, PointToPoint
 from robodyn.errors import EnergyWarning, LimitWarning
-from robodyn.simulation.events.detector import EventDetector
+from robodyn.simulation.events import event_free_steps
 from robodyn.simulation.motion import recorded_steps, speculative_steps
 from robodyn.simulation.step.stepper import Stepper
 
@@ -153,13 +153,13 @@ def test_the_state_of_a_controller_goes_through_events(options):
 @pytest.fixture
 def asked(monkeypatch):
     """How many steps the detector was asked about by themselves."""
-    steps, alone = [], EventDetector._step_without_event
+    steps, alone = [], event_free_steps._step_without_event
 
-    def counted(self, *given):
+    def counted(*given):
         steps.append(given)
-        return alone(self, *given)
+        return alone(*given)
 
-    monkeypatch.setattr(EventDetector, "_step_without_event", counted)
+    monkeypatch.setattr(event_free_steps, "_step_without_event", counted)
     return steps
 
 

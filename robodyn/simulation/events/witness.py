@@ -12,10 +12,10 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.errors import ShapeError
 from robodyn.simulation.control.callbacks import shown_briefly
-from robodyn.simulation.events.detector import WitnessFunction
 from robodyn.simulation.events.event import Event, EventFunction, State
 from robodyn.simulation.events.pure_functions import is_pure
 from robodyn.simulation.events.sample_numbers import SampleNumbers
+from robodyn.simulation.events.witness_function import WitnessFunction
 from robodyn.tolerances import SAME_TIME
 
 __all__ = ["event_value", "instants_of", "never", "witness_of"]

@@ -8,11 +8,12 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.errors import ShapeError
-from robodyn.simulation.events.detector import EventDetector, WitnessFunction
+from robodyn.simulation.events.detector import EventDetector
 from robodyn.simulation.events.event import Action, Change, Event
 from robodyn.simulation.events.joint_stops import check_start
 from robodyn.simulation.events.stop_events import StopEvents
 from robodyn.simulation.events.witness import instants_of, never, witness_of
+from robodyn.simulation.events.witness_function import WitnessFunction
 from robodyn.simulation.events.zeno import Zeno
 from robodyn.simulation.motion.mode import project_state
 from robodyn.simulation.motion.motion_state import MotionState
@@ -41,7 +42,7 @@ class EventHandler:
     """
 
     def __init__(self, now: MotionState, events: Sequence[Event], stops: StopEvents | None) -> None:
-        self._now, self.detector, self._zeno = now, EventDetector(()), Zeno()
+        self._now, self.detector, self._zeno = now, EventDetector(), Zeno()
         witnesses = {event: witness_of(event, now.of_events, now.of_samples) for event in events}
         self._witnesses = list(witnesses.values())
         self._timed = [(at, witnesses[event]) for at, event in instants_of(events, now.times)]

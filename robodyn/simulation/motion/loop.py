@@ -16,10 +16,10 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.arrays import all_finite
-from robodyn.simulation.events.detector import WitnessFunction
 from robodyn.simulation.events.event import Event
 from robodyn.simulation.events.joint_stops import RigidStops
 from robodyn.simulation.events.stop_events import StopEvents
+from robodyn.simulation.events.witness_function import WitnessFunction
 from robodyn.simulation.motion.breakdown import attaching_trajectory
 from robodyn.simulation.motion.event_handler import EventHandler
 from robodyn.simulation.motion.mode import Mode

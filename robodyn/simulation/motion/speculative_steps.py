@@ -13,7 +13,8 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.simulation.control.running_controller import RunningController
-from robodyn.simulation.events.detector import EventDetector, StepSamples
+from robodyn.simulation.events.detector import EventDetector
+from robodyn.simulation.events.witness_function import StepSamples
 from robodyn.simulation.step.compiled_motion import CompiledMotion
 
 __all__ = ["LONGEST_BLOCK", "SpeculativeSteps"]
@@ -137,11 +138,10 @@ class SpeculativeSteps:
         def acting(j: int) -> None:
             self._acting(self.tau[j] if tau is None else tau)
 
-        detector, own = self._detector, slice(steps + 1)
-        times = self._times[k : k + steps + 1]
+        own, times = slice(steps + 1), self._times[k : k + steps + 1]
         samples = StepSamples(times, self.q[own], self.v[own], self.tau[own], tau)
-        count = detector.steps_without_event(samples, None if self._controller is None else acting)
-        self.interrupt, detector.interrupt = detector.interrupt, None
+        asked = None if self._controller is None else acting
+        count, self.interrupt = self._detector.steps_without_event(samples, asked)
         return count
 
     # -- the state of a controller ----------------------------------------------------------------

@@ -1,0 +1,109 @@
+"""Witness functions, whose zeros are events, and what is known of each during a motion."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from robodyn.array_types import FloatArray
+from robodyn.simulation.events.event import Action
+
+__all__ = ["StepSamples", "WitnessFunction", "WitnessState"]
+
+
+class StepSamples(NamedTuple):
+    """Samples at the start of some steps and at the end of each.
+
+    Attributes
+    ----------
+    t : ndarray, shape (n + 1,) [s]
+    q, v : ndarray, shape (n + 1, nq), (n + 1, nv) [rad, m], [rad/s, m/s]
+    forces : ndarray, shape (n + 1, nv) [N m, N]
+        Of the controller, and of whatever drives or holds joints.
+    tau : ndarray, shape (nv,), or None [N m, N]
+        Of the controller in all of these steps, where it is not machine code.
+    """
+
+    t: FloatArray
+    q: FloatArray
+    v: FloatArray
+    forces: FloatArray
+    tau: FloatArray | None
+
+
+@dataclass(frozen=True, eq=False)
+class WitnessFunction:
+    """A function of the state whose zero is an event.
+
+    Attributes
+    ----------
+    name : str
+    value : callable
+        (t, q, v) -> float.
+    direction : {0, 1, -1}
+        As of `robodyn.Event`.
+    actions : tuple of callable
+        What is done where it happens.
+    one_sided : bool
+        The function is never to be negative but for rounding: a gap.
+    already : bool
+        It also happens where the function is negative from a jump on.
+    of_state : bool
+        The function may depend on what acts, which changes where time does not go on.
+    values : callable, optional
+        (t, q, v) -> the values at many samples at once, or ``None`` where the function has to be
+        asked for each of them: arrays of shape (n,), (n, nq), (n, nv) -> (n,).
+    sure_steps : callable, optional
+        `StepSamples` -> how many of the steps certainly have no event of this function, in place
+        of its values; functions that share one are asked by it together.
+    when_endless : callable, optional
+        The action taken instead where it happens again and again in ever shorter intervals.
+        Default: that is an error.
+    """
+
+    name: str
+    value: Callable[[float, FloatArray, FloatArray], float]
+    direction: int = 0
+    actions: tuple[Action, ...] = ()
+    one_sided: bool = False
+    already: bool = False
+    of_state: bool = False
+    values: Callable[[FloatArray, FloatArray, FloatArray], FloatArray | None] | None = None
+    sure_steps: Callable[[StepSamples], int] | None = None
+    when_endless: Action | None = None
+
+
+@dataclass(slots=True, eq=False)
+class WitnessState:
+    """What is known of a witness function where a motion has come to.
+
+    Attributes
+    ----------
+    function : WitnessFunction
+    side : {1, -1, 0} or None
+        Of zero. ``None``: it shows in the next step, as the state has jumped.
+    came_from : {1, -1, 0}
+        The side on which it was before its latest event, or is.
+    value : float
+        Where time has come to.
+    change, change_at_event : float
+        By how much it changed in the latest step, and in that of its latest event.
+    must_separate : bool
+        It has happened at this instant, and `Change.must_separate` was asked for.
+    one_by_one : bool
+        Its values for many samples at once are not those for one, so it is asked for each.
+    """
+
+    function: WitnessFunction
+    side: int | None = None
+    came_from: int = 0
+    value: float = 0.0
+    change: float = 0.0
+    change_at_event: float = 0.0
+    must_separate: bool = False
+    one_by_one: bool = False
+
+    def stepped(self, side: int, change: float) -> None:
+        """Note on which side a step begins, and by how much the function changes in it."""
+        self.came_from, self.change = side, abs(change)
