@@ -114,8 +114,9 @@ class CompiledMotion:
         self._reached, self._stuck = np.zeros((2, len(self.q)), np.int64)
         #: Whether there are loads that the program has to be told.
         self._loaded = bool(variant.driven or variant.dynamics or variant.corrections)
-        #: Instants of which tables are filled: the first, and the one after the last.
-        self._tabled = (0, 0 if self._loaded or controller is not None else len(times))
+        #: Instants of which tables are filled: the first, and the one after the last. There are
+        #: never more than ``tabled``, also without loads: callers have room for so many samples.
+        self._tabled = (0, 0)
         self._set_sizes_and_functions()
         self._set_arrays(effort)
 
