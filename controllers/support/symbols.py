@@ -42,9 +42,11 @@ def reference_at(
     if getattr(reference, "symbolic", False):
         found = checked_reference(reference(t), robot.nq, t)
     else:
-        of = (reference,)
         found = t.sampled(
-            "reference", lambda at: checked_reference(reference(at), robot.nq, at), of
+            "reference",
+            lambda at: checked_reference(reference(at), robot.nq, at),
+            (reference,),
+            getattr(reference, "at_times", None),
         )
     if max(map(np.ndim, found)) > 1:
         raise Untraceable

@@ -9,5 +9,6 @@ from robodyn.array_types import FloatArray
 
 __all__ = ["Reference"]
 
-#: Time [s] -> position (..., nq), velocity (..., nv), acceleration (..., nv).
+#: Time [s] -> position (..., nq), velocity (..., nv), acceleration (..., nv). One that has a method
+#: ``at_times`` is asked for many times at once, shape (n,): it returns (n, nq), (n, nv), (n, nv).
 Reference: TypeAlias = Callable[[float], tuple[FloatArray, FloatArray, FloatArray]]

@@ -27,6 +27,8 @@ class CommandedJoints:
     Attributes
     ----------
     names : tuple of str
+    nv : int
+        Speeds of the robot.
     coordinates, speeds : ndarray of int, shape (n,)
         Where they stand in q and v.
     lower, upper : ndarray, shape (n,) [rad, m]
@@ -44,6 +46,7 @@ class CommandedJoints:
 
     def __init__(self, names: StateNames, joints: Iterable[str] | None = None) -> None:
         robot = names.robot
+        self.nv = robot.nv
         self.names = names.motors if joints is None else tuple(joints)
         if len({*self.names}) < len(self.names):
             raise rd.ShapeError(f"joints named twice: {', '.join(self.names)}", name="joints")

@@ -23,6 +23,8 @@ Rows = NDArray[np.intp]
 class Commands:
     """The commands that hold for a robot; at first, that joints stay or are free.
 
+    Called with a time they are the reference of a controller.
+
     Parameters
     ----------
     joints : CommandedJoints
@@ -91,20 +93,24 @@ class Commands:
         others = np.where(self.is_position, self._position, self._speed)
         return np.where(self.is_effort, effort, others)
 
-    def reference(self, t: float) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """What a controller follows, over all coordinates and speeds of the commanded joints.
+    def __call__(self, t: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """What a controller follows at a time [s]: the trajectory, or what is held."""
+        q, v, a = self.at_times(np.array([t]))
+        return q[0], v[0], a[0]
+
+    def at_times(self, t: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """The same at many times, shape (m,).
 
         Returns
         -------
-        q : ndarray, shape (nq,)
-        v, a : ndarray, shape (n,)
-            Of the commanded joints.
+        q, v, a : ndarray, shape (m, nq), (m, nv), (m, nv)
         """
-        q, (v, a) = self._held.copy(), np.zeros((2, len(self._joints)))
+        q, (v, a) = np.tile(self._held, (len(t), 1)), np.zeros((2, len(t), self._joints.nv))
         if self.motion:
             rows = self._motion_rows
-            x, v[rows], a[rows] = self.motion.at(t - self._motion_start)
-            q[self._joints.coordinates[rows]] = x
+            x, dx, ddx = self.motion.at_times(t - self._motion_start)
+            q[:, self._joints.coordinates[rows]] = x
+            v[:, self._joints.speeds[rows]], a[:, self._joints.speeds[rows]] = dx, ddx
         return q, v, a
 
     def paths(self, t: float, q: FloatArray, v: FloatArray, settings: Settings) -> list[DrivenPath]:

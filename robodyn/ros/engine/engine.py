@@ -117,7 +117,7 @@ class Engine:
         """
         interfaces = settings.spread("interfaces", len(self.joints))
         self._check_independent([k for k, kind in enumerate(interfaces) if kind != "effort"])
-        return chosen_controller(self.robot, settings, self.commanded, self._reference)
+        return chosen_controller(self.robot, settings, self.commanded, lambda t: self._commands(t))
 
     def reset(self) -> None:
         """Back to the start, at rest, with no command; time goes on."""
@@ -236,8 +236,8 @@ class Engine:
         """The motion from here on, until another command comes."""
         controller = None
         if not self._commands.is_fresh and self._controller is not None:
-            posture = HeldPosture(self._commands.reference(self.t)[0], self.robot.nv)
-            reference = self._reference if self._commands.motion else posture
+            posture = HeldPosture(self._commands(self.t)[0], self.robot.nv)
+            reference = self._commands if self._commands.motion else posture
             chosen = chosen_controller(self.robot, self.settings, self.commanded, reference)
             controller = None if chosen is None else RunningController(self.robot, chosen)
         efforts = np.zeros(self.robot.nv)
@@ -299,13 +299,6 @@ class Engine:
 
     def _log_efforts(self) -> None:
         self.log("effort", "efforts beyond the limits of the joints are cut to them")
-
-    def _reference(self, t: float) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """What the controller follows: the trajectory, or the posture that is held."""
-        q, speed, rate = self._commands.reference(t)
-        v, a = np.zeros((2, self.robot.nv))
-        v[self.commanded.speeds], a[self.commanded.speeds] = speed, rate
-        return q, v, a
 
     def _release(self) -> None:
         """Forget commands and trajectories; joints hold or are free, as the settings say."""

@@ -87,9 +87,7 @@ class Motion:
         if t >= self.duration:
             return self._rest
         if t != self._time:
-            at = max(t, 0.0)
-            self._values = np.array([polynomial(at) for polynomial in self._polynomials])
-            self._time = t
+            self._values, self._time = self.at_times(np.array([t]))[:, 0], t
         return self._values
 
     def at_times(self, t: FloatArray) -> FloatArray:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from robodyn.array_types import FloatArray
+from robodyn.errors import ShapeError
 
 __all__ = ["Intervals", "SampleSignal", "Signal", "function_of_intervals", "steps_between"]
 
@@ -28,12 +29,15 @@ class Signal:
         Time [s] -> arrays, which hold that many numbers together.
     shapes : tuple
         Of these arrays.
+    at_times : callable, optional
+        The same for many times, shape (n,) [s]: arrays with n in front of their shapes.
     """
 
     name: str
     size: int
     function: Callable[[float], tuple[FloatArray, ...]]
     shapes: tuple[tuple[int, ...], ...]
+    at_times: Callable[[FloatArray], tuple[FloatArray, ...]] | None = None
 
     @property
     def has_same_shapes(self) -> bool:
@@ -46,7 +50,18 @@ class Signal:
 
     def rows(self, times: FloatArray, first: int, stop: int) -> FloatArray:
         """The numbers at some of all sample times, shape (stop - first, size)."""
-        return np.array([self.at(t) for t in times[first:stop].tolist()])
+        if self.at_times is None:
+            return np.array([self.at(t) for t in times[first:stop].tolist()])
+        found, n = self.at_times(times[first:stop]), stop - first
+        expected = [(n, *shape) for shape in self.shapes]
+        if [np.shape(x) for x in found] != expected:
+            raise ShapeError(
+                f"at_times of the {self.name.rstrip('0123456789')} of a controller returned shapes "
+                f"{[np.shape(x) for x in found]} for {n} times, expected {expected}",
+                name="at_times",
+                expected=expected,
+            )
+        return np.concatenate([np.reshape(x, (n, -1)) for x in found], axis=1, dtype=float)
 
 
 @dataclass(frozen=True, eq=False)

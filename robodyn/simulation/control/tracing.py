@@ -99,7 +99,11 @@ class SymbolicTime(Scalar):
     trace: Trace
 
     def sampled(
-        self, name: str, function: Callable[[float], Any], of: tuple[Any, ...]
+        self,
+        name: str,
+        function: Callable[[float], Any],
+        of: tuple[Any, ...],
+        at_times: Callable[[FloatArray], Any] | None = None,
     ) -> tuple[Array, ...]:
         """Symbols for what a function of time returns: one array or a tuple of them.
 
@@ -109,10 +113,12 @@ class SymbolicTime(Scalar):
         function : callable
         of : tuple
             The objects that determine the function: where they are the same, so are the symbols.
+        at_times : callable, optional
+            The same for many times at once, as of a `Signal`.
         """
         shapes = tuple(map(np.shape, function(0.0)))
         sizes = list(map(math.prod, shapes))
-        numbers = self.trace.signal(name, shapes, function, of)
+        numbers = self.trace.signal(name, shapes, function, of, at_times)
         parts = np.split(numbers, np.cumsum(sizes)[:-1])
         return tuple(x.reshape(shape) for x, shape in zip(parts, shapes, strict=True))
 
@@ -196,12 +202,13 @@ class Trace:
         shapes: tuple[tuple[int, ...], ...],
         function: Callable[[float], Any],
         of: tuple[Any, ...],
+        at_times: Callable[[FloatArray], Any] | None = None,
     ) -> Array:
         """Symbols for a function of time that returns arrays, shape (numbers of all,)."""
         size = sum(map(math.prod, shapes))
         key = name, size, *map(id, of)
         if key not in self._known:
-            signal = Signal(f"{name}{len(self.signals)}", size, function, shapes)
+            signal = Signal(f"{name}{len(self.signals)}", size, function, shapes, at_times)
             self.signals.append(signal)
             self._places.append((Port(signal.name, (size,)), self._next))
             self._known[key] = of, symbols(self.graph, self._next, size)
