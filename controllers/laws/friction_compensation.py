@@ -1,4 +1,4 @@
-"""Friction compensation: motors supply what damping and friction of the model take."""
+"""Friction compensation: motors cancel the damping and friction of the model."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """Everything a `Robot` knows; its arrays are not handed out."""
+    """Everything a `Robot` knows; its arrays must not be given to users."""
 
     mechanism: Mechanism
     settings: Settings

@@ -61,11 +61,11 @@ WITHIN = np.array(
     ]
 )
 
-#: Least and largest ratio of a step to the one before, and what of the tolerance is aimed at.
+#: Least and largest ratio of a step to the one before, and the safety factor of its length.
 SHORTER, LONGER, SAFETY = 0.2, 5.0, 0.9
 
-#: Stiffness of a step near the boundary of stability; so many of them are stiff, if fewer than so
-#: many in turn are not.
+#: Stiffness of a step at the boundary of stability. A motion is stiff after `STIFF` such steps with
+#: fewer than `EASY` others in succession between them.
 BOUNDARY, STIFF, EASY = 3.0, 15, 6
 
 #: Steps between two samples, at most.
@@ -77,7 +77,7 @@ NEGLECTED = 1.0 / 720.0
 
 @dataclass(frozen=True)
 class Adaptive:
-    """Steps as long as a tolerance allows.
+    """Explicit steps whose length is controlled by a tolerance.
 
     Attributes
     ----------
@@ -89,11 +89,11 @@ class Adaptive:
     tolerance: float = 1e-8
 
     def refusal(self, loads: Loads) -> str:
-        """Nothing: it moves whatever has accelerations."""
+        """Always empty: it moves every robot under all loads."""
         return ""
 
     def begin(self) -> Advance:
-        """A walk of steps over the samples of one motion."""
+        """New steps for one motion."""
         return AdaptiveSteps(self.tolerance).advance
 
 
@@ -123,7 +123,7 @@ class AcceptedStep:
 
     @property
     def stiffness(self) -> float:
-        """Its length times the slope of rates, between the two stages at its end."""
+        """The step length times an estimate of the Jacobian, by the two stages at its end."""
         weights = np.array(FIFTH.b) - np.array([*FIFTH.a[5], 0.0, 0.0])
         rows = np.hstack([self.speeds, self.accelerations])
         apart = float(np.linalg.norm(weights @ rows))
@@ -148,7 +148,7 @@ class StiffMotion(Exception):
 
 
 class AdaptiveSteps:
-    """Explicit steps of lengths that a tolerance allows, over the samples of one motion.
+    """Explicit steps with error control, over the samples of one motion.
 
     Parameters
     ----------
@@ -206,7 +206,7 @@ class AdaptiveSteps:
         return self._stiff >= STIFF
 
     def _goes_on(self, motion: Motion, start: Start) -> bool:
-        """Whether a state lies on the last step: it was read from it."""
+        """Whether a state is on the last accepted step, so that this step can be used further."""
         accepted, (t, q, v, _) = self._accepted, start
         if accepted is None or self._given is None:
             return False
@@ -218,7 +218,7 @@ class AdaptiveSteps:
         return np.array_equal(q, given[0]) and np.array_equal(v, given[1])
 
     def _step(self, motion: Motion, start: Start, length: float, limit: float) -> AcceptedStep:
-        """A step that is as good as the tolerance asks for, at most until a limit.
+        """A step whose error is within the tolerance, and that ends at ``limit`` [s] at the latest.
 
         Raises
         ------
@@ -249,7 +249,7 @@ class AdaptiveSteps:
                 )
 
     def _trial(self, motion: Motion, start: Start, h: float) -> tuple[AcceptedStep, float]:
-        """A step, and its error as a part of what is allowed."""
+        """A step, and its error divided by the allowed error."""
         space, (t, q, v, _) = motion.coordinates, start
         with np.errstate(over="ignore", invalid="ignore"):
             rows = FIFTH.stages(motion.acceleration, space, start, h)
@@ -268,12 +268,12 @@ class AdaptiveSteps:
 
 
 def largest(x: FloatArray) -> float:
-    """The largest size of a number of a vector."""
+    """The largest absolute value of a vector; zero if it is empty."""
     return float(np.abs(x).max(initial=0.0))
 
 
 def _neglected(space: Coordinates, u: FloatArray, v: FloatArray, h: float) -> float:
-    """What the rate of twists leaves out, over a step: nothing where coordinates add."""
+    """The first neglected term of the rate of twists, over a step; zero where coordinates add."""
     if space.flat:
         return 0.0
     bracket = space.rate(u, v) - space.rate(-u, v)

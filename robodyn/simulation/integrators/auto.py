@@ -41,11 +41,11 @@ class Auto:
     tolerance: float = 1e-8
 
     def refusal(self, loads: Loads) -> str:
-        """Nothing: it moves whatever has accelerations."""
+        """Always empty: it moves every robot under all loads."""
         return ""
 
     def begin(self) -> Advance:
-        """Steps of one motion, which may change the method at every sample."""
+        """New steps for one motion; the method may change at every sample."""
         return SwitchedSteps(self.tolerance).advance
 
 
@@ -85,7 +85,7 @@ class SwitchedSteps:
         if name == "implicit":
             why = "it is stiff"
         if self._explicit is not None or self._easy:  # not the one that it begins with
-            motion.tell(t, f"integrator {name!r}: {why}")
+            motion.note(t, f"integrator {name!r}: {why}")
         moved = motion.loads.robot.name
         LOG.info("the motion of %r goes on with %r at %.6g s: %s", moved, name, t, why)
 

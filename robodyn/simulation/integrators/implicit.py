@@ -46,7 +46,7 @@ LONGER = 3.0
 
 @dataclass(frozen=True)
 class Implicit:
-    """Steps of given length, halved where they cannot be solved for; or as a tolerance allows.
+    """Implicit steps: of given length and halved where needed, or controlled by a tolerance.
 
     Attributes
     ----------
@@ -59,30 +59,30 @@ class Implicit:
     tolerance: float | None = None
 
     def refusal(self, loads: Loads) -> str:
-        """Nothing: it moves whatever has accelerations."""
+        """Always empty: it moves every robot under all loads."""
         return ""
 
     def begin(self) -> Advance:
-        """Every step stands alone, but for the length of the next where there is a tolerance."""
+        """New steps for one motion."""
         return advance if self.tolerance is None else ImplicitSteps(self.tolerance).advance
 
 
 @dataclass(frozen=True, eq=False)
 class Slopes:
-    """How accelerations change with the state: ``A_q``, ``A_v``, shape (nv, nv)."""
+    """Derivatives of accelerations by the state: ``A_q``, ``A_v``, shape (nv, nv)."""
 
     q: FloatArray
     v: FloatArray
 
     def stiffness(self, h: float) -> float:
-        """A step times the largest rate at which small deviations grow or fade."""
+        """The length of a step times the largest eigenvalue of the linearised motion."""
         n = len(self.q)
         whole = np.block([[np.zeros((n, n)), np.eye(n)], [self.q, self.v]])
         return h * float(np.abs(np.linalg.eigvals(whole)).max(initial=0.0))
 
 
 def slopes(motion: Motion, start: Start) -> Slopes:
-    """The slopes of accelerations at a state: exact where they are known, or by differences."""
+    """The slopes of accelerations at a state: exact if the motion has them, else by differences."""
     t, q, v, a = start
     if motion.slopes is not None:
         return Slopes(*motion.slopes(q, v, motion.tau))
@@ -100,7 +100,7 @@ def slopes(motion: Motion, start: Start) -> Slopes:
 def advance(
     motion: Motion, start: Start, h: float, halves: int = HALVES
 ) -> tuple[FloatArray, FloatArray]:
-    """The state after a step of ``h`` [s], halved so many times at most.
+    """The state after a step of ``h`` [s], which is halved up to ``halves`` times.
 
     Raises
     ------
@@ -192,7 +192,7 @@ class ImplicitSteps:
         self._tolerance, self._next, self.stiffness = tolerance, 0.0, 0.0
 
     def advance(self, motion: Motion, start: Start, h: float) -> tuple[FloatArray, FloatArray]:
-        """The state after ``h`` [s], in as many steps as it takes."""
+        """The state after ``h`` [s], in as many steps as needed."""
         end = start.t + h
         tiny = SHORTEST_STEP * max(1.0, abs(end))
         while True:
@@ -211,7 +211,7 @@ class ImplicitSteps:
     def _accurate(
         self, motion: Motion, start: Start, h: float
     ) -> tuple[float, float, tuple[FloatArray, FloatArray]]:
-        """A step that is good enough: its length, that of the next, and the state after it.
+        """A step within the tolerance: its length, that of the next one, and the state after it.
 
         Raises
         ------

@@ -45,7 +45,7 @@ Acceleration = Callable[[float, FloatArray, FloatArray], FloatArray]
 
 @dataclass(frozen=True)
 class Coordinates:
-    """How the coordinates of a robot move.
+    """How the coordinates of a robot change with its speeds.
 
     Attributes
     ----------
@@ -65,14 +65,14 @@ class Coordinates:
 def coordinates(
     move: Callable[[Any, Any], Any] | None = None, rate: Callable[[Any, Any], Any] | None = None
 ) -> Coordinates:
-    """Coordinates that move and turn as functions say; without functions those that add."""
+    """Coordinates with the given functions; without them, coordinates that add."""
     if move is None or rate is None:
         return Coordinates(operator.add, lambda u, v: v, flat=True)
     return Coordinates(move, rate)
 
 
 def coordinates_of(robot: Robot) -> Coordinates:
-    """The coordinates of a robot, for numbers; those that add are added without a call of it."""
+    """The coordinates of a robot, for numbers; its methods are not called if they add."""
     if robot.joints.coordinates_add:
         return coordinates()
     return coordinates(robot.integrate, robot.tangent_rate)
@@ -96,7 +96,7 @@ class Integrator(Protocol):
 
     @property
     def order(self) -> int:
-        """The error of a motion is of this order in the step."""
+        """Order of convergence."""
 
     def step(
         self, acceleration: Acceleration, coordinates: Coordinates, start: Start, h: float
@@ -110,7 +110,7 @@ Slopes = Callable[[FloatArray, FloatArray, FloatArray], tuple[FloatArray, FloatA
 
 @dataclass(frozen=True, eq=False)
 class Motion:
-    """What moves in a step, for methods that look at more than known accelerations.
+    """The motion in a step, for solvers that need more than accelerations.
 
     Attributes
     ----------
@@ -124,11 +124,11 @@ class Motion:
     tau : ndarray, shape (nv,) [N m, N]
         The forces that are held.
     until : float [s]
-        How far paths and wrenches may be asked for.
+        The last time at which paths and wrenches are defined.
     slopes : callable, optional
         Exact derivatives of the accelerations, where there are some.
-    tell : callable
-        ``(t, what)``: notes in the motion what a method has chosen.
+    note : callable
+        ``(t, what)``: adds a choice of the method to the events of the motion.
     """
 
     loads: Loads
@@ -138,7 +138,7 @@ class Motion:
     tau: FloatArray
     until: float
     slopes: Slopes | None = None
-    tell: Callable[[float, str], None] = lambda t, what: None
+    note: Callable[[float, str], None] = lambda t, what: None
 
     def start(self, t: float, q: FloatArray, v: FloatArray) -> Start:
         """A state at which a step begins, with its acceleration."""
@@ -154,13 +154,13 @@ class Solver(Protocol):
 
     @property
     def order(self) -> int:
-        """As of `Integrator`; of steps that it chooses itself, the order of those."""
+        """Order of convergence; for steps that it chooses itself, of these."""
 
     def refusal(self, loads: Loads) -> str:
-        """Why it cannot move a robot under loads, in words after its name; empty if it can."""
+        """Why it cannot move a robot under loads, as text after its name; empty if it can."""
 
     def begin(self) -> Advance:
-        """What moves one motion, from sample to sample."""
+        """The function that moves one motion from sample to sample."""
 
 
 #: Arrays that a motion makes itself, and that are not finite where it breaks down.
@@ -171,7 +171,7 @@ BREAKDOWNS = AssemblyError, InconsistentStateError, SingularError
 
 
 def is_breakdown(error: RobodynError) -> bool:
-    """Whether a motion has led to an error, and not what a user gave."""
+    """Whether an error comes from the state of a motion, not from an argument of the user."""
     if isinstance(error, ShapeError):
         return error.name in OF_THE_MOTION
     return isinstance(error, BREAKDOWNS)

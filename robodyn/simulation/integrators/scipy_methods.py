@@ -35,11 +35,11 @@ class Scipy:
     tolerance: float = 1e-8
 
     def refusal(self, loads: Loads) -> str:
-        """Nothing: it moves whatever has accelerations."""
+        """Always empty: it moves every robot under all loads."""
         return ""
 
     def begin(self) -> Advance:
-        """Every interval stands alone."""
+        """Steps of a motion, in which each interval is a problem of its own."""
         return self._advance
 
     def _advance(self, motion: Motion, start: Start, h: float) -> tuple[FloatArray, FloatArray]:

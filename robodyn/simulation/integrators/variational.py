@@ -45,7 +45,7 @@ class Variational:
     order: int = 2
 
     def refusal(self, loads: Loads) -> str:
-        """Why there is no discrete principle for it, in words."""
+        """Why the robot under these loads has no discrete variational principle."""
         robot = loads.robot
         if loads.driven:
             return "moves no joints along paths: they add and take energy"
@@ -58,7 +58,7 @@ class Variational:
         return ""
 
     def begin(self) -> Advance:
-        """Every step stands alone."""
+        """Steps of a motion, which are independent of each other."""
         return advance
 
 
@@ -112,7 +112,7 @@ class _Step:
         )
 
     def _change(self, x: FloatArray, inverse: FloatArray) -> FloatArray:
-        """The next change of ``x``; with loops, that which also closes them at the end."""
+        """The next Newton step of ``x``; with loops, one that also closes them at the end."""
         change = -inverse @ (self.momenta(x)[0] - self._p)
         if not len(self._K):
             return change
@@ -122,7 +122,7 @@ class _Step:
         return np.asarray(change - push @ (np.linalg.pinv(self._K @ push, rcond=1e-9) @ missing))
 
     def _slope(self, x: FloatArray) -> FloatArray:
-        """How the momentum at the start changes with ``x``, by differences."""
+        """The derivative of the momentum at the start by ``x``, by differences."""
         step = 1e-7 * max(1.0, largest(x))
         here = self.momenta(x)[0]
         columns = [self.momenta(x + step * e)[0] - here for e in self._one]
@@ -155,7 +155,7 @@ class _Step:
 
 
 def _inverse(M: FloatArray) -> FloatArray:
-    """Of a matrix.
+    """The inverse of a mass matrix.
 
     Raises
     ------

@@ -31,7 +31,7 @@ __all__ = ["AccelerationDerivatives"]
 
 
 class AccelerationDerivatives:
-    """Accelerations with derivatives, over all states of a batch.
+    """Accelerations of all states of a batch, with their derivatives.
 
     Parameters
     ----------
@@ -81,14 +81,14 @@ class AccelerationDerivatives:
     def _chained(
         self, name: str, found: dict[str, Any], q: DualArray, v: DualArray, push: FloatArray
     ) -> FloatArray:
-        """Derivatives of an output, with those by free forces and by what pushes beside them."""
+        """Derivatives of an output by the state, the free forces and other generalised forces."""
         by_q, by_v, by_tau = (found[f"d {name} / d {x}"] for x in ("q", "v", "free"))
         derivative = by_q @ q.derivative + by_v @ v.derivative + by_tau @ push[..., self._free, :]
         derivative[..., [2 * self._robot.nv + k for k in self._free]] += by_tau
         return np.asarray(derivative)
 
     def _pushed(self, at: LoadsAt, q: DualArray, v: DualArray, a: FloatArray) -> FloatArray:
-        """Change of generalised forces by wrenches and by inertial parameters, (..., nv, m)."""
+        """Derivatives of generalised forces by wrenches and inertial parameters, (..., nv, m)."""
         nv = self._robot.nv
         push = np.zeros_like(q.derivative)
         if self._parameters:

@@ -1,4 +1,4 @@
-"""Values that know how they change with what a step is given."""
+"""Arrays with their derivatives: dual numbers."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ __all__ = ["DualArray"]
 
 @dataclass(frozen=True, eq=False)
 class DualArray:
-    """Values and their derivatives by some numbers.
+    """An array and its derivatives by m variables.
 
-    It has the sums and the products with numbers that integrators are written in.
+    It has the two operations of integrators: sums, and products with numbers.
 
     Attributes
     ----------
     value : ndarray, shape (..., n)
     derivative : ndarray, shape (..., k, m)
-        By m numbers. Of coordinates it is in tangent space: ``k`` is the number of speeds.
+        Of coordinates it is in tangent space: ``k`` is the number of speeds.
     """
 
     #: numpy leaves products with arrays to this class.
@@ -35,6 +35,6 @@ class DualArray:
         return DualArray(self.value + other.value, self.derivative + other.derivative)
 
     def __rmul__(self, factor: Any) -> DualArray:
-        """The product with a number, or with one a state, shape (..., 1)."""
+        """The product with a number, or with one number for each state, shape (..., 1)."""
         of_derivative = np.asarray(factor)[..., None] if np.ndim(factor) else factor
         return DualArray(factor * self.value, of_derivative * self.derivative)

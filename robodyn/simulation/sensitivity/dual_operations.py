@@ -1,13 +1,13 @@
-"""The operations of a step with values that know their derivatives.
+"""The operations of a step with dual arrays: values and their derivatives.
 
-What they call are the compiled functions of the robot and their derivatives, over all states of a
-batch, chained in tangent space::
+They call the compiled functions of the robot and the derivatives of these, for all states of a
+batch, and apply the chain rule in tangent space::
 
     q' = integrate(q, u)       dq' = T(q') (I_q dq + I_u du)
 
-where T takes rates of coordinates back to speeds. Driven joints are put where their paths have
-them: there they change with nothing. Loops are closed by Newton's steps ``M dq = K^T x,
-K dq = -gap`` that are differentiated one by one.
+where T maps rates of coordinates to speeds. Driven joints are set to their paths, so their
+derivatives are zero. The Newton steps that close loops, ``M dq = K^T x, K dq = -gap``, are
+differentiated one by one.
 """
 
 from __future__ import annotations
@@ -60,14 +60,14 @@ class DualOperations:
         self._dynamics, self._parameters = dynamics, parameters
 
     def at(self, t: FloatArray) -> LoadsAt:
-        """What acts at times of shape (..., 1) [s]."""
+        """The loads at times of shape (..., 1) [s]."""
         if not self._loads.have_paths:
             return self._loads.at(t[..., 0])
         instants, back = np.unique(t, return_inverse=True)
         return self._loads.at(instants)[back.reshape(t.shape[:-1])]
 
     def drive(self, t: FloatArray, q: DualArray, v: DualArray) -> LoadsAt:
-        """Put driven joints in place; what acts at these instants."""
+        """Set driven joints to their paths, and return the loads at these instants."""
         at = self.at(t)
         if not self._loads.driven:
             return at
@@ -97,7 +97,7 @@ class DualOperations:
         return close_loops(self, t, q, v)
 
     def corrections(self, t: FloatArray, q: DualArray, v: DualArray) -> Corrections:
-        """One step of Newton's method, and how it changes with the state and parameters."""
+        """One step of Newton's method, with its derivatives by the state and the parameters."""
         at = self.at(t)
         around = at.inputs(self._closing[0], 2)
         (dq, dv, gap), by_q, by_v = (f(q.value, v.value, *around) for f in self._closing)
@@ -111,7 +111,7 @@ class DualOperations:
         return found[0], found[1], gap
 
     def where_open(self, gap: FloatArray, moved: DualArray, q: DualArray) -> DualArray:
-        """Those of the batch that are open."""
+        """``moved`` where loops are open, ``q`` elsewhere."""
         is_open = gap > LOOP_DRIFT
         return DualArray(
             np.where(is_open[..., None], moved.value, q.value),
@@ -119,7 +119,7 @@ class DualOperations:
         )
 
     def while_open(self, correct: Correct, q: Any, found: Any) -> tuple[Any, Any]:
-        """While one of the batch is open."""
+        """Correct until the loops of all states of the batch are closed."""
         return while_any_open(correct, q, found)
 
     @cached_property

@@ -21,12 +21,12 @@ __all__ = ["jacobian_of_steps", "robot_of_steps", "steps_along"]
 
 
 def robot_of_steps(run: Trajectory) -> Robot:
-    """The robot of a motion that is nothing but steps.
+    """The robot of a motion without events, whose samples are the ends of steps.
 
     Raises
     ------
     ShapeError, SettingsError
-        If it is more than that, or the robot is not known.
+        If there are events, or if the trajectory does not know its robot.
     """
     expect("run", run, Trajectory)
     if run.robot is None:
@@ -49,7 +49,7 @@ def jacobian_of_steps(
     locked: Iterable[str] = (),
     parameters: bool = False,
 ) -> StepJacobian:
-    """Derivatives of the steps of a motion, under all that acted on it.
+    """Derivatives of the steps of a motion under its loads.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
-"""What a step leads to, and its derivatives by all that it is given.
+"""The state after a step and its derivatives by the state before it, forces and parameters.
 
-The text of a step is run with values that know their derivatives, by `DualOperations`.
+The step is computed with dual arrays, by `DualOperations`.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class StepJacobian:
     def _started(
         self, t: FloatArray, q: FloatArray, v: FloatArray, batch: tuple[int, ...]
     ) -> tuple[DualArray, DualArray, LoadsAt]:
-        """The state before a step, with driven joints where they have to be; what acts there."""
+        """The state before a step, with driven joints on their paths, and the loads there."""
         nv, count = self._robot.nv, self.parameters
         seeds = np.broadcast_to(np.eye(nv, 3 * nv + count), (*batch, nv, 3 * nv + count))
         start = DualArray(np.array(np.broadcast_to(q, (*batch, self._robot.nq))), seeds.copy())
@@ -104,11 +104,11 @@ class StepJacobian:
 
     @property
     def parameters(self) -> int:
-        """How many inertial parameters there are derivatives by."""
+        """Number of inertial parameters by which steps are differentiated."""
         return self._robot.inertial_parameters.size if self._parameters else 0
 
     def of_start(self, t: float, q: FloatArray, v: FloatArray, lam: FloatArray) -> FloatArray:
-        """Derivatives by a state that is given, from those by the one that a motion starts from."""
+        """Derivatives by a given initial state, from those by the state with driven joints set."""
         time = np.full((*q.shape[:-1], 1), t)
         start, speed, _ = self._started(time, q, v, q.shape[:-1])
         derivative = np.concatenate([start.derivative, speed.derivative], axis=-2)

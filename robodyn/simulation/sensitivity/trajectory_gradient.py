@@ -1,14 +1,14 @@
-"""How a cost of a motion changes with its start, its forces and its inertial parameters.
+"""The gradient of a cost of a motion by its start, its forces and the inertial parameters.
 
-A motion is a chain of steps ``x[k+1] = f(x[k], tau[k], p)``. Of a cost ``J`` that is known by its
-derivatives at the samples, the multipliers of the chain are found backwards, which takes one
-product with a matrix a step, however many forces and parameters there are::
+A motion is a chain of steps ``x[k+1] = f(x[k], tau[k], p)``. The derivatives of a cost ``J`` at the
+samples are given. The adjoint variables ``lam`` are computed backwards in time, with one product
+of a matrix and a vector for each step, whatever the number of forces and parameters::
 
     lam[n] = dJ/dx[n]          lam[k] = dJ/dx[k] + A[k]^T lam[k+1]
     dJ/dtau[k] += B[k]^T lam[k+1]        dJ/dp = sum P[k]^T lam[k+1]
 
-Forces of a controller are changed by the state, too: ``dtau[k] = C[k] dx[k]``. So are those that
-drive joints along paths; of these the derivatives by the other forces are added as well.
+The forces of a controller change with the state: ``dtau[k] = C[k] dx[k]``. So do the forces that
+drive joints along paths, which also change with the other forces.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from robodyn.tolerances import STEP_JOIN
 
 __all__ = ["TrajectoryGradient", "trajectory_gradient"]
 
-#: So many steps are differentiated at once.
+#: Number of steps that are differentiated at once.
 AT_ONCE = 500
 
 
@@ -160,7 +160,7 @@ def trajectory_gradient(
 
 
 def _drive(partial: FloatArray, run: Trajectory, jacobian: StepJacobian) -> None:
-    """Turn derivatives by forces of driven joints into those by what these follow from.
+    """Replace derivatives by the forces of driven joints: these follow from state and other forces.
 
     Parameters
     ----------
@@ -208,7 +208,7 @@ class _Feedback:
         self._by_state = np.concatenate(slopes, axis=-1)
 
     def pulled(self, k: int, by_tau: FloatArray) -> FloatArray:
-        """Derivatives by the state that those by forces at a sample are worth."""
+        """The derivatives by the state that follow from those by the forces at a sample."""
         if self._by_state is None:
             return np.zeros((*by_tau.shape[:-1], 2 * by_tau.shape[-1]))
         return np.asarray(np.einsum("...ij,...i->...j", self._by_state[k], by_tau))

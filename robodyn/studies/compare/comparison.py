@@ -16,7 +16,7 @@ from robodyn.studies.sweep.table import SweepTable
 
 __all__ = ["Comparison"]
 
-#: How many failures the printed table describes; it counts all of them.
+#: Largest number of failures that the printed table describes; it counts all of them.
 SHOWN = 3
 
 Summary = Callable[["Comparison", FloatArray, tuple[str, ...]], str]

@@ -37,8 +37,8 @@ from robodyn.studies.sweep.run import sweep
 
 __all__ = ["compare"]
 
-#: Size of the cache of base motions: all motions ask for them at the same instants.
-REMEMBERED = 1 << 16
+#: Size of the cache of base motions, which all motions evaluate at the same instants.
+CACHED = 1 << 16
 
 
 @checked_arguments
@@ -93,8 +93,8 @@ def compare(
         Of random starts.
     duration, step : float [s]
     base, wrenches, integrator, limits
-        As in `simulate`; wrenches are constant. By default limits are measured and neither enforced
-        nor announced.
+        As in `simulate`; wrenches are constant. By default the distances from limits are measured,
+        and limits are neither enforced nor warned of.
     loads : names of joints, optional
         Whose wrenches are measured. Default: of all that move; ``()``: none.
     progress : callable or bool, optional
@@ -103,7 +103,7 @@ def compare(
     Warns
     -----
     SweepWarning
-        If motions fail: `Comparison.failures` says which, when and whose fault it is.
+        If motions fail: `Comparison.failures` says which, when and why.
 
     Returns
     -------
@@ -145,7 +145,7 @@ def compare(
     integrators.integrator(integrator, None)
     Limits(robot, limits)
     if callable(base):
-        base = lru_cache(REMEMBERED)(base)
+        base = lru_cache(CACHED)(base)
     path = base_path(base, times)
     wanted = task_of(robot, reference, task, times, path)
     q, v = starts_of(robot, wanted, q0, v0, starts, spread, seed)
@@ -238,7 +238,7 @@ def _moved(
 
 
 def _blamed(robot: Robot, error: SimulationError) -> SimulationError:
-    """The error, with the fastest joint of the last sample added to its message."""
+    """The error with the name of the fastest joint in its message."""
     run = error.trajectory
     if run is None or not len(run) or not np.isfinite(run.v[-1]).all():
         return error

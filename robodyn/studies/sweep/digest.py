@@ -24,7 +24,7 @@ CONSTANT = (bool, int, float, complex, str, bytes, tuple, frozenset, np.ndarray,
 
 
 def digest(value: Any) -> str:
-    """Sixteen hexadecimal digits.
+    """A hash of a value by its content, as sixteen hexadecimal digits.
 
     Arrays, dataclasses and collections count with all they hold. Functions count with their code,
     their defaults, the variables around them, and the functions, constants, robots and frozen
