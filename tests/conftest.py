@@ -9,7 +9,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from support.slow_cases import slow_cases
+from support.slow_cases import longest_first, slow_cases
 
 # A shell that runs the tests in the background has them ignore Ctrl-C, and so would the commands
 # that they start and interrupt.
@@ -24,10 +24,17 @@ if importlib.util.find_spec("hypothesis"):  # not where only the tests of ROS ru
     settings.load_profile("robodyn")
 
 
+def pytest_configure(config):
+    """Have workers take files in the order below, not those with most tests first."""
+    if hasattr(config.option, "loadscopereorder"):  # of pytest-xdist 3.7
+        config.option.loadscopereorder = False
+
+
 def pytest_collection_modifyitems(items):
-    """Mark what `make test` leaves to `make test-all`."""
+    """Mark what `make test` leaves to `make test-all`, and begin with what takes longest."""
     for item in slow_cases(items):
         item.add_marker(pytest.mark.slow)
+    items[:] = longest_first(items)
 
 
 # Robots do not change, so that all tests of a process can have the same.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pytest
 from scipy.integrate import simpson
@@ -51,17 +53,17 @@ each = pytest.mark.parametrize("driven", PATHS)
 
 @pytest.fixture(scope="module")
 def moved(robot):
-    """Motions along each of the paths; the start of what is free is the same."""
+    """The motion along each of the paths; the start of what is free is the same."""
     rng = np.random.default_rng(22)
     start = {"q0": robot.random(rng), "v0": 0.5 * rng.normal(size=robot.nv)}
     run = {"duration": DURATION, "step": STEP, **start}
-    return {name: rd.simulate(robot, controlled=PATHS[name], **run) for name in PATHS}
+    return functools.cache(lambda name: rd.simulate(robot, controlled=PATHS[name], **run))
 
 
 @pytest.mark.slow
 @each
 def test_driven_joints_are_where_their_paths_are(robot, moved, driven):
-    run = moved[driven]
+    run = moved(driven)
     for name, path in PATHS[driven].items():
         joint = robot.joints[name.split("[")[0]]
         parts = [np.array(part) for part in zip(*map(path, run.t), strict=True)]
@@ -79,7 +81,7 @@ def test_driven_joints_are_where_their_paths_are(robot, moved, driven):
 
 @each
 def test_recorded_forces_make_the_motion(robot, moved, driven):
-    run = moved[driven]
+    run = moved(driven)
     close(robot.forward_dynamics(run.q, run.v, run.tau), run.a, 1e-10)
     close(robot.inverse_dynamics(run.q, run.v, run.a), run.tau, 1e-10)
     is_driven = np.zeros(robot.nv, bool)
@@ -92,7 +94,7 @@ def test_recorded_forces_make_the_motion(robot, moved, driven):
 
 @each
 def test_power_that_goes_in_is_the_rate_of_energy(robot, moved, driven):
-    run = moved[driven]  # orientations have kinks in their acceleration, where Simpson loses digits
+    run = moved(driven)  # orientations have kinks in their acceleration, where Simpson loses digits
     power = np.sum((run.tau + robot.passive_forces(run.q, run.v)) * run.v, axis=-1)
     gain = run.energy[-1] - run.energy[0]
     assert gain == pytest.approx(simpson(power, x=run.t), abs=1e-6 * np.ptp(run.energy))
@@ -101,7 +103,7 @@ def test_power_that_goes_in_is_the_rate_of_energy(robot, moved, driven):
 @each
 def test_without_paths_the_forces_make_the_same_motion(robot, moved, driven):
     """Forces of the middle of each step, held: they are of second order in the step."""
-    run = moved[driven]
+    run = moved(driven)
 
     def torque(t, q, v):
         return [np.interp(t + STEP / 2, run.t, column) for column in run.tau.T]
@@ -115,7 +117,7 @@ def test_without_paths_the_forces_make_the_same_motion(robot, moved, driven):
 @each
 def test_batches_of_the_same_roles(robot, moved, driven):
     """Hybrid dynamics by names, many states at once, gives what the simulation has recorded."""
-    run = moved[driven]
+    run = moved(driven)
     controlled, tau = {}, {}
     for name in robot.joint_names:
         own = robot.joints[name].v
@@ -136,7 +138,7 @@ def test_batches_of_the_same_roles(robot, moved, driven):
 @pytest.mark.parametrize("driven", ["floating", "plane"])
 def test_the_wrench_in_a_floating_joint(robot, moved, driven):
     """What drives it, in axes of the child; none where it is free."""
-    run = moved[driven]
+    run = moved(driven)
     loads = robot.joint_wrenches(run.q, run.v, run.a)
     own = robot.joints["joint2"].v
     wrench, passive = loads["joint2"], robot.passive_forces(run.q, run.v)[:, own]

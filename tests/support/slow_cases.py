@@ -1,8 +1,8 @@
-"""Which cases `make test` leaves to `make test-all`, besides tests that are marked as slow.
+"""Which cases `make test` leaves to `make test-all`, and which files are begun first.
 
 A law that holds for one linkage of a kind and not for the next is rare, and machine code for all of
-them takes most of the time. So `make test` tries two cases of each law, and
-`make test-all`, as `.ci/run` does, all of them.
+them takes most of the time. So `make test` tries two cases of each law, and none of the tests that
+are marked as slow; `make test-all`, as `.ci/run` does, all of them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import collections
 import re
 
-__all__ = ["slow_cases"]
+__all__ = ["longest_first", "slow_cases"]
 
 #: Robots whose equations take seconds to compile, or that are one more of a sort.
 GIANTS = (
@@ -19,6 +19,14 @@ GIANTS = (
     "biped", "centauro", "hexapod", "human", "icub", "talos", "tiago",
 )  # fmt: skip
 GIANT = re.compile(rf"(^|[^a-z])({'|'.join(GIANTS)})")
+
+#: Files that take longer than their few tests tell: they start processes, copy the package, open a
+#: browser. One that is begun last keeps one worker busy while the others have nothing left to do.
+LONG = (
+    "ros/test_ros_elsewhere", "view/test_in_the_browser", "test_recipes", "test_documentation",
+    "test_examples", "test_packaging", "test_adding_a_kind", "ros/test_ros_package",
+    "ros/test_ros_simulation", "ros/test_ros_listener", "laws/test_sweeps",
+)  # fmt: skip
 
 #: So many cases of a law are tried by `make test`, evenly from all, the first one among them.
 CASES = 2
@@ -35,6 +43,17 @@ def slow_cases(items):
         every = -(-len(cases) // CASES)
         slow.update(item for k, item in enumerate(cases) if k % every)
     return slow
+
+
+def longest_first(items):
+    """The items with those of `LONG` files before all others, else in their order."""
+    rank = {f"{name}.py": k for k, name in enumerate(LONG)}
+
+    def place(item):
+        *_, folder, name = item.path.parts
+        return rank.get(f"{folder}/{name}", rank.get(name, len(rank)))
+
+    return sorted(items, key=place)
 
 
 def cases_of(item):
