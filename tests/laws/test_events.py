@@ -155,6 +155,24 @@ def test_an_instant_after_the_end_never_comes(double):
     assert run.t[-1] == 0.1
 
 
+@pytest.mark.parametrize("rising", [1, -1])
+@pytest.mark.parametrize("direction", [1, -1, 0])
+def test_direction_of_a_function_that_jumps_between_steps(double, direction, rising):
+    """It tells of a flag, which the controller sets."""
+    flag = [-rising]
+
+    def controller(t, q, v):
+        flag[0] = rising if t >= 0.1 else -rising
+        return 0.0 * v
+
+    noted = rd.Event(lambda t, q, v: float(flag[0]), lambda state: events.Change(), direction)
+    run = rd.simulate(
+        double, controller, q0=[0.5, 0.2], duration=0.2, limits="ignore", events=[noted]
+    )
+    expected = [0.1] if direction in (rising, 0) else []
+    assert [event.time for event in run.events] == pytest.approx(expected)
+
+
 @pytest.mark.parametrize("direction", [1, -1, 0])
 def test_direction(double, direction):
     """A small swing from rest passes the bottom downwards in its angle, then upwards."""
