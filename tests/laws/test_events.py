@@ -432,6 +432,32 @@ def test_another_controller_takes_over(double):
     np.testing.assert_array_equal(run.tau[after:], np.tile([7.0, 0.0], (len(run) - after, 1)))
 
 
+@pytest.mark.parametrize("symbolic", [True, False])
+def test_a_controller_with_a_state_takes_over(double, symbolic):
+    """Its state begins where it takes over: the torque is the time since then."""
+
+    class Clock:
+        def initial_state(self, sample):
+            return {"since": 0.0}
+
+        def update(self, sample, state):
+            since = state["since"] + sample.h
+            return [since, 0.0 * since], {"since": since}
+
+    Clock.symbolic = symbolic
+    made = [rd.Event(0.1, events.switch(Clock()))]
+    run = rd.simulate(double, duration=0.2, step=0.01, events=made, limits="ignore")
+    after = np.flatnonzero(run.t == 0.1)[-1]
+    np.testing.assert_array_equal(run.tau[:after], 0.0)
+    np.testing.assert_allclose(run.tau[after:, 0], run.t[after:] - 0.1, atol=1e-12)
+
+
+@pytest.mark.parametrize("other", [5.0, "law", rd.RigidStops()])
+def test_what_cannot_take_over_is_refused(other):
+    with pytest.raises(ShapeError, match="controller"):
+        events.switch(other)
+
+
 def test_torques_are_held_through_an_event(double):
     """A digital controller knows nothing of events: it is asked at the steps."""
     asked = []

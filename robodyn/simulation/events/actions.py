@@ -14,6 +14,8 @@ from robodyn.arrays import by_name, expect, named_alone, of_one_state, one_name
 from robodyn.description import Inertia
 from robodyn.errors import ImpactError
 from robodyn.robot import Robot
+from robodyn.simulation.control.callbacks import check_controller
+from robodyn.simulation.control.controller import Controller
 from robodyn.simulation.events.event import Action, Change, State
 from robodyn.simulation.events.grasping import caught
 
@@ -171,15 +173,21 @@ def drive(controlled: Mapping[str, Any]) -> Action:
 
 
 @checked_arguments
-def switch(controller: Callable[..., ArrayLike] | None) -> Action:
+def switch(controller: Controller | None) -> Action:
     """Another controller takes over.
 
     Parameters
     ----------
-    controller : callable or None
-        ``tau = controller(t, q, v)``. ``None``: there is no torque from then on.
+    controller : callable, StatefulController or None
+        As of `robodyn.simulate`. ``None``: there is no torque from then on.
+
+    Raises
+    ------
+    ShapeError
+        If it is no controller.
     """
     other = _no_torque if controller is None else controller
+    check_controller(other)
     return lambda state: Change(controller=other)
 
 

@@ -20,6 +20,7 @@ from robodyn.description import Inertia
 from robodyn.errors import SettingsError, ShapeError
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.robot import Robot
+from robodyn.simulation.control.controller import Controller
 from robodyn.simulation.events.joint_stops import JointStop
 from robodyn.simulation.trajectory.states.event_record import EventRecord
 
@@ -114,8 +115,8 @@ class Change:
         That stand still from then on; their speeds jump to zero.
     released : names of joints, or of axes
         Controlled or locked until then, free from then on.
-    controller : callable, optional
-        What asks for torques from then on: a function (t, q, v) of the robot afterwards.
+    controller : callable or StatefulController, optional
+        What asks for torques from then on, as of `robodyn.simulate`, of the robot afterwards.
     base : callable, optional
         How the base moves from then on, time [s] -> `BaseMotion`.
     stop : bool
@@ -140,7 +141,7 @@ class Change:
     controlled: Mapping[str, Any] | None = None
     locked: Iterable[str] = ()
     released: Iterable[str] = ()
-    controller: Callable[..., ArrayLike] | None = None
+    controller: Controller | None = None
     base: Callable[[float], BaseMotion] | None = None
     stop: bool = False
     dissipated: float | None = None
