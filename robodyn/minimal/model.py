@@ -19,7 +19,7 @@ from robodyn.joints.common.evaluate import evaluate, places_of
 from robodyn.minimal.loop_order import Order, solution_order
 from robodyn.minimal.planar_loops import NotPlanar, PlanarLoop, planar_loop
 from robodyn.minimal.spatial_loops import NotSpatial, SpatialLoop, spatial_loop
-from robodyn.model.mass_checks import mass_matrix_at
+from robodyn.model.mass_checks import mass_diagonals_at
 from robodyn.model.model import Model, model_of
 from robodyn.model.model_setup import drives_of, effective_mechanism
 from robodyn.model.settings import Settings
@@ -89,8 +89,8 @@ def minimal_model(
     drives = drives_of(effective, settings)
     bodies = build(tree, snap=settings.parallel, drives=drives, linkages=linkages)
     setup = dataclasses.replace(tree_form.setup, model=bodies, closures=(), coupled=())
-    M = _mass_matrix(tree_form, bodies, own_coordinates(tree_form.bodies, bodies, q))
-    return model_of(tree_form.mechanism, effective, settings, tree, setup, M)
+    posture = _posture_beside(tree_form, bodies, own_coordinates(tree_form.bodies, bodies, q))
+    return model_of(tree_form.mechanism, effective, settings, tree, setup, posture)
 
 
 def own_coordinates(
@@ -104,16 +104,18 @@ def own_coordinates(
     return np.asarray(q)[..., [picked[own] for own in range(minimal.nq)]]
 
 
-def _mass_matrix(tree_form: Model, bodies: MechanismModel, q: FloatArray) -> FloatArray:
+def _posture_beside(tree_form: Model, bodies: MechanismModel, q: FloatArray) -> tuple[float, ...]:
     """Beside the posture, which may have symmetries, if loops close there."""
+    beside = tuple(float(x) for x in q + 0.01 * np.sin(1.0 + np.arange(len(q))))
     try:
-        return mass_matrix_at(
-            bodies, [float(x) for x in q + 0.01 * np.sin(1.0 + np.arange(len(q)))]
-        )
+        mass_diagonals_at(bodies, beside)
+        return beside
     except (ValueError, ZeroDivisionError):
         pass
+    exact = tuple(float(x) for x in q)
     try:
-        return mass_matrix_at(bodies, [float(x) for x in q])
+        mass_diagonals_at(bodies, exact)
+        return exact
     except (ValueError, ZeroDivisionError):
         raise AssemblyError(
             f"loops of {tree_form.mechanism.name!r} do not close in these branches with the "

@@ -127,7 +127,8 @@ def names_of(
             blocks.append(Block(joint_kind(joint.joint.kind), q, v))
             slices[joint.joint.name] = (q, v)
     empty = slice(0, 0)
-    synthetic = [j.joint for j in tree.joints if j.joint not in effective.joints]
+    described = {joint.name: joint for joint in effective.joints}
+    synthetic = [j.joint for j in tree.joints if described.get(j.joint.name) != j.joint]
     # as drawn: the equations may have the joint on half of a link
     drawn = {mover.name: mover for mover in mechanism.movers}
     closures = {
@@ -135,12 +136,12 @@ def names_of(
         for cut in tree.cuts
     }
     infos = {
-        described.name: _info(
-            drawn.get(described.name, described),
-            *slices.get(described.name, (empty, empty)),
-            closures.get(described.name, ""),
+        mover.name: _info(
+            drawn.get(mover.name, mover),
+            *slices.get(mover.name, (empty, empty)),
+            closures.get(mover.name, ""),
         )
-        for described in (*synthetic, *effective.movers)
+        for mover in (*synthetic, *effective.movers)
     }
     return tuple(blocks), infos
 

@@ -12,20 +12,30 @@ from robodyn.array_types import FloatArray
 from robodyn.description import Joint, Mechanism
 from robodyn.equations.mechanism.bodies import MechanismModel
 from robodyn.equations.mechanism.state import evaluate_joints
-from robodyn.equations.tree.composite_body import mass_matrix
+from robodyn.equations.tree.articulated_body import preferred
+from robodyn.equations.tree.composite_body import mass_diagonal, mass_matrix
 from robodyn.errors import InertiaError
 
-__all__ = ["mass_matrix_at", "massless_error", "massless_joint", "some_mass_matrix"]
+__all__ = [
+    "mass_diagonals_at",
+    "mass_matrix_at",
+    "massless_error",
+    "massless_joint",
+    "some_posture",
+]
+
+#: Joints beyond one that are near to it.
+NEAR = 8
 
 
-def some_mass_matrix(bodies: MechanismModel) -> FloatArray:
-    """Mass matrix in a position without symmetry, shape (nv, nv)."""
-    q: list[Any] = [0.3 + 0.1 * (k % 7) for k in range(bodies.nq)]
+def some_posture(bodies: MechanismModel) -> tuple[float, ...]:
+    """A position without symmetry."""
+    q = [0.3 + 0.1 * (k % 7) for k in range(bodies.nq)]
     for body in bodies:
         if body.joint.kind.coordinates.quaternion:
             last = body.q[-1][0]
             q[last - 3 : last + 1] = [0.1, 0.3, -0.5, math.sqrt(0.65)]
-    return mass_matrix_at(bodies, q)
+    return tuple(q)
 
 
 def mass_matrix_at(bodies: MechanismModel, q: Sequence[Any]) -> FloatArray:
@@ -34,11 +44,23 @@ def mass_matrix_at(bodies: MechanismModel, q: Sequence[Any]) -> FloatArray:
     return np.array(M, float).reshape(bodies.nv, bodies.nv)
 
 
-def massless_joint(bodies: MechanismModel, M: FloatArray) -> Joint | None:
-    """A joint whose speed moves no mass at all."""
-    largest = np.diag(M).max(initial=0.0)
+def mass_diagonals_at(bodies: MechanismModel, q: Sequence[Any]) -> tuple[FloatArray, FloatArray]:
+    """Diagonal of the mass matrix at a position, shape (nv,); the same of what is near to joints.
+
+    The second one is the first where chains are not long.
+    """
+    state = evaluate_joints(bodies, q, [0.0] * bodies.nv)
+    diagonal = np.array(mass_diagonal(bodies, state), float)
+    if not preferred(bodies, frozenset()):
+        return diagonal, diagonal
+    return diagonal, np.array(mass_diagonal(bodies, state, NEAR), float)
+
+
+def massless_joint(bodies: MechanismModel, diagonal: FloatArray) -> Joint | None:
+    """A joint whose speed moves no mass at all, by the diagonal of a mass matrix."""
+    largest = diagonal.max(initial=0.0)
     for body in bodies:
-        if any(not M[s.index, s.index] > 1e-30 * largest for s in body.speeds):
+        if any(not diagonal[s.index] > 1e-30 * largest for s in body.speeds):
             return body.description
     return None
 

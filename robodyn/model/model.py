@@ -21,7 +21,13 @@ from robodyn.errors import (
 )
 from robodyn.model.configuration import Block
 from robodyn.model.joint_info import JointInfo, Joints, limits_of, names_of
-from robodyn.model.mass_checks import massless_error, massless_joint, some_mass_matrix
+from robodyn.model.mass_checks import (
+    mass_diagonals_at,
+    mass_matrix_at,
+    massless_error,
+    massless_joint,
+    some_posture,
+)
 from robodyn.model.model_setup import effective_mechanism, setup_of, tree_of
 from robodyn.model.settings import Settings
 from robodyn.tolerances import MASS_MATRIX_ZERO, SMALLEST_FULL_PRECISION
@@ -53,7 +59,14 @@ class Model:
     upper: FloatArray
     velocity: FloatArray
     effort: FloatArray
-    some_mass_matrix: FloatArray
+    #: A posture without symmetry, and the diagonal of the mass matrix there.
+    some_posture: tuple[float, ...]
+    some_diagonal: FloatArray
+
+    @cached_property
+    def some_mass_matrix(self) -> FloatArray:
+        """Mass matrix in a posture without symmetry, shape (nv, nv)."""
+        return mass_matrix_at(self.bodies, self.some_posture)
 
     @property
     def total_mass(self) -> float:
@@ -91,8 +104,10 @@ class Model:
             smallest, and largest part of its diagonal elsewhere that does. What rounding leaves of
             zero always does.
         """
+        if M is None and not self.bodies.light:
+            return ()  # every speed moves a mass of its own
         free = [k for k in range(self.bodies.nv) if k not in controlled]
-        typical = np.sqrt(np.maximum(np.diag(self.some_mass_matrix), 0.0))[free]
+        typical = np.sqrt(np.maximum(self.some_diagonal, 0.0))[free]
         M = (self.some_mass_matrix if M is None else M)[np.ix_(free, free)]
         scale = np.sqrt(np.maximum(np.diag(M), 0.0))
         least = np.maximum(1e-15 * scale.max(initial=0.0), np.sqrt(vanishing) * typical)
@@ -150,8 +165,8 @@ def build_model(
     effective = effective_mechanism(mechanism, settings)
     tree = tree_of(mechanism, effective, settings)
     setup = setup_of(mechanism, effective, settings, tree)
-    M = some_mass_matrix(setup.model)
-    model = model_of(mechanism, effective, settings, tree, setup, M)
+    q = some_posture(setup.model)
+    model = model_of(mechanism, effective, settings, tree, setup, q)
     return model if actuated is None else replace(model, actuated_joints=actuated)
 
 
@@ -161,7 +176,7 @@ def model_of(
     settings: Settings,
     tree: SpanningTree,
     setup: Setup,
-    M: FloatArray,
+    q: tuple[float, ...],
 ) -> Model:
     """Names, limits and roles around the equations of a robot.
 
@@ -172,12 +187,13 @@ def model_of(
     settings : Settings
     tree : SpanningTree
     setup : Setup
-    M : ndarray, shape (nv, nv)
-        Mass matrix somewhere.
+    q : tuple of nq numbers
+        A posture without symmetry.
     """
-    bodies = replace(setup.model, light=light_speeds(setup.model, M))
+    diagonal, near = mass_diagonals_at(setup.model, q)
+    bodies = replace(setup.model, light=light_speeds(setup.model, diagonal, near))
     setup = replace(setup, model=bodies)
-    massless = massless_joint(bodies, M)
+    massless = massless_joint(bodies, diagonal)
     if massless is not None and not settings.allow_unphysical and not setup.closed:
         raise massless_error(mechanism, massless)
     blocks, infos = names_of(mechanism, effective, tree)
@@ -198,5 +214,6 @@ def model_of(
         names,
         motors or free,
         *limits,
-        M,
+        q,
+        diagonal,
     )

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from robodyn.array_types import FloatArray
-from robodyn.equations.mechanism.bodies import Body, MechanismModel
+from robodyn.equations.mechanism.bodies import BASE, Body, MechanismModel
 from robodyn.joints.common.evaluate import evaluate
 from robodyn.tolerances import OWN_INERTIA, SMALLEST_FULL_PRECISION
 
@@ -24,33 +24,41 @@ __all__ = ["light_speeds"]
 VALUES, FINE, FOUND = 8, 4096, 1e-5
 
 
-def light_speeds(model: MechanismModel, M: FloatArray) -> dict[int, float]:
-    """Speeds of which the pivot may vanish, each with its element of ``M``.
+def light_speeds(model: MechanismModel, diagonal: FloatArray, near: FloatArray) -> dict[int, float]:
+    """Speeds of which the pivot may vanish, each with its element of the diagonal.
 
     Parameters
     ----------
     model : MechanismModel
-    M : ndarray, shape (nv, nv)
-        Mass matrix in a posture without symmetry.
+    diagonal : ndarray, shape (nv,)
+        Of the mass matrix in a posture without symmetry.
+    near : ndarray, shape (nv,)
+        What is compared with what a speed moves of its own: the diagonal, or, of long chains, what
+        is near to the joint. All else moves by joints of its own before it makes a pivot larger.
     """
     own = [0.0] * model.nv
-    alone = {body.index for body in model if _moves_last(model, body)}
+    least = [max(OWN_INERTIA * x, SMALLEST_FULL_PRECISION) for x in map(float, near)]
+    alone = _moving_last(model)
     for body in model:
         if body.index in alone and body.description.map is None:
             for speed, pivot in zip(body.speeds, _own_pivots(model, body), strict=True):
                 own[speed.index] += speed.factor**2 * pivot
     for one, other in _pairs(model):
-        if one.index in alone:
-            own[one.speeds[0].index] += _of_pair(one, other)
-    typical = [float(M[k, k]) for k in range(model.nv)]
-    least = [max(OWN_INERTIA * x, SMALLEST_FULL_PRECISION) for x in typical]
-    return {k: x for k, x in enumerate(typical) if not own[k] > least[k]}
+        k = one.speeds[0].index
+        if one.index in alone and not own[k] > least[k]:
+            own[k] += _of_pair(one, other)
+    return {k: float(x) for k, x in enumerate(diagonal) if not own[k] > least[k]}
 
 
-def _moves_last(model: MechanismModel, body: Body) -> bool:
-    """What carries the body rests when its own speeds are eliminated: joints may share speeds."""
-    before = [x.index for i in model.path(body.index)[:-1] for x in model.bodies[i].speeds]
-    return bool(body.speeds) and max(before, default=-1) < min(x.index for x in body.speeds)
+def _moving_last(model: MechanismModel) -> set[int]:
+    """Bodies whose carriers rest when their own speeds are eliminated: joints may share speeds."""
+    alone, last = set(), {BASE: -1}
+    for body in model:
+        own = [x.index for x in body.speeds]
+        if own and last[body.parent] < min(own):
+            alone.add(body.index)
+        last[body.index] = max([last[body.parent], *own])
+    return alone
 
 
 def _own_pivots(model: MechanismModel, body: Body) -> list[float]:

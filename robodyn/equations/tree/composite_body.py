@@ -7,7 +7,7 @@ from robodyn.equations.mechanism.state import State
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Twist, Wrench
 
-__all__ = ["Matrix", "mass_matrix"]
+__all__ = ["Matrix", "mass_diagonal", "mass_matrix"]
 
 Matrix = list[list[Number]]
 
@@ -25,6 +25,41 @@ def mass_matrix(model: MechanismModel, state: State) -> Matrix:
     columns, ratios = _columns(model, state)
     M = _of_tree(model, state, columns, model.nv + len(ratios))
     return _reduced(M, ratios) if ratios else M
+
+
+def mass_diagonal(model: MechanismModel, state: State, reach: int | None = None) -> list[Number]:
+    """Diagonal of the mass matrix, in time proportional to the number of bodies.
+
+    Parameters
+    ----------
+    model : MechanismModel
+    state : State
+    reach : int, optional
+        Count bodies only up to so many joints beyond the one that moves them; of mechanisms whose
+        bodies are coupled to their neighbours only (`MechanismModel.chained`).
+    """
+    if not model.chained:
+        return [row[k] for k, row in enumerate(mass_matrix(model, state))]
+    diagonal: list[Number] = [0.0] * model.nv
+    for armature in model.lumped_armature:
+        for k, _, x in state[armature.body].ratios:
+            diagonal[k] += x * x * armature.inertia
+    # of each body the inertia of those so many joints beyond it; of all, if there is no reach
+    inertia = {body.index: [body.lumped] for body in model}
+    for body in reversed(model):
+        joint, own = state[body.index], inertia[body.index]
+        for k, s in joint.columns:
+            for one in own:
+                diagonal[k] += s.dot(one.momentum(s))
+        if body.parent != BASE:
+            beyond = inertia[body.parent]
+            for depth, one in enumerate(own[:reach], start=0 if reach is None else 1):
+                outwards = one.in_parent(joint.X)
+                if depth < len(beyond):
+                    beyond[depth] += outwards
+                else:
+                    beyond.append(outwards)
+    return diagonal
 
 
 def _columns(model: MechanismModel, state: State) -> tuple[Columns, list[dict[int, Number]]]:

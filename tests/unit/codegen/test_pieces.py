@@ -94,16 +94,3 @@ def test_longer_chains_take_more_calls_but_no_more_functions(lanes):
     more_functions, more_calls = functions_and_calls(180)
     assert more_functions <= functions + 3 and more_functions < 40
     assert 2 * calls < more_calls < 4 * calls
-
-
-@pytest.mark.parametrize(
-    "make",
-    [lambda: chain(300), pytest.param(lambda: tree(1000), marks=pytest.mark.slow)],
-    ids=["chain300", "tree1000"],
-)
-def test_forward_and_inverse_dynamics_of_many_bodies_agree(make):
-    robot, rng = make(), np.random.default_rng(3)
-    q, v, tau = rng.uniform(-0.5, 0.5, (3, robot.nv))
-    a = robot.forward_dynamics(q, v, tau)
-    again = robot.inverse_dynamics(q, v, a)
-    np.testing.assert_allclose(again, tau, rtol=0, atol=1e-9 * np.abs(a).max())

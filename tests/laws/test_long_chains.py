@@ -1,0 +1,35 @@
+"""Chains and trees of many links: the laws of all trees, in time that grows with the links."""
+
+import numpy as np
+import pytest
+from support.chains import chain, tree
+
+import robodyn as rd
+
+MANY = [
+    pytest.param(lambda: chain(300), id="chain300"),
+    pytest.param(lambda: chain(1000), id="chain1000", marks=pytest.mark.slow),
+    pytest.param(lambda: tree(1000), id="tree1000", marks=pytest.mark.slow),
+]
+
+
+@pytest.mark.parametrize("make", MANY)
+def test_forward_and_inverse_dynamics_of_many_bodies_agree(make):
+    robot, rng = make(), np.random.default_rng(3)
+    q, v, tau = rng.uniform(-0.5, 0.5, (3, robot.nv))
+    a = robot.forward_dynamics(q, v, tau)
+    again = robot.inverse_dynamics(q, v, a)
+    np.testing.assert_allclose(again, tau, rtol=0, atol=1e-9 * np.abs(a).max())
+
+
+def test_all_speeds_of_a_long_chain_move_masses_of_their_own():
+    """However much hangs on a joint: else the mass matrix had to show what is left of it."""
+    assert not chain(600)._model.bodies.light
+
+
+@pytest.mark.parametrize("name", ["puma560", "palletizer", "satellite", "prosthesis"])
+def test_the_diagonal_of_the_mass_matrix_needs_no_other_elements(name):
+    model = rd.load(name)._model
+    M = model.some_mass_matrix
+    np.testing.assert_allclose(model.some_diagonal, np.diag(M), rtol=1e-14)
+    assert M.shape == (model.bodies.nv,) * 2
