@@ -161,14 +161,21 @@ def test_long_motions_are_computed_in_blocks(monkeypatch, ball):
 # -- what follows ---------------------------------------------------------------------------------
 
 
-def test_motor_torques_are_those_of_the_gears():
+@pytest.mark.parametrize("turned", [1.0, -1.0])
+def test_motor_torques_are_those_of_the_gears(turned):
+    """Those of gears that turn backwards, too."""
     robot = rd.load("palletizer")
+    motors = {
+        name: dataclasses.replace(motor, gear_ratio=turned * motor.gear_ratio)
+        for name, motor in robot.actuators.items()
+    }
+    robot = rd.load("palletizer", actuators=motors)
     ratios = robot.gear_ratios
-    assert (ratios != 1.0).any()
+    assert (turned * ratios > 1.0).any()
     run = rd.simulate(
         robot, lambda t, q, v: np.arange(robot.nv) + 1.0, duration=0.01, limits="ignore"
     )
-    np.testing.assert_array_equal(run.motor_torques * ratios, run.tau)
+    np.testing.assert_allclose(run.motor_torques * ratios, run.tau, rtol=1e-15)
 
 
 def test_joint_wrenches_know_what_acts_from_outside():
