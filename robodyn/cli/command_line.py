@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 
 import robodyn as rd
-from robodyn.cli import check, convert, export, info, publish, view
+from robodyn.cli import check, compile, convert, export, info, publish, view
 from robodyn.cli.options.robot import split_xacro_args
 from robodyn.cli.options.wording import with_options
 from robodyn.cli.sim import command as sim
@@ -56,6 +56,6 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("robodyn", description="Dynamics of robots from a URDF.")
     parser.add_argument("--version", action="version", version=f"robodyn {rd.__version__}")
     commands = parser.add_subparsers(required=True, metavar="command")
-    for command in (sim, check, info, convert, export, view, publish):
+    for command in (sim, check, info, convert, export, compile, view, publish):
         command.add_to(commands)
     return parser

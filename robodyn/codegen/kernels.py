@@ -10,6 +10,7 @@ from robodyn.codegen.llvm.kernels.kernel_ir import batch_ir, in_pieces, scalar_i
 from robodyn.codegen.llvm.target.once import Memo, making
 from robodyn.codegen.llvm.target.target import chosen_target, load_object, object_code
 from robodyn.codegen.vectorcall.table import Table
+from robodyn.progress import progress
 from robodyn.symbolic.graph import Program
 
 __all__ = ["Kernels"]
@@ -61,7 +62,12 @@ class Kernels:
         make = scalar_ir if kind == "scalar" else batch_ir
         key = program_key("robodyn.codegen.llvm.kernels.kernel_ir", program, target, kind, dtype)
         quick = in_pieces(program)
-        return load_object(compiled(key, lambda: object_code(make(program, target, dtype), quick)))
+
+        def code() -> bytes:
+            with progress(f"compiling {program.name}"):
+                return object_code(make(program, target, dtype), quick)
+
+        return load_object(compiled(key, code))
 
     @property
     def packed(self) -> Any:

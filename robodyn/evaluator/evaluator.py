@@ -23,6 +23,7 @@ from robodyn.evaluator.options import FunctionOptions
 from robodyn.model.model import Model
 from robodyn.model.states import refuse_wrong_states
 from robodyn.motion.base_motion import BaseMotion
+from robodyn.progress import progress
 from robodyn.symbolic.graph import Program
 from robodyn.symbolic.python_code import PythonCode
 
@@ -166,7 +167,8 @@ class Evaluator:
     def program(self, name: str, options: Mapping[str, Any]) -> Program:
         """The program of a quantity; arguments as for `function`."""
         setup, chosen = self.options.resolved(name, options)
-        return trace(name, setup, chosen)
+        with progress(f"working out the equations of {name}"):
+            return trace(name, setup, chosen)
 
     def interpreted(
         self, name: str, *, t: float | None = None, **options: Any

@@ -133,3 +133,23 @@ def test_an_error_says_how_many_follow_and_which_option_reads_the_file(tmp_path,
     assert "--allow-unphysical" in capsys.readouterr().err
     with pytest.warns(UrdfWarning, match="moments"):
         assert main(["info", "--allow-unphysical", str(file)]) == 0
+
+
+def test_compile_fills_the_cache_of_other_processes(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("ROBODYN_CACHE_DIR", str(tmp_path / "kept"))
+    robot = tmp_path / "one.urdf"
+    robot.write_text(GOOD.replace('<mass value="1"/>', '<mass value="1.5"/>'))
+    assert main(["compile", str(robot), "mass_matrix", "--derivatives"]) == 0
+    assert "derivative of mass_matrix by q: " in capsys.readouterr().out
+    kept = {file.name for file in (tmp_path / "kept").iterdir()}
+    again = rd.load(robot)
+    again.mass_matrix([0.2])
+    again.mass_matrix([[0.2]] * 64)
+    again.function("mass_matrix").jacobian("q")([0.2])
+    assert {file.name for file in (tmp_path / "kept").iterdir()} == kept
+
+
+def test_compile_says_what_it_cannot_do(monkeypatch, capsys):
+    monkeypatch.setenv("ROBODYN_CACHE", "0")
+    assert main(["compile", "double_pendulum"]) == 2
+    assert "ROBODYN_CACHE=0 keeps no code" in capsys.readouterr().err

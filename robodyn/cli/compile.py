@@ -1,0 +1,96 @@
+"""``robodyn compile``: keep the machine code of a robot on disk before it is needed."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+import robodyn as rd
+from robodyn.cli.options.robot import add_robot_options, robot_options
+from robodyn.codegen.llvm.cache.object_code import folder
+from robodyn.errors import RobodynError, SettingsError
+
+__all__ = ["add_to"]
+
+#: What is compiled unless functions are named, besides a motion.
+USUAL = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "gravity_forces")
+
+#: Inputs of methods that take nothing else.
+STATE = {"q", "v", "a", "tau"}
+
+#: States of a batch, more than any vector has.
+BATCH = 64
+
+
+def add_to(commands: Any) -> None:
+    """Add the command to a parser's."""
+    parser = commands.add_parser(
+        "compile", help="compile functions and a motion, so that programs find them on disk"
+    )
+    parser.add_argument("robot")
+    parser.add_argument(
+        "functions", nargs="*", metavar="function",
+        help=f"default: {', '.join(USUAL)}, and a motion",
+    )  # fmt: skip
+    parser.add_argument("--base", choices=("fixed", "floating", "moving"), default="fixed")
+    parser.add_argument("--derivatives", action="store_true", help="those of the functions, too")
+    add_robot_options(parser)
+    parser.set_defaults(run=_compile)
+
+
+def _compile(arguments: argparse.Namespace) -> int:
+    where = folder()
+    if where is None:
+        raise SettingsError("ROBODYN_CACHE=0 keeps no code: unset it for `robodyn compile`")
+    robot = rd.load(arguments.robot, base=arguments.base, **robot_options(arguments))
+    status = 0
+    for name, work in _works(robot, arguments.functions, arguments.derivatives):
+        began = time.perf_counter()
+        try:
+            work()
+        except RobodynError as error:
+            print(f"{name}: {error}", file=sys.stderr)
+            status = 2
+        else:
+            print(f"{name}: {time.perf_counter() - began:.2f} s", flush=True)
+    print(f"kept in {where}")
+    return status
+
+
+def _works(
+    robot: rd.Robot, names: list[str], derivatives: bool
+) -> Iterator[tuple[str, Callable[[], object]]]:
+    """What is compiled, and how."""
+    for name in names or USUAL:
+        function = robot.function(name)
+        yield name, partial(_call, robot, function)
+        if {port.name for port in function.inputs} <= STATE:
+            yield f"robot.{name}", partial(_call, robot, function, getattr(robot, name, function))
+        if derivatives:
+            for by in [port.name for port in function.inputs if port.name in ("q", "v")]:
+                yield f"derivative of {name} by {by}", partial(_derive, robot, function, by)
+    if not names:
+        yield "a motion", partial(rd.simulate, robot, duration=1e-3, step=1e-3)
+
+
+def _derive(robot: rd.Robot, function: rd.Function, by: str) -> None:
+    _call(robot, function.jacobian(by))
+
+
+def _call(
+    robot: rd.Robot, function: rd.Function, call: Callable[..., object] | None = None
+) -> None:
+    """Call a function, or something with the same inputs, for one state and for a batch.
+
+    The code is the same for all numbers; a robot's method wants loops that are closed.
+    """
+    neutral = robot.neutral()
+    arrays = [neutral if port.name == "q" else np.zeros(port.shape) for port in function.inputs]
+    for batch in ((), (BATCH,)):
+        (call or function)(*(np.broadcast_to(x, (*batch, *x.shape)).copy() for x in arrays))
