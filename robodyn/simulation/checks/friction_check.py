@@ -111,8 +111,7 @@ def unresolved_friction(motion: Trajectory, every: int = 1) -> UnresolvedFrictio
     if smooth is None or len(motion) < MANY:
         return None
     t = np.asarray(motion.t)
-    h = np.diff(t)
-    h = np.append(h, h[-1]) / every
+    h = np.concatenate([t[1:] - t[:-1], t[-1:] - t[-2:-1]]) / every
     shape = motion.q.shape[1:-1]
     count = math.prod(shape)
     found: list[UnresolvedFriction] = []

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import FloatArray
-from robodyn.arrays import by_name, finite, named, numbers
+from robodyn.arrays import by_name, finite, named, number, numbers
 from robodyn.errors import SettingsError, ShapeError
 from robodyn.force_elements.ground import Ground
 from robodyn.force_elements.joint_stop import CompliantStops
@@ -151,14 +151,7 @@ def start_state(
 
 def step_times(duration: float, step: float) -> FloatArray:
     """Instants from 0 to ``duration``, ``step`` apart; the last two may be nearer."""
-    try:
-        if isinstance(duration, str | bytes) or isinstance(step, str | bytes):
-            raise TypeError
-        duration, step = float(duration), float(step)
-    except (TypeError, ValueError):
-        raise ShapeError(
-            f"duration is {duration!r} and step {step!r}, expected numbers [s]", name="step"
-        ) from None
+    duration, step = number("duration", duration, "s"), number("step", step, "s")
     if not (math.isfinite(duration) and math.isfinite(step) and step > 0.0 and duration >= 0.0):
         raise ShapeError(
             f"duration is {duration} s and step {step} s, expected step > 0, duration >= 0",
@@ -168,7 +161,10 @@ def step_times(duration: float, step: float) -> FloatArray:
     count = duration / step
     try:
         # a quotient that is whole but for rounding is whole
-        return np.append(step * np.arange(math.ceil(count * (1.0 - 1e-12))), duration)
+        steps = math.ceil(count * (1.0 - 1e-12))
+        times: FloatArray = step * np.arange(steps + 1.0)
+        times[steps] = duration
+        return times
     except (MemoryError, OverflowError, ValueError):
         raise ShapeError(
             f"{count:.3g} steps of {step} s do not fit into memory: take a longer step",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -56,10 +57,18 @@ def driven_joints(
     ------
     UnknownNameError, ActuationError, PathError, ShapeError
     """
-    along = by_name("controlled", controlled)
+    along, names = by_name("controlled", controlled), named_alone("locked", locked)
+    if not (along or names):
+        return _nothing(robot.nv)
     paths = [_followed(robot, name, path, times) for name, path in along.items()]
-    paths += [locked_joint(robot, name) for name in named_alone("locked", locked)]
+    paths += [locked_joint(robot, name) for name in names]
     return Driven(robot.nv, paths)
+
+
+@functools.cache
+def _nothing(nv: int) -> Driven:
+    """No driven joints, of a robot with some speeds."""
+    return Driven(nv)
 
 
 @dataclass(frozen=True)

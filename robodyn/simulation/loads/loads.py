@@ -18,8 +18,11 @@ from robodyn.simulation.loads.driven import Driven
 from robodyn.simulation.loads.prescribed_loads import PrescribedLoads
 from robodyn.simulation.loads.step_functions import StepFunctions, functions_of
 from robodyn.simulation.loads.tables import LoadsAt
+from robodyn.simulation.reuse.kept import KeptWithRobot
 
 __all__ = ["BASE", "Loads", "loads_on"]
+
+_functions: KeptWithRobot[StepFunctions | None] = KeptWithRobot("functions of a step")
 
 #: What the parts of a motion of the base are called among the inputs of functions.
 BASE = {"base_pose": "pose", "base_twist": "twist", "base_acceleration": "acceleration"}
@@ -67,8 +70,9 @@ class Loads:
     @cached_property
     def functions(self) -> StepFunctions | None:
         """The functions that a step calls; none where there is no straight-line code."""
-        links = () if self.depend_on_state else self._constant_wrenches
-        return functions_of(self.robot, self.driven.speeds, links, self.gains is not None)
+        links = () if self.depend_on_state else tuple(self._constant_wrenches)
+        given = self.driven.speeds, links, self.gains is not None
+        return _functions.get(self.robot, given, lambda: functions_of(self.robot, *given))
 
     @property
     def _constant_wrenches(self) -> Mapping[str, FloatArray]:

@@ -75,6 +75,8 @@ class ModeRecords:
 
     def trajectory(self, *, complete: bool = True) -> Trajectory:
         """What was recorded; ``complete``: it did not break off."""
+        if len(self._records) == 1:
+            return self.current.trajectory(complete=complete)
         return joined(
             [record.trajectory(complete=complete) for _, record in self._used()],
             tuple(self._events),

@@ -129,7 +129,10 @@ class RecordedSteps:
         if stop <= self._first:
             return
         steps = np.arange(self._first, stop)
-        kept = steps[(steps % self._record.every == 0) | (steps == self._last)]
+        if self._record.every > 1:
+            kept = steps[(steps % self._record.every == 0) | (steps == self._last)]
+        else:
+            kept = steps
         error = self._nearly_singular(kept)
         if error is not None:
             kept = kept[: error.rows[0] // len(self._motion.q) + 1]
@@ -238,10 +241,10 @@ class RecordedSteps:
     def _count_last(self) -> None:
         """Count all samples; the last one is that of no step, which would have found it wrong."""
         row = -(-self._last // self._record.every) - -(-self._first // self._record.every)
-        rows = [x[row].reshape(len(self._motion.q), -1) for x in self._room[2:]]
-        wrong = ~np.isfinite(np.concatenate(rows, axis=-1)).all(axis=-1)
-        for r in np.flatnonzero(wrong):
-            self._resample(self._last, int(r))
+        a, tau = (x[row].reshape(len(self._motion.q), -1) for x in self._room[2:])
+        if not (all_finite(a) and all_finite(tau)):
+            for r in np.flatnonzero(~(np.isfinite(a) & np.isfinite(tau)).all(axis=-1)):
+                self._resample(self._last, int(r))
         self._count(self._last + 1)
 
     def _sample(self, k: int, r: int, state: tuple[FloatArray, ...]) -> None:
