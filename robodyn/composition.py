@@ -126,7 +126,9 @@ class Parts:
         whole = model if tree_form is None else tree_form.model
         tangents = Tangents(model, evaluator, rows, mobility)
         local = LocalDynamics(model, space, tangents, self.derivatives)
-        self.linear_models = LinearModels(model, whole, evaluator, local, self.expansion)
+        self.linear_models = LinearModels(
+            model, whole, evaluator, self.dynamics, local, self.expansion
+        )
         self.equilibria = Equilibria(model, space, self.postures, local, self.linear_models)
         self.motors = MotorLoads(model, self.dynamics)
         self.parameters = Parameters(model, evaluator, self.postures.random)

@@ -2062,7 +2062,7 @@ class Robot:
 
     # -- impacts ----------------------------------------------------------------------------------
 
-    @property
+    @cached_property
     def impact_dynamics(self) -> ImpactDynamics:
         """How speeds jump: the part behind the methods of impacts, for other parts of robodyn."""
         moving, still = self._now, self._still._now
@@ -2987,7 +2987,14 @@ def _names(frames: Iterable[str] | None) -> tuple[str, ...] | None:
 
 #: The same of methods that put together what several functions give, or one of another name: the
 #: arrays that they take.
-_OTHER_DIRECT = {"derivatives": ("q", "v", "x"), "joint_wrenches": ("q", "v", "a")}
+_OTHER_DIRECT = {
+    "derivatives": ("q", "v", "x"),
+    "joint_wrenches": ("q", "v", "a"),
+    "linearize": ("q", "v", "tau"),
+    "motor_torques": ("q", "v", "a"),
+    "motor_power": ("q", "v", "a"),
+    "impact": ("q", "v", "point", "direction", "restitution"),
+}
 
 #: Methods that may go straight to a function, by which it is known which a subclass changes.
 _DIRECT = {

@@ -230,6 +230,8 @@ LIGHT_PIVOT = 1e-3
 #: The square of a probe's solution is scaled to be below this except near a singular posture: so
 #: little may be added to a result that is right.
 PROBE_SOLUTION = 1e-12
+#: Numbers of which only the sign is tested are scaled by this: so little may be added to a result.
+GUARD_SCALE = 1e-14
 #: Part of its terms by which a user's function of the speeds may miss being linear.
 LINEAR_IN_SPEEDS = 1e-9
 #: Distance to a singular posture that is near, in double and in single precision.

@@ -76,7 +76,8 @@ def bind_compiled(
         A bound method. Its parameters ``out``, ``base`` and ``wrenches`` are what they are for all
         methods of a robot; those that are no arrays either are options, which choose a function.
     arrays : sequence of str
-        Names of the parameters that are the function's inputs, in order.
+        Names of the parameters that are the function's inputs, in order. One that is annotated as
+        a float has to be one.
     at_rest : sequence of 3 ndarray, optional
         Pose, twist and acceleration of a base at rest: of a robot whose base has a motion, which
         are inputs of the function after all others.
@@ -161,8 +162,10 @@ def _parameters(
             return None
         default = REQUIRED if p.default is p.empty else p.default
         role = roles.get(p.name, Role.OPTION)
+        if role is Role.ARRAY and p.annotation in (float, "float"):
+            role = Role.NUMBER
         found.append(Parameter(p.name, role, default, p.kind is p.POSITIONAL_OR_KEYWORD))
-    in_order = tuple(p.name for p in found if p.role is Role.ARRAY) == arrays
+    in_order = tuple(p.name for p in found if p.name in arrays) == arrays
     return tuple(found) if in_order and Signature.fits(found) else None
 
 

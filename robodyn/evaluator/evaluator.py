@@ -302,7 +302,7 @@ class Evaluator:
         found = f(*given, out=out)
         if not (all(map(all_finite, found)) if isinstance(found, tuple) else all_finite(found)):
             refuse_wrong_states(self._model, f.inputs, given)
-            if "rows" not in options:
+            if "rows" not in options and not QUANTITIES[name].guarded:
                 controlled = self.options.speeds(options.get("controlled", ()))
                 NonFiniteDiagnosis(self._model, self.function, self._times).refuse(
                     name, f, given, found[0] if isinstance(found, tuple) else found, controlled

@@ -8,14 +8,15 @@ So loops, driven joints, rotors and minimal coordinates need nothing of their ow
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
-from robodyn.arrays import checked, finite, named_alone, one_name, shaped, together
+from robodyn.arrays import all_finite, checked, finite, named_alone, one_name, shaped, together
+from robodyn.codegen import CallForm, Memo
 from robodyn.errors import ImpactError, ShapeError
 from robodyn.evaluator import Evaluator, Wrenches
 from robodyn.impacts.contact import Contact, ContactPoint, contact_point
@@ -31,7 +32,7 @@ from robodyn.model.model import Model
 from robodyn.model.speed_selection import ByJoint, speed_indices, speed_names
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.parts.dynamics import Dynamics
-from robodyn.results import JointWrenches
+from robodyn.results import Impact, JointWrenches
 from robodyn.tolerances import CONTACT_DIRECTION
 
 __all__ = ["ImpactDynamics", "each_axis"]
@@ -92,6 +93,7 @@ class ImpactDynamics:
         self._model, self._evaluator = model, evaluator
         self._moving, self._postures = moving, postures
         self._dynamics, self._joint_forces = dynamics, joint_forces
+        self._makers: Memo[Callable[..., Impact]] = Memo()
 
     def point(
         self, q: Array, v: Array, link: str, point: Array, base: BaseMotion | None
@@ -197,6 +199,41 @@ class ImpactDynamics:
             mobility_scale=np.divide(least, trace, out=np.zeros_like(least), where=trace > 0.0),
             jumps=jumps,
         )
+
+    def hit(
+        self,
+        state: tuple[Array, Array],
+        of_link: tuple[str, Callable[..., Impact]],
+        given: tuple[ArrayLike, ArrayLike, float],
+        base: BaseMotion | None,
+    ) -> Impact | None:
+        """A hit of the immovable world without friction, by one function, and all calls like it.
+
+        Parameters
+        ----------
+        state : tuple of ndarray
+            Checked.
+        of_link : (str, callable)
+            Link, and what makes the result of what the function gives and of its inputs.
+        given : (point, direction, restitution)
+        base : BaseMotion, optional
+
+        Returns
+        -------
+        hit : Impact or None
+            ``None`` where the function gives no numbers, as near singular postures.
+        """
+        options = self._moving.checked
+        if options is None or self._model.setup.rheonomic:
+            return None
+        link, make = of_link
+        make = self._makers.get(link, lambda: make)
+        inputs = (*state, *given, *self._evaluator.environment("impact", base))
+        form = CallForm({"link": link}, method="impact", make=make, made_of=len(inputs))
+        found = self._evaluator.results(
+            "impact", inputs[:5], base=base, form=form, frame=link, **options
+        )
+        return make(found, *inputs) if all(map(all_finite, found)) else None
 
     def with_slope(
         self, name: str, link: str, arrays: tuple[Array, ...], base: BaseMotion | None

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
-from robodyn.arrays import named
+from robodyn.arrays import all_finite, named
 from robodyn.closed_loops.rank.tangents import Tangent
+from robodyn.codegen import CallForm, Memo
 from robodyn.errors import ActuationError, UnknownNameError
 from robodyn.evaluator import Evaluator
 from robodyn.linearization.local_dynamics import LoadCase, LocalDynamics
@@ -17,6 +19,7 @@ from robodyn.minimal.coordinates import Expansion
 from robodyn.model.model import Model
 from robodyn.model.speed_selection import ByJoint, speed_indices, speed_names
 from robodyn.motion.base_motion import BaseMotion
+from robodyn.parts.dynamics import Dynamics
 from robodyn.state_space import StateSpace
 
 __all__ = ["LinearModels"]
@@ -34,6 +37,7 @@ class LinearModels:
     whole : Model
         The same robot in tree coordinates: names of inputs and outputs are those of its joints.
     evaluator : Evaluator
+    dynamics : Dynamics
     local : LocalDynamics
     expansion : Expansion
     """
@@ -43,11 +47,13 @@ class LinearModels:
         model: Model,
         whole: Model,
         evaluator: Evaluator,
+        dynamics: Dynamics,
         local: LocalDynamics,
         expansion: Expansion,
     ) -> None:
         self._model, self._whole, self._evaluator = model, whole, evaluator
-        self._local, self._expansion = local, expansion
+        self._dynamics, self._local, self._expansion = dynamics, local, expansion
+        self._makers: Memo[Callable[..., StateSpace]] = Memo()
 
     def near(
         self,
@@ -68,7 +74,7 @@ class LinearModels:
         C, names = self._outputs(outputs, local.tangent, S, local.q, around.base)
         places = tuple(f"q:{x}" for x in self._labels(self._model, local.tangent.places))
         speeds = tuple(f"v:{x}" for x in self._labels(self._model, local.tangent.speeds))
-        return StateSpace(
+        model = StateSpace(
             local.A,
             B,
             C,
@@ -78,6 +84,54 @@ class LinearModels:
             outputs=(*places, *speeds) if outputs is None else names,
             acceleration=local.a[..., list(local.tangent.speeds)],
         )
+        if outputs is None and not isinstance(tau, Mapping | None) and around.is_empty:
+            options = {"inputs": inputs, "independent": independent}
+            return self._by_code(model, (q, v, tau), around, options, local.tangent, tuple(moved))
+        return model
+
+    def _by_code(
+        self,
+        model: StateSpace,
+        state: tuple[ArrayLike, ArrayLike, ArrayLike],
+        around: LoadCase,
+        options: dict[str, Any],
+        tangent: Tangent,
+        forces: tuple[int, ...],
+    ) -> StateSpace:
+        """The same model by one function, where there is one; calls like this one go to it.
+
+        Parameters
+        ----------
+        model : StateSpace
+        state : tuple of array_like
+            Positions, speeds and forces.
+        around : LoadCase
+        options : dict
+            Of the method of the robot.
+        tangent : Tangent
+        forces : tuple of int
+            Speeds whose forces are inputs.
+        """
+        own, minimal = tangent.speeds, bool(self._expansion.dependent_joints)
+        plain = self._local.add(own) and tangent.places == own and model.A.size
+        if not plain or minimal or not self._evaluator.of_state_alone:
+            return model
+        checked = self._dynamics.checked_along(own)
+        if checked is None:
+            return model
+
+        def made(found: tuple[Array, ...], q: Any = None, v: Any = None, tau: Any = None) -> Any:
+            if found[0].dtype == np.float32:
+                return self.near(q, v, tau, around, **options)  # in double precision
+            return model.like(*found)
+
+        make = self._makers.get((own, forces), lambda: made)
+        form = CallForm(options, method="linearize", make=make, made_of=3)
+        arrays = tuple(np.asarray(x, float) for x in state)
+        found = self._evaluator.results(
+            "linear_model", arrays, form=form, independent=own, forces=forces, **checked
+        )
+        return make(found) if all(map(all_finite, found)) else model
 
     def _columns(self, inputs: Iterable[str] | None, controlled: tuple[int, ...]) -> list[int]:
         """Forces that are inputs, by their indices in the tree form."""

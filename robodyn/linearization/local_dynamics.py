@@ -60,6 +60,12 @@ class LoadCase:
     base: BaseMotion | None = None
     t: Any = 0.0
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing beside the forces of motors."""
+        loads = self.controlled is None and self.wrenches is None and self.base is None
+        return loads and isinstance(self.locked, tuple) and not self.locked
+
     def wrenches_at(self, q: Array, v: Array) -> Wrenches | None:
         """Those of a state."""
         given = self.wrenches
@@ -138,6 +144,11 @@ class LocalDynamics:
     ) -> None:
         self._model, self._space = model, space
         self._tangents, self._derivatives = tangents, derivatives
+
+    def add(self, speeds: tuple[int, ...]) -> bool:
+        """Whether steps of the coordinates along some speeds are added to them."""
+        all_different = np.arange(1.0, self._space.nv + 1.0)
+        return not self._space.bracket(all_different)[list(speeds)].any()
 
     def near(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
 import numpy as np
@@ -32,6 +32,16 @@ class Dynamics(Protocol):
     def check(self, q: ArrayLike, v: ArrayLike) -> None:
         """Refuse states in which loops are open, come open, or nearly lose a constraint."""
 
+    @property
+    def checked(self) -> Mapping[str, Any] | None:
+        """Options of a function over all rows that refuses what `check` refuses, by NaN.
+
+        ``None`` where there are no such functions.
+        """
+
+    def checked_along(self, independent: tuple[int, ...]) -> Mapping[str, Any] | None:
+        """The same of a function that lets all other speeds follow independent ones."""
+
     def inverse(
         self,
         q: ArrayLike,
@@ -41,8 +51,12 @@ class Dynamics(Protocol):
         base: BaseMotion | None = None,
         actuated: Iterable[str] | None = None,
         out: Array | None = None,
+        form: CallForm | None = None,
     ) -> Array:
-        """Generalised forces that produce given accelerations, shape (..., nv)."""
+        """Generalised forces that produce given accelerations, shape (..., nv).
+
+        Calls of a method that have this form may go to the function.
+        """
 
     def forward(
         self,
@@ -129,6 +143,15 @@ class TreeDynamics:
     def check(self, q: ArrayLike, v: ArrayLike) -> None:
         """A tree can be in any state."""
 
+    @property
+    def checked(self) -> Mapping[str, Any] | None:
+        """A tree has no rows."""
+        return {}
+
+    def checked_along(self, independent: tuple[int, ...]) -> Mapping[str, Any] | None:
+        """The same where all speeds are independent."""
+        return {} if len(independent) == self._model.bodies.nv else None
+
     def inverse(
         self,
         q: ArrayLike,
@@ -138,13 +161,15 @@ class TreeDynamics:
         base: BaseMotion | None = None,
         actuated: Iterable[str] | None = None,
         out: Array | None = None,
+        form: CallForm | None = None,
     ) -> Array:
         """Generalised forces that produce given accelerations, shape (..., nv)."""
         if actuated is not None:
             self._model.check_actuated(named("actuated", actuated))
-        return self._evaluator.call(
-            "inverse_dynamics", (q, v, a), base=base, out=out, wrenches=wrenches
+        tau: Array = self._evaluator.results(
+            "inverse_dynamics", (q, v, a), base=base, out=out, wrenches=wrenches, form=form
         )
+        return tau
 
     def forward(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -157,8 +158,21 @@ class MotorLoads:
                 f"the gear ratio of {', '.join(idle)} is zero: the motor does not move the joint",
                 direction=tuple(idle),
             )
-        tau = self._dynamics.inverse(q, v, a, wrenches, base)
-        return np.asarray(tau / ratios.astype(tau.dtype))
+        tau = self._dynamics.inverse(q, v, a, wrenches, base, form=self._torques)
+        return self._at_shafts(tau)
+
+    @cached_property
+    def _torques(self) -> CallForm:
+        return CallForm(method="motor_torques", make=self._at_shafts)
+
+    @cached_property
+    def _at_shafts(self) -> Callable[[Array], Array]:
+        """From forces at joints to torques of motors."""
+        ratios = {
+            dtype: self.by_speed("gear_ratio", 1.0).astype(dtype)
+            for dtype in (np.dtype(np.float64), np.dtype(np.float32))
+        }
+        return lambda tau: np.asarray(tau / ratios[tau.dtype])
 
     def motor_power(
         self,
@@ -169,8 +183,12 @@ class MotorLoads:
         base: BaseMotion | None,
     ) -> Array:
         """Mechanical power of each motor, shape (..., nv); see `Robot.motor_power`."""
-        tau = self._dynamics.inverse(q, v, a, wrenches, base)
-        return np.asarray(tau * np.asarray(v, tau.dtype))
+        form = CallForm(method="motor_power", make=_power, made_of=2)
+        return _power(self._dynamics.inverse(q, v, a, wrenches, base, form=form), q, v)
+
+
+def _power(tau: Array, q: ArrayLike, v: ArrayLike) -> Array:
+    return np.asarray(tau * np.asarray(v, tau.dtype))
 
 
 def refuse_both(controlled: ByJoint | None, tau: ByJoint | None, locked: Iterable[str]) -> None:

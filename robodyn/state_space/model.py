@@ -76,6 +76,25 @@ class StateSpace:
         for name, matrix in own.items():
             object.__setattr__(self, name, matrix)
 
+    def like(self, A: Array, B: Array, acceleration: Array) -> StateSpace:
+        """A model of the same states, inputs and outputs near another state; nothing is checked.
+
+        Parameters
+        ----------
+        A, B : ndarray, shape (..., n, n), (..., n, m)
+        acceleration : ndarray, shape (..., k)
+        """
+        batch = A.shape[:-2]
+        C, D = (np.broadcast_to(x, (*batch, *x.shape[-2:])).copy() for x in self._one_of_batch)
+        made = object.__new__(type(self))
+        made.__dict__.update(self.__dict__, A=A, B=B, C=C, D=D, acceleration=acceleration)
+        return made
+
+    @property
+    def _one_of_batch(self) -> tuple[Array, Array]:
+        first = (0,) * (self.A.ndim - 2)
+        return self.C[first], self.D[first]
+
     def __repr__(self) -> str:
         sampled = "" if self.dt is None else f", every {self.dt:g} s"
         batch = self.A.shape[:-2]

@@ -7,7 +7,7 @@ dynamics, the mass matrix and the constraints are machine code and the solve rev
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -108,9 +108,11 @@ class ClosedLoopDynamics:
         base: BaseMotion | None = None,
         actuated: Iterable[str] | None = None,
         out: Array | None = None,
+        form: CallForm | None = None,
     ) -> Array:
         """Forces at the motors that produce given accelerations, shape (..., nv)."""
-        return written(self.motors.forces(q, v, a, wrenches, base, actuated), out)
+        form = form or PLAIN
+        return written(self.motors.forces(q, v, a, wrenches, base, actuated, form), out)
 
     def forward(
         self,
@@ -141,6 +143,17 @@ class ClosedLoopDynamics:
         if code is None:
             return None
         return code.having(closure_tolerance=tolerance, probe=self._code.probe)
+
+    @property
+    def checked(self) -> Mapping[str, Any] | None:
+        """Options of a function over all rows that refuses what `check` refuses, by NaN."""
+        return None if self._checked is None else self._checked.options
+
+    def checked_along(self, independent: tuple[int, ...]) -> Mapping[str, Any] | None:
+        """The same of a function that lets all other speeds follow independent ones."""
+        if self.checked is None or self._code.hybrid(independent) is None:
+            return None
+        return {**self.checked, "tangent_probe": self._code.hybrid_probe(independent)}
 
     def _open(
         self,

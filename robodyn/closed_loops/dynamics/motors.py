@@ -22,9 +22,9 @@ from robodyn.closed_loops.constraints.precision import (
 from robodyn.closed_loops.rank.regularity import Regularity
 from robodyn.closed_loops.rank.straight_line import Code, StraightLine
 from robodyn.closed_loops.solvers import actuate
-from robodyn.codegen import Function
+from robodyn.codegen import CallForm, Function
 from robodyn.errors import ActuationError
-from robodyn.evaluator import PLAIN, Evaluator, Wrenches
+from robodyn.evaluator import Evaluator, Wrenches
 from robodyn.model.model import Model
 from robodyn.model.speed_selection import speed_indices, speed_names
 from robodyn.motion.base_motion import BaseMotion
@@ -123,14 +123,18 @@ class LoopMotors:
         wrenches: Wrenches | None,
         base: BaseMotion | None,
         actuated: Iterable[str] | None,
+        form: CallForm,
     ) -> Array:
-        """Generalised forces of all joints, shape (..., nv): zero where no motor is."""
+        """Generalised forces of all joints, shape (..., nv): zero where no motor is.
+
+        Calls of the robot's method that have this form may go to the function.
+        """
         speeds, coded = self.speeds(actuated), None
         code, arrays = self._checked(speeds), (q, v, a)
         if code is not None:
             if actuated is None:
                 possible = code.having(possible=LOOP_ACCELERATION)
-                found = possible.results(self._evaluator, arrays, wrenches, base, form=PLAIN)
+                found = possible.results(self._evaluator, arrays, wrenches, base, form=form)
                 if found is not None:
                     return found[0]
                 if self._evaluator.of_state_alone and not (base or wrenches):

@@ -118,6 +118,9 @@ def _sort(w: EntryBuilder, k: Number) -> None:
     for kind, place in ((Role.ARRAY, w.inputs), (Role.OPTION, w.options)):
         with code.when(role.equals(kind)):
             w.put(place, index, value)
+    with code.when(role.equals(Role.NUMBER)):
+        w.unless(w.is_a(value, "float"))
+        w.put(w.inputs, index, value)
     missing = value.equals(w.common("none"))
     with code.when(role.equals(Role.BY_JOINT)):
         w.put(w.by_joint, index, code.choose(missing, w.null, value))

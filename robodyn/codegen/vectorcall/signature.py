@@ -31,7 +31,7 @@ __all__ = [
 ]  # fmt: skip
 
 #: Parameters a callable may have, options among them, and names in the mappings of a call.
-MAX_PARAMETERS, MAX_OPTIONS, MAX_LINKS = 32, 6, 16
+MAX_PARAMETERS, MAX_OPTIONS, MAX_LINKS = 32, 8, 16
 
 #: Variants kept; beyond them, the oldest gives its place to a new one.
 MAX_VARIANTS = 128
@@ -74,7 +74,8 @@ class Role(IntEnum):
     """What a parameter is.
 
     ``WRENCHES`` are a mapping from names to arrays, which are inputs of the function; ``BY_JOINT``
-    is one from names to numbers, which stand in one input.
+    is one from names to numbers, which stand in one input. A ``NUMBER`` is an array without axes,
+    which has to be given as a float; it is counted among the arrays.
     """
 
     ARRAY = 0
@@ -83,6 +84,10 @@ class Role(IntEnum):
     BASE = 3
     WRENCHES = 4
     BY_JOINT = 5
+    NUMBER = 6
+
+
+_ARRAYS = (Role.ARRAY, Role.NUMBER)
 
 
 class FiniteCheck(IntEnum):
@@ -132,7 +137,7 @@ class Signature:
         words = dict.fromkeys(SIGNATURE, 0)
         words |= {"common": common, "parameters": len(parameters)}
         words["positional"] = sum(p.positional for p in parameters)
-        words["arrays"] = arrays = sum(p.role is Role.ARRAY for p in parameters)
+        words["arrays"] = arrays = sum(p.role in _ARRAYS for p in parameters)
         words["by_joint"] = by_joint = sum(p.role is Role.BY_JOINT for p in parameters)
         roles = [p.role for p in parameters if p.positional]
         words["most"] = arrays + 1 if roles[arrays:] == [Role.OUT] else -1
@@ -147,8 +152,9 @@ class Signature:
             name = sys.intern(p.name)
             self._kept += [name, p.default]
             default = 0 if p.default is REQUIRED else id(p.default)
-            values += [id(name) if name else 0, default, int(p.role), counts[p.role]]
-            counts[p.role] += 1
+            kind = Role.ARRAY if p.role in _ARRAYS else p.role
+            values += [id(name) if name else 0, default, int(p.role), counts[kind]]
+            counts[kind] += 1
         self._words = (ctypes.c_int64 * len(values))(*values)
         self._options = [(p.name, p.default) for p in parameters if p.role is Role.OPTION]
         self._names = {name for name, _ in self._options}
@@ -208,7 +214,7 @@ class Signature:
         if (
             len(links) > MAX_LINKS
             or not given.keys() <= self._names
-            or not all(map(_constant, (*values, *links)))
+            or not all(map(_constant, (*given.values(), *links)))
         ):
             return
         choice = (

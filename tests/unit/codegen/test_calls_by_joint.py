@@ -17,7 +17,7 @@ from robodyn.errors import (
     UnknownNameError,
 )
 
-ROBOTS = ("arm7", "four_bar", "palletizer", "delta", "bricard", "two_feet")
+ROBOTS = ("arm7", "four_bar", "palletizer", "bricard", "two_feet")
 
 
 class Case:

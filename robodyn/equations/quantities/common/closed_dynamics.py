@@ -18,8 +18,10 @@ from robodyn.symbolic.scalar import Number
 __all__ = [
     "forward_dynamics",
     "hybrid_dynamics",
+    "if_forward_is_regular",
     "if_hybrid_is_regular",
     "if_motors_can",
+    "if_rows_are_regular",
     "inverse_dynamics",
     "least_multipliers",
     "loop_conditioning",
@@ -39,9 +41,22 @@ def _sweep(
 def forward_dynamics(t: Tracer) -> Results:
     """Accelerations, and multipliers of the chosen rows."""
     a, _, multipliers = _sweep(t, t.zeros, applied_forces(t), frozenset())
+    return {"a": if_forward_is_regular(t, a), "multipliers": multipliers}
+
+
+def if_forward_is_regular(t: Tracer, values: list[Number]) -> list[Number]:
+    """What follows from all rows; not all of it numbers where that cannot be told."""
     if "probe" in t.options:
-        a = singularity.if_regular(a, _conditioning(t), t.options["probe"])
-    return {"a": _if_closed(t, a), "multipliers": multipliers}
+        speeds = range(t.model.nv)
+        values = if_rows_are_regular(t, values, speeds, t.options["probe"])
+    return _if_closed(t, values)
+
+
+def if_rows_are_regular(
+    t: Tracer, values: list[Number], speeds: Sequence[int], probe: singularity.Probe
+) -> list[Number]:
+    """Values; one is not a number where the rows are nearly dependent over some speeds."""
+    return singularity.if_regular(values, _conditioning(t, t.rows, speeds, probe), probe)
 
 
 def hybrid_dynamics(t: Tracer) -> Results:
@@ -66,7 +81,7 @@ def if_hybrid_is_regular(t: Tracer, a: list[Number]) -> list[Number]:
     order = [*free, *controlled]  # the first one is changed
     values = [a[k] for k in order]
     if "probe" in t.options:
-        values = singularity.if_regular(values, _conditioning(t, free), t.options["probe"])
+        values = if_rows_are_regular(t, values, free, t.options["probe"])
     values = _if_closed(t, values)
     return [x for _, x in sorted(zip(order, values, strict=True), key=itemgetter(0))]
 
@@ -90,20 +105,22 @@ def loop_corrections(t: Tracer) -> Results:
 
 def loop_conditioning(t: Tracer) -> Results:
     """How near to a singular posture it is, by the multipliers that a probing motion takes."""
-    return {"conditioning": _conditioning(t)}
-
-
-def _conditioning(t: Tracer, free: Sequence[int] | None = None) -> Number:
-    """Of the rows over all speeds, or over some."""
     rows, probe = t.rows, t.options.get("probe")
     if probe is None:  # of all rows but those that hold whatever the linkage does
         rows = [row for row in rows if any(row.jacobian.values())]
         probe = singularity.Probe((1.0,) * len(rows), (1.0,) * len(rows))
+    return {"conditioning": _conditioning(t, rows, range(t.model.nv), probe)}
+
+
+def _conditioning(
+    t: Tracer, rows: Sequence[Row], speeds: Sequence[int], probe: singularity.Probe
+) -> Number:
+    """Of some rows over some speeds."""
     M, light = composite_body.mass_matrix(t.model, t.state), t.model.light
-    if free is not None:
-        M = [[M[i][j] for j in free] for i in free]
-        light = _over(free, light)
-        rows = [Row(0.0, _over(free, row.jacobian), 0.0) for row in rows]
+    if len(speeds) < t.model.nv:
+        M = [[M[i][j] for j in speeds] for i in speeds]
+        light = _over(speeds, light)
+        rows = [Row(0.0, _over(speeds, row.jacobian), 0.0) for row in rows]
     return singularity.conditioning(M, rows, probe, light, t.options.get("groups", ()))
 
 

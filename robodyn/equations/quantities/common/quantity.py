@@ -66,7 +66,8 @@ class Input:
     ----------
     name : str
     size : int, str or callable
-        Of one state: a number, a key of `SIZES`, or a function of the tracer.
+        Of one state: a number, a key of `SIZES`, or a function of the tracer; ``"number"`` for one
+        number without an axis.
     unit : str
     by_joint : str
         Parameter of the method that gives its numbers by joint, if one does.
@@ -199,6 +200,8 @@ class Quantity:
         It is about coordinates alone, also of mechanisms that depend on time.
     overflows : bool
         Results may be infinite where the inputs are finite, as products of speeds may be.
+    guarded : bool
+        Results are not numbers where the equations do not hold: the method has others.
     result : callable, optional
         Of a `Setup` and options what puts together that which the method of the robot returns, from
         the tuple that the function gives, where the method returns something else.
@@ -216,6 +219,7 @@ class Quantity:
     alternatives: tuple[Alternative, ...] = ()
     timeless: bool = False
     overflows: bool = False
+    guarded: bool = False
     result: Callable[[Setup, Options], Callable[..., Any]] | None = None
 
     @property
@@ -278,7 +282,9 @@ def traced(
 def _inputs(t: Tracer, quantity: Quantity) -> Iterator[Port]:
     """Arrays of the quantity; what moves, closes, weighs and loads the mechanism; then the time."""
     for given in quantity.inputs:
-        yield Port(given.name, (_size(given.size, t),), given.unit)
+        yield Port(
+            given.name, () if given.size == "number" else (_size(given.size, t),), given.unit
+        )
     if t.options.get("posture"):
         yield Port("posture", (t.setup.model.nq,), "rad, m")
     if t.setup.moving and quantity.base:

@@ -1,0 +1,142 @@
+"""How small deviations from a motion change, over independent coordinates and speeds.
+
+With positions that move with independent coordinates ``z``, ``dq = B z``, and speeds that follow
+independent ones ``u``, ``dv = B u + G z``, as `closed_loops.rank.tangents` has them::
+
+    dz/dt = u        du/dt = [ da/dq B z + da/dv (B u + G z) + da/dtau dtau ]
+
+of coordinates that add. ``K B = 0``, and ``K G + d(K v + psi)/dq B = 0``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from robodyn.equations.elimination.constrained import accelerations
+from robodyn.equations.quantities.common import closed_dynamics, dynamics_derivatives
+from robodyn.equations.quantities.common.quantity import (
+    TAU,
+    Constrained,
+    Output,
+    Q,
+    Quantity,
+    V,
+    flat,
+)
+from robodyn.equations.quantities.common.tracer import Results, Tracer
+from robodyn.equations.quantities.dynamics import CHECKED
+from robodyn.equations.tree import composite_body
+from robodyn.equations.tree.composite_body import Matrix
+from robodyn.joints.common.cut import Row
+from robodyn.symbolic.derivative import jacobian
+from robodyn.symbolic.graph import Port, Program
+from robodyn.symbolic.inline import inline
+from robodyn.symbolic.scalar import Number, dot, edge_of
+
+__all__ = ["ROWS"]
+
+
+def linear_model(t: Tracer) -> Results:
+    """``A`` and ``B`` of the model, and the accelerations of the independent speeds."""
+    own: Sequence[int] = t.options["independent"]
+    found = dynamics_derivatives.forward_dynamics(t)
+    nv = t.model.nv
+    numbers = [list(flat(found[f"d a / d {x}"])) for x in ("q", "v", "tau")]
+    by_q, by_v, by_tau = ([x[nv * k : nv * (k + 1)] for k in range(nv)] for x in numbers)
+    B, G = _tangent(t, own)
+    rate = [[0.0] * len(own) + [float(j == k) for j in own] for k in own]
+    pushed = [
+        [dot(by_q[k], b) + dot(by_v[k], g) for b, g in zip(B, G, strict=True)]
+        + [dot(by_v[k], b) for b in B]
+        for k in own
+    ]
+    A = list(flat([rate, pushed]))
+    if "rows" in t.options:
+        A = closed_dynamics.if_forward_is_regular(t, A)
+        if "tangent_probe" in t.options:
+            probe = t.options["tangent_probe"]
+            A = closed_dynamics.if_rows_are_regular(t, A, _others(t, own), probe)
+    forces = t.options["forces"]
+    none = [[0.0] * len(forces)] * len(own)
+    a = list(flat(found["a"]))
+    return {
+        "A": A,
+        "B": [none, [[by_tau[k][j] for j in forces] for k in own]],
+        "acceleration": [a[k] for k in own],
+    }
+
+
+def _others(t: Tracer, own: Sequence[int]) -> list[int]:
+    return [k for k in range(t.model.nv) if k not in own]
+
+
+def _tangent(t: Tracer, own: Sequence[int]) -> tuple[Matrix, Matrix]:
+    """Columns of ``B`` and of ``G``, one for each independent speed."""
+    nv, others = t.model.nv, _others(t, own)
+    units: Matrix = [[float(k == j) for k in range(nv)] for j in own]
+    if "rows" not in t.options:
+        return units, [[0.0] * nv for _ in own]
+    M = composite_body.mass_matrix(t.model, t.state)
+    M = [[M[i][j] for j in others] for i in others]
+    light = {i: t.model.light[k] for i, k in enumerate(others) if k in t.model.light}
+    own_rows = [
+        {i: row.jacobian[k] for i, k in enumerate(others) if k in row.jacobian} for row in t.rows
+    ]
+
+    def following(rates: Sequence[Number]) -> list[Number]:
+        """What the other speeds do where independent ones stand, so that ``K x = -rates``."""
+        rows = [Row(0.0, slopes, x) for slopes, x in zip(own_rows, rates, strict=True)]
+        force: list[Number] = [0.0] * len(others)
+        x = accelerations(M, force, rows, light, t.options.get("groups", ()))[0]
+        whole = t.zeros
+        for k, value in zip(others, x, strict=True):
+            whole[k] = value
+        return whole
+
+    B = []
+    for j, unit in zip(own, units, strict=True):
+        x = following([row.jacobian.get(j, 0.0) for row in t.rows])
+        B.append([a + b for a, b in zip(x, unit, strict=True)])
+    slopes = _slopes_of_rates(t)
+    return B, [following([dot(row, b) for row in slopes]) for b in B]
+
+
+def _slopes_of_rates(t: Tracer) -> Matrix:
+    """``d (K v + psi) / d q`` with v held, row by row."""
+    inner = Tracer(t.setup, t.options)
+    for port in t.ports:
+        inner.add(port)
+    rates = [
+        sum((x * inner.v[k] for k, x in row.jacobian.items()), row.offset) for row in inner.rows
+    ]
+    edges = tuple(edge_of(inner.graph, x) for x in rates)
+    program = Program(
+        "rates", tuple(inner.ports), (Port("rates", (len(rates),)),), inner.graph, edges,
+        t.setup.rates,
+    )  # fmt: skip
+    values = inline(jacobian(program, "q"), [x for p in t.ports for x in t.numbers[p.name]])
+    nv = t.model.nv
+    return [values[nv * k : nv * (k + 1)] for k in range(len(rates))]
+
+
+def _states(t: Tracer) -> int:
+    return 2 * len(t.options["independent"])
+
+
+#: Quantities by name.
+ROWS = {
+    "linear_model": Quantity(
+        inputs=(Q, V, TAU),
+        outputs=(
+            Output("A", (_states, _states), "1/s, 1/s^2"),
+            Output("B", (_states, lambda t: len(t.options["forces"])), "1/kg, 1/(kg m^2)"),
+            Output("acceleration", (lambda t: len(t.options["independent"]),), "rad/s^2, m/s^2"),
+        ),
+        trace=linear_model,
+        closed=Constrained(linear_model, ("groups", "tangent_probe", *CHECKED)),
+        base=True,
+        options=("independent", "forces"),
+        solves=True,
+        guarded=True,
+    ),
+}
