@@ -28,7 +28,7 @@ __all__ = ["Admittance"]
 
 @dataclass(frozen=True, eq=False)
 class Admittance:
-    """A reference that gives way: ``inertia x'' + damping x' + stiffness x = wrench``.
+    """A reference that a wrench displaces: ``inertia x'' + damping x' + stiffness x = wrench``.
 
     ``x`` is the shift of the position controller's reference, in world axes, and ``wrench`` what a
     sensor measures. The position controller determines how stiffly the frame follows.

@@ -142,7 +142,7 @@ class LQR:
 
 
 def _of_motors(robot: Robot, given: ArrayLike, motors: tuple[int, ...]) -> FloatArray:
-    """Forces that motors have, which are all that the law knows of."""
+    """Given forces, at the motors."""
     tau = np.array(checked("tau", given, robot.nv, of=robot.name))
     if tau.ndim != 1:
         raise ShapeError(

@@ -55,7 +55,7 @@ class _Motion:
 
 
 class PlanSearch:
-    """What stays the same while motions are improved."""
+    """The search for a motion of least cost: robot, cost, limits and steps."""
 
     def __init__(self, robot: Robot, cost: Cost, limits: ArrayLike | None, **given: Any) -> None:
         _check_cost(robot, cost)
@@ -156,7 +156,7 @@ class PlanSearch:
     def _law(
         self, table: FloatArray, run: Trajectory | None = None, gains: FloatArray | None = None
     ) -> Callable[[float, FloatArray, FloatArray], FloatArray]:
-        """Forces from a table, and by gains what states are off a motion, cut to limits.
+        """Tabulated forces and gains times the deviation of states from a motion, within limits.
 
         Parameters
         ----------
@@ -209,7 +209,7 @@ class PlanSearch:
         return best_forces(F, motion.running, motion.final, *room, damping)
 
     def _better(self, motion: _Motion, forces: Forces) -> _Motion | None:
-        """The motion under the largest part of a change of forces that does enough."""
+        """The motion with the largest part of a change of forces that lowers the cost enough."""
         tau = motion.run.tau[:-1, self._motors]
         tables = tau[:, None] + PARTS[:, None] * forces.change[:, None]
         for part, run in zip(PARTS, self._tried(tables, motion.run, forces.gains), strict=True):

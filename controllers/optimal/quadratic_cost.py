@@ -62,7 +62,7 @@ def expanded(what: str, given: Any, n: int, size: int) -> Expansion:
 
 
 class Cost(Protocol):
-    """What a motion costs: an integral over time, and what its end costs."""
+    """The cost of a motion: an integral over time, and a cost of its end."""
 
     def running_cost(
         self, t: FloatArray, q: FloatArray, v: FloatArray, tau: FloatArray
@@ -83,7 +83,7 @@ class Cost(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class QuadraticCost:
-    """Squares of what is left to a goal, and of the forces that motors take.
+    """A quadratic cost of the distance from a goal and of the forces of motors.
 
     A motion costs ``1/2 integral (x^T state x + tau^T effort tau) dt + 1/2 x^T final x`` with
     ``x = (robot.difference(goal, q), v)``; the last term is that of its end.

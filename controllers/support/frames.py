@@ -39,7 +39,7 @@ def rotation_error(X: FloatArray, goal: FloatArray) -> FloatArray:
 
 
 def components(given: Any) -> list[int]:
-    """Which of linear x, y, z and angular x, y, z count.
+    """Controlled components, of linear x, y, z and angular x, y, z.
 
     Raises
     ------

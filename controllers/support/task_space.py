@@ -74,7 +74,7 @@ class TaskState:
 
 
 class Task:
-    """A frame of a robot that follows that of a reference, and joints that have a posture beside.
+    """A frame that follows a reference, with a posture of the joints in its null space.
 
     Parameters
     ----------
@@ -124,12 +124,12 @@ class Task:
 
     @property
     def size(self) -> int:
-        """How many components count."""
+        """Number of controlled components."""
         return len(self._rows)
 
     @property
     def rows(self) -> list[int]:
-        """Which components count."""
+        """Which components are controlled."""
         return self._rows
 
     def at(self, t: float, q: FloatArray, v: FloatArray, shift: Shift | None = None) -> TaskState:
@@ -235,7 +235,7 @@ class Task:
         return X, twist, acceleration, q, v, a
 
     def _in_symbols(self, J: FloatArray, M: FloatArray, x: FloatArray) -> FloatArray:
-        """``L x``; not a number where it has to be damped, which numbers are."""
+        """``L x``; NaN where it has to be damped, which is done in numbers only."""
         light = dict.fromkeys(range(self.size), 1.0)
         factors = factorize(_lists(M))
         columns = [solve(factors, list(row)) for row in J]
@@ -260,7 +260,7 @@ class Task:
         return np.asarray(np.linalg.solve(felt, x[..., None])[..., 0])
 
     def _warn(self) -> None:
-        """Say it, as filters of warnings have it: once for each controller, by default."""
+        """Give a warning, by default once for each controller."""
         message = SingularWarning(
             f"frame {self._frame!r} of {self._robot.name!r} can hardly move in all of components "
             f"{self._rows} in its posture: the controller damps accelerations there and follows "
