@@ -117,7 +117,7 @@ inner_symbolic = property(
 
 @checked_call
 def first_forces(controller: Any, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
-    """Forces of a first sample at time ``t`` [s], shape (..., nv) [N m, N]: ``__call__``."""
+    """Forces, shape (..., nv) [N m, N], of a first sample at time ``t`` [s]."""
     if not is_symbolic(q):
         q, v = np.asarray(q), np.asarray(v)
         if q.ndim > v.ndim:  # one velocity for many positions
@@ -127,7 +127,7 @@ def first_forces(controller: Any, t: float, q: FloatArray, v: FloatArray) -> Flo
 
 
 def inner_state(wrapper: Any, sample: ControllerSample) -> State:
-    """The state of the controller in a wrapper that has none of its own: ``initial_state``."""
+    """The initial state of the inner controller, of a wrapper without a state of its own."""
     return {INNER: initial_state_of(wrapper.controller, sample)}
 
 
