@@ -273,8 +273,8 @@ def as_events(given: Iterable[Any]) -> tuple[Event, ...]:
 
 
 def _instant(given: Any) -> float:
-    known = isinstance(given, int | float | np.number) and not isinstance(given, bool)
-    if not (known and math.isfinite(given) and given >= 0.0):
+    is_number = isinstance(given, int | float | np.number) and not isinstance(given, bool)
+    if not (is_number and math.isfinite(given) and given >= 0.0):
         raise ShapeError(
             f"when is {given!r}, expected a function (t, q, v) or an instant >= 0 [s]",
             name="when",

@@ -11,7 +11,7 @@ from robodyn.simulation.integrators.method import is_breakdown
 from robodyn.simulation.motion.record import Record
 from robodyn.simulation.trajectory.trajectory import Trajectory
 
-__all__ = ["OnError", "as_breakdown", "attaching_trajectory", "breaking_down", "detach_trajectory"]
+__all__ = ["OnError", "as_breakdown", "attaching_trajectory", "detach_trajectory"]
 
 #: What is added to exceptions that are not of this package.
 NOTE = "The motion until then is the .trajectory of this exception."
@@ -39,17 +39,6 @@ class OnError:
     def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
         if error is not None:
             self._handle(error)
-
-
-def breaking_down(record: Record, t: float) -> OnError:
-    """Raise `SimulationError`, with what was recorded, for what breaks down until ``t`` [s]."""
-
-    def handle(error: BaseException) -> None:
-        found = as_breakdown(record, t, error)
-        if found is not error:
-            raise found from error
-
-    return OnError(handle)
 
 
 def as_breakdown(record: Record, t: float, error: BaseException) -> BaseException:
@@ -104,6 +93,6 @@ def _attach(error: Any, motion: Trajectory | None) -> None:
         error.trajectory = motion
     except (AttributeError, TypeError):  # its class allows no attributes
         return
-    known = motion is None or isinstance(error, SimulationError)
-    if not (known or _is_ours(error)):
+    says_so = motion is None or isinstance(error, SimulationError)
+    if not (says_so or _is_ours(error)):
         error.add_note(NOTE)

@@ -1,6 +1,7 @@
 """A motion that goes on step by step for as long as it is asked to, without a record.
 
 The robot of a ROS node moves so: commands come at any time, and how long it will move is not known.
+Each command begins another motion, which therefore has no modes, events and record to be made.
 """
 
 from __future__ import annotations

@@ -114,7 +114,7 @@ class Motion:
         if motion is not None:
             self._recorded = RecordedSteps(
                 motion, active.stepper, now.mode.controller, active.limits, self._times,
-                now.records.current,
+                now.records,
             )  # fmt: skip
 
     # -- steps by machine code --------------------------------------------------------------------

@@ -98,15 +98,17 @@ class ModeRecords:
     def _used(self) -> list[tuple[Mode, Record]]:
         return [x for x in self._records if x[1].count or self._options.to is not None]
 
-    def breaking(self, t: float, until: float) -> OnError:
+    def breaking(self, t: float, until: float | None = None) -> OnError:
         """Raise `SimulationError`, with the motion so far, for what breaks down.
 
         Parameters
         ----------
-        t, until : float [s]
-            Where the motion stands, and where it was to go.
+        t : float [s]
+            Where the motion stands.
+        until : float, optional [s]
+            Where it was to go.
         """
-        return OnError(functools.partial(self._broken, t, until))
+        return OnError(functools.partial(self._broken, t, t if until is None else until))
 
     def _broken(self, t: float, until: float, error: BaseException) -> None:
         found = as_breakdown(self.current, until, error)

@@ -18,8 +18,7 @@ from robodyn.simulation.control.callbacks import refuse_not_finite
 from robodyn.simulation.control.compiled_controller import CompiledController
 from robodyn.simulation.control.running_controller import RunningController, applied_forces
 from robodyn.simulation.limits.joint_limits import Limits
-from robodyn.simulation.motion.breakdown import breaking_down
-from robodyn.simulation.motion.record import Record
+from robodyn.simulation.motion.mode_records import ModeRecords
 from robodyn.simulation.step.compiled_motion import CompiledMotion
 from robodyn.simulation.step.stepper import Stepper
 from robodyn.tolerances import SINGULAR_MOTION
@@ -47,7 +46,7 @@ class RecordedSteps:
     limits : Limits
         To which its forces are cut.
     times : ndarray, shape (n,) [s]
-    record : Record
+    records : ModeRecords
     """
 
     def __init__(
@@ -57,15 +56,18 @@ class RecordedSteps:
         controller: RunningController | None,
         limits: Limits,
         times: FloatArray,
-        record: Record,
+        records: ModeRecords,
     ) -> None:
-        self._motion, self._stepper, self._times, self._record = motion, stepper, times, record
+        self._motion, self._stepper, self._times = motion, stepper, times
+        self._record, self._breaking = records.current, records.breaking
         self._controller, self._limits = controller, limits
         self._by_python = controller is not None and motion.controller is None
         steps = min(STEPS_OF_ONE, STEPS_OF_ALL // len(motion.q))
         self._block = max(1, steps)
         #: Where the motion has come to, in the shape of the record, and all instants [s].
-        self._q, self._v = (x.reshape(*record.shape, x.shape[-1]) for x in (motion.q, motion.v))
+        self._q, self._v = (
+            x.reshape(*self._record.shape, x.shape[-1]) for x in (motion.q, motion.v)
+        )
         self._instants: list[float] = times.tolist() if self._by_python else []
         self._last = len(times) - 1
         self._first, self._done, self._room = 0, 0, list[FloatArray]()
@@ -146,7 +148,7 @@ class RecordedSteps:
             )
         self._record.filled(self._times[kept], steps_done, last)
         if error is not None:
-            with breaking_down(self._record, float(self._times[kept[-1]])):
+            with self._breaking(float(self._times[kept[-1]])):
                 raise error
 
     def _nearly_singular(self, kept: IntArray) -> SingularError | None:
@@ -179,7 +181,7 @@ class RecordedSteps:
         tau = applied_forces(self._controller, self._limits.cut, t, self._q, self._v)
         if not (math.isfinite(np.vdot(tau, tau)) or all_finite(tau)):
             self._count(k)
-            with breaking_down(self._record, t):
+            with self._breaking(t):
                 refuse_not_finite(self._stepper.robot, tau, t, k)
         self._motion.tau[...] = tau
 
@@ -207,10 +209,10 @@ class RecordedSteps:
             tau = self._update_by_python(compiled, k, r, q, v)
         try:
             if not all_finite(tau):  # among those of all motions, so that this one is named
-                known = np.zeros(m.tau.shape)
-                known[r] = tau
-                known = known.reshape(*self._record.shape, len(tau))
-                refuse_not_finite(self._stepper.robot, known, t, k)
+                of_all = np.zeros(m.tau.shape)
+                of_all[r] = tau
+                of_all = of_all.reshape(*self._record.shape, len(tau))
+                refuse_not_finite(self._stepper.robot, of_all, t, k)
             a, forces = self._stepper.for_motion(r).accelerations(t, q, v, tau)
         except RobodynError as error:
             self._break_down(k, error)
@@ -235,7 +237,7 @@ class RecordedSteps:
     def _break_down(self, k: int, error: RobodynError) -> NoReturn:
         """Raise what a motion breaks down by on its way to an instant."""
         self._count(k)
-        with breaking_down(self._record, float(self._times[k])):
+        with self._breaking(float(self._times[k])):
             raise error
 
     def _count_last(self) -> None:

@@ -78,8 +78,10 @@ def simulate_each(
                 given = mode.robot, for_motion(mode.controller, k), times
                 own = dataclasses.replace(mode, controller=RunningController(*given, batch=True))
             try:
-                alone = options.for_motion(k)
-                run = _single(own, events, *state, times, alone)
+                alone = options.for_motion(k), lambda part: None
+                single = simulate_motion(own, events, *state, times, *alone)
+                run = single.trajectory()
+                single.check_steps(run)
             except (Exception, SimulationInterrupted) as error:
                 part = detach_trajectory(error)
                 if part is not None:  # it is to have that of all motions
@@ -94,18 +96,3 @@ def simulate_each(
                 )
             keep(k, run)
     return motion()
-
-
-def _single(
-    mode: Mode,
-    events: Sequence[Event],
-    q: FloatArray,
-    v: FloatArray,
-    times: FloatArray,
-    options: MotionOptions,
-) -> Trajectory:
-    """One of the motions."""
-    motion = simulate_motion(mode, events, q, v, times, options, lambda part: None)
-    run = motion.trajectory()
-    motion.check_steps(run)
-    return run
