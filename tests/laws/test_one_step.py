@@ -179,3 +179,16 @@ def test_a_step_is_that_of_the_textbook_by_all_operations(case, integrator, monk
     ):
         for x, y in zip(found, expected, strict=True):
             np.testing.assert_allclose(x, y, rtol=0.0, atol=1e-13 * (1.0 + np.abs(y).max()))
+
+
+@pytest.mark.parametrize(
+    "case", ["linkage", "driven linkage", "locked linkage", "several loops", "constraint of time"]
+)
+def test_a_step_without_straight_line_code_is_that_of_the_textbook(case, monkeypatch):
+    """Solvers that reveal the rank close loops, and leave driven joints where they are."""
+    monkeypatch.setattr("robodyn.simulation.loads.loads.functions_of", lambda *given: None)
+    loads, q, v, tau = given(case)
+    found = Stepper(loads).step(0.0, q, v, tau, H)
+    there = by_the_textbook(case, loads.robot, "rk4", q, v, tau)
+    for x, y in zip(found, there, strict=True):
+        np.testing.assert_allclose(x, y, rtol=0.0, atol=1e-11 * (1.0 + np.abs(y).max()))

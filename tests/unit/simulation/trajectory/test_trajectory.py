@@ -68,6 +68,21 @@ def test_a_cut_joint(linkage):
     np.testing.assert_allclose(pin.a[2:-2], middle, atol=1e-6 * np.abs(pin.a).max())
 
 
+def test_a_cut_joint_of_a_linkage_that_a_clock_moves():
+    """Its acceleration has the part that comes of time alone."""
+
+    def turning(q, t):
+        c, s = rd.cos(q[0] + 0.8 * t * t), rd.sin(q[0] + 0.8 * t * t)
+        return [[c, 0, s, 0], [0, 1, 0, 0], [-s, 0, c, 0], [0, 0, 0, 1]]
+
+    robot = rd.load("four_bar", joint_maps={"crank_drive": rd.JointMap(1, turning)})
+    run = rd.simulate(robot, duration=0.02, limits="ignore")
+    (name,) = [n for n in robot.joints if robot.joints[n].cut]
+    pin, h = run[name], run.t[1] - run.t[0]
+    middle = (pin.v[:-4] - 8 * pin.v[1:-3] + 8 * pin.v[3:-1] - pin.v[4:]) / (12 * h)
+    np.testing.assert_allclose(pin.a[2:-2], middle, atol=1e-7 * np.abs(pin.a).max())
+
+
 def test_a_joint_that_follows_another():
     text = """<robot name="grip"><link name="base"/><link name="left"><inertial>
     <origin xyz="0 0 -0.5"/><mass value="2"/>
