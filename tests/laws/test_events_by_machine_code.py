@@ -449,7 +449,7 @@ def test_a_fault_of_the_fast_path_is_no_reason_to_be_slow(owner, name, monkeypat
 
     monkeypatch.setattr(owner, name, wrong)
     with pytest.raises(RuntimeError, match="the fast path is wrong"):
-        pendulum(events=[position(0)])
+        pendulum(events=[position(0)], wrenches={"lower": np.ones(6)})
 
 
 class Late(Exception):
