@@ -100,7 +100,7 @@ def cases(which=lambda row: True):
         (shape, name)
         for shape in ("tree", "chain")
         for name, row in QUANTITIES.items()
-        if name != "ground_contacts" and which(row)
+        if name != "ground_contacts" and not row.guarded and which(row)
         if shape == "tree" or row.closed is not REFUSED
     ]
 

@@ -120,8 +120,15 @@ class Linkage(Case):
             "frames": (frames[-1], frames[1]),
             "joints": self.moved_joints,
             "controlled": (self.driven,),
+            "independent": self.independent,
+            "forces": (self.driven,),
         }
         return {x: y for x, y in some.items() if x in known}
+
+    @property
+    def independent(self):
+        """Speeds that determine all others."""
+        return self.robot.loops_analysis.independent
 
     def value(self, name, robot, **given):
         """The quantity of a robot, by its function."""
@@ -440,6 +447,45 @@ def follow_nothing(case, f):
     assert np.size(f(*given)) == 0
 
 
+def is_impact(case, f):
+    """The point parts along the direction, and only an impulse along it and the loops act."""
+    robot, q, v = case.robot, case.q, case.v
+    given = {"axes": "world", "base": case.here_base}
+    moves = {
+        x: np.linalg.norm(robot.frame_jacobian(q, x, **given)[:3] @ case.B)
+        for x in robot.link_names
+    }
+    link = max(moves, key=moves.get)
+    f = robot.function("impact", frame=link)
+    point, n = np.array([0.1, -0.2, 0.3]), np.array([0.6, 0.0, 0.8])
+    X = robot.frame_pose(q, link, base=case.here_base)
+    V, J = robot.frame_twist(q, v, link, **given), robot.frame_jacobian(q, link, **given)
+    arm = X[:3, :3] @ point
+    u, J = V[:3] + np.cross(V[3:], arm), J[:3] + np.cross(J[3:].T, arm).T
+    n = n if n @ u < 0.0 else -n
+    after, impulse, loss = f(q, v, point, 2.0 * n, 0.4, *case.base_arrays)
+    parting = u + J @ (after - v)
+    close(n @ parting, -0.4 * n @ u, 1e-8)
+    close(impulse, (n @ impulse) * n, 1e-8)
+    close(case.K @ (after - v), 0.0, 1e-8)
+    close(case.B.T @ (case.M @ (after - v) - J.T @ impulse), 0.0, 1e-8)
+    close(loss, -0.5 * impulse @ (u + parting), 1e-8)
+    assert np.isnan(f(q, v, point, -n, 0.4, *case.base_arrays)[0]).any()
+
+
+def is_linear_model(case, f):
+    """Accelerations of independent speeds, along a curve of closed states and by a force."""
+    own, s = list(case.independent), 1e-5
+    A, B, a = f(case.q, case.v, case.tau, *case.base_arrays)
+    close(a, forward(case)[0][own], 1e-8)
+    (q0, v0), (q1, v1) = moved(case, -s), moved(case, s)
+    change = np.concatenate((case.robot.difference(q0, q1)[own], (v1 - v0)[own])) / (2 * s)
+    there = (forward(case, q1, v1)[0] - forward(case, q0, v0)[0])[own] / (2 * s)
+    close((A @ change)[len(own) :], there, 1e-5)
+    pushed = forward(case, tau=case.tau + np.eye(case.robot.nv)[case.driven])[0]
+    close(B[len(own) :, 0], pushed[own] - a, 1e-8)
+
+
 def closes_loops(case, f):
     """A step from an open posture toward the pose that a frame has in the closed one."""
     q, _ = opened(case)
@@ -457,6 +503,8 @@ LAWS = {
     "inverse_dynamics_derivatives": are_inverse_derivatives,
     "forward_dynamics_derivatives": are_forward_derivatives,
     "hybrid_dynamics_derivatives": are_hybrid_derivatives,
+    "impact": is_impact,
+    "linear_model": is_linear_model,
     "mass_matrix": is_mass_matrix,
     "mass_matrix_inverse": is_inverse_of_mass_matrix,
     "coriolis_matrix": is_coriolis_matrix,

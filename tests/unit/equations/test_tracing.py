@@ -18,6 +18,10 @@ from robodyn.robot import Robot
 
 #: Choices without which a quantity is not defined.
 CHOICES = {"frame": "foot", "controlled": (0,), "joints": ("thigh", "shin")}
+CHOICES |= {"independent": (0,), "forces": (0,)}
+
+#: Quantities that are evaluated where the mechanism is and where it moves to.
+DERIVED = ("linear_model", *(name for name in QUANTITIES if name.endswith("_derivatives")))
 
 LEG = """
 <robot name="leg">
@@ -59,7 +63,7 @@ def test_joints_and_base_are_evaluated_once(monkeypatch, name, base):
     monkeypatch.setattr(tracer, "evaluate_joints", counted)
     monkeypatch.setattr(tracer.BaseState, "at_rest", counted_base)
     made = programs(name, setup, options)
-    points = 2 if name.endswith("_derivatives") else 1  # where it is, and where it moves to
+    points = 2 if name in DERIVED else 1
     assert times["joints"] <= points * len(made)
     assert times["base"] <= points * len(made)
 
