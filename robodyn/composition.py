@@ -62,6 +62,13 @@ class TreeForm:
     joint_positions: TreeJointPositions
     neutral: Array
 
+    @classmethod
+    def of(cls, model: Model, parts: Parts, neutral: Array) -> TreeForm:
+        """Of the model and the parts of the robot in tree coordinates."""
+        forces, positions = parts.joint_forces, parts.joint_positions
+        assert isinstance(forces, JointForces) and isinstance(positions, TreeJointPositions)
+        return cls(model, forces, positions, neutral)
+
 
 class Parts:
     """The parts of a robot; each knows those that it was made of, and none knows the robot.
@@ -75,6 +82,8 @@ class Parts:
     steady : Parts, optional
         Of a robot that depends on time: its parts at time zero. What its loops leave of it, and
         which code there is, are the same objects at all times.
+    mobility : Mobility, optional
+        Of a copy with other masses: that of the robot it was made of.
     """
 
     postures: Postures
@@ -83,6 +92,7 @@ class Parts:
     joint_forces: JointForces | MinimalJointForces
     joint_positions: JointPositions
     code: StraightLine
+    mobility: Mobility
 
     def __init__(
         self,
@@ -90,8 +100,9 @@ class Parts:
         evaluator: Evaluator,
         tree_form: TreeForm | None = None,
         steady: Parts | None = None,
+        mobility: Mobility | None = None,
     ) -> None:
-        self._model, self.evaluator, self._tree_form = model, evaluator, tree_form
+        self._model, self.evaluator, self.tree_form = model, evaluator, tree_form
         self.space = space = ConfigurationSpace(model, evaluator)
         self.rows = rows = ConstraintRows(model, evaluator, space)
         consistency = Consistency(model, evaluator, rows)
@@ -100,14 +111,12 @@ class Parts:
         closer = LoopCloser(
             model, rows, space, CutLimits(model, evaluator), CutStart(model, evaluator)
         )
-        mobility = steady.mobility if steady else Mobility(model, rows, space, closer)
-        self.mobility: Mobility = mobility
+        mobility = steady.mobility if steady else mobility
+        self.mobility = mobility = mobility or Mobility(model, rows, space, closer)
         self.expansion = TreeExpansion(space)
         if rows.names:
             projection = Projection(model, evaluator, rows, space)
-            self.code = code = (
-                steady.code if steady else StraightLine(model, evaluator, rows, mobility)
-            )
+            self.code = code = steady.code if steady else StraightLine(model, evaluator, mobility)
             checks = consistency, Regularity(model, evaluator, rows, mobility, code)
             motors = LoopMotors(model, evaluator, rows, space, code, *checks)
             self.postures = LoopPostures(
@@ -137,7 +146,7 @@ class Parts:
 
     def at(self, evaluator: Evaluator) -> Parts:
         """The parts at the time of an evaluator, of a robot that depends on time."""
-        return Parts(self._model, evaluator, self._tree_form, self)
+        return Parts(self._model, evaluator, self.tree_form, self)
 
     def _follow(self, model: Model, evaluator: Evaluator, tree_form: TreeForm) -> None:
         """Let some joints follow the others by loops in closed form."""

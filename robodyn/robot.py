@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from inspect import isfunction, signature
+from types import MethodType
 from typing import Any, Self, cast
 
 import numpy as np
@@ -19,8 +20,9 @@ from robodyn.arguments import check_values, checked_methods
 from robodyn.array_types import Array, Random
 from robodyn.arrays import by_name, expect, generator, named, shaped, shown
 from robodyn.closed_loops.rank.analysis import LoopAnalysis
+from robodyn.closed_loops.rank.mobility import Mobility
 from robodyn.closed_loops.solvers import RankAnalysis
-from robodyn.codegen import Function, MethodTable
+from robodyn.codegen import Function, MethodTable, making
 from robodyn.composition import Parts, TreeForm
 from robodyn.description import (
     Actuator,
@@ -31,7 +33,7 @@ from robodyn.description import (
 )
 from robodyn.equations.catalogue import CONSTRAINED, QUANTITIES
 from robodyn.errors import SettingsError, ShapeError
-from robodyn.evaluator import Evaluator, Wrenches
+from robodyn.evaluator import Evaluator, SharedPrograms, Wrenches
 from robodyn.force_elements.ground import Ground
 from robodyn.force_elements.joint_stop import CompliantStops
 from robodyn.impacts.derivatives import impact_derivatives
@@ -43,9 +45,16 @@ from robodyn.impacts.several_hits import Hit, simultaneous_impacts
 from robodyn.inverse_kinematics import Targets
 from robodyn.linearization.local_dynamics import LoadCase, WrenchesAt
 from robodyn.minimal.model import closed_forms, minimal_model, own_coordinates
-from robodyn.minimal.recut import recut
+from robodyn.minimal.recut import recut, welds_as_joints
 from robodyn.minimal.reduced import ReducedRobot
-from robodyn.model.changes.edit import changed, start_by_joint, with_frames, without_forces
+from robodyn.model.changes.edit import (
+    changed,
+    start_by_joint,
+    with_frames,
+    with_payloads,
+    without_forces,
+)
+from robodyn.model.changes.other_numbers import NUMBERS, with_other_numbers
 from robodyn.model.changes.parameter_changes import with_parameters
 from robodyn.model.joint_info import Joints
 from robodyn.model.model import Model, build_model
@@ -54,8 +63,6 @@ from robodyn.model.speed_selection import ByJoint, assign_roles
 from robodyn.model.states import refuse_wrong_array
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.other_names import ELSEWHERE, robot_attribute
-from robodyn.parts.joint_loads import JointForces
-from robodyn.parts.joint_positions import TreeJointPositions
 from robodyn.results import (
     BaseParameters,
     ConstrainedDynamics,
@@ -154,6 +161,9 @@ class Robot:
     _actuated: tuple[str, ...] | None
     _other_form: Robot | None
     _origin: Robot
+    _root: Robot
+    _methods: MethodTable
+    _programs: SharedPrograms | None
 
     def __init__(
         self,
@@ -170,23 +180,58 @@ class Robot:
         form: TreeForm | None = None
         if settings.coordinates == "minimal" and model.setup.closed:
             other, model, form = self._minimal(model, make)
+        self._assemble(model, make, actuated, other, form)
+        programs = SharedPrograms(self._model.setup) if make is Function else None
+        self.__dict__.update(_root=self, _programs=programs)
+
+    def _assemble(
+        self,
+        model: Model,
+        make: Callable[[Program], Function],
+        actuated: tuple[str, ...] | None,
+        other: Robot | None,
+        form: TreeForm | None,
+        programs: SharedPrograms | None = None,
+        mobility: Mobility | None = None,
+    ) -> None:
+        """Put the parts together."""
         methods = MethodTable(guarded=CONSTRAINED if model.setup.closed else ())
-        evaluator = Evaluator(model, methods, make)
+        evaluator = Evaluator(model, methods, make, programs)
         # what does not depend on the time given, such as the mobility, is seen at time zero
-        parts = Parts(model, evaluator.at(0.0) if model.setup.rheonomic else evaluator, form)
+        steady = evaluator.at(0.0) if model.setup.rheonomic else evaluator
+        parts = Parts(model, steady, form, mobility=mobility)
         self.__dict__.update(_model=model, _evaluator=evaluator, _parts=parts)
         self.__dict__.update(_actuated=actuated, _other_form=other, _origin=self)
         if not self.depends_on_time:
             self.__dict__["_now"] = parts
-        rest = BaseMotion.at_rest()
-        at_rest = (rest.pose, rest.twist, rest.acceleration) if self.base == "moving" else ()
-        for name in self._own_quantities():
-            quantity = QUANTITIES[name]
-            inputs = quantity.arrays, at_rest if quantity.base else (), quantity.by_joint
-            self.__dict__[name] = methods.add(name, getattr(self, name), *inputs)
-        for name, arrays in _OTHER_DIRECT.items():
-            if getattr(type(self), name) is vars(Robot)[name]:
-                self.__dict__[name] = methods.add(name, getattr(self, name), arrays, at_rest)
+        self.__dict__["_methods"] = methods
+
+    def _with_other_numbers(self, mechanism: Mechanism, settings: Settings) -> Self | None:
+        """A copy that shares its geometry and its code; none where masses shape the geometry."""
+        root = self._root
+        if root._programs is None:
+            return None
+        own, other, form = self._model, self._other_form, self._parts.tree_form
+        if other is None or form is None:
+            model = with_other_numbers(own, mechanism, settings)
+        else:  # of the description that its loops were cut in
+            of_tree = replace(settings, coordinates="tree", branches=())
+            cut = other._model.mechanism
+            other = other._with_other_numbers(welds_as_joints(mechanism), of_tree)
+            if other is None:
+                return None
+            model = with_other_numbers(
+                replace(own, mechanism=cut), other._model.mechanism, settings, other._model.setup
+            )
+            model = model and replace(model, mechanism=mechanism)
+            form = TreeForm.of(other._model, other._parts, form.neutral)
+        if model is None:
+            return None
+        copied = object.__new__(type(self))
+        programs, mobility = root._programs, root._parts.mobility
+        copied._assemble(model, Function, self._actuated, other, form, programs, mobility)
+        copied.__dict__.update(_root=root, _programs=programs)
+        return copied
 
     def _minimal(
         self, tree_model: Model, make: Callable[[Program], Function]
@@ -207,22 +252,28 @@ class Robot:
         forced = tuple(n for n in model.joint_names if not model.joints[n].kind.is_free)
         other = type(self)(mechanism, tree_settings, forced, make)
         neutral = own_coordinates(tree_model.bodies, model.bodies, q)
-        forces = other._parts.joint_forces
-        positions = other._parts.joint_positions
-        assert isinstance(forces, JointForces) and isinstance(positions, TreeJointPositions)
-        return other, model, TreeForm(other._model, forces, positions, neutral)
+        return other, model, TreeForm.of(other._model, other._parts, neutral)
 
-    def _own_quantities(self) -> tuple[str, ...]:
-        """Methods that give what one function gives, but for those a subclass of a user changes.
+    def _direct(self, name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+        """A method of which calls go to machine code where they can, and stay with the robot.
 
-        They are those that take an array to write into, and those of which the catalogue says how
-        their result is put together.
+        Methods that a subclass of a user changes are as they are written.
         """
-        return tuple(
-            name
-            for name in QUANTITIES
-            if (method := _DIRECT.get(name)) is not None and getattr(type(self), name) is method
-        )
+        plain = MethodType(method, self)
+        if self._origin is not self or getattr(type(self), name) is not method:
+            return plain
+        with making():
+            if name not in self.__dict__:
+                rest = BaseMotion.at_rest()
+                at_rest = rest.pose, rest.twist, rest.acceleration
+                quantity = None if name in _OTHER_DIRECT else QUANTITIES[name]
+                arrays = _OTHER_DIRECT[name] if quantity is None else quantity.arrays
+                by_joint = () if quantity is None else quantity.by_joint
+                moving = self.base == "moving" and (quantity is None or quantity.base)
+                given = at_rest if moving else (), by_joint
+                self.__dict__[name] = self._methods.add(name, plain, arrays, *given)
+            made: Callable[..., Any] = self.__dict__[name]
+            return made
 
     def __getattr__(self, name: str) -> Any:
         if hasattr(type(self), name):  # a property in which an attribute is missing: it says which
@@ -250,6 +301,8 @@ class Robot:
     def __reduce__(self) -> Any:
         if self._origin is not self:
             return self._origin.at, (self._evaluator.time,)
+        if self._root is not self:
+            return _copy_of, (self._root, self._model.mechanism, self._model.settings)
         choices = (self._model.mechanism, self._model.settings)
         return type(self), choices if self._actuated is None else (*choices, self._actuated)
 
@@ -298,16 +351,26 @@ class Robot:
             If a payload or parameters make a body that none can be; ``allow_unphysical=True`` takes
             it as it is.
         """
-        start = start_by_joint(self._model.settings, self.tree_form._model.joints)
         if stops is not None:
             expect("stops", stops, CompliantStops)
         carried, welded = by_name("payload", payload), by_name("locked", locked)
         described = with_parameters(self._model, by_name("parameters", parameters))
         described = with_frames(described, by_name("frames", frames))
-        mechanism, kept = changed(described, start, carried, welded, stops)
-        copy = type(self)(mechanism, kept.replaced(settings))
+        described = with_payloads(described, carried)
+        copy = None
+        numbers = carried or parameters or settings
+        if numbers and NUMBERS.issuperset(settings) and not (locked or frames or stops):
+            own = self._model.settings
+            copy = self._with_other_numbers(described, own.replaced(settings) if settings else own)
+        if copy is None:
+            start = start_by_joint(self._model.settings, self.tree_form._model.joints)
+            mechanism, kept = changed(described, start, welded, stops)
+            copy = type(self)(mechanism, kept.replaced(settings))
         if (parameters or payload) and not copy._model.settings.allow_unphysical:
-            copy._parts.parameters.refuse_impossible(self._parts.parameters)
+            given = {f"payload[{x!r}]": x for x in carried}
+            links = ((x, x.rpartition(".")[0]) for x in parameters or ())
+            given |= {f"parameters[{x!r}]": y for x, y in links if y in copy._model.bodies.frames}
+            copy._parts.parameters.refuse_impossible(self._model, given)
         for name in stops.named if stops else ():
             if copy.joints[name].cut:
                 raise SettingsError(
@@ -358,6 +421,8 @@ class Robot:
             _actuated=self._actuated,
             _other_form=self._other_form,
             _origin=self._origin,
+            _root=self._root,
+            _programs=self._programs,
         )
         return robot
 
@@ -2985,9 +3050,23 @@ def _names(frames: Iterable[str] | None) -> tuple[str, ...] | None:
     return None if frames is None else named("frames", frames, "names of frames")
 
 
-#: The same of methods that put together what several functions give, or one of another name: the
-#: arrays that they take.
-_OTHER_DIRECT = {
+def _copy_of(root: Robot, mechanism: Mechanism, settings: Settings) -> Robot:
+    """The copy of a robot that was pickled, which computes the same bits."""
+    return root._with_other_numbers(mechanism, settings) or type(root)(mechanism, settings)
+
+
+class _Direct:
+    """A method that may go straight to a function, looked up when a robot is first asked for it."""
+
+    def __init__(self, name: str, method: Callable[..., Any]) -> None:
+        self._name, self._method = name, method
+
+    def __get__(self, robot: Robot | None, owner: type[Robot]) -> Callable[..., Any]:
+        return self._method if robot is None else robot._direct(self._name, self._method)
+
+
+#: Arrays of methods that put together what several functions give, or one of another name.
+_OTHER_DIRECT: Mapping[str, tuple[str, ...]] = {
     "derivatives": ("q", "v", "x"),
     "joint_wrenches": ("q", "v", "a"),
     "linearize": ("q", "v", "tau"),
@@ -2996,13 +3075,15 @@ _OTHER_DIRECT = {
     "impact": ("q", "v", "point", "direction", "restitution"),
 }
 
-#: Methods that may go straight to a function, by which it is known which a subclass changes.
-_DIRECT = {
-    name: method
-    for name, method in vars(Robot).items()
-    if isfunction(method)
-    and (
-        "out" in signature(method).parameters
-        or (name in QUANTITIES and QUANTITIES[name].result is not None)
-    )
-}
+
+def _goes_straight(name: str, method: object) -> bool:
+    """Whether a method takes an array to write into, or the catalogue puts its result together."""
+    if not isfunction(method) or name not in (*QUANTITIES, *_OTHER_DIRECT):
+        return False
+    made = name in _OTHER_DIRECT or QUANTITIES[name].result is not None
+    return made or "out" in signature(method).parameters
+
+
+for _name, _method in tuple(vars(Robot).items()):
+    if _goes_straight(_name, _method):
+        setattr(Robot, _name, _Direct(_name, _method))

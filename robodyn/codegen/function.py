@@ -13,10 +13,11 @@ from numpy.typing import ArrayLike
 from robodyn.arguments import checked_arguments
 from robodyn.array_types import Array
 from robodyn.codegen.calls.arguments import as_inputs, as_outputs, rows
-from robodyn.codegen.kernels import Kernels
+from robodyn.codegen.kernels import Code, CompiledCode, Kernels
 from robodyn.codegen.llvm.batches import threads
 from robodyn.codegen.llvm.target.once import once
 from robodyn.codegen.numba_call import numba_function
+from robodyn.codegen.shared import Bound, BoundCode
 from robodyn.codegen.text.c import c_source
 from robodyn.codegen.text.cuda import CudaFunction, cuda_source
 from robodyn.codegen.text.latex import latex
@@ -52,26 +53,27 @@ class Function:
         When called with arrays that do not fit.
     """
 
-    def __new__(cls, program: Program) -> Function:
+    def __new__(cls, source: Program | Bound) -> Function:
         """An instance that Python calls fast, where this Python allows it."""
         fast = _vectorcall_type() if cls is Function else None
         return object.__new__(cls if fast is None else fast.type)
 
-    program: Program
     name: str
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]
     table: Table | None
+    _source: Program | Bound
     _signature: Signature
     _double: Kernels
     _float: Kernels
 
-    def __init__(self, program: Program) -> None:
-        inputs, outputs = program.inputs, program.outputs
+    def __init__(self, source: Program | Bound) -> None:
+        inputs, outputs = source.inputs, source.outputs
         own = self.__dict__
-        own.update(program=program, name=program.name, inputs=inputs, outputs=outputs)
+        own.update(_source=source, name=source.name, inputs=inputs, outputs=outputs)
         own["table"] = table = self._fast_table()
-        own.update({f"_{x}": Kernels(program, x, table) for x in ("double", "float")})
+        for dtype in ("double", "float"):
+            own[f"_{dtype}"] = Kernels(_code(source, dtype), dtype, table)
 
     def __setattr__(self, name: str, value: Any) -> None:
         # machine code points into the signature, which has to stay
@@ -100,12 +102,18 @@ class Function:
         return f"<Function {self.name}({takes}) -> {gives}>"
 
     def __reduce__(self) -> Any:
-        return Function, (self.program,)
+        return Function, (self._source,)
+
+    @property
+    def program(self) -> Program:
+        """The equations, in which the numbers of the robot are constants."""
+        source = self._source
+        return source.folded if isinstance(source, Bound) else source
 
     @cached_property
     def operations(self) -> dict[str, int]:
         """Number of operations for one state: ``mul``, ``add``, ``div``, ``sqrt``, ``sincos``."""
-        return self.program.operations()
+        return self._source.operations()
 
     @checked_arguments
     def jacobian(self, name: str, *, raw: bool = False) -> Function:
@@ -248,6 +256,10 @@ class Function:
         threads.parallel_for()(
             threads.pool(), kernels.batch, count, work, kernels.lanes, pointers, strides
         )
+
+
+def _code(source: Program | Bound, dtype: str) -> Code:
+    return BoundCode(source, dtype) if isinstance(source, Bound) else CompiledCode(source, dtype)
 
 
 @once

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from typing import Any
+from typing import Any, Protocol
 
 from robodyn.codegen.llvm.cache.object_code import compiled, program_key
 from robodyn.codegen.llvm.kernels.kernel_ir import batch_ir, in_pieces, scalar_ir
@@ -13,7 +13,7 @@ from robodyn.codegen.vectorcall.table import Table
 from robodyn.progress import progress
 from robodyn.symbolic.graph import Program
 
-__all__ = ["Kernels"]
+__all__ = ["Code", "CompiledCode", "Kernels"]
 
 #: ``f(begin, end, pointers, strides)`` of rows, called without the interpreter's lock.
 _BATCH = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
@@ -21,41 +21,32 @@ _BATCH = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p,
 _PACKED = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
 
 
-class Kernels:
+class Code(Protocol):
+    """Machine code, as far as its symbols have been asked for."""
+
+    def address(self, kind: str, name: str) -> int:
+        """Address of a symbol of the ``"scalar"`` or ``"batch"`` code."""
+
+
+class CompiledCode:
     """Machine code of a program for one dtype.
 
     Parameters
     ----------
     program : Program
     dtype : {"double", "float"}
-    table : Table or None
-        Of the call entry, which gets the address of each kernel.
     """
 
-    def __init__(self, program: Program, dtype: str, table: Table | None) -> None:
-        self._program, self._dtype, self._table = program, dtype, table
+    def __init__(self, program: Program, dtype: str) -> None:
+        self._program, self._dtype = program, dtype
         self._engines: dict[str, Any] = {}
-        self._addresses: dict[tuple[str, str], int] = {}
-        self._called: Memo[Any] = Memo()
 
     def address(self, kind: str, name: str) -> int:
-        """Address of a symbol of the ``"scalar"`` or ``"batch"`` code, for the entry too."""
-        known = self._addresses.get((kind, name))
-        if known is not None:  # to ask LLVM again would wait for what it compiles
-            return known
+        """Address of a symbol of the ``"scalar"`` or ``"batch"`` code."""
         with making():
             if kind not in self._engines:
-                self._engines[kind] = engine = self._load(kind)
-                if self._table is not None:
-                    self._table.keep(engine)
-            address = int(self._engines[kind].get_function_address(name))
-            if self._table is not None and name != "kernel":
-                suffix = "" if self._dtype == "double" else "32"
-                self._table[name + suffix] = address
-                if self.lanes > 1:
-                    self._table["lanes" + suffix] = self.lanes
-            self._addresses[kind, name] = address
-        return address
+                self._engines[kind] = self._load(kind)
+            return int(self._engines[kind].get_function_address(name))
 
     def _load(self, kind: str) -> Any:
         target, program, dtype = chosen_target(), self._program, self._dtype
@@ -68,6 +59,40 @@ class Kernels:
                 return object_code(make(program, target, dtype), quick)
 
         return load_object(compiled(key, code))
+
+
+class Kernels:
+    """Machine code of a function for one dtype, as it is called.
+
+    Parameters
+    ----------
+    code : Code
+    dtype : {"double", "float"}
+    table : Table or None
+        Of the call entry, which gets the address of each kernel.
+    """
+
+    def __init__(self, code: Code, dtype: str, table: Table | None) -> None:
+        self._code, self._dtype, self._table = code, dtype, table
+        self._addresses: dict[tuple[str, str], int] = {}
+        self._called: Memo[Any] = Memo()
+        if table is not None:
+            table.keep(code)
+
+    def address(self, kind: str, name: str) -> int:
+        """Address of a symbol of the ``"scalar"`` or ``"batch"`` code, for the entry too."""
+        known = self._addresses.get((kind, name))
+        if known is not None:  # to ask LLVM again would wait for what it compiles
+            return known
+        with making():
+            address = self._code.address(kind, name)
+            if self._table is not None and name != "kernel":
+                suffix = "" if self._dtype == "double" else "32"
+                self._table[name + suffix] = address
+                if self.lanes > 1:
+                    self._table["lanes" + suffix] = self.lanes
+            self._addresses[kind, name] = address
+        return address
 
     @property
     def packed(self) -> Any:

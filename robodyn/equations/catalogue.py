@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 from robodyn.equations.quantities import QUANTITIES
 from robodyn.equations.quantities.common.quantity import (
@@ -16,7 +16,7 @@ from robodyn.equations.quantities.common.quantity import (
     traced,
 )
 from robodyn.equations.quantities.common.setup import Setup
-from robodyn.symbolic.graph import Program
+from robodyn.symbolic.graph import Port, Program
 
 __all__ = [
     "CONSTRAINED",
@@ -26,6 +26,7 @@ __all__ = [
     "OnLoops",
     "Quantity",
     "Setup",
+    "derivatives_of",
     "programs",
     "row",
     "trace",
@@ -33,6 +34,19 @@ __all__ = [
 
 #: Names of the quantities that have equations of their own for closed linkages.
 CONSTRAINED = frozenset(name for name, x in QUANTITIES.items() if isinstance(x.closed, Constrained))
+
+
+class Ports(Protocol):
+    """What has a name and outputs, as a program has."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+    @property
+    def outputs(self) -> tuple[Port, ...]:
+        """Its outputs."""
+
 
 #: Cost of an operation in multiplications, to choose between algorithms.
 COST = {"mul": 1.0, "add": 1.0, "div": 12.0, "sqrt": 15.0, "sincos": 12.0}
@@ -55,13 +69,29 @@ def trace(name: str, setup: Setup, options: Mapping[str, Any] | None = None) -> 
     setup : Setup
     options : mapping
         Choices that shape the program: ``wrenches``, ``frame``, ``relative_to``, ``axes``,
-        ``classical``.
+        ``classical``; ``numbers``: those of the robot are the last input, and are tried with these.
     """
-    program = _cheapest(name, setup, options or {})
-    whole = f"{name}_derivatives"
-    if whole not in QUANTITIES:
+    chosen = options or {}
+    program = _cheapest(name, setup, chosen)
+    if "numbers" in chosen:
         return program
-    return replace(program, derived=_Derived(whole, setup, options or {}, program).by)
+    return replace(program, derived=derivatives_of(name, setup, chosen, program))
+
+
+def derivatives_of(
+    name: str, setup: Setup, options: Mapping[str, Any], program: Program | Ports
+) -> Callable[[str], Program | None] | None:
+    """From the name of an input to the program of the derivatives by it, where there is one.
+
+    Parameters
+    ----------
+    name, setup, options
+        As for `trace`.
+    program : Program
+        Of the quantity; or what has its name and its outputs.
+    """
+    whole = f"{name}_derivatives"
+    return _Derived(whole, setup, options, program).by if whole in QUANTITIES else None
 
 
 @dataclass(eq=False)
@@ -71,7 +101,7 @@ class _Derived:
     name: str
     setup: Setup
     options: Mapping[str, Any]
-    program: Program
+    program: Program | Ports
 
     @cached_property
     def _whole(self) -> Program:

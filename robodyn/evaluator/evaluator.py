@@ -20,6 +20,7 @@ from robodyn.errors import (
 )
 from robodyn.evaluator.not_finite import NonFiniteDiagnosis
 from robodyn.evaluator.options import FunctionOptions
+from robodyn.evaluator.shared_functions import CopiedFunctions, SharedPrograms
 from robodyn.model.model import Model
 from robodyn.model.states import refuse_wrong_states
 from robodyn.motion.base_motion import BaseMotion
@@ -49,6 +50,8 @@ class Evaluator:
         Methods that may go straight to a function once it is there.
     make : callable
         Makes a function of a program. Default: `Function`, which compiles.
+    programs : SharedPrograms, optional
+        Of a copy that differs in numbers from the robot it was made of: what it shares with others.
     """
 
     #: Time, or times [s], of a model that depends on time; `at` sets it.
@@ -59,8 +62,10 @@ class Evaluator:
         model: Model,
         methods: MethodTable,
         make: Callable[[Program], Function] = Function,
+        programs: SharedPrograms | None = None,
     ) -> None:
         self._model, self._methods, self._make = model, methods, make
+        self._copied = None if programs is None else CopiedFunctions(model.setup, programs)
         #: Checks options of functions, and resolves names in them.
         self.options = FunctionOptions(model)
         self._functions: Memo[Function] = Memo()
@@ -154,7 +159,14 @@ class Evaluator:
         if options:
             options = self.options.key(options)
         key = (name, *sorted(options.items()))
-        return self._functions.get(key, lambda: self._make(self.program(name, options)))
+        return self._functions.get(key, lambda: self._made(name, options))
+
+    def _made(self, name: str, options: Mapping[str, Any]) -> Function:
+        """A function, which shares its code with others where only numbers differ."""
+        setup, chosen = self.options.resolved(name, options)
+        if self._copied is not None and setup is self._model.setup:
+            return self._copied.function(name, chosen)
+        return self._make(trace(name, setup, chosen))
 
     def derivative(self, name: str, by: str, **options: Any) -> Function:
         """The function of the derivatives of a quantity by one of its inputs.

@@ -22,6 +22,7 @@ __all__ = [
     "JOINT_ELEMENTS",
     "LINK_ELEMENTS",
     "acts",
+    "element_numbers",
     "fields_of",
     "joint_numbers",
     "keeps_coordinate",
@@ -53,6 +54,12 @@ def fields_of(cls: Any, annotation: str) -> tuple[str, ...]:
 def joint_numbers(joint: Any) -> tuple[str, ...]:
     """Fields of a joint, or of a loop, that are zero where no force element acts along it."""
     names = (name for element in JOINT_ELEMENTS for name in element.numbers)
+    return tuple(name for name in names if hasattr(joint, name))
+
+
+def element_numbers(joint: Any) -> tuple[str, ...]:
+    """Fields of a joint, or of a loop, that force elements along it compute with."""
+    names = (x for element in JOINT_ELEMENTS for x in (*element.numbers, *element.beside))
     return tuple(name for name in names if hasattr(joint, name))
 
 

@@ -24,6 +24,7 @@ def resistance(x: Number, damping: float, friction: float, friction_speed: float
 
 class _Friction:
     numbers: tuple[str, ...] = ("damping", "friction")
+    beside: tuple[str, ...] = ()
     passive = True
     keeps_coordinate = False  # it acts in joints that are cut, too
     elastic = False

@@ -13,6 +13,7 @@ __all__: list[str] = []
 
 class _Spring:
     numbers: tuple[str, ...] = ("stiffness",)
+    beside: tuple[str, ...] = ("rest",)
     passive = True
     keeps_coordinate = True
     elastic = True
@@ -26,7 +27,8 @@ class _Spring:
         if not joint.stiffness:
             return 0.0
         stretch: Number = q[0] - joint.rest
-        return stretch * stretch * float(0.5 * joint.stiffness)
+        k: Number = joint.stiffness
+        return stretch * stretch * (0.5 * k)
 
 
 JOINT_ELEMENT: JointElement = _Spring()

@@ -76,6 +76,7 @@ def _is_number(given: Any) -> bool:
 
 class _Stop:
     numbers: tuple[str, ...] = ("stop_stiffness",)
+    beside: tuple[str, ...] = ("stop_damping",)
     passive = False  # limits belong to the joint itself
     keeps_coordinate = False
     elastic = True
@@ -93,7 +94,8 @@ class _Stop:
         if not joint.stop_stiffness:
             return 0.0
         below, above = _depths(joint, q[0])
-        return (below * below + above * above) * float(0.5 * joint.stop_stiffness)
+        k: Number = joint.stop_stiffness
+        return (below * below + above * above) * (0.5 * k)
 
 
 def _depths(joint: Any, x: Number) -> tuple[Number, Number]:

@@ -16,18 +16,18 @@ from robodyn.joints import fixed
 from robodyn.model.changes.edit import start_by_joint
 from robodyn.model.model import Model, build_model
 
-__all__ = ["recut"]
+__all__ = ["recut", "welds_as_joints"]
 
 
 def recut(model: Model) -> Model:
     """The same robot, in tree coordinates, without loops that are cut at a weld."""
-    mechanism = _welds_as_joints(model.mechanism)
+    mechanism = welds_as_joints(model.mechanism)
     if mechanism is model.mechanism:
         return model
     return build_model(mechanism, start_by_joint(model.settings, model.joints))
 
 
-def _welds_as_joints(mechanism: Mechanism) -> Mechanism:
+def welds_as_joints(mechanism: Mechanism) -> Mechanism:
     """The same mechanism, with fixed joints in place of loops that are welds."""
     welds = [loop for loop in mechanism.loops if loop.kind == fixed.KIND.name]
     if not welds:

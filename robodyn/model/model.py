@@ -38,6 +38,7 @@ __all__ = [
     "Model",
     "Settings",
     "build_model",
+    "checked_masses",
     "model_of",
 ]
 
@@ -47,6 +48,8 @@ class Model:
     """Everything a `Robot` knows; its arrays must not be given to users."""
 
     mechanism: Mechanism
+    #: What the equations are of: with free rotors as joints, and links cut in two.
+    effective: Mechanism
     settings: Settings
     tree: SpanningTree
     bodies: MechanismModel
@@ -71,7 +74,7 @@ class Model:
     @property
     def total_mass(self) -> float:
         """Mass of everything that moves [kg]."""
-        return total_mass(self.bodies, self.setup.base_inertia)
+        return float(total_mass(self.bodies, self.setup.base_inertia))  # type: ignore[arg-type]
 
     @cached_property
     def quaternions(self) -> NDArray[np.intp]:
@@ -129,9 +132,8 @@ class Model:
         """The same equations with some fixed joints as joints; coordinates stay as they are."""
         if not fixed:
             return self.setup
-        effective = effective_mechanism(self.mechanism, self.settings)
-        tree = tree_of(self.mechanism, effective, self.settings, fixed)
-        return setup_of(self.mechanism, effective, self.settings, tree)
+        tree = tree_of(self.mechanism, self.effective, self.settings, fixed)
+        return setup_of(self.mechanism, self.effective, self.settings, tree)
 
     def check_actuated(self, actuated: tuple[str, ...]) -> None:
         """A tree can follow any acceleration only if every joint has a motor."""
@@ -190,12 +192,8 @@ def model_of(
     q : tuple of nq numbers
         A posture without symmetry.
     """
-    diagonal, near = mass_diagonals_at(setup.model, q)
-    bodies = replace(setup.model, light=light_speeds(setup.model, diagonal, near))
-    setup = replace(setup, model=bodies)
-    massless = massless_joint(bodies, diagonal)
-    if massless is not None and not settings.allow_unphysical and not setup.closed:
-        raise massless_error(mechanism, massless)
+    setup, diagonal = checked_masses(mechanism, settings, setup, q)
+    bodies = setup.model
     blocks, infos = names_of(mechanism, effective, tree)
     moving = [info for info in infos.values() if info.v.stop > info.v.start]
     names = tuple(info.name for info in sorted(moving, key=lambda info: info.v.start))
@@ -205,6 +203,7 @@ def model_of(
     joints = Joints(infos, mechanism.name)
     return Model(
         mechanism,
+        effective,
         settings,
         tree,
         bodies,
@@ -217,3 +216,34 @@ def model_of(
         q,
         diagonal,
     )
+
+
+def checked_masses(
+    mechanism: Mechanism, settings: Settings, setup: Setup, q: tuple[float, ...]
+) -> tuple[Setup, FloatArray]:
+    """The equations with the speeds that may move no mass; joints that never move any are refused.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    settings : Settings
+    setup : Setup
+    q : tuple of nq numbers
+        A posture without symmetry.
+
+    Returns
+    -------
+    setup : Setup
+    diagonal : ndarray, shape (nv,)
+        Of the mass matrix in that posture.
+
+    Raises
+    ------
+    InertiaError
+    """
+    diagonal, near = mass_diagonals_at(setup.model, q)
+    bodies = replace(setup.model, light=light_speeds(setup.model, diagonal, near))
+    massless = massless_joint(bodies, diagonal)
+    if massless is not None and not settings.allow_unphysical and not setup.closed:
+        raise massless_error(mechanism, massless)
+    return replace(setup, model=bodies), diagonal

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property
 
 import numpy as np
@@ -71,25 +71,42 @@ class Parameters:
         beside = list(motor_parameters(self._model.setup).values())
         return np.concatenate([self.inertial, np.array(beside, float)])
 
-    def refuse_impossible(self, before: Parameters) -> None:
+    def refuse_impossible(self, before: Model, given: Mapping[str, str]) -> None:
         """Refuse bodies that none can be, unless they were so before.
+
+        Parameters
+        ----------
+        before : Model
+        given : mapping of str to str
+            What was given that may have changed a body, as in ``payload['hand']``, and the link
+            that it was given for.
 
         Raises
         ------
         InertiaError
         """
-        known = dict(zip(before.body_names, before.inertial.reshape(-1, 10), strict=True))
-        for name, ten in zip(self.body_names, self.inertial.reshape(-1, 10), strict=True):
-            if name in known and np.array_equal(ten, known[name]):
+        old = {body_link(before.bodies, body): body for body in before.bodies}
+        bodies = self._model.bodies
+        for body in bodies:
+            name = body_link(bodies, body)
+            if name in old and body.inertia is old[name].inertia:
                 continue
+            numbers = parameters_of(bodies, body)
+            if name in old and numbers == parameters_of(before.bodies, old[name]):
+                continue
+            ten = np.array(numbers, float)
             m, h, (xx, xy, yy, xz, yz, zz) = ten[0], ten[1:4], ten[4:]
             c = h / m if m else h
             about = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
             reason = why_impossible(m, about - m * ((c @ c) * np.eye(3) - np.outer(c, c)))
             if reason:
+                frames, mechanism = bodies.frames, self._model.mechanism
+                by = [x for x, link in given.items() if frames[link][0] == body.index]
+                links = [x for x in mechanism.links if x.name == name]
                 raise InertiaError(
-                    f"body {name!r} of {self._model.mechanism.name!r}: {reason}; "
-                    "allow_unphysical=True takes it as it is"
+                    f"{', '.join(by)} make body {name!r} of {mechanism.name!r} one that none can "
+                    f"be: {reason}; allow_unphysical=True takes it as it is",
+                    **(mechanism.where(links[0]) if links else {}),
                 )
 
     def base_parameters(self, rng: Random | None) -> BaseParameters:

@@ -66,9 +66,11 @@ class Graph:
         Value of each ``CONST`` node, positive or zero.
     decided : bool
         Whether ``==`` compares its symbols by identity; else it is refused, as of a controller.
+    examples : dict of int to float
+        Values of some scalar inputs, by index, with which programs may be tried.
     """
 
-    __slots__ = ("_known", "a", "b", "op", "value")
+    __slots__ = ("_known", "a", "b", "examples", "op", "value")
 
     decided = True
 
@@ -77,6 +79,7 @@ class Graph:
         self.a: list[int] = []
         self.b: list[int] = []
         self.value: dict[int, float] = {}
+        self.examples: dict[int, float] = {}
         self._known: dict[object, int] = {}
 
     def node(self, op: int, a: int = 0, b: int = 0) -> int:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from robodyn.array_types import FloatArray
-from robodyn.description import Joint, Loop, Mechanism
+from robodyn.description import Joint, Link, Loop, Mechanism
 from robodyn.description.graph_check import find_root, graph_problems, unknown_links
 from robodyn.description.pose import inverse_pose
 from robodyn.errors import TopologyError, UnknownNameError
@@ -27,6 +27,7 @@ __all__ = [
     "SpanningTree",
     "TreeJoint",
     "cut_joints",
+    "described_anew",
     "spanning_tree",
 ]
 
@@ -153,10 +154,43 @@ def spanning_tree(
             )
     joints, links = _walk(kept, root, floating, keep_fixed)
     _check_connected(mechanism, links, root)
-    base, inertias = _lump(mechanism, links, len(joints))
+    base, inertias = _lump(mechanism.links, links, len(joints))
     return SpanningTree(
         root, _resolve_mimics(mechanism, joints), inertias, base, links, (*cut, *mechanism.loops)
     )
+
+
+def described_anew(tree: SpanningTree, before: Mechanism, mechanism: Mechanism) -> SpanningTree:
+    """The same tree with the inertias of links, and the numbers of joints, of another description.
+
+    Parameters
+    ----------
+    tree : SpanningTree
+    before : Mechanism
+        That it is of.
+    mechanism : Mechanism
+        With the same links and joints.
+    """
+    pairs = zip(before.links, mechanism.links, strict=True)
+    touched = {tree.links[new.name][0] for old, new in pairs if new is not old}
+    links = tuple(x for x in mechanism.links if tree.links[x.name][0] in touched)
+    base, inertias = _lump(links, tree.links, len(tree.joints))
+    tree = dataclasses.replace(
+        tree,
+        inertias=tuple(
+            new if i in touched else old
+            for i, (old, new) in enumerate(zip(tree.inertias, inertias, strict=True))
+        ),
+        base_inertia=base if -1 in touched else tree.base_inertia,
+    )
+    if mechanism.joints is before.joints and mechanism.loops is before.loops:
+        return tree
+    described = {x.name: x for x in mechanism.joints}
+    movers = {x.name: x for x in mechanism.movers}
+    joints = tuple(
+        dataclasses.replace(x, joint=described.get(x.joint.name, x.joint)) for x in tree.joints
+    )
+    return dataclasses.replace(tree, joints=joints, cuts=tuple(movers[x.name] for x in tree.cuts))
 
 
 def cut_joints(mechanism: Mechanism) -> tuple[Joint, ...]:
@@ -259,13 +293,13 @@ def _check_connected(
 
 
 def _lump(
-    mechanism: Mechanism, links: dict[str, tuple[int, FloatArray]], count: int
+    links: Iterable[Link], places: dict[str, tuple[int, FloatArray]], count: int
 ) -> tuple[BodyInertia, tuple[BodyInertia, ...]]:
     """Inertia of the base and of each body, summed over their links."""
     bodies = [BodyInertia.zero()] * (count + 1)
-    for link in mechanism.links:
+    for link in links:
         if link.inertia is not None:
-            body, X_BL = links[link.name]
+            body, X_BL = places[link.name]
             bodies[body] += shift_inertia(X_BL, body_inertia(link))  # -1, the base, is the last
     return bodies[-1], tuple(bodies[:-1])
 

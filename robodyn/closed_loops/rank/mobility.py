@@ -17,7 +17,7 @@ from robodyn.closed_loops.assembly.doubtful_mobility import is_doubtful, warn_if
 from robodyn.closed_loops.assembly.long_searches import search
 from robodyn.closed_loops.assembly.walks import scattered, walks
 from robodyn.closed_loops.constraints.constraint_rows import ConstraintRows, PositionRows
-from robodyn.closed_loops.rank.analysis import LoopAnalysis, analyse
+from robodyn.closed_loops.rank.analysis import LoopAnalysis, Motors, analyse, motors_of
 from robodyn.closed_loops.rank.branches import BranchSign
 from robodyn.closed_loops.solvers import RankAnalysis, distance_to_rank_below, rank_analysis
 from robodyn.errors import ShapeError, SingularError, TopologyError
@@ -32,7 +32,8 @@ class Mobility:
     """Which motions the loops of a linkage leave, seen at some closed postures.
 
     Of a linkage that depends on time it is that of time zero, and holds at other times, too: it is
-    the same object at all times, and told the rows of the time where a posture is asked about.
+    the same object at all times, and told the rows of the time where a posture is asked about. So
+    is that of copies that differ in masses.
 
     Parameters
     ----------
@@ -51,6 +52,7 @@ class Mobility:
         closer: LoopCloser,
     ) -> None:
         self._model, self._rows, self._space, self._closer = model, rows, space, closer
+        self._motors: dict[tuple[int, ...], Motors | None] = {}
 
     @cached_property
     def analysis(self) -> LoopAnalysis:
@@ -77,6 +79,39 @@ class Mobility:
         """Slopes without units: lengths are parts of the longest link."""
         setup = self._model.setup
         return np.asarray(K / np.array(setup.row_units)[:, None] * np.array(setup.speed_units))
+
+    def motors(self, motors: tuple[int, ...]) -> Motors | None:
+        """How forces of motors at some speeds are solved for, if the rows chosen determine them."""
+        if motors not in self._motors:
+            self._motors[motors] = self._by(motors)
+        return self._motors[motors]
+
+    def _by(self, motors: tuple[int, ...]) -> Motors | None:
+        found = self.analysis
+        if found.choice is None:
+            return None
+        K = self._rows.interpreted_jacobian(self.far)[:, list(found.choice.rows)]
+        return motors_of(K, found.choice, found.general_rank, motors)
+
+    @cached_property
+    def chosen_rows(self) -> Array:
+        """Jacobian of the rows that are chosen, in the regular postures that were analysed."""
+        choice = self.analysis.choice
+        return np.asarray(self._regular[:, [] if choice is None else list(choice.rows)])
+
+    @cached_property
+    def _regular(self) -> Array:
+        found = self.analysis
+        return self._rows.interpreted_jacobian(found.postures[list(found.regular)])
+
+    @cached_property
+    def distance(self) -> float:
+        """Of these postures from singular ones."""
+        rank = self.analysis.general_rank
+        if not rank:
+            return 0.0
+        K = self._measured(self._regular)
+        return float(np.median(np.linalg.svd(K, compute_uv=False)[:, rank - 1]))
 
     @cached_property
     def walks(self) -> Array:

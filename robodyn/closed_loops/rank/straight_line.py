@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
-from robodyn.closed_loops.constraints.constraint_rows import ConstraintRows
 from robodyn.closed_loops.constraints.precision import all_numbers
-from robodyn.closed_loops.rank.analysis import motors_of, spanning_rows
+from robodyn.closed_loops.rank.analysis import spanning_rows
 from robodyn.closed_loops.rank.mobility import Mobility
 from robodyn.closed_loops.rank.probes import motor_probe, probe
 from robodyn.codegen import CallForm, Function
@@ -117,16 +116,11 @@ class StraightLine:
     ----------
     model : Model
     evaluator : Evaluator
-    rows : ConstraintRows
-        At time zero, of a linkage that depends on time.
     mobility : Mobility
     """
 
-    def __init__(
-        self, model: Model, evaluator: Evaluator, rows: ConstraintRows, mobility: Mobility
-    ) -> None:
-        self._model, self._evaluator = model, evaluator
-        self._rows, self._mobility = rows, mobility
+    def __init__(self, model: Model, evaluator: Evaluator, mobility: Mobility) -> None:
+        self._model, self._evaluator, self._mobility = model, evaluator, mobility
         self._hybrid: dict[tuple[int, ...], Code | None] = {}
         self._inverse: dict[tuple[int, ...], Code | None] = {}
         self._motor_probes: dict[tuple[int, ...], Probe] = {}
@@ -152,7 +146,7 @@ class StraightLine:
     def _beside(self, controlled: tuple[int, ...]) -> Code | None:
         free = [k for k in range(self._model.bodies.nv) if k not in controlled]
         rank = self._mobility.analysis.general_rank
-        if self.forward is None or not spanning_rows(self._jacobian[..., free], rank):
+        if self.forward is None or not spanning_rows(self._mobility.chosen_rows[..., free], rank):
             return None
         options = {**self.forward.options, "controlled": controlled}
         return Code(self._evaluator, "hybrid_dynamics", options)
@@ -164,14 +158,10 @@ class StraightLine:
         return self._inverse[motors]
 
     def _by(self, motors: tuple[int, ...]) -> Code | None:
-        found = self._mobility.analysis
-        if found.choice is None:
+        choice, over = self._mobility.analysis.choice, self._mobility.motors(motors)
+        if choice is None or over is None:
             return None
-        K = self._rows.interpreted_jacobian(self._mobility.far)[:, list(found.choice.rows)]
-        over = motors_of(K, found.choice, found.general_rank, motors)
-        if over is None:
-            return None
-        options = {"rows": found.choice.rows, **vars(over)}
+        options = {"rows": choice.rows, **vars(over)}
         return Code(self._evaluator, "inverse_dynamics", options)
 
     # -- how near to a singular posture such code has numbers -----------------------------------
@@ -179,12 +169,14 @@ class StraightLine:
     @cached_property
     def probe(self) -> Probe:
         """Of forward dynamics."""
-        return probe(self._jacobian, self._model.some_mass_matrix, self._distance)
+        seen = self._mobility
+        return probe(seen.chosen_rows, self._model.some_mass_matrix, seen.distance)
 
     def motor_probe(self, dependent: tuple[int, ...]) -> Probe:
         """Of inverse dynamics, where given speeds have no motors."""
         if dependent not in self._motor_probes:
-            self._motor_probes[dependent] = motor_probe(self._jacobian, dependent, self._distance)
+            seen = self._mobility
+            self._motor_probes[dependent] = motor_probe(seen.chosen_rows, dependent, seen.distance)
         return self._motor_probes[dependent]
 
     def hybrid_probe(self, controlled: tuple[int, ...]) -> Probe:
@@ -192,25 +184,6 @@ class StraightLine:
         if controlled not in self._hybrid_probes:
             free = [k for k in range(self._model.bodies.nv) if k not in controlled]
             M = self._model.some_mass_matrix[np.ix_(free, free)]
-            self._hybrid_probes[controlled] = probe(self._jacobian[..., free], M, self._distance)
+            seen = self._mobility
+            self._hybrid_probes[controlled] = probe(seen.chosen_rows[..., free], M, seen.distance)
         return self._hybrid_probes[controlled]
-
-    @cached_property
-    def _jacobian(self) -> Array:
-        """Of the rows of the code, in the regular postures that were analysed."""
-        choice = self._mobility.analysis.choice
-        return np.asarray(self._regular[:, [] if choice is None else list(choice.rows)])
-
-    @cached_property
-    def _regular(self) -> Array:
-        found = self._mobility.analysis
-        return self._rows.interpreted_jacobian(found.postures[list(found.regular)])
-
-    @cached_property
-    def _distance(self) -> float:
-        """Of these postures from singular ones."""
-        rank, setup = self._mobility.analysis.general_rank, self._model.setup
-        if not rank:
-            return 0.0
-        K = self._regular / np.array(setup.row_units)[:, None] * np.array(setup.speed_units)
-        return float(np.median(np.linalg.svd(K, compute_uv=False)[:, rank - 1]))

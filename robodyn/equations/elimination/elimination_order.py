@@ -121,8 +121,12 @@ def _numbers(M: Matrix, rows: Sequence[Row]) -> FloatArray | None:
     ports = (Port("x", (count,)),), (Port("entries", (len(symbols),)),)
     program = Program("entries", *ports, graph, tuple(x.edge for _, _, x in symbols))
     k, n = np.arange(1, count + 1), np.arange(TRIED)[:, None]
+    tried = 0.9 * np.sin(1.7 * k + 2.3 * n)
+    for index, example in graph.examples.items():
+        if index < count:
+            tried[:, index] = example
     with np.errstate(all="ignore"):
-        (values,) = evaluate(program, 0.9 * np.sin(1.7 * k + 2.3 * n))
+        (values,) = evaluate(program, tried)
     for (i, j, _), x in zip(symbols, values.T, strict=True):
         A[:, i, j] = A[:, j, i] = x
     return A

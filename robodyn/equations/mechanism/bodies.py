@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -16,11 +16,11 @@ from robodyn.equations.mechanism.lumping import lump, moved, pseudo_inertia, rig
 from robodyn.equations.mechanism.rotors import Armature, Motor, Rotor
 from robodyn.joints.common.kind import JointGeometry
 from robodyn.symbolic.spatial import RigidInertia
-from robodyn.symbolic.vector import EZ
+from robodyn.symbolic.vector import EZ, ZERO3, Sym3
 from robodyn.tolerances import FRAME_ROUNDING
 from robodyn.topology.spanning_tree import SpanningTree, TreeJoint
 
-__all__ = ["BASE", "Body", "Drive", "MechanismModel", "Speed", "build"]
+__all__ = ["BASE", "Body", "Drive", "MechanismModel", "Speed", "build", "weighed"]
 
 
 #: Index of the base, parent of the first bodies.
@@ -189,11 +189,7 @@ def build(
     """
     choice = choose_frames(tree, snap)
     q_index, v_index, nq, nv = _coordinates(tree)
-    own = [
-        moved(pseudo_inertia(body), inverse_pose(frame.X_LB))
-        for body, frame in zip(tree.inertias, choice, strict=True)
-    ]
-    lumped, spinning = lump(tree, choice, own)
+    nothing = RigidInertia(0.0, ZERO3, Sym3.zero())
     bodies = [
         Body(
             i,
@@ -201,8 +197,8 @@ def build(
             joint.joint,
             frame.joint,
             *_driven_by(joint, i, q_index, v_index),
-            rigid(own[i]),
-            rigid(lumped[i]),
+            nothing,
+            nothing,
             frame.X_LB,
         )
         for i, (joint, frame) in enumerate(zip(tree.joints, choice, strict=True))
@@ -212,8 +208,50 @@ def build(
         for name, (i, X) in tree.links.items()
     }
     coupled = not all(joint.independent for joint in tree.joints)
-    base = rigid(pseudo_inertia(tree.base_inertia))
+    geometry = MechanismModel(
+        tuple(bodies), nothing, nq, nv, frames, coupled, (), (), (), (), linkages
+    )
+    return weighed(geometry, tree, drives)
+
+
+def weighed(
+    model: MechanismModel,
+    tree: SpanningTree,
+    drives: Sequence[Drive] = (),
+    before: SpanningTree | None = None,
+) -> MechanismModel:
+    """The same geometry with the inertias of a tree, and its joints as they are described.
+
+    Parameters
+    ----------
+    model : MechanismModel
+    tree : SpanningTree
+        That of the model, but for inertias and what joints resist with.
+    drives : sequence of Drive
+        Rotors of motors.
+    before : SpanningTree, optional
+        That the inertias of the model are of; what has the same in it stays as it is.
+    """
+    own = [
+        moved(pseudo_inertia(inertia), inverse_pose(body.X_LB))
+        for inertia, body in zip(tree.inertias, model, strict=True)
+    ]
+    lumped, spinning = lump(tree, model.bodies, own)
+    changed = _changed(model, tree, before)
+    carrying = {k for i in changed for k in model.path(i)}
+    bodies = tuple(
+        replace(
+            body,
+            description=joint.joint,
+            inertia=rigid(P) if body.index in changed else body.inertia,
+            lumped=rigid(L),
+        )
+        if body.index in carrying
+        else body
+        for body, joint, P, L in zip(model, tree.joints, own, lumped, strict=True)
+    )
     driven = {body.description.name: body.index for body in bodies}
+    frames = model.frames
     motors = tuple(_motor(drive, driven, frames) for drive in drives if drive.joint in driven)
     armature, rotors = _rotors_of(motors, [joint.joint.armature for joint in tree.joints])
     lumped_armature, lumped_rotors = armature.copy(), rotors.copy()
@@ -221,20 +259,27 @@ def build(
         lumped_armature[i] += inertia
         axis = bodies[i].joint.X_PJ.R * EZ
         lumped_rotors.append(Rotor(i, 1.0, inertia, bodies[i].parent, axis))
-    return MechanismModel(
-        tuple(bodies),
-        base,
-        nq,
-        nv,
-        frames,
-        coupled,
-        _felt(armature),
-        tuple(rotors),
-        _felt(lumped_armature),
-        tuple(lumped_rotors),
-        linkages,
-        motors,
+    return replace(
+        model,
+        bodies=bodies,
+        base_inertia=rigid(pseudo_inertia(tree.base_inertia)),
+        armature=_felt(armature),
+        rotors=tuple(rotors),
+        lumped_armature=_felt(lumped_armature),
+        lumped_rotors=tuple(lumped_rotors),
+        motors=motors,
+        light={},
     )
+
+
+def _changed(
+    model: MechanismModel, tree: SpanningTree, before: SpanningTree | None
+) -> Collection[int]:
+    """Bodies that have changed since a tree; all of them without one."""
+    if before is None or before.joints is not tree.joints:
+        return range(len(model.bodies))
+    pairs = zip(before.inertias, tree.inertias, strict=True)
+    return {i for i, (old, new) in enumerate(pairs) if new is not old}
 
 
 def _driven_by(

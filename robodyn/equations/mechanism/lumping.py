@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Protocol
+
 import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.description.pose import inverse_pose
-from robodyn.equations.mechanism.frames import FrameChoice
+from robodyn.joints.common.kind import JointGeometry
 from robodyn.symbolic.spatial import RigidInertia
 from robodyn.symbolic.vector import Sym3, Vec3
 from robodyn.tolerances import LUMPED_INERTIA, SYMMETRIC_INERTIA
@@ -14,6 +17,18 @@ from robodyn.topology.body_inertia import BodyInertia
 from robodyn.topology.spanning_tree import SpanningTree
 
 __all__ = ["lump", "moved", "pseudo_inertia", "rigid"]
+
+
+class Framed(Protocol):
+    """What has a joint and a frame, as a body has."""
+
+    @property
+    def joint(self) -> JointGeometry:
+        """The joint that moves it."""
+
+    @property
+    def X_LB(self) -> FloatArray:
+        """Frame of the equations in that of the spanning tree."""
 
 
 def pseudo_inertia(body: BodyInertia) -> FloatArray:
@@ -31,7 +46,7 @@ def moved(P: FloatArray, X: FloatArray) -> FloatArray:
 
 
 def lump(
-    tree: SpanningTree, choice: list[FrameChoice], own: list[FloatArray]
+    tree: SpanningTree, choice: Sequence[Framed], own: list[FloatArray]
 ) -> tuple[list[FloatArray], dict[int, float]]:
     """Move to each parent what moves with it as well.
 

@@ -23,10 +23,10 @@ __all__ = [
 ]
 
 
-def total_mass(model: MechanismModel, base_inertia: RigidInertia | None) -> float:
+def total_mass(model: MechanismModel, base_inertia: RigidInertia | None) -> Number:
     """Mass of everything that moves [kg]; with a moving base, of the base as well."""
     masses = [body.inertia.m for body in model] + ([base_inertia.m] if base_inertia else [])
-    return float(sum(masses))  # type: ignore[arg-type]
+    return sum(masses, 0.0)
 
 
 def first_moment(

@@ -17,6 +17,8 @@ class JointElement(Protocol):
     ----------
     numbers : tuple of str
         Fields of `Joint` that are zero where it does not act.
+    beside : tuple of str
+        Further fields that its force and energy are computed with.
     passive : bool
         It is left out of a robot that was loaded with ``passive=False``.
     keeps_coordinate : bool
@@ -26,6 +28,7 @@ class JointElement(Protocol):
     """
 
     numbers: tuple[str, ...]
+    beside: tuple[str, ...]
     passive: bool
     keeps_coordinate: bool
     elastic: bool

@@ -30,29 +30,26 @@ from robodyn.model.settings import Settings
 from robodyn.motion.base_motion import check_rigid
 from robodyn.topology.spanning_tree import FLOATING_BASE
 
-__all__ = ["changed", "start_by_joint", "with_frames", "with_payload", "without_forces"]
+__all__ = [
+    "changed",
+    "start_by_joint",
+    "with_frames",
+    "with_payload",
+    "with_payloads",
+    "without_forces",
+]
 
 
 def changed(
     mechanism: Mechanism,
     settings: Settings,
-    payload: Mapping[str, Inertia],
     locked: Mapping[str, ArrayLike],
     stops: CompliantStops | None = None,
 ) -> tuple[Mechanism, Settings]:
-    """A description with masses added to links, stops to joints, joints welded, and the settings.
+    """A description with stops added to joints, joints welded, and the settings.
 
     A floating base that is welded is a fixed one.
     """
-    links = {link.name: link for link in mechanism.links}
-    for name, load in payload.items():
-        if name not in links:
-            raise UnknownNameError("link", name, links, repr(mechanism.name))
-        expect(f"payload[{name!r}]", load, Inertia, "payload")
-        if not all(map(math.isfinite, (load.mass, *load.origin.xyz, *load.matrix.ravel()))):
-            raise SettingsError(f"payload[{name!r}] is {load!r}, expected finite numbers")
-        links[name] = with_payload(links[name], load)
-    mechanism = dataclasses.replace(mechanism, links=tuple(links.values()))
     if stops is not None:
         mechanism = _with_stops(mechanism, stops)
     joints = {joint.name: joint for joint in mechanism.joints}
@@ -91,6 +88,26 @@ def changed(
     return mechanism, settings
 
 
+def with_payloads(mechanism: Mechanism, payload: Mapping[str, Inertia]) -> Mechanism:
+    """A description with masses added to links.
+
+    Raises
+    ------
+    UnknownNameError, SettingsError
+    """
+    if not payload:
+        return mechanism
+    links = {link.name: link for link in mechanism.links}
+    for name, load in payload.items():
+        if name not in links:
+            raise UnknownNameError("link", name, links, repr(mechanism.name))
+        expect(f"payload[{name!r}]", load, Inertia, "payload")
+        if not all(map(math.isfinite, (load.mass, *load.origin.xyz, *load.matrix.ravel()))):
+            raise SettingsError(f"payload[{name!r}] is {load!r}, expected finite numbers")
+        links[name] = with_payload(links[name], load)
+    return dataclasses.replace(mechanism, links=tuple(links.values()))
+
+
 def with_frames(mechanism: Mechanism, frames: Mapping[str, tuple[str, ArrayLike]]) -> Mechanism:
     """A description with more frames: massless links, each welded to one there is.
 
@@ -104,6 +121,8 @@ def with_frames(mechanism: Mechanism, frames: Mapping[str, tuple[str, ArrayLike]
     ------
     UnknownNameError, SettingsError, ShapeError
     """
+    if not frames:
+        return mechanism
     links = {link.name for link in mechanism.links}
     added, welds = [], []
     for name, given in frames.items():

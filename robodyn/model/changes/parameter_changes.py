@@ -36,6 +36,8 @@ def with_parameters(model: Model, given: Mapping[str, float]) -> Mechanism:
     ------
     UnknownNameError, SettingsError, ShapeError
     """
+    if not given:
+        return model.mechanism
     old = {
         f"{body_link(model.bodies, body)}.{name}": float(x)
         for body in model.bodies

@@ -57,7 +57,7 @@ def closed_inverse_dynamics(t: Tracer) -> Results:
 
     They are those of the formula that gives the forces, also along motions that open loops.
     """
-    inner = Tracer(t.setup, t.options)
+    inner = Tracer(t.given, t.chosen)
     for port in t.ports:
         inner.add(port)
     edges = tuple(edge_of(inner.graph, x) for x in closed_dynamics.motor_forces(inner)[0])

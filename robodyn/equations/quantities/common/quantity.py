@@ -280,7 +280,7 @@ def traced(
 
 
 def _inputs(t: Tracer, quantity: Quantity) -> Iterator[Port]:
-    """Arrays of the quantity; what moves, closes, weighs and loads the mechanism; then the time."""
+    """Arrays of the quantity; what moves, closes, weighs, loads the mechanism; time; numbers."""
     for given in quantity.inputs:
         yield Port(
             given.name, () if given.size == "number" else (_size(given.size, t),), given.unit
@@ -301,6 +301,8 @@ def _inputs(t: Tracer, quantity: Quantity) -> Iterator[Port]:
         yield Port(f"wrench:{link}", (6,), "N, N m")
     if t.setup.rheonomic and not quantity.timeless:
         yield Port("t", (), "s")
+    if "numbers" in t.chosen:
+        yield Port("numbers", (len(t.chosen["numbers"]),), "SI")
 
 
 def flat(values: Values) -> Iterator[Number]:

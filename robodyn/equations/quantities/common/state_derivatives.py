@@ -52,7 +52,7 @@ def _held(t: Tracer, count: int, passive_alone: bool) -> Program:
 
     With ``passive_alone`` inverse dynamics of the bodies are left out of g.
     """
-    inner = Tracer(t.setup, t.options)
+    inner = Tracer(t.given, t.chosen)
     nv = t.model.nv
     others = [port for port in t.ports if port.name not in ("q", "v", *DRIVES)]
     shapes = {"q": t.model.nq, "v": nv, "a": nv, "lam": count}

@@ -26,6 +26,7 @@ from robodyn.equations.loops.related import constraint_rows
 from robodyn.equations.mechanism.bodies import Body, MechanismModel
 from robodyn.equations.mechanism.frames import placement
 from robodyn.equations.mechanism.state import BaseState, State, evaluate_joints
+from robodyn.equations.quantities.common.numbers import options_with_numbers, with_numbers
 from robodyn.equations.quantities.common.setup import Setup
 from robodyn.equations.tree import frame_motion as fm
 from robodyn.equations.tree.regressor import inertia_of
@@ -47,10 +48,22 @@ Results = Mapping[str, Values]
 
 @dataclass(eq=False)
 class Tracer:
-    """Inputs and options of one program while its equations are traced."""
+    """Inputs and options of one program while its equations are traced.
 
-    setup: Setup
-    options: Mapping[str, Any]
+    Attributes
+    ----------
+    given : Setup
+    chosen : mapping
+        Options; with ``"numbers"`` those of the robot and of options are the last input, of which
+        these are an example.
+    graph : Graph
+    ports : list of Port
+    numbers : mapping of str to list
+        Numbers of each input.
+    """
+
+    given: Setup
+    chosen: Mapping[str, Any]
     graph: Graph = field(default_factory=Graph)
     ports: list[Port] = field(default_factory=list)
     numbers: dict[str, list[Number]] = field(default_factory=dict)
@@ -60,6 +73,27 @@ class Tracer:
         first = sum(p.size for p in self.ports)
         self.ports.append(port)
         self.numbers[port.name] = inputs(self.graph, first, port.size)
+        if port.name == "numbers":
+            self.graph.examples = dict(enumerate(self.chosen["numbers"], first))
+
+    @property
+    def setup(self) -> Setup:
+        """The robot, of which numbers may be symbols."""
+        return self._symbolic[0] if "numbers" in self.numbers else self.given
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """Choices that shape the program, of which numbers may be symbols."""
+        return self._symbolic[1] if "numbers" in self.numbers else self.chosen
+
+    @cached_property
+    def _symbolic(self) -> tuple[Setup, Mapping[str, Any]]:
+        rest = iter(self.numbers["numbers"])
+
+        def take(x: Number) -> Number:
+            return next(rest) if x else x
+
+        return with_numbers(self.given, take), options_with_numbers(self.chosen, take)
 
     @cached_property
     def model(self) -> MechanismModel:

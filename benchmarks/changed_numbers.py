@@ -1,0 +1,83 @@
+"""Robots that change their numbers: a new mass and 100 steps, and a study of payloads.
+
+For each robot, CPU time [ms] of `with_(payload=)`, of the first motion of 100 steps of `rk4` that
+the copy makes, and of a second one; then of bearing forces and motor torques of many payloads, a
+copy each. The first copy of a robot, which traces and compiles, is told apart.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+import robodyn as rd
+from robodyn.description import Inertia
+
+
+def cpu_time(work: Callable[[], object]) -> tuple[float, object]:
+    """How long some work takes [ms], and what it gives."""
+    start = time.thread_time()
+    made = work()
+    return 1e3 * (time.thread_time() - start), made
+
+
+def load_of(mass: float) -> Inertia:
+    """A payload without symmetry."""
+    return Inertia.from_matrix(mass, (0.02, 0.01, 0.1), mass * np.diag([0.01, 0.02, 0.015]))
+
+
+def new_mass(name: str, repeats: int) -> tuple[float, ...]:
+    """Least time of a changed copy, its first motion and its second; and of all of the first."""
+    robot = rd.load(name)
+    link, q0 = robot.link_names[-1], robot.neutral()
+    _ = rd.simulate(robot, q0=q0, duration=0.1, step=1e-3)
+    times = []
+    for k in range(repeats + 1):
+        changing, copy = cpu_time(lambda k=k: robot.with_(payload={link: load_of(1.0 + k)}))
+        assert isinstance(copy, rd.Robot)
+
+        def move(copy: rd.Robot = copy) -> object:
+            return rd.simulate(copy, q0=q0, duration=0.1, step=1e-3)
+
+        times.append((changing, cpu_time(move)[0], cpu_time(move)[0]))
+    best = np.min(times[1:], axis=0)
+    return (*best.tolist(), sum(times[0][:2]))
+
+
+def study(name: str, payloads: int) -> tuple[float, float]:
+    """Wrenches in all joints and motor torques of many payloads: the first, and one more [ms]."""
+    robot = rd.load(name)
+    link, q = robot.link_names[-1], robot.neutral()
+    v, a = np.zeros((2, robot.nv))
+
+    def one(mass: float) -> object:
+        copy = robot.with_(payload={link: load_of(mass)})
+        return copy.inverse_dynamics(q, v, a), copy.joint_wrenches(q, v, a)
+
+    first, _ = cpu_time(lambda: one(0.5))
+    whole, _ = cpu_time(lambda: [one(1.0 + 1e-3 * k) for k in range(payloads)])
+    return first, whole / payloads
+
+
+def main() -> None:
+    """Print both tables."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("robots", nargs="*", default=["double_pendulum", "arm7", "palletizer"])
+    parser.add_argument("--repeats", type=int, default=20)
+    parser.add_argument("--payloads", type=int, default=200)
+    options = parser.parse_args()
+    print("| robot | `with_` | first motion | second motion | first copy and motion | [ms]")
+    print("|---|---|---|---|---|")
+    for name in options.robots:
+        print(f"| {name} | " + " | ".join(f"{x:.2f}" for x in new_mass(name, options.repeats)), "|")
+    print("\n| robot | first payload | each payload | [ms]\n|---|---|---|")
+    for name in options.robots:
+        first, each = study(name, options.payloads)
+        print(f"| {name} | {first:.1f} | {each:.2f} |")
+
+
+if __name__ == "__main__":
+    main()

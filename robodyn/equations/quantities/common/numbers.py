@@ -1,0 +1,193 @@
+"""The numbers of a robot that its shape leaves open: inertias, gravity, what joints resist with.
+
+Robots that differ in these alone share their equations. A number that is zero is no number of the
+robot but part of its shape, as products with it are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from copy import copy
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+from robodyn.description import Joint
+from robodyn.equations.elimination.singularity import Probe
+from robodyn.equations.loops.closure_rows import Closure
+from robodyn.equations.mechanism.bodies import Body, MechanismModel
+from robodyn.equations.mechanism.rotors import Armature, Rotor
+from robodyn.equations.quantities.common.setup import Setup
+from robodyn.force_elements import element_numbers
+from robodyn.symbolic.spatial import RigidInertia
+from robodyn.symbolic.vector import Sym3, Vec3
+
+__all__ = [
+    "Shape",
+    "numbers_of",
+    "options_with_numbers",
+    "shape_of",
+    "trial_numbers",
+    "with_numbers",
+]
+
+#: What takes the place of a number: another one, or a symbol that equations compute with alike.
+#: It is called in the same order for robots of the same shape.
+Take: TypeAlias = Callable[[Any], Any]
+
+#: What robots of one geometry must have in common to share equations.
+Shape: TypeAlias = tuple[object, ...]
+
+
+def numbers_of(put: Callable[[Take], object]) -> tuple[tuple[bool, ...], list[float]]:
+    """Which numbers are not zero, and these.
+
+    Parameters
+    ----------
+    put : callable
+        Calls what it is given with each number.
+    """
+    found: list[float] = []
+    there: list[bool] = []
+
+    def take(x: float) -> float:
+        there.append(bool(x))
+        if x:
+            found.append(float(x))
+        return x
+
+    _ = put(take)
+    return tuple(there), found
+
+
+def trial_numbers(root: Setup, setup: Setup, options: Mapping[str, Any]) -> tuple[float, ...]:
+    """Numbers that an order of elimination is tried with, which is the same for all of a shape.
+
+    They are those of the robot that the others are copies of, in the places of one of them.
+
+    Parameters
+    ----------
+    root : Setup
+        Of the robot that was loaded.
+    setup : Setup
+        Of a copy.
+    options : mapping
+        Of a function.
+    """
+    all_of_trial: list[float] = []
+
+    def take(x: float) -> float:
+        all_of_trial.append(float(x))
+        return x
+
+    same = shape_of(root) == shape_of(setup)
+    _ = with_numbers(root if same else replace(setup, model=_weighed_as(root, setup.model)), take)
+    there, _ = numbers_of(lambda take: with_numbers(setup, take))
+    _, of_options = numbers_of(lambda take: options_with_numbers(options, take))
+    of_robot = (x for x, is_there in zip(all_of_trial, there, strict=True) if is_there)
+    return (*of_robot, *[1.0] * len(of_options))
+
+
+def _weighed_as(root: Setup, model: MechanismModel) -> MechanismModel:
+    """A model with the inertias of a root, and armatures where that has other rotors."""
+    own = {body.index: body.inertia for body in root.model}
+    felt = {x.body: x.inertia for x in root.model.armature}
+
+    def armature(x: Armature) -> Armature:
+        spin: Any = own[x.body].S.xx + own[x.body].S.yy
+        return replace(x, inertia=felt.get(x.body, spin or 1.0))
+
+    return replace(
+        model,
+        bodies=tuple(replace(x, inertia=own[x.index], lumped=own[x.index]) for x in model),
+        armature=tuple(map(armature, model.armature)),
+        lumped_armature=tuple(map(armature, model.lumped_armature)),
+        rotors=root.model.rotors if len(root.model.rotors) == len(model.rotors) else model.rotors,
+    )
+
+
+def shape_of(setup: Setup) -> Shape:
+    """Which rotors and friction there are, and which speeds may move no mass."""
+    model = setup.model
+    rotors = (*model.rotors, None, *model.lumped_rotors)
+    return (
+        tuple(x.armature.body for x in model.motors),
+        tuple(body.index for body in model if body.description.armature),
+        tuple(x.body for x in model.armature),
+        tuple(x.body for x in model.lumped_armature),
+        tuple(x and (x.body, x.carrier) for x in rotors),
+        tuple(model.light),
+        tuple(x.name for x in setup.cut_joint_friction),
+    )
+
+
+def with_numbers(setup: Setup, take: Take) -> Setup:
+    """A robot with other numbers, or with symbols in their places.
+
+    Parameters
+    ----------
+    setup : Setup
+    take : callable
+        What stands in the place of a number.
+    """
+    x, y, z = map(take, setup.gravity)
+    return replace(
+        setup,
+        model=_model(setup.model, take),
+        gravity=(x, y, z),
+        friction_speed=take(setup.friction_speed),
+        closures=_closures(setup.closures, take),
+        cut_joint_friction=_closures(setup.cut_joint_friction, take),
+    )
+
+
+def options_with_numbers(options: Mapping[str, Any], take: Take) -> dict[str, Any]:
+    """Options of a function with other numbers; arguments as for `with_numbers`."""
+    return {name: _probe(x, take) if isinstance(x, Probe) else x for name, x in options.items()}
+
+
+def _probe(probe: Probe, take: Take) -> Probe:
+    right, weights = (tuple(map(take, x)) for x in (probe.right, probe.weights))
+    return replace(probe, right=right, weights=weights)
+
+
+def _model(model: MechanismModel, take: Take) -> MechanismModel:
+    def armature(given: tuple[Armature, ...]) -> tuple[Armature, ...]:
+        return tuple(replace(x, inertia=take(x.inertia)) for x in given)
+
+    def rotors(given: tuple[Rotor, ...]) -> tuple[Rotor, ...]:
+        return tuple(replace(x, inertia=take(x.inertia)) for x in given)
+
+    return replace(
+        model,
+        bodies=tuple(_bodies(model, take)),
+        base_inertia=_inertia(model.base_inertia, take),
+        armature=armature(model.armature),
+        rotors=rotors(model.rotors),
+        lumped_armature=armature(model.lumped_armature),
+        lumped_rotors=rotors(model.lumped_rotors),
+        light={k: take(x) for k, x in model.light.items()},
+    )
+
+
+def _bodies(model: MechanismModel, take: Take) -> Iterator[Body]:
+    for body in model:
+        inertia, lumped = _inertia(body.inertia, take), _inertia(body.lumped, take)
+        joint = _joint(body.description, take)
+        yield replace(body, description=joint, inertia=inertia, lumped=lumped)
+
+
+def _joint(joint: Joint, take: Take) -> Joint:
+    """A joint whose force elements have other numbers, which nobody checks."""
+    other = copy(joint)
+    for name in element_numbers(joint):
+        object.__setattr__(other, name, take(getattr(joint, name)))
+    return other
+
+
+def _closures(closures: tuple[Closure, ...], take: Take) -> tuple[Closure, ...]:
+    return tuple(replace(x, damping=take(x.damping), friction=take(x.friction)) for x in closures)
+
+
+def _inertia(inertia: RigidInertia, take: Take) -> RigidInertia:
+    h, S = Vec3(*map(take, inertia.h)), Sym3(*map(take, inertia.S))
+    return RigidInertia(take(inertia.m), h, S)

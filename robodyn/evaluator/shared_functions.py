@@ -1,0 +1,120 @@
+"""Functions of robots that differ in numbers alone: one program, and machine code that they share.
+
+A robot as it was loaded has its numbers in its machine code. Copies with other numbers have them
+beside it, so that nothing is traced or compiled for the next one. What they share is kept under all
+that shapes a program: the quantity, its options, which numbers are zero, and which rotors and light
+speeds there are. Their geometry is the same object, of the robot that they are copies of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from robodyn.array_types import FloatArray
+from robodyn.codegen import Function, Memo, making
+from robodyn.codegen.shared import Bound, SharedCode
+from robodyn.equations.catalogue import Setup, derivatives_of, trace
+from robodyn.equations.elimination.singularity import Probe
+from robodyn.equations.quantities.common.numbers import (
+    numbers_of,
+    options_with_numbers,
+    shape_of,
+    trial_numbers,
+    with_numbers,
+)
+from robodyn.symbolic.graph import Program
+
+__all__ = ["CopiedFunctions", "SharedPrograms"]
+
+
+@dataclass(frozen=True, eq=False)
+class _Shared:
+    """A program without numbers, which is one function, or one with numbers."""
+
+    function: Function | None
+    code: SharedCode | None
+
+
+class SharedPrograms:
+    """Programs of all copies of one robot that have its geometry.
+
+    Parameters
+    ----------
+    root : Setup
+        Of that robot.
+    """
+
+    def __init__(self, root: Setup) -> None:
+        self._root = root
+        self._shapes: dict[object, int] = {}
+        self._found: Memo[_Shared] = Memo()
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def shape(self, key: object) -> int:
+        """A number for all that robots of one shape have in common."""
+        with making():
+            return self._shapes.setdefault(key, len(self._shapes))
+
+    def get(self, key: object, name: str, setup: Setup, options: Mapping[str, Any]) -> _Shared:
+        """A program of its key, traced for the first robot that asks for it."""
+
+        def make() -> _Shared:
+            example = trial_numbers(self._root, setup, options)
+            program = trace(name, setup, {**options, "numbers": example})
+            before = sum(port.size for port in program.inputs[:-1])
+            if max(program.needed, default=-1) >= before:
+                return _Shared(None, SharedCode(program))
+            alone: Program = replace(program, inputs=program.inputs[:-1])
+            derived = derivatives_of(name, setup, options, alone)
+            return _Shared(Function(replace(alone, derived=derived)), None)
+
+        return self._found.get((name, key), make)
+
+
+class CopiedFunctions:
+    """Functions of one copy.
+
+    Parameters
+    ----------
+    setup : Setup
+        Of the copy.
+    programs : SharedPrograms
+    """
+
+    def __init__(self, setup: Setup, programs: SharedPrograms) -> None:
+        self._setup, self._programs = setup, programs
+
+    @cached_property
+    def _of_robot(self) -> tuple[int, FloatArray]:
+        """Which shape the robot has, and its numbers."""
+        there, numbers = numbers_of(lambda take: with_numbers(self._setup, take))
+        return self._programs.shape((there, shape_of(self._setup))), np.array(numbers)
+
+    def function(self, name: str, options: Mapping[str, Any]) -> Function:
+        """The function of a quantity; options as the equations take them."""
+        shape, numbers = self._of_robot
+        key: object = (*sorted(options.items()), shape)
+        if any(isinstance(x, Probe) for x in options.values()):
+            there, of_options = numbers_of(lambda take: options_with_numbers(options, take))
+            numbers = np.array([*numbers, *of_options])
+            alike = ((x, _without_numbers(y)) for x, y in sorted(options.items()))
+            key = (*alike, there, shape)
+        shared = self._programs.get(key, name, self._setup, options)
+        if shared.function is not None:
+            return shared.function
+        assert shared.code is not None
+        code = shared.code
+        return Function(Bound(code, numbers, derivatives_of(name, self._setup, options, code)))
+
+
+def _without_numbers(option: object) -> object:
+    if isinstance(option, Probe):
+        return len(option.right), len(option.weights), option.ease
+    return option

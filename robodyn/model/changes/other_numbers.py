@@ -1,0 +1,101 @@
+"""A model with other numbers: masses, gravity, friction. Its tree, frames and coordinates stay."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from robodyn.description import Mechanism
+from robodyn.equations.loops.closure_rows import Closure
+from robodyn.equations.mechanism.bodies import weighed
+from robodyn.equations.quantities.common.setup import Setup
+from robodyn.model.model import Model, checked_masses
+from robodyn.model.model_setup import drives_of, effective_mechanism
+from robodyn.model.settings import Settings
+from robodyn.topology.spanning_tree import SpanningTree, described_anew
+
+__all__ = ["NUMBERS", "with_other_numbers"]
+
+#: Settings that are numbers, or that no equation has.
+NUMBERS = frozenset({"gravity", "friction_speed", "allow_unphysical", "closure_tolerance"})
+
+#: All of a description that says how its links are joined.
+_JOINING = ("joints", "loops", "couplings", "actuators", "rotors", "constraints", "link_elements")
+
+
+def with_other_numbers(
+    model: Model, mechanism: Mechanism, settings: Settings, tree_form: Setup | None = None
+) -> Model | None:
+    """The same geometry with the numbers of another description.
+
+    Parameters
+    ----------
+    model : Model
+    mechanism : Mechanism
+        That of the model with other inertias, motors and resistances of joints.
+    settings : Settings
+        Those of the model, but for `NUMBERS`.
+    tree_form : Setup, optional
+        Of a model in minimal coordinates: that of the same robot in tree coordinates.
+
+    Returns
+    -------
+    model : Model or None
+        None where masses change how links are cut in two, so that the geometry is another one.
+
+    Raises
+    ------
+    InertiaError
+        If a joint moves no mass.
+    """
+    effective = _effective(model, mechanism, settings)
+    if effective is None:
+        return None
+    tree = described_anew(model.tree, model.effective, effective)
+    bodies = weighed(model.bodies, tree, drives_of(effective, settings), model.tree)
+    closures = _closures(model, tree)
+    resisted = tree_form.closures if tree_form else closures
+    setup = dataclasses.replace(
+        model.setup,
+        model=bodies,
+        gravity=settings.gravity,
+        friction_speed=settings.friction_speed,
+        closures=closures,
+        cut_joint_friction=tuple(x for x in resisted if x.damping or x.friction),
+    )
+    setup, diagonal = checked_masses(mechanism, settings, setup, model.some_posture)
+    return dataclasses.replace(
+        model,
+        mechanism=mechanism,
+        effective=effective,
+        settings=settings,
+        tree=tree,
+        bodies=setup.model,
+        setup=setup,
+        some_diagonal=diagonal,
+    )
+
+
+def _closures(model: Model, tree: SpanningTree) -> tuple[Closure, ...]:
+    """Cut joints with what they resist with in a tree."""
+    cuts = {cut.name: cut for cut in tree.cuts}
+    return tuple(
+        dataclasses.replace(x, damping=cuts[x.name].damping, friction=cuts[x.name].friction)
+        for x in model.setup.closures
+    )
+
+
+def _effective(model: Model, mechanism: Mechanism, settings: Settings) -> Mechanism | None:
+    """What the equations of a description are of; none where its links are joined otherwise."""
+    before, known = model.mechanism, model.effective
+    same = all(getattr(mechanism, x) is getattr(before, x) for x in _JOINING)
+    if same and known.links is before.links:  # none was cut in two
+        return dataclasses.replace(known, links=mechanism.links)
+    effective = effective_mechanism(mechanism, settings)
+    return effective if _graph(effective) == _graph(known) else None
+
+
+def _graph(mechanism: Mechanism) -> tuple[object, ...]:
+    """Which links are joined how."""
+    joints = tuple((x.name, x.parent, x.child, x.origin) for x in mechanism.joints)
+    loops = tuple((x.name, x.predecessor, x.successor) for x in mechanism.loops)
+    return tuple(x.name for x in mechanism.links), joints, loops

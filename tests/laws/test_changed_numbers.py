@@ -1,0 +1,175 @@
+"""Copies with other numbers share the code of their shape, and compute what a loaded robot does."""
+
+import pickle
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+import robodyn as rd
+from robodyn.description import Inertia, Pose
+from robodyn.symbolic.evaluate import evaluate
+
+#: A load without symmetry.
+LOAD = Inertia(1.3, Pose((0.02, 0.05, -0.1)), 0.01, 0.001, 0.002, 0.02, 0.003, 0.015)
+
+ROBOTS = {
+    "tree": ("double_pendulum", {}),
+    "floating": ("pan_tilt", {"base": "floating"}),
+    "moving": ("double_pendulum", {"base": "moving"}),
+    "linkage": ("four_bar", {}),
+    "minimal": ("four_bar", {"coordinates": "minimal"}),
+    "cut links": ("stephenson", {}),
+}
+
+
+def loaded(copy):
+    """The robot that a file with these numbers would give, with the numbers in its code."""
+    return type(copy)(copy.mechanism, copy.model.settings)
+
+
+def results(robot, rng):
+    """Of a state that is the same for robots of one geometry."""
+    q, v = robot.random(rng), rng.normal(size=robot.nv)
+    tau = rng.normal(size=robot.nv)
+    if robot.nc:
+        v = robot.consistent_velocity(q, v)
+    a = robot.forward_dynamics(q, v, tau)
+    return {
+        "a": a,
+        "tau": robot.inverse_dynamics(q, v, a),
+        "g": robot.gravity_forces(q),
+    }
+
+
+def assert_alike(copy, seed):
+    known = results(loaded(copy), np.random.default_rng(seed))
+    for name, x in results(copy, np.random.default_rng(seed)).items():
+        size = max(1.0, np.abs(known[name]).max())
+        assert_allclose(x, known[name], rtol=0.0, atol=1e-12 * size, err_msg=name)
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_they_compute_what_a_loaded_robot_does(name):
+    source, choices = ROBOTS[name]
+    robot = rd.load(source, **choices)
+    link = robot.link_names[-1]
+    resisting = [x for x in robot.dynamic_parameter_names if x.endswith((".damping", ".friction"))]
+    copy = robot.with_(
+        payload={link: LOAD},
+        parameters=dict.fromkeys(resisting, 0.2),
+        gravity=(0.3, 0.2, -9.0),
+        friction_speed=0.02,
+    )
+    assert_alike(copy, 1)
+    heavier = copy.with_(payload={link: LOAD})  # a copy of a copy
+    assert_alike(heavier, 2)
+    assert heavier.total_mass == pytest.approx(robot.total_mass + 2 * LOAD.mass)
+
+
+def test_nothing_is_traced_or_compiled_for_the_next_one():
+    robot = rd.load("four_bar")
+    q = robot.neutral()
+    programs = []
+    for mass in (1.0, 2.0, 3.0):
+        copy = robot.with_(payload={"coupler": Inertia(mass, Pose((0.1, 0.0, 0.02)))})
+        _ = copy.forward_dynamics(q, np.zeros(robot.nv), np.zeros(robot.nv))
+        programs.append(len(robot._programs))
+    assert programs[0] == programs[1] == programs[2] > 0
+
+
+def random_load(rng):
+    """Of any shape: a point in the origin, on an axis, a symmetric body, any."""
+    m = rng.uniform(0.1, 3.0)
+    d = rng.normal(size=3) * 0.1 * rng.integers(0, 2, size=3)
+    J = np.diag(rng.choice([0.0, 0.01, 0.02]) + np.array([0.01, 0.01, 0.01]) * rng.integers(0, 2))
+    if rng.integers(0, 2):
+        R = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+        J = R @ np.diag([0.02, 0.025, 0.03]) @ R.T
+    return Inertia.from_matrix(m, d, J)
+
+
+def test_no_code_serves_a_robot_of_another_shape():
+    rng = np.random.default_rng(7)
+    robot = rd.load("double_pendulum")
+    links = "upper", "lower"
+    copies = []
+    for _ in range(20):
+        emptied = {}
+        link = str(rng.choice(links))
+        if rng.integers(0, 3) == 0:  # a symmetric body, or a point
+            names = ("hx", "hy", "hz", "Ixy", "Ixz", "Iyz")
+            emptied = {f"{link}.{x}": 0.0 for x in names} | {
+                f"{link}.{x}": 0.02 for x in ("m", "Ixx", "Iyy", "Izz")
+            }
+        gravity = rng.normal(size=3) * rng.integers(0, 2, size=3)
+        loads = {str(rng.choice(links)): random_load(rng)}
+        copies.append(robot.with_(payload=loads, parameters=emptied, gravity=gravity.tolist()))
+    for k in rng.permutation(len(copies)):
+        q, v, tau = rng.normal(size=(3, robot.nv))
+        for name, arrays in (("forward_dynamics", (q, v, tau)), ("potential_energy", (q,))):
+            programs = (x.function(name).program for x in (copies[k], loaded(copies[k])))
+            (a,), (b,) = (evaluate(program, *arrays) for program in programs)
+            assert_allclose(a, b, rtol=1e-11, atol=1e-11, err_msg=name)
+
+
+def test_the_same_copy_gives_the_same_bits_whatever_came_before():
+    def one(robot):
+        return robot.with_(payload={"coupler": LOAD})
+
+    first, second = rd.load("four_bar"), rd.load("four_bar")
+    heavy = second.with_(payload={"coupler": Inertia.from_matrix(80.0, (1.0, 2.0, 0.1), np.eye(3))})
+    for robot in (heavy, one(first), one(second)):
+        last = results(robot, np.random.default_rng(3))
+        if robot.mechanism == one(first).mechanism:
+            known = results(one(first), np.random.default_rng(3))
+            for name, x in last.items():
+                assert_array_equal(x, known[name], err_msg=name)
+
+
+def test_a_copy_that_was_pickled_gives_the_same_bits():
+    copy = rd.load("double_pendulum").with_(payload={"lower": LOAD})
+    again = pickle.loads(pickle.dumps(copy))
+    function = pickle.loads(pickle.dumps(copy.function("forward_dynamics")))
+    q, v, tau = np.array([0.3, 0.4]), np.array([0.5, 0.6]), np.array([0.7, 0.8])
+    known = copy.forward_dynamics(q, v, tau)
+    assert_array_equal(again.forward_dynamics(q, v, tau), known)
+    assert_array_equal(function(q, v, tau), known)
+
+
+def test_motions_of_copies():
+    robot = rd.load("four_bar")
+    copy = robot.with_(payload={"coupler": LOAD})
+    runs = [rd.simulate(x, duration=0.2, step=1e-3) for x in (copy, loaded(copy))]
+    assert_allclose(runs[0].q, runs[1].q, rtol=0.0, atol=1e-11)
+    q0 = np.tile(runs[0].q[0], (9, 1))
+    many = rd.rollout(copy, None, q0=q0, v0=np.zeros((9, 3)), duration=0.2, step=1e-3)
+    assert_allclose(many.q[:, 2], runs[0].q, rtol=0.0, atol=1e-11)
+
+
+def test_code_of_copies_in_other_languages_has_their_numbers():
+    copy = rd.load("double_pendulum").with_(gravity=(0.0, 0.0, -3.7))
+    f, known = (x.function("gravity_forces") for x in (copy, loaded(copy)))
+    assert [port.name for port in f.inputs] == ["q"]
+    assert f.program.operations() == known.program.operations()
+    assert "3.7" in f.c_source() or f.c_source() == known.c_source()
+
+
+def test_a_joint_that_comes_to_move_no_mass_is_refused():
+    robot = rd.load("double_pendulum")
+    nothing = {x: 0.0 for x in robot.dynamic_parameter_names if x.startswith("lower.")}
+    with pytest.raises(rd.InertiaError, match="lower"):
+        robot.with_(parameters=nothing)
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        ({"parameters": {"crank.m": -1.0}}, r"parameters\['crank.m'\].*mass -1 kg"),
+        ({"parameters": {"crank.Ixx": 9.0, "rocker.m": 2.0}}, r"^.*parameters\['crank.Ixx'\] make"),
+        ({"payload": {"coupler": Inertia(1.0, ixx=3.0)}}, r"payload\['coupler'\] make"),
+    ],
+)
+def test_an_impossible_body_is_refused_with_the_name_of_what_makes_it(given, named):
+    with pytest.raises(rd.InertiaError, match=named):
+        rd.load("four_bar").with_(**given)
