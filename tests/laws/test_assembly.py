@@ -286,6 +286,7 @@ def test_a_start_names_a_joint_that_is_cut(name, position):
     np.testing.assert_allclose(again, q, rtol=0.0, atol=1e-14)
 
 
+@pytest.mark.slow
 def test_a_start_that_a_cut_joint_cannot_reach_comes_near_it():
     """The rocker's pin of this linkage has no positions between -2.2 and -1.2, or 0.6 and 2.4."""
     robot = rd.load("four_bar")

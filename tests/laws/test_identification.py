@@ -386,6 +386,7 @@ def test_the_payload_of_the_palletizer(palletizer, sack_run):
     assert np.abs(here - there).max() < 0.02 * np.abs(bare - there).max()
 
 
+@pytest.mark.slow
 def test_a_payload_says_whether_its_mass_is_a_guess(palletizer, sack_run):
     """A body that turns about a fixed axis shows its moments, and not its mass."""
     found = rd.identify_payload(palletizer, sack_run, "flange")

@@ -32,6 +32,7 @@ def test_the_cost_of_a_motion_is_the_cost_to_go():
         assert x0 @ dearer @ x0 > (1.0 + 1e-4) * (x0 @ law.cost_to_go @ x0)
 
 
+@pytest.mark.slow
 def test_it_balances_on_a_cart_that_stands_on_a_moving_deck():
     """The deck rolls and sways for four seconds, the pole stays up, and then comes to rest."""
     robot = cart_pole(base="moving")

@@ -301,6 +301,7 @@ def test_loops_of_the_family_without_closed_form():
         rd.load(ball, coordinates="minimal")
 
 
+@pytest.mark.slow
 def test_energy_of_a_swinging_hexapod_stays():
     robot = rd.load("stewart", coordinates="minimal", passive=False)
     run = rd.simulate(robot, v0=[0.1, 0.05, 0.2, 0.3, -0.2, 0.4], duration=0.2, step=1e-3)

@@ -175,6 +175,7 @@ def test_each_place_and_base(place, base):
     Case(kinds, base, 1, place).check()
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None)
 @given(kinds=trees, base=bases, seed=seeds, place=places)
 def test_random_trees(kinds, base, seed, place):
