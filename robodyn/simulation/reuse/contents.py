@@ -11,7 +11,7 @@ import functools
 import types
 from collections.abc import Hashable
 from dataclasses import fields, is_dataclass
-from typing import Any
+from typing import Any, Generic, Protocol
 
 import numpy as np
 
@@ -24,8 +24,8 @@ __all__ = ["contents"]
 MOST = 20_000
 
 #: Values that are compared as they are, and by ``repr``, which tells 0.0 from -0.0.
-PLAIN = (type(None), bool, int, str, bytes, type(...))
-FLOATING = (float, complex)
+PLAIN = {type(None), bool, int, str, bytes, type(...)}
+FLOATING = {float, complex}
 
 #: Objects that never change.
 CONSTANT = (Robot, Function, type, types.CodeType, types.BuiltinFunctionType, np.ufunc)
@@ -52,7 +52,7 @@ def contents(value: Any, *, same: bool = False) -> Hashable | None:
     found = _Contents(same)
     try:
         found.add(value)
-    except _Unknown:
+    except (_Unknown, RecursionError, ValueError):  # of a variable without a value yet
         return None
     return tuple(found.parts)
 
@@ -88,7 +88,7 @@ class _Contents:
                 self.parts.append(_Same(x))
             self._add_parts(kind, x)
 
-    def _add_parts(self, kind: type, x: Any) -> None:
+    def _add_parts(self, kind: Any, x: Any) -> None:
         if kind is np.ndarray or issubclass(kind, np.generic):
             self._add_array(x)
         elif kind in (tuple, list):
@@ -101,16 +101,15 @@ class _Contents:
             self._add_all(kind, (x.__wrapped__,))
         elif kind is types.MethodType and _of_library(x.__func__):
             self._add_all(kind, (x.__func__, x.__self__))
-        elif not _of_library(x if kind is types.FunctionType else kind):
-            self._add_foreign(x)
-        elif kind is types.FunctionType:
+        elif kind is types.FunctionType and _of_library(x):
             cells = [cell.cell_contents for cell in x.__closure__ or ()]
             self._add_all(kind, (x.__code__, x.__defaults__, x.__kwdefaults__, *cells))
-        elif is_dataclass(kind):  # what is computed of the fields, and kept, does not count
+        elif _of_library(kind) and _has_attributes_alone(kind):
             own = vars(x)
-            self._add_all(kind, [own[name] for name in _names(kind) if name in own])
-        elif hasattr(x, "__dict__") and not any("__slots__" in vars(c) for c in kind.__mro__):
-            self._add_all(kind, [part for item in vars(x).items() for part in item])
+            names = [name for name in _field_names(kind) or own if name in own]
+            self._add_all(kind, [part for name in names for part in (name, own[name])])
+        elif callable(x) and not (_of_library(kind) or getattr(x, "symbolic", False)):
+            self.parts.append(_Same(x))
         else:
             raise _Unknown
 
@@ -125,11 +124,6 @@ class _Contents:
         if array.dtype.hasobject or self._left < 0:
             raise _Unknown
         self.parts += (type(x), array.dtype.str, array.shape, array.tobytes())
-
-    def _add_foreign(self, x: Any) -> None:
-        if not callable(x) or getattr(x, "symbolic", False):
-            raise _Unknown
-        self.parts.append(_Same(x))
 
 
 class _Same:
@@ -146,9 +140,16 @@ class _Same:
 
 
 @functools.cache
-def _names(kind: Any) -> tuple[str, ...]:
-    """Names of the fields of a dataclass."""
-    return tuple(field.name for field in fields(kind))
+def _field_names(kind: Any) -> tuple[str, ...]:
+    """Names of the fields of a dataclass: what is computed of them, and kept, does not count."""
+    return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else ()
+
+
+@functools.cache
+def _has_attributes_alone(kind: Any) -> bool:
+    """Whether all that objects of a class hold is in attributes: they are no numbers or names."""
+    own = [x for x in kind.__mro__ if x not in (object, Generic, Protocol)]
+    return all(_of_library(x) and "__slots__" not in vars(x) for x in own)
 
 
 def _of_library(x: Any) -> bool:

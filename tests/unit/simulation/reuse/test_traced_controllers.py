@@ -123,6 +123,10 @@ def test_a_reference_with_other_shapes_is_seen(arm):
 GAIN = 5.0
 
 
+class State(float):
+    """A number with more behind it."""
+
+
 class Global:
     symbolic = True
 
@@ -187,7 +191,17 @@ def test_different_contents_do_not_look_alike(one, other):
 
 
 @pytest.mark.parametrize(
-    "x", [object(), {1, 2}, np.random.default_rng(0), np.zeros(10**6), iter("")]
+    "x",
+    [object(), {1, 2}, np.random.default_rng(0), np.zeros(10**6), iter(""), State(1.0)],
 )
 def test_contents_that_are_not_known(x):
     assert contents([x]) is None
+
+
+def test_contents_of_what_holds_itself():
+    x, deep = [1.0], []
+    x.append(x)
+    assert contents(x) == contents(x)
+    for _ in range(100_000):
+        deep = [deep]
+    assert contents(deep) is None
