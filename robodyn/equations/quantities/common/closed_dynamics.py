@@ -9,6 +9,7 @@ from typing import Any
 from robodyn.equations.elimination import constrained, drift, partition, singularity
 from robodyn.equations.elimination.least_norm import least_norm
 from robodyn.equations.loops.constraint_violation import if_closed
+from robodyn.equations.quantities.common import long_linkages
 from robodyn.equations.quantities.common.tracer import Results, Tracer
 from robodyn.equations.quantities.common.tree_dynamics import applied_forces, with_controlled
 from robodyn.equations.tree import composite_body, newton_euler
@@ -40,8 +41,19 @@ def _sweep(
 
 def forward_dynamics(t: Tracer) -> Results:
     """Accelerations, and multipliers of the chosen rows."""
+    if long_linkages.preferred(t):
+        return _long_forward_dynamics(t)
     a, _, multipliers = _sweep(t, t.zeros, applied_forces(t), frozenset())
     return {"a": if_forward_is_regular(t, a), "multipliers": multipliers}
+
+
+def _long_forward_dynamics(t: Tracer) -> Results:
+    """The same of long linkages, by articulated bodies."""
+    linkage = long_linkages.equations(t)
+    a, multipliers = long_linkages.forward_dynamics(t, linkage, applied_forces(t))
+    if "probe" in t.options:
+        a = singularity.if_regular(a, long_linkages.conditioning(t, linkage), t.options["probe"])
+    return {"a": _if_closed(t, a), "multipliers": multipliers}
 
 
 def if_forward_is_regular(t: Tracer, values: list[Number]) -> list[Number]:

@@ -1,0 +1,77 @@
+"""Long linkages by articulated bodies: the solution of the equations of all linkages."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from support.chains import scissors
+from support.random_mechanisms import random_mechanism
+
+import robodyn as rd
+from robodyn.description import Loop, Pose
+from robodyn.equations.quantities.common import long_linkages
+from robodyn.equations.quantities.common.tracer import Tracer
+from robodyn.equations.tree.composite_body import mass_matrix
+from robodyn.equations.tree.newton_euler import inverse_dynamics
+from robodyn.model.settings import Settings
+from robodyn.robot import Robot
+
+KINDS = ["revolute", "universal", "prismatic", "spherical", "helical", "planar", "cylindrical"]
+LOOPS = ["distance", "spherical", "universal", "spherical", "distance"]
+#: Links that they join: some loops overlap, one goes through the base, one is within another.
+ENDS = [(0, 9), (5, 15), (13, 24), (3, 20), (9, 17)]
+
+
+def random_linkage(rng):
+    """A tree of joints of all kinds, and loops whose rows are independent."""
+    kinds = list(rng.choice(KINDS, 24))
+    mechanism = random_mechanism(rng, kinds)
+    names, loops = [link.name for link in mechanism.links], []
+    for k, (kind, (one, other)) in enumerate(zip(LOOPS, ENDS, strict=True)):
+        frames = [Pose(tuple(rng.normal(size=3)), tuple(rng.normal(size=3))) for _ in range(2)]
+        extra = {"distance": 0.7} if kind == "distance" else {}
+        loops.append(Loop(f"loop{k}", kind, names[one], names[other], *frames, **extra))
+    return Robot(dataclasses.replace(mechanism, loops=tuple(loops)), Settings())
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_they_solve_the_same_equations(seed):
+    """At any state, loops open or closed: the equations are linear in what is wanted."""
+    rng = np.random.default_rng(seed)
+    setup = random_linkage(rng)._model.setup
+    tau = [float(x) for x in rng.normal(size=setup.model.nv)]
+    t = Tracer(setup, {})
+    t.numbers["q"] = [float(x) for x in rng.uniform(0.2, 1.0, setup.model.nq)]
+    t.numbers["v"] = [float(x) for x in rng.normal(size=setup.model.nv)]
+    linkage = long_linkages.equations(t)
+    a, lam = long_linkages.forward_dynamics(t, linkage, tau)
+    M = np.array(mass_matrix(t.model, t.state), float)
+    h = np.array(inverse_dynamics(t.model, t.state, t.zeros, t.base, {}), float)
+    K = np.array([[row.jacobian.get(k, 0.0) for k in range(len(M))] for row in t.rows], float)
+    k = np.array([row.bias for row in t.rows], float)
+    assert np.linalg.matrix_rank(K) == len(K)
+    force, gap = M @ a + h - tau - K.T @ lam, K @ a + k
+    np.testing.assert_allclose(force, 0.0, atol=1e-9 * max(np.abs(h).max(), np.abs(lam).max()))
+    np.testing.assert_allclose(gap, 0.0, atol=1e-9 * max(np.abs(k).max(), np.abs(a).max()))
+
+
+@pytest.mark.parametrize("loops", [9, pytest.param(50, marks=pytest.mark.slow)])
+def test_scissors_move_as_their_constraints_say(loops):
+    robot, rng = scissors(loops), np.random.default_rng(1)
+    q = robot.neutral()
+    v = robot.consistent_velocity(q, rng.normal(size=robot.nv))
+    tau = rng.normal(size=robot.nv)
+    a = robot.forward_dynamics(q, v, tau)
+    assert long_linkages.preferred(Tracer(robot._model.setup, {}, numbers={"q": list(q)}))
+    solved = robot.constrained_dynamics(q, v, tau)
+    np.testing.assert_allclose(a, solved.a, rtol=0, atol=1e-7 * np.abs(a).max())
+
+
+def test_a_singular_posture_of_scissors_is_refused():
+    """Folded flat, all bars lie on one line, and loops let go of one more motion."""
+    robot = scissors(9)
+    q = np.zeros(robot.nq)
+    q[0] = -0.6
+    q[1::2], q[2::2] = 1.2, -1.2
+    with pytest.raises(rd.SingularError):
+        robot.forward_dynamics(q, 0.0 * q, 0.0 * q)
