@@ -12,7 +12,6 @@ import ctypes
 import sys
 from collections.abc import Callable
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -100,7 +99,6 @@ class VectorcallType:
         self._entry = int(engine.get_function_address("vectorcall"))
         self._common = _common(slow)
         self.type = _make_type(base, self._offset)
-        self._signatures: WeakKeyDictionary[Any, Signature] = WeakKeyDictionary()
 
     @property
     def common(self) -> int:
@@ -108,8 +106,10 @@ class VectorcallType:
         return ctypes.addressof(self._common)
 
     def attach(self, instance: Any, signature: Signature) -> None:
-        """Send calls of an instance to the entry; the signature is kept as long as it lives."""
-        self._signatures[instance] = signature
+        """Send calls of an instance to the entry; the instance has to keep the signature.
+
+        A table of all instances would keep them for ever: what makes their results refers to them.
+        """
         at = id(instance) + self._offset
         ctypes.c_void_p.from_address(at + 8).value = signature.address
         ctypes.c_void_p.from_address(at).value = self._entry

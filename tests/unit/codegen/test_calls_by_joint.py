@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import sys
+import weakref
 from dataclasses import replace
 
 import numpy as np
@@ -208,3 +210,18 @@ def test_references_are_counted():
         case.call(controlled=names)
     after = [sys.getrefcount(x) for x in (value, names, case.q, case.driven)]
     assert max(abs(a - b) for a, b in zip(after, before, strict=True)) <= 2
+
+
+def test_robots_are_not_kept():
+    robot = rd.load("four_bar")
+    q = robot.random(1)
+    v = robot.consistent_velocity(q, np.full(3, 0.1))
+    for _ in range(2):
+        robot.joint_wrenches(q, v, robot.consistent_acceleration(q, v, v))
+        robot.linearize(q, v, v)
+        robot.motor_torques(q, v, robot.consistent_acceleration(q, v, v))
+        robot.hybrid_dynamics(q, v, controlled={"crank_drive": 1.0})
+    kept = weakref.ref(robot)
+    del robot
+    gc.collect()
+    assert kept() is None
