@@ -18,11 +18,11 @@ from numpy.typing import ArrayLike
 
 from robodyn.arguments import check_values, checked_methods
 from robodyn.array_types import Array, Random
-from robodyn.arrays import by_name, expect, generator, named, shaped, shown
+from robodyn.arrays import by_name, expect, generator, named, numbers, shaped, shown
 from robodyn.closed_loops.rank.analysis import LoopAnalysis
 from robodyn.closed_loops.rank.mobility import Mobility
 from robodyn.closed_loops.solvers import RankAnalysis
-from robodyn.codegen import Function, MethodTable, making
+from robodyn.codegen import CallForm, Function, MethodTable, making
 from robodyn.composition import Parts, TreeForm
 from robodyn.description import (
     Actuator,
@@ -972,13 +972,12 @@ class Robot:
         count, of = len(speeds), self.name
         if len({*speeds}) < count or not all(0 <= k < self.nv for k in speeds):
             self._evaluator.options.speeds(speeds)  # says which
-        arrays = (
-            q,
-            v,
-            shaped("a_controlled", a_controlled, count, of=of),
-            shaped("tau_free", tau_free, self.nv - count, of=of),
-        )
-        return self._now.dynamics.driven(arrays, speeds, wrenches, base, stabilization)
+        shaped("a_controlled", a_controlled, count, of=of)
+        shaped("tau_free", tau_free, self.nv - count, of=of)
+        given = numbers("a_controlled", a_controlled), numbers("tau_free", tau_free)
+        arrays = (q, v, *given)
+        form = CallForm({"speeds": speeds}, method="driven_dynamics", make=tuple)
+        return self._now.dynamics.driven(arrays, speeds, wrenches, base, stabilization, form)
 
     def constrained_dynamics(
         self,
@@ -3068,6 +3067,7 @@ class _Direct:
 #: Arrays of methods that put together what several functions give, or one of another name.
 _OTHER_DIRECT: Mapping[str, tuple[str, ...]] = {
     "derivatives": ("q", "v", "x"),
+    "driven_dynamics": ("q", "v", "a_controlled", "tau_free"),
     "joint_wrenches": ("q", "v", "a"),
     "linearize": ("q", "v", "tau"),
     "motor_torques": ("q", "v", "a"),

@@ -88,10 +88,11 @@ class Dynamics(Protocol):
         wrenches: Wrenches | None,
         base: BaseMotion | None,
         stabilization: tuple[float, float] | None = None,
+        form: CallForm | None = None,
     ) -> tuple[Array, Array]:
         """The same for driven speeds known as indices: q, v, their accelerations, other forces.
 
-        It does not check the state.
+        It does not check the state. Calls of a method that have this form may go to the function.
         """
 
     def derivatives(
@@ -210,11 +211,13 @@ class TreeDynamics:
         wrenches: Wrenches | None,
         base: BaseMotion | None,
         stabilization: tuple[float, float] | None = None,
+        form: CallForm | None = None,
     ) -> tuple[Array, Array]:
         """The same for driven speeds known as indices."""
         a, tau = self._evaluator.results(
-            "hybrid_dynamics", arrays, base=base, wrenches=wrenches, controlled=controlled
-        )
+            "hybrid_dynamics", arrays, base=base, wrenches=wrenches, form=form,
+            controlled=controlled,
+        )  # fmt: skip
         return a, tau
 
     def derivatives(

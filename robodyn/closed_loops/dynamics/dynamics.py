@@ -221,6 +221,7 @@ class ClosedLoopDynamics:
         wrenches: Wrenches | None,
         base: BaseMotion | None,
         stabilization: tuple[float, float] | None = None,
+        form: CallForm | None = None,
     ) -> tuple[Array, Array]:
         """Accelerations and forces, by straight-line code where there is some.
 
@@ -232,7 +233,7 @@ class ClosedLoopDynamics:
             return a, np.asarray(forces)
         code, extra = _stabilising(self._code.hybrid(controlled), stabilization)
         if code is not None:
-            results = code.results(self._evaluator, arrays, wrenches, base, extra)
+            results = code.results(self._evaluator, arrays, wrenches, base, extra, form)
             if results is not None:
                 return results[0], results[1]
         order = np.argsort(controlled)

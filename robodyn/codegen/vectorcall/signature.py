@@ -67,7 +67,7 @@ VARIANT = (
 REQUIRED = object()
 
 #: Types of option values that are compared by identity, or by text.
-_CONSTANT = (str, bool, type(None))
+_CONSTANT = (str, bool, int, type(None))
 
 
 class Role(IntEnum):

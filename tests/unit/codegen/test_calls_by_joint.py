@@ -225,3 +225,33 @@ def test_robots_are_not_kept():
     del robot
     gc.collect()
     assert kept() is None
+
+
+def test_roles_by_index(case):
+    r, k = case.robot, case.index
+    given = (case.q, case.v, np.array([1.5]), np.linspace(-1.0, 1.0, r.nv - 1))
+    tau = np.insert(given[3], k, 0.0)
+    expected = r.hybrid_dynamics(
+        case.q, case.v, controlled={case.driven: 1.5}, tau=_by_joint(r, tau, k)
+    )
+    speeds = (k,)
+    for _ in range(3):
+        found = r.driven_dynamics(*given, speeds)
+        assert type(found) is tuple
+        close(found, expected[:2])
+    many = r.driven_dynamics(*(np.repeat(x[None], 3, 0) for x in given), speeds)
+    close([x[2] for x in many], found)
+    single = tuple(x.astype(np.float32) for x in given)
+    kinds = [{x.dtype for x in r.driven_dynamics(*single, speeds)} for _ in range(2)]
+    assert kinds == [{np.dtype(np.float32)}] * 2
+    with pytest.raises(ShapeError):
+        r.driven_dynamics(case.q, case.v, [1.0, 2.0], given[3], speeds)
+
+
+def _by_joint(robot, tau, driven):
+    """Forces of all joints but a driven one, by name."""
+    return {
+        name: tau[joint.v] if joint.v.stop - joint.v.start > 1 else tau[joint.v.start]
+        for name, joint in robot.joints.items()
+        if joint.v.stop > joint.v.start and joint.v.start != driven
+    }
