@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -19,6 +20,7 @@ __all__ = [
     "expect",
     "finite",
     "generator",
+    "is_masked",
     "named",
     "named_alone",
     "number",
@@ -55,6 +57,12 @@ def shown(value: Any) -> str:
     return text if len(text) <= _LONGEST else text[:_LONGEST] + "..."
 
 
+def is_masked(value: Any) -> bool:
+    """Whether some numbers of an array are masked. None are before somebody imports numpy.ma."""
+    masked = sys.modules.get("numpy.ma")
+    return masked is not None and bool(masked.is_masked(value))
+
+
 def numbers(what: str, value: ArrayLike) -> Array:
     """An array of real numbers: float32 as it is, everything else in float64.
 
@@ -76,7 +84,7 @@ def numbers(what: str, value: ArrayLike) -> Array:
         array = np.asarray(value)
         if array.dtype.kind not in "fiub":
             raise TypeError(f"its elements are {_ELEMENTS.get(array.dtype.kind, array.dtype)}")
-        if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        if is_masked(value):
             raise TypeError("some of its elements are masked")
     except (TypeError, ValueError, OverflowError) as error:
         problem = f"{what} is not an array of real numbers: {error}"
@@ -277,7 +285,7 @@ def number(what: str, value: Any, unit: str = "", hint: str = "") -> float:
     if type(value) is float:
         return value
     try:
-        if isinstance(value, str | bytes) or np.ma.is_masked(value):
+        if isinstance(value, str | bytes) or is_masked(value):
             raise TypeError
         if isinstance(value, np.ndarray | np.generic) and (
             value.ndim or value.dtype.kind not in "fiub"

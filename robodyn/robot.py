@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import cached_property
 from inspect import isfunction, signature
 from types import MethodType
-from typing import Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -36,17 +36,11 @@ from robodyn.errors import SettingsError, ShapeError
 from robodyn.evaluator import Evaluator, SharedPrograms, Wrenches
 from robodyn.force_elements.ground import Ground
 from robodyn.force_elements.joint_stop import CompliantStops
-from robodyn.impacts.derivatives import impact_derivatives
-from robodyn.impacts.impact_dynamics import ImpactDynamics
-from robodyn.impacts.latch import latch
-from robodyn.impacts.one_hit import apparent_mass, impact
 from robodyn.impacts.partners import PointMass, RobotPoint
 from robodyn.impacts.several_hits import Hit, simultaneous_impacts
 from robodyn.inverse_kinematics import Targets
 from robodyn.linearization.local_dynamics import LoadCase, WrenchesAt
-from robodyn.minimal.model import closed_forms, minimal_model, own_coordinates
 from robodyn.minimal.recut import recut, welds_as_joints
-from robodyn.minimal.reduced import ReducedRobot
 from robodyn.model.changes.edit import (
     changed,
     start_by_joint,
@@ -77,6 +71,10 @@ from robodyn.results import (
 )
 from robodyn.state_space import StateSpace
 from robodyn.symbolic.graph import Program
+
+if TYPE_CHECKING:
+    from robodyn.impacts.impact_dynamics import ImpactDynamics
+    from robodyn.minimal.reduced import ReducedRobot
 
 __all__ = ["Robot"]
 
@@ -237,6 +235,8 @@ class Robot:
         self, tree_model: Model, make: Callable[[Program], Function]
     ) -> tuple[Robot, Model, TreeForm]:
         """The robot in tree coordinates, and the model in minimal ones that goes with it."""
+        from robodyn.minimal.model import closed_forms, minimal_model, own_coordinates
+
         written, tree_model = tree_model.mechanism, recut(tree_model)
         mechanism, settings = tree_model.mechanism, tree_model.settings
         if tree_model.setup.rheonomic:
@@ -2130,6 +2130,8 @@ class Robot:
     def impact_dynamics(self) -> ImpactDynamics:
         """How speeds jump: the part behind the methods of impacts, for other parts of robodyn."""
         moving, still = self._now, self._still._now
+        from robodyn.impacts.impact_dynamics import ImpactDynamics
+
         return ImpactDynamics(
             self._model,
             moving.evaluator,
@@ -2219,6 +2221,8 @@ class Robot:
         >>> hit.joint_impulses["base"].shape
         (6,)
         """
+        from robodyn.impacts.one_hit import impact
+
         if isinstance(against, RobotPoint):
             expect("robot of against", against.robot, Robot, "against")
         place = (link, point)
@@ -2278,6 +2282,8 @@ class Robot:
         >>> d.by_q.shape
         (2, 2)
         """
+        from robodyn.impacts.derivatives import impact_derivatives
+
         if isinstance(against, RobotPoint):
             expect("robot of against", against.robot, Robot, "against")
         dynamics = self.impact_dynamics
@@ -2388,6 +2394,8 @@ class Robot:
         -----
         [W problem 6.2].
         """
+        from robodyn.impacts.latch import latch
+
         return latch(self.impact_dynamics, (q, v), joints, base)
 
     def apparent_mass(
@@ -2416,6 +2424,8 @@ class Robot:
         -----
         Impulse along the direction over the jump of velocity along it, [W p. 213].
         """
+        from robodyn.impacts.one_hit import apparent_mass
+
         return apparent_mass(self.impact_dynamics, q, (link, point), direction, base)
 
     @property
@@ -2896,6 +2906,8 @@ class Robot:
         SingularError
             If they are too few or too many.
         """
+        from robodyn.minimal.reduced import ReducedRobot
+
         return ReducedRobot(self, self._model, self._parts.rows, independent)
 
     # -- inertial parameters ----------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import math
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,17 +16,16 @@ from robodyn.codegen.calls.arguments import as_inputs, as_outputs, rows
 from robodyn.codegen.kernels import Code, CompiledCode, Kernels
 from robodyn.codegen.llvm.batches import threads
 from robodyn.codegen.llvm.target.once import once
-from robodyn.codegen.numba_call import numba_function
 from robodyn.codegen.shared import Bound, BoundCode
-from robodyn.codegen.text.c import c_source
-from robodyn.codegen.text.cuda import CudaFunction, cuda_source
-from robodyn.codegen.text.latex import latex
 from robodyn.codegen.vectorcall.signature import Parameter, Role, Signature
 from robodyn.codegen.vectorcall.table import Table
 from robodyn.codegen.vectorcall.vectorcall_type import VectorcallType, vectorcall_type
 from robodyn.errors import UnknownNameError
 from robodyn.symbolic.derivative import jacobian
 from robodyn.symbolic.graph import Port, Program
+
+if TYPE_CHECKING:
+    from robodyn.codegen.text.cuda import CudaFunction
 
 __all__ = ["Function"]
 
@@ -150,6 +149,8 @@ class Function:
             Of the C function. Default: the function's own.
         dtype : {"double", "float"}
         """
+        from robodyn.codegen.text.c import c_source
+
         return c_source(self.program, name, dtype)
 
     @checked_arguments
@@ -162,6 +163,8 @@ class Function:
             Of the kernel. Default: the function's own.
         dtype : {"double", "float"}
         """
+        from robodyn.codegen.text.cuda import cuda_source
+
         return cuda_source(self.program, name, dtype)
 
     def cuda(self, dtype: str = "double") -> CudaFunction:
@@ -172,10 +175,14 @@ class Function:
         dtype : {"double", "float"}
             Of the arithmetic.
         """
+        from robodyn.codegen.text.cuda import CudaFunction
+
         return CudaFunction(self.program, dtype)
 
     def latex(self) -> str:
         """The equations, with intermediate variables, as an ``align*`` environment of LaTeX."""
+        from robodyn.codegen.text.latex import latex
+
         return latex(self.program)
 
     @property
@@ -201,6 +208,8 @@ class Function:
         All arrays are C-contiguous and of one dtype, float64 or float32; what is written overlaps
         nothing else. A wrong shape raises `ShapeError` there.
         """
+        from robodyn.codegen.numba_call import numba_function
+
         kernels = {"double": self._double, "float": self._float}
         return numba_function(
             self.inputs, self.outputs, lambda x: kernels[x].address("scalar", "kernel"), self

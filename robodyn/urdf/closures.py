@@ -11,7 +11,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,7 +25,9 @@ from robodyn.urdf.common.kinds import LOOP_WORDS, read_axes, read_constants
 from robodyn.urdf.common.reader import Reader
 from robodyn.urdf.common.spelling import LOOKS_LIKE_CLOSURE
 from robodyn.urdf.common.xml import Element, line_of, local_name
-from robodyn.urdf.gazebo_joints import GazeboJoints
+
+if TYPE_CHECKING:
+    from robodyn.urdf.gazebo_joints import GazeboJoints
 
 __all__ = ["Closures"]
 
@@ -273,6 +275,8 @@ class Closures:
 
     def _read_gazebo(self, element: Element) -> bool:
         """SDF joints that Gazebo adds to the tree; false if there are none between our links."""
+        from robodyn.urdf.gazebo_joints import GazeboJoints  # reads SDF: few files have such joints
+
         if self._gazebo is None:
             robot = element.getparent()
             assert robot is not None

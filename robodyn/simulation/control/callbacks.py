@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from robodyn.array_types import FloatArray
+from robodyn.arrays import is_masked
 from robodyn.errors import ShapeError
 from robodyn.robot import Robot
 from robodyn.simulation.control.controller import ControllerSample, State, StatefulController
@@ -136,7 +137,7 @@ def checked_forces(
         tau = np.array(given)
     except ValueError:  # lists of different lengths
         tau = np.array(None)
-    if np.ma.is_masked(given):  # there is no number behind a mask
+    if is_masked(given):  # there is no number behind a mask
         tau = np.array(None)
     if tau.dtype.kind not in "fiub":
         raise ShapeError(

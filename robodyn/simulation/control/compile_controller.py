@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from robodyn.array_types import FloatArray
+from robodyn.arrays import is_masked
 from robodyn.errors import ShapeError
 from robodyn.robot import Robot
 from robodyn.simulation.control.compiled_controller import CompiledController
@@ -180,7 +181,7 @@ def checked_symbols(tau: Any, nv: int) -> list[Number]:
     except ValueError:  # lists of different lengths
         given = None
     kinds = (Scalar, int, float, np.integer, np.floating, np.bool_)
-    if given is None or np.ma.is_masked(tau) or not all(isinstance(x, kinds) for x in given):
+    if given is None or is_masked(tau) or not all(isinstance(x, kinds) for x in given):
         shape = "" if given is not None or not isinstance(tau, np.ndarray) else f" {tau.shape}"
         raise ShapeError(
             f"the controller, which says that it is symbolic, returned {type(tau).__name__}{shape} "

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from robodyn.array_types import Array
+from robodyn.arrays import is_masked
 from robodyn.errors import ShapeError
 from robodyn.simulation.trajectory.trajectory import Trajectory
 
@@ -74,7 +75,7 @@ def _array(name: str, value: Any, count: int | None) -> Array:
         array = np.array(value, order="C")
     except ValueError:  # ragged lists
         array = np.array(None)
-    if array.dtype.kind not in RESULTS or np.ma.is_masked(value):
+    if array.dtype.kind not in RESULTS or is_masked(value):
         raise ShapeError(
             f"the study returned {type(value).__name__} for {name!r}, expected numbers or text: "
             "one, an array, a mapping of name to these, or a Trajectory",
