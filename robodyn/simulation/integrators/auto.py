@@ -9,7 +9,6 @@ that are short enough for the other. The motion lists each choice among its even
 
 from __future__ import annotations
 
-import logging
 from dataclasses import dataclass
 
 from robodyn.array_types import FloatArray
@@ -20,7 +19,6 @@ from robodyn.simulation.loads.loads import Loads
 
 __all__ = ["METHOD", "Auto"]
 
-LOG = logging.getLogger("robodyn.simulation")
 
 #: So many samples with steps this short for the explicit pair are made before it is taken again.
 EASY, SAMPLES = 1.0, 10
@@ -87,7 +85,10 @@ class SwitchedSteps:
         if self._explicit is not None or self._easy:  # not the one that it begins with
             motion.note(t, f"integrator {name!r}: {why}")
         moved = motion.loads.robot.name
-        LOG.info("the motion of %r goes on with %r at %.6g s: %s", moved, name, t, why)
+        import logging  # takes a while to import, and this integrator alone logs
+
+        logger = logging.getLogger("robodyn.simulation")
+        logger.info("the motion of %r goes on with %r at %.6g s: %s", moved, name, t, why)
 
 
 METHOD = Auto()

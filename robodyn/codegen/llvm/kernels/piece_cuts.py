@@ -6,6 +6,8 @@ do the cuts.
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,8 +24,11 @@ AROUND = 24
 #: Operations farther away than this are as good as those of another piece.
 FAR = 64
 
-#: Hashes of small numbers.
-_HASH = np.random.default_rng(1).integers(1, 2**63, 256, dtype=np.uint64)
+
+@cache
+def _small_hashes() -> NDArray[np.uint64]:
+    """Hashes of small numbers; made when needed, since numpy.random takes a while to import."""
+    return np.random.default_rng(1).integers(1, 2**63, 256, dtype=np.uint64)
 
 
 def cuts_of(
@@ -57,14 +62,15 @@ def _hashes(
     at = np.full(len(graph.op), -1, np.int64)
     at[nodes] = np.arange(count)
     kinds = np.array(graph.op)[nodes] + 8 * np.array([len(x) for x in operands])
-    each = _HASH[kinds]
+    small = _small_hashes()
+    each = small[kinds]
     op = np.array(graph.op)
     for k in range(3):
         edges = np.array([x[k] if len(x) > k else -1 for x in operands])
         far = np.arange(count) - at[edges >> 1]
         # beyond a few operations, and of what is no operation, the distance says nothing
         near = np.where((at[edges >> 1] >= 0) & (far < FAR), far, FAR + op[edges >> 1])
-        each = each + _HASH[np.where(edges < 0, 255, FAR + near)]
+        each = each + small[np.where(edges < 0, 255, FAR + near)]
     total = np.zeros(count, np.uint64)
     for k in range(AROUND):
         total = total * np.uint64(0x9E3779B97F4A7C15)
