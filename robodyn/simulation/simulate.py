@@ -265,9 +265,9 @@ def _simulated(
     own = MotionOptions(
         wrenches=wrenches_on(wrenches, q.shape[:-1]),
         stops=stops,
-        until=float(times[-1]),
+        times=times,
         batch=q.shape[:-1],
         **options,
     )
     happening = as_events(named("events", events, "functions or robodyn.Event objects"))
-    return run_motion(mode, happening, q, v, times, own, reporter(progress))
+    return run_motion(mode, happening, q, v, own, reporter(progress))

@@ -42,7 +42,6 @@ def simulate_motion(
     events: Sequence[Event],
     q: FloatArray,
     v: FloatArray,
-    times: FloatArray,
     options: MotionOptions,
     report: Progress,
 ) -> Motion:
@@ -55,13 +54,12 @@ def simulate_motion(
     events : sequence of Event
         None for a batch of states.
     q, v : ndarray, shape (..., nq), (..., nv)
-    times : ndarray, shape (n,) [s]
     options : MotionOptions
     report : callable
         Told the finished part.
     """
-    motion = Motion(mode, events, times, options)
-    last, k, reported = len(times) - 1, 0, 0
+    motion = Motion(mode, events, options)
+    last, k, reported = len(options.times) - 1, 0, 0
     with attaching_trajectory(motion.so_far):
         motion.start(q, v)
         while k < last and not motion.ended:
@@ -81,15 +79,12 @@ class Motion:
     ----------
     mode : Mode
     events : sequence of Event
-    times : ndarray, shape (n,) [s]
     options : MotionOptions
     """
 
-    def __init__(
-        self, mode: Mode, events: Sequence[Event], times: FloatArray, options: MotionOptions
-    ) -> None:
-        self._times, self._options = times, options
-        self._now = MotionState(mode, times, options)
+    def __init__(self, mode: Mode, events: Sequence[Event], options: MotionOptions) -> None:
+        self._times = options.times
+        self._now = MotionState(mode, options)
         self._events: EventHandler | None = None  # where there can be none
         stops = _stop_events(self._now, options.stops)
         if events or (stops is not None and stops.of(mode.robot)):

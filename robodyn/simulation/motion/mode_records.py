@@ -6,7 +6,6 @@ import functools
 
 import numpy as np
 
-from robodyn.array_types import FloatArray
 from robodyn.errors import ImpactError, SettingsError, SimulationError
 from robodyn.simulation.checks.energy_check import warn_of_imbalance
 from robodyn.simulation.checks.friction_check import warn_of_friction
@@ -27,8 +26,6 @@ class ModeRecords:
     Parameters
     ----------
     options : MotionOptions
-    times : ndarray, shape (n,) [s]
-        Instants of the steps.
 
     Attributes
     ----------
@@ -38,8 +35,8 @@ class ModeRecords:
 
     current: Record
 
-    def __init__(self, options: MotionOptions, times: FloatArray) -> None:
-        self._options, self._times = options, times
+    def __init__(self, options: MotionOptions) -> None:
+        self._options = options
         self._records: list[tuple[Mode, Record]] = []
         self._events: list[EventRecord] = []
 
@@ -64,7 +61,7 @@ class ModeRecords:
                 f"an event at t = {t:.6g} s changes what moves; such a motion cannot be written "
                 "while it goes on: leave out to=, and save it afterwards"
             )
-        size = int(np.count_nonzero(self._times >= t)) + bool(self._records)
+        size = int(np.count_nonzero(self._options.times >= t)) + bool(self._records)
         self.current = self._options.record(mode.robot, mode.base, size, mode.driven)
         self._records.append((mode, self.current))
 

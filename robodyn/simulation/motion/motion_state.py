@@ -28,12 +28,12 @@ class MotionState:
     ----------
     mode : Mode
         The first one.
-    times : ndarray, shape (n,) [s]
-        All instants between steps.
     options : MotionOptions
 
     Attributes
     ----------
+    times : ndarray, shape (n,) [s]
+        All instants between steps.
     interval : float [s]
         Length of a step.
     t : float [s]
@@ -53,11 +53,12 @@ class MotionState:
     q: FloatArray
     v: FloatArray
 
-    def __init__(self, mode: Mode, times: FloatArray, options: MotionOptions) -> None:
-        self.times, self._options = times, options
+    def __init__(self, mode: Mode, options: MotionOptions) -> None:
+        self.times = times = options.times
+        self._options = options
         self.interval = float(times[1] - times[0]) if len(times) > 1 else 1.0
         self.t, self.tau = float(times[0]), np.zeros((*options.batch, mode.robot.nv))
-        self.records = ModeRecords(options, times)
+        self.records = ModeRecords(options)
         self.sampled = self.keep_next = False
         self.asked: FloatArray | None = None
         self._acting: tuple[FloatArray, FloatArray] | None = None

@@ -38,8 +38,8 @@ class MotionOptions:
     to : path or None
     stops : RigidStops or None
         Compliant ones are part of the robot.
-    until : float [s]
-        The end of the motion.
+    times : ndarray, shape (n,) [s]
+        Instants between steps, the start and the end included.
     batch : tuple of int
         Leading axes of a state.
     """
@@ -52,7 +52,7 @@ class MotionOptions:
     every: int
     to: str | os.PathLike[str] | None
     stops: RigidStops | None
-    until: float
+    times: FloatArray
     batch: tuple[int, ...] = ()
 
     def stepper(
@@ -65,7 +65,7 @@ class MotionOptions:
         """What moves a robot; ``tell`` takes a record of each choice of the method."""
         loads = loads_on(robot, driven, base, self.wrenches, self.stabilization)
         return Stepper(
-            loads, self.integrator, tolerance=self.tolerance, until=self.until, tell=tell
+            loads, self.integrator, tolerance=self.tolerance, until=float(self.times[-1]), tell=tell
         )
 
     def record(self, robot: Robot, base: BasePath | None, size: int, driven: Driven) -> Record:

@@ -24,7 +24,6 @@ def run_motion(
     events: Sequence[Event],
     q: FloatArray,
     v: FloatArray,
-    times: FloatArray,
     options: MotionOptions,
     report: Progress,
 ) -> Trajectory:
@@ -33,12 +32,13 @@ def run_motion(
         check_controller(mode.controller)
     limits, has_events = options.limits_of(mode.robot), bool(events) or options.stops is not None
     if has_events and options.batch:
-        run = simulate_each(mode, events, q, v, times, options, report)
+        run = simulate_each(mode, events, q, v, options, report)
     else:
+        times = options.times
         mode = mode.started(times)
         step = float(times[1] - times[0]) if len(times) > 1 else 0.0
         with explaining_unstable_hold(mode, step):
-            motion = simulate_motion(mode, events, q, v, times, options, report)
+            motion = simulate_motion(mode, events, q, v, options, report)
             run = motion.trajectory()
         if has_events or not warn_of_unstable_hold(mode, run, step):
             motion.check_steps(run)

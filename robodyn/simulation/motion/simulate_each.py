@@ -30,7 +30,6 @@ def simulate_each(
     events: Sequence[Event],
     q: FloatArray,
     v: FloatArray,
-    times: FloatArray,
     options: MotionOptions,
     report: Progress,
 ) -> Trajectory:
@@ -41,10 +40,10 @@ def simulate_each(
     mode : Mode
     events : sequence of Event
     q, v : ndarray, shape (n, nq), (n, nv)
-    times : ndarray, shape (m,) [s]
     options : MotionOptions
     report : callable
     """
+    times = options.times
     record = options.record(mode.robot, mode.base, len(times), mode.driven)
     sizes = (q.shape[1], *[v.shape[1]] * 3)
     arrays = [np.full((len(times), len(q), size), np.nan) for size in sizes]
@@ -79,7 +78,7 @@ def simulate_each(
                 own = dataclasses.replace(mode, controller=RunningController(*given, batch=True))
             try:
                 alone = options.for_motion(k), lambda part: None
-                single = simulate_motion(own, events, *state, times, *alone)
+                single = simulate_motion(own, events, *state, *alone)
                 run = single.trajectory()
                 single.check_steps(run)
             except (Exception, SimulationInterrupted) as error:
