@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import warnings
 
 import numpy as np
@@ -221,6 +222,27 @@ def test_a_joint_that_is_cut(coordinates):
     last = robot.joint_positions(run.q[-1])["rocker_pin"]
     assert last == pytest.approx(turned, abs=1e-9)
     assert abs(found["position"].worst) >= abs(last) - 1e-12
+
+
+@pytest.mark.parametrize("way", [1.0, -1.0])
+@pytest.mark.parametrize("limits", [{"lower": -0.01}, {"upper": 0.01}])
+def test_a_slider_that_is_cut_and_has_a_limit_on_one_side(limits, way):
+    mechanism = rd.load("crank_slider").mechanism
+    joints = {joint.name: joint for joint in mechanism.joints}
+    joints["cylinder"] = dataclasses.replace(joints["cylinder"], limits=rd.Limits(**limits))
+    text = urdf.write(dataclasses.replace(mechanism, joints=tuple(joints.values())))
+    robot = rd.load(text.replace('<joint name="cylinder" ', '<joint name="cylinder" cut="true" '))
+    assert robot.joints["cylinder"].cut
+    path = {"crank_drive": lambda t: (way * t, way, 0.0)}
+    v0 = robot.consistent_velocity(robot.neutral(), [way, 0.0, 0.0], hold=["crank_drive"])
+    options = {"duration": 0.6, "step": 1e-2, "limits": "ignore"}
+    run = rd.simulate(robot, v0=v0, controlled=path, **options)
+    x = run["cylinder"].q
+    beyond = x.min() < -0.01 if "lower" in limits else x.max() > 0.01
+    assert beyond == (("upper" in limits) == (way > 0.0))
+    found = [violation for violation in run.limit_violations if violation.limit == "position"]
+    assert [violation.joint for violation in found] == ["cylinder"] * int(beyond)
+    assert all(violation.bound in limits.values() for violation in found)
 
 
 def test_a_joint_that_follows_where_time_does_something():
