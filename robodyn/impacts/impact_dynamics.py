@@ -202,7 +202,7 @@ class ImpactDynamics:
 
     def hit(
         self,
-        state: tuple[Array, Array],
+        state: tuple[ArrayLike, ArrayLike],
         of_link: tuple[str, Callable[..., Impact]],
         given: tuple[ArrayLike, ArrayLike, float],
         base: BaseMotion | None,
@@ -211,8 +211,8 @@ class ImpactDynamics:
 
         Parameters
         ----------
-        state : tuple of ndarray
-            Checked.
+        state : tuple of array_like
+            As it was given, after it has been checked.
         of_link : (str, callable)
             Link, and what makes the result of what the function gives and of its inputs.
         given : (point, direction, restitution)
@@ -228,10 +228,11 @@ class ImpactDynamics:
             return None
         link, make = of_link
         make = self._makers.get(link, lambda: make)
-        inputs = (*state, *given, *self._evaluator.environment("impact", base))
+        arrays = tuple(np.asarray(x, float) for x in (*state, *given))
+        inputs = (*arrays, *self._evaluator.environment("impact", base))
         form = CallForm({"link": link}, method="impact", make=make, made_of=len(inputs))
         found = self._evaluator.results(
-            "impact", inputs[:5], base=base, form=form, frame=link, **options
+            "impact", arrays, base=base, form=form, frame=link, **options
         )
         return make(found, *inputs) if all(map(all_finite, found)) else None
 

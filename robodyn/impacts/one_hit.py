@@ -51,7 +51,7 @@ def impact(
         p = with_friction(c.velocity, c.mobility, normal, e, float(friction)).impulse
         check_energy(c.energy_loss(p), c.velocity, c.mobility_scale)
     if direction is not None and against is None and not (speeds or friction):
-        found = _by_code(dynamics, (q, v), place, direction, e, base)
+        found = _by_code(dynamics, state, place, direction, e, base)
         if found is not None:
             return found
     impulse = np.einsum("...k,k...i->...i", p, axes)
@@ -68,7 +68,7 @@ def impact(
 
 def _by_code(
     dynamics: ImpactDynamics,
-    state: tuple[Array, Array],
+    state: tuple[ArrayLike, ArrayLike],
     place: tuple[str, ArrayLike],
     direction: ArrayLike,
     restitution: float,

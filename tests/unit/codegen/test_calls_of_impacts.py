@@ -53,6 +53,15 @@ def test_as_by_the_equations_of_contacts(case):
         assert found.against_v is None
 
 
+def test_the_first_call_is_as_all_others():
+    for name in ("arm7", "palletizer"):
+        case = Case(name)
+        hits = [case.hit() for _ in range(3)]
+        for hit in hits:  # the same code, with the same numbers
+            np.testing.assert_array_equal(hit.v, hits[0].v)
+            np.testing.assert_array_equal(hit.impulse, hits[0].impulse)
+
+
 def test_newtons_rebound(case):
     case.hit()
     n = case.direction / np.linalg.norm(case.direction)
