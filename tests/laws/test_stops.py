@@ -72,6 +72,9 @@ def test_it_leaves_when_the_stop_would_have_to_pull():
         left = [event for event in run.events if "leaves" in event.name]
         assert len(left) == 1
         assert weight / rate - 1e-9 <= left[0].time <= weight / rate + step
+        before, after = np.flatnonzero(run.t == left[0].time)
+        np.testing.assert_allclose(run.tau[after], rate * run.t[after])
+        np.testing.assert_allclose(run.tau[before], run.tau[before - 1])  # held in the last step
         s = run.t[-1] - weight / rate
         assert run.q[-1, 0] == pytest.approx(rate * s**3 / (6 * 2), rel=5 * step)
 

@@ -178,3 +178,27 @@ def test_constant_forces_act_on_each_of_many_motions(integrator, with_event):
         np.testing.assert_allclose(run.q[:, k], alone.q[at], rtol=0, atol=1e-9)
     with pytest.raises(ShapeError, match="expected"):
         rd.rollout(robot, lambda t, q, v: np.zeros(2), q, np.zeros((3, 2)), duration=0.01)
+
+
+def test_a_controller_that_takes_over_begins_there(arm):
+    """Nothing has passed, and nothing has acted, before its first sample."""
+    seen = []
+
+    class Noting:
+        def initial_state(self, sample):
+            return {"samples": 0.0}
+
+        def update(self, sample, state):
+            seen.append((sample.t, sample.h, sample.impulse.copy()))
+            return 0.0 * sample.v + 2.0, {"samples": state["samples"] + 1.0}
+
+    take_over = rd.Event(0.0105, rd.events.switch(Noting()))
+    rd.simulate(
+        arm, lambda t, q, v: 0.0 * v + 9.0, q0=Q0, duration=0.02, step=1e-3, limits="ignore",
+        events=[take_over],
+    )  # fmt: skip
+    (t, h, impulse), (then, step, given) = seen[:2]
+    assert (t, h) == (0.0105, 0.0)
+    np.testing.assert_array_equal(impulse, 0.0)
+    assert step == pytest.approx(then - t, rel=1e-12)
+    np.testing.assert_allclose(given, 2.0 * step, rtol=1e-12)
