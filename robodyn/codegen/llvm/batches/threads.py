@@ -11,7 +11,7 @@ from robodyn.arrays import whole
 from robodyn.codegen.llvm.batches.thread_pool import HEAD, WORKER, thread_pool_ir
 from robodyn.codegen.llvm.cache.object_code import compiled, generator_key
 from robodyn.codegen.llvm.target.once import once
-from robodyn.codegen.llvm.target.target import chosen_target, load_object, object_code, optimised
+from robodyn.codegen.llvm.target.target import chosen_target, in_registers, load_object, object_code
 from robodyn.errors import ShapeError
 
 __all__ = ["get_num_threads", "limit_address", "parallel_for", "pool", "set_num_threads", "start"]
@@ -91,7 +91,7 @@ def pool() -> int:
 @once
 def _engine() -> Any:
     key = generator_key("robodyn.codegen.llvm.batches.thread_pool", chosen_target())
-    return load_object(compiled(key, lambda: object_code(optimised(thread_pool_ir()))))
+    return load_object(compiled(key, lambda: object_code(in_registers(thread_pool_ir()))))
 
 
 @once
