@@ -10,7 +10,14 @@ import pytest
 
 import robodyn as rd
 from robodyn import events
-from robodyn.controllers import Filtered, GravityCompensation, JointPD, PointToPoint
+from robodyn.controllers import (
+    ComputedTorque,
+    DisturbanceObserver,
+    Filtered,
+    GravityCompensation,
+    JointPD,
+    PointToPoint,
+)
 from robodyn.errors import EnergyWarning, LimitWarning
 from robodyn.simulation.events import event_free_steps
 from robodyn.simulation.motion import recorded_steps, speculative_steps
@@ -110,10 +117,17 @@ def test_blocks_of_any_length_give_the_same_motion(name, kind, most, monkeypatch
 
 
 @pytest.mark.parametrize("at", [0.01, 0.0123])
-def test_steps_after_a_doubt_go_on_with_the_state_of_the_controller(at):
-    """A function that comes near zero keeps machine code from some steps of a block."""
+@pytest.mark.parametrize("observing", [False, True])
+def test_steps_after_a_doubt_go_on_with_the_state_of_the_controller(at, observing):
+    """A function that comes near zero keeps machine code from some steps of a block.
+
+    An observer of disturbances looks at the forces that acted in the step before, too.
+    """
     robot = rd.load("arm7")
     controller = CONTROLLERS["with a state"](robot)
+    if observing:
+        goal = PointToPoint(robot.neutral(), robot.neutral() + 1.0, 0.1)
+        controller = DisturbanceObserver(ComputedTorque(robot, goal, 400.0), 30.0)
     plain = rd.simulate(robot, controller, **OPTIONS)
     touching = noted(lambda t, q, v: (t - at) ** 2 + 1e-18)
     run = rd.simulate(robot, controller, events=[touching], **OPTIONS)
