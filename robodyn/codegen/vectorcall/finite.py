@@ -1,8 +1,9 @@
-"""Whether results are finite numbers, asked where they have just been written, as IR.
+"""LLVM IR that checks whether results are finite numbers, right after they are written.
 
-Bound methods have their results looked at. Those of a batch are looked at block by block, by the
-threads that computed them, while they are still in their caches: ``checked`` stands between whoever
-spreads the rows and the kernel.
+Results of bound methods are checked. Those of a batch are checked block by block, by the threads
+that computed them, while they are still in the caches of their cores: ``checked`` is a kernel
+itself, which calls the kernel of the function for a block of rows and then checks what that has
+written.
 """
 
 from __future__ import annotations

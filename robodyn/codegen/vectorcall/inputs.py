@@ -2,8 +2,9 @@
 
 A kernel reads rows of contiguous numbers that may be any distance apart. Arrays of which the rows
 are not contiguous or that have another dtype are copied: one state into scratch memory of the call,
-batches by numpy. So are lists of numbers, and numbers for inputs that are one. What is neither
-takes the slow path, which converts it or says what is wrong with it.
+batches by numpy. Lists of numbers are copied, too, and single numbers for inputs without axes.
+Anything else takes the slow path, which converts it or raises an error that says what is wrong with
+it.
 """
 
 from __future__ import annotations

@@ -305,7 +305,7 @@ def _meant(name: str, known: frozenset[str], unknown: str) -> str | None:
         if sorted(word) == sorted(name.lower()):  # letters exchanged
             return lower[word]
     likeness = 0.5 if unknown == "error" else _LIKENESS  # there it is an error in any case
-    import difflib  # for errors only
+    import difflib  # for unknown names only
 
     close = difflib.get_close_matches(name.lower(), lower, n=1, cutoff=likeness)
     return lower[close[0]] if close else None

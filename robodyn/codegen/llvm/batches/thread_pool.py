@@ -1,9 +1,9 @@
 """The machine code that spreads a batch over threads, as IR.
 
-``parallel_for`` cuts the rows of a batch in pieces, wakes workers and takes pieces like them until
-none is left; ``worker`` is what a thread does all its life: wait for work, take pieces, say so.
-Neither needs the interpreter's lock. Threads wait on locks of Python's C API, which all platforms
-have. What both know stands in a table of words: `HEAD`, then `WORKER` for each worker.
+``parallel_for`` divides the rows of a batch into pieces, wakes workers, and computes pieces as they
+do until none is left. ``worker`` is the loop of a thread: wait for work, compute pieces, report
+that it is done. Neither needs the interpreter's lock. Threads wait on locks of Python's C API,
+which all platforms have. Both share a table of words: `HEAD`, then `WORKER` for each worker.
 """
 
 from __future__ import annotations
