@@ -15,7 +15,7 @@ from robodyn.description import Joint
 from robodyn.equations.elimination.singularity import Probe
 from robodyn.equations.loops.closure_rows import Closure
 from robodyn.equations.mechanism.bodies import Body, MechanismModel
-from robodyn.equations.mechanism.rotors import Armature, Rotor
+from robodyn.equations.mechanism.rotors import Armature
 from robodyn.equations.quantities.common.setup import Setup
 from robodyn.force_elements import element_numbers
 from robodyn.symbolic.spatial import RigidInertia
@@ -151,20 +151,17 @@ def _probe(probe: Probe, take: Take) -> Probe:
 
 
 def _model(model: MechanismModel, take: Take) -> MechanismModel:
-    def armature(given: tuple[Armature, ...]) -> tuple[Armature, ...]:
-        return tuple(replace(x, inertia=take(x.inertia)) for x in given)
-
-    def rotors(given: tuple[Rotor, ...]) -> tuple[Rotor, ...]:
-        return tuple(replace(x, inertia=take(x.inertia)) for x in given)
+    def spinning(given: tuple[Any, ...]) -> tuple[Any, ...]:
+        return tuple(_with(x, inertia=take(x.inertia)) for x in given)
 
     return replace(
         model,
         bodies=tuple(_bodies(model, take)),
         base_inertia=_inertia(model.base_inertia, take),
-        armature=armature(model.armature),
-        rotors=rotors(model.rotors),
-        lumped_armature=armature(model.lumped_armature),
-        lumped_rotors=rotors(model.lumped_rotors),
+        armature=spinning(model.armature),
+        rotors=spinning(model.rotors),
+        lumped_armature=spinning(model.lumped_armature),
+        lumped_rotors=spinning(model.lumped_rotors),
         light={k: take(x) for k, x in model.light.items()},
     )
 
@@ -173,21 +170,33 @@ def _bodies(model: MechanismModel, take: Take) -> Iterator[Body]:
     for body in model:
         inertia, lumped = _inertia(body.inertia, take), _inertia(body.lumped, take)
         joint = _joint(body.description, take)
-        yield replace(body, description=joint, inertia=inertia, lumped=lumped)
+        yield _with(body, description=joint, inertia=inertia, lumped=lumped)
+
+
+def _with(item: Any, **values: Any) -> Any:
+    """A part with other values; the same one where they are the same."""
+    same = all(getattr(item, name) is x for name, x in values.items())
+    return item if same else replace(item, **values)
 
 
 def _joint(joint: Joint, take: Take) -> Joint:
     """A joint whose force elements have other numbers, which nobody checks."""
+    values = {name: take(getattr(joint, name)) for name in element_numbers(joint)}
+    if all(getattr(joint, name) is x for name, x in values.items()):
+        return joint
     other = copy(joint)
-    for name in element_numbers(joint):
-        object.__setattr__(other, name, take(getattr(joint, name)))
+    for name, x in values.items():
+        object.__setattr__(other, name, x)
     return other
 
 
 def _closures(closures: tuple[Closure, ...], take: Take) -> tuple[Closure, ...]:
-    return tuple(replace(x, damping=take(x.damping), friction=take(x.friction)) for x in closures)
+    return tuple(_with(x, damping=take(x.damping), friction=take(x.friction)) for x in closures)
 
 
 def _inertia(inertia: RigidInertia, take: Take) -> RigidInertia:
-    h, S = Vec3(*map(take, inertia.h)), Sym3(*map(take, inertia.S))
-    return RigidInertia(take(inertia.m), h, S)
+    before = (*inertia.h, *inertia.S, inertia.m)
+    x, y, z, *S, m = after = [take(x) for x in before]
+    if all(new is old for new, old in zip(after, before, strict=True)):
+        return inertia
+    return RigidInertia(m, Vec3(x, y, z), Sym3(*S))
