@@ -120,11 +120,22 @@ class Graph:
 
 @dataclass(frozen=True)
 class Port:
-    """An input or output array of a program: name, shape of one state, unit."""
+    """An input or output array of a program.
+
+    Attributes
+    ----------
+    name : str
+    shape : tuple of int
+        Of one state.
+    unit : str
+    common : bool
+        All states of a batch have the same numbers.
+    """
 
     name: str
     shape: tuple[int, ...]
     unit: str = ""
+    common: bool = False
 
     @property
     def size(self) -> int:

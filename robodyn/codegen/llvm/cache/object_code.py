@@ -63,7 +63,8 @@ def program_key(generator: str, program: Program, target: Target, *choices: obje
     graph = program.graph
     digest = hashlib.sha256()
     ports = [[list(port.shape) for port in group] for group in (program.inputs, program.outputs)]
-    digest.update(generator_key(generator, target, choices, ports).encode())
+    common = [port.common for port in program.inputs]
+    digest.update(generator_key(generator, target, choices, ports, common).encode())
     for part in (graph.op, graph.a, graph.b, program.results):
         digest.update(array("q", part).tobytes())
     digest.update(array("q", graph.value.keys()).tobytes())

@@ -135,6 +135,8 @@ class _BatchBody(Body):
 
     def input(self, index: int) -> str:
         port, k = self.inputs[index]
+        if (port, k) not in self.loaded and self.program.inputs[port].common:
+            self.loaded[port, k] = self._common(self.rows[f"in{port}"][0], k)
         if (port, k) not in self.loaded:
             size = self.program.inputs[port].size
             start, width = next(
@@ -145,6 +147,16 @@ class _BatchBody(Body):
             for column, name in enumerate(tile):
                 self.loaded.setdefault((port, start + column), name)
         return self.loaded[port, k]
+
+    def _common(self, row: str, k: int) -> str:
+        """A number that is the same for all states."""
+        code, n = self.code, self.lanes
+        vector = f"<{n} x {self.dtype}>"
+        x = code.load(row, k, self.dtype)
+        one = code.name(f"insertelement {vector} poison, {self.dtype} {x}, i32 0")
+        return code.name(
+            f"shufflevector {vector} {one}, {vector} poison, <{n} x i32> zeroinitializer"
+        )
 
     def after(self, node: int) -> None:
         self.prefetch.step(self.code)

@@ -302,7 +302,7 @@ def _inputs(t: Tracer, quantity: Quantity) -> Iterator[Port]:
     if t.setup.rheonomic and not quantity.timeless:
         yield Port("t", (), "s")
     if "numbers" in t.chosen:
-        yield Port("numbers", (len(t.chosen["numbers"]),), "SI")
+        yield Port("numbers", (len(t.chosen["numbers"]),), "SI", common=True)
 
 
 def flat(values: Values) -> Iterator[Number]:
