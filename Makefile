@@ -39,6 +39,7 @@ bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/inverse_kinematics.py
 	$(BIN)/python benchmarks/optimal_control.py
 	$(BIN)/python benchmarks/tracing.py
+	$(BIN)/python benchmarks/scale.py
 
 docs: $(VENV)/.ready
 	$(BIN)/python -m pytest tests/test_documentation.py
