@@ -72,6 +72,9 @@ def test_it_leaves_when_the_stop_would_have_to_pull():
         left = [event for event in run.events if "leaves" in event.name]
         assert len(left) == 1
         assert weight / rate - 1e-9 <= left[0].time <= weight / rate + step
+        before, after = run.tau[run.t == left[0].time, 0]
+        assert before == pytest.approx(rate * (left[0].time - step))
+        assert after == pytest.approx(rate * left[0].time)
         before, after = np.flatnonzero(run.t == left[0].time)
         np.testing.assert_allclose(run.tau[after], rate * run.t[after])
         np.testing.assert_allclose(run.tau[before], run.tau[before - 1])  # held in the last step
@@ -79,12 +82,14 @@ def test_it_leaves_when_the_stop_would_have_to_pull():
         assert run.q[-1, 0] == pytest.approx(rate * s**3 / (6 * 2), rel=5 * step)
 
 
-def test_the_force_is_found_within_a_step():
+@pytest.mark.parametrize("limits, elbow", [((0.0, 3.0), -1.0), ((-3.0, 0.0), 1.0)])
+def test_the_force_is_found_within_a_step(limits, elbow):
     """A swinging body on a stopped joint: it leaves where centrifugal force beats the weight."""
-    robot = limited("double_pendulum", {"shoulder": (0.0, 3.0)}, passive=False)
-    run = rd.simulate(robot, q0=[0.0, -1.0], duration=0.6, step=5e-3, stops=rd.RigidStops())
+    robot = limited("double_pendulum", {"shoulder": limits}, passive=False)
+    run = rd.simulate(robot, q0=[0.0, elbow], duration=0.6, step=5e-3, stops=rd.RigidStops())
     left = [event for event in run.events if "leaves" in event.name]
-    fine = rd.simulate(robot, q0=[0.0, -1.0], duration=0.6, step=5e-4, stops=rd.RigidStops())
+    assert left
+    fine = rd.simulate(robot, q0=[0.0, elbow], duration=0.6, step=5e-4, stops=rd.RigidStops())
     again = [event for event in fine.events if "leaves" in event.name]
     assert [event.name for event in run.events] == [event.name for event in fine.events]
     np.testing.assert_allclose([x.time for x in left], [x.time for x in again], atol=1e-7)
