@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from robodyn.codegen.llvm.builder.code import Code
 from robodyn.codegen.llvm.builder.linear_algebra import copy, product, solve_triangular
 from robodyn.codegen.llvm.builder.matrices import INFO, Matrix, call_routine
-from robodyn.codegen.llvm.builder.values import Number
+from robodyn.codegen.llvm.builder.values import Number, Variable
 from robodyn.codegen.llvm.builder.words import Words
 from robodyn.tolerances import FORCES_SETTLED
 
@@ -198,6 +198,18 @@ def _within_limits(
             total.add((g.get(a) + w.slope.get(a)) * k.get(a) * 0.5)
         return total.value
 
+    def line_search(now: Variable) -> Number:
+        """Whether the cost falls to a point of the step, which is in ``moved``; 1 or 0."""
+        part, found = code.variable(1.0), code.variable(0)
+        for _ in code.each(HALVINGS, until=lambda: found.value.equals(1)):
+            along(part.value)
+            there = cost(w.moved)
+            part.value = part.value * 0.5
+            with code.when(there <= now.value):
+                now.value = there
+                found.value = 1
+        return found.value
+
     for a in code.each(m):
         w.newton.put(0.0, a)
     along(0.0)
@@ -214,16 +226,9 @@ def _within_limits(
             w.slope.put(slope * free.value, a)
         _factored(code, H, w, m)
         _newton(w.slope, w, w.newton, m)
-        part, found = code.variable(1.0), code.variable(0)
-        for _ in code.each(HALVINGS, until=lambda found=found: found.value.equals(1)):
-            along(part.value)
-            there = cost(w.moved)
-            part.value = part.value * 0.5
-            with code.when(there <= now.value):
-                now.value = there
-                found.value = 1
+        found = line_search(now)
         settled.value = 1
-        with code.when(found.value.equals(1)):
+        with code.when(found.equals(1)):
             for a in code.each(m):
                 change = code.size(w.moved.get(a) - w.k.get(a))
                 with code.when(change > code.size(w.k.get(a)) * FORCES_SETTLED):
