@@ -1,7 +1,11 @@
 """Large programs in pieces: the same numbers as in one function, in code that hardly grows."""
 
 import ctypes
+import os
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +20,21 @@ from robodyn.codegen.llvm.kernels.sums import products_in_sums
 from robodyn.codegen.llvm.target.target import chosen_target, load_object, object_code
 from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.scalar import by_precision, cos, edge_of, inputs, sin, sqrt
+
+#: Calls machine code whose values between pieces take 300 kB, on a stack of 256 kB.
+SMALL_STACK = """
+import threading, numpy as np, robodyn as rd
+from support.chains import chain
+robot = chain(300)
+zero, one = np.zeros((8, 300)), np.ones((8, 300))
+expected = robot.inverse_dynamics(zero, zero, one)
+found = []
+threading.stack_size(256 * 1024)
+thread = threading.Thread(target=lambda: found.append(robot.inverse_dynamics(zero, zero, one)))
+thread.start()
+thread.join()
+np.testing.assert_allclose(found[0], expected)
+"""
 
 ROWS = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
 #: Rows of a batch: some vectors, and a part of one.
@@ -69,8 +88,11 @@ def test_pieces_compute_the_same_bits(name, dtype, fma, monkeypatch):
         monkeypatch.setattr(kernel_ir, "PIECES_FROM", 0)
         monkeypatch.setattr(piece_code, "MOST", 40)
         monkeypatch.setattr(piece_code, "MOST_OF_VECTORS", 60)
+        if fma:
+            monkeypatch.setattr(piece_code, "ON_STACK", 0)
         cut = make(program, target, dtype)
         assert cut.count("call void @piece") > 5 and "@piece" not in whole
+        assert ("@robodyn_malloc" in cut) == fma
         expected = run(whole, symbol, program, given)
         for got, wanted in zip(run(cut, symbol, program, given), expected, strict=True):
             # both are the same operations in the same order, each rounded once
@@ -94,3 +116,28 @@ def test_longer_chains_take_more_calls_but_no_more_functions(lanes):
     more_functions, more_calls = functions_and_calls(180)
     assert more_functions <= functions + 3 and more_functions < 40
     assert 2 * calls < more_calls < 4 * calls
+
+
+@pytest.mark.parametrize("dtype", ["double", "float"])
+def test_results_are_nan_where_there_is_no_memory_for_them(dtype, monkeypatch):
+    monkeypatch.setattr(kernel_ir, "PIECES_FROM", 0)
+    monkeypatch.setattr(piece_code, "ON_STACK", 0)
+    program, target = odd_program(), chosen_target()
+    kind = "f8" if dtype == "double" else "f4"
+    given = [np.ones((COUNT, *port.shape), kind) for port in program.inputs]
+    batch = [(batch_ir, "batch")] if target.lanes(dtype) > 1 else []
+    for make, symbol in [(scalar_ir, "rows"), *batch]:
+        none = "define ptr @robodyn_malloc(i64 %n) { ret ptr null }"
+        ir = make(program, target, dtype)
+        assert "declare ptr @robodyn_malloc(i64)" in ir
+        ir = ir.replace("declare ptr @robodyn_malloc(i64)", none)
+        for found in run(ir, symbol, program, given):
+            assert np.isnan(found).all()
+
+
+@pytest.mark.slow
+def test_long_chains_can_be_called_by_a_thread_with_a_small_stack():
+    tests = Path(__file__).parents[2]
+    path = os.pathsep.join([str(tests), os.environ.get("PYTHONPATH", "")])
+    environment = {**os.environ, "PYTHONPATH": path}
+    subprocess.run([sys.executable, "-c", SMALL_STACK], env=environment, check=True, timeout=100)

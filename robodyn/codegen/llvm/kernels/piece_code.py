@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from robodyn.codegen.llvm.builder.code import Code
+from robodyn.codegen.llvm.builder.values import Number
 from robodyn.codegen.llvm.kernels.piece_function import (
     AnglesFunction,
     PieceFunction,
     column_functions,
 )
 from robodyn.codegen.llvm.kernels.pieces import Pieces
-from robodyn.codegen.llvm.kernels.sincos import constant, vector_type
+from robodyn.codegen.llvm.kernels.sincos import constant
 from robodyn.codegen.llvm.target.target import Target
 from robodyn.symbolic.graph import Program
 
@@ -21,6 +22,13 @@ __all__ = ["MOST", "MOST_OF_VECTORS", "PieceCode"]
 #: Operations of a piece at most, of one state and of vectors of them: values that go from one piece
 #: to the next cost a vector of states more than one, and its code is compiled less often.
 MOST, MOST_OF_VECTORS = 500, 1000
+
+#: Bytes of memory between pieces that are on the stack at most. Long chains need megabytes of it,
+#: and the stack of a thread may have a quarter of one.
+ON_STACK = 16 << 10
+
+#: Bytes of a line of the cache, at which this memory begins.
+_LINE = 64
 
 
 class PieceCode:
@@ -47,6 +55,7 @@ class PieceCode:
     ) -> None:
         self._program, self._how = program, (target, dtype, lanes)
         self._dtype, self._lanes = dtype, lanes
+        self._bytes = 8 if dtype == "double" else 4
         most = MOST if lanes == 1 else MOST_OF_VECTORS
         self._pieces = Pieces(program, products, target.lanes(dtype), most)
         self._functions = column_functions(dtype, lanes) if lanes > 1 else []
@@ -60,7 +69,7 @@ class PieceCode:
         return list({code.definition: code for code in self._functions}.values())
 
     def call(self, code: Code, rows: list[str]) -> None:
-        """Compute a state, or a vector of them.
+        """Compute a state, or a vector of them; all results are NaN where there is no memory left.
 
         Parameters
         ----------
@@ -68,11 +77,27 @@ class PieceCode:
         rows : list of str
             Address of the row of each array, inputs first; those of all states of a vector.
         """
-        work = code.slot(f"[{self._pieces.size} x {vector_type(self._dtype, self._lanes)}]", 64)
-        listed = code.slot(f"[{len(rows)} x ptr]", 64)
+        size = self._pieces.size * self._lanes * self._bytes
+        if size <= ON_STACK:
+            self._compute(code, rows, code.slot(f"[{size} x i8]", _LINE))
+            return
+        code.declare("declare ptr @robodyn_malloc(i64)")
+        code.declare("declare void @robodyn_free(ptr)")
+        memory = code.call("@robodyn_malloc", "ptr", code.integer(size + _LINE))
+        with code.either(memory.differs(None)) as (found, missing):
+            with found:
+                self._compute(code, rows, _aligned(code, memory))
+                code.call("@robodyn_free", "void", memory)
+            with missing:
+                self._fill(code, rows, range(len(self._program.outputs)), -1)
+
+    def _compute(self, code: Code, rows: list[str], work: str) -> None:
+        """Call all functions in order, with memory between them."""
+        listed = code.slot(f"[{len(rows)} x ptr]", _LINE)
         for k, row in enumerate(rows):
             code.store(row, listed, k, "ptr")
-        self._clear(code, rows)
+        first = len(self._program.inputs)
+        self._fill(code, rows, [port - first for port in self._pieces.cleared], 0)
         for name, lists in self._calls:
             code.do(f"call void @{name}(ptr {listed}, ptr {work}, ptr {work}, {lists})")
         dtype, words = self._dtype, ", ".join(f"i32 {x}" for x in self._words)
@@ -80,14 +105,15 @@ class PieceCode:
         numbers = ", ".join(f"{dtype} {constant(x, dtype, 1)}" for x in self._numbers)
         code.declare(f"@numbers = private constant [{len(self._numbers)} x {dtype}] [{numbers}]")
 
-    def _clear(self, code: Code, rows: list[str]) -> None:
-        """Fill outputs with zeros that have little else."""
-        size = 8 if self._dtype == "double" else 4
-        for p in self._pieces.cleared:
-            count = size * self._program.outputs[p - len(self._program.inputs)].size
-            code.declare("declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
-            for row in rows[p * self._lanes : (p + 1) * self._lanes]:
-                code.do(f"call void @llvm.memset.p0.i64(ptr {row}, i8 0, i64 {count}, i1 false)")
+    def _fill(self, code: Code, rows: list[str], outputs: Iterable[int], byte: int) -> None:
+        """Fill outputs with a byte: numbers are zero with 0, and NaN with -1."""
+        first = len(self._program.inputs)
+        code.declare("declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
+        for k in outputs:
+            count = self._bytes * self._program.outputs[k].size
+            for row in rows[(first + k) * self._lanes : (first + k + 1) * self._lanes]:
+                given = f"ptr {row}, i8 {byte}, i64 {count}, i1 false"
+                code.do(f"call void @llvm.memset.p0.i64({given})")
 
     def _call_angles(self) -> list[tuple[str, str]]:
         """Sines and cosines of all angles that are known from the start."""
@@ -128,3 +154,9 @@ class PieceCode:
             at.append(f"ptr {place if own else 'null'}")
             listed += own
         return ", ".join(at)
+
+
+def _aligned(code: Code, memory: Number) -> str:
+    """The first line of the cache that begins in some memory."""
+    address = code.put(f"ptrtoint ptr {memory} to i64", "i64")
+    return code.at(memory, -address & (_LINE - 1), "i8")

@@ -28,6 +28,11 @@ __all__ = [
 ]
 
 
+#: Functions of C that machine code calls, as ``robodyn_`` and the name: sines of huge angles, and
+#: memory that is too large for the stack.
+C_FUNCTIONS = ("sin", "cos", "malloc", "free")
+
+
 @dataclass(frozen=True)
 class Target:
     """What the emitter and the cache need to know of a CPU.
@@ -67,7 +72,7 @@ def _llvm() -> Any:
 
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    _resolve_libm(llvm)
+    _resolve_libc(llvm)
     return llvm
 
 
@@ -164,18 +169,19 @@ def _has(features: Mapping[str, bool], level: _Level) -> bool:
     return all(features.get(key) for key in level.needs)
 
 
-def _resolve_libm(llvm: Any) -> None:
-    """Give the slow path of sin and cos its addresses."""
-    libm: Any = None
-    for name in (None, "libm.so.6", "msvcrt"):  # the process itself has it, but for Windows
+def _resolve_libc(llvm: Any) -> None:
+    """Give machine code the functions of C that it calls: `C_FUNCTIONS`."""
+    library: Any = None
+    for name in (None, "libm.so.6", "msvcrt"):  # the process itself has them, but for Windows
         try:
-            libm = ctypes.CDLL(name)
-            libm.sin, libm.cos  # noqa: B018  (raises where they are missing)
+            library = ctypes.CDLL(name)
+            for function in C_FUNCTIONS:
+                getattr(library, function)  # raises where it is missing
             break
         except (OSError, AttributeError, TypeError):
             continue
-    for function in ("sin", "cos"):
-        address = ctypes.cast(getattr(libm, function), ctypes.c_void_p).value
+    for function in C_FUNCTIONS:
+        address = ctypes.cast(getattr(library, function), ctypes.c_void_p).value
         llvm.add_symbol(f"robodyn_{function}", address)
 
 
