@@ -185,10 +185,12 @@ def described_anew(tree: SpanningTree, before: Mechanism, mechanism: Mechanism) 
     )
     if mechanism.joints is before.joints and mechanism.loops is before.loops:
         return tree
-    described = {x.name: x for x in mechanism.joints}
+    # by kind, too: a file may have a fixed joint with the name of the free joint before the root
+    described = {(x.name, x.kind): x for x in mechanism.joints}
     movers = {x.name: x for x in mechanism.movers}
     joints = tuple(
-        dataclasses.replace(x, joint=described.get(x.joint.name, x.joint)) for x in tree.joints
+        dataclasses.replace(x, joint=described.get((x.joint.name, x.joint.kind), x.joint))
+        for x in tree.joints
     )
     return dataclasses.replace(tree, joints=joints, cuts=tuple(movers[x.name] for x in tree.cuts))
 

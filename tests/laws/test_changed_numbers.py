@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import robodyn as rd
-from robodyn.description import Inertia, Pose
+from robodyn.description import Inertia, Joint, Link, Mechanism, Pose
 from robodyn.symbolic.evaluate import evaluate
 
 #: A load without symmetry.
@@ -160,6 +160,21 @@ def test_a_joint_that_comes_to_move_no_mass_is_refused():
     nothing = {x: 0.0 for x in robot.dynamic_parameter_names if x.startswith("lower.")}
     with pytest.raises(rd.InertiaError, match="lower"):
         robot.with_(parameters=nothing)
+
+
+def test_a_fixed_joint_with_the_name_of_the_free_base_stays_fixed():
+    def link(name, mass):
+        return Link(name, Inertia(mass, ixx=0.1, iyy=0.1, izz=0.1) if mass else None)
+
+    joints = (
+        Joint("floating_base", "fixed", "base", "trunk"),
+        Joint("hip", "revolute", "trunk", "leg"),
+    )
+    links = link("base", 0.0), link("trunk", 3.0), link("leg", 1.0)
+    robot = rd.load(Mechanism("quadruped", links, joints), base="floating")
+    copy = robot.with_(parameters={"hip.damping": 0.5})
+    assert copy.dynamic_parameter_names == robot.dynamic_parameter_names
+    assert copy.with_(parameters={"base.m": 5.0}).total_mass == pytest.approx(6.0)
 
 
 @pytest.mark.parametrize(
