@@ -26,7 +26,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         typed, xacro_args = split_xacro_args(sys.argv[1:] if argv is None else argv)
         arguments = _parser().parse_args(typed, argparse.Namespace(xacro_args=xacro_args))
         status = int(arguments.run(arguments))
-        sys.stdout.flush()
+        print(end="", flush=True)  # sys.stdout may be None
         return status
     except BrokenPipeError:  # the reader has read enough: robodyn info robot.urdf | head
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -13,7 +13,7 @@ import numpy as np
 
 import robodyn as rd
 from robodyn.cli.options.robot import add_robot_options, robot_options
-from robodyn.codegen.llvm.cache.object_code import folder
+from robodyn.codegen.llvm.cache.object_code import folder, unkept
 from robodyn.errors import RobodynError, SettingsError
 
 __all__ = ["add_to"]
@@ -49,7 +49,7 @@ def _compile(arguments: argparse.Namespace) -> int:
     if where is None:
         raise SettingsError("ROBODYN_CACHE=0 keeps no code: unset it for `robodyn compile`")
     robot = rd.load(arguments.robot, base=arguments.base, **robot_options(arguments))
-    status = 0
+    status, before = 0, unkept()
     for name, work in _works(robot, arguments.functions, arguments.derivatives):
         began = time.perf_counter()
         try:
@@ -59,6 +59,14 @@ def _compile(arguments: argparse.Namespace) -> int:
             status = 2
         else:
             print(f"{name}: {time.perf_counter() - began:.2f} s", flush=True)
+    if unkept() > before:
+        print(
+            f"{unkept() - before} files of code could not be kept in {where}: it must be a folder "
+            "of yours, with space left, that nobody else can write to; name another one in "
+            "ROBODYN_CACHE_DIR",
+            file=sys.stderr,
+        )
+        return 2
     print(f"kept in {where}")
     return status
 

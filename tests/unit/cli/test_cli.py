@@ -149,6 +149,22 @@ def test_compile_fills_the_cache_of_other_processes(tmp_path, monkeypatch, capsy
     assert {file.name for file in (tmp_path / "kept").iterdir()} == kept
 
 
+def test_compile_says_that_nothing_could_be_kept(tmp_path, monkeypatch, capsys):
+    taken = tmp_path / "file"
+    taken.write_text("no folder")
+    monkeypatch.setenv("ROBODYN_CACHE_DIR", str(taken))
+    robot = tmp_path / "robot.urdf"
+    robot.write_text(GOOD.replace('<mass value="1"/>', '<mass value="1.75"/>'))
+    assert main(["compile", str(robot), "mass_matrix"]) == 2
+    printed = capsys.readouterr()
+    assert f"could not be kept in {taken}" in printed.err and "kept in" not in printed.out
+
+
+def test_commands_run_without_a_standard_output(monkeypatch):
+    monkeypatch.setattr(sys, "stdout", None)
+    assert main(["info", "double_pendulum"]) == 0
+
+
 def test_compile_says_what_it_cannot_do(monkeypatch, capsys):
     monkeypatch.setenv("ROBODYN_CACHE", "0")
     assert main(["compile", "double_pendulum"]) == 2

@@ -1,6 +1,7 @@
 """Compiled code on disk: what is part of its key, which files are trusted, and which go."""
 
 import ast
+import contextlib
 import logging
 import os
 import stat
@@ -49,6 +50,17 @@ def made_anew(key="key", timeout=5.0):
     assert cache.compiled(key, lambda: made.append(1) or b"new") in (b"new", b"x" * 1000)
     assert time.perf_counter() - begin < timeout
     return bool(made)
+
+
+@pytest.mark.parametrize("interruption", [KeyboardInterrupt, OSError])
+def test_writing_that_is_interrupted_leaves_no_file(where, monkeypatch, interruption):
+    def interrupted(*_):
+        raise interruption
+
+    monkeypatch.setattr(os, "replace", interrupted)
+    with contextlib.suppress(KeyboardInterrupt):
+        keep()
+    assert list(where.iterdir()) == []
 
 
 # -- keys ---------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from robodyn.codegen.llvm.target.target import Target
 from robodyn.symbolic.graph import ByPrecision, Program
 from robodyn.version import __version__
 
-__all__ = ["compiled", "folder", "generator_key", "kept", "program_key"]
+__all__ = ["compiled", "folder", "generator_key", "kept", "program_key", "unkept"]
 
 #: Bytes that files of object code may take together unless ``ROBODYN_CACHE_MB`` says otherwise.
 LIMIT = 512 << 20
@@ -29,7 +29,7 @@ LIMIT = 512 << 20
 #: Files that this process writes from one look at all files to the next.
 _SWEEP_EVERY = 64
 
-_written = 0
+_written, _unkept = 0, 0
 
 
 def folder() -> Path | None:
@@ -112,13 +112,19 @@ def kept(key: str) -> bytes | None:
 
 
 def _keep(key: str, code: bytes) -> None:
-    global _written
+    global _written, _unkept
     where = folder()
     if where is None or not object_files.write(where, key, code):
+        _unkept += 1
         return
     if _written % _SWEEP_EVERY == 0:
         object_files.sweep(where, _limit())
     _written += 1
+
+
+def unkept() -> int:
+    """How much object code this process has made that is not on disk: how many files."""
+    return _unkept
 
 
 def _limit() -> int:

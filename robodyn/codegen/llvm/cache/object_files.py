@@ -87,9 +87,10 @@ def write(folder: Path, key: str, code: bytes) -> bool:
             with os.fdopen(handle, "wb") as file:
                 file.write(_head(key, code) + code)
             os.replace(name, folder / f"{key}.o")
-        except OSError:
-            os.unlink(name)
-            return False
+        except BaseException:  # Ctrl-C, too
+            with contextlib.suppress(OSError):
+                os.unlink(name)
+            raise
     except OSError:
         return False
     return True
