@@ -140,8 +140,9 @@ def _confirmed(
         except Exception:
             state.one_by_one = True
             return False
-        at_once = values[count - len(numbers) : count]
-        if np.abs(at_once - numbers).max() > WITNESS_OF_SAMPLES * np.abs(values[:count]).max():
+        at_once = values[count - len(numbers) : count].tolist()
+        wrong = max(abs(x - y) for x, y in zip(at_once, numbers, strict=True))
+        if wrong and wrong > WITNESS_OF_SAMPLES * np.abs(values[:count]).max():
             state.one_by_one = True
             return False
         ends.append((state, state.value if count == 1 else numbers[0], numbers[-1]))
@@ -153,9 +154,12 @@ def _confirmed(
 
 def _same_side(values: FloatArray, side: int) -> int:
     """How many of the first values are on a side of zero without doubt."""
+    low, high = float(values.min()), float(values.max())
+    if min(side * low, side * high) > WITNESS_SIGN * max(-low, high):  # never, of no numbers
+        return len(values)
     largest = np.abs(values).max(initial=0.0)
     if not np.isfinite(largest):
         values = np.where(np.isfinite(values), values, 0.0)  # which is no sure side
         largest = np.abs(values).max(initial=0.0)
     sure = side * values > WITNESS_SIGN * largest
-    return len(values) if sure.all() else int(sure.argmin())
+    return int(sure.argmin())

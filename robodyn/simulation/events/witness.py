@@ -115,9 +115,9 @@ def event_values(
     """
     with np.errstate(all="ignore"):  # samples that the motion never comes to may be among them
         try:
-            given = function(SampleNumbers(t.copy()), _columns(q), _columns(v))
+            given = function(SampleNumbers(t), _columns(q), _columns(v))
             if isinstance(given, SampleNumbers) and given.values.shape == t.shape:
-                return given.values.astype(float)
+                return np.asarray(given.values, float)
         except Exception:
             pass
         try:
@@ -130,6 +130,6 @@ def event_values(
 def _columns(samples: FloatArray) -> Any:
     """Samples, shape (n, m), as m objects that each hold n numbers."""
     columns = np.empty(samples.shape[1], object)
-    for k, column in enumerate(np.array(samples.T, order="C")):
+    for k, column in enumerate(samples.T):
         columns[k] = SampleNumbers(column)
     return columns

@@ -20,10 +20,10 @@ from robodyn.simulation.step.compiled_motion import CompiledMotion
 __all__ = ["LONGEST_BLOCK", "SpeculativeSteps"]
 
 #: Most steps of a block, those of the first one of a mode, and those of one after a doubt.
-LONGEST_BLOCK, FIRST_BLOCK, SHORTEST_BLOCK = 2048, 64, 4
+LONGEST_BLOCK, FIRST_BLOCK, SHORTEST_BLOCK = 2048, 128, 4
 
 #: A block has so many times the steps of the one before, while no event happens.
-GROWTH = 8
+GROWTH = 16
 
 
 class SpeculativeSteps:
@@ -68,9 +68,9 @@ class SpeculativeSteps:
         self.by_python = controller is not None and motion.controller is None
         self.interrupt: KeyboardInterrupt | None = None
         self._block, self._not_before = min(FIRST_BLOCK, LONGEST_BLOCK), 0
-        rows = (1 if self.by_python else LONGEST_BLOCK) + 1
+        rows = (1 if self.by_python else min(LONGEST_BLOCK, len(times))) + 1
         sizes = (motion.q.shape[1], *[motion.v.shape[1]] * 3)
-        self.q, self.v, self.a, self.tau = arrays = [np.zeros((rows, n)) for n in sizes]
+        self.q, self.v, self.a, self.tau = arrays = [np.empty((rows, n)) for n in sizes]
         motion.samples(arrays)
         if motion.controller is not None:
             self._states = np.empty((rows, 1, motion.controller.layout.recorded_size))
