@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
 from robodyn.model.joint_info import JointInfo
+from robodyn.tolerances import AT_LIMIT
 
 __all__ = ["excess", "limit_excess", "nearest_turn"]
 
@@ -53,15 +54,16 @@ def nearest_turn(angle: Array, limits: tuple[float, float] | None) -> Array:
     angle : ndarray, shape (...) [rad]
     limits : (float, float) or None
         The angle comes within half a turn of the middle between them; within the turn next to the
-        limit where there is one only; within half a turn of zero where there is none.
+        limit where there is one only, and stays at that limit where rounding has it beyond; within
+        half a turn of zero where there is none.
     """
     lower, upper = limits or (-np.inf, np.inf)
     if np.isfinite(lower) and np.isfinite(upper):
         middle = 0.5 * (lower + upper)
     elif np.isfinite(lower):
-        middle = lower + 0.5 * TURN
+        middle = lower + 0.5 * TURN - AT_LIMIT
     elif np.isfinite(upper):
-        middle = upper - 0.5 * TURN
+        middle = upper - 0.5 * TURN + AT_LIMIT
     else:
         middle = 0.0
     return np.asarray(angle + TURN * np.round((middle - angle) / TURN))

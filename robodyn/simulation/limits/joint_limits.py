@@ -177,6 +177,8 @@ def _beyond_elsewhere(
         if joint.name in positions:
             lower, upper = np.array(joint.position_limits)[:, None]
             x, named = positions[joint.name][..., None], [(joint.name, joint.kind.unit(0))]
+            if joint.cut and joint.kind.is_pin:  # of which positions know no whole turns
+                x = np.unwrap(x, axis=0)
             yield from _beyond("position", t, x, Range.of(lower, upper), partial(list, named))
     velocities = robot.joint_velocities(q, v) if fast else {}
     for joint in fast:

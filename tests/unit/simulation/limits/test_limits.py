@@ -245,6 +245,30 @@ def test_a_slider_that_is_cut_and_has_a_limit_on_one_side(limits, way):
     assert all(violation.bound in limits.values() for violation in found)
 
 
+@pytest.mark.parametrize("way", [1.0, -1.0])
+@pytest.mark.parametrize("limits", [{"lower": -0.05}, {"upper": 0.05}, {"lower": 0.0}])
+def test_an_angle_that_is_cut_and_has_a_limit_on_one_side(limits, way):
+    """It starts within its limit, and what it passes from there on is no whole turn."""
+    free = rd.load("four_bar")
+    joints = {joint.name: joint for joint in free.mechanism.joints}
+    joints["rocker_pin"] = dataclasses.replace(
+        joints["rocker_pin"], kind="revolute", limits=rd.Limits(**limits)
+    )
+    robot = rd.load(dataclasses.replace(free.mechanism, joints=tuple(joints.values())))
+    assert robot.joints["rocker_pin"].cut
+    q0 = robot.neutral()
+    path = {"crank_drive": lambda t: (q0[0] + way * t, way, 0.0)}
+    v0 = robot.consistent_velocity(q0, way * np.eye(robot.nv)[0], hold=["crank_drive"])
+    options = {"duration": 1.0, "step": 1e-2, "limits": "ignore"}
+    run = rd.simulate(robot, q0=q0, v0=v0, controlled=path, **options)
+    worst = float(free.joint_positions(run.q)["rocker_pin"][-1])
+    beyond = worst < limits["lower"] if "lower" in limits else worst > limits["upper"]
+    assert beyond == (("upper" in limits) == (way > 0.0))
+    found = [violation for violation in run.limit_violations if violation.limit == "position"]
+    assert [violation.joint for violation in found] == ["rocker_pin"] * int(beyond)
+    assert all(x.worst == pytest.approx(worst, abs=1e-9) for x in found)
+
+
 def test_a_joint_that_follows_where_time_does_something():
     wander = rd.Constraint("clock", lambda q, t: q[0] - 0.8 * t * t, ["free"])
     robot = rd.load(PENDULA, constraints=[wander])
