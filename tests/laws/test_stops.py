@@ -376,6 +376,54 @@ def test_an_event_frees_a_joint_from_its_stop():
     assert run.q.max() == pytest.approx(9 / (2 * G), rel=1e-3)
 
 
+@pytest.mark.parametrize("speed", [0.0, 3.0])
+def test_the_record_says_what_another_event_does_to_a_joint_at_its_stop(speed):
+    """It leaves once if it does, and does not come again to where it stayed."""
+    kick = rd.Event(0.5, rd.events.jump(v=[speed]), name="kick")
+    run = rd.simulate(falling(), duration=1.0, step=1e-2, stops=rd.RigidStops(), events=[kick])
+    left = ["z0 leaves its lower stop"] if speed else []
+    assert [x.name for x in run.events] == ["z0 at its lower stop", "kick", *left]
+    assert run.q[-1, 0] == pytest.approx(speed * 0.5 - 0.5 * G * 0.5**2 if speed else 0.0)
+
+
+@pytest.mark.parametrize("by", ["controller", "event"])
+def test_one_joint_is_let_go_where_another_is_held(by):
+    """As many are held as before, but not the same."""
+    robot = falling(n=2, gravity=(0, 0, 0))
+    first, then = np.array([-4.0, 0.0]), np.array([4.0, -4.0])
+
+    def late(t, q, v):
+        return then if t >= 0.5 else first
+
+    swap = rd.Event(0.5, lambda state: rd.events.Change(controller=lambda t, q, v: then))
+    controller, happening = (late, []) if by == "controller" else (lambda t, q, v: first, [swap])
+    run = rd.simulate(
+        robot, controller, duration=1.0, step=1e-2, stops=rd.RigidStops(), events=happening
+    )
+    changes = [x.name for x in run.events if x.time == 0.5 and "stop" in x.name]
+    assert changes == ["z1 at its lower stop", "z0 leaves its lower stop"]
+    np.testing.assert_allclose(run.q[-1], [0.25, 0.0], atol=1e-12)
+
+
+def test_rebounds_without_end_come_to_rest_though_nothing_pushes_at_the_stop():
+    """At the stop itself no force tells how long a rebound lasts."""
+
+    def pull(t, q, v):
+        return {"b0": [0.0, 0.0, -20.0 * max(q[0], 0.0) / (abs(q[0]) + 1e-7), 0.0, 0.0, 0.0]}
+
+    run = rd.simulate(
+        falling(gravity=(0, 0, 0)), q0=[1e-6], v0=[-2e-3], duration=1.0, step=0.1, wrenches=pull,
+        stops=rd.RigidStops(0.9),
+    )  # fmt: skip
+    assert len(run.events) >= 4
+    np.testing.assert_array_equal(run.v[-1], 0.0)
+
+
+def test_a_method_that_cannot_hold_joints_is_refused_with_stops():
+    with pytest.raises(SettingsError, match=r"rigid stops hold .* 'variational' .*CompliantStops"):
+        rd.simulate(falling(), q0=[1.0], integrator="variational", stops=rd.RigidStops())
+
+
 @pytest.mark.parametrize("seed", range(30))
 def test_complementarity(seed):
     rng = np.random.default_rng(seed)

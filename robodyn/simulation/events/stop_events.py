@@ -46,6 +46,7 @@ class StopEvents:
         self._stops: dict[Robot, tuple[JointStop, ...]] = {}
         self._witnesses: dict[tuple[JointStop, bool], WitnessFunction] = {}
         self._conditions = _StopConditions((), (), 0)
+        self._held: tuple[JointStop, ...] = ()  # as it was decided last
 
     def of(self, robot: Robot) -> tuple[JointStop, ...]:
         """The stops of a robot."""
@@ -111,22 +112,35 @@ class StopEvents:
             state, self.of(state.robot), paths, lambda v: self._free_accelerations(t, q, v),
             self._rigid.restitution, self._step, resting,
         )  # fmt: skip
+        before, self._held = self._held, contact.held  # another event may have let them go since
         if not contact.hit and contact.held == held:
-            return Change(held=held, records=())
+            return Change(held=held, records=_left(contact, before, t))
         loss = state.energy - dataclasses.replace(state, v=contact.v).energy
-        return Change(v=contact.v, held=contact.held, records=_records(contact, state, loss))
+        records = (*_reached(contact, before, t, loss), *_left(contact, before, t))
+        return Change(v=contact.v, held=contact.held, records=records)
 
 
-def _records(contact: StopContact, state: State, energy_loss: float) -> tuple[EventRecord, ...]:
-    """Joints that came to their stops, and those that left them; the first has the energy."""
-    records: list[EventRecord] = []
-    for stop in dict.fromkeys((*contact.hit, *contact.held)):
-        if stop in contact.hit or stop not in state.held:
-            loss = 0.0 if records else energy_loss
-            own = contact.hit.get(stop, 0.0)
-            records.append(EventRecord(state.t, stop.reached, loss, dissipated=own))
-    left = [EventRecord(state.t, x.left) for x in state.held if x not in contact.held]
-    return (*records, *left)
+def _reached(
+    contact: StopContact, before: Sequence[JointStop], t: float, energy_loss: float
+) -> tuple[EventRecord, ...]:
+    """Joints that came to their stops; the first has the energy, if need be one that stayed."""
+    known = set() if energy_loss else {stop.reached for stop in before}
+    found = [
+        x
+        for x in dict.fromkeys((*contact.hit, *contact.held))
+        if x in contact.hit or x.reached not in known
+    ]
+    losses = [energy_loss, *[0.0] * len(found)]
+    return tuple(
+        EventRecord(t, stop.reached, loss, dissipated=contact.hit.get(stop, 0.0))
+        for stop, loss in zip(found, losses, strict=False)
+    )
+
+
+def _left(contact: StopContact, before: Sequence[JointStop], t: float) -> tuple[EventRecord, ...]:
+    """Joints that left the stops that held them before."""
+    holding = {stop.left for stop in contact.held}
+    return tuple(EventRecord(t, stop.left) for stop in before if stop.left not in holding)
 
 
 class _StopConditions:

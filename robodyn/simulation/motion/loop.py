@@ -16,8 +16,8 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.arrays import all_finite
+from robodyn.errors import SettingsError
 from robodyn.simulation.events.event import Event
-from robodyn.simulation.events.joint_stops import RigidStops
 from robodyn.simulation.events.stop_events import StopEvents
 from robodyn.simulation.events.witness_function import WitnessFunction
 from robodyn.simulation.motion.breakdown import attaching_trajectory
@@ -86,7 +86,7 @@ class Motion:
         self._times = options.times
         self._now = MotionState(mode, options)
         self._events: EventHandler | None = None  # where there can be none
-        stops = _stop_events(self._now, options.stops)
+        stops = _stop_events(self._now, options)
         if events or (stops is not None and stops.of(mode.robot)):
             self._events = EventHandler(self._now, events, stops)
         self._recorded: RecordedSteps | None = None  # where there are no events
@@ -250,8 +250,24 @@ class Motion:
             self._now.records.check_steps(run, stepper.order)
 
 
-def _stop_events(now: MotionState, stops: RigidStops | None) -> StopEvents | None:
-    """The events of the stops that a motion was given."""
-    if stops is None:
+def _stop_events(now: MotionState, options: MotionOptions) -> StopEvents | None:
+    """The events of the stops that a motion was given.
+
+    Raises
+    ------
+    SettingsError
+        If the integrator cannot move a robot while stops hold joints of it.
+    """
+    if options.stops is None:
         return None
-    return StopEvents(stops, now.interval, now.holding_forces, now.free_accelerations)
+    mode, forces, free_motion = now.mode, now.holding_forces, now.free_accelerations
+    found = StopEvents(options.stops, now.interval, forces, free_motion)
+    free = [stop for stop in found.of(mode.robot) if stop.speed not in mode.driven.speeds]
+    try:
+        options.stepper(mode.robot, mode.holding(tuple(free[:1])).driven, mode.base)
+    except SettingsError as error:
+        raise SettingsError(
+            f"rigid stops hold joints where they are, as locked= does, and {error}, or give "
+            "robodyn.CompliantStops"
+        ) from None
+    return found

@@ -98,7 +98,7 @@ class Mode:
         same = self.robot is other.robot and self.base is other.base
         return not (same and self.driven is other.driven)
 
-    def _holding(self, held: tuple[JointStop, ...]) -> Mode:
+    def holding(self, held: tuple[JointStop, ...]) -> Mode:
         """The same with the joints of other stops held, where they are."""
         if held == self.held:
             return self
@@ -128,7 +128,7 @@ class Mode:
         q = q if change.q is None else of_one_state("q of a change", change.q, robot.nq)
         v = v if change.v is None else of_one_state("v of a change", change.v, robot.nv)
         new = dataclasses.replace(self, robot=robot, bare=bare, carried=carried)
-        return new._driven_after(change, times)._holding(change.held or ()), q, v
+        return new._driven_after(change, times).holding(change.held or ()), q, v
 
     def _robot_after(self, change: Change) -> tuple[Robot, Mapping[str, Inertia]]:
         bare = self.bare
