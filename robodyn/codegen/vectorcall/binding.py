@@ -56,7 +56,7 @@ def _bind_plain(w: EntryBuilder, otherwise: str) -> None:
             w.likely(nargs.equals(arrays), otherwise)
             w.likely(w.field(w.kwnames, SIZE, "i64").equals(1), otherwise)
             name = w.field(w.kwnames, w.items_at)
-            w.likely(name.equals(w.common("out")), otherwise)
+            w.likely(name.equals(w.of_signature("out", "ptr")), otherwise)
             w.set("out", w.item(w.args, arrays))
     with w.code.when(w.get("out").equals(w.common("none"))):
         w.set("out", None)

@@ -39,13 +39,14 @@ MAX_VARIANTS = 128
 #: Words of a signature; its parameters follow. ``plain``: table of the function behind all defaults
 #: (0: there is none), to which calls go at once that pass nothing but the arrays, and ``out`` after
 #: them or by keyword; ``plain_guarded``, ``plain_make`` and ``plain_made_of``: as in a variant;
-#: ``most``: how many arguments by position are the arrays and ``out``; ``by_joint``: how many
-#: inputs after ``arrays`` are filled from mappings by joint; ``positional``: how many parameters
-#: may be given by position; ``moving``: the base has a motion, which functions take as three more
-#: arrays; ``pose``, ``twist`` and ``acceleration``: those of a base at rest.
+#: ``most``: how many arguments by position are the arrays and ``out``; ``out``: its name (0: there
+#: is no such parameter); ``by_joint``: how many inputs after ``arrays`` are filled from mappings by
+#: joint; ``positional``: how many parameters may be given by position; ``moving``: the base has a
+#: motion, which functions take as three more arrays; ``pose``, ``twist`` and ``acceleration``:
+#: those of a base at rest.
 SIGNATURE = (
     "common", "plain", "plain_guarded", "plain_make", "plain_made_of", "arrays", "by_joint", "most",
-    "parameters", "positional", "variants", "variants_at",
+    "out", "parameters", "positional", "variants", "variants_at",
     "moving", "pose", "twist", "acceleration",
 )  # fmt: skip
 
@@ -153,6 +154,8 @@ class Signature:
             self._kept += [name, p.default]
             default = 0 if p.default is REQUIRED else id(p.default)
             kind = Role.ARRAY if p.role in _ARRAYS else p.role
+            if p.role is Role.OUT:
+                values[SIGNATURE.index("out")] = id(name)
             values += [id(name) if name else 0, default, int(p.role), counts[kind]]
             counts[kind] += 1
         self._words = (ctypes.c_int64 * len(values))(*values)

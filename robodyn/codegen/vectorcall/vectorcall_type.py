@@ -153,7 +153,7 @@ def _common(slow: Callable[..., Any]) -> Any:
         "motion": BaseMotion,
         "slow": slow,
     }
-    objects |= {name: sys.intern(name) for name in ("out", "pose", "twist", "acceleration")}
+    objects |= {name: sys.intern(name) for name in ("pose", "twist", "acceleration")}
     words = {name: id(thing) for name, thing in objects.items()}
     words |= {"limit": threads.limit_address(), "least_work": UNLOCKED_WORK}
     parallel_for = ctypes.cast(threads.parallel_for(), ctypes.c_void_p).value or 0

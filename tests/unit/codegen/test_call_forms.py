@@ -249,6 +249,15 @@ def test_wrong_calls_raise_what_python_raises(robot, case):
         robot.inverse_dynamics(Q, V, A)
 
 
+def test_a_method_that_has_no_out_never_takes_one():
+    robot = rd.load("double_pendulum")
+    q, v, a = np.ones((3, 2))
+    for ask in (robot.motor_torques, robot.joint_wrenches):
+        ask(q, v, a)
+        with pytest.raises(TypeError, match="unexpected keyword argument 'out'"):
+            ask(q, v, a, out=np.zeros(2))
+
+
 def test_methods_can_be_inspected(robot):
     plain = inspect.signature(rd.Robot.inverse_dynamics).parameters
     assert list(inspect.signature(robot.inverse_dynamics).parameters) == list(plain)[1:]
