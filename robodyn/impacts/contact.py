@@ -66,7 +66,7 @@ def contact_point(point: Array, X: Array, V: Array, J: Array) -> ContactPoint:
     r = np.einsum("...ij,...j->...i", R, point)
     velocity = V[..., :3] + _cross(V[..., 3:], r)
     turning = _cross(np.swapaxes(J[..., 3:, :], -1, -2), r[..., None, :])
-    return ContactPoint(R, point, velocity, J[..., :3, :] + np.swapaxes(turning, -1, -2))
+    return ContactPoint(R, np.array(point), velocity, J[..., :3, :] + np.swapaxes(turning, -1, -2))
 
 
 def _cross(a: Array, b: Array) -> Array:

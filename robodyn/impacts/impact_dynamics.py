@@ -318,7 +318,7 @@ class ImpactDynamics:
         return self._dynamics.driven(arrays, speeds, None, _at_rest(base))
 
     def _state(self, q: ArrayLike, v: ArrayLike, dynamics: Dynamics) -> tuple[Array, Array]:
-        """Positions and speeds, checked, with the same leading axes."""
+        """Positions and speeds, checked, with the same leading axes, in arrays of their own."""
         name = self._model.mechanism.name
         x = shaped("q", q, self._model.bodies.nq, of=name)
         y = shaped("v", v, self._model.bodies.nv, of=name)
@@ -327,6 +327,7 @@ class ImpactDynamics:
         batch = together(q=x, v=y)
         dynamics.check(q, v)
         x, y = self._postures.closed_state(x, y, None)  # what little is open would stop nothing
+        x, y = np.array(x), np.array(y)
         return np.broadcast_to(x, (*batch, x.shape[-1])), np.broadcast_to(y, (*batch, y.shape[-1]))
 
     def partner_of(

@@ -57,7 +57,7 @@ def impact(
     impulse = np.einsum("...k,k...i->...i", p, axes)
     return Impact(
         v=v + np.einsum("...k,k...n->...n", p, c.jumps),
-        impulse=impulse,
+        impulse=impulse.copy(),
         energy_loss=c.energy_loss(p),
         against_v=partner.after(impulse),
         make_joint_impulses=lambda: dynamics.joint_impulses(
@@ -84,13 +84,15 @@ def _by_code(
         found: tuple[Array, Array, Array], q: Array, v: Array, point: Array, *rest: Any
     ) -> Impact:
         after, impulse, loss = found
-        moved = BaseMotion(*rest[2:]) if len(rest) > 2 else None
+        # joint impulses are computed when they are asked for: the caller's arrays may change
+        state, place, along = (np.array(q), np.array(v)), (link, np.array(point)), impulse.copy()
+        moved = BaseMotion(*map(np.array, rest[2:])) if len(rest) > 2 else None
         return Impact(
             v=after,
             impulse=impulse,
             energy_loss=np.asarray(loss),
             against_v=None,
-            make_joint_impulses=lambda: _in_joints(dynamics, (q, v), (link, point), impulse, moved),
+            make_joint_impulses=lambda: _in_joints(dynamics, state, place, along, moved),
         )
 
     return dynamics.hit(state, (link, made), (point, direction, restitution), base)

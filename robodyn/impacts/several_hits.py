@@ -95,7 +95,7 @@ def simultaneous_impacts(
     after = u + np.einsum("...ij,...j->...i", A, p)
     return Impact(
         v=v + np.einsum("...k,k...n->...n", p, jumps),
-        impulse=impulse,
+        impulse=impulse.copy(),
         energy_loss=-0.5 * np.einsum("...k,...k->...", p, u + after),
         against_v=tuple(met.partner.after(impulse[..., k, :]) for k, met in enumerate(all_met)),
         make_joint_impulses=lambda: dynamics.joint_impulses(

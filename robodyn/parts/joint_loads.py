@@ -60,7 +60,7 @@ class JointForces:
             found = self._evaluator.results(
                 "joint_wrenches", (q, v, a), base=base, wrenches=wrenches, extra=lam, joints=asked
             )
-            return self._result(asked, (q, v, a), found, lam, wrenches, base)
+            return self._result(asked, (q, v, a), found, lam, wrenches, _arrays(base))
         refuse_both(controlled, tau, locked)
         moving = self._model.settings.base == "moving"
         form = CallForm(
@@ -70,7 +70,7 @@ class JointForces:
         )
         found = self._dynamics.joint_wrenches((q, v, a), asked, wrenches, base, form)
         values, *multipliers = found if isinstance(found, tuple) else (found,)
-        return self._result(asked, (q, v, a), values, tuple(multipliers), wrenches, base)
+        return self._result(asked, (q, v, a), values, tuple(multipliers), wrenches, _arrays(base))
 
     def _maker(
         self, asked: tuple[str, ...], links: tuple[str, ...], moving: bool
@@ -79,9 +79,9 @@ class JointForces:
 
         def made(found: Any, q: Array, v: Array, a: Array, *loads: Array) -> JointWrenches:
             values, *lam = found if type(found) is tuple else (found,)
-            base = BaseMotion(*loads[:3]) if moving else None
-            wrenches = dict(zip(links, loads[3 * moving :], strict=True))
-            return self._result(asked, (q, v, a), values, tuple(lam), wrenches, base)
+            motion, given = loads[: 3 * moving], loads[3 * moving :]
+            wrenches = dict(zip(links, given, strict=True))
+            return self._result(asked, (q, v, a), values, tuple(lam), wrenches, motion)
 
         return made
 
@@ -92,9 +92,15 @@ class JointForces:
         values: Array,
         multipliers: tuple[Array, ...],
         wrenches: Wrenches,
-        base: BaseMotion | None,
+        motion: tuple[Array, ...],
     ) -> JointWrenches:
-        """Wrenches by joint; their parts, and other frames, are found when they are asked for."""
+        """Wrenches by joint; their parts, and other frames, are found when they are asked for.
+
+        What was given is copied for that: the caller's arrays may hold another state by then.
+        """
+        arrays = (np.array(arrays[0]), np.array(arrays[1]), np.array(arrays[2]))
+        wrenches = {link: np.array(wrench) for link, wrench in wrenches.items()}
+        base = BaseMotion(*map(np.array, motion)) if motion else None
 
         def parts() -> tuple[Array, Array]:
             motor, passive = self._evaluator.results(
@@ -185,6 +191,11 @@ class MotorLoads:
         """Mechanical power of each motor, shape (..., nv); see `Robot.motor_power`."""
         form = CallForm(method="motor_power", make=_power, made_of=2)
         return _power(self._dynamics.inverse(q, v, a, wrenches, base, form=form), q, v)
+
+
+def _arrays(base: BaseMotion | None) -> tuple[Array, ...]:
+    """Those that a base motion consists of."""
+    return () if base is None else (base.pose, base.twist, base.acceleration)
 
 
 def _power(tau: Array, q: ArrayLike, v: ArrayLike) -> Array:

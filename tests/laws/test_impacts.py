@@ -707,3 +707,18 @@ def test_impulses_do_not_feel_springs(name, joint):
         v = -v * np.sign((V[:3] + np.cross(V[3:], arm)) @ hit[2])  # toward what it hits
         jumps.append(robot.frame_twist(q, robot.impact(q, v, *hit).v, hit[0]))
     assert np.allclose(*jumps, rtol=1e-7, atol=1e-9)
+
+
+def test_joint_impulses_are_those_of_the_state_that_was_given_though_its_arrays_change():
+    robot = rd.load("double_pendulum")
+    q, v, point, along = np.array([0.3, 0.4]), np.array([1.0, 2.0]), np.zeros(3), [1.0, 0.0, 0.0]
+    point[2] = -1.0
+    for direction in (along, None):
+        expected = dict(robot.impact(q, v, "lower", point, direction).joint_impulses)
+        for _ in range(2):  # the second call goes to machine code
+            given = [q.copy(), v.copy(), point.copy()]
+            hit = robot.impact(given[0], given[1], "lower", given[2], direction)
+            for x in (*given, hit.v, hit.impulse):
+                x[:] = 9.0
+            for joint, impulse in hit.joint_impulses.items():
+                np.testing.assert_allclose(impulse, expected[joint], rtol=1e-12, atol=1e-13)

@@ -39,6 +39,26 @@ def row(base, i):
     return rd.BaseMotion(base.pose[i], base.twist[i], base.acceleration[i])
 
 
+def test_parts_are_those_of_the_state_that_was_given_though_its_arrays_change(robot):
+    q, v, a, base = state(robot, 1)
+    push = {"link4": np.ones((1, 6))}
+    expected = robot.joint_wrenches(q, v, a, wrenches=push, base=base)
+    motor, world = dict(expected.motor), dict(expected.in_frame("world"))
+    for _ in range(2):  # the second call goes to machine code
+        arrays = [x.copy() for x in (q, v, a)]
+        pushed, carried = {"link4": push["link4"].copy()}, row(base, slice(None))
+        carried = rd.BaseMotion(*(x.copy() for x in vars(carried).values()))
+        result = robot.joint_wrenches(*arrays, wrenches=pushed, base=carried)
+        for x in (*arrays, pushed["link4"]):
+            x[...] = 0.25
+        for x in vars(carried).values():
+            if x.flags.writeable:
+                x[..., 0] = 0.25
+        for joint in robot.joint_names:
+            close(result.motor[joint], motor[joint])
+            close(result.in_frame("world")[joint], world[joint])
+
+
 def test_a_batch_is_a_loop_over_rows(robot):
     q, v, a, base = state(robot, 3)
     push = {"link4": np.random.default_rng(6).normal(size=(3, 6))}
