@@ -54,7 +54,8 @@ class Function:
 
     def __new__(cls, source: Program | Bound) -> Function:
         """An instance that Python calls fast, where this Python allows it."""
-        fast = _vectorcall_type() if cls is Function else None
+        fitting = cls is Function and Table.fits(source.inputs, source.outputs)
+        fast = _vectorcall_type() if fitting else None
         return object.__new__(cls if fast is None else fast.type)
 
     name: str
@@ -84,7 +85,7 @@ class Function:
     def _fast_table(self) -> Table | None:
         """What the call entry knows of this function, if calls go there."""
         fast = _vectorcall_type()
-        if fast is None or type(self) is not fast.type or not Table.fits(self.inputs, self.outputs):
+        if fast is None or type(self) is not fast.type:
             return None
         array = Parameter("", Role.ARRAY, positional=True)
         out = Parameter("out", Role.OUT, None, positional=True)

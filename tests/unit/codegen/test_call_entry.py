@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import robodyn as rd
 from robodyn.codegen import Function, MethodTable
 from robodyn.codegen.function import _vectorcall_type
+from robodyn.codegen.vectorcall.table import MAX_PORTS
 from robodyn.errors import ShapeError
 from robodyn.evaluator import Evaluator
 from robodyn.symbolic.graph import Graph, Port, Program
@@ -160,6 +161,16 @@ def test_a_read_only_output_is_refused(f):
 def test_a_wrong_number_of_arrays_is_refused(f, count):
     with pytest.raises((ShapeError, TypeError)):
         f(*[np.zeros(7)] * count)
+
+
+def test_a_function_may_have_more_arrays_than_the_entry_takes():
+    graph, count = Graph(), MAX_PORTS + 2
+    x = inputs(graph, 0, count)
+    ports = tuple(Port(f"x{k}", ()) for k in range(count))
+    total = Function(Program("total", ports, (Port("y", ()),), graph, (edge_of(graph, sum(x)),)))
+    again = pickle.loads(pickle.dumps(total))
+    assert total(*range(count)) == again(*range(count)) == sum(range(count))
+    assert total(*np.ones((count, 3))).tolist() == [count] * 3
 
 
 def test_unknown_keywords_are_refused(f):
