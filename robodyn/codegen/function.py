@@ -52,6 +52,9 @@ class Function:
         When called with arrays that do not fit.
     """
 
+    #: Machine code points into the signature: it stays although ``__dict__`` is emptied.
+    __slots__ = ("__dict__", "__weakref__", "_signature")
+
     def __new__(cls, source: Program | Bound) -> Function:
         """An instance that Python calls fast, where this Python allows it."""
         fitting = cls is Function and Table.fits(source.inputs, source.outputs)
@@ -92,7 +95,7 @@ class Function:
         table = Table(self.inputs, self.outputs, self.work)
         signature = Signature(fast.common, [*[array] * len(self.inputs), out])
         signature.add(table)
-        self.__dict__["_signature"] = signature
+        object.__setattr__(self, "_signature", signature)
         fast.attach(self, signature)
         return table
 

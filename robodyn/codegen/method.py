@@ -32,12 +32,16 @@ class _Method:
         Kept as long as what points to it.
     """
 
+    #: Machine code points into the signature: it stays although ``__dict__`` is emptied.
+    __slots__ = ("__dict__", "__weakref__", "_signature")
+
     _method: Callable[..., Any]
     _signature: Signature
 
     def __init__(self, method: Callable[..., Any], signature: Signature) -> None:
         kept: dict[str, Any] = {x: getattr(method, x) for x in functools.WRAPPER_ASSIGNMENTS}
-        self.__dict__.update(kept, __wrapped__=method, _method=method, _signature=signature)
+        self.__dict__.update(kept, __wrapped__=method, _method=method)
+        object.__setattr__(self, "_signature", signature)
 
     @property
     def __self__(self) -> Any:

@@ -237,6 +237,17 @@ def test_machine_code_outlives_an_emptied_dict():
         np.testing.assert_array_equal(function(q), expected)
 
 
+def test_machine_code_outlives_the_emptied_dict_of_a_method():
+    robot, q = rd.load("four_bar"), np.zeros(3)
+    wrenches = robot.joint_wrenches
+    expected = [{name: x.copy() for name, x in wrenches(q, q, q).items()} for _ in range(2)][1]
+    wrenches.__dict__.clear()
+    gc.collect()
+    for _ in range(50):
+        found = wrenches(q, q, q)
+        assert all((found[name] == x).all() for name, x in expected.items())
+
+
 def test_functions_that_nobody_has_are_gone():
     function = rd.load("double_pendulum").function("gravity_forces")
     function(np.zeros(2))
