@@ -16,7 +16,7 @@ import robodyn as rd
 from robodyn.simulation.integrators import EXPLICIT
 from robodyn.simulation.loads.arguments import base_path
 from robodyn.simulation.loads.driven_joints import driven_joints
-from robodyn.simulation.loads.loads import BASE, loads_on
+from robodyn.simulation.loads.loads import BASE, Loads, loads_on
 from robodyn.simulation.sensitivity.step_jacobian import StepJacobian
 from robodyn.simulation.step.operations.instants import instants_of, with_end
 from robodyn.simulation.step.operations.numeric import NumericOperations
@@ -186,7 +186,7 @@ def test_a_step_is_that_of_the_textbook_by_all_operations(case, integrator, monk
 )
 def test_a_step_without_straight_line_code_is_that_of_the_textbook(case, monkeypatch):
     """Solvers that reveal the rank close loops, and leave driven joints where they are."""
-    monkeypatch.setattr("robodyn.simulation.loads.loads.functions_of", lambda *given: None)
+    monkeypatch.setattr(Loads, "functions", None)
     loads, q, v, tau = given(case)
     found = Stepper(loads).step(0.0, q, v, tau, H)
     there = by_the_textbook(case, loads.robot, "rk4", q, v, tau)

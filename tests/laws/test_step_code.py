@@ -21,6 +21,7 @@ import robodyn as rd
 from robodyn import controllers
 from robodyn.errors import EnergyWarning, LimitWarning, SimulationError
 from robodyn.simulation.integrators import EXPLICIT
+from robodyn.simulation.loads.loads import Loads
 from robodyn.simulation.loads.step_functions import functions_of
 from robodyn.simulation.step.compiled_motion import TABLED
 from robodyn.simulation.step.stepper import Stepper
@@ -582,11 +583,8 @@ def test_steps_that_machine_code_cannot_do(monkeypatch, name, n, controller):
     own = functions_of(robot, (), (robot.link_names[-1],), False)
     failing = Failing(own.dynamics, lambda v: low < v[0] < high)
 
-    def functions(*arguments):
-        assert [*arguments[2]] == [*given["wrenches"]]
-        return dataclasses.replace(own, dynamics=failing)
-
-    monkeypatch.setattr("robodyn.simulation.loads.loads.functions_of", functions)
+    functions = dataclasses.replace(own, dynamics=failing)
+    monkeypatch.setattr(Loads, "functions", property(lambda self: functions))
     done = []
     step = Stepper.step
     monkeypatch.setattr(Stepper, "step", lambda *given: done.append(given[1]) or step(*given))
