@@ -386,6 +386,12 @@ def test_the_record_says_what_another_event_does_to_a_joint_at_its_stop(speed):
     assert run.q[-1, 0] == pytest.approx(speed * 0.5 - 0.5 * G * 0.5**2 if speed else 0.0)
 
 
+def test_a_joint_that_is_held_does_not_come_to_its_stop_again_with_another():
+    robot = falling(n=2)
+    run = rd.simulate(robot, q0=[0.0, 1.0], duration=1.0, step=1e-2, stops=rd.RigidStops())
+    assert [x.name for x in run.events] == ["z0 at its lower stop", "z1 at its lower stop"]
+
+
 @pytest.mark.parametrize("by", ["controller", "event"])
 def test_one_joint_is_let_go_where_another_is_held(by):
     """As many are held as before, but not the same."""

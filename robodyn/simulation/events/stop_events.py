@@ -124,12 +124,10 @@ def _reached(
     contact: StopContact, before: Sequence[JointStop], t: float, energy_loss: float
 ) -> tuple[EventRecord, ...]:
     """Joints that came to their stops; the first has the energy, if need be one that stayed."""
-    known = set() if energy_loss else {stop.reached for stop in before}
-    found = [
-        x
-        for x in dict.fromkeys((*contact.hit, *contact.held))
-        if x in contact.hit or x.reached not in known
-    ]
+    known, at = {stop.reached for stop in before}, dict.fromkeys((*contact.hit, *contact.held))
+    found = [stop for stop in at if stop in contact.hit or stop.reached not in known]
+    if energy_loss and not found:
+        found = list(at)[:1]
     losses = [energy_loss, *[0.0] * len(found)]
     return tuple(
         EventRecord(t, stop.reached, loss, dissipated=contact.hit.get(stop, 0.0))
