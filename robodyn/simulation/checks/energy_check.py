@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from robodyn.array_types import FloatArray, IntArray
+from robodyn.array_types import FloatArray
 from robodyn.caller import warn
 from robodyn.errors import EnergyWarning
 from robodyn.simulation.checks.energy_samples import blocks_of
@@ -28,7 +28,7 @@ __all__ = ["EnergyImbalance", "imbalance", "warn_of_imbalance"]
 #: promise as much.
 PART, FIRST_ORDER = 0.02, 0.1
 
-#: Motions of a rollout that are looked at, evenly spread over all.
+#: Motions of a rollout that are looked at at most, evenly spread over all.
 MOTIONS = 64
 
 
@@ -101,11 +101,11 @@ def imbalance(motion: Trajectory, every: int = 1, order: int = 2) -> EnergyImbal
     if robot is None or len(motion) < 2 or robot.depends_on_time or not robot.nv:
         return None
     if math.prod(shape) > MOTIONS:
-        chosen = np.unique(np.linspace(0, math.prod(shape) - 1, MOTIONS).astype(int))
-        found = imbalance(_some_motions(motion, chosen), every, order)
+        distance = -(-(math.prod(shape) - 1) // (MOTIONS - 1))
+        found = imbalance(_some_motions(motion, distance), every, order)
         if found is None:
             return None
-        place = np.unravel_index(chosen[found.motion[0]], shape)
+        place = np.unravel_index(distance * found.motion[0], shape)
         return replace(found, motion=tuple(int(i) for i in place))
     part = PART if order > 1 else FIRST_ORDER
     limits = part, ENERGY_ROUNDING, ENERGY_AT_REST
@@ -119,10 +119,12 @@ def imbalance(motion: Trajectory, every: int = 1, order: int = 2) -> EnergyImbal
     return None if by_middles is None else by_ends
 
 
-def _some_motions(motion: Trajectory, chosen: IntArray) -> Trajectory:
-    """Some of many motions on which no wrenches act that differ between them."""
+def _some_motions(motion: Trajectory, distance: int) -> Trajectory:
+    """Every so many of many motions, on which no wrenches act that differ between them."""
     arrays = {name: getattr(motion, name) for name in ("q", "v", "a", "tau")}
-    parts = {name: x.reshape(len(motion), -1, x.shape[-1])[:, chosen] for name, x in arrays.items()}
+    parts = {
+        name: x.reshape(len(motion), -1, x.shape[-1])[:, ::distance] for name, x in arrays.items()
+    }
     return Trajectory(
         motion.t, **parts, joint_names=motion.joint_names, robot=motion.robot,
         driven=motion.driven, surroundings=motion.surroundings,

@@ -21,8 +21,9 @@ from robodyn.simulation.step.machine_code.variant import StepVariant
 
 __all__ = ["CompiledMotion"]
 
-#: Robots that are carried on together: what a step needs of them fits into a core's caches.
-BLOCK = 64
+#: Robots that are carried on together at most, as what a step needs of them is to fit into a core's
+#: caches; and at least, where fewer are left to each thread.
+BLOCK, SMALLEST_BLOCK = 64, 8
 
 #: Instants whose paths are in tables at the same time.
 TABLED = 2048
@@ -295,7 +296,8 @@ class CompiledMotion:
         threads.start()
         n = len(self.q)
         work = 4 * steps * n * self._functions.dynamics.work
-        lanes = min(n, BLOCK)
+        # what parallel_for does not cut apart; each thread gets two such groups or more
+        together = min(max(n // (2 * threads.get_num_threads()), SMALLEST_BLOCK), BLOCK, n)
         threads.parallel_for()(
-            threads.pool(), self._code.address, n, work, lanes, self._arguments.address, None
+            threads.pool(), self._code.address, n, work, together, self._arguments.address, None
         )
