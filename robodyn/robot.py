@@ -46,6 +46,7 @@ from robodyn.model.changes.edit import (
     start_by_joint,
     with_frames,
     with_payloads,
+    with_stops,
     without_forces,
 )
 from robodyn.model.changes.other_numbers import NUMBERS, with_other_numbers
@@ -357,14 +358,17 @@ class Robot:
         described = with_parameters(self._model, by_name("parameters", parameters))
         described = with_frames(described, by_name("frames", frames))
         described = with_payloads(described, carried)
+        described = described if stops is None else with_stops(described, stops)
         copy = None
-        numbers = carried or parameters or settings
-        if numbers and NUMBERS.issuperset(settings) and not (locked or frames or stops):
+        numbers = carried or parameters or settings or stops
+        # in minimal coordinates joints that have stops may have to be independent
+        other_shape = locked or frames or (stops and self._parts.tree_form)
+        if numbers and NUMBERS.issuperset(settings) and not other_shape:
             own = self._model.settings
             copy = self._with_other_numbers(described, own.replaced(settings) if settings else own)
         if copy is None:
             start = start_by_joint(self._model.settings, self.tree_form._model.joints)
-            mechanism, kept = changed(described, start, welded, stops)
+            mechanism, kept = changed(described, start, welded)
             copy = type(self)(mechanism, kept.replaced(settings))
         if (parameters or payload) and not copy._model.settings.allow_unphysical:
             given = {f"payload[{x!r}]": x for x in carried}

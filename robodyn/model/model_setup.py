@@ -18,7 +18,7 @@ from robodyn.model.settings import Settings
 from robodyn.model.splitting import with_split_links
 from robodyn.topology.spanning_tree import SpanningTree, spanning_tree
 
-__all__ = ["drives_of", "effective_mechanism", "setup_of", "tree_of"]
+__all__ = ["drives_of", "effective_mechanism", "grounds_of", "setup_of", "tree_of"]
 
 
 def effective_mechanism(mechanism: Mechanism, settings: Settings) -> Mechanism:
@@ -69,11 +69,11 @@ def setup_of(
         ),
         constraints=tuple(related(bodies, given) for given in effective.constraints),
         cut_joint_friction=tuple(c for c in closures if c.damping or c.friction),
-        ground=_grounds(bodies, settings),
+        ground=grounds_of(bodies, settings),
     )
 
 
-def _grounds(bodies: MechanismModel, settings: Settings) -> tuple[Ground, ...]:
+def grounds_of(bodies: MechanismModel, settings: Settings) -> tuple[Ground, ...]:
     """The planes that resist points of links; a link that does not exist is refused."""
     for plane in settings.ground:
         for name, link, _ in plane.contacts:

@@ -67,6 +67,63 @@ def test_they_compute_what_a_loaded_robot_does(name):
     assert heavier.total_mass == pytest.approx(robot.total_mass + 2 * LOAD.mass)
 
 
+def plane(robot, **choices):
+    """Soft ground, into which the last link dips at many postures."""
+    points = {
+        "tip": (robot.link_names[-1], (0.0, 0.03, 0.1)),
+        "root": (robot.link_names[1], (0.1, 0, 0)),
+    }
+    return rd.Ground(points, stiffness=choices.pop("stiffness", 300.0), **choices)
+
+
+@pytest.mark.parametrize("name", [x for x in ROBOTS if x != "minimal"])
+def test_ground_and_stops_are_numbers(name):
+    source, choices = ROBOTS[name]
+    robot = rd.load(source, **choices)
+    rubbing = plane(robot, normal=(0.1, 0.2, 1.0), height=0.1, damping=0.3, friction=0.4)
+    copies = [
+        robot.with_(ground=plane(robot, height=0.2)),
+        robot.with_(
+            ground=(rubbing, rd.Ground({"other": (robot.link_names[-1], (0.0, 0.2, 0.0))}))
+        ),
+        robot.with_(ground=rubbing, gravity=(0.0, 0.0, -1.0)).with_(ground=()),
+    ]
+    if robot.with_(stops=rd.CompliantStops(50.0)).mechanism != robot.mechanism:
+        copies.append(robot.with_(stops=rd.CompliantStops(50.0, damping=0.1), ground=rubbing))
+    rng = np.random.default_rng(3)
+    for copy in copies:
+        assert copy._programs is robot._programs
+        q, v = robot.random(rng), rng.normal(size=robot.nv)
+        assert_same_equations(copy, "bias_forces", q, v)
+
+
+def assert_same_equations(copy, name, *arrays):
+    """That programs of a copy and of a robot with its numbers give the same."""
+    f = copy.function(name)
+    given = [*arrays, np.eye(4), *np.zeros((2, 6))][: len(f.inputs)]
+    programs = f.program, loaded(copy).function(name).program
+    for a, b in zip(*(evaluate(x, *given) for x in programs), strict=True):
+        assert np.isfinite(b).all()
+        assert_allclose(a, b, rtol=1e-11, atol=1e-11, err_msg=name)
+
+
+def test_ground_of_another_shape_has_other_code():
+    rng, robot = np.random.default_rng(5), rd.load("double_pendulum")
+    copies = []
+    for _ in range(12):
+        names = rng.permutation(["a", "b"])[: rng.integers(1, 3)]
+        points = {x: (str(rng.choice(robot.link_names)), rng.normal(size=3) * rng.integers(0, 2, 3))
+                  for x in names}  # fmt: skip
+        numbers = dict(zip(("damping", "friction"), rng.integers(0, 2, 2) * 0.3, strict=True))
+        copies.append(robot.with_(ground=rd.Ground(
+            points, normal=rng.normal(size=3), height=rng.integers(0, 2) * 0.2, stiffness=30.0,
+            exponent=float(rng.choice([1.0, 1.5])), **numbers)))  # fmt: skip
+    for copy in copies:
+        q, v, tau = rng.normal(size=(3, robot.nv))
+        assert_same_equations(copy, "forward_dynamics", q, v, tau)
+        assert_same_equations(copy, "ground_contacts", q, v)
+
+
 def test_nothing_is_traced_or_compiled_for_the_next_one():
     robot = rd.load("four_bar")
     q = robot.neutral()
@@ -111,6 +168,16 @@ def test_no_code_serves_a_robot_of_another_shape():
             programs = (x.function(name).program for x in (copies[k], loaded(copies[k])))
             (a,), (b,) = (evaluate(program, *arrays) for program in programs)
             assert_allclose(a, b, rtol=1e-11, atol=1e-11, err_msg=name)
+
+
+def test_nothing_is_traced_for_motions_on_another_ground():
+    robot = rd.load("four_bar")
+    programs = []
+    for k in range(1, 4):
+        stops = rd.CompliantStops(100.0 * k)
+        _ = rd.simulate(robot, duration=0.01, ground=plane(robot, height=0.1 * k), stops=stops)
+        programs.append(len(robot._programs))
+    assert programs[0] == programs[1] == programs[2] > 0
 
 
 def test_the_same_copy_gives_the_same_bits_whatever_came_before():

@@ -1,4 +1,4 @@
-"""Changed copies of a description: masses added to links, joints welded."""
+"""Changed copies of a description: masses added to links, stops to joints, joints welded."""
 
 from __future__ import annotations
 
@@ -36,6 +36,7 @@ __all__ = [
     "with_frames",
     "with_payload",
     "with_payloads",
+    "with_stops",
     "without_forces",
 ]
 
@@ -44,14 +45,11 @@ def changed(
     mechanism: Mechanism,
     settings: Settings,
     locked: Mapping[str, ArrayLike],
-    stops: CompliantStops | None = None,
 ) -> tuple[Mechanism, Settings]:
-    """A description with stops added to joints, joints welded, and the settings.
+    """A description with joints welded, and the settings.
 
     A floating base that is welded is a fixed one.
     """
-    if stops is not None:
-        mechanism = _with_stops(mechanism, stops)
     joints = {joint.name: joint for joint in mechanism.joints}
     if settings.base == "floating":  # in place of a fixed joint that has its name
         joints[FLOATING_BASE] = free_base(mechanism)
@@ -151,7 +149,7 @@ def with_frames(mechanism: Mechanism, frames: Mapping[str, tuple[str, ArrayLike]
     )
 
 
-def _with_stops(mechanism: Mechanism, stops: CompliantStops) -> Mechanism:
+def with_stops(mechanism: Mechanism, stops: CompliantStops) -> Mechanism:
     """The same with stops at the limits of joints."""
     able = {j.name for j in mechanism.joints if j.nv == 1 and _limited(j) and not j.mimic}
     given = stops.of(able)

@@ -1,4 +1,4 @@
-"""A model with other numbers: masses, gravity, friction. Its tree, frames and coordinates stay."""
+"""A model with other numbers: masses, gravity, friction, stops, ground. Its geometry stays."""
 
 from __future__ import annotations
 
@@ -9,14 +9,16 @@ from robodyn.equations.loops.closure_rows import Closure
 from robodyn.equations.mechanism.bodies import weighed
 from robodyn.equations.quantities.common.setup import Setup
 from robodyn.model.model import Model, checked_masses
-from robodyn.model.model_setup import drives_of, effective_mechanism
+from robodyn.model.model_setup import drives_of, effective_mechanism, grounds_of
 from robodyn.model.settings import Settings
 from robodyn.topology.spanning_tree import SpanningTree, described_anew
 
 __all__ = ["NUMBERS", "with_other_numbers"]
 
-#: Settings that are numbers, or that no equation has.
-NUMBERS = frozenset({"gravity", "friction_speed", "allow_unphysical", "closure_tolerance"})
+#: Settings that are numbers, or that no equation has, and planes that resist points of links.
+NUMBERS = frozenset(
+    {"gravity", "friction_speed", "allow_unphysical", "closure_tolerance", "ground"}
+)
 
 #: All of a description that says how its links are joined.
 _JOINING = ("joints", "loops", "couplings", "actuators", "rotors", "constraints", "link_elements")
@@ -59,6 +61,7 @@ def with_other_numbers(
         model=bodies,
         gravity=settings.gravity,
         friction_speed=settings.friction_speed,
+        ground=grounds_of(bodies, settings),
         closures=closures,
         cut_joint_friction=tuple(x for x in resisted if x.damping or x.friction),
     )

@@ -1,4 +1,4 @@
-"""The numbers of a robot that its shape leaves open: inertias, gravity, what joints resist with.
+"""The numbers of a robot that its shape leaves open: inertias, gravity, what resists motions.
 
 Robots that differ in these alone share their equations. A number that is zero is no number of the
 robot but part of its shape, as products with it are left out.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from copy import copy
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from robodyn.description import Joint
 from robodyn.equations.elimination.singularity import Probe
@@ -18,6 +18,7 @@ from robodyn.equations.mechanism.bodies import Body, MechanismModel
 from robodyn.equations.mechanism.rotors import Armature
 from robodyn.equations.quantities.common.setup import Setup
 from robodyn.force_elements import element_numbers
+from robodyn.force_elements.ground import Ground
 from robodyn.symbolic.spatial import RigidInertia
 from robodyn.symbolic.vector import Sym3, Vec3
 
@@ -30,9 +31,14 @@ __all__ = [
     "with_numbers",
 ]
 
+Described = TypeVar("Described", Joint, Ground)
+
 #: What takes the place of a number: another one, or a symbol that equations compute with alike.
 #: It is called in the same order for robots of the same shape.
 Take: TypeAlias = Callable[[Any], Any]
+
+#: Fields of a `Ground` that are one number each.
+GROUND_NUMBERS = ("height", "stiffness", "damping", "friction", "friction_speed")
 
 #: What robots of one geometry must have in common to share equations.
 Shape: TypeAlias = tuple[object, ...]
@@ -106,7 +112,7 @@ def _weighed_as(root: Setup, model: MechanismModel) -> MechanismModel:
 
 
 def shape_of(setup: Setup) -> Shape:
-    """Which rotors and friction there are, and which speeds may move no mass."""
+    """Which rotors, friction and ground there are, and which speeds may move no mass."""
     model = setup.model
     rotors = (*model.rotors, None, *model.lumped_rotors)
     return (
@@ -117,6 +123,7 @@ def shape_of(setup: Setup) -> Shape:
         tuple(x and (x.body, x.carrier) for x in rotors),
         tuple(model.light),
         tuple(x.name for x in setup.cut_joint_friction),
+        tuple((x.exponent, *((name, link) for name, link, _ in x.contacts)) for x in setup.ground),
     )
 
 
@@ -137,6 +144,7 @@ def with_numbers(setup: Setup, take: Take) -> Setup:
         friction_speed=take(setup.friction_speed),
         closures=_closures(setup.closures, take),
         cut_joint_friction=_closures(setup.cut_joint_friction, take),
+        ground=tuple(_ground(x, take) for x in setup.ground),
     )
 
 
@@ -180,11 +188,24 @@ def _with(item: Any, **values: Any) -> Any:
 
 
 def _joint(joint: Joint, take: Take) -> Joint:
-    """A joint whose force elements have other numbers, which nobody checks."""
-    values = {name: take(getattr(joint, name)) for name in element_numbers(joint)}
-    if all(getattr(joint, name) is x for name, x in values.items()):
-        return joint
-    other = copy(joint)
+    """A joint whose force elements have other numbers."""
+    return _unchecked(joint, {name: take(getattr(joint, name)) for name in element_numbers(joint)})
+
+
+def _ground(plane: Ground, take: Take) -> Ground:
+    """A plane with other numbers; its exponent shapes its equations."""
+    values: dict[str, Any] = {name: take(getattr(plane, name)) for name in GROUND_NUMBERS}
+    values["normal"] = tuple(map(take, plane.normal))
+    contacts = ((name, link, tuple(map(take, point))) for name, link, point in plane.contacts)
+    values["points"] = tuple((name, (link, point)) for name, link, point in contacts)
+    return _unchecked(plane, values)
+
+
+def _unchecked(item: Described, values: Mapping[str, Any]) -> Described:
+    """A description with other values, which nobody checks; itself where they are the same."""
+    if all(getattr(item, name) is x for name, x in values.items()):
+        return item
+    other = copy(item)
     for name, x in values.items():
         object.__setattr__(other, name, x)
     return other
