@@ -54,12 +54,21 @@ def impact_derivatives(
     axes = np.broadcast_to(axes, (len(axes), *v.shape[:-1], 3))
     e = checked_restitution(restitution, direction is None)
     speeds = dynamics.speeds("controlled", controlled)
+    slides = coefficient(friction, direction is None)
+    if direction is not None and against is None and not (speeds or slides or parameters):
+        dynamics.checked_places(q, v, places, axes[0], partner)
+        arrays = (*state, place[1], direction, e)
+        found: ImpactDerivatives | None = dynamics.by_code(
+            "impact_derivatives", place[0], arrays, base
+        )
+        if found is not None:
+            return found
     c = dynamics.contact(q, v, places, axes, speeds, partner, base)
     if direction is not None:
         c.check_approach(dynamics.robot, place[0])
     p = c.impulses(e, dynamics.robot, place[0])
     changes: _Impulses = _Along(c, e)
-    if coefficient(friction, direction is None):
+    if slides:
         normal, axes = axes[0], np.broadcast_to(each_axis(v), (3, *v.shape[:-1], 3))
         c = dynamics.contact(q, v, places, axes, speeds, partner, base)
         hit = with_friction(c.velocity, c.mobility, normal, e, float(friction))

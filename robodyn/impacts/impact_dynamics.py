@@ -32,7 +32,7 @@ from robodyn.model.model import Model
 from robodyn.model.speed_selection import ByJoint, speed_indices, speed_names
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.parts.dynamics import Dynamics
-from robodyn.results import Impact, JointWrenches
+from robodyn.results import JointWrenches
 from robodyn.tolerances import CONTACT_DIRECTION
 
 __all__ = ["ImpactDynamics", "each_axis"]
@@ -93,7 +93,7 @@ class ImpactDynamics:
         self._model, self._evaluator = model, evaluator
         self._moving, self._postures = moving, postures
         self._dynamics, self._joint_forces = dynamics, joint_forces
-        self._makers: Memo[Callable[..., Impact]] = Memo()
+        self._makers: Memo[Callable[..., Any]] = Memo()
 
     def point(
         self, q: Array, v: Array, link: str, point: Array, base: BaseMotion | None
@@ -130,6 +130,24 @@ class ImpactDynamics:
         arrays = (q, np.zeros((*batch, nv)), none, forces[..., free])
         return self._dynamics.driven(arrays, controlled, None, _at_rest(base))[0]
 
+    def checked_places(
+        self,
+        q: Array,
+        v: Array,
+        places: tuple[tuple[str, ArrayLike], ...],
+        direction: Array,
+        partner: Partner,
+    ) -> list[tuple[str, Array]]:
+        """Links and points that meet, checked beside what else is given of the hit."""
+        given = [(one_name("link", link), checked("point", point, 3)) for link, point in places]
+        for _, point in given:
+            refuse_overflow("point", point)
+        together(
+            **{"q and v": q, "point": given[0][1], "direction": direction},
+            against=given[1][1] if len(given) == 2 else partner.velocity,
+        )
+        return given
+
     def meeting(
         self,
         q: Array,
@@ -143,13 +161,7 @@ class ImpactDynamics:
 
         Shapes (..., 3, nv) and (..., 3), in world axes; arguments are those of `contact`.
         """
-        given = [(one_name("link", link), checked("point", point, 3)) for link, point in places]
-        for _, point in given:
-            refuse_overflow("point", point)
-        together(
-            **{"q and v": q, "point": given[0][1], "direction": direction},
-            against=given[1][1] if len(given) == 2 else partner.velocity,
-        )
+        given = self.checked_places(q, v, places, direction, partner)
         points = tuple(self.point(q, v, *place, base) for place in given)
         J, u = points[0].J, points[0].velocity - partner.velocity
         if len(points) == 2:
@@ -200,41 +212,44 @@ class ImpactDynamics:
             jumps=jumps,
         )
 
-    def hit(
+    def by_code(
         self,
-        state: tuple[ArrayLike, ArrayLike],
-        of_link: tuple[str, Callable[..., Impact]],
-        given: tuple[ArrayLike, ArrayLike, float],
+        name: str,
+        link: str,
+        arrays: tuple[ArrayLike, ...],
         base: BaseMotion | None,
-    ) -> Impact | None:
-        """A hit of the immovable world without friction, by one function, and all calls like it.
+        make: Callable[..., Any] | None = None,
+    ) -> Any:
+        """The result of a method by one function, as all calls like it get it from then on.
 
         Parameters
         ----------
-        state : tuple of array_like
-            As it was given, after it has been checked.
-        of_link : (str, callable)
-            Link, and what makes the result of what the function gives and of its inputs.
-        given : (point, direction, restitution)
+        name : str
+            Of the quantity and the method, which names a link.
+        link : str
+        arrays : tuple of array_like
+            As they were given, after they have been checked.
         base : BaseMotion, optional
+        make : callable, optional
+            Makes the result of what the function gives and of its inputs. Default: as the row of
+            the quantity says.
 
         Returns
         -------
-        hit : Impact or None
+        result : object or None
             ``None`` where the function gives no numbers, as near singular postures.
         """
         options = self._moving.checked
         if options is None or self._model.setup.rheonomic:
             return None
-        link, make = of_link
-        make = self._makers.get(link, lambda: make)
-        arrays = tuple(np.asarray(x, float) for x in (*state, *given))
-        inputs = (*arrays, *self._evaluator.environment("impact", base))
-        form = CallForm({"link": link}, method="impact", make=make, made_of=len(inputs))
-        found = self._evaluator.results(
-            "impact", arrays, base=base, form=form, frame=link, **options
-        )
-        return make(found, *inputs) if all(map(all_finite, found)) else None
+        given = tuple(np.asarray(x, float) for x in arrays)
+        inputs = (*given, *self._evaluator.environment(name, base)) if make else ()
+        kept = self._makers.get((name, link), lambda: make) if make else None
+        form = CallForm({"link": link}, method=name, make=kept, made_of=len(inputs))
+        found = self._evaluator.results(name, given, base=base, form=form, frame=link, **options)
+        if not all(map(all_finite, found)):
+            return None
+        return kept(found, *inputs) if kept else self._evaluator.made(name, found)
 
     def with_slope(
         self, name: str, link: str, arrays: tuple[Array, ...], base: BaseMotion | None

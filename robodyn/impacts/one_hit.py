@@ -95,7 +95,9 @@ def _by_code(
             make_joint_impulses=lambda: _in_joints(dynamics, state, place, along, moved),
         )
 
-    return dynamics.hit(state, (link, made), (point, direction, restitution), base)
+    arrays = (*state, point, direction, restitution)
+    hit: Impact | None = dynamics.by_code("impact", link, arrays, base, made)
+    return hit
 
 
 def _in_joints(

@@ -447,8 +447,8 @@ def follow_nothing(case, f):
     assert np.size(f(*given)) == 0
 
 
-def is_impact(case, f):
-    """The point parts along the direction, and only an impulse along it and the loops act."""
+def hit_of(case):
+    """Link that moves most, a point of it, a direction against its motion; its velocity and J."""
     robot, q, v = case.robot, case.q, case.v
     given = {"axes": "world", "base": case.here_base}
     moves = {
@@ -456,13 +456,19 @@ def is_impact(case, f):
         for x in robot.link_names
     }
     link = max(moves, key=moves.get)
-    f = robot.function("impact", frame=link)
     point, n = np.array([0.1, -0.2, 0.3]), np.array([0.6, 0.0, 0.8])
     X = robot.frame_pose(q, link, base=case.here_base)
     V, J = robot.frame_twist(q, v, link, **given), robot.frame_jacobian(q, link, **given)
     arm = X[:3, :3] @ point
     u, J = V[:3] + np.cross(V[3:], arm), J[:3] + np.cross(J[3:].T, arm).T
-    n = n if n @ u < 0.0 else -n
+    return link, point, n if n @ u < 0.0 else -n, u, J
+
+
+def is_impact(case, f):
+    """The point parts along the direction, and only an impulse along it and the loops act."""
+    q, v = case.q, case.v
+    link, point, n, u, J = hit_of(case)
+    f = case.robot.function("impact", frame=link)
     after, impulse, loss = f(q, v, point, 2.0 * n, 0.4, *case.base_arrays)
     parting = u + J @ (after - v)
     close(n @ parting, -0.4 * n @ u, 1e-8)
@@ -471,6 +477,21 @@ def is_impact(case, f):
     close(case.B.T @ (case.M @ (after - v) - J.T @ impulse), 0.0, 1e-8)
     close(loss, -0.5 * impulse @ (u + parting), 1e-8)
     assert np.isnan(f(q, v, point, -n, 0.4, *case.base_arrays)[0]).any()
+
+
+def are_impact_derivatives(case, f):
+    """Of the speeds afterwards, along a curve of closed states."""
+    link, point, n, _, _ = hit_of(case)
+    given = (point, 2.0 * n, 0.4, *case.base_arrays)
+    f, hit = (case.robot.function(x, frame=link) for x in ("impact_derivatives", "impact"))
+    after, by_q, by_v = f(case.q, case.v, *given)
+    close(after, hit(case.q, case.v, *given)[0], 1e-10)
+    s = 1e-5
+    (q0, v0), (q1, v1) = moved(case, -s), moved(case, s)
+    change = (hit(q1, v1, *given)[0] - hit(q0, v0, *given)[0]) / (2 * s)
+    moves = by_q @ case.robot.difference(q0, q1) + by_v @ (v1 - v0)
+    close(moves / (2 * s), change, 1e-5)
+    assert np.isnan(f(case.q, case.v, point, -n, *given[2:])[0]).any()
 
 
 def is_linear_model(case, f):
@@ -504,6 +525,7 @@ LAWS = {
     "forward_dynamics_derivatives": are_forward_derivatives,
     "hybrid_dynamics_derivatives": are_hybrid_derivatives,
     "impact": is_impact,
+    "impact_derivatives": are_impact_derivatives,
     "linear_model": is_linear_model,
     "mass_matrix": is_mass_matrix,
     "mass_matrix_inverse": is_inverse_of_mass_matrix,

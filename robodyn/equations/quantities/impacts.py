@@ -2,101 +2,135 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from robodyn.equations.elimination.constrained import accelerations
-from robodyn.equations.quantities.common import closed_dynamics
+from robodyn.equations.quantities.common.hit import Hit, hit_point, unit_direction
 from robodyn.equations.quantities.common.quantity import Constrained, Input, Output, Q, Quantity, V
+from robodyn.equations.quantities.common.state_derivatives import inertia_derivatives
 from robodyn.equations.quantities.common.tracer import Results, Tracer
 from robodyn.equations.quantities.dynamics import CHECKED
-from robodyn.equations.tree import composite_body
-from robodyn.equations.tree import frame_motion as fm
-from robodyn.joints.common.cut import Row
-from robodyn.symbolic.guarded import if_not_negative
-from robodyn.symbolic.rotation import Rotation
-from robodyn.symbolic.scalar import Number, Scalar, dot, sqrt
-from robodyn.symbolic.spatial import Placement
-from robodyn.symbolic.vector import Vec3
-from robodyn.tolerances import CONTACT_DIRECTION, GUARD_SCALE, IMMOVABLE, LOOP_DRIFT
+from robodyn.results import ImpactDerivatives
+from robodyn.symbolic.derivative import jacobian
+from robodyn.symbolic.graph import Port, Program
+from robodyn.symbolic.inline import inline
+from robodyn.symbolic.scalar import Number, Scalar, dot, edge_of
 
 __all__ = ["ROWS"]
 
-#: Speeds afterwards, the impulse on the link in world axes, and the energy that the contact takes.
-OUTPUTS = (
-    Output("v", ("nv",), "rad/s, m/s"),
-    Output("impulse", (3,), "N s"),
-    Output("energy_loss", (), "J"),
-)
+
+class _Rebound:
+    """What a hit along a direction does."""
+
+    def __init__(self, t: Tracer) -> None:
+        self.hit, self.n_W = Hit(t), unit_direction(t)
+        self.force, self.speed = self.hit.along(self.n_W)
+        self.jump, _ = self.hit.response(self.force)
+        self.mobility = dot(self.force, self.jump)
+        (self.restitution,) = t.numbers["restitution"]
+        moves = isinstance(self.mobility, Scalar)
+        wanted = -(1.0 + self.restitution) * self.speed
+        self.p = wanted / self.mobility if moves else 0.0
+        before = self.hit.before
+        self.before = before
+        self.after = [x + self.p * y for x, y in zip(before, self.jump, strict=True)]
+
+    def if_hit(self, values: list[Number]) -> list[Number]:
+        """Values; not numbers where the bodies part already, or nothing gives way."""
+        e = self.restitution
+        tests = [-self.speed, self.hit.movable(self.force, self.mobility), e * (1.0 - e)]
+        return self.hit.if_true(values, tests)
 
 
 def impact(t: Tracer) -> Results:
-    """Jumps of speeds, where a point moves against the direction and can give way.
-
-    Speeds before are made to fit loops that are closed, as they were if the loops closed just
-    before. Results are not numbers where the bodies part already, or nothing gives way.
-    """
-    rows: Sequence[Row] = t.rows if "rows" in t.options else ()
-    M, light = composite_body.mass_matrix(t.model, t.state), t.model.light
-    groups = t.options.get("groups", ())
-
-    def response(force: list[Number], rates: list[Number]) -> list[Number]:
-        own = [Row(0.0, row.jacobian, rate) for row, rate in zip(rows, rates, strict=True)]
-        return accelerations(M, force, own, light, groups)[0]
-
-    opening = [dot(list(row.jacobian.values()), [t.v[k] for k in row.jacobian]) for row in rows]
-    opening = [x + row.offset for x, row in zip(opening, rows, strict=True)]
-    fitted = response(t.zeros, opening) if rows else t.zeros
-    before = [x + y for x, y in zip(t.v, fitted, strict=True)]
-
-    direction = Vec3(*t.numbers["direction"])
-    n_W = direction * (1.0 / sqrt(direction.dot(direction)))
-    body, X = t.link(t.options["frame"])
-    link = fm.absolute(t.model, t.state, t.zeros, t.base, body, X)
-    point = link.onto(Placement(Rotation(), Vec3(*t.numbers["point"])))
-    n = link.X.R.inverse_times(n_W)
-    force = [n.dot(point.columns[k].v) if k in point.columns else 0.0 for k in range(t.model.nv)]
-    speed = n.dot(point.V.v) + dot(force, fitted)
-    jump = response(force, [0.0] * len(rows))
-    mobility = dot(force, jump)
-    (restitution,) = t.numbers["restitution"]
-    p = -(1.0 + restitution) * speed / mobility if isinstance(mobility, Scalar) else 0.0
-    after = [x + p * y for x, y in zip(before, jump, strict=True)]
-
-    reach = sum((s.v.dot(s.v) for s in point.columns.values()), 0.0) * CONTACT_DIRECTION
-    trace = sum((M[k][k] for k in range(t.model.nv)), 0.0)
-    tests = [
-        -speed,
-        mobility * trace - (dot(force, force) + reach) * IMMOVABLE,
-        restitution * (1.0 - restitution),
-    ]
-    for test in tests:
-        after = if_not_negative(after, test * GUARD_SCALE)
-    if rows:
-        gaps = [t.gaps[k].residual for k in t.setup.position_rows]
-        after = if_not_negative(after, LOOP_DRIFT**2 - dot(gaps, gaps))
+    """Jumps of speeds, where a point moves against the direction and can give way."""
+    x = _Rebound(t)
     return {
-        "v": closed_dynamics.if_forward_is_regular(t, after) if rows else after,
-        "impulse": [x * p for x in n_W],
-        "energy_loss": -0.5 * p * (2.0 * speed + mobility * p),
+        "v": x.if_hit(x.after),
+        "impulse": [x.p * k for k in x.n_W],
+        "energy_loss": -0.5 * x.p * (2.0 * x.speed + x.mobility * x.p),
     }
 
+
+def impact_derivatives(t: Tracer) -> Results:
+    """Speeds afterwards, and their derivatives by the state before, while loops stay closed.
+
+    As ``A dp = -(1 + e) f dv - (e df v + df v+) - f dX p`` and ``dv+ = dv + dX p + X dp``, with
+    the impulse ``p`` along forces ``f``, the jumps ``X`` and the mobility ``A`` of a unit of it.
+    """
+    x, nv, moved = _Rebound(t), t.model.nv, range(t.model.nv)
+    e, f, X = x.restitution, x.force, x.jump
+    moves = isinstance(x.mobility, Scalar)
+    inverse: Number = 1.0 / x.mobility if moves else 0.0
+    df, du_before = _slopes(t, x.before)
+    _, du_after = _slopes(t, x.after)
+    jumps = [x.p * k for k in X]
+    _, multipliers = x.hit.response([x.p * k for k in f])
+    dg, dc = inertia_derivatives(t, jumps, multipliers)
+    by_q: list[list[Number]] = [[0.0] * nv for _ in moved]
+    for j in moved:
+        force = [x.p * df[i][j] - dg[i][j] for i in moved]
+        dX_p, _ = x.hit.response(force, [row[j] for row in dc])
+        dp = -inverse * (e * du_before[j] + du_after[j] + dot(f, dX_p))
+        for i in moved:
+            by_q[i][j] = dX_p[i] + X[i] * dp
+    share = -(1.0 + e) * inverse
+    by_v = [[(1.0 if i == j else 0.0) + share * X[i] * f[j] for j in moved] for i in moved]
+    return {"v": x.if_hit(x.after), "d v / d q": by_q, "d v / d v": by_v}
+
+
+def _slopes(t: Tracer, v: list[Number]) -> tuple[list[list[Number]], list[Number]]:
+    """Derivatives by q of the generalised impulse, and of the speed of the point at speeds v."""
+    inner = Tracer(t.given, t.chosen)
+    for port in t.ports:
+        inner.add(port)
+    n, point = unit_direction(inner), hit_point(inner)
+    n_P, nv = point.X.R.inverse_times(n), inner.model.nv
+    columns = point.columns
+    found = [n_P.dot(columns[k].v) if k in columns else 0.0 for k in range(nv)]
+    edges = tuple(edge_of(inner.graph, x) for x in (*found, n_P.dot(point.V.v)))
+    ports = (Port("force, speed", (nv + 1,)),)
+    program = Program("point", tuple(inner.ports), ports, inner.graph, edges, t.setup.rates)
+    given = {**t.numbers, "v": v}
+    flat = inline(jacobian(program, "q"), [x for port in inner.ports for x in given[port.name]])
+    rows = [flat[nv * k : nv * (k + 1)] for k in range(nv + 1)]
+    return rows[:nv], rows[nv]
+
+
+#: A state, where a link is hit from where, and how it parts.
+GIVEN = (
+    Q,
+    V,
+    Input("point", 3, "m"),
+    Input("direction", 3, "1"),
+    Input("restitution", "number", "1"),
+)
+
+#: Speeds afterwards.
+AFTER = Output("v", ("nv",), "rad/s, m/s")
 
 #: Quantities by name.
 ROWS = {
     "impact": Quantity(
-        inputs=(
-            Q,
-            V,
-            Input("point", 3, "m"),
-            Input("direction", 3, "1"),
-            Input("restitution", "number", "1"),
-        ),
-        outputs=OUTPUTS,
+        inputs=GIVEN,
+        outputs=(AFTER, Output("impulse", (3,), "N s"), Output("energy_loss", (), "J")),
         trace=impact,
         closed=Constrained(impact, ("groups", *CHECKED)),
         base=True,
         options=("frame",),
         solves=True,
         guarded=True,
+    ),
+    "impact_derivatives": Quantity(
+        inputs=GIVEN,
+        outputs=(
+            AFTER,
+            Output("d v / d q", ("nv", "nv"), "(rad/s, m/s) / (rad, m)"),
+            Output("d v / d v", ("nv", "nv"), "1"),
+        ),
+        trace=impact_derivatives,
+        closed=Constrained(impact_derivatives, ("groups", *CHECKED)),
+        base=True,
+        options=("frame",),
+        solves=True,
+        guarded=True,
+        result=lambda setup, options: lambda found: ImpactDerivatives(*found),
     ),
 }
