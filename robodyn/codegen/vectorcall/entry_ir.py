@@ -12,13 +12,18 @@ from robodyn.codegen.llvm.batches.thread_pool import WORTHWHILE
 from robodyn.codegen.llvm.builder.code import Code, module_ir
 from robodyn.codegen.llvm.builder.values import Number
 from robodyn.codegen.vectorcall.binding import bind
+from robodyn.codegen.vectorcall.blocks import HIDDEN, blocks_function, stream_function
 from robodyn.codegen.vectorcall.entry_builder import EntryBuilder
-from robodyn.codegen.vectorcall.finite import HIDDEN, checked_function, look_function
+from robodyn.codegen.vectorcall.finite import look_function
 from robodyn.codegen.vectorcall.inputs import choose_dtype, read_inputs
 from robodyn.codegen.vectorcall.outputs import check_given, make_outputs, make_result
 from robodyn.codegen.vectorcall.signature import FiniteCheck
 
 __all__ = ["entry_ir"]
+
+#: Bytes of results of one state from which on a batch waits for memory: shorter rows are asked for
+#: while it still computes.
+LONG_ROW = 2048
 
 
 def _write(w: EntryBuilder) -> None:
@@ -110,12 +115,14 @@ def _run_many(w: EntryBuilder, kernel: Number, lanes: Number, rows: Number, tota
     """Compute a batch, by one thread or several."""
     code, data = w.code, Number(w.code, w.data, "ptr")
     strides = Number(code, w.strides, "ptr")
-    for name, address in (("kernel", kernel), ("flaw", w.variables["bad"].pointer)):
+    stream, looked = _is_large(w, rows), w.get("guarded").differs(FiniteCheck.NOWHERE)
+    flaw = code.choose(looked, Number(code, w.variables["bad"].pointer, "ptr"), None)
+    for name, address in (("kernel", kernel), ("flaw", flaw)):
         w.put(w.data, HIDDEN[name], address)
-    for name, number in (("first", w.n_in), ("count", w.n_out)):
+    for name, number in (("first", w.n_in), ("count", w.n_out), ("stream", stream.extended())):
         w.put(w.data, HIDDEN[name], number, "i64")
-    checked = code.choose(w.size.equals(8), _function(code, "checked_double"), "@checked_float")
-    kernel = code.choose(w.get("guarded").differs(FiniteCheck.NOWHERE), checked, kernel)
+    blocks = code.choose(w.size.equals(8), _function(code, "blocks_double"), "@blocks_float")
+    kernel = code.choose(looked | stream, blocks, kernel)
     with code.either(total > w.common("least_work", "i64")) as (unlocked, short):
         with unlocked:
             state = w.call("release", "ptr")
@@ -124,6 +131,19 @@ def _run_many(w: EntryBuilder, kernel: Number, lanes: Number, rows: Number, tota
             w.call("acquire", "void", state)
         with short:
             code.call(kernel, "void", code.integer(0), rows, data, strides)
+
+
+def _is_large(w: EntryBuilder, rows: Number) -> Number:
+    """Whether results of long rows go into given arrays and are larger than all caches.
+
+    Memory that is new is in the caches, as the system has just filled it with zeros.
+    """
+    count = w.code.variable(0)
+    for k in w.code.each(w.n_out):
+        count.value = count.value + w.port(w.n_in + k)[1]
+    row = count.value * w.size
+    large = (row >= LONG_ROW) & (row * rows > w.common("caches", "i64"))
+    return large & w.get("out").differs(None)
 
 
 def _function(code: Code, name: str) -> Number:
@@ -153,5 +173,5 @@ def entry_ir(signature: int, items: int) -> str:
     w = EntryBuilder(signature, items, len(HIDDEN))
     _write(w)
     kinds = ("double", "float")
-    looks = [make(kind) for kind in kinds for make in (look_function, checked_function)]
-    return module_ir(*looks, w.code, _twice())
+    batches = [make(kind) for kind in kinds for make in (look_function, blocks_function)]
+    return module_ir(*batches, stream_function(), w.code, _twice())

@@ -1,25 +1,14 @@
-"""LLVM IR that checks whether results are finite numbers, right after they are written.
-
-Results of bound methods are checked. Those of a batch are checked block by block, by the threads
-that computed them, while they are still in the caches of their cores: ``checked`` is a kernel
-itself, which calls the kernel of the function for a block of rows and then checks what that has
-written.
-"""
+"""LLVM IR that checks whether numbers are finite."""
 
 from __future__ import annotations
 
 from robodyn.codegen.llvm.builder.code import Code
 from robodyn.codegen.llvm.builder.values import Number
-from robodyn.codegen.vectorcall.table import MAX_PORTS
 
-__all__ = ["HIDDEN", "checked_function", "look_function"]
+__all__ = ["look_function"]
 
-#: What ``checked`` finds behind the addresses of the arrays: the kernel, where to note that some
-#: number is not finite, the index of the first result, and how many there are.
-HIDDEN = {name: MAX_PORTS + k for k, name in enumerate(("kernel", "flaw", "first", "count"))}
-
-#: Numbers looked at together, and rows computed before they are looked at.
-LANES, BLOCK = 8, 128
+#: Numbers looked at together.
+LANES = 8
 
 #: Vectors looked at before it is asked whether to go on.
 TOGETHER = 4
@@ -86,27 +75,3 @@ class _Look:
         following = self.code.label("on")
         self.code.branch(some, self.flawed, following, expected=False)
         self.code.begin(following)
-
-
-def checked_function(dtype: str) -> Code:
-    """``checked_double``, a kernel of many rows: calls another one and looks at what it wrote."""
-    head = f"@checked_{dtype}(i64 %begin, i64 %end, ptr %data, ptr %strides)"
-    code = Code(head, "internal void")
-    begin, end = code.argument("begin", "i64"), code.argument("end", "i64")
-    data, strides = code.argument("data", "ptr"), code.argument("strides", "ptr")
-    kernel, flaw = (code.load(data, HIDDEN[name], "ptr") for name in ("kernel", "flaw"))
-    result, count = (code.load(data, HIDDEN[name], "i64") for name in ("first", "count"))
-    blocks = (end - begin) / BLOCK
-    blocks = code.choose(blocks > 1, blocks, 1)
-    for k in code.each(blocks):
-        first = begin + k * BLOCK
-        # the last block has what is left, so that none is shorter than a vector
-        following = code.choose(k.equals(blocks - 1), end, first + BLOCK)
-        code.call(kernel, "void", first, following, data, strides)
-        for j in code.each(result + count, start=result):
-            start, size = code.load(data, j, "ptr"), code.load(strides, j, "i64")
-            at = Number(code, code.at(start, first * size, dtype), "ptr")
-            flawed = code.call(f"@look_{dtype}", "i1", at, (following - first) * size)
-            with code.when(flawed, expected=False):
-                code.store(1, flaw, 0, "i64")
-    return code

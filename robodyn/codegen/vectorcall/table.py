@@ -23,7 +23,7 @@ COMMON = (
     "number", "int", "bool", "motion", "pose", "twist", "acceleration", "slow", "limit",
     "least_work", "vectorcall", "bind", "incref", "decref", "new_array", "new_scalar", "new_tuple",
     "set_item", "release", "acquire", "parallel_for", "pool", "convert", "forget", "compare",
-    "next_item", "attribute", "integer", "raised",
+    "next_item", "attribute", "integer", "raised", "caches",
 )  # fmt: skip
 
 #: Words of the table of one function, with kernels for float64 and float32; its ports follow.

@@ -17,6 +17,7 @@ import numpy as np
 
 from robodyn.codegen.llvm.batches import threads
 from robodyn.codegen.llvm.cache.object_code import compiled, generator_key
+from robodyn.codegen.llvm.target.caches import size_of_caches
 from robodyn.codegen.llvm.target.target import chosen_target, in_registers, load_object, object_code
 from robodyn.codegen.vectorcall.layout import known_layout, known_python
 from robodyn.codegen.vectorcall.signature import Signature
@@ -156,6 +157,7 @@ def _common(slow: Callable[..., Any]) -> Any:
     objects |= {name: sys.intern(name) for name in ("pose", "twist", "acceleration")}
     words = {name: id(thing) for name, thing in objects.items()}
     words |= {"limit": threads.limit_address(), "least_work": UNLOCKED_WORK}
+    words["caches"] = size_of_caches()
     parallel_for = ctypes.cast(threads.parallel_for(), ctypes.c_void_p).value or 0
     words |= {"parallel_for": parallel_for, "pool": threads.pool()}
     numpy_api = _numpy_api()

@@ -2,6 +2,7 @@
 
 import functools
 import gc
+import itertools
 import pickle
 import subprocess
 import sys
@@ -15,8 +16,9 @@ from hypothesis import strategies as st
 
 import robodyn as rd
 from robodyn.codegen import Function, MethodTable
+from robodyn.codegen import method as methods_module
 from robodyn.codegen.function import _vectorcall_type
-from robodyn.codegen.vectorcall.table import MAX_PORTS
+from robodyn.codegen.vectorcall.table import COMMON, MAX_PORTS
 from robodyn.errors import ShapeError
 from robodyn.evaluator import Evaluator
 from robodyn.symbolic.graph import Graph, Port, Program
@@ -37,6 +39,19 @@ def energy():
 
 def ordinary(f, *args, **kwargs):
     return Function.__call__(f, *args, **kwargs)
+
+
+@pytest.fixture
+def past_the_caches():
+    """Every result that is given is stored as if it were larger than all caches."""
+    types = _vectorcall_type(), methods_module._vectorcall_type()
+    tables, place = [x._common for x in types], COMMON.index("caches")
+    before = [table[place] for table in tables]
+    for table in tables:
+        table[place] = 0
+    yield
+    for table, size in zip(tables, before, strict=True):
+        table[place] = size
 
 
 def state(*shape, dtype=float, seed=0):
@@ -72,6 +87,30 @@ def test_both_ways_agree(f, dtype, shape):
     assert f(*x, out) is out and np.array_equal(out, want)
     out[...] = 0
     assert f(*x, out=out) is out and np.array_equal(out, want)
+
+
+@needs_entry
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("rows", [1, 2, 7, 8, 9, 15, 16, 17, 64, 129, 300])
+def test_results_past_the_caches_are_the_same_wherever_they_begin(rows, dtype, past_the_caches):
+    """And nothing beside them is written, on one thread or two."""
+    f, x = roots(3, 201, beside=5), 1.0 + np.arange(3.0 * rows, dtype=dtype).reshape(rows, 3)
+    expected, before = f(x), rd.get_num_threads()  # new arrays are stored the ordinary way
+    for begin, count in itertools.product((0, 1, 3, 8), (1, 2)):
+        sizes = [x.size for x in expected]
+        room = [np.full(begin + size + 9, 77.0, dtype) for size in sizes]
+        out = tuple(
+            y[begin : begin + size].reshape(there.shape)
+            for y, size, there in zip(room, sizes, expected, strict=True)
+        )
+        rd.set_num_threads(count)
+        try:
+            assert f(x, out=out) is out
+        finally:
+            rd.set_num_threads(before)
+        for y, size, there in zip(room, sizes, expected, strict=True):
+            np.testing.assert_array_equal(y[begin : begin + size], there.ravel())
+            assert (y[:begin] == 77.0).all() and (y[begin + size :] == 77.0).all()
 
 
 def test_scalars_come_back_as_numbers(energy):
@@ -374,12 +413,16 @@ def test_arrays_that_were_changed_are_not_given_out_again(harm):
     np.testing.assert_allclose(new, f(q, np.empty((7, 7))))
 
 
-def roots(size=3, times=1):
-    """A function that is not a number for negative ones; its results may be repeated."""
+def roots(size=3, times=1, beside=0):
+    """A function that is not a number for negative ones; its results may be repeated.
+
+    ``beside``: how often it gives them a second time, as another result.
+    """
     graph = Graph()
-    edges = tuple(edge_of(graph, sqrt(x)) for x in inputs(graph, 0, size)) * times
-    ports = (Port("x", (size,)),), (Port("y", (times * size,)),)
-    return Function(Program("roots", *ports, graph, edges))
+    edges = tuple(edge_of(graph, sqrt(x)) for x in inputs(graph, 0, size))
+    outputs = [Port(f"y{k}", (n * size,)) for k, n in enumerate((times, beside)) if n]
+    ports = (Port("x", (size,)),), tuple(outputs)
+    return Function(Program("roots", *ports, graph, edges * (times + beside)))
 
 
 @needs_entry
@@ -404,6 +447,27 @@ def test_a_guarded_method_is_asked_wherever_a_number_is_missing(rows, dtype, bad
     for k in range(x.size):
         x.flat[k] = bad
         np.testing.assert_array_equal(method(x), np.zeros_like(x))
+        assert len(asked) == k + 1
+        x.flat[k] = 4.0
+
+
+@needs_entry
+@pytest.mark.parametrize("rows", [2, 17, 50])
+def test_a_guarded_method_is_asked_for_what_goes_past_the_caches(rows, past_the_caches):
+    methods, asked = MethodTable(guarded=["roots"]), []
+
+    class Rooted:
+        def roots(self, x, *, out=None):
+            asked.append(x)
+
+    method = methods.add("roots", Rooted().roots, ["x"])
+    f, x, out = roots(3, 201), np.full((rows, 3), 4.0), np.empty((rows, 603))
+    f(x)
+    methods.bind("roots", f, guarded=True)
+    assert method(x, out=out) is out and (out == 2.0).all() and not asked
+    for k in range(x.size):
+        x.flat[k] = -1.0
+        assert method(x, out=out) is None
         assert len(asked) == k + 1
         x.flat[k] = 4.0
 

@@ -1,0 +1,156 @@
+"""The kernel of a function called for one block of rows after the other, as LLVM IR.
+
+Results of bound methods are checked. Those of a batch are checked block by block, by the threads
+that computed them, while they are still in the caches of their cores. Results that are larger than
+all caches are computed into memory that stays in them, and stored from there past the caches, so
+that no line of memory is read before it is overwritten.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from robodyn.codegen.llvm.builder.code import Code
+from robodyn.codegen.llvm.builder.values import Number
+from robodyn.codegen.vectorcall.table import MAX_PORTS
+
+__all__ = ["HIDDEN", "blocks_function", "stream_function"]
+
+#: What ``blocks`` finds behind the addresses of the arrays: the kernel, where to note that some
+#: result is not finite (null: nobody looks), the index of the first result, how many there are, and
+#: whether to store them past the caches.
+HIDDEN = {
+    name: MAX_PORTS + k for k, name in enumerate(("kernel", "flaw", "first", "count", "stream"))
+}
+
+#: Rows of a block at most, and of how many a block of long rows is a multiple, for the vectors of
+#: all CPUs; and numbers of results in a block of many rows.
+ROWS, FEWEST, NUMBERS = 128, 16, 8192
+
+#: Bytes of a line of the cache, and of the results of two blocks that are first computed in cache.
+LINE, STAGED = 64, 1 << 20
+
+
+def stream_function() -> Code:
+    """``stream(to, from, bytes)``: copy whole 32-bit words past the caches, as far as they allow.
+
+    What begins or ends within a line of the cache is stored the ordinary way.
+    """
+    code = Code("@stream(ptr %to, ptr %from, i64 %bytes)", "internal void")
+    address, count = code.put("ptrtoint ptr %to to i64", "i64"), code.argument("bytes", "i64")
+    before = -address & (LINE - 1)
+    before = code.choose(before < count, before, count)
+    for k in code.each(before / 4):
+        code.store(code.load("%from", k, "i32"), "%to", k, "i32")
+    kind, lines = f"<{LINE // 8} x i64>", (count - before) / LINE
+    source, target = (code.at(x, before, "i8") for x in ("%from", "%to"))
+    code.declare("!2 = !{i32 1}")
+    for k in code.each(lines):
+        x = code.name(f"load {kind}, ptr {code.at(source, k, kind)}, align 4")
+        code.do(f"store {kind} {x}, ptr {code.at(target, k, kind)}, align {LINE}, !nontemporal !2")
+    for k in code.each(count / 4, start=(before + lines * LINE) / 4):
+        code.store(code.load("%from", k, "i32"), "%to", k, "i32")
+    return code
+
+
+def blocks_function(dtype: str) -> Code:
+    """``blocks_double``, a kernel of many rows: calls another one for a block at a time."""
+    return _Blocks(dtype).code
+
+
+class _Blocks:
+    """The kernel, while it is written."""
+
+    def __init__(self, dtype: str) -> None:
+        head = f"@blocks_{dtype}(i64 %begin, i64 %end, ptr %data, ptr %strides)"
+        self.code = code = Code(head, "internal void")
+        self._dtype, self._bytes = dtype, 8 if dtype == "double" else 4
+        self._data, self._strides = code.argument("data", "ptr"), code.argument("strides", "ptr")
+        self._kernel, self._flaw = (self._hidden(name, "ptr") for name in ("kernel", "flaw"))
+        self._n_in = self._hidden("first", "i64")
+        self._n = self._n_in + self._hidden("count", "i64")
+        #: Where the numbers of each array would be in row 0, for the kernel.
+        self._moved = code.slot(f"[{MAX_PORTS} x ptr]")
+        for j in code.each(self._n):
+            code.store(self._array(j), self._moved, j, "ptr")
+        row = self._numbers_in_row()
+        most = NUMBERS / code.choose(row > 1, row, 1) & -FEWEST
+        most = code.choose(most < ROWS, code.choose(most > FEWEST, most, FEWEST), ROWS)
+        room = self._room(row, most)
+        self._each_block(most, room)
+        with code.when(room.differs(None)):
+            code.do("fence seq_cst")  # another thread may read what was stored past the caches
+            code.declare("declare void @robodyn_free(ptr)")
+            code.call("@robodyn_free", "void", room)
+
+    def _hidden(self, name: str, kind: str) -> Number:
+        return self.code.load(self._data, HIDDEN[name], kind)
+
+    def _array(self, j: Number) -> Number:
+        return self.code.load(self._data, j, "ptr")
+
+    def _stride(self, j: Number) -> Number:
+        return self.code.load(self._strides, j, "i64")
+
+    def _at(self, start: object, offset: Number) -> Number:
+        return Number(self.code, self.code.at(start, offset, self._dtype), "ptr")
+
+    def _numbers_in_row(self) -> Number:
+        """Of all results."""
+        count = self.code.variable(0)
+        for j in self.code.each(self._n, start=self._n_in):
+            count.value = count.value + self._stride(j)
+        return count.value
+
+    def _room(self, row: Number, most: Number) -> Number:
+        """Memory for the results of a block, of up to two times as many rows; null for none."""
+        code, room = self.code, self.code.variable(None)
+        size = row * most * (2 * self._bytes) + (MAX_PORTS + 1) * LINE
+        wanted = self._hidden("stream", "i64").differs(0)
+        with code.when(wanted & (size <= STAGED), expected=False):
+            code.declare("declare ptr @robodyn_malloc(i64)")
+            room.value = code.call("@robodyn_malloc", "ptr", size)
+        return room.value
+
+    def _each_block(self, most: Number, room: Number) -> None:
+        code, streamed = self.code, room.differs(None)
+        begin, end = code.argument("begin", "i64"), code.argument("end", "i64")
+        blocks = (end - begin) / most
+        blocks = code.choose(blocks > 1, blocks, 1)
+        for k in code.each(blocks):
+            first = begin + k * most
+            # the last block has what is left, so that none is shorter than a vector
+            following = code.choose(k.equals(blocks - 1), end, first + most)
+            rows = following - first
+            with code.when(streamed, expected=False):
+                for j, place in self._places(room, rows):
+                    start = self._at(place, -first * self._stride(j))
+                    code.store(start, self._moved, j, "ptr")
+            moved = Number(code, self._moved, "ptr")
+            code.call(self._kernel, "void", first, following, moved, self._strides)
+            self._look(first, rows)
+            with code.when(streamed, expected=False):
+                for j, place in self._places(room, rows):
+                    to = self._at(self._array(j), first * self._stride(j))
+                    count = rows * self._stride(j) * self._bytes
+                    code.call("@stream", "void", to, place, count)
+
+    def _places(self, room: Number, rows: Number) -> Iterator[tuple[Number, Number]]:
+        """Each result and where it is computed, at the beginning of a line of the cache."""
+        code, place = self.code, self.code.variable(room)
+        for j in code.each(self._n, start=self._n_in):
+            address = code.put(f"ptrtoint ptr {place.value} to i64", "i64")
+            own = Number(code, code.at(place.value, -address & (LINE - 1), "i8"), "ptr")
+            yield j, own
+            place.value = self._at(own, rows * self._stride(j))
+
+    def _look(self, first: Number, rows: Number) -> None:
+        """Note whether some result of a block is not finite."""
+        code = self.code
+        with code.when(self._flaw.differs(None)):
+            for j in code.each(self._n, start=self._n_in):
+                count = self._stride(j)
+                at = self._at(code.load(self._moved, j, "ptr"), first * count)
+                flawed = code.call(f"@look_{self._dtype}", "i1", at, rows * count)
+                with code.when(flawed, expected=False):
+                    code.store(1, self._flaw, 0, "i64")
