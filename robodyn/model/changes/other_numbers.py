@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 from robodyn.description import Mechanism
 from robodyn.equations.loops.closure_rows import Closure
-from robodyn.equations.mechanism.bodies import weighed
+from robodyn.equations.mechanism.bodies import MechanismModel, weighed
 from robodyn.equations.quantities.common.setup import Setup
 from robodyn.model.model import Model, checked_masses
 from robodyn.model.model_setup import drives_of, effective_mechanism, grounds_of
@@ -49,6 +50,10 @@ def with_other_numbers(
     InertiaError
         If a joint moves no mass.
     """
+    if mechanism is model.mechanism and not (
+        model.settings.allow_unphysical and not settings.allow_unphysical
+    ):
+        return _with_other_settings(model, settings)
     effective = _effective(model, mechanism, settings)
     if effective is None:
         return None
@@ -59,9 +64,7 @@ def with_other_numbers(
     setup = dataclasses.replace(
         model.setup,
         model=bodies,
-        gravity=settings.gravity,
-        friction_speed=settings.friction_speed,
-        ground=grounds_of(bodies, settings),
+        **_numbers(bodies, settings),
         closures=closures,
         cut_joint_friction=tuple(x for x in resisted if x.damping or x.friction),
     )
@@ -76,6 +79,21 @@ def with_other_numbers(
         setup=setup,
         some_diagonal=diagonal,
     )
+
+
+def _with_other_settings(model: Model, settings: Settings) -> Model:
+    """The same description under other settings."""
+    setup = dataclasses.replace(model.setup, **_numbers(model.bodies, settings))
+    return dataclasses.replace(model, settings=settings, setup=setup)
+
+
+def _numbers(bodies: MechanismModel, settings: Settings) -> dict[str, Any]:
+    """What equations take from settings."""
+    return {
+        "gravity": settings.gravity,
+        "friction_speed": settings.friction_speed,
+        "ground": grounds_of(bodies, settings),
+    }
 
 
 def _closures(model: Model, tree: SpanningTree) -> tuple[Closure, ...]:
