@@ -328,6 +328,8 @@ def vector(what: str, value: Any) -> tuple[float, float, float]:
 
 def all_finite(x: Array) -> bool:
     """Whether all numbers are finite."""
+    if not x.ndim:
+        return math.isfinite(x)
     if x.size <= _FEW and math.isfinite(sum(x.ravel().tolist())):
         return True
     return bool(np.isfinite(x).all())  # finite numbers may have no finite sum

@@ -14,7 +14,7 @@ from robodyn.arguments import check_fields, checked_arguments
 from robodyn.array_types import FloatArray
 from robodyn.arrays import checked, shaped
 from robodyn.errors import PathError, ShapeError
-from robodyn.motion.derivative_check import INTERVAL, check_rate
+from robodyn.motion.derivative_check import INTERVAL, check_rates, three_instants
 from robodyn.motion.samples import sample_times, samples, within
 from robodyn.tolerances import ROTATION_ORTHOGONALITY
 
@@ -54,9 +54,14 @@ def check_rigid(pose: FloatArray, name: str = "pose") -> None:
     ------
     ShapeError
     """
-    with np.errstate(invalid="ignore", over="ignore"):
-        errors = _errors(pose.tolist() if pose.ndim == 2 else np.moveaxis(pose, (-2, -1), (0, 1)))
-    if not np.all(errors <= ROTATION_ORTHOGONALITY**2):
+    if pose.ndim == 2:
+        errors = _errors(pose.tolist())
+        rigid = errors <= ROTATION_ORTHOGONALITY**2
+    else:
+        with np.errstate(invalid="ignore", over="ignore"):
+            errors = _errors(np.moveaxis(pose, (-2, -1), (0, 1)))
+        rigid = bool(np.all(errors <= ROTATION_ORTHOGONALITY**2))
+    if not rigid:
         wrong = pose if pose.ndim == 2 else pose[~(errors <= ROTATION_ORTHOGONALITY**2)][0]
         raise ShapeError(
             f"{name} is that of no rigid body: {wrong.tolist()}; expected a rotation matrix (to "
@@ -103,11 +108,12 @@ class BaseMotion:
     acceleration: FloatArray
 
     def __post_init__(self) -> None:
-        pose = np.ascontiguousarray(shaped("pose", self.pose, 4, 4))
+        # copies: who fills the same arrays again and again has them changed later
+        pose = np.array(shaped("pose", self.pose, 4, 4), order="C")
         check_rigid(pose)
         object.__setattr__(self, "pose", pose)
         for name in ("twist", "acceleration"):
-            array = np.ascontiguousarray(checked(name, getattr(self, name), 6))
+            array = np.array(checked(name, getattr(self, name), 6), order="C")
             object.__setattr__(self, name, array)
 
     def __repr__(self) -> str:
@@ -224,25 +230,20 @@ class BasePath:
             With the time.
         """
         at = list(times)
-
-        def moved(t0: float, t1: float) -> FloatArray:
-            X = np.linalg.inv(self(t0).pose) @ self(t1).pose
-            half_skew = 0.5 * (X[:3, :3] - X[:3, :3].T)
-            turned = np.array([half_skew[2, 1], half_skew[0, 2], half_skew[1, 0]])
-            return np.concatenate([self(t1).pose[:3, 3] - self(t0).pose[:3, 3], turned])
-
-        def velocity(t: float) -> FloatArray:
-            motion = self(t)
-            return np.concatenate([motion.pose[:3, :3] @ motion.twist[:3], motion.twist[3:]])
-
-        check_rate(moved, velocity, at, "velocity of the base", interval)
-        check_rate(
-            lambda a, b: self(b).twist - self(a).twist,
-            lambda t: self(t).acceleration,
-            at,
-            "acceleration of the base",
-            interval,
+        if not at:
+            return
+        motions = three_instants(self, at, interval)
+        pose, twist, acceleration = (
+            np.array([getattr(m, name) for m in motions]).reshape(len(at), 3, *size)
+            for name, size in (("pose", (4, 4)), ("twist", (6,)), ("acceleration", (6,)))
         )
+        velocity = (pose[..., :3, :3] @ twist[..., :3, None])[..., 0]
+        rates = np.concatenate([velocity, twist[..., 3:]], axis=-1)
+        rows = {
+            "velocity of the base": (_moved(pose[:, 0], pose[:, 2]), rates),
+            "acceleration of the base": (twist[:, 2] - twist[:, 0], acceleration),
+        }
+        check_rates(at, rows, interval)
 
     @classmethod
     @checked_arguments
@@ -280,6 +281,14 @@ class BasePath:
         turn: Any = RotationSpline(times, Rotation.from_quat(quat))
 
         return cls(partial(_motion_at, times, place, turn))
+
+
+def _moved(before: FloatArray, after: FloatArray) -> FloatArray:
+    """How far a base has come, in world axes, and by how much it has turned, shape (n, 6)."""
+    X = np.linalg.inv(before) @ after
+    half_skew = 0.5 * (X[:, :3, :3] - np.swapaxes(X[:, :3, :3], 1, 2))
+    turned = half_skew[:, [2, 0, 1], [1, 2, 0]]
+    return np.concatenate([after[:, :3, 3] - before[:, :3, 3], turned], axis=1)
 
 
 def _motion_at(times: FloatArray, place: Any, turn: Any, t: float) -> BaseMotion:

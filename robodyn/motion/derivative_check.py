@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from robodyn.array_types import Array
 from robodyn.errors import PathError
 from robodyn.tolerances import PATH_RATE_ERROR
 
-__all__ = ["INTERVAL", "check_rate", "instants"]
+__all__ = ["INTERVAL", "check_rates", "instants", "three_instants"]
 
 
 #: Interval [s] over which a rate is integrated.
@@ -27,26 +28,22 @@ def instants(times: Array, at_most: int) -> tuple[Array, float]:
     return np.minimum(times[some], max(times[-1] - interval, times[0])), interval
 
 
-def check_rate(
-    change: Callable[[float, float], Array],
-    rate: Callable[[float], Array],
-    times: Iterable[float],
-    what: str,
+def check_rates(
+    times: Sequence[float],
+    rows: Mapping[str, tuple[Array, Array]],
     interval: float = INTERVAL,
 ) -> None:
-    """Compare the change of a quantity over short intervals with the integral of its rate.
+    """Compare changes of quantities over short intervals with the integrals of their rates.
 
-    Where the rate has a jump or a kink, the tolerance is the size of its change.
+    Where a rate has a jump or a kink, the tolerance is the size of its change.
 
     Parameters
     ----------
-    change : callable
-        ``(t0, t1) -> `` how much it changes.
-    rate : callable
-        Its rate at a time.
-    times : iterable of float [s]
-    what : str
-        For the message: ``"velocity of joint 'elbow'"``.
+    times : sequence of float [s]
+        Where n intervals start.
+    rows : mapping of str to (ndarray, ndarray), shape (n, k), (n, 3, k)
+        For each quantity, called as the message does (``"velocity of joint 'elbow'"``): how much it
+        changes over each interval, and its rates at the start, the middle and the end.
     interval : float [s]
 
     Raises
@@ -54,24 +51,28 @@ def check_rate(
     PathError
         With the first time at which they differ.
     """
-    h = interval
-    rows = []
-    for t in times:
-        first, middle, last = (np.asarray(rate(t + part * h)) for part in (0.0, 0.5, 1.0))
-        mean = (first + 4.0 * middle + last) / 6.0
-        slope = np.asarray(change(t, t + h)) / h
-        kink = np.abs(last - first) + np.abs(middle - first)
-        rows.append((t, mean, slope, kink))
-    scale = max((float(np.max(np.abs(slope), initial=0.0)) for _, _, slope, _ in rows), default=0.0)
-    for t, mean, slope, kink in rows:
-        wrong = ~(np.abs(slope - mean) <= PATH_RATE_ERROR * max(scale, 1e-3) + kink)
-        if np.any(wrong):
+    for what, (changes, rates) in rows.items():
+        first, middle, last = (rates[:, k] for k in range(3))
+        mean, slopes = (first + 4.0 * middle + last) / 6.0, changes / interval
+        kinks = np.abs(last - first) + np.abs(middle - first)
+        scale = float(np.max(np.abs(slopes), initial=0.0))
+        wrong = ~(np.abs(slopes - mean) <= PATH_RATE_ERROR * max(scale, 1e-3) + kinks)
+        if wrong.any():
+            k = int(np.flatnonzero(wrong.reshape(len(wrong), -1).any(axis=1))[0])
             raise PathError(
-                f"the {what} at t = {t:.6g} s is {_shown(mean)}, but its values there change at a "
-                f"rate of {_shown(slope)}",
-                time=float(t),
+                f"the {what} at t = {times[k]:.6g} s is {_shown(mean[k])}, but its values there "
+                f"change at a rate of {_shown(slopes[k])}",
+                time=float(times[k]),
             )
 
 
+def three_instants(
+    path: Callable[[float], Any], times: Sequence[float], interval: float
+) -> list[Any]:
+    """What a path gives at the start, the middle and the end of the interval after each time."""
+    h = interval
+    return [path(at) for t in times for at in (t, t + 0.5 * h, t + h)]
+
+
 def _shown(x: Array) -> str:
-    return np.array2string(np.asarray(x), precision=6)
+    return np.array2string(x if x.size != 1 else x.reshape(()), precision=6)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike
 
 from robodyn.arguments import check_fields, checked_arguments
 from robodyn.array_types import FloatArray
-from robodyn.arrays import number, numbers
+from robodyn.arrays import all_finite, number, numbers
 from robodyn.errors import PathError, ShapeError, UnknownNameError
-from robodyn.motion.derivative_check import INTERVAL, check_rate
+from robodyn.motion.derivative_check import INTERVAL, check_rates, three_instants
 from robodyn.motion.samples import (
     flat_motion,
     free_motion,
@@ -22,7 +22,7 @@ from robodyn.motion.samples import (
     turning_motion,
 )
 
-__all__ = ["JointPath"]
+__all__ = ["JointPath", "check_joint_path"]
 
 Motion = tuple[ArrayLike, ArrayLike, ArrayLike]
 
@@ -64,7 +64,8 @@ class JointPath:
             there are no samples at that time.
         """
         try:
-            position, velocity, acceleration = (np.asarray(x, float) for x in self.function(t))
+            # copies: who fills the same arrays again and again has them changed later
+            position, velocity, acceleration = (np.array(x, float) for x in self.function(t))
         except PathError:
             raise
         except (TypeError, ValueError) as error:
@@ -83,7 +84,7 @@ class JointPath:
                 f"{acceleration.shape} at t = {t:.6g} s differ in shape",
                 time=float(t),
             )
-        if not all(np.isfinite(x).all() for x in (position, velocity, acceleration)):
+        if not (all_finite(position) and all_finite(velocity) and all_finite(acceleration)):
             raise PathError(f"the path is not finite at t = {t:.6g} s", time=float(t))
         return position, velocity, acceleration
 
@@ -242,22 +243,28 @@ class JointPath:
         PathError
             With the time.
         """
-        at, of = list(times), f" of joint {name!r}" if name else ""
-        apart: Difference = difference or (lambda one, other: other - one)
-        check_rate(
-            lambda a, b: apart(self(a)[0], self(b)[0]),
-            lambda s: self(s)[1],
-            at,
-            f"velocity{of}",
-            interval,
-        )
-        check_rate(
-            lambda a, b: self(b)[1] - self(a)[1],
-            lambda s: self(s)[2],
-            at,
-            f"acceleration{of}",
-            interval,
-        )
+        check_joint_path(self, list(times), name, interval, difference)
+
+
+def check_joint_path(
+    path: Callable[[float], tuple[FloatArray, FloatArray, FloatArray]],
+    times: Sequence[float],
+    name: str = "",
+    interval: float = INTERVAL,
+    difference: Difference | None = None,
+) -> None:
+    """Check a `JointPath`, or what remembers its motions, as `JointPath.check` does."""
+    if not times:
+        return
+    motions = three_instants(path, times, interval)
+    x, dx, ddx = (np.array([m[k] for m in motions]).reshape(len(times), 3, -1) for k in range(3))
+    if difference is None:
+        moved = x[:, 2] - x[:, 0]
+    else:
+        moved = np.array([difference(a, b) for a, _, b in x])
+    of = f" of joint {name!r}" if name else ""
+    rows = {f"velocity{of}": (moved, dx), f"acceleration{of}": (dx[:, 2] - dx[:, 0], ddx)}
+    check_rates(times, rows, interval)
 
 
 def _check_samples(

@@ -16,6 +16,7 @@ from robodyn.force_elements.ground import Ground
 from robodyn.force_elements.joint_stop import CompliantStops
 from robodyn.motion.base_motion import BasePath
 from robodyn.motion.derivative_check import instants
+from robodyn.motion.once_per_instant import OncePerInstant
 from robodyn.robot import Robot
 from robodyn.simulation.loads.driven_joints import CHECKED
 from robodyn.simulation.loads.prescribed_loads import BaseAt
@@ -40,9 +41,10 @@ def base_path(base: BaseAt | None, times: FloatArray) -> BasePath | None:
             name="base",
             given=base,
         )
-    path = base if isinstance(base, BasePath) else BasePath(base)
+    given = base if isinstance(base, BasePath) else BasePath(base)
+    path = BasePath(OncePerInstant(given))
     at, interval = instants(times, CHECKED)
-    path.check(at, interval=interval)
+    path.check(at.tolist(), interval=interval)
     return path
 
 

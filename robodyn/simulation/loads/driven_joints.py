@@ -15,7 +15,8 @@ from robodyn.errors import PathError, ShapeError, UnknownNameError
 from robodyn.model.joint_info import JointInfo
 from robodyn.model.speed_selection import without_speed
 from robodyn.motion.derivative_check import instants
-from robodyn.motion.joint_path import JointPath
+from robodyn.motion.joint_path import JointPath, check_joint_path
+from robodyn.motion.once_per_instant import OncePerInstant
 from robodyn.robot import Robot
 from robodyn.simulation.loads.driven import Driven, DrivenPath, Indices, check_driven_once
 from robodyn.tolerances import QUATERNION_NORM
@@ -151,6 +152,7 @@ def _followed(robot: Robot, name: str, given: PathOfTime, times: FloatArray) -> 
         )
     if axis is None and joint.kind.coordinates.quaternion:
         path = _of_unit_norm(path, name)
+    once = OncePerInstant(lambda t: _columns(*path(t)))
     at, interval = instants(times, CHECKED)
     space = joint.kind.coordinates
 
@@ -158,10 +160,10 @@ def _followed(robot: Robot, name: str, given: PathOfTime, times: FloatArray) -> 
         return np.array(space.difference(one.tolist(), other.tolist()), float)
 
     adds = axis is not None or space.flat
-    path.check(at, name, interval=interval, difference=None if adds else apart)
+    check_joint_path(once, at.tolist(), name, interval, None if adds else apart)
     if not len(coordinates):  # a speed without a coordinate: its path has gone some way
-        return DrivenPath(lambda t: _columns(np.zeros(0), *path(t)[1:]), coordinates, speeds)
-    return DrivenPath(lambda t: _columns(*path(t)), coordinates, speeds)
+        return DrivenPath(lambda t: (np.zeros(0), *once(t)[1:]), coordinates, speeds)
+    return DrivenPath(once, coordinates, speeds)
 
 
 def _of_kind(joint: JointInfo, axis: int | None) -> str:
@@ -198,7 +200,9 @@ def _columns(
     x: FloatArray, dx: FloatArray, ddx: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Position, velocity and acceleration, shape (n,) also where a path gives single numbers."""
-    return np.atleast_1d(x), np.atleast_1d(dx), np.atleast_1d(ddx)
+    if x.ndim:
+        return x, dx, ddx
+    return x.reshape(1), dx.reshape(1), ddx.reshape(1)
 
 
 def locked_joint(robot: Robot, name: str) -> DrivenPath:

@@ -395,3 +395,41 @@ def test_base_paths_through_samples_can_be_pickled():
     for t in (0.0, 0.37, 1.0):
         np.testing.assert_array_equal(again(t).pose, path(t).pose)
         np.testing.assert_array_equal(again(t).acceleration, path(t).acceleration)
+
+
+def test_a_function_may_fill_the_same_arrays_again_and_again():
+    arrays = [np.eye(4), *np.zeros((2, 6)), *np.zeros((3, 1))]
+
+    def moves(fresh):
+        X, V, A, x, dx, ddx = (y.copy() for y in arrays) if fresh else arrays
+        return X, V, A, x, dx, ddx
+
+    def runs(fresh):
+        def base(t):
+            X, V, A, *_ = moves(fresh)
+            X[0, 3], V[0], A[0] = 0.05 * t**2, 0.1 * t, 0.1
+            return rd.BaseMotion(X, V, A)
+
+        def path(t):
+            *_, x, dx, ddx = moves(fresh)
+            x[0], dx[0], ddx[0] = 0.1 * t**2, 0.2 * t, 0.2
+            return x, dx, ddx
+
+        robot = rd.load("double_pendulum", base="moving")
+        along = {robot.joint_names[0]: path}
+        return rd.simulate(robot, base=base, controlled=along, duration=0.02)
+
+    np.testing.assert_allclose(runs(True).q, runs(False).q, rtol=0.0, atol=1e-15)
+
+
+def test_a_path_is_asked_once_at_an_instant():
+    asked = []
+
+    def path(t):
+        asked.append(t)
+        return 0.1 * t**2, 0.2 * t, 0.2
+
+    robot = rd.load("double_pendulum")
+    rd.simulate(robot, controlled={robot.joint_names[0]: path}, duration=0.1)
+    assert len(asked) == len(set(asked)) + 1  # and once for its shape
+    assert len(asked) < 300
