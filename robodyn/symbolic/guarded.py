@@ -25,11 +25,11 @@ def inverse_above(pivot: Number, least: Number) -> Number:
 def if_not_negative(values: Sequence[Number], test: Number) -> list[Number]:
     """Values, of which one is not a number where a tested number is negative.
 
-    Elsewhere that one changes by the rounding of the tested number, which has to be far below it.
+    Elsewhere nothing changes: a root of four times the number is exactly twice its root, so that
+    zero is added.
     """
     result = list(values)
     if isinstance(test, Scalar):
-        root = sqrt(test)
         k = next((k for k, x in enumerate(result) if isinstance(x, Scalar)), 0)
-        result[k] = result[k] + (root * root - test)
+        result[k] = result[k] + (sqrt(test * 4.0) - sqrt(test) * 2.0)
     return result

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from operator import itemgetter
 from typing import Any
 
 from robodyn.equations.elimination import constrained, drift, partition, singularity
@@ -19,6 +18,7 @@ from robodyn.symbolic.scalar import Number
 __all__ = [
     "forward_dynamics",
     "hybrid_dynamics",
+    "if_closed_state",
     "if_forward_is_regular",
     "if_hybrid_is_regular",
     "if_motors_can",
@@ -53,7 +53,7 @@ def _long_forward_dynamics(t: Tracer) -> Results:
     a, multipliers = long_linkages.forward_dynamics(t, linkage, applied_forces(t))
     if "probe" in t.options:
         a = singularity.if_regular(a, long_linkages.conditioning(t, linkage), t.options["probe"])
-    return {"a": _if_closed(t, a), "multipliers": multipliers}
+    return {"a": if_closed_state(t, a), "multipliers": multipliers}
 
 
 def if_forward_is_regular(t: Tracer, values: list[Number]) -> list[Number]:
@@ -61,7 +61,7 @@ def if_forward_is_regular(t: Tracer, values: list[Number]) -> list[Number]:
     if "probe" in t.options:
         speeds = range(t.model.nv)
         values = if_rows_are_regular(t, values, speeds, t.options["probe"])
-    return _if_closed(t, values)
+    return if_closed_state(t, values)
 
 
 def if_rows_are_regular(
@@ -87,15 +87,11 @@ def hybrid_dynamics(t: Tracer) -> Results:
 
 
 def if_hybrid_is_regular(t: Tracer, a: list[Number]) -> list[Number]:
-    """Accelerations; one of a free speed is not a number where they cannot be told."""
-    controlled = t.options["controlled"]
-    free = [k for k in range(t.model.nv) if k not in controlled]
-    order = [*free, *controlled]  # the first one is changed
-    values = [a[k] for k in order]
+    """Accelerations; not all of them numbers where those of free speeds cannot be told."""
     if "probe" in t.options:
-        values = if_rows_are_regular(t, values, free, t.options["probe"])
-    values = _if_closed(t, values)
-    return [x for _, x in sorted(zip(order, values, strict=True), key=itemgetter(0))]
+        free = [k for k in range(t.model.nv) if k not in t.options["controlled"]]
+        a = if_rows_are_regular(t, a, free, t.options["probe"])
+    return if_closed_state(t, a)
 
 
 def least_multipliers(t: Tracer, lam: Sequence[Number]) -> list[Number]:
@@ -161,7 +157,7 @@ def if_motors_can(t: Tracer, values: list[Number]) -> list[Number]:
         values = singularity.if_regular(
             values, singularity.motor_conditioning(t.rows, nv, probe, *choice), probe
         )
-    return _if_closed(t, values)
+    return if_closed_state(t, values)
 
 
 def motor_forces(t: Tracer) -> tuple[list[Number], list[Number]]:
@@ -172,7 +168,7 @@ def motor_forces(t: Tracer) -> tuple[list[Number], list[Number]]:
     return constrained.motor_forces(needed, t.rows, dependent, order, scales)
 
 
-def _if_closed(t: Tracer, values: list[Number]) -> list[Number]:
+def if_closed_state(t: Tracer, values: list[Number]) -> list[Number]:
     """Values; not all of them numbers where the state is open by more than a tolerance, if any."""
     tolerance = t.options.get("closure_tolerance")
     return values if tolerance is None else if_closed(values, t.violation, tolerance)
