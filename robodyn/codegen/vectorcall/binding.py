@@ -253,7 +253,7 @@ def _identical(w: EntryBuilder, these: str, those: Number, count: Number | int) 
 
 
 def _equal(w: EntryBuilder, these: str, those: Number, count: Number | int) -> None:
-    """``good`` stays if all are the same objects, or strings of the same text."""
+    """``good`` stays if all are the same objects, strings of the same text, or the same names."""
     code = w.code
     for k in code.each(count, until=lambda: w.get("good").equals(0)):
         this, that = w.item(these, k), w.item(those, k)
@@ -261,6 +261,32 @@ def _equal(w: EntryBuilder, these: str, those: Number, count: Number | int) -> N
             w.set("good", 0)
             # the options that a callable does not have are null
             with code.when(this.differs(None) & that.differs(None)):
-                with code.when(w.is_a(this, "str") & w.is_a(that, "str")):
-                    order = w.call("compare", "i32", this, that)
-                    w.set("good", order.equals(0).extended())
+                _compare_texts(w, this, that)
+                with code.when(w.is_a(that, "tuple")):
+                    _compare_names(w, this, that)
+
+
+def _compare_texts(w: EntryBuilder, this: Number, that: Number) -> None:
+    """``good`` where both are strings of the same text."""
+    with w.code.when(w.is_a(this, "str") & w.is_a(that, "str")):
+        order = w.call("compare", "i32", this, that)
+        w.set("good", order.equals(0).extended())
+
+
+def _compare_names(w: EntryBuilder, this: Number, that: Number) -> None:
+    """``good`` where a tuple or list has the names of a tuple."""
+    code = w.code
+    own = w.after(this, w.items_at)
+    is_list = w.is_a(this, "list")
+    with code.when(is_list | w.is_a(this, "tuple")):
+        length = w.field(this, SIZE, "i64")
+        w.set("good", length.equals(w.field(that, SIZE, "i64")).extended())
+        start = Number(code, w.cells, "ptr")
+        w.put(start, 0, own)
+        with code.when(is_list):
+            w.put(start, 0, w.item(own, 0))
+        for k in code.each(length, until=lambda: w.get("good").equals(0)):
+            name, known = w.item(w.item(start, 0), k), w.item(w.after(that, w.items_at), k)
+            with code.when(name.differs(known)):
+                w.set("good", 0)
+                _compare_texts(w, name, known)

@@ -280,4 +280,6 @@ def _constant(value: object) -> bool:
 
 def _identity(value: object) -> object:
     """Equal for values that are the same to the entry, and only for those."""
+    if type(value) is tuple:
+        return tuple(map(_identity, value))
     return value if type(value) is str else id(value)
