@@ -120,13 +120,13 @@ class Parts:
             checks = consistency, Regularity(model, evaluator, rows, mobility, code)
             motors = LoopMotors(model, evaluator, rows, space, code, *checks)
             self.postures = LoopPostures(
-                model, rows, space, closer, mobility, projection, consistency
+                model, evaluator, code, rows, space, closer, mobility, projection, consistency
             )
             self.dynamics = ClosedLoopDynamics(
                 model, evaluator, code, motors, self.constrained, *checks
             )
         else:
-            self.postures = TreePostures(model, space, space.zero, space.random)
+            self.postures = TreePostures(model, evaluator, space, space.zero, space.random)
             self.dynamics = TreeDynamics(model, evaluator)
         self.derivatives = DynamicsDerivatives(model, evaluator, self.dynamics)
         self.joint_forces = JointForces(model, evaluator, self.dynamics)
@@ -155,7 +155,7 @@ class Parts:
         closed = ClosedPositions(
             tree_form.model, self.space, expansion, positions, tree_form.neutral
         )
-        self.postures = TreePostures(model, self.space, closed.neutral, closed.random)
+        self.postures = TreePostures(model, evaluator, self.space, closed.neutral, closed.random)
         self.joint_forces = MinimalJointForces(
             model, self.dynamics, expansion, tree_form.joint_forces
         )

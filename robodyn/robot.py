@@ -264,13 +264,15 @@ class Robot:
         if self._origin is not self or getattr(type(self), name) is not method:
             return plain
         with making():
-            if name not in self.__dict__:
+            if name not in self.__dict__ and name in _OF_LOOPS and not self.nc:
+                self.__dict__[name] = plain
+            elif name not in self.__dict__:
                 rest = BaseMotion.at_rest()
                 at_rest = rest.pose, rest.twist, rest.acceleration
                 quantity = None if name in _OTHER_DIRECT else QUANTITIES[name]
                 arrays = _OTHER_DIRECT[name] if quantity is None else quantity.arrays
                 by_joint = () if quantity is None else quantity.by_joint
-                moving = self.base == "moving" and (quantity is None or quantity.base)
+                moving = self.base == "moving" and "base" in signature(method).parameters
                 given = at_rest if moving else (), by_joint
                 self.__dict__[name] = self._methods.add(name, plain, arrays, *given)
             made: Callable[..., Any] = self.__dict__[name]
@@ -3089,7 +3091,15 @@ _OTHER_DIRECT: Mapping[str, tuple[str, ...]] = {
     "motor_torques": ("q", "v", "a"),
     "motor_power": ("q", "v", "a"),
     "impact": ("q", "v", "point", "direction", "restitution"),
+    "consistent_velocity": ("q", "v"),
+    "consistent_acceleration": ("q", "v", "a"),
+    "closed_state": ("q", "v"),
+    "loop_gaps": ("q",),
 }
+
+
+#: Methods that have nothing to compute where there are no loops.
+_OF_LOOPS = frozenset({"loop_gaps"})
 
 
 def _goes_straight(name: str, method: object) -> bool:

@@ -184,7 +184,7 @@ class Evaluator:
 
     def interpreted(
         self, name: str, *, t: float | None = None, **options: Any
-    ) -> Callable[..., Array]:
+    ) -> Callable[..., Any]:
         """A function of q, or of q and v, evaluated without a compiler: for a few calls.
 
         Of a model that depends on time it is that of ``t`` [s], by default the evaluator's; a base
@@ -195,6 +195,8 @@ class Evaluator:
         time = self._time if t is None else t
         rest = self._base_inputs(name, None)
         inputs: tuple[Any, ...] = (*rest, time) if code.program.inputs[-1].name == "t" else rest
+        if len(code.program.outputs) > 1:
+            return lambda *arrays: code(*arrays, *inputs)
         return lambda *arrays: code(*arrays, *inputs)[0]
 
     # -- calls --------------------------------------------------------------------------------

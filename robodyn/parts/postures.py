@@ -10,7 +10,9 @@ from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
 from robodyn.arrays import finite
+from robodyn.codegen import CallForm
 from robodyn.errors import ShapeError
+from robodyn.evaluator import PLAIN, Evaluator
 from robodyn.model.model import Model
 from robodyn.parts.configuration_space import ConfigurationSpace
 from robodyn.results import LoopGap
@@ -80,6 +82,7 @@ class TreePostures:
     Parameters
     ----------
     model : Model
+    evaluator : Evaluator
     space : ConfigurationSpace
     neutral : callable
         Makes the neutral position, shape (nq,).
@@ -90,11 +93,13 @@ class TreePostures:
     def __init__(
         self,
         model: Model,
+        evaluator: Evaluator,
         space: ConfigurationSpace,
         neutral: Callable[[], Array],
         random: Callable[[np.random.Generator], Array],
     ) -> None:
-        self._model, self._space, self.neutral, self.random = model, space, neutral, random
+        self._model, self._evaluator, self._space = model, evaluator, space
+        self.neutral, self.random = neutral, random
         self.dof = space.nv
         self.independent_joints = model.joint_names
         self.independent_speeds = tuple(range(space.nv))
@@ -129,16 +134,19 @@ class TreePostures:
 
     def closed_state(self, q: ArrayLike, v: ArrayLike, free: Array | None) -> tuple[Array, Array]:
         """Copies of the state."""
-        return self._space.positions("q", q).copy(), self._space.speeds("v", v).copy()
+        found: tuple[Array, Array] = self._evaluator.results("closed_state", (q, v), form=PLAIN)
+        return found
 
     def consistent_velocity(self, q: ArrayLike, v: ArrayLike, hold: tuple[str, ...]) -> Array:
         """A copy of the velocity."""
         self._check_names(hold)
-        return self._space.speeds("v", v).copy()
+        form = CallForm({"hold": hold})
+        speeds: Array = self._evaluator.results("consistent_velocity", (q, v), form=form)
+        return speeds
 
     def consistent_acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
         """A copy of the acceleration."""
-        return self._space.speeds("a", a).copy()
+        return self._evaluator.call("consistent_acceleration", (q, v, a))
 
     def _check_names(self, joints: tuple[str, ...]) -> None:
         """Refuse names that no joint has."""

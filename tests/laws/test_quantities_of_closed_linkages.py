@@ -348,6 +348,16 @@ def is_loop_residual(case, f):
     assert np.linalg.norm(f(opened)) > 1e-4
 
 
+def are_loop_gaps(case, f):
+    """Frames placed on links, and rows."""
+    link, X = case.robot.link_names[-1], np.eye(4)
+    X[:3, 3] = 0.1, 0.2, 0.3
+    f = case.robot.function("loop_gaps", placed=((link, tuple(X.ravel())),))
+    poses, rows = f(case.q)
+    close(poses[0], case.tree.frame_pose(case.q, link) @ X, 1e-12)
+    close(rows, case.robot.loop_residual(case.q), 1e-12)
+
+
 def is_loop_jacobian(case, f):
     for k, unit in enumerate(np.eye(case.robot.nv)):
         up, down = (
@@ -494,6 +504,35 @@ def are_impact_derivatives(case, f):
     assert np.isnan(f(case.q, case.v, point, -n, *given[2:])[0]).any()
 
 
+def is_nearest(case, found, wanted, right):
+    """What constraints ask for, by a change that only impulses of the loops make."""
+    close(case.K @ found, right, 1e-8)
+    close(case.B.T @ case.M @ (found - wanted), 0.0, 1e-8)
+
+
+def is_consistent_velocity(case, f):
+    f = case.robot.function("consistent_velocity")
+    wanted = np.arange(1.0, case.robot.nv + 1)
+    is_nearest(case, f(case.q, wanted), wanted, 0.0)
+
+
+def is_consistent_acceleration(case, f):
+    f = case.robot.function("consistent_acceleration")
+    wanted = np.arange(1.0, case.robot.nv + 1)
+    bias = case.robot.loop_bias(case.q, case.v)
+    is_nearest(case, f(case.q, case.v, wanted), wanted, -bias)
+
+
+def is_closed_state(case, f):
+    """Speeds of a closed posture; there are no numbers at an open one."""
+    f = case.robot.function("closed_state")
+    wanted = np.arange(1.0, case.robot.nv + 1)
+    q, v = f(case.q, wanted)
+    close(q, case.q, 0.0)
+    is_nearest(case, v, wanted, 0.0)
+    assert np.isnan(f(opened(case)[0], wanted)[1]).any()
+
+
 def is_linear_model(case, f):
     """Accelerations of independent speeds, along a curve of closed states and by a force."""
     own, s = list(case.independent), 1e-5
@@ -527,6 +566,9 @@ LAWS = {
     "impact": is_impact,
     "impact_derivatives": are_impact_derivatives,
     "linear_model": is_linear_model,
+    "consistent_velocity": is_consistent_velocity,
+    "consistent_acceleration": is_consistent_acceleration,
+    "closed_state": is_closed_state,
     "mass_matrix": is_mass_matrix,
     "mass_matrix_inverse": is_inverse_of_mass_matrix,
     "coriolis_matrix": is_coriolis_matrix,
@@ -538,6 +580,7 @@ LAWS = {
     "joint_wrenches": are_joint_wrenches,
     "joint_wrench_parts": are_joint_wrenches,
     "loop_residual": is_loop_residual,
+    "loop_gaps": are_loop_gaps,
     "loop_jacobian": is_loop_jacobian,
     "loop_velocity_offset": is_velocity_offset,
     "loop_bias": is_loop_bias,

@@ -5,6 +5,8 @@ Only what closes loops, which takes many calls, is compiled.
 
 from __future__ import annotations
 
+import numpy as np
+
 import robodyn as rd
 from robodyn.codegen import Function
 from robodyn.symbolic.evaluate import evaluate
@@ -16,10 +18,11 @@ class _Plain:
     """A program, called as a `robodyn.codegen.Function` is."""
 
     def __init__(self, program):
-        self.program = program
+        self.program, self.inputs = program, program.inputs
 
     def __call__(self, *arrays, out=None):
-        results = [x.copy() for x in evaluate(self.program, *arrays)]
+        with np.errstate(invalid="ignore"):  # guards take roots of negative numbers
+            results = [x.copy() for x in evaluate(self.program, *arrays)]
         if out is not None:
             out[...] = results[0]
         return results[0] if len(results) == 1 else tuple(results)

@@ -15,7 +15,7 @@ from robodyn.closed_loops.assembly.long_searches import going_on, search
 from robodyn.closed_loops.assembly.nearly_closed import nearly_closing
 from robodyn.closed_loops.constraints.constraint_rows import ConstraintRows, PositionRows
 from robodyn.closed_loops.constraints.cut_joints import CutLimits, CutStart, WithCuts
-from robodyn.closed_loops.constraints.open_loops import loop_gaps, open_loops, worst_row
+from robodyn.closed_loops.constraints.open_loops import open_loops, placed_frames, worst_row
 from robodyn.closed_loops.constraints.singular_start import regular_beside
 from robodyn.closed_loops.constraints.turns import nearest_turns
 from robodyn.closed_loops.solvers import assemble, rank_analysis
@@ -23,7 +23,6 @@ from robodyn.description import Joint
 from robodyn.errors import AssemblyError, SingularWarning, TopologyError
 from robodyn.model.model import Model
 from robodyn.parts.configuration_space import ConfigurationSpace
-from robodyn.results import LoopGap
 from robodyn.tolerances import LOOP_CLOSED
 from robodyn.urdf.write import loop_element
 
@@ -266,7 +265,7 @@ class LoopCloser:
             if isinstance(rows, WithCuts):
                 raise  # it is told which limits, not which loop
             raise AssemblyError(
-                open_loops(self._model, self._frames, self._residual, guess, error),
+                open_loops(self._model, self._gaps, guess, error),
                 residual=error.residual,
                 q=error.q,
             ) from None
@@ -301,14 +300,6 @@ class LoopCloser:
                 q[part] = drawn[part]
             yield q
 
-    def gaps(self, q: Array) -> tuple[LoopGap, ...]:
-        """Where both frames of each closure stand at a posture, shape (nq,), without a compiler."""
-        return loop_gaps(self._model, self._frames, self._residual, q)
-
-    def _residual(self, q: Array) -> Array:
-        """All rows, without a compiler."""
-        return self._rows.interpreted_residual(q)
-
-    def _frames(self, q: Array, link: str) -> Array:
-        """Pose of a link, (4, 4), without a compiler."""
-        return self._rows.interpreted_pose(q, link)
+    def _gaps(self, q: Array) -> tuple[Array, Array]:
+        """What `loop_gaps` takes of a posture, without a compiler."""
+        return self._rows.interpreted_gaps(q, placed_frames(self._model))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -14,53 +15,71 @@ from robodyn.model.model import Model
 from robodyn.results import LoopGap
 from robodyn.tolerances import AT_LIMIT
 
-__all__ = ["loop_gaps", "open_loops", "worst_row"]
+__all__ = ["Cuts", "described_cuts", "loop_gaps", "open_loops", "placed_frames", "worst_row"]
 
 
 #: Axes that are turned by more than this [rad] point opposite ways.
 OPPOSITE = 3.1
 
-Poses = Callable[[Array, str], Array]
+#: From a posture to the poses of both frames of each cut, (2 n, 4, 4), and all residuals, (nc,).
+Measure = Callable[[Array], tuple[Array, Array]]
+
+#: Of a cut: what a `LoopGap` says besides poses and residual, and where its rows stand.
+Cuts = tuple[tuple[tuple[str, str, tuple[str, str]], Any, slice], ...]
 
 
-def loop_gaps(
-    model: Model, pose: Poses, residual: Callable[[Array], Array], q: Array
-) -> tuple[LoopGap, ...]:
+def placed_frames(model: Model) -> tuple[tuple[str, tuple[float, ...]], ...]:
+    """Both frames of each joint that was cut: a link, and the pose on it, (16,)."""
+    return tuple(
+        (link, tuple(float(x) for x in np.ravel(X)))
+        for cut in model.tree.cuts
+        for link, X in zip(_links(cut), _poses(cut), strict=True)
+    )
+
+
+def described_cuts(model: Model) -> Cuts:
+    """What is known of each cut before it moves."""
+    owners = [name.rpartition("[")[0] for name in model.setup.row_names]
+    found = []
+    for cut in model.tree.cuts:
+        first, count = owners.index(cut.name), owners.count(cut.name)
+        axis = cut.axis if len(joint_kind(cut.kind).axes) == 1 else None
+        found.append(((cut.name, cut.kind, _links(cut)), axis, slice(first, first + count)))
+    return tuple(found)
+
+
+def loop_gaps(cuts: Cuts, measured: tuple[Array, Array]) -> tuple[LoopGap, ...]:
     """Where the two frames of each joint that was cut stand at a posture.
 
     Parameters
     ----------
-    model : Model
-    pose : callable
-        ``q, link`` to the pose of the link in the world, (4, 4).
-    residual : callable
-        ``q`` to all rows of `Robot.loop_residual`.
-    q : ndarray, shape (nq,)
+    cuts : tuple
+        From `described_cuts`.
+    measured : (ndarray, ndarray)
+        Poses of both frames of each cut in the world, (2 n, 4, 4), and all rows of
+        `Robot.loop_residual`, (nc,).
     """
-    rows = np.abs(residual(q))
-    owners = [name.rpartition("[")[0] for name in model.setup.row_names]
+    poses, residual = measured
+    size = [abs(x) for x in residual.tolist()]
     return tuple(
-        _gap(cut, pose, q, max((rows[k] for k, name in enumerate(owners) if name == cut.name)))
-        for cut in model.tree.cuts
+        LoopGap(*about, poses[2 * k : 2 * k + 2], max(size[rows]), axis)
+        for k, (about, axis, rows) in enumerate(cuts)
     )
 
 
-def _gap(cut: Joint | Loop, pose: Poses, q: Array, residual: float) -> LoopGap:
+def _links(cut: Joint | Loop) -> tuple[str, str]:
+    return (cut.predecessor, cut.successor) if isinstance(cut, Loop) else (cut.parent, cut.child)
+
+
+def _poses(cut: Joint | Loop) -> tuple[Array, Array]:
     if isinstance(cut, Loop):
-        links = cut.predecessor, cut.successor
-        X_WF = pose(q, cut.predecessor) @ cut.X_predecessor.matrix
-        X_WG = pose(q, cut.successor) @ cut.X_successor.matrix
-    else:
-        links = cut.parent, cut.child
-        X_WF, X_WG = pose(q, cut.parent) @ cut.origin.matrix, pose(q, cut.child)
-    axis = cut.axis if len(joint_kind(cut.kind).axes) == 1 else None
-    return LoopGap(cut.name, cut.kind, links, np.stack([X_WF, X_WG]), float(residual), axis)
+        return cut.X_predecessor.matrix, cut.X_successor.matrix
+    return cut.origin.matrix, np.eye(4)
 
 
 def open_loops(
     model: Model,
-    pose: Poses,
-    residual: Callable[[Array], Array],
+    measure: Measure,
     guess: Array,
     error: AssemblyError,
 ) -> str:
@@ -69,10 +88,8 @@ def open_loops(
     Parameters
     ----------
     model : Model
-    pose : callable
-        ``q, link`` to the pose of the link in the world, (4, 4).
-    residual : callable
-        ``q`` to all rows of `Robot.loop_residual`.
+    measure : callable
+        What `loop_gaps` takes, of a posture.
     guess : ndarray, shape (nq,)
     error : AssemblyError
         Of the search.
@@ -83,10 +100,10 @@ def open_loops(
         "rad) at best"
     )
     name = worst.rpartition("[")[0]
-    reached = np.asarray(error.q)
+    reached, cuts = np.asarray(error.q), described_cuts(model)
     for before, after in zip(
-        loop_gaps(model, pose, residual, guess),
-        loop_gaps(model, pose, residual, reached),
+        loop_gaps(cuts, measure(guess)),
+        loop_gaps(cuts, measure(reached)),
         strict=True,
     ):
         if before.name == name:

@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
+from robodyn.arrays import all_finite
 from robodyn.closed_loops.assembly.closing import LoopCloser
 from robodyn.closed_loops.assembly.continuation import Continuation
 from robodyn.closed_loops.assembly.long_searches import search
 from robodyn.closed_loops.assembly.projection import Projection
 from robodyn.closed_loops.constraints.consistency import Consistency
 from robodyn.closed_loops.constraints.constraint_rows import ConstraintRows
+from robodyn.closed_loops.constraints.open_loops import (
+    Cuts,
+    described_cuts,
+    loop_gaps,
+    placed_frames,
+)
 from robodyn.closed_loops.rank.mobility import Mobility
+from robodyn.closed_loops.rank.straight_line import StraightLine
+from robodyn.codegen import CallForm
 from robodyn.errors import AssemblyError, ShapeError
+from robodyn.evaluator import Evaluator
 from robodyn.model.model import Model
 from robodyn.model.speed_selection import speed_indices
 from robodyn.parts.configuration_space import ConfigurationSpace
@@ -30,6 +43,8 @@ class LoopPostures:
     Parameters
     ----------
     model : Model
+    evaluator : Evaluator
+    code : StraightLine
     rows : ConstraintRows
     space : ConfigurationSpace
     closer : LoopCloser
@@ -41,6 +56,8 @@ class LoopPostures:
     def __init__(
         self,
         model: Model,
+        evaluator: Evaluator,
+        code: StraightLine,
         rows: ConstraintRows,
         space: ConfigurationSpace,
         closer: LoopCloser,
@@ -49,6 +66,7 @@ class LoopPostures:
         consistency: Consistency,
     ) -> None:
         self._model, self._rows, self._space = model, rows, space
+        self._evaluator, self._code = evaluator, code
         self._closer, self._mobility, self._projection = closer, mobility, projection
         self._consistency = consistency
         self._continuation = Continuation(model, rows, space, closer, projection)
@@ -91,7 +109,27 @@ class LoopPostures:
 
     def loop_gaps(self, q: ArrayLike | None) -> tuple[LoopGap, ...]:
         """Where both frames of each closure stand at a posture."""
-        return self._closer.gaps(one_guess(self._space, q, self._space.start()))
+        guess = one_guess(self._space, q, self._space.start())
+        placed, form = self._placed, self._gap_form
+        found = self._evaluator.results("loop_gaps", (guess,), form=form, placed=placed)
+        return self._gaps(found, guess)
+
+    def _gaps(self, found: tuple[Array, Array], q: Array) -> tuple[LoopGap, ...]:
+        if found[1].ndim > 1:
+            one_guess(self._space, q, q)  # refuses several
+        return loop_gaps(self._cuts, found)
+
+    @cached_property
+    def _gap_form(self) -> CallForm:
+        return CallForm(make=self._gaps, made_of=1)
+
+    @cached_property
+    def _placed(self) -> tuple[tuple[str, tuple[float, ...]], ...]:
+        return placed_frames(self._model)
+
+    @cached_property
+    def _cuts(self) -> Cuts:
+        return described_cuts(self._model)
 
     def random(self, rng: np.random.Generator) -> Array:
         """A closed posture within the limits, shape (nq,)."""
@@ -199,12 +237,30 @@ class LoopPostures:
             q=found.q,
         )
 
+    def _by_code(
+        self, name: str, arrays: tuple[ArrayLike, ...], held: tuple[str, ...] = (), **options: Any
+    ) -> tuple[Array, ...] | None:
+        """A projection by straight-line code, to which calls of this form go from then on.
+
+        ``None`` where it has no numbers.
+        """
+        speeds = {k for joint in held for k in speed_indices(self._model, joint)}
+        code = self._code.projection(name, self._consistency.tolerance, tuple(sorted(speeds)))
+        if code is None:
+            return None
+        found = code.results(self._evaluator, arrays, form=CallForm(options))
+        return found if found is not None and all(map(all_finite, found)) else None
+
     def closed_state(self, q: ArrayLike, v: ArrayLike, free: Array | None) -> tuple[Array, Array]:
         """The closed state near one that has drifted a little."""
-        return self._projection.state(q, v, free)
+        found = self._by_code("closed_state", (q, v)) if free is None else None
+        return self._projection.state(q, v, free) if found is None else (found[0], found[1])
 
     def consistent_velocity(self, q: ArrayLike, v: ArrayLike, hold: tuple[str, ...]) -> Array:
         """The possible velocity nearest to a given one, shape (..., nv)."""
+        found = self._by_code("consistent_velocity", (q, v), hold, hold=hold)
+        if found is not None:
+            return found[0]
         self._consistency.check_position(q)
         free = self._free(hold)
         try:
@@ -233,6 +289,9 @@ class LoopPostures:
 
     def consistent_acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
         """The possible acceleration nearest to a given one, shape (..., nv)."""
+        found = self._by_code("consistent_acceleration", (q, v, a))
+        if found is not None:
+            return found[0]
         self._consistency.check(q, v)
         return self._projection.acceleration(q, v, a)
 

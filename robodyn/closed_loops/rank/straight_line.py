@@ -123,6 +123,7 @@ class StraightLine:
         self._model, self._evaluator, self._mobility = model, evaluator, mobility
         self._hybrid: dict[tuple[int, ...], Code | None] = {}
         self._inverse: dict[tuple[int, ...], Code | None] = {}
+        self._projections: dict[tuple[str, tuple[int, ...]], Code | None] = {}
         self._motor_probes: dict[tuple[int, ...], Probe] = {}
         self._hybrid_probes: dict[tuple[int, ...], Probe] = {}
 
@@ -150,6 +151,30 @@ class StraightLine:
             return None
         options = {**self.forward.options, "controlled": controlled}
         return Code(self._evaluator, "hybrid_dynamics", options)
+
+    def projection(
+        self, name: str, tolerance: tuple[float, float], held: tuple[int, ...] = ()
+    ) -> Code | None:
+        """A projection onto closed states: no numbers near singular postures, or where it fails.
+
+        Parameters
+        ----------
+        name : str
+            Of the quantity.
+        tolerance : (float, float)
+            By which loops may be open, in double and in single precision.
+        held : tuple of int
+            Speeds that keep their values.
+        """
+        key = name, held
+        if key not in self._projections:
+            code = self.hybrid(held)
+            if code is not None:
+                probe = self.hybrid_probe(held)
+                options = {**code.options, "closure_tolerance": tolerance, "probe": probe}
+                code = Code(self._evaluator, name, options)
+            self._projections[key] = code
+        return self._projections[key]
 
     def inverse(self, motors: tuple[int, ...]) -> Code | None:
         """Inverse dynamics with motors at some speeds: they are as many as motions."""

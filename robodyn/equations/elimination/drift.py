@@ -22,7 +22,7 @@ from robodyn.equations.tree.composite_body import mass_matrix
 from robodyn.joints.common.cut import Row
 from robodyn.symbolic.scalar import Number, sqrt
 
-__all__ = ["corrections"]
+__all__ = ["corrections", "least_changes"]
 
 
 def corrections(
@@ -44,6 +44,24 @@ def corrections(
         Independent in the other speeds, but for groups at their end.
     groups : sequence of RowGroup
     """
+    gaps = [row.residual for row in rows]
+    rates = [sum((x * v[k] for k, x in row.jacobian.items()), row.offset) for row in rows]
+    dq, dv = least_changes(model, state, controlled, rows, [gaps, rates], groups)
+    return dq, dv, sqrt(sum((x * x for x in gaps), 0.0))
+
+
+def least_changes(
+    model: MechanismModel,
+    state: State,
+    controlled: frozenset[int],
+    rows: Sequence[Row],
+    openings: Sequence[Sequence[Number]],
+    groups: Sequence[RowGroup] = (),
+) -> list[list[Number]]:
+    """The changes of least norm with ``K x = -e``, one for each ``e`` of ``openings``.
+
+    Other arguments as for `corrections`; what is controlled does not change.
+    """
     free = [k for k in range(model.nv) if k not in controlled]
     M = mass_matrix(model, state)
     M_ff = [[M[i][j] for j in free] for i in free]
@@ -57,9 +75,7 @@ def corrections(
             result[k] = x
         return result
 
-    gaps = [row.residual for row in rows]
-    rates = [sum((x * v[k] for k, x in row.jacobian.items()), row.offset) for row in rows]
-    return least(gaps), least(rates), sqrt(sum((x * x for x in gaps), 0.0))
+    return [least(e) for e in openings]
 
 
 def _of_free(row: Row, bias: Number, free: Sequence[int]) -> Row:

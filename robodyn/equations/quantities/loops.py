@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from robodyn.equations.closed_form.linkage import JointMotion
 from robodyn.equations.loops import cut_friction
 from robodyn.equations.loops.closure_rows import loop_motion
+from robodyn.equations.mechanism.frames import placement
 from robodyn.equations.quantities.common import closed_dynamics
 from robodyn.equations.quantities.common.quantity import (
     STATE,
@@ -17,6 +20,7 @@ from robodyn.equations.quantities.common.quantity import (
 )
 from robodyn.equations.quantities.common.tracer import Results, Tracer
 from robodyn.equations.quantities.frames import pose_rows
+from robodyn.equations.tree import frame_motion as fm
 from robodyn.symbolic.scalar import sqrt
 
 __all__ = ["ROWS"]
@@ -35,6 +39,15 @@ def velocity_offset(t: Tracer) -> Results:
 def bias(t: Tracer) -> Results:
     """Second derivatives of the residuals where no joint accelerates."""
     return {"bias": [row.bias for row in t.gaps]}
+
+
+def loop_gaps(t: Tracer) -> Results:
+    """Poses in the world of frames that are placed on links, and residuals of all rows."""
+    poses = []
+    for link, X in t.options.get("placed", ()):
+        pose = fm.absolute(t.model, t.state, t.zeros, t.base, *t.link(link)).X
+        poses.append(pose_rows(pose @ placement(np.reshape(X, (4, 4)))))
+    return {"poses": poses, **residual(t)}
 
 
 def jacobian(t: Tracer) -> Results:
@@ -115,6 +128,16 @@ ROWS = {
         outputs=(Output("residual", ("rows",), "m, rad"),),
         trace=residual,
         closed=STATE,
+    ),
+    "loop_gaps": Quantity(
+        inputs=(Q,),
+        outputs=(
+            Output("poses", (lambda t: len(t.options.get("placed", ())), 4, 4), "1, m"),
+            Output("residual", ("rows",), "m, rad"),
+        ),
+        trace=loop_gaps,
+        closed=STATE,
+        options=("placed",),
     ),
     "loop_jacobian": Quantity(
         inputs=(Q,),
