@@ -24,7 +24,7 @@ FLOORS = (
     {"symbolic", "motion", "results"},
     {"force_elements", "joints"},
     {"description", "codegen"},
-    {"topology"},
+    {"topology", "interop"},
     {"equations", "urdf"},
     {"model"},
     {"evaluator"},
@@ -51,10 +51,10 @@ FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 LATE = {
     "numba", "scipy", "matplotlib", "rclpy", "xacro", "yaml", "pinocchio", "cupy", "rosbags",
     "cyclonedds", "viser", "trimesh", "dask", "distributed", "cloudpickle", "pandas", "xarray",
-    "control", "toppra", "mujoco",
+    "control", "toppra", "mujoco", "jax", "torch",
 }  # fmt: skip
 #: Modules that are imported when used, as a whole.
-LATE_MODULES = {"robodyn.ros.dds.types"}
+LATE_MODULES = {"robodyn.ros.dds.types", "robodyn.interop.jax", "robodyn.interop.torch"}
 
 
 #: Stands in a source tree for the folder ``controllers``, and has no names of its own.

@@ -194,16 +194,22 @@ class Function:
         """Address of ``void kernel(double *in0, ..., double *out0, ...)`` for one state."""
         return self._double.address("scalar", "kernel")
 
-    def rows_address(self, batch: bool) -> int:
-        """Address of ``void rows(begin, end, pointers, strides)``, for states of double precision.
+    def rows_address(self, batch: bool, dtype: str = "double") -> int:
+        """Address of ``void rows(begin, end, pointers, strides)``.
 
         Parameters
         ----------
         batch : bool
             Compute a vector of states at a time, which gives the same numbers.
+        dtype : {"double", "float"}
         """
-        several = batch and self._double.lanes > 1
-        return self._double.address(*(("batch", "batch") if several else ("scalar", "rows")))
+        kernels = self._float if dtype == "float" else self._double
+        several = batch and kernels.lanes > 1
+        return kernels.address(*(("batch", "batch") if several else ("scalar", "rows")))
+
+    def lanes(self, dtype: str = "double") -> int:
+        """How many states a vector has in ``"double"`` or ``"float"``."""
+        return (self._float if dtype == "float" else self._double).lanes
 
     @cached_property
     def numba(self) -> Any:

@@ -17,6 +17,7 @@ __all__ = [
     "as_inputs",
     "as_outputs",
     "check_axes",
+    "check_count",
     "common_batch",
     "rows",
     "written",
@@ -42,6 +43,18 @@ def check_axes(port: Port, shape: tuple[int, ...]) -> None:
             name=port.name,
             given=shape,
             expected=port.shape,
+        )
+
+
+def check_count(ports: Sequence[Port], count: int) -> None:
+    """Raise `ShapeError` unless there are as many arrays as ports."""
+    if count != len(ports):
+        names = ", ".join(port.name for port in ports)
+        raise ShapeError(
+            f"{count} arrays given, expected {len(ports)}: {names}",
+            name="arguments",
+            given=count,
+            expected=len(ports),
         )
 
 
@@ -76,14 +89,7 @@ def as_inputs(
     ------
     ShapeError
     """
-    if len(values) != len(ports):
-        names = ", ".join(port.name for port in ports)
-        raise ShapeError(
-            f"{len(values)} arrays given, expected {len(ports)}: {names}",
-            name="arguments",
-            given=len(values),
-            expected=len(ports),
-        )
+    check_count(ports, len(values))
     arrays = [_as_array(port, value) for port, value in zip(ports, values, strict=True)]
     single = bool(arrays) and all(array.dtype == np.float32 for array in arrays)
     dtype = np.dtype(np.float32 if single else np.float64)

@@ -158,8 +158,7 @@ def _common(slow: Callable[..., Any]) -> Any:
     words = {name: id(thing) for name, thing in objects.items()}
     words |= {"limit": threads.limit_address(), "least_work": UNLOCKED_WORK}
     words["caches"] = size_of_caches()
-    parallel_for = ctypes.cast(threads.parallel_for(), ctypes.c_void_p).value or 0
-    words |= {"parallel_for": parallel_for, "pool": threads.pool()}
+    words |= {"parallel_for": threads.parallel_for_address(), "pool": threads.pool()}
     numpy_api = _numpy_api()
     words |= {name: numpy_api[entry] for name, entry in _NUMPY.items()}
     for name, function in _PYTHON.items():

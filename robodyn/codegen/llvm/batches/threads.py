@@ -14,7 +14,15 @@ from robodyn.codegen.llvm.target.once import once
 from robodyn.codegen.llvm.target.target import chosen_target, in_registers, load_object, object_code
 from robodyn.errors import ShapeError
 
-__all__ = ["get_num_threads", "limit_address", "parallel_for", "pool", "set_num_threads", "start"]
+__all__ = [
+    "get_num_threads",
+    "limit_address",
+    "parallel_for",
+    "parallel_for_address",
+    "pool",
+    "set_num_threads",
+    "start",
+]
 
 #: Threads that can be of use.
 MAX_THREADS = 256
@@ -94,11 +102,16 @@ def _engine() -> Any:
     return load_object(compiled(key, lambda: object_code(in_registers(thread_pool_ir()))))
 
 
+def parallel_for_address() -> int:
+    """Address of `parallel_for`."""
+    return int(_engine().get_function_address("parallel_for"))
+
+
 @once
 def parallel_for() -> Any:
     """``parallel_for(pool, kernel, rows, work, lanes, data, strides)``."""
     kinds = (ctypes.c_void_p,) * 2 + (ctypes.c_int64,) * 3 + (ctypes.c_void_p,) * 2
-    return ctypes.CFUNCTYPE(None, *kinds)(_engine().get_function_address("parallel_for"))
+    return ctypes.CFUNCTYPE(None, *kinds)(parallel_for_address())
 
 
 @once

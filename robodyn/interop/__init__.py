@@ -1,0 +1,1 @@
+"""Functions of robots as operations of JAX (extra ``jax``) and of PyTorch (``torch``)."""

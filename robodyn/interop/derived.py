@@ -1,0 +1,118 @@
+"""Functions that other libraries need to differentiate a function, each as one program."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from robodyn.codegen import Function
+from robodyn.symbolic.graph import Graph, Port, Program
+from robodyn.symbolic.inline import inline
+from robodyn.symbolic.scalar import Number, edge_of, inputs
+
+__all__ = ["pullback", "pushforward", "with_jacobians"]
+
+
+def with_jacobians(function: Function, names: Sequence[str]) -> Function:
+    """The outputs of a function, and after them an array with their derivatives.
+
+    Parameters
+    ----------
+    function : Function
+    names : sequence of str
+        Of inputs. The array has a row for each number of the outputs, and a column for each number
+        of these inputs.
+    """
+    graph, given = _begin(function.inputs)
+    results, slopes = inline(function.program, given), [*_slopes(function, names, given)]
+    rows, columns = len(results), sum(len(part[0]) if part else 0 for part in slopes)
+    results += [x for row in zip(*slopes, strict=True) for part in row for x in part]
+    outputs = (*function.outputs, Port("slopes", (rows, columns)))
+    return _function(f"{function.name}_and", names, function.inputs, outputs, graph, results)
+
+
+def pushforward(function: Function, names: Sequence[str]) -> Function:
+    """Changes of the outputs, from the inputs and, after them, changes of those that are named."""
+    by_name = {port.name: port for port in function.inputs}
+    moved = tuple(_like(by_name[name], "change of ") for name in names)
+    outputs = tuple(_like(port, "change of ") for port in function.outputs)
+    graph, given, changes = _begin_with(function.inputs, moved)
+    results: list[Number] = [0.0] * sum(port.size for port in outputs)
+    for slopes, change in zip(_slopes(function, names, given), changes, strict=True):
+        for k, row in enumerate(slopes):
+            results[k] = _sum([results[k], *(s * x for s, x in zip(row, change, strict=True))])
+    ports = (*function.inputs, *moved)
+    return _function(f"{function.name}_along", names, ports, outputs, graph, results)
+
+
+def pullback(function: Function, names: Sequence[str]) -> Function:
+    """Derivatives of a number by the inputs that are named, from those by the outputs.
+
+    They are its inputs after those of the function.
+    """
+    by_name = {port.name: port for port in function.inputs}
+    weights = tuple(_like(port, "weight of ") for port in function.outputs)
+    outputs = tuple(_like(by_name[name], "slope by ") for name in names)
+    graph, given, pulled = _begin_with(function.inputs, weights)
+    weight = [w for numbers in pulled for w in numbers]
+    results = [
+        _sum([w * s for w, s in zip(weight, column, strict=True)])
+        for slopes in _slopes(function, names, given)
+        for column in zip(*slopes, strict=True)
+    ]
+    ports = (*function.inputs, *weights)
+    return _function(f"{function.name}_back", names, ports, outputs, graph, results)
+
+
+def _jacobians(function: Function, names: Sequence[str]) -> list[Program]:
+    return [function.jacobian(name, raw=True).program for name in names]
+
+
+def _slopes(
+    function: Function, names: Sequence[str], given: Sequence[Number]
+) -> Iterator[list[list[Number]]]:
+    """For each input that is named a row of derivatives for each number of the outputs."""
+    for name, program in zip(names, _jacobians(function, names), strict=True):
+        numbers = inline(program, given)
+        (size,) = (port.size for port in function.inputs if port.name == name)
+        yield [numbers[k : k + size] for k in range(0, len(numbers), size)] if size else []
+
+
+def _begin(ports: Sequence[Port]) -> tuple[Graph, list[Number]]:
+    graph = Graph()
+    return graph, list(inputs(graph, 0, sum(port.size for port in ports)))
+
+
+def _begin_with(
+    ports: Sequence[Port], more: Sequence[Port]
+) -> tuple[Graph, list[Number], list[list[Number]]]:
+    """A graph, the numbers of some inputs, and those of each of some more."""
+    graph, given = _begin((*ports, *more))
+    first, parts = sum(port.size for port in ports), list[list[Number]]()
+    at = first
+    for port in more:
+        parts.append(given[at : at + port.size])
+        at += port.size
+    return graph, given[:first], parts
+
+
+def _sum(terms: Sequence[Number]) -> Number:
+    total: Number = 0.0
+    for term in terms:
+        total = total + term
+    return total
+
+
+def _like(port: Port, before: str) -> Port:
+    return Port(before + port.name, port.shape)
+
+
+def _function(
+    name: str,
+    names: Sequence[str],
+    ports: tuple[Port, ...],
+    outputs: tuple[Port, ...],
+    graph: Graph,
+    results: Sequence[Number],
+) -> Function:
+    edges = tuple(edge_of(graph, x) for x in results)
+    return Function(Program("_".join([name, *names]), ports, outputs, graph, edges))
