@@ -41,6 +41,16 @@ _ELEMENTS = {"c": "complex numbers", "U": "text", "S": "text", "O": "objects", "
 
 _DOUBLE = np.dtype(float)
 
+#: Devices whose memory the CPU can read, as the DLPack protocol numbers them: the CPU itself, and
+#: memory of the host that graphics cards of CUDA and ROCm can read, too.
+_READABLE = (1, 3, 11, 13)
+
+#: What differentiates through a function, by the library that an array is of.
+_OPERATIONS = {
+    name: f" (within {title} take robodyn.interop.{name}.operation of a function)"
+    for name, title in {"jax": "JAX", "torch": "PyTorch"}.items()
+}
+
 #: Longest text of a value in a message, in characters.
 _LONGEST = 200
 
@@ -71,23 +81,26 @@ def numbers(what: str, value: ArrayLike) -> Array:
     what : str
         Of the argument, for messages.
     value : array_like
+        Also an array of another library (``__dlpack__``) whose memory the CPU can read.
 
     Raises
     ------
     ShapeError
         For what is no array (a ragged list), and elements that are no real numbers: complex ones,
-        text, other objects, and what a mask hides.
+        text, other objects, and what a mask hides; for an array in the memory of another device.
     """
     if type(value) is np.ndarray and value.dtype is _DOUBLE:
         return value
     try:
-        array = np.asarray(value)
+        array = _as_array(value)
         if array.dtype.kind not in "fiub":
             raise TypeError(f"its elements are {_ELEMENTS.get(array.dtype.kind, array.dtype)}")
         if is_masked(value):
             raise TypeError("some of its elements are masked")
-    except (TypeError, ValueError, OverflowError) as error:
+    except (TypeError, ValueError, OverflowError, RuntimeError, BufferError) as error:
+        library = type(value).__module__.partition(".")[0]
         problem = f"{what} is not an array of real numbers: {error}"
+        problem += _OPERATIONS.get(library, "")
         if isinstance(value, str):
             problem = f"{what} is {shown(value)}, expected an array of real numbers"
         raise ShapeError(
@@ -97,6 +110,16 @@ def numbers(what: str, value: ArrayLike) -> Array:
             expected="an array of real numbers",
         ) from None
     return array if array.dtype == np.float32 else array.astype(float, copy=False)
+
+
+def _as_array(value: Any) -> Array:
+    """An array of numpy, with the memory of ``value`` where that is an array."""
+    device = getattr(value, "__dlpack_device__", None)
+    if device is not None and device()[0] not in _READABLE:
+        raise ValueError("it is in the memory of another device: copy it to the CPU first")
+    if device is not None and not hasattr(value, "__array__"):
+        return np.from_dlpack(value)
+    return np.asarray(value)
 
 
 def shaped(what: str, value: ArrayLike, *tail: int | None, of: str = "") -> FloatArray:

@@ -13,6 +13,7 @@ import jax.numpy as jnp  # noqa: E402
 from jax.test_util import check_grads  # noqa: E402
 
 import robodyn as rd  # noqa: E402
+from robodyn.arrays import numbers  # noqa: E402
 from robodyn.errors import ShapeError  # noqa: E402
 from robodyn.interop.jax import operation  # noqa: E402
 
@@ -116,6 +117,17 @@ def test_wrong_arguments():
         call(jnp.zeros(2, complex))
     with pytest.raises(ShapeError, match="function"):
         operation(lambda q: q)
+
+
+def test_arrays_in_calls_of_robots():
+    robot = rd.load("pan_tilt")
+    expected = robot.mass_matrix([0.1, 0.2])
+    np.testing.assert_allclose(robot.mass_matrix(jnp.array([0.1, 0.2])), expected, rtol=1e-12)
+    assert robot.mass_matrix(jnp.zeros(2, np.float32)).dtype == np.float32
+    with pytest.raises(ShapeError, match=r"(?s)q is not .*robodyn\.interop\.jax\.operation"):
+        jax.jit(robot.function("mass_matrix"))(jnp.zeros(2))
+    q = jnp.zeros((100, 2))
+    assert numbers("q", q).ctypes.data == q.unsafe_buffer_pointer()
 
 
 def test_the_page():

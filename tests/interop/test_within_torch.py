@@ -11,6 +11,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import robodyn as rd  # noqa: E402
+from robodyn.arrays import numbers  # noqa: E402
 from robodyn.errors import ShapeError  # noqa: E402
 from robodyn.interop.torch import operation  # noqa: E402
 
@@ -96,6 +97,16 @@ def test_wrong_arguments():
         call(torch.zeros(2, device="meta"))
     with pytest.raises(ShapeError, match="function"):
         operation(lambda q: q)
+
+
+def test_tensors_in_calls_of_robots():
+    robot = rd.load("pan_tilt")
+    q = torch.tensor([0.1, 0.2], dtype=torch.float64)
+    np.testing.assert_allclose(robot.mass_matrix(q), robot.mass_matrix([0.1, 0.2]), rtol=1e-12)
+    assert robot.mass_matrix(q.float()).dtype == np.float32
+    assert numbers("q", q).ctypes.data == q.data_ptr()
+    with pytest.raises(ShapeError, match=r"(?s)q is not .*robodyn\.interop\.torch\.operation"):
+        robot.mass_matrix(q.requires_grad_())
 
 
 def test_the_page():

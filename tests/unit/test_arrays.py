@@ -196,3 +196,33 @@ def test_names_with_values_are_no_names():
             ShapeError, match=r"gives values by name.* expected names of joints alone"
         ):
             ask()
+
+
+class _Elsewhere:
+    """An array of a library that shares memory by DLPack, and by that alone."""
+
+    def __init__(self, array, device):
+        self.array, self.device = array, device
+
+    def __dlpack__(self, **options):
+        return self.array.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return (self.device, 0)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_memory_of_other_libraries_is_read_where_it_stands(dtype):
+    array = np.full((5, N), 0.1, dtype)
+    taken = numbers("q", _Elsewhere(array, 1))
+    assert taken.dtype == dtype and np.shares_memory(taken, array)
+    matrices = ROBOT.mass_matrix(_Elsewhere(array, 1))
+    assert matrices.dtype == dtype
+    np.testing.assert_allclose(matrices, ROBOT.mass_matrix(array), rtol=1e-6)
+
+
+def test_memory_of_other_devices_is_refused():
+    on_a_card = _Elsewhere(ZERO, 2)
+    for call in (ROBOT.mass_matrix, ROBOT.function("mass_matrix")):
+        with pytest.raises(ShapeError, match=r"q .* memory of another device: copy it to the CPU"):
+            call(on_a_card)
