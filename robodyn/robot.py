@@ -3090,7 +3090,6 @@ _OTHER_DIRECT: Mapping[str, tuple[str, ...]] = {
     "linearize": ("q", "v", "tau"),
     "motor_torques": ("q", "v", "a"),
     "motor_power": ("q", "v", "a"),
-    "impact": ("q", "v", "point", "direction", "restitution"),
     "consistent_velocity": ("q", "v"),
     "consistent_acceleration": ("q", "v", "a"),
     "closed_state": ("q", "v"),
@@ -3103,10 +3102,11 @@ _OF_LOOPS = frozenset({"loop_gaps"})
 
 
 def _goes_straight(name: str, method: object) -> bool:
-    """Whether a method takes an array to write into, or the catalogue puts its result together."""
+    """Whether a method takes an array to write into, or the catalogue knows what it returns."""
     if not isfunction(method) or name not in (*QUANTITIES, *_OTHER_DIRECT):
         return False
-    made = name in _OTHER_DIRECT or QUANTITIES[name].result is not None
+    row = QUANTITIES.get(name)
+    made = row is None or name in _OTHER_DIRECT or row.guarded or row.result is not None
     return made or "out" in signature(method).parameters
 
 

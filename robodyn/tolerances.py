@@ -188,6 +188,12 @@ LEVENBERG_RANK = 1e-10
 MOVING_FRAME = 1e-8
 #: Singular values of a frame's Jacobian below this part of the largest do not count.
 JACOBIAN_RANK = 1e-9
+#: The volume of rows of a frame's Jacobian, if they had length one, below which code leaves them to
+#: singular values: with more, half of the digits of single precision are left.
+FRAME_ROWS_APART = 1e-3
+#: Square of such a row, over the sum of all, that may be rounding beside the others. With more, and
+#: the volume above, the singular values of six rows are above `JACOBIAN_RANK` of the largest.
+FRAME_ROW = 1e-8
 #: Combinations of inertial parameters with less than this part of the largest singular value have
 #: no effect on forces.
 BASE_PARAMETER = 1e-9
@@ -230,8 +236,6 @@ LIGHT_PIVOT = 1e-3
 #: The square of a probe's solution is scaled to be below this except near a singular posture: so
 #: little may be added to a result that is right.
 PROBE_SOLUTION = 1e-12
-#: Numbers of which only the sign is tested are scaled by this: so little may be added to a result.
-GUARD_SCALE = 1e-14
 #: Part of its terms by which a user's function of the speeds may miss being linear.
 LINEAR_IN_SPEEDS = 1e-9
 #: Distance to a singular posture that is near, in double and in single precision.

@@ -247,7 +247,7 @@ class ImpactDynamics:
         kept = self._makers.get((name, link), lambda: make) if make else None
         form = CallForm({"link": link}, method=name, make=kept, made_of=len(inputs))
         found = self._evaluator.results(name, given, base=base, form=form, frame=link, **options)
-        if not all(map(all_finite, found)):
+        if not all(map(all_finite, found if isinstance(found, tuple) else (found,))):
             return None
         return kept(found, *inputs) if kept else self._evaluator.made(name, found)
 

@@ -124,7 +124,13 @@ def apparent_mass(
 ) -> Array:
     """See `robodyn.Robot.apparent_mass`."""
     x, v = dynamics.at_rest(q)
-    c = dynamics.contact(x, v, (place,), unit_direction(direction)[None], (), World(), base)
+    axis = unit_direction(direction)
+    dynamics.checked_places(x, v, (place,), axis, World())
+    link, point = place
+    mass: Array | None = dynamics.by_code("apparent_mass", link, (q, point, direction), base)
+    if mass is not None:
+        return mass
+    c = dynamics.contact(x, v, (place,), axis[None], (), World(), base)
     with np.errstate(divide="ignore"):
         return np.asarray(1.0 / np.where(c.movable()[..., 0], c.mobility[..., 0, 0], 0.0))
 

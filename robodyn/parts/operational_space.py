@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
-from robodyn.arrays import named
+from robodyn.arrays import all_finite, named
+from robodyn.codegen import CallForm
 from robodyn.errors import SettingsError, ShapeError, SingularError
 from robodyn.evaluator import Evaluator
 from robodyn.model.model import Model
@@ -33,6 +35,7 @@ class OperationalSpace:
         """``(J M^-1 J^T)^-1``, shape (..., n, n)."""
         rows = _checked(components)
         J = self._jacobian(q, frame, axes, rows)
+        J = J.astype(float)
         values = np.linalg.svd(J, compute_uv=False)
         enough = values.shape[-1] > 0 and J.shape[-2] <= J.shape[-1]
         if not enough or (values[..., -1] <= JACOBIAN_RANK * values[..., 0]).any():
@@ -41,8 +44,12 @@ class OperationalSpace:
                 f"components {list(rows)} in this posture, so its inertia is infinite; "
                 "choose components= in which it can"
             )
+        found = self._by_code("operational_inertia", q, frame, axes, components)
+        if found is not None:
+            return found
         M_inverse = self._evaluator.call("mass_matrix_inverse", (q,))
-        return np.asarray(np.linalg.inv(J @ M_inverse @ np.swapaxes(J, -1, -2)))
+        inertia = np.linalg.inv(J @ M_inverse @ np.swapaxes(J, -1, -2))
+        return np.asarray(inertia, M_inverse.dtype)
 
     def manipulability(
         self, q: ArrayLike, frame: str, axes: str, components: Iterable[int]
@@ -50,8 +57,23 @@ class OperationalSpace:
         """``sqrt(det(J J^T))``, shape (...)."""
         J = self._jacobian(q, frame, axes, _checked(components))
         if J.shape[-2] > J.shape[-1]:
-            return np.zeros(J.shape[:-2])[()]
-        return np.asarray(np.linalg.svd(J, compute_uv=False).prod(axis=-1))[()]
+            return np.zeros(J.shape[:-2], J.dtype)[()]
+        found = self._by_code("manipulability", q, frame, axes, components)
+        if found is not None:
+            return found
+        values = np.linalg.svd(J.astype(float), compute_uv=False)
+        return np.asarray(values.prod(axis=-1), J.dtype)[()]
+
+    def _by_code(
+        self, name: str, q: ArrayLike, frame: str, axes: str, components: Iterable[int]
+    ) -> Array | None:
+        """The result by one function, as calls like this get it; none where it has no numbers."""
+        options: dict[str, Any] = {"frame": frame, "axes": axes}
+        if components != range(6):
+            options["components"] = components
+        chosen = {**options, "components": _checked(components)}
+        found: Array = self._evaluator.results(name, (q,), form=CallForm(options), **chosen)
+        return found if all_finite(found) else None
 
     def _jacobian(self, q: ArrayLike, frame: str, axes: str, rows: tuple[int, ...]) -> Array:
         if self._model.setup.closed:
@@ -60,7 +82,7 @@ class OperationalSpace:
                 "independently: load it with coordinates='minimal'"
             )
         J = self._evaluator.call("frame_jacobian", (q,), frame=frame, axes=axes)
-        return np.asarray(J[..., list(rows), :], float)
+        return np.asarray(J[..., list(rows), :])
 
 
 def _checked(components: Iterable[int]) -> tuple[int, ...]:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from robodyn.symbolic.scalar import Number, Scalar, sqrt
 
-__all__ = ["if_not_negative", "inverse_above"]
+__all__ = ["if_not_negative", "inverse_above", "not_a_number"]
 
 
 def inverse_above(pivot: Number, least: Number) -> Number:
@@ -33,3 +33,8 @@ def if_not_negative(values: Sequence[Number], test: Number) -> list[Number]:
         k = next((k for k, x in enumerate(result) if isinstance(x, Scalar)), 0)
         result[k] = result[k] + (sqrt(test * 4.0) - sqrt(test) * 2.0)
     return result
+
+
+def not_a_number(x: Number) -> Number:
+    """What is not a number, whatever number ``x`` is."""
+    return sqrt(-(x * x) - 1.0)

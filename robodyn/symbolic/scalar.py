@@ -9,7 +9,9 @@ zero, signs are carried to the outside, equal expressions are one.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import reduce
+from operator import mul
 from typing import TYPE_CHECKING
 
 from robodyn.symbolic.graph import ADD, CONST, COS, DIV, INPUT, MUL, SIN, SQRT, ByPrecision, Graph
@@ -24,6 +26,7 @@ __all__ = [
     "dot",
     "edge_of",
     "inputs",
+    "product",
     "sin",
     "sqrt",
 ]
@@ -239,6 +242,11 @@ def between_zero_and_one(x: Number) -> Number:
 def dot(a: Sequence[Number], b: Sequence[Number]) -> Number:
     """Sum of products."""
     return sum((x * y for x, y in zip(a, b, strict=True)), 0.0)
+
+
+def product(values: Iterable[Number]) -> Number:
+    """Product of numbers."""
+    return reduce(mul, values, 1.0)
 
 
 def inputs(graph: Graph, first: int, count: int) -> list[Number]:

@@ -533,6 +533,15 @@ def is_closed_state(case, f):
     assert np.isnan(f(opened(case)[0], wanted)[1]).any()
 
 
+def is_apparent_mass(case, f):
+    """Energy of an impulse, over half of its square, is the inverse mass."""
+    link, point, n, _, J = hit_of(case)
+    moves = case.B.T @ J.T @ n
+    speed = moves @ np.linalg.solve(case.B.T @ case.M @ case.B, moves)
+    f = case.robot.function("apparent_mass", frame=link)
+    close(f(case.q, point, 2.0 * n, *case.base_arrays), 1.0 / speed, 1e-8)
+
+
 def is_linear_model(case, f):
     """Accelerations of independent speeds, along a curve of closed states and by a force."""
     own, s = list(case.independent), 1e-5
@@ -564,6 +573,7 @@ LAWS = {
     "forward_dynamics_derivatives": are_forward_derivatives,
     "hybrid_dynamics_derivatives": are_hybrid_derivatives,
     "impact": is_impact,
+    "apparent_mass": is_apparent_mass,
     "impact_derivatives": are_impact_derivatives,
     "linear_model": is_linear_model,
     "consistent_velocity": is_consistent_velocity,

@@ -10,7 +10,7 @@ from robodyn.equations.tree import frame_motion as fm
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Placement, Twist
 
-__all__ = ["ROWS", "pose_rows"]
+__all__ = ["ROWS", "jacobian_rows", "pose_rows"]
 
 
 def frame_pose(t: Tracer) -> Results:
@@ -43,12 +43,12 @@ def frame_acceleration(t: Tracer) -> Results:
 
 def frame_jacobian(t: Tracer) -> Results:
     """Twist of the frame for a unit of each speed."""
-    return {"J": _jacobian(t, t.options["frame"])}
+    return {"J": jacobian_rows(t, t.options["frame"])}
 
 
 def frame_jacobians(t: Tracer) -> Results:
     """Twist of each frame for a unit of each speed."""
-    return {"J": [_jacobian(t, frame) for frame in t.frame_names]}
+    return {"J": [jacobian_rows(t, frame) for frame in t.frame_names]}
 
 
 def frame_jacobian_dot(t: Tracer) -> Results:
@@ -81,7 +81,8 @@ def _twist(t: Tracer, frame: str) -> Twist:
     return fm.in_axes(t.world_axes(frame), t.frame(frame).V)
 
 
-def _jacobian(t: Tracer, frame: str) -> list[list[Number]]:
+def jacobian_rows(t: Tracer, frame: str) -> list[list[Number]]:
+    """Jacobian of a frame, by rows."""
     R = t.world_axes(frame)
     return _matrix(t, {k: fm.in_axes(R, s) for k, s in t.frame(frame).columns.items()})
 

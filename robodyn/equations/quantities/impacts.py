@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
 from robodyn.equations.quantities.common.hit import Hit, hit_point, unit_direction
-from robodyn.equations.quantities.common.quantity import Constrained, Input, Output, Q, Quantity, V
+from robodyn.equations.quantities.common.quantity import (
+    Constrained,
+    Input,
+    Options,
+    Output,
+    Q,
+    Quantity,
+    V,
+)
+from robodyn.equations.quantities.common.setup import Setup
 from robodyn.equations.quantities.common.state_derivatives import inertia_derivatives
 from robodyn.equations.quantities.common.tracer import Results, Tracer
 from robodyn.equations.quantities.dynamics import CHECKED
 from robodyn.results import ImpactDerivatives
 from robodyn.symbolic.derivative import jacobian
 from robodyn.symbolic.graph import Port, Program
+from robodyn.symbolic.guarded import not_a_number
 from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import Number, Scalar, dot, edge_of
 
@@ -49,6 +64,17 @@ def impact(t: Tracer) -> Results:
     }
 
 
+def apparent_mass(t: Tracer) -> Results:
+    """Impulse along a direction over the jump of speed along it, where the point can give way."""
+    hit, n_W = Hit(t), unit_direction(t)
+    force, _ = hit.along(n_W)
+    mobility = dot(force, hit.response(force)[0])
+    moves = isinstance(mobility, Scalar)
+    # the square is 1 but for rounding, which may be large where the direction was very small
+    mass: Number = n_W.dot(n_W) / mobility if moves else not_a_number(t.numbers["point"][0])
+    return {"mass": hit.if_true([mass], [hit.movable(force, mobility)])}
+
+
 def impact_derivatives(t: Tracer) -> Results:
     """Speeds afterwards, and their derivatives by the state before, while loops stay closed.
 
@@ -59,8 +85,8 @@ def impact_derivatives(t: Tracer) -> Results:
     e, f, X = x.restitution, x.force, x.jump
     moves = isinstance(x.mobility, Scalar)
     inverse: Number = 1.0 / x.mobility if moves else 0.0
-    df, du_before = _slopes(t, x.before)
-    _, du_after = _slopes(t, x.after)
+    slopes = _slopes(t)
+    (df, du_before), (_, du_after) = slopes(x.before), slopes(x.after)
     jumps = [x.p * k for k in X]
     _, multipliers = x.hit.response([x.p * k for k in f])
     dg, dc = inertia_derivatives(t, jumps, multipliers)
@@ -76,61 +102,76 @@ def impact_derivatives(t: Tracer) -> Results:
     return {"v": x.if_hit(x.after), "d v / d q": by_q, "d v / d v": by_v}
 
 
-def _slopes(t: Tracer, v: list[Number]) -> tuple[list[list[Number]], list[Number]]:
-    """Derivatives by q of the generalised impulse, and of the speed of the point at speeds v."""
-    inner = Tracer(t.given, t.chosen)
+def _slopes(t: Tracer) -> Callable[[list[Number]], tuple[list[list[Number]], list[Number]]]:
+    """Derivatives by q of the generalised impulse, and of the speed of the point at some speeds."""
+    inner, nv = Tracer(t.given, t.chosen), t.model.nv
     for port in t.ports:
         inner.add(port)
     n, point = unit_direction(inner), hit_point(inner)
-    n_P, nv = point.X.R.inverse_times(n), inner.model.nv
-    columns = point.columns
+    n_P, columns = point.X.R.inverse_times(n), point.columns
     found = [n_P.dot(columns[k].v) if k in columns else 0.0 for k in range(nv)]
     edges = tuple(edge_of(inner.graph, x) for x in (*found, n_P.dot(point.V.v)))
     ports = (Port("force, speed", (nv + 1,)),)
     program = Program("point", tuple(inner.ports), ports, inner.graph, edges, t.setup.rates)
-    given = {**t.numbers, "v": v}
-    flat = inline(jacobian(program, "q"), [x for port in inner.ports for x in given[port.name]])
-    rows = [flat[nv * k : nv * (k + 1)] for k in range(nv + 1)]
-    return rows[:nv], rows[nv]
+    slopes = jacobian(program, "q")
+
+    def at(v: list[Number]) -> tuple[list[list[Number]], list[Number]]:
+        given = {**t.numbers, "v": v}
+        flat = inline(slopes, [x for port in inner.ports for x in given[port.name]])
+        rows = [flat[nv * k : nv * (k + 1)] for k in range(nv + 1)]
+        return rows[:nv], rows[nv]
+
+    return at
 
 
-#: A state, where a link is hit from where, and how it parts.
-GIVEN = (
-    Q,
-    V,
-    Input("point", 3, "m"),
-    Input("direction", 3, "1"),
-    Input("restitution", "number", "1"),
-)
+#: Where a link is hit, and from where.
+CONTACT = (Input("point", 3, "m"), Input("direction", 3, "1"))
+
+#: A state, and a hit in it.
+GIVEN = (Q, V, *CONTACT, Input("restitution", "number", "1"))
 
 #: Speeds afterwards.
 AFTER = Output("v", ("nv",), "rad/s, m/s")
 
-#: Quantities by name.
-ROWS = {
-    "impact": Quantity(
-        inputs=GIVEN,
-        outputs=(AFTER, Output("impulse", (3,), "N s"), Output("energy_loss", (), "J")),
-        trace=impact,
-        closed=Constrained(impact, ("groups", *CHECKED)),
+
+def _row(
+    inputs: tuple[Input, ...],
+    outputs: tuple[Output, ...],
+    trace: Callable[[Tracer], Results],
+    result: Callable[[Setup, Options], Callable[..., Any]] | None = None,
+) -> Quantity:
+    return Quantity(
+        inputs=inputs,
+        outputs=outputs,
+        trace=trace,
+        closed=Constrained(trace, ("groups", *CHECKED)),
         base=True,
         options=("frame",),
         solves=True,
         guarded=True,
+        result=result,
+    )
+
+
+#: Quantities by name.
+ROWS = {
+    "impact": _row(
+        GIVEN, (AFTER, Output("impulse", (3,), "N s"), Output("energy_loss", (), "J")), impact
     ),
-    "impact_derivatives": Quantity(
-        inputs=GIVEN,
-        outputs=(
+    "impact_derivatives": _row(
+        GIVEN,
+        (
             AFTER,
             Output("d v / d q", ("nv", "nv"), "(rad/s, m/s) / (rad, m)"),
             Output("d v / d v", ("nv", "nv"), "1"),
         ),
-        trace=impact_derivatives,
-        closed=Constrained(impact_derivatives, ("groups", *CHECKED)),
-        base=True,
-        options=("frame",),
-        solves=True,
-        guarded=True,
-        result=lambda setup, options: lambda found: ImpactDerivatives(*found),
+        impact_derivatives,
+        lambda setup, options: lambda found: ImpactDerivatives(*found),
+    ),
+    "apparent_mass": _row(
+        (Q, *CONTACT),
+        (Output("mass", (), "kg"),),
+        apparent_mass,
+        lambda setup, options: np.asarray,
     ),
 }

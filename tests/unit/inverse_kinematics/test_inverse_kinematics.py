@@ -439,6 +439,21 @@ def test_operational_inertia_of_chosen_components_and_batches():
         robot.manipulability(q, "end", components=0)
 
 
+@pytest.mark.parametrize("bend", [0.5, 1e-5])
+def test_the_inertia_of_a_frame_near_a_stretched_posture(bend):
+    robot, q, xy = planar_arm((0.7, 0.5)), [0.3, bend], (0, 1)
+    J, M = robot.frame_jacobian(q, "end")[:2], robot.mass_matrix(q)
+    inertia = robot.operational_inertia(q, "end", components=xy)
+    again = robot.operational_inertia(q, "end", components=xy)
+    inverse = np.linalg.inv(J)
+    np.testing.assert_allclose(inertia, inverse.T @ M @ inverse, rtol=1e-9 / bend)
+    np.testing.assert_allclose(again, inertia, rtol=1e-13)
+    size = robot.manipulability(q, "end", components=xy)
+    np.testing.assert_allclose(size, abs(np.linalg.det(J)), rtol=1e-14 / bend)
+    f = robot.function("operational_inertia", frame="end", axes="body", components=xy)
+    assert np.isnan(f(q)).any() == (bend < 1e-3)  # little of a row is left: it is not trusted
+
+
 def test_manipulability_of_a_planar_arm():
     """Lengths of both links and the sine between them [Yoshikawa 1985]."""
     robot = planar_arm((0.7, 0.5))

@@ -16,7 +16,7 @@ from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number, dot, sqrt
 from robodyn.symbolic.spatial import Placement
 from robodyn.symbolic.vector import Vec3
-from robodyn.tolerances import CONTACT_DIRECTION, GUARD_SCALE, IMMOVABLE, LOOP_DRIFT
+from robodyn.tolerances import CONTACT_DIRECTION, IMMOVABLE, LOOP_DRIFT
 
 __all__ = ["Hit", "hit_point", "unit_direction"]
 
@@ -87,7 +87,7 @@ class Hit:
         """Values; not all numbers where a test is negative, or loops are open or singular."""
         t = self._t
         for test in tests:
-            values = if_not_negative(values, test * GUARD_SCALE)
+            values = if_not_negative(values, test)
         if self._rows:
             gaps = [t.gaps[k].residual for k in t.setup.position_rows]
             values = if_not_negative(values, LOOP_DRIFT**2 - dot(gaps, gaps))
