@@ -87,7 +87,9 @@ class Motions:
         }
 
     def _reference(self, x: float) -> Any:
-        rest = np.zeros(self.robot.nv)
+        robot, rest = self.robot, np.zeros(self.robot.nv)
+        if robot.nq != robot.nv:
+            return lambda t: (self.q, rest, rest)
         return controllers.SineReference(self.q, 0.1 * x + rest, 0.5 + rest)
 
     def _computed_torque(self, x: float) -> Mapping[str, Any]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import compress
 from typing import Any
 
 __all__ = [
@@ -187,18 +188,16 @@ class Program:
 
     def live_for(self, edges: Iterable[int]) -> tuple[int, ...]:
         """Nodes that some edges need, in order of evaluation."""
-        graph = self.graph
-        needed = bytearray(len(graph.op))
+        op, a, b = self.graph.op, self.graph.a, self.graph.b
+        needed = bytearray(len(op))
         for edge in edges:
             needed[edge >> 1] = 1
-        for node in range(len(graph.op) - 1, -1, -1):
-            if needed[node]:
-                op = graph.op[node]
-                if op > INPUT:
-                    needed[graph.a[node] >> 1] = 1
-                    if op in (ADD, MUL, DIV):
-                        needed[graph.b[node] >> 1] = 1
-        return tuple(node for node in range(len(needed)) if needed[node])
+        for node in range(len(op) - 1, -1, -1):
+            if needed[node] and op[node] > INPUT:
+                needed[a[node] >> 1] = 1
+                if op[node] <= DIV:  # of two operands
+                    needed[b[node] >> 1] = 1
+        return tuple(compress(range(len(op)), needed))
 
     @cached_property
     def needed(self) -> tuple[int, ...]:

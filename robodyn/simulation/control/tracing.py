@@ -24,6 +24,7 @@ from robodyn.simulation.control.signals import (
     Signal,
     function_of_intervals,
 )
+from robodyn.simulation.control.trace_graph import TraceGraph, Untraceable
 from robodyn.symbolic.graph import INPUT, Graph, Port, Program
 from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import Number, Scalar, edge_of, inputs
@@ -41,45 +42,6 @@ __all__ = [
 
 #: Where the numbers of inputs of these kinds begin while a controller is traced.
 OF_SAMPLES, OF_STATE = 1 << 40, 1 << 50
-
-
-class TraceGraph(Graph):
-    """A graph whose symbols a controller takes for numbers.
-
-    Attributes
-    ----------
-    most : int or None
-        Most nodes of functions that are written into it.
-    """
-
-    __slots__ = ("_inlined", "most")
-
-    decided = False
-
-    def __init__(self, most: int | None = None) -> None:
-        super().__init__()
-        self.most = most
-        self._inlined: dict[Any, tuple[Program, list[Number]]] = {}
-
-    def inlined(self, program: Program, numbers: Sequence[Number]) -> list[Number]:
-        """Results of a program, written down once for the same numbers.
-
-        Raises
-        ------
-        Untraceable
-            If there are more nodes then than there may be.
-        """
-        given = (numbers[k] for k in program.needed)
-        key = id(program), *(x.edge if isinstance(x, Scalar) else float(x).hex() for x in given)
-        if key not in self._inlined:
-            self._inlined[key] = program, inline(program, numbers)
-            if self.most is not None and len(self.op) > self.most:
-                raise Untraceable
-        return self._inlined[key][1]
-
-
-class Untraceable(Exception):
-    """There is no straight-line code for a controller: Python has to call it."""
 
 
 #: What tracing raises where there is no straight-line code for a controller.

@@ -1,0 +1,182 @@
+"""The graph that the equations of a controller are written into, with programs of its robot.
+
+Controllers with other gains write the same programs into graphs that differ in constants alone.
+What a program added to such a graph is kept and added to the next one, where nothing of it depends
+on these constants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from robodyn.codegen.llvm.target.once import making
+from robodyn.symbolic.graph import ByPrecision, Graph, Program
+from robodyn.symbolic.inline import inline
+from robodyn.symbolic.scalar import Number, Scalar
+
+__all__ = ["TraceGraph", "Untraceable"]
+
+#: Parts of graphs that are kept, and their nodes together.
+KEPT, NODES = 32, 200_000
+
+
+class Untraceable(Exception):
+    """There is no straight-line code for a controller: Python has to call it."""
+
+
+class TraceGraph(Graph):
+    """A graph whose symbols a controller takes for numbers.
+
+    Attributes
+    ----------
+    most : int or None
+        Most nodes of functions that are written into it.
+    """
+
+    __slots__ = ("_asked", "_inlined", "most")
+
+    decided = False
+
+    def __init__(self, most: int | None = None) -> None:
+        super().__init__()
+        self.most = most
+        self._inlined: dict[Any, tuple[Program, list[Number]]] = {}
+        #: Keys of constants that were asked for, while a program is written down.
+        self._asked: set[Any] = set()
+
+    def constant(self, value: float) -> int:
+        """Edge of a constant."""
+        self._asked.add(abs(value))
+        return super().constant(value)
+
+    def by_precision(self, value: ByPrecision) -> int:
+        """Edge of a positive constant that depends on the precision."""
+        self._asked.add((float(value), value.single))
+        return super().by_precision(value)
+
+    def inlined(self, program: Program, numbers: Sequence[Number]) -> list[Number]:
+        """Results of a program, written down once for the same numbers.
+
+        Raises
+        ------
+        Untraceable
+            If there are more nodes then than there may be.
+        """
+        given = [numbers[k] for k in program.needed]
+        key = id(program), *(x.edge if isinstance(x, Scalar) else float(x).hex() for x in given)
+        if key not in self._inlined:
+            self._inlined[key] = program, self._written(key, program, numbers)
+            if self.most is not None and len(self.op) > self.most:
+                raise Untraceable
+        return self._inlined[key][1]
+
+    def _written(self, key: Hashable, program: Program, numbers: Sequence[Number]) -> list[Number]:
+        """Results of a program that is not in the graph yet."""
+        key = key, len(self.op)
+        with making():
+            part = _parts.pop(key, None)
+            if part is not None:
+                _parts[key] = part  # the latest is the last
+        if part is not None and part.fits(self):
+            return part.added_to(self, numbers)
+        count, watched = len(self.op), _Watched(self.value)
+        self._asked, self.value = set(), watched
+        results = inline(program, numbers)
+        self.value = dict(watched)
+        if min(watched.read, default=count) >= count:
+            _keep(key, _Part.of(self, program, count, numbers, results))
+        return results
+
+
+class _Watched(dict[int, float]):
+    """Values of constants, and which of them were looked at."""
+
+    def __init__(self, values: dict[int, float]) -> None:
+        super().__init__(values)
+        self.read: set[int] = set()
+
+    def __getitem__(self, node: int) -> float:
+        self.read.add(node)
+        return super().__getitem__(node)
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """What a program adds to a graph.
+
+    Attributes
+    ----------
+    program : Program
+    before : tuple of list of int
+        Operations and operands of the nodes before, constants without their values.
+    added : tuple of list of int
+        Those of the new nodes.
+    values : dict of int to float
+        Of new constants.
+    known : dict
+        New nodes by what they are.
+    asked : dict
+        Nodes before that constants of the program are, by their keys; ``None`` for new ones.
+    results : list of (int or None, int or float)
+        Of each result, which of the given numbers it is, or its edge, or its value.
+    """
+
+    program: Program
+    before: tuple[list[int], ...]
+    added: tuple[list[int], ...]
+    values: dict[int, float]
+    known: dict[Any, int]
+    asked: dict[Any, int | None]
+    results: list[tuple[int | None, int | float]]
+
+    @classmethod
+    def of(
+        cls, graph: TraceGraph, program: Program, count: int, numbers: Sequence[Number],
+        results: Sequence[Number],
+    ) -> _Part:  # fmt: skip
+        """What was added to the first ``count`` nodes of a graph."""
+        nodes = graph.op, graph.a, graph.b
+        known, given = list(graph._known.items()), {id(x): k for k, x in enumerate(numbers)}
+        before = dict(known[:count])
+        return cls(
+            program,
+            tuple(x[:count] for x in nodes),
+            tuple(x[count:] for x in nodes),
+            {node: x for node, x in graph.value.items() if node >= count},
+            dict(known[count:]),
+            {key: before.get(key) for key in graph._asked},
+            [(given.get(id(x)), x.edge if isinstance(x, Scalar) else x) for x in results],
+        )
+
+    def fits(self, graph: TraceGraph) -> bool:
+        """Whether a graph has the same nodes before, but for constants that do not enter."""
+        known = graph._known
+        same = (graph.op, graph.a, graph.b) == self.before
+        return same and all(known.get(key) == node for key, node in self.asked.items())
+
+    def added_to(self, graph: TraceGraph, numbers: Sequence[Number]) -> list[Number]:
+        """The results of the program in a graph that fits."""
+        for nodes, new in zip((graph.op, graph.a, graph.b), self.added, strict=True):
+            nodes += new
+        graph.value.update(self.values)
+        graph._known.update(self.known)
+        return [
+            numbers[k] if k is not None else Scalar(graph, x) if isinstance(x, int) else x
+            for k, x in self.results
+        ]
+
+
+_parts: dict[Hashable, _Part] = {}
+
+
+def _keep(key: Hashable, part: _Part) -> None:
+    """Keep what a program adds, in place of what was used longest ago."""
+    if any(x != x for x in part.asked):  # not a number, which is not found again
+        return
+    with making():
+        _parts[key] = part
+        count = sum(len(x.known) for x in _parts.values())
+        while len(_parts) > KEPT or (count > NODES and len(_parts) > 1):
+            count -= len(_parts.pop(next(iter(_parts))).known)
