@@ -107,7 +107,7 @@ class Parts:
         self.rows = rows = ConstraintRows(model, evaluator, space)
         consistency = Consistency(model, evaluator, rows)
         self.constrained = ConstrainedSolve(model, evaluator, rows, space, consistency)
-        self.joint_positions = TreeJointPositions(model, evaluator, space)
+        self.joint_positions = TreeJointPositions(model, evaluator)
         closer = LoopCloser(
             model, rows, space, CutLimits(model, evaluator), CutStart(model, evaluator)
         )

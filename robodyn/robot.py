@@ -3094,6 +3094,8 @@ _OTHER_DIRECT: Mapping[str, tuple[str, ...]] = {
     "consistent_acceleration": ("q", "v", "a"),
     "closed_state": ("q", "v"),
     "loop_gaps": ("q",),
+    "joint_positions": ("q",),
+    "joint_velocities": ("q", "v"),
 }
 
 

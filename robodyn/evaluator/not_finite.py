@@ -22,6 +22,8 @@ TELL_BY_NAN = {
     "cut_joint_poses",
     "cut_joint_speeds",
     "dependent_places",
+    "joint_positions",
+    "joint_velocities",
     "loop_bias",
     "loop_jacobian",
     "loop_violation",

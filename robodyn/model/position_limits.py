@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
+from functools import cache
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,7 +13,7 @@ from robodyn.array_types import Array
 from robodyn.model.joint_info import JointInfo
 from robodyn.tolerances import AT_LIMIT
 
-__all__ = ["excess", "limit_excess", "nearest_turn"]
+__all__ = ["excess", "followed", "limit_excess", "nearest_turn"]
 
 TURN = 2.0 * np.pi
 
@@ -46,6 +48,21 @@ def excess(x: Array, lower: ArrayLike, upper: ArrayLike) -> Array:
     return np.asarray(np.maximum(x - upper, 0.0) + np.minimum(x - lower, 0.0))
 
 
+def followed(position: Array, joint: JointInfo) -> Array:
+    """Positions of a joint along a motion, without jumps by whole turns.
+
+    The position of a joint that is cut is read from its posture alone, which tells an angle but not
+    its turns: the first one is kept, and the others are followed from it.
+
+    Parameters
+    ----------
+    position : ndarray, shape (n, ...) [rad, m]
+        At the instants of the motion, as `Robot.joint_positions` gives it.
+    joint : JointInfo
+    """
+    return np.unwrap(position, axis=0) if joint.cut and joint.kind.is_pin else position
+
+
 def nearest_turn(angle: Array, limits: tuple[float, float] | None) -> Array:
     """The same angle some whole turns away, shape (...) [rad].
 
@@ -57,13 +74,20 @@ def nearest_turn(angle: Array, limits: tuple[float, float] | None) -> Array:
         limit where there is one only, and stays at that limit where rounding has it beyond; within
         half a turn of zero where there is none.
     """
-    lower, upper = limits or (-np.inf, np.inf)
-    if np.isfinite(lower) and np.isfinite(upper):
-        middle = 0.5 * (lower + upper)
-    elif np.isfinite(lower):
-        middle = lower + 0.5 * TURN - AT_LIMIT
-    elif np.isfinite(upper):
-        middle = upper - 0.5 * TURN + AT_LIMIT
-    else:
-        middle = 0.0
+    middle = _middle(limits)
+    if angle.ndim == 0 and math.isfinite(angle):  # numpy would take ten times as long
+        return angle + TURN * round((middle - float(angle)) / TURN)
     return np.asarray(angle + TURN * np.round((middle - angle) / TURN))
+
+
+@cache
+def _middle(limits: tuple[float, float] | None) -> float:
+    """Of the turn that angles are in [rad]."""
+    lower, upper = limits or (-math.inf, math.inf)
+    if math.isfinite(lower) and math.isfinite(upper):
+        return 0.5 * (lower + upper)
+    if math.isfinite(lower):
+        return lower + 0.5 * TURN - AT_LIMIT
+    if math.isfinite(upper):
+        return upper - 0.5 * TURN + AT_LIMIT
+    return 0.0

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Protocol
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Any, Protocol
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
+from robodyn.codegen import CallForm
 from robodyn.equations.loops.closure_rows import Closure
 from robodyn.equations.mechanism.bodies import Body
 from robodyn.evaluator import Evaluator
 from robodyn.model.model import Model
 from robodyn.model.position_limits import nearest_turn
-from robodyn.parts.configuration_space import ConfigurationSpace
 
 __all__ = ["JointPositions", "TreeJointPositions", "position_of_cut"]
 
@@ -39,55 +39,95 @@ class TreeJointPositions:
     ----------
     model : Model
     evaluator : Evaluator
-    space : ConfigurationSpace
     """
 
-    def __init__(self, model: Model, evaluator: Evaluator, space: ConfigurationSpace) -> None:
-        self._model, self._evaluator, self._space = model, evaluator, space
-        self._bodies: dict[str, Body] = {body.description.name: body for body in model.bodies}
-        self._cut: dict[str, tuple[int, Closure, slice]] = dict(self._places())
-
-    def _places(self) -> Iterator[tuple[str, tuple[int, Closure, slice]]]:
-        """Closures with a position, by name: their index, and where their speeds stand."""
-        first = 0
-        for index, closure in enumerate(self._model.setup.closures):
-            count = closure.kind.nv if closure.kind.in_tree else 0
-            if closure.cut.position is not None:
-                yield closure.name, (index, closure, slice(first, first + count))
-            first += count
+    def __init__(self, model: Model, evaluator: Evaluator) -> None:
+        self._evaluator = evaluator
+        self._positions = tuple(_placed(model, lambda body: len(body.q), _coordinates(model)))
+        self._speeds = tuple(_placed(model, lambda body: len(body.speeds), _cut_speeds(model)))
+        self._position_form = CallForm(make=self._by_name)
+        self._speed_form = CallForm(make=self._speeds_by_name)
 
     def positions(self, q: ArrayLike) -> dict[str, Array]:
         """By joint name, shape (...) or (..., n) [rad, m]."""
-        x = self._space.positions("q", q)
-        poses = self._evaluator.call("cut_joint_poses", (x,)) if self._cut else None
-        found = {}
-        for name in self._model.joints:
-            if name in self._cut:
-                index, closure, _ = self._cut[name]
-                assert poses is not None
-                limits = self._model.joints[name].position_limits
-                found[name] = _alone(position_of_cut(closure, poses[..., index, :, :], limits))
-            elif name in self._bodies and self._bodies[name].q:
-                found[name] = _beside([x[..., k] * f + c for k, f, c in self._bodies[name].q])
-        return found
+        form = self._position_form
+        return self._by_name(self._evaluator.results("joint_positions", (q,), form=form))
 
     def velocities(self, q: ArrayLike, v: ArrayLike) -> dict[str, Array]:
         """By joint name, shape (...) or (..., n) [rad/s, m/s]."""
-        x = self._space.speeds("v", v)
-        speeds = self._evaluator.call("cut_joint_speeds", (q, x)) if self._cut else None
-        found = {}
-        for name in self._model.joints:
-            if name in self._cut:
-                assert speeds is not None
-                found[name] = _alone(speeds[..., self._cut[name][2]])
-            elif name in self._bodies and self._bodies[name].speeds:
-                told = self._bodies[name].speeds
-                found[name] = _beside([x[..., s.index] * s.factor for s in told])
-        return found
+        form = self._speed_form
+        return self._speeds_by_name(self._evaluator.results("joint_velocities", (q, v), form=form))
+
+    def _by_name(self, found: tuple[Array, Array]) -> dict[str, Array]:
+        own, X = found
+        return {
+            name: _part(own, at) if cut is None else cut(X[..., at, :, :])
+            for name, at, cut in self._positions
+        }
+
+    def _speeds_by_name(self, found: tuple[Array, Array]) -> dict[str, Array]:
+        own, of_cuts = found
+        return {name: _part(own if cut is None else of_cuts, at) for name, at, cut in self._speeds}
+
+
+#: Place of a joint among the numbers of all: one number, or several.
+Place = int | slice
+
+
+def _placed(
+    model: Model, count: Callable[[Body], int], cuts: Mapping[str, tuple[Place, Any]]
+) -> Iterator[tuple[str, Place, Any]]:
+    """Joints by name, where the numbers of each stand, and what a cut one has besides."""
+    own: dict[str, Place] = {}
+    first = 0
+    for body in model.bodies:
+        own[body.description.name] = _place(first, count(body))
+        first += count(body)
+    for name in model.joints:
+        if name in cuts:
+            yield name, *cuts[name]
+        elif name in own and own[name] != slice(0, 0):
+            yield name, own[name], None
+
+
+def _place(first: int, count: int) -> Place:
+    if not count:
+        return slice(0, 0)
+    return first if count == 1 else slice(first, first + count)
+
+
+def _coordinates(model: Model) -> dict[str, tuple[Place, Any]]:
+    """Closures with a position: their index, and what makes a position of a pose."""
+    return {
+        closure.name: (
+            index,
+            partial(position_of_cut, closure, limits=model.joints[closure.name].position_limits),
+        )
+        for index, closure in enumerate(model.setup.closures)
+        if closure.cut.position is not None
+    }
+
+
+def _cut_speeds(model: Model) -> dict[str, tuple[Place, Any]]:
+    """The same closures: where their speeds stand among those of all closures."""
+    found: dict[str, tuple[Place, Any]] = {}
+    first = 0
+    for closure in model.setup.closures:
+        count = closure.kind.nv if closure.kind.in_tree else 0
+        if closure.cut.position is not None:
+            found[closure.name] = _place(first, count), closure
+        first += count
+    return found
+
+
+def _part(x: Array, at: Place) -> Array:
+    """Some of the numbers of each state; one of them without an axis."""
+    part: Array = x[at] if x.ndim == 1 else x[..., at]
+    return part
 
 
 def position_of_cut(closure: Closure, X: Array, limits: tuple[float, float] | None) -> Array:
-    """Position of a joint that is cut, shape (..., n) [rad, m].
+    """Position of a joint that is cut, shape (..., n), or (...) where it has one number [rad, m].
 
     Parameters
     ----------
@@ -99,14 +139,5 @@ def position_of_cut(closure: Closure, X: Array, limits: tuple[float, float] | No
     """
     assert closure.cut.position is not None
     own = closure.cut.position(X, closure.geometry)
-    return nearest_turn(own, limits) if closure.kind.is_pin else own
-
-
-def _beside(own: list[Array]) -> Array:
-    """Numbers of a joint beside each other; a single one without an axis."""
-    return np.asarray(own[0]) if len(own) == 1 else np.stack(own, -1)
-
-
-def _alone(x: Array) -> Array:
-    """Without the last axis where a joint has one number."""
-    return np.asarray(x[..., 0] if x.shape[-1] == 1 else x)
+    alone = own[..., 0] if own.shape[-1] == 1 else own
+    return nearest_turn(alone, limits) if closure.kind.is_pin else alone

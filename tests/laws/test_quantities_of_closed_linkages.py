@@ -446,6 +446,22 @@ def are_cut_joint_speeds(case, f):
         first += n
 
 
+def are_joint_positions(case, f):
+    """Coordinates by name, and poses of cut joints."""
+    are_cut_joint_poses(case, lambda q: f(q)[1])
+    found = case.robot.joint_positions(case.q)
+    for name in case.robot.joint_names:
+        close(np.ravel(found[name]), case.q[case.robot.joints[name].q], 1e-12)
+
+
+def are_joint_velocities(case, f):
+    """Speeds by name, and of cut joints."""
+    are_cut_joint_speeds(case, lambda q, v: f(q, v)[1])
+    found = case.robot.joint_velocities(case.q, case.v)
+    for name in case.robot.joint_names:
+        close(np.ravel(found[name]), case.v[case.robot.joints[name].v], 1e-12)
+
+
 def moved_with_speed(case, s):
     """The state a little later or earlier."""
     return case.robot.closed_state(case.robot.integrate(case.q, s * case.v), case.v)
@@ -599,6 +615,8 @@ LAWS = {
     "loop_violation": is_loop_violation,
     "cut_joint_poses": are_cut_joint_poses,
     "cut_joint_speeds": are_cut_joint_speeds,
+    "joint_positions": are_joint_positions,
+    "joint_velocities": are_joint_velocities,
     "dependent_places": follow_nothing,
     "dependent_speeds": follow_nothing,
     "dependent_speed_map": follow_nothing,

@@ -60,7 +60,7 @@ class _CutPositions:
         """Shape (n,) [rad, m]."""
         X = self._poses(q)
         return np.array(
-            [float(position_of_cut(j.closure, X[j.index], j.limits)[0]) for j in self.joints]
+            [float(position_of_cut(j.closure, X[j.index], j.limits)) for j in self.joints]
         )
 
     def slopes(self, q: Array) -> Array:

@@ -74,6 +74,19 @@ def cut_joint_speeds(t: Tracer) -> Results:
     return {"speeds": speeds}
 
 
+def joint_positions(t: Tracer) -> Results:
+    """Coordinates of the joints of the tree, body by body, and poses of cut ones."""
+    q = t.numbers["q"]
+    own = [q[k] * factor + c for body in t.model for k, factor, c in body.q]
+    return {"positions": own, **cut_joint_poses(t)}
+
+
+def joint_velocities(t: Tracer) -> Results:
+    """Speeds of the joints of the tree, body by body, and of cut ones."""
+    own = [t.v[speed.index] * speed.factor for body in t.model for speed in body.speeds]
+    return {"own": own, **cut_joint_speeds(t)}
+
+
 def _dependent_joints(t: Tracer) -> list[JointMotion]:
     """Joints that follow by a closed loop, in order."""
     return [motion for _, motion in sorted(t.state.dependent.items())]
@@ -192,6 +205,24 @@ ROWS = {
         inputs=(Q, V),
         outputs=(Output("speeds", (_cut_freedoms,), "rad/s, m/s"),),
         trace=cut_joint_speeds,
+        closed=STATE,
+    ),
+    "joint_positions": Quantity(
+        inputs=(Q,),
+        outputs=(
+            Output("positions", (lambda t: sum(len(body.q) for body in t.model),), "rad, m"),
+            Output("X", (_cut_joints, 4, 4), "1, m"),
+        ),
+        trace=joint_positions,
+        closed=STATE,
+    ),
+    "joint_velocities": Quantity(
+        inputs=(Q, V),
+        outputs=(
+            Output("own", (lambda t: sum(len(body.speeds) for body in t.model),), "rad/s, m/s"),
+            Output("speeds", (_cut_freedoms,), "rad/s, m/s"),
+        ),
+        trace=joint_velocities,
         closed=STATE,
     ),
     "dependent_places": Quantity(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from robodyn.array_types import FloatArray
@@ -11,6 +13,8 @@ __all__ = ["angle_between", "quaternion_of", "turn_about_z", "way_along_z"]
 
 def turn_about_z(X: FloatArray) -> FloatArray:
     """Angle about z, shape (...) [rad], between -pi and pi."""
+    if X.ndim == 2:  # numpy would take ten times as long
+        return np.asarray(math.atan2(X[1, 0], X[0, 0]))
     return np.asarray(np.arctan2(X[..., 1, 0], X[..., 0, 0]))
 
 

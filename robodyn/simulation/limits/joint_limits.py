@@ -13,6 +13,7 @@ from robodyn.array_types import FloatArray
 from robodyn.caller import warn
 from robodyn.errors import LimitWarning, UnknownNameError
 from robodyn.model.joint_info import JointInfo
+from robodyn.model.position_limits import followed
 from robodyn.robot import Robot
 from robodyn.simulation.limits.bounds import (
     Range,
@@ -176,10 +177,9 @@ def _beyond_elsewhere(
     for joint in moved:
         if joint.name in positions:
             lower, upper = np.array(joint.position_limits)[:, None]
-            x, named = positions[joint.name][..., None], [(joint.name, joint.kind.unit(0))]
-            if joint.cut and joint.kind.is_pin:  # of which positions know no whole turns
-                x = np.unwrap(x, axis=0)
-            yield from _beyond("position", t, x, Range.of(lower, upper), partial(list, named))
+            x, named = followed(positions[joint.name], joint), [(joint.name, joint.kind.unit(0))]
+            limits = Range.of(lower, upper)
+            yield from _beyond("position", t, x[..., None], limits, partial(list, named))
     velocities = robot.joint_velocities(q, v) if fast else {}
     for joint in fast:
         if joint.name in velocities:

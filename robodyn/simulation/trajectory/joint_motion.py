@@ -11,6 +11,7 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.errors import UnknownNameError
 from robodyn.model.joint_info import JointInfo
+from robodyn.model.position_limits import followed
 from robodyn.robot import Robot
 from robodyn.simulation.trajectory.states.samples import Samples
 
@@ -122,7 +123,8 @@ def _without_coordinates(samples: Samples, joint: JointInfo) -> JointMotion:
         return np.asarray(robot.at(t).joint_velocities(q, v)[name])
 
     v = speed(robot, samples.q, samples.v, samples.time)
-    return JointMotion(name, samples.t, positions[name], v, _rate(samples, speed), np.zeros_like(v))
+    q = followed(positions[name], joint)
+    return JointMotion(name, samples.t, q, v, _rate(samples, speed), np.zeros_like(v))
 
 
 def _rate(samples: Samples, speed: Callable[..., FloatArray]) -> FloatArray:

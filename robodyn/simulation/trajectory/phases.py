@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from robodyn.array_types import FloatArray
+from robodyn.model.position_limits import followed
 from robodyn.robot import Robot
 from robodyn.simulation.control.recorded_states import joined_states
 from robodyn.simulation.trajectory.computed_fields import COMPUTED
@@ -58,6 +59,7 @@ def _as_seen_from(robot: Robot | None, phase: Any) -> tuple[FloatArray, ...]:
     speeds = then.joint_velocities(phase.q, phase.v)
     sizes = (robot.nq, robot.nv, robot.nv, robot.nv)
     q, v, a, tau = found = tuple(np.full((len(phase), size), np.nan) for size in sizes)
+    positions = {name: followed(x, own.joints[name]) for name, x in positions.items()}
     for name in robot.joint_names:
         joint, there = robot.joints[name], own.joints.get(name)
         for whole, values, at in ((q, positions, joint.q), (v, speeds, joint.v)):

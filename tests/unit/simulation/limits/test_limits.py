@@ -267,6 +267,7 @@ def test_an_angle_that_is_cut_and_has_a_limit_on_one_side(limits, way):
     found = [violation for violation in run.limit_violations if violation.limit == "position"]
     assert [violation.joint for violation in found] == ["rocker_pin"] * int(beyond)
     assert all(x.worst == pytest.approx(worst, abs=1e-9) for x in found)
+    np.testing.assert_allclose(run["rocker_pin"].q[-1], worst, atol=1e-9)
 
 
 def test_a_joint_that_follows_where_time_does_something():
