@@ -65,13 +65,15 @@ class Graph:
         Operand edges. ``INPUT``: ``a`` is the index of the scalar input. ``CONST``: unused.
     value : dict of int to float
         Value of each ``CONST`` node, positive or zero.
+    known : dict of hashable to int
+        Node of each operation with its operands, and of each constant: there is one of each.
     decided : bool
         Whether ``==`` compares its symbols by identity; else it is refused, as of a controller.
     examples : dict of int to float
         Values of some scalar inputs, by index, with which programs may be tried.
     """
 
-    __slots__ = ("_known", "a", "b", "examples", "op", "value")
+    __slots__ = ("a", "b", "examples", "known", "op", "value")
 
     decided = True
 
@@ -81,14 +83,14 @@ class Graph:
         self.b: list[int] = []
         self.value: dict[int, float] = {}
         self.examples: dict[int, float] = {}
-        self._known: dict[object, int] = {}
+        self.known: dict[object, int] = {}
 
     def node(self, op: int, a: int = 0, b: int = 0) -> int:
         """Node of an operation, made once."""
         key = (op, a, b)
-        known = self._known.get(key)
+        known = self.known.get(key)
         if known is None:
-            known = self._known[key] = len(self.op)
+            known = self.known[key] = len(self.op)
             self.op.append(op)
             self.a.append(a)
             self.b.append(b)
@@ -97,9 +99,9 @@ class Graph:
     def constant(self, value: float) -> int:
         """Edge of a constant."""
         key = abs(value)
-        known = self._known.get(key)
+        known = self.known.get(key)
         if known is None:
-            known = self._known[key] = len(self.op)
+            known = self.known[key] = len(self.op)
             self.op.append(CONST)
             self.a.append(0)
             self.b.append(0)
@@ -109,9 +111,9 @@ class Graph:
     def by_precision(self, value: ByPrecision) -> int:
         """Edge of a positive constant that depends on the precision."""
         key = (float(value), value.single)
-        known = self._known.get(key)
+        known = self.known.get(key)
         if known is None:
-            known = self._known[key] = len(self.op)
+            known = self.known[key] = len(self.op)
             self.op.append(CONST)
             self.a.append(0)
             self.b.append(0)

@@ -138,7 +138,7 @@ class _Part:
     ) -> _Part:  # fmt: skip
         """What was added to the first ``count`` nodes of a graph."""
         nodes = graph.op, graph.a, graph.b
-        known, given = list(graph._known.items()), {id(x): k for k, x in enumerate(numbers)}
+        known, given = list(graph.known.items()), {id(x): k for k, x in enumerate(numbers)}
         before = dict(known[:count])
         return cls(
             program,
@@ -152,7 +152,7 @@ class _Part:
 
     def fits(self, graph: TraceGraph) -> bool:
         """Whether a graph has the same nodes before, but for constants that do not enter."""
-        known = graph._known
+        known = graph.known
         same = (graph.op, graph.a, graph.b) == self.before
         return same and all(known.get(key) == node for key, node in self.asked.items())
 
@@ -161,7 +161,7 @@ class _Part:
         for nodes, new in zip((graph.op, graph.a, graph.b), self.added, strict=True):
             nodes += new
         graph.value.update(self.values)
-        graph._known.update(self.known)
+        graph.known.update(self.known)
         return [
             numbers[k] if k is not None else Scalar(graph, x) if isinstance(x, int) else x
             for k, x in self.results

@@ -25,7 +25,7 @@ def written(graph, program, constants, shape):
     for k, (c, kind) in enumerate(zip(constants, shape, strict=True)):
         x[k] = (x[k] * c, x[k] + c, x[k] + c * x[-1], c, x[k])[kind]
     edges = [y.edge if isinstance(y, Scalar) else y for y in graph.inlined(program, x)]
-    return edges, graph.op, graph.a, graph.b, graph.value, graph._known
+    return edges, graph.op, graph.a, graph.b, graph.value, graph.known
 
 
 @pytest.mark.parametrize("name", ["inverse_dynamics", "forward_dynamics", "mass_matrix"])
