@@ -8,7 +8,7 @@ signature, and what it knows of a function in the function's table.
 
 from __future__ import annotations
 
-from robodyn.codegen.llvm.batches.thread_pool import WORTHWHILE
+from robodyn.codegen.llvm.batches.thread_pool import SHARED
 from robodyn.codegen.llvm.builder.code import Code, module_ir
 from robodyn.codegen.llvm.builder.values import Number
 from robodyn.codegen.vectorcall.binding import bind
@@ -37,7 +37,7 @@ def _write(w: EntryBuilder) -> None:
     total = rows * w.work
     # above the limit, workers have yet to be started
     limit = w.item(w.common("limit"), 0, "i64")
-    w.unless((total < WORTHWHILE) | (total <= limit))
+    w.unless((total < SHARED) | (total <= limit))
     kernel, choice, lanes = _pick_kernel(w, rows)
     given = w.get("out").differs(None)
     with code.either(given) as (then, otherwise):

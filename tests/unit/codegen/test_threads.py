@@ -9,7 +9,7 @@ import time
 import pytest
 
 from robodyn.codegen.llvm.batches import threads
-from robodyn.codegen.llvm.batches.thread_pool import WORTHWHILE
+from robodyn.codegen.llvm.batches.thread_pool import ALONE, SHARED, WORTHWHILE
 
 #: Of machine code that works at rows ``first`` to ``last``.
 KERNEL = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
@@ -94,6 +94,22 @@ def test_a_batch_while_another_is_spread_is_computed_by_its_own_caller(workers):
 
 def test_little_work_is_left_to_the_caller(workers):
     recorder = Recorder(lambda new: None)
-    spread(recorder.kernel, work=WORTHWHILE - 1)
+    spread(recorder.kernel, work=SHARED - 1)
     assert recorder.times == [1] * ROWS
+    assert recorder.by == {threading.get_ident()}
+
+
+def test_a_worker_is_woken_for_many_batches_of_some_work_each(workers):
+    """Whether workers come or are too late, each row is done once, before the call comes back."""
+    time.sleep(0.05)  # they sleep
+    came, work = set(), WORTHWHILE - 1
+    for _ in range(2 * ALONE // work):
+        recorder = Recorder(lambda new: time.sleep(1e-4))
+        spread(recorder.kernel, work)
+        done = list(recorder.times)
+        assert done == [1] * ROWS
+        came |= recorder.by
+    assert len(came) > 1
+    recorder = Recorder(lambda new: None)
+    spread(recorder.kernel, work=SHARED - 1)
     assert recorder.by == {threading.get_ident()}

@@ -1,9 +1,15 @@
 """The machine code that spreads a batch over threads, as IR.
 
-``parallel_for`` divides the rows of a batch into pieces, wakes workers, and computes pieces as they
-do until none is left. ``worker`` is the loop of a thread: wait for work, compute pieces, report
-that it is done. Neither needs the interpreter's lock. Threads wait on locks of Python's C API,
-which all platforms have. Both share a table of words: `HEAD`, then `WORKER` for each worker.
+``parallel_for`` divides the rows of a batch into pieces, calls workers, and computes pieces as they
+do until none is left. ``worker`` is the loop of a thread: wait to be called, compute pieces, report
+that it is done. Neither needs the interpreter's lock. Both share a table of words: `HEAD`, then
+`WORKER` for each worker.
+
+A worker that has worked looks out for more for some microseconds before it goes to sleep, on a lock
+of Python's C API, which all platforms have. To wake it takes as long as a batch of some thousand
+states; to call one that is awake takes little. A worker that comes too late is not waited for. So
+batches of little work get the workers that are awake, and wake one now and then: where there are
+many of them, one after the other, it stays awake.
 """
 
 from __future__ import annotations
@@ -11,28 +17,46 @@ from __future__ import annotations
 from robodyn.codegen.llvm.builder.code import Code, module_ir
 from robodyn.codegen.llvm.builder.values import Number
 from robodyn.codegen.llvm.builder.words import Words
+from robodyn.codegen.llvm.target.target import chosen_target
 
-__all__ = ["HEAD", "WORKER", "WORTHWHILE", "thread_pool_ir"]
+__all__ = ["HEAD", "SHARED", "WORKER", "WORTHWHILE", "thread_pool_ir"]
 
-#: Work (rows times operations) below which a second thread costs more than it brings.
-WORTHWHILE = 400_000
+#: Work (rows times operations) below which a second thread costs more than it brings, and for which
+#: each further thread is called.
+SHARED = 100_000
 
-#: Pieces for each thread: a thread that comes late or is interrupted holds up a small part.
-PIECES = 8
+#: Work for which a thread is woken; batches of less wake one when they have done so much alone.
+WORTHWHILE, ALONE = 400_000, 8_000_000
 
-#: How often a lock is tried before a thread goes to sleep, which takes longer to end than to begin.
+#: Pieces for each thread: a thread that comes late or is interrupted holds up a small part; and
+#: work of a piece at least, which takes some tenths of a microsecond.
+PIECES, PIECE = 8, 40_000
+
+#: How often a worker looks, or a lock is tried, before the thread goes to sleep.
 PATIENCE = 500
 
-#: Words of the pool: threads to use, workers that wait, lock held while they work, and functions
-#: of Python that acquire and release a lock; then the work: next piece, pieces, and what the kernel
-#: takes.
+#: Words of the pool: threads to use, workers that were started, lock held while they work,
+#: functions of Python that acquire and release a lock, and work that was done alone; then the
+#: batch: pieces that were taken, and from the end; how many there are, and what the kernel takes.
 HEAD = (
-    "threads", "ready", "busy", "acquire", "release",
-    "next", "pieces", "kernel", "rows", "data", "strides",
+    "threads", "ready", "busy", "acquire", "release", "alone",
+    "taken", "from_end", "pieces", "kernel", "rows", "data", "strides",
 )  # fmt: skip
 
-#: Words of a worker: locks that are released when work is there, and when it is done.
-WORKER = ("go", "done")
+#: Words of a worker: locks that are released to wake it, and when its work is done; what it does;
+#: and whether it was called for the batch.
+WORKER = ("go", "done", "state", "called")
+
+#: What a worker does: it sleeps until it is woken, it looks whether it is called, it has been
+#: called, it computes pieces.
+ASLEEP, AWAKE, CALLED, AT_WORK = range(4)
+
+#: Instructions that let a thread wait without work, by the beginning of a target's name.
+_PAUSE = {
+    "x86_64": "call void @llvm.x86.sse2.pause()",
+    "aarch64": "call void @llvm.aarch64.hint(i32 1)",
+    "arm64": "call void @llvm.aarch64.hint(i32 1)",
+}
 
 
 class _Pool:
@@ -57,11 +81,31 @@ class _Pool:
         """Change a word."""
         self._code.do(f"store volatile {value.kind} {value}, ptr {self.at(name)}")
 
+    def of_worker(self, worker: Number, name: str) -> str:
+        """Where a word of a worker stands."""
+        place = worker * len(WORKER) + (len(HEAD) + WORKER.index(name))
+        return self._code.at(self._address, place, "i64")
+
     def lock(self, worker: Number, name: str) -> Number:
         """A lock of a worker."""
-        place = worker * len(WORKER) + (len(HEAD) + WORKER.index(name))
-        at = self._code.at(self._address, place, "i64")
-        return self._code.put(f"load volatile ptr, ptr {at}", "ptr")
+        return self._code.put(f"load volatile ptr, ptr {self.of_worker(worker, name)}", "ptr")
+
+    def state(self, worker: Number) -> Number:
+        """What a worker does."""
+        at = self.of_worker(worker, "state")
+        return self._code.put(f"load atomic i64, ptr {at} seq_cst, align 8", "i64")
+
+    def set_state(self, worker: Number, state: int) -> None:
+        """Say what a worker does."""
+        at = self.of_worker(worker, "state")
+        self._code.do(f"store atomic i64 {state}, ptr {at} seq_cst, align 8")
+
+    def becomes(self, worker: Number, state: int, before: int) -> Number:
+        """Change what a worker does if it is what it was taken for; whether that was so."""
+        at, code = self.of_worker(worker, "state"), self._code
+        order = "seq_cst seq_cst, align 8"
+        pair = code.name(f"cmpxchg ptr {at}, i64 {before}, i64 {state} {order}")
+        return code.put(f"extractvalue {{ i64, i1 }} {pair}, 1", "i1")
 
     def try_lock(self, lock: Number, wait: int = 0) -> Number:
         """Whether a lock was acquired; with ``wait`` it always is, sooner or later."""
@@ -76,9 +120,9 @@ class _Pool:
         """Give a lock back."""
         self._code.call(self.word("release", "ptr"), "void", lock)
 
-    def take(self) -> None:
-        """Compute pieces until none is left."""
-        self._code.call("@take", "void", self._address)
+    def take(self, worker: int) -> None:
+        """Compute pieces until none is left: as a worker, or as who called them."""
+        self._code.call("@take", "void", self._address, self._code.integer(worker))
 
 
 def _least(code: Code, a: Number, b: Number) -> Number:
@@ -100,34 +144,107 @@ def _wait() -> Code:
 
 
 def _take() -> Code:
-    """Take pieces of the work in the pool until none is left."""
-    code = Code("@take(ptr %pool)", "internal void")
+    """Take pieces of the work in the pool until none is left.
+
+    Who called the workers takes the first ones, and they the last ones: in a loop of calls with the
+    same arrays each thread finds mostly in its caches what it has read and written before.
+    """
+    code = Code("@take(ptr %pool, i64 %worker)", "internal void")
     pool, following, compute, end = _Pool(code), "next", "compute", "end"
     pieces, rows, kernel = pool.word("pieces"), pool.word("rows"), pool.word("kernel", "ptr")
     data, strides = pool.word("data", "ptr"), pool.word("strides", "ptr")
-    place = pool.at("next")
+    taken, own, from_end = pool.at("taken"), code.variable(0), pool.at("from_end")
     code.begin(following)
-    k = code.put(f"atomicrmw add ptr {place}, i64 1 seq_cst", "i64")
+    k = code.put(f"atomicrmw add ptr {taken}, i64 1 seq_cst", "i64")
     code.branch(k < pieces, compute, end)
     code.begin(compute)
-    first, last = (rows * piece / pieces for piece in (k, k + 1))
+    piece = code.variable(own.value)
+    with code.either(code.argument("worker", "i64").differs(0)) as (worker, caller):
+        with worker:
+            k = code.put(f"atomicrmw add ptr {from_end}, i64 1 seq_cst", "i64")
+            piece.value = pieces - 1 - k
+        with caller:
+            own.value = own.value + 1
+    first, last = (rows * k / pieces for k in (piece.value, piece.value + 1))
     code.call(kernel, "void", first, last, data, strides)
     code.go(following)
     code.begin(end)
     return code
 
 
+def _pause(code: Code) -> None:
+    """Leave what the core can do to others for some cycles."""
+    for name, instruction in _PAUSE.items():
+        if chosen_target().triple.startswith(name):
+            code.declare(instruction.replace("call", "declare").replace("i32 1", "i32"))
+            code.do(instruction)
+
+
 def _worker() -> Code:
     """What a thread does all its life."""
     code = Code("@worker(ptr %pool, i64 %index)")
-    pool, index, again = _Pool(code), code.argument("index", "i64"), "again"
+    pool, index = _Pool(code), code.argument("index", "i64")
     go, done = pool.lock(index, "go"), pool.lock(index, "done")
-    code.begin(again)
-    pool.acquire(go)
-    pool.take()
-    pool.release(done)
-    code.go(again)
+    rounds = code.variable(0)
+    asleep, awake, called, idle, tired = "asleep", "awake", "called", "idle", "tired"
+    code.begin(asleep)
+    pool.try_lock(go, wait=1)
+    rounds.value = 0
+    code.begin(awake)
+    code.branch(pool.state(index).equals(CALLED), called, idle)
+    code.begin(called)
+    with code.when(pool.becomes(index, AT_WORK, CALLED)):
+        pool.take(worker=1)
+        pool.set_state(index, AWAKE)
+        pool.release(done)
+        rounds.value = 0
+    code.go(awake)
+    code.begin(idle)
+    _pause(code)
+    rounds.value = rounds.value + 1
+    code.branch(rounds.value < PATIENCE, awake, tired)
+    code.begin(tired)
+    code.branch(pool.becomes(index, ASLEEP, AWAKE), asleep, awake)
     return code
+
+
+def _call_workers() -> Code:
+    """Call some workers, of which some may be woken; how many were called."""
+    code = Code("@call_workers(ptr %pool, i64 %most, i64 %wake)", "internal i64")
+    pool, most = _Pool(code), code.argument("most", "i64")
+    called, wake = code.variable(0), code.variable(code.argument("wake", "i64"))
+    for k in code.each(pool.word("ready")):
+        with code.when(called.value < most):
+            own = code.variable(0)
+            own.value = pool.becomes(k, CALLED, AWAKE).extended()
+            with code.when(own.value.equals(0) & (wake.value > 0)):
+                with code.when(pool.becomes(k, CALLED, ASLEEP)):
+                    pool.release(pool.lock(k, "go"))
+                    wake.value = wake.value - 1
+                    own.value = 1
+            code.do(f"store volatile i64 {own.value}, ptr {pool.of_worker(k, 'called')}")
+            called.value = called.value + own.value
+    code.give(called.value)
+    return code
+
+
+def _await_workers() -> Code:
+    """Wait for the workers that were called and came; the others need not come any more."""
+    code = Code("@await_workers(ptr %pool)", "internal void")
+    pool = _Pool(code)
+    for k in code.each(pool.word("ready")):
+        at = pool.of_worker(k, "called")
+        called = code.put(f"load volatile i64, ptr {at}", "i64")
+        with code.when(called.differs(0)):
+            code.do(f"store volatile i64 0, ptr {at}")
+            with code.when(~pool.becomes(k, AWAKE, CALLED)):
+                pool.acquire(pool.lock(k, "done"))
+    return code
+
+
+def _to_wake(pool: _Pool, code: Code, work: Number) -> Number:
+    """How many workers are worth waking."""
+    return code.choose(pool.word("alone") > ALONE, work / WORTHWHILE + 1, work / WORTHWHILE)
 
 
 def _parallel_for() -> Code:
@@ -139,7 +256,7 @@ def _parallel_for() -> Code:
     kernel, data, strides = (code.argument(name, "ptr") for name in ("kernel", "data", "strides"))
     most = _least(code, pool.word("threads"), pool.word("ready") + 1)
     vectors = rows / lanes
-    threads = _least(code, _least(code, most, work / WORTHWHILE + 1), vectors)
+    threads = _least(code, _least(code, most, work / SHARED + 1), vectors)
     code.branch(threads > 1, share, alone)
     code.begin(share)
     busy = pool.word("busy", "ptr")
@@ -148,15 +265,22 @@ def _parallel_for() -> Code:
     code.call(kernel, "void", code.integer(0), rows, data, strides)
     code.go(end)
     code.begin(together)
-    pool.set("next", code.integer(0))
-    pool.set("pieces", _least(code, threads * PIECES, vectors))
+    for name in ("taken", "from_end"):
+        pool.set(name, code.integer(0))
+    each = _least(code, work / (threads * PIECE), code.integer(PIECES))
+    pool.set("pieces", _least(code, threads * code.choose(each > 1, each, 1), vectors))
     for name, value in {"kernel": kernel, "rows": rows, "data": data, "strides": strides}.items():
         pool.set(name, value)
-    for k in code.each(threads - 1):
-        pool.release(pool.lock(k, "go"))
-    pool.take()
-    for k in code.each(threads - 1):
-        pool.acquire(pool.lock(k, "done"))
+    address, wake = code.argument("pool", "ptr"), _to_wake(pool, code, work)
+    called = code.call("@call_workers", "i64", address, threads - 1, wake)
+    with code.either(called > 0) as (others, nobody):
+        with others:
+            pool.set("alone", code.integer(0))
+            pool.take(worker=0)
+            code.call("@await_workers", "void", address)
+        with nobody:
+            pool.set("alone", pool.word("alone") + work)
+            code.call(kernel, "void", code.integer(0), rows, data, strides)
     pool.release(busy)
     code.begin(end)
     return code
@@ -167,4 +291,5 @@ def thread_pool_ir() -> str:
 
     They take ``(pool, kernel, rows, work, lanes, data, strides)`` and ``(pool, index)``.
     """
-    return module_ir(_wait(), _take(), _worker(), _parallel_for())
+    helpers = _wait(), _take(), _call_workers(), _await_workers()
+    return module_ir(*helpers, _worker(), _parallel_for())

@@ -130,8 +130,9 @@ def start() -> None:
         ready = HEAD.index("ready")
         while _words[ready] + 1 < get_num_threads():
             index = _words[ready]
-            for k in range(len(WORKER)):
-                _words[len(HEAD) + index * len(WORKER) + k] = _new_lock(True)
+            first = len(HEAD) + index * len(WORKER)
+            for k, name in enumerate(WORKER):
+                _words[first + k] = _new_lock(True) if name in ("go", "done") else 0
             _thread.start_new_thread(worker, (pool(), index))
             _words[ready] += 1
         _set_limit()
