@@ -51,6 +51,14 @@ from robodyn.model.changes.edit import (
 )
 from robodyn.model.changes.other_numbers import NUMBERS, with_other_numbers
 from robodyn.model.changes.parameter_changes import with_parameters
+from robodyn.model.changes.parameter_rows import (
+    NOT_BY_ROWS,
+    ParameterRows,
+    is_rows,
+    parameter_rows,
+    refuse_rows_of,
+    refused_by_rows,
+)
 from robodyn.model.joint_info import Joints
 from robodyn.model.model import Model, build_model
 from robodyn.model.settings import Settings
@@ -163,6 +171,8 @@ class Robot:
     _root: Robot
     _methods: MethodTable
     _programs: SharedPrograms | None
+    #: Of many copies with rows of parameters: the robot that they were made of.
+    _nominal: Robot | None = None
 
     def __init__(
         self,
@@ -192,10 +202,11 @@ class Robot:
         form: TreeForm | None,
         programs: SharedPrograms | None = None,
         mobility: Mobility | None = None,
+        rows: ParameterRows | None = None,
     ) -> None:
         """Put the parts together."""
         methods = MethodTable(guarded=CONSTRAINED if model.setup.closed else ())
-        evaluator = Evaluator(model, methods, make, programs)
+        evaluator = Evaluator(model, methods, make, programs, rows)
         # what does not depend on the time given, such as the mobility, is seen at time zero
         steady = evaluator.at(0.0) if model.setup.rheonomic else evaluator
         parts = Parts(model, steady, form, mobility=mobility)
@@ -230,6 +241,19 @@ class Robot:
         programs, mobility = root._programs, root._parts.mobility
         copied._assemble(model, Function, self._actuated, other, form, programs, mobility)
         copied.__dict__.update(_root=root, _programs=programs)
+        return copied
+
+    def _with_rows(self, given: Mapping[str, ArrayLike]) -> Self:
+        """Many copies with other parameters, computed with at once."""
+        rows, root = parameter_rows(self._model, given), self._root
+        copied = object.__new__(type(self))
+        programs, mobility = root._programs, root._parts.mobility
+        copied._assemble(
+            self._model, Function, self._actuated, None, None, programs, mobility, rows
+        )
+        copied.__dict__.update(_root=root, _programs=programs, _nominal=self)
+        refused = (x for x in dir(type(self)) if x in NOT_BY_ROWS)
+        copied.__dict__.update({name: refused_by_rows(name) for name in refused})
         return copied
 
     def _minimal(
@@ -302,6 +326,8 @@ class Robot:
         )
 
     def __reduce__(self) -> Any:
+        if self._nominal is not None:
+            return type(self)._with_rows, (self._nominal, dict(self.parameter_rows))
         if self._origin is not self:
             return self._origin.at, (self._evaluator.time,)
         if self._root is not self:
@@ -316,7 +342,7 @@ class Robot:
         locked: Mapping[str, ArrayLike] | None = None,
         stops: CompliantStops | None = None,
         frames: Mapping[str, tuple[str, ArrayLike]] | None = None,
-        parameters: Mapping[str, float] | None = None,
+        parameters: Mapping[str, ArrayLike] | None = None,
         **settings: Any,
     ) -> Self:
         """A changed copy.
@@ -335,9 +361,12 @@ class Robot:
         frames : mapping of name to (link name, array_like), shape (4, 4), optional [1, m]
             More frames, such as that of a tool, each by its pose in a link. They are links without
             mass: `link_names` and `frame_names` have them at their end.
-        parameters : mapping of name to float, optional
+        parameters : mapping of name to float, or to array_like, shape (n,), optional
             Other values of `dynamic_parameters`, by name; those of the payload come on top. The
             link that gives a body its name has all of the mass, and links fixed to it have none.
+            With arrays, and nothing else, it is n robots at once, whose methods compute with the
+            parameters of all of them: the last leading axis of ``q``, ``v``, ... counts the robots,
+            and `of_rows` are some of them.
         **settings
             ``gravity``, ``base``, ``passive``, ``friction_speed``, ``snap``, ``allow_unphysical``,
             ``rotor_model``, ``coordinates``, ``branches``, ``near``, ``closure_tolerance``,
@@ -356,6 +385,14 @@ class Robot:
         """
         if stops is not None:
             expect("stops", stops, CompliantStops)
+        if is_rows(by_name("parameters", parameters)):
+            if payload or locked or stops or frames or settings:
+                raise SettingsError(
+                    "rows of parameters are given alone: make the other changes first, as in "
+                    "robot.with_(payload=...).with_(parameters=...)"
+                )
+            refuse_rows_of(self._model, has_programs=self._root._programs is not None)
+            return self._with_rows(parameters or {})
         carried, welded = by_name("payload", payload), by_name("locked", locked)
         described = with_parameters(self._model, by_name("parameters", parameters))
         described = with_frames(described, by_name("frames", frames))
@@ -384,6 +421,37 @@ class Robot:
                     " cut the loop elsewhere"
                 )
         return copy if self._origin is self else copy.at(self._evaluator.time)
+
+    @property
+    def parameter_rows(self) -> Mapping[str, Array]:
+        """Parameters of n robots at once by name, shape (n,); empty of a single robot."""
+        rows = self._evaluator.rows
+        return {} if rows is None else {name: x.copy() for name, x in rows.values.items()}
+
+    def of_rows(self, rows: int | ArrayLike) -> Robot:
+        """Some of the robots that ``with_(parameters=)`` made at once; itself, if it is no such.
+
+        Parameters
+        ----------
+        rows : int, or array_like of int, shape (m,)
+            One of them, or several in an order of one's own, which are computed with at once again.
+
+        Raises
+        ------
+        ShapeError
+            If there is no such row.
+
+        Examples
+        --------
+        >>> import robodyn as rd
+        >>> robots = rd.load("double_pendulum").with_(parameters={"upper.m": [1.0, 2.0, 3.0]})
+        >>> robots.mass_matrix([0.0, 0.0]).shape, robots.of_rows(1).mass_matrix([0.0, 0.0]).shape
+        ((3, 2, 2), (2, 2))
+        """
+        found = self._evaluator.rows
+        if found is None or self._nominal is None:
+            return self
+        return self._nominal.with_(parameters=found.some(rows))
 
     def at(self, t: ArrayLike) -> Self:
         """The robot at a time, or at times; itself, where nothing of it depends on time.
@@ -562,7 +630,7 @@ class Robot:
     @cached_property
     def total_mass(self) -> float:
         """Mass of everything that moves [kg]; with a fixed base, without the base link."""
-        return self._model.total_mass
+        return self._parts.parameters.total_mass  # type: ignore[return-value]
 
     @property
     def lower_limits(self) -> Array:
@@ -2138,6 +2206,8 @@ class Robot:
         moving, still = self._now, self._still._now
         from robodyn.impacts.impact_dynamics import ImpactDynamics
 
+        if self.parameter_rows:
+            refused_by_rows("impact_dynamics")()
         return ImpactDynamics(
             self._model,
             moving.evaluator,

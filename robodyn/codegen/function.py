@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -58,15 +59,19 @@ class Function:
     def __new__(cls, source: Program | Bound) -> Function:
         """An instance that Python calls fast, where this Python allows it."""
         fitting = cls is Function and Table.fits(source.inputs, source.outputs)
+        fitting = fitting and not _rows_of(source)
         fast = _vectorcall_type() if fitting else None
         return object.__new__(cls if fast is None else fast.type)
 
     name: str
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]
+    #: Inputs of the machine code: where there are rows of numbers of robots, these are the last.
+    code_inputs: tuple[Port, ...]
     table: Table | None
     _source: Program | Bound
     _signature: Signature
+    _rows: Mapping[str, Array]
     _double: Kernels
     _float: Kernels
 
@@ -74,6 +79,8 @@ class Function:
         inputs, outputs = source.inputs, source.outputs
         own = self.__dict__
         own.update(_source=source, name=source.name, inputs=inputs, outputs=outputs)
+        own["_rows"] = _rows_of(source)
+        own["code_inputs"] = _code_inputs(source)
         own["table"] = table = self._fast_table()
         for dtype in ("double", "float"):
             own[f"_{dtype}"] = Kernels(_code(source, dtype), dtype, table)
@@ -113,6 +120,11 @@ class Function:
         source = self._source
         return source.folded if isinstance(source, Bound) else source
 
+    @property
+    def rows_of_numbers(self) -> Array | None:
+        """Numbers of robots, shape (robots, n), that machine code takes besides; mostly none."""
+        return self._rows.get("double")
+
     @cached_property
     def operations(self) -> dict[str, int]:
         """Number of operations for one state: ``mul``, ``add``, ``div``, ``sqrt``, ``sincos``."""
@@ -141,6 +153,8 @@ class Function:
         known = [port.name for port in self.inputs]
         if name not in known:
             raise UnknownNameError("input", name, known, f"function {self.name!r}")
+        if isinstance(self._source, Bound):
+            return Function(self._source.jacobian(name, raw))
         return Function(jacobian(self.program, name, raw))
 
     @checked_arguments
@@ -192,9 +206,15 @@ class Function:
     @property
     def address(self) -> int:
         """Address of ``void kernel(double *in0, ..., double *out0, ...)`` for one state."""
+        self._refuse_rows()
         return self._double.address("scalar", "kernel")
 
-    def rows_address(self, batch: bool, dtype: str = "double") -> int:
+    def _refuse_rows(self) -> None:
+        """Refuse what has no numbers of its own, as those of many robots come beside a state."""
+        if self._rows:
+            _ = self.program  # which says so
+
+    def rows_address(self, batch: bool, dtype: str = "double", numbers: bool = False) -> int:
         """Address of ``void rows(begin, end, pointers, strides)``.
 
         Parameters
@@ -202,7 +222,11 @@ class Function:
         batch : bool
             Compute a vector of states at a time, which gives the same numbers.
         dtype : {"double", "float"}
+        numbers : bool
+            Take `code_inputs`, with rows of numbers where there are some.
         """
+        if not numbers:
+            self._refuse_rows()
         kernels = self._float if dtype == "float" else self._double
         several = batch and kernels.lanes > 1
         return kernels.address(*(("batch", "batch") if several else ("scalar", "rows")))
@@ -220,6 +244,7 @@ class Function:
         """
         from robodyn.codegen.numba_call import numba_function
 
+        self._refuse_rows()
         kernels = {"double": self._double, "float": self._float}
         return numba_function(
             self.inputs, self.outputs, lambda x: kernels[x].address("scalar", "kernel"), self
@@ -235,7 +260,10 @@ class Function:
         """Compute, for one state or a batch of them."""
         if len(arrays) == len(self.inputs) + 1 and out is None:
             arrays, out = arrays[:-1], arrays[-1]
-        inputs, batch, dtype = as_inputs(self.inputs, arrays)
+        if self._rows:
+            single = all(isinstance(x, np.ndarray) and x.dtype == np.float32 for x in arrays)
+            arrays = (*arrays, self._rows["float" if single else "double"])
+        inputs, batch, dtype = as_inputs(self.code_inputs, arrays)
         results = as_outputs(self.outputs, out, batch, dtype)
         # Machine code is promised that what it writes is not what it reads.
         written = [
@@ -259,7 +287,7 @@ class Function:
         count = math.prod(batch)
         if count == 0:
             return
-        flat = [rows(x, port, batch) for x, port in zip(inputs, self.inputs, strict=True)]
+        flat = [rows(x, port, batch) for x, port in zip(inputs, self.code_inputs, strict=True)]
         arrays = [x for x, _ in flat] + outputs
         pointers = (ctypes.c_void_p * len(arrays))(*(x.ctypes.data for x in arrays))
         if count == 1:
@@ -277,8 +305,20 @@ class Function:
         )
 
 
+def _rows_of(source: Program | Bound) -> Mapping[str, Array]:
+    return source.rows if isinstance(source, Bound) else {}
+
+
+def _code_inputs(source: Program | Bound) -> tuple[Port, ...]:
+    if isinstance(source, Bound) and source.rows:
+        return source.code.for_rows.program.inputs
+    return source.inputs
+
+
 def _code(source: Program | Bound, dtype: str) -> Code:
-    return BoundCode(source, dtype) if isinstance(source, Bound) else CompiledCode(source, dtype)
+    if not isinstance(source, Bound):
+        return CompiledCode(source, dtype)
+    return source.code.for_rows.compiled(dtype) if source.rows else BoundCode(source, dtype)
 
 
 @once

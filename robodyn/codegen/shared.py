@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from robodyn.array_types import FloatArray
+from robodyn.array_types import Array, FloatArray
 from robodyn.codegen.kernels import CompiledCode
-from robodyn.codegen.llvm.target.once import making
+from robodyn.codegen.llvm.target.once import Memo, making
 from robodyn.codegen.trampolines import Trampoline
+from robodyn.errors import SettingsError
+from robodyn.symbolic.derivative import jacobian
 from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import edge_of, inputs
@@ -31,13 +32,26 @@ class SharedCode:
     def __init__(self, program: Program) -> None:
         self.program = program
         self._code = {x: CompiledCode(program, x) for x in ("double", "float")}
+        self._derivatives: Memo[SharedCode] = Memo()
 
     def __reduce__(self) -> Any:
         return SharedCode, (self.program,)
 
+    def jacobian(self, name: str, raw: bool) -> SharedCode:
+        """Derivatives by an input, for the same numbers; arguments as for `Function.jacobian`."""
+        key = (name, raw)
+        return self._derivatives.get(key, lambda: SharedCode(jacobian(self.program, name, raw)))
+
     def compiled(self, dtype: str) -> CompiledCode:
         """Machine code for ``"double"`` or ``"float"``, which takes the numbers as an input."""
         return self._code[dtype]
+
+    @cached_property
+    def for_rows(self) -> SharedCode:
+        """The same for states that each have numbers of their own."""
+        *before, numbers = self.program.inputs
+        ports = (*before, replace(numbers, common=False))
+        return SharedCode(replace(self.program, inputs=ports))
 
     @property
     def name(self) -> str:
@@ -57,22 +71,17 @@ class SharedCode:
 
 @dataclass(frozen=True, eq=False)
 class Bound:
-    """Shared code with the numbers of one robot: what a `Function` can be made of.
+    """Shared code with the numbers of one robot, or of many: what a `Function` can be made of.
 
     Attributes
     ----------
     code : SharedCode
-    numbers : ndarray, shape (n,)
-    derived : callable, optional
-        As of a `Program`.
+    numbers : ndarray, shape (n,) or (robots, n)
+        With rows of numbers, the last leading axis of states counts the robots.
     """
 
     code: SharedCode
     numbers: FloatArray
-    derived: Callable[[str], Program | None] | None = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {"code": self.code, "numbers": self.numbers, "derived": None}
 
     @property
     def name(self) -> str:
@@ -89,18 +98,40 @@ class Bound:
         """As of the program."""
         return self.code.outputs
 
+    @cached_property
+    def rows(self) -> dict[str, Array]:
+        """Rows of numbers in each precision; nothing where there is one robot."""
+        if self.numbers.ndim == 1:
+            return {}
+        return {"double": self.numbers, "float": self.numbers.astype(np.float32)}
+
     def operations(self) -> dict[str, int]:
         """Number of operations for one state."""
         return self.code.operations
 
+    def jacobian(self, name: str, raw: bool) -> Bound:
+        """Derivatives by an input; arguments as for `Function.jacobian`."""
+        return Bound(self.code.jacobian(name, raw), self.numbers)
+
     @cached_property
     def folded(self) -> Program:
-        """The program in which the numbers are constants."""
+        """The program in which the numbers are constants.
+
+        Raises
+        ------
+        SettingsError
+            If there are several robots.
+        """
+        if self.numbers.ndim > 1:
+            raise SettingsError(
+                f"{self.name} is that of {len(self.numbers)} rows of parameters, which have no "
+                "program in common: take a function of robot.with_(parameters=) with one row"
+            )
         whole, graph = self.code.program, Graph()
         count = sum(port.size for port in self.inputs)
         given = [*inputs(graph, 0, count), *map(float, self.numbers)]
         edges = tuple(edge_of(graph, x) for x in inline(whole, given))
-        return replace(whole, inputs=self.inputs, graph=graph, results=edges, derived=self.derived)
+        return replace(whole, inputs=self.inputs, graph=graph, results=edges, derived=None)
 
 
 class BoundCode:

@@ -106,7 +106,8 @@ class _Derived:
     @cached_property
     def _whole(self) -> Program:
         known = row(self.name, self.options).options
-        options = {x: y for x, y in self.options.items() if x in known or x == "parameters"}
+        beside = ("parameters", "numbers")
+        options = {x: y for x, y in self.options.items() if x in known or x in beside}
         return trace(self.name, self.setup, options)
 
     def by(self, name: str) -> Program | None:

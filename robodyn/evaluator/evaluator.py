@@ -15,12 +15,11 @@ from robodyn.array_types import Array
 from robodyn.arrays import all_finite, by_name, numbers
 from robodyn.codegen import CallForm, Function, Memo, MethodTable
 from robodyn.equations.catalogue import QUANTITIES, trace
-from robodyn.errors import (
-    ShapeError,
-)
+from robodyn.errors import SettingsError, ShapeError
 from robodyn.evaluator.not_finite import NonFiniteDiagnosis
 from robodyn.evaluator.options import FunctionOptions
 from robodyn.evaluator.shared_functions import CopiedFunctions, SharedPrograms
+from robodyn.model.changes.parameter_rows import ParameterRows
 from robodyn.model.model import Model
 from robodyn.model.states import refuse_wrong_states
 from robodyn.motion.base_motion import BaseMotion
@@ -52,6 +51,9 @@ class Evaluator:
         Makes a function of a program. Default: `Function`, which compiles.
     programs : SharedPrograms, optional
         Of a copy that differs in numbers from the robot it was made of: what it shares with others.
+    rows : ParameterRows, optional
+        Of many copies, which are computed with at once: the last leading axis of states counts
+        them.
     """
 
     #: Time, or times [s], of a model that depends on time; `at` sets it.
@@ -63,9 +65,16 @@ class Evaluator:
         methods: MethodTable,
         make: Callable[[Program], Function] = Function,
         programs: SharedPrograms | None = None,
+        rows: ParameterRows | None = None,
     ) -> None:
         self._model, self._methods, self._make = model, methods, make
-        self._copied = None if programs is None else CopiedFunctions(model.setup, programs)
+        self._copied: CopiedFunctions | None = None
+        if programs is not None and rows is None:
+            self._copied = CopiedFunctions(model.setup, programs)
+        elif programs is not None and rows is not None:
+            self._copied = CopiedFunctions(rows.example, programs, rows.numbers)
+        #: Parameters of many copies, where functions are those of all of them.
+        self.rows = rows
         #: Checks options of functions, and resolves names in them.
         self.options = FunctionOptions(model)
         self._functions: Memo[Function] = Memo()
@@ -127,11 +136,19 @@ class Evaluator:
         return () if self._time is None else self._time.shape
 
     def of_states(self, batch: tuple[int, ...], rows: Any) -> Evaluator:
-        """The same functions at the times of some states, counted over the axes of a batch."""
-        if not self.times:
+        """The same functions for some states, counted over the axes of a batch.
+
+        They are at the times of these states, and those of the copies that the states are of.
+        """
+        if not self.times and self.rows is None:
             return self
         other = copy.copy(self)
-        (other._time,) = self._times(batch, rows)
+        if self.times:
+            (other._time,) = self._times(batch, rows)
+        if self.rows is not None:
+            assert self._copied is not None
+            other._copied = self._copied.chosen(np.asarray(rows) % len(self.rows))
+            other._functions, other._slopes = Memo(), Memo()
         return other
 
     # -- functions ----------------------------------------------------------------------------
@@ -166,6 +183,11 @@ class Evaluator:
         setup, chosen = self.options.resolved(name, options)
         if self._copied is not None and setup is self._model.setup:
             return self._copied.function(name, chosen)
+        if self.rows is not None:
+            raise SettingsError(
+                f"{name} with {', '.join(options)} is not computed for rows of parameters: take "
+                "robot.of_rows(k), one after the other"
+            )
         return self._make(trace(name, setup, chosen))
 
     def derivative(self, name: str, by: str, **options: Any) -> Function:
@@ -178,6 +200,8 @@ class Evaluator:
 
     def program(self, name: str, options: Mapping[str, Any]) -> Program:
         """The program of a quantity; arguments as for `function`."""
+        if self.rows is not None:  # refused where numbers enter it, which differ from row to row
+            return self.function(name, **options).program
         setup, chosen = self.options.resolved(name, options)
         with progress(f"working out the equations of {name}"):
             return trace(name, setup, chosen)
@@ -301,7 +325,7 @@ class Evaluator:
         given = (*arrays, *motion, *extra, *(wrenches or {}).values())
         if self._model.setup.rheonomic and not QUANTITIES[name].timeless:
             given = (*given, self._time_beside(given))
-        elif not extra:
+        elif not extra and self.rows is None:
             finite = not (
                 QUANTITIES[name].solves or QUANTITIES[name].overflows or self._may_not_be_finite
             )
@@ -318,7 +342,7 @@ class Evaluator:
             refuse_wrong_states(self._model, f.inputs, given)
             if "rows" not in options and not QUANTITIES[name].guarded:
                 controlled = self.options.speeds(options.get("controlled", ()))
-                NonFiniteDiagnosis(self._model, self.function, self._times).refuse(
+                NonFiniteDiagnosis(self._model, self.function, self._mass_matrices).refuse(
                     name, f, given, found[0] if isinstance(found, tuple) else found, controlled
                 )
         return found
@@ -338,7 +362,8 @@ class Evaluator:
 
     def bind(self, name: str, f: Function) -> None:
         """Let plain calls of a method go straight to a function; NaN sends them to the method."""
-        self._methods.bind(name, f, guarded=True)
+        if self.rows is None:
+            self._methods.bind(name, f, guarded=True)
 
     def _base_inputs(self, name: str, base: BaseMotion | None) -> tuple[Array, ...]:
         settings = self._model.settings
@@ -364,6 +389,11 @@ class Evaluator:
             isinstance(x, np.ndarray) and x.dtype == np.float32 for x in arrays
         )
         return self._time.astype(np.float32) if single else self._time
+
+    def _mass_matrices(self, q: Array, batch: tuple[int, ...], rows: Array) -> Array:
+        """Mass matrices of some states of a batch, shape (n, nv, nv)."""
+        found = self.of_states(batch, rows).function("mass_matrix")(q, *self._times(batch, rows))
+        return np.asarray(found)
 
     def _times(self, batch: tuple[int, ...], rows: Any) -> tuple[Array, ...]:
         """The time of some rows of a batch; nothing for a model that does not depend on it."""

@@ -44,18 +44,17 @@ class NonFiniteDiagnosis:
     model : Model
     function : callable
         From the name of a quantity to its function.
-    times : callable
-        From leading axes and rows of a batch to the times of these rows: one array for a model that
-        depends on time, none for others.
+    mass_matrices : callable
+        From postures, the leading axes of a batch and their rows in it to their mass matrices.
     """
 
     def __init__(
         self,
         model: Model,
         function: Callable[[str], Function],
-        times: Callable[[tuple[int, ...], Array], tuple[Array, ...]],
+        mass_matrices: Callable[[Array, tuple[int, ...], Array], Array],
     ) -> None:
-        self._model, self._function, self._times = model, function, times
+        self._model, self._function, self._mass_matrices = model, function, mass_matrices
 
     def refuse(
         self,
@@ -112,12 +111,11 @@ class NonFiniteDiagnosis:
         """Refuse postures in which some joints move no mass."""
         batch, rows = wrong.shape, np.flatnonzero(wrong)
         postures = np.broadcast_to(q, (*batch, q.shape[-1])).reshape(-1, q.shape[-1])[rows]
-        f = self._function("mass_matrix")
         light = self._model.bodies.light
         nearly = NEARLY_SINGULAR[kind == np.float32] if light else (0.0, 0.0)
         joints: dict[str, None] = {}
-        for x in zip(postures[:LOOKED_AT].astype(float), *self._times(batch, rows), strict=False):
-            M = f(*x)
+        looked = postures[:LOOKED_AT].astype(float), batch, rows[:LOOKED_AT]
+        for M in self._mass_matrices(*looked):
             if np.isfinite(M).all():
                 joints |= dict.fromkeys(self._model.undetermined(controlled, M, *nearly))
         if not joints:

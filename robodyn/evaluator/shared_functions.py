@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.array_types import FloatArray
+from robodyn.array_types import FloatArray, IntArray
 from robodyn.codegen import Function, Memo, making
 from robodyn.codegen.shared import Bound, SharedCode
 from robodyn.equations.catalogue import Setup, derivatives_of, trace
@@ -67,10 +67,12 @@ class SharedPrograms:
 
         def make() -> _Shared:
             example = trial_numbers(self._root, setup, options)
-            program = trace(name, setup, {**options, "numbers": example})
+            chosen = {**options, "numbers": example}
+            program = trace(name, setup, chosen)
             before = sum(port.size for port in program.inputs[:-1])
             if max(program.needed, default=-1) >= before:
-                return _Shared(None, SharedCode(program))
+                derived = derivatives_of(name, setup, chosen, program)
+                return _Shared(None, SharedCode(replace(program, derived=derived)))
             alone: Program = replace(program, inputs=program.inputs[:-1])
             derived = derivatives_of(name, setup, options, alone)
             return _Shared(Function(replace(alone, derived=derived)), None)
@@ -79,23 +81,33 @@ class SharedPrograms:
 
 
 class CopiedFunctions:
-    """Functions of one copy.
+    """Functions of one copy, or of many that differ in rows of numbers.
 
     Parameters
     ----------
     setup : Setup
-        Of the copy.
+        Of the copy; of many, with numbers that are not zero where one of them has some.
     programs : SharedPrograms
+    rows : ndarray, shape (robots, n), optional
+        Of many copies: the numbers of each.
     """
 
-    def __init__(self, setup: Setup, programs: SharedPrograms) -> None:
-        self._setup, self._programs = setup, programs
+    def __init__(
+        self, setup: Setup, programs: SharedPrograms, rows: FloatArray | None = None
+    ) -> None:
+        self._setup, self._programs, self._rows = setup, programs, rows
 
     @cached_property
     def _of_robot(self) -> tuple[int, FloatArray]:
         """Which shape the robot has, and its numbers."""
         there, numbers = numbers_of(lambda take: with_numbers(self._setup, take))
-        return self._programs.shape((there, shape_of(self._setup))), np.array(numbers)
+        shape = self._programs.shape((there, shape_of(self._setup)))
+        return shape, np.array(numbers) if self._rows is None else self._rows
+
+    def chosen(self, rows: IntArray) -> CopiedFunctions:
+        """The same of some of many copies, in an order of one's own."""
+        assert self._rows is not None
+        return CopiedFunctions(self._setup, self._programs, self._rows[rows])
 
     def function(self, name: str, options: Mapping[str, Any]) -> Function:
         """The function of a quantity; options as the equations take them."""
@@ -103,15 +115,15 @@ class CopiedFunctions:
         key: object = (*sorted(options.items()), shape)
         if any(isinstance(x, Probe) for x in options.values()):
             there, of_options = numbers_of(lambda take: options_with_numbers(options, take))
-            numbers = np.array([*numbers, *of_options])
+            beside = np.broadcast_to(of_options, (*numbers.shape[:-1], len(of_options)))
+            numbers = np.concatenate([numbers, beside], axis=-1)
             alike = ((x, _without_numbers(y)) for x, y in sorted(options.items()))
             key = (*alike, there, shape)
         shared = self._programs.get(key, name, self._setup, options)
         if shared.function is not None:
             return shared.function
         assert shared.code is not None
-        code = shared.code
-        return Function(Bound(code, numbers, derivatives_of(name, self._setup, options, code)))
+        return Function(Bound(shared.code, numbers))
 
 
 def _without_numbers(option: object) -> object:

@@ -18,6 +18,7 @@ from robodyn.errors import InertiaError
 
 __all__ = [
     "mass_diagonals_at",
+    "mass_diagonals_of_rows",
     "mass_matrix_at",
     "massless_error",
     "massless_joint",
@@ -54,6 +55,15 @@ def mass_diagonals_at(bodies: MechanismModel, q: Sequence[Any]) -> tuple[FloatAr
     if not preferred(bodies, frozenset()):
         return diagonal, diagonal
     return diagonal, np.array(mass_diagonal(bodies, state, NEAR), float)
+
+
+def mass_diagonals_of_rows(bodies: MechanismModel, q: Sequence[Any], count: int) -> FloatArray:
+    """Diagonals of the mass matrices of robots that differ in numbers, shape (robots, nv)."""
+    diagonal: list[Any] = mass_diagonal(bodies, evaluate_joints(bodies, q, [0.0] * bodies.nv))
+    found = np.zeros((count, bodies.nv))
+    for k, x in enumerate(diagonal):
+        found[:, k] = x
+    return found
 
 
 def massless_joint(bodies: MechanismModel, diagonal: FloatArray) -> Joint | None:

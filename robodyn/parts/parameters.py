@@ -57,6 +57,8 @@ class Parameters:
     @cached_property
     def inertial(self) -> Array:
         """Ten numbers a moving body, shape (10 n,); see `Robot.inertial_parameters`."""
+        if self._evaluator.rows is not None:
+            return self._evaluator.rows.inertial
         bodies = self._model.bodies
         return np.array([x for body in bodies for x in parameters_of(bodies, body)], float)
 
@@ -68,8 +70,20 @@ class Parameters:
     @cached_property
     def dynamic(self) -> Array:
         """All parameters, shape (n,); see `Robot.dynamic_parameters`."""
-        beside = list(motor_parameters(self._model.setup).values())
-        return np.concatenate([self.inertial, np.array(beside, float)])
+        beside, rows = motor_parameters(self._model.setup), self._evaluator.rows
+        if rows is None:
+            return np.concatenate([self.inertial, np.array(list(beside.values()), float)])
+        others = [np.broadcast_to(rows.values.get(x, y), len(rows)) for x, y in beside.items()]
+        return np.column_stack([self.inertial, *others])
+
+    @cached_property
+    def total_mass(self) -> float | Array:
+        """Of everything that moves [kg]; see `Robot.total_mass`."""
+        model, rows = self._model, self._evaluator.rows
+        if rows is None:
+            return model.total_mass
+        own = np.array([parameters_of(model.bodies, body)[0] for body in model.bodies], float)
+        return np.asarray(model.total_mass + (rows.inertial[:, ::10] - own).sum(axis=1))
 
     def refuse_impossible(self, before: Model, given: Mapping[str, str]) -> None:
         """Refuse bodies that none can be, unless they were so before.

@@ -20,6 +20,7 @@ from robodyn.simulation.limits.motor_limits import MotorLimits
 from robodyn.simulation.loads.arguments import (
     base_path,
     on_ground,
+    start_of_rows,
     start_state,
     step_times,
     with_stops,
@@ -59,6 +60,7 @@ def simulate(
     to: str | os.PathLike[str] | None = None,
     stops: RigidStops | CompliantStops | None = None,
     ground: Ground | Iterable[Ground] = (),
+    parameters: Mapping[str, ArrayLike] | None = None,
 ) -> Trajectory:
     """Move a robot through time.
 
@@ -127,6 +129,9 @@ def simulate(
     ground : Ground or iterable of Ground, optional
         Planes that resist points of links, beside those that the robot has, as those of
         ``robot.with_(ground=)``. Rigid ones are events, see `robodyn.events.landings`.
+    parameters : mapping of name to float, or to array_like, shape (n,), optional
+        Other parameters of the robot, as in ``robot.with_(parameters=)``. With arrays n robots
+        move from the same start, one for each row, and the trajectory is that of a `rollout`.
 
     Warns
     -----
@@ -165,7 +170,7 @@ def simulate(
         What a function of yours raises, as it is; its ``.trajectory`` is the motion until then.
     """
     return _simulated(
-        robot, controller, q0, v0, 0, duration=duration, step=step, base=base,
+        robot, controller, q0, v0, False, parameters, duration=duration, step=step, base=base,
         controlled=controlled, locked=locked, wrenches=wrenches, events=events, progress=progress,
         ground=ground, stops=stops, integrator=integrator, limits=limits,
         stabilization=stabilization, tolerance=tolerance, every=every, to=to,
@@ -195,6 +200,7 @@ def rollout(
     events: Sequence[Event | EventFunction] = (),
     tolerance: float | None = None,
     ground: Ground | Iterable[Ground] = (),
+    parameters: Mapping[str, ArrayLike] | None = None,
 ) -> Trajectory:
     """Many motions at once, as batches of the compiled functions.
 
@@ -209,6 +215,10 @@ def rollout(
     every, to, tolerance, ground
         As in `simulate`. Integrators that are not explicit move each motion by itself, and call a
         function for ``wrenches`` with the state of one.
+    parameters : mapping of name to array_like, shape (n,), or to float, optional
+        Parameters of the robot in each motion, as in ``robot.with_(parameters=)``: one program
+        moves all of them. The controller keeps the robot that it was given. The trajectory's robot
+        is all of these robots at once, and that of `Trajectory.motion` the one that moved there.
     stops, events
         As in `simulate`. Rigid stops and events act at other instants in each motion: then each
         moves by itself, the controller is called with shapes (1, nq), (1, nv), and samples are
@@ -225,7 +235,7 @@ def rollout(
         As in `simulate`; ``.trajectory`` is what there is of all motions.
     """
     return _simulated(
-        robot, controller, q0, v0, 1, duration=duration, step=step, base=base,
+        robot, controller, q0, v0, True, parameters, duration=duration, step=step, base=base,
         controlled=controlled, locked=locked, wrenches=wrenches, events=events, progress=progress,
         ground=ground, stops=stops, integrator=integrator, limits=limits,
         stabilization=stabilization, tolerance=tolerance, every=every, to=to,
@@ -237,7 +247,8 @@ def _simulated(
     controller: Controller | None,
     q0: ArrayLike | None,
     v0: ArrayLike | None,
-    batch_axes: int,
+    many: bool,
+    parameters: Mapping[str, ArrayLike] | None,
     *,
     duration: float,
     step: float,
@@ -251,14 +262,16 @@ def _simulated(
     stops: RigidStops | CompliantStops | None,
     **options: Any,
 ) -> Trajectory:
-    """The motion of one state, or of each of many: states have as many leading axes as given.
+    """The motion of one state, or of each of many, or of many robots.
 
     What is left in ``options`` is that of `MotionOptions` of the same name.
     """
     robot = on_ground(robot, ground)
     if isinstance(stops, CompliantStops):
         robot, stops = with_stops(robot, stops), None
-    q, v = start_state(robot, q0, v0, 1 + batch_axes)
+    robot = robot.with_(parameters=parameters) if parameters else robot
+    q, v = start_state(robot, q0, v0, 2 if many else 1)
+    q, v = start_of_rows(robot, q, v)
     times = step_times(duration, step)
     path = base_path(base, times)
     mode = initial_mode(robot, controller, path, controlled, locked, times)

@@ -144,6 +144,7 @@ def _choices(robot: rd.Robot, q: Any) -> dict[str, Row]:
         "with_.stops": Row(None, w.instance),
         "with_.frames": Row({"tool": (link, np.eye(4))}, w.instance),
         "with_.parameters": Row({robot.dynamic_parameter_names[0]: 1.0}, w.mapping),
+        "of_rows.rows": Row(0, w.anything),
         "with_.locked": Row({joint: 0.0}, w.mapping),
     }
 
@@ -210,6 +211,8 @@ def _motions(robot: rd.Robot, q: Any, rest: Any) -> dict[str, Row]:
         "rollout.q0": Row(np.array([q]), w.array),
         "rollout.v0": Row(np.array([rest]), w.array),
         "step_function.wrenches": Row((link,), w.names),
+        "simulate.parameters": Row({robot.dynamic_parameter_names[0]: 1.0}, w.mapping),
+        "rollout.parameters": Row({robot.dynamic_parameter_names[0]: [1.0]}, w.mapping),
     }
     for name in ("simulate", "rollout", "step_derivatives", "iterative_lqr", "trajectory_gradient"):
         rows[f"{name}.controlled"] = Row({"nosuch": lambda t: (0.0, 0.0, 0.0)}, w.objects)

@@ -20,7 +20,7 @@ from robodyn.symbolic.vector import EZ, ZERO3, Sym3
 from robodyn.tolerances import FRAME_ROUNDING
 from robodyn.topology.spanning_tree import SpanningTree, TreeJoint
 
-__all__ = ["BASE", "Body", "Drive", "MechanismModel", "Speed", "build", "weighed"]
+__all__ = ["BASE", "Body", "Drive", "MechanismModel", "Speed", "build", "regrouped", "weighed"]
 
 
 #: Index of the base, parent of the first bodies.
@@ -236,33 +236,60 @@ def weighed(
         moved(pseudo_inertia(inertia), inverse_pose(body.X_LB))
         for inertia, body in zip(tree.inertias, model, strict=True)
     ]
-    lumped, spinning = lump(tree, model.bodies, own)
+    driven = {body.description.name: body.index for body in model}
+    motors = tuple(_motor(drive, driven, model.frames) for drive in drives if drive.joint in driven)
+    joints = [joint.joint for joint in tree.joints]
     changed = _changed(model, tree, before)
+    with_base = replace(model, base_inertia=rigid(pseudo_inertia(tree.base_inertia)))
+    return regrouped(with_base, tree, own, changed, joints, motors)
+
+
+def regrouped(
+    model: MechanismModel,
+    tree: SpanningTree,
+    own: Sequence[FloatArray],
+    changed: Collection[int],
+    joints: Sequence[Joint],
+    motors: tuple[Motor, ...],
+) -> MechanismModel:
+    """The same geometry with other inertias, regrouped; numbers may be rows of several robots.
+
+    Parameters
+    ----------
+    model : MechanismModel
+    tree : SpanningTree
+        That of the model; its inertias are not looked at.
+    own : sequence of ndarray, shape (4, 4) or (robots, 4, 4)
+        Pseudo-inertia of each body, in its frame.
+    changed : collection of int
+        Bodies that have another one than in the model.
+    joints : sequence of Joint
+    motors : tuple of Motor
+    """
+    lumped, spinning = lump(tree, model.bodies, own)
     carrying = {k for i in changed for k in model.path(i)}
     bodies = tuple(
         replace(
             body,
-            description=joint.joint,
+            description=joint,
             inertia=rigid(P) if body.index in changed else body.inertia,
             lumped=rigid(L),
         )
         if body.index in carrying
         else body
-        for body, joint, P, L in zip(model, tree.joints, own, lumped, strict=True)
+        if body.description is joint
+        else replace(body, description=joint)
+        for body, joint, P, L in zip(model, joints, own, lumped, strict=True)
     )
-    driven = {body.description.name: body.index for body in bodies}
-    frames = model.frames
-    motors = tuple(_motor(drive, driven, frames) for drive in drives if drive.joint in driven)
-    armature, rotors = _rotors_of(motors, [joint.joint.armature for joint in tree.joints])
+    armature, rotors = _rotors_of(motors, [joint.armature for joint in joints])
     lumped_armature, lumped_rotors = armature.copy(), rotors.copy()
     for i, inertia in spinning.items():
-        lumped_armature[i] += inertia
+        lumped_armature[i] = lumped_armature[i] + inertia
         axis = bodies[i].joint.X_PJ.R * EZ
         lumped_rotors.append(Rotor(i, 1.0, inertia, bodies[i].parent, axis))
     return replace(
         model,
         bodies=bodies,
-        base_inertia=rigid(pseudo_inertia(tree.base_inertia)),
         armature=_felt(armature),
         rotors=tuple(rotors),
         lumped_armature=_felt(lumped_armature),
@@ -300,8 +327,8 @@ def _rotors_of(motors: Sequence[Motor], armature: list[float]) -> tuple[list[flo
     rotors = []
     for motor in motors:
         unit = motor.armature
-        armature[unit.body] += unit.inertia * motor.inertia
-        if motor.rotor is not None and motor.inertia:
+        armature[unit.body] = armature[unit.body] + unit.inertia * motor.inertia
+        if motor.rotor is not None and np.any(motor.inertia):
             rotors.append(replace(motor.rotor, inertia=motor.inertia))
     return armature, rotors
 
@@ -319,7 +346,7 @@ def _motor(
 
 
 def _felt(armature: Sequence[float]) -> tuple[Armature, ...]:
-    return tuple(Armature(i, inertia) for i, inertia in enumerate(armature) if inertia)
+    return tuple(Armature(i, inertia) for i, inertia in enumerate(armature) if np.any(inertia))
 
 
 def _coordinates(tree: SpanningTree) -> tuple[list[int], list[int], int, int]:

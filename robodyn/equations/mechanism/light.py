@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.array_types import FloatArray
+from robodyn.array_types import Array, FloatArray
 from robodyn.equations.mechanism.bodies import BASE, Body, MechanismModel
 from robodyn.joints.common.evaluate import evaluate
 from robodyn.tolerances import OWN_INERTIA, SMALLEST_FULL_PRECISION
 
-__all__ = ["light_speeds"]
+__all__ = ["light_speeds", "rows_in_doubt"]
 
 #: A pivot between two hinges is a trigonometric polynomial of second degree of the angle between:
 #: so many values determine it, and so many show its least to this part of the largest.
@@ -48,6 +48,48 @@ def light_speeds(model: MechanismModel, diagonal: FloatArray, near: FloatArray) 
         if one.index in alone and not own[k] > least[k]:
             own[k] += _of_pair(one, other)
     return {k: float(x) for k, x in enumerate(diagonal) if not own[k] > least[k]}
+
+
+def rows_in_doubt(model: MechanismModel, diagonal: FloatArray) -> Array:
+    """Which of several robots may have other light speeds than a model knows, shape (robots,).
+
+    Those that are not among them have pivots that are large enough without a closer look.
+
+    Parameters
+    ----------
+    model : MechanismModel
+        With arrays of shape (robots,) for numbers that differ; its light speeds are of one robot.
+    diagonal : ndarray, shape (robots, nv)
+        Of the mass matrices in a posture without symmetry.
+    """
+    own, alone = np.zeros(diagonal.shape), _moving_last(model)
+    for body in model:
+        if body.index in alone and body.description.map is None:
+            for speed, pivot in zip(body.speeds, _pivots_of_rows(model, body).T, strict=True):
+                own[:, speed.index] += speed.factor**2 * pivot
+    least = np.maximum(OWN_INERTIA * diagonal, SMALLEST_FULL_PRECISION)
+    heavy = [k for k in range(model.nv) if k not in model.light]
+    return np.asarray(~(own > least)[:, heavy].all(axis=1))
+
+
+def _pivots_of_rows(model: MechanismModel, body: Body) -> FloatArray:
+    """Pivots of the body alone in each robot, the last freedom eliminated first."""
+    some = [0.3 + 0.1 * k for k in range(len(body.q))]
+    S = evaluate(body.joint, some, [0.0] * len(body.speeds)).S
+    momenta = [body.inertia.momentum(s) for s in S]
+    felt = sum(x.inertia for x in model.armature if x.body == body.index)
+    G: Any = [S[j].dot(F) + felt * (j == k) for j in range(len(S)) for k, F in enumerate(momenta)]
+    *elements, _ = np.broadcast_arrays(*G, np.zeros(1))
+    M = np.array(elements).T.reshape(-1, len(S), len(S)).astype(float)
+    before = np.diagonal(M, axis1=1, axis2=2).copy()
+    pivots = np.zeros(before.shape)
+    fine = np.ones(len(M), bool)
+    for k in range(len(S) - 1, -1, -1):
+        fine &= M[:, k, k] > OWN_INERTIA * before[:, k]
+        pivot = np.where(fine, M[:, k, k], 1.0)
+        pivots[:, k] = np.where(fine, pivot, 0.0)
+        M = M - M[:, :, k, None] * M[:, None, k, :] / pivot[:, None, None]
+    return pivots
 
 
 def _moving_last(model: MechanismModel) -> set[int]:

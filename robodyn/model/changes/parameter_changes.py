@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
 import numpy as np
@@ -20,7 +20,13 @@ from robodyn.tolerances import WHOLE_LINK
 
 Resisting = TypeVar("Resisting", Joint, Loop)
 
-__all__ = ["changeable_bodies", "inertia_from", "with_parameters"]
+__all__ = [
+    "changeable_bodies",
+    "inertia_from",
+    "parameters_before",
+    "refuse_unchangeable",
+    "with_parameters",
+]
 
 
 def with_parameters(model: Model, given: Mapping[str, float]) -> Mechanism:
@@ -38,15 +44,7 @@ def with_parameters(model: Model, given: Mapping[str, float]) -> Mechanism:
     """
     if not given:
         return model.mechanism
-    old = {
-        f"{body_link(model.bodies, body)}.{name}": float(x)
-        for body in model.bodies
-        for name, x in zip(PARAMETERS, _numbers(model, body), strict=True)
-    }
-    old |= motor_parameters(model.setup)
-    for name in given:
-        if name not in old:
-            raise UnknownNameError("parameter", name, old, repr(model.mechanism.name))
+    old = parameters_before(model, given)
     new = {name: number(f"parameters[{name!r}]", x) for name, x in given.items()}
     for name, x in new.items():
         if not np.isfinite(x):
@@ -79,6 +77,26 @@ def with_parameters(model: Model, given: Mapping[str, float]) -> Mechanism:
     )
 
 
+def parameters_before(model: Model, given: Iterable[str]) -> dict[str, float]:
+    """All parameters of a model by name, of which some are to be changed.
+
+    Raises
+    ------
+    UnknownNameError
+        For a name that is none of them.
+    """
+    old = {
+        f"{body_link(model.bodies, body)}.{name}": float(x)
+        for body in model.bodies
+        for name, x in zip(PARAMETERS, _numbers(model, body), strict=True)
+    }
+    old |= motor_parameters(model.setup)
+    for name in given:
+        if name not in old:
+            raise UnknownNameError("parameter", name, old, repr(model.mechanism.name))
+    return old
+
+
 def changeable_bodies(model: Model) -> tuple[str, ...]:
     """Bodies whose parameters can be set, by name.
 
@@ -94,6 +112,20 @@ def changeable_bodies(model: Model) -> tuple[str, ...]:
             if abs(float(_numbers(model, body)[0]) - mass) <= WHOLE_LINK * abs(mass):
                 found.append(name)
     return tuple(found)
+
+
+def refuse_unchangeable(model: Model, name: str) -> None:
+    """Refuse a body whose parameters cannot be set.
+
+    Raises
+    ------
+    SettingsError
+    """
+    if name not in changeable_bodies(model):
+        raise SettingsError(
+            f"{name!r} of {model.mechanism.name!r} is a free rotor, carries one, or is a link that "
+            "is cut in two to close a loop: its parameters cannot be set"
+        )
 
 
 def _links_of(model: Model, body: Body) -> list[Link]:
@@ -130,11 +162,7 @@ def inertia_from(ten: FloatArray) -> Inertia | None:
 def _with_body(model: Model, mechanism: Mechanism, body: Body, ten: FloatArray) -> Mechanism:
     """The body's link has all of its mass, and links fixed to it have none."""
     name = body_link(model.bodies, body)
-    if name not in changeable_bodies(model):
-        raise SettingsError(
-            f"{name!r} of {mechanism.name!r} is a free rotor, carries one, or is a link that is "
-            "cut in two to close a loop: its parameters cannot be set"
-        )
+    refuse_unchangeable(model, name)
     beside = {link.name for link in _links_of(model, body)} - {name}
     inertia = inertia_from(ten)
 

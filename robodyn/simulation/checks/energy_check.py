@@ -16,6 +16,7 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.caller import warn
 from robodyn.errors import EnergyWarning
+from robodyn.robot import Robot
 from robodyn.simulation.checks.energy_samples import blocks_of
 from robodyn.simulation.checks.work_of_forces import only_known_forces_work, work_explains_energy
 from robodyn.simulation.loads.column_names import speed_names
@@ -126,9 +127,17 @@ def _some_motions(motion: Trajectory, distance: int) -> Trajectory:
         name: x.reshape(len(motion), -1, x.shape[-1])[:, ::distance] for name, x in arrays.items()
     }
     return Trajectory(
-        motion.t, **parts, joint_names=motion.joint_names, robot=motion.robot,
+        motion.t, **parts, joint_names=motion.joint_names, robot=_some_robots(motion, distance),
         driven=motion.driven, surroundings=motion.surroundings,
     )  # fmt: skip
+
+
+def _some_robots(motion: Trajectory, distance: int) -> Robot | None:
+    """The robot, or those of the motions, where they differ."""
+    robot = motion.robot
+    if robot is None or not robot.parameter_rows:
+        return robot
+    return robot.of_rows(np.arange(0, motion.q.shape[1], distance))
 
 
 def _energies(motion: Trajectory) -> tuple[FloatArray, FloatArray]:
@@ -184,7 +193,7 @@ def _worst(
     )
     # the speed that changes most beside what accelerations say, as energy goes
     jump = v[1] - v[0] - 0.5 * (motion.t[k + 1] - motion.t[k]) * (a[0] + a[1])
-    part = np.abs(robot.mass_matrix(q[0]) @ (v[0] + v[1]) * jump)
+    part = np.abs(robot.of_rows(n).mass_matrix(q[0]) @ (v[0] + v[1]) * jump)
     return EnergyImbalance(
         float(excess[int(np.abs(excess[:, n]).argmax()), n]),
         float(exchanged[n]),

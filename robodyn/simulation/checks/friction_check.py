@@ -122,13 +122,14 @@ def unresolved_friction(motion: Trajectory, every: int = 1) -> UnresolvedFrictio
         for k in {*np.flatnonzero(reversing.sum(axis=0) >= MANY).tolist()} - {*motion.driven}:
             rows = _often(np.flatnonzero(reversing[:, k]))
             chosen = rows[:: max(1, len(rows) // ASKED)]
-            rates = [_slope(robot, motion, float(t[i]), q[i, n], k, smooth) for i in chosen]
+            one = robot.of_rows(n)
+            rates = [_slope(one, motion, float(t[i]), q[i, n], k, smooth) for i in chosen]
             wrong = [i for i, rate in zip(chosen, rates, strict=True) if h[i] * rate > LIMIT]
             if wrong:
                 since, step = float(t[wrong[0]]), float(h.max())
                 given = (speed_names(robot)[k], since, 1.0 / max(rates), step)
                 state = t[wrong[0]], q[wrong[0], n], v[wrong[0], n]
-                contact = _contact(robot, motion, *state, k, smooth, step)
+                contact = _contact(one, motion, *state, k, smooth, step)
                 found.append(UnresolvedFriction(*given, place, contact))
     return min(found, key=lambda x: x.within / x.step, default=None)
 
@@ -142,7 +143,8 @@ def _smooth_speed(robot: Robot) -> float | None:
         *(body.description for body in model.bodies),
         *model.setup.cut_joint_friction,
     ]
-    if settings.passive and any(joint.friction for joint in joints):
+    rows = (x.any() for name, x in robot.parameter_rows.items() if name.endswith(".friction"))
+    if settings.passive and (any(joint.friction for joint in joints) or any(rows)):
         speeds.append(settings.friction_speed)
     return min(speeds, default=None)
 

@@ -24,7 +24,15 @@ from robodyn.simulation.reuse.contents import contents
 from robodyn.simulation.reuse.kept import KeptWithRobot
 from robodyn.tolerances import QUATERNION_ROUNDING
 
-__all__ = ["base_path", "on_ground", "start_state", "step_times", "with_stops", "wrenches_on"]
+__all__ = [
+    "base_path",
+    "on_ground",
+    "start_of_rows",
+    "start_state",
+    "step_times",
+    "with_stops",
+    "wrenches_on",
+]
 
 _on_ground: KeptWithRobot[Robot] = KeptWithRobot("on ground")
 _with_stops: KeptWithRobot[Robot] = KeptWithRobot("with stops")
@@ -149,6 +157,35 @@ def start_state(
         unit = robot.integrate(np.asarray(q, float), np.zeros(robot.nv))
         q = np.where(np.abs(unit - q) > QUATERNION_ROUNDING, unit, q)
     return np.array(q, float, order="C"), np.array(v, float, order="C")
+
+
+def start_of_rows(robot: Robot, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """A state for each robot, where rows of parameters make several of one.
+
+    Parameters
+    ----------
+    robot : Robot
+    q, v : ndarray, shape (nq,), (nv,) or (n, nq), (n, nv)
+
+    Raises
+    ------
+    ShapeError
+        If there are other states than robots.
+    """
+    rows = robot.parameter_rows
+    if not rows:
+        return q, v
+    count = len(next(iter(rows.values())))
+    if q.ndim == 1:
+        return np.tile(q, (count, 1)), np.tile(v, (count, 1))
+    if len(q) != count:
+        raise ShapeError(
+            f"q0 has {len(q)} states, and parameters {count} rows: expected as many",
+            name="parameters",
+            given=count,
+            expected=len(q),
+        )
+    return q, v
 
 
 def step_times(duration: float, step: float) -> FloatArray:

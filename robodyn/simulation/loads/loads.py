@@ -81,9 +81,11 @@ class Loads:
         return self.external.wrenches
 
     def for_motion(self, k: int) -> Loads:
-        """The same on one of many motions."""
-        external = self.external.for_motion(k)
-        return self if external is self.external else replace(self, external=external)
+        """The same on one of many motions, and on the robot that moves there."""
+        external, robot = self.external.for_motion(k), self.robot.of_rows(k)
+        if external is self.external and robot is self.robot:
+            return self
+        return replace(self, external=external, robot=robot)
 
     # -- at an instant, for methods of the robot ----------------------------------------------
 

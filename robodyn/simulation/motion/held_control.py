@@ -83,7 +83,9 @@ def unstable_hold(mode: Mode, motion: Trajectory | None, step: float) -> Unstabl
     law = controller.compiled_function
     if law is None or law.program is None or mode.driven or mode.base is not None or not robot.nv:
         return None
-    q, v = (x[0].reshape(-1, x.shape[-1])[0] for x in (motion.q, motion.v))
+    n = int(np.abs(motion.v[-1]).max(axis=-1).argmax()) if robot.parameter_rows else 0
+    robot = robot.of_rows(n)
+    q, v = (x[0].reshape(-1, x.shape[-1])[n] for x in (motion.q, motion.v))
     A, closed = _models(robot, law, float(motion.t[0]), np.array(q), np.array(v))
     if not (np.isfinite(A).all() and np.isfinite(closed).all()):
         return None

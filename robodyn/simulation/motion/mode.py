@@ -93,6 +93,11 @@ class Mode:
         controller = RunningController(self.robot, self.controller, times)
         return dataclasses.replace(self, controller=controller)
 
+    def for_motion(self, k: int) -> Mode:
+        """The same with the robot of one of many motions."""
+        robot = self.robot.of_rows(k)
+        return self if robot is self.robot else dataclasses.replace(self, robot=robot, bare=robot)
+
     def differs(self, other: Mode) -> bool:
         """Whether equations of motion differ, or what drives joints."""
         same = self.robot is other.robot and self.base is other.base

@@ -72,10 +72,10 @@ def simulate_each(
     with attaching_trajectory(lambda: motion() if begun else None):
         for k, state in enumerate(zip(q, v, strict=True)):
             report(k / len(q))
-            own = mode
+            own = mode.for_motion(k)
             if mode.controller is not None:
-                given = mode.robot, for_motion(mode.controller, k), times
-                own = dataclasses.replace(mode, controller=RunningController(*given, batch=True))
+                given = own.robot, for_motion(mode.controller, k), times
+                own = dataclasses.replace(own, controller=RunningController(*given, batch=True))
             try:
                 alone = options.for_motion(k), lambda part: None
                 single = simulate_motion(own, events, *state, *alone)
@@ -88,7 +88,7 @@ def simulate_each(
                 if isinstance(error, SimulationError):
                     raise SimulationError(f"motion {k}: {error}", time=error.time) from error
                 raise
-            if any(piece.robot is not mode.robot for piece in run.phases):
+            if any(piece.robot is not own.robot for piece in run.phases):
                 raise SettingsError(
                     "an event gives one of many motions another robot or load: all of a rollout "
                     "are of one robot; use simulate for each, or sweep"

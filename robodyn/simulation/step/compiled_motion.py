@@ -105,9 +105,9 @@ class CompiledMotion:
             driven=bool(self._driven),
             closed=functions.corrections is not None,
             stabilised=loads.gains is not None,
-            dynamics=len(functions.dynamics.inputs) - functions.before_loads,
+            dynamics=len(functions.dynamics.code_inputs) - functions.before_loads,
             control=-1 if controller is None else controller.extras,
-            corrections=len(functions.corrections.inputs) - 2 if functions.corrections else 0,
+            corrections=len(functions.corrections.code_inputs) - 2 if functions.corrections else 0,
             cut=controller is not None and effort is not None,
         )
         self._code = loaded_program(integrator, variant)
@@ -136,7 +136,7 @@ class CompiledMotion:
         for name in ("dynamics", "integrate", "rate", "corrections"):
             f: Function | None = getattr(own, name)
             if f is not None:
-                given.set(**{name: f.rows_address(n > 1)})
+                given.set(**{name: f.rows_address(n > 1, numbers=True)})
         if self.controller is not None:
             address, size = self.controller.address(n > 1), self.controller.state_size
             given.set(control=address, state_size=size)

@@ -94,12 +94,15 @@ class Stepper:
         return self.loads.gains is not None
 
     def for_motion(self, k: int) -> Stepper:
-        """The same for one of many motions, if wrenches differ from motion to motion."""
+        """The same for one of many motions, if wrenches or robots differ from motion to motion."""
         loads = self.loads.for_motion(k)
         if loads is self.loads:
             return self
         other = copy.copy(self)
         other.loads, other._operations = loads, NumericOperations(loads)
+        if loads.robot is not self.robot:
+            other.robot = loads.robot
+            other.__dict__.pop("_slopes", None)
         return other
 
     @property

@@ -37,6 +37,8 @@ def motion_of_batch(fields: Mapping[str, Any], place: tuple[int, ...]) -> dict[s
     at: Any = (slice(None), *k)
     found: dict[str, Any] = {name: fields[name][at] for name in names if name in fields}
     found["controller_state"] = {name: x[at] for name, x in fields["controller_state"].items()}
+    robot = fields["robot"]
+    found["robot"] = robot if robot is None or not k else robot.of_rows(k[-1])
     acting = _acting(fields, k)
     return {**found, "surroundings": acting, "events": _happened(fields["events"], k)}
 

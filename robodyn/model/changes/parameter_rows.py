@@ -1,0 +1,355 @@
+"""Many copies of a model that differ in rows of parameters: numbers of all of them at once."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robodyn.array_types import FloatArray
+from robodyn.arrays import numbers as as_numbers
+from robodyn.description import Joint
+from robodyn.description.possible import LARGEST, why_impossible
+from robodyn.equations.loops.closure_rows import Closure
+from robodyn.equations.mechanism.bodies import Body, MechanismModel, regrouped
+from robodyn.equations.mechanism.light import rows_in_doubt
+from robodyn.equations.mechanism.rotors import Motor
+from robodyn.equations.quantities.common.numbers import with_numbers
+from robodyn.equations.quantities.common.setup import Setup
+from robodyn.equations.quantities.regressors import RESISTANCES
+from robodyn.equations.tree.regressor import PARAMETERS, body_link, inertia_of, parameters_of
+from robodyn.errors import InertiaError, SettingsError, ShapeError
+from robodyn.model.changes.other_numbers import with_other_numbers
+from robodyn.model.changes.parameter_changes import (
+    parameters_before,
+    refuse_unchangeable,
+    with_parameters,
+)
+from robodyn.model.mass_checks import mass_diagonals_of_rows
+from robodyn.model.model import Model, checked_masses
+from robodyn.symbolic.spatial import RigidInertia
+
+__all__ = ["ParameterRows", "is_rows", "parameter_rows"]
+
+
+@dataclass(frozen=True, eq=False)
+class ParameterRows:
+    """Parameters of many copies, and the numbers that their equations compute with.
+
+    Attributes
+    ----------
+    values : mapping of name to ndarray, shape (robots,)
+    example : Setup
+        With numbers that are not zero wherever those of one of the copies are not.
+    numbers : ndarray, shape (robots, n)
+        Of the equations, as `with_numbers` counts them.
+    inertial : ndarray, shape (robots, 10 bodies)
+        As `Robot.inertial_parameters` has them.
+    """
+
+    values: Mapping[str, FloatArray]
+    example: Setup
+    numbers: FloatArray
+    inertial: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def some(self, rows: Any) -> dict[str, Any]:
+        """The parameters of one copy, or of several.
+
+        Raises
+        ------
+        ShapeError
+            If there is no such row.
+        """
+        try:
+            places = np.arange(len(self))[rows]
+        except IndexError:
+            raise ShapeError(
+                f"there is no row {rows} of {len(self)}", name="rows", given=rows
+            ) from None
+        return {name: x[places] for name, x in self.values.items()}
+
+
+def is_rows(values: Mapping[str, Any]) -> bool:
+    """Whether parameters are rows of many copies, and not numbers of one."""
+    return any(isinstance(x, Sequence | np.ndarray) and _several(x) for x in values.values())
+
+
+def _several(x: Any) -> bool:
+    try:
+        return not isinstance(x, str) and np.ndim(x) > 0
+    except ValueError:  # of rows that differ in length, which are refused where they are read
+        return True
+
+
+def parameter_rows(model: Model, given: Mapping[str, ArrayLike]) -> ParameterRows:
+    """Many copies of a model.
+
+    Parameters
+    ----------
+    model : Model
+    given : mapping of name to array_like, shape (robots,) or ()
+        As `Robot.dynamic_parameter_names` has them.
+
+    Raises
+    ------
+    UnknownNameError, SettingsError, ShapeError
+    InertiaError
+        If a row makes a body that none can be, or takes the mass that a joint moves.
+    """
+    old = parameters_before(model, given)
+    values = _as_rows(given)
+    count = len(next(iter(values.values())))
+    ten = {
+        body.index: rows
+        for body in model.bodies
+        if (rows := _rows_of(model, body, old, values)) is not None
+    }
+    for i, rows in ten.items():
+        _refuse_impossible(model, model.bodies.bodies[i], rows, values)
+    _refuse_other_geometry(model, values)
+    setup = _setup(model, ten, values)
+    _refuse_massless(model, setup, count)
+    inertial = np.empty((count, 10 * len(model.bodies.bodies)))
+    for body in model.bodies:
+        own = slice(10 * body.index, 10 * body.index + 10)
+        as_before: Any = parameters_of(model.bodies, body)
+        inertial[:, own] = ten.get(body.index, as_before)
+    numbers: list[Any] = []
+
+    def take(x: Any) -> Any:
+        if np.any(x):
+            numbers.append(np.broadcast_to(x, count))
+        return _largest(x)
+
+    example = with_numbers(setup, take)
+    return ParameterRows(values, example, np.column_stack(numbers), inertial)
+
+
+def _as_rows(given: Mapping[str, ArrayLike]) -> dict[str, FloatArray]:
+    """Arrays of one length, of finite numbers."""
+    arrays = {name: as_numbers(f"parameters[{name!r}]", x) for name, x in given.items()}
+    shapes = {name: x.shape for name, x in arrays.items()}
+    lengths = {*shapes.values()} - {()}
+    if len(lengths) > 1 or any(len(x) > 1 or not all(x) for x in lengths):
+        shown = ", ".join(f"parameters[{name!r}] {shape}" for name, shape in shapes.items())
+        raise ShapeError(
+            f"rows of parameters have shapes {shown}, expected one number for each robot, shape "
+            "(robots,), or one for all",
+            name="parameters",
+            given=shapes,
+        )
+    for name, x in arrays.items():
+        wrong = np.flatnonzero(~np.isfinite(x))
+        if len(wrong):
+            raise SettingsError(
+                f"parameters[{name!r}] is {np.atleast_1d(x)[wrong[0]]} in row {wrong[0]}, expected "
+                "a finite number"
+            )
+        small = name.rpartition(".")[2] in (*RESISTANCES, "armature", "rotor_inertia")
+        wrong = np.flatnonzero(x < 0.0)
+        if small and len(wrong):
+            raise SettingsError(
+                f"parameters[{name!r}] is {np.atleast_1d(x)[wrong[0]]:g} in row {wrong[0]}, "
+                "expected a number that is not negative"
+            )
+    (length,) = lengths
+    return {name: np.array(np.broadcast_to(x, length), float) for name, x in arrays.items()}
+
+
+def _rows_of(
+    model: Model, body: Body, old: Mapping[str, float], values: Mapping[str, FloatArray]
+) -> FloatArray | None:
+    """The ten parameters of a body in each row, shape (robots, 10); none where they stay."""
+    link = body_link(model.bodies, body)
+    names = [f"{link}.{name}" for name in PARAMETERS]
+    if all(np.all(values[name] == old[name]) for name in names if name in values):
+        return None
+    refuse_unchangeable(model, link)
+    count = len(next(iter(values.values())))
+    return np.column_stack([np.broadcast_to(values.get(name, old[name]), count) for name in names])
+
+
+def _refuse_impossible(
+    model: Model, body: Body, ten: FloatArray, values: Mapping[str, FloatArray]
+) -> None:
+    """Refuse rows that make a body that none can be."""
+    if model.settings.allow_unphysical:
+        return
+    link = body_link(model.bodies, body)
+    m, h = ten[:, 0], ten[:, 1:4]
+    about = ten[:, [[4, 5, 7], [5, 6, 8], [7, 8, 9]]]
+    with np.errstate(all="ignore"):
+        c = h / np.where(m, m, 1.0)[:, None]
+        shift = np.einsum("ri,ri->r", c, c)[:, None, None] * np.eye(3) - c[:, :, None] * c[:, None]
+        central = about - m[:, None, None] * shift
+        fine = (m > 0.0) & np.isfinite(central).all(axis=(1, 2)) & (np.abs(ten) <= LARGEST).all(1)
+        moments = np.linalg.eigvalsh(np.where(fine[:, None, None], central, 0.0))
+    fine &= (moments[:, 0] >= 0.0) & (0.5 * moments.sum(axis=1) >= moments[:, 2])
+    for k in np.flatnonzero(~fine):  # some of them within rounding
+        if m[k] == 0.0 and ten[k].any() and h[k].any():
+            reason: str | None = f"a body without mass has moments {ten[k, 1:].tolist()}"
+        else:
+            reason = why_impossible(float(m[k]), central[k])
+        if reason:
+            by = [f"parameters[{x!r}]" for x in values if x.rpartition(".")[0] == link]
+            links = [x for x in model.mechanism.links if x.name == link]
+            raise InertiaError(
+                f"{', '.join(by)} make body {link!r} of {model.mechanism.name!r} one that none can "
+                f"be in row {k}: {reason}; allow_unphysical=True takes it as it is",
+                **(model.mechanism.where(links[0]) if links else {}),
+            )
+
+
+def _refuse_other_geometry(model: Model, values: Mapping[str, FloatArray]) -> None:
+    """Refuse rows whose masses cut links in two elsewhere."""
+    if model.effective.links is model.mechanism.links:  # none is cut
+        return
+    for k, row in enumerate(zip(*values.values(), strict=True)):
+        described = with_parameters(model, dict(zip(values, map(float, row), strict=True)))
+        if with_other_numbers(model, described, model.settings) is None:
+            raise SettingsError(
+                f"parameters in row {k} change how links of {model.mechanism.name!r} are cut in "
+                "two to close loops: take robot.with_(parameters=) with that row alone"
+            )
+
+
+def _setup(model: Model, ten: Mapping[int, FloatArray], values: Mapping[str, FloatArray]) -> Setup:
+    """Equations of a model with arrays in the places of numbers that differ."""
+    bodies, setup = model.bodies, model.setup
+    inertias = {i: inertia_of(bodies, bodies.bodies[i], list(rows.T)) for i, rows in ten.items()}
+    own = [_pseudo_inertia(inertias.get(body.index, body.inertia)) for body in bodies]
+    joints = [_joint(body.description, values) for body in bodies]
+    motors = tuple(_motor(bodies, x, values) for x in bodies.motors)
+    same = all(x is body.description for x, body in zip(joints, bodies, strict=True))
+    changed = ten if same else range(len(own))
+    rows = regrouped(bodies, model.tree, own, changed, joints, motors)
+    closures = tuple(_with_resistance(x, values) for x in setup.closures)
+    resisted = tuple(_with_resistance(x, values) for x in setup.cut_joint_friction)
+    return replace(
+        setup,
+        model=replace(rows, light=bodies.light),
+        closures=closures,
+        cut_joint_friction=resisted,
+    )
+
+
+def _pseudo_inertia(inertia: RigidInertia) -> FloatArray:
+    """The matrix of an inertia, shape (4, 4) or (robots, 4, 4)."""
+    S, h = inertia.S, inertia.h
+    elements: list[Any] = [
+        S.xx, S.xy, S.xz, h.x, S.xy, S.yy, S.yz, h.y, S.xz, S.yz, S.zz, h.z, h.x, h.y, h.z,
+        inertia.m,
+    ]  # fmt: skip
+    shape = np.broadcast_shapes(*map(np.shape, elements))
+    return np.stack([np.broadcast_to(x, shape) for x in elements], -1).reshape(*shape, 4, 4)
+
+
+def _joint(joint: Joint, values: Mapping[str, FloatArray]) -> Joint:
+    """A joint that resists, and has an armature, as rows say; which nobody checks."""
+    names = ("armature", *RESISTANCES)
+    given = {x: values[f"{joint.name}.{x}"] for x in names if f"{joint.name}.{x}" in values}
+    if not given:
+        return joint
+    other = copy.copy(joint)
+    for name, x in given.items():
+        object.__setattr__(other, name, x)
+    return other
+
+
+def _motor(bodies: MechanismModel, motor: Motor, values: Mapping[str, FloatArray]) -> Motor:
+    joint = bodies.bodies[motor.armature.body].description.name
+    inertia: Any = values.get(f"{joint}.rotor_inertia", motor.inertia)
+    return replace(motor, inertia=inertia)
+
+
+def _with_resistance(closure: Closure, values: Mapping[str, FloatArray]) -> Closure:
+    names = [x for x in RESISTANCES if f"{closure.name}.{x}" in values]
+    given: dict[str, Any] = {x: values[f"{closure.name}.{x}"] for x in names}
+    return replace(closure, **given) if given else closure
+
+
+def _largest(x: Any) -> Any:
+    """Of rows, the number that is farthest from zero."""
+    return float(x[np.abs(x).argmax()]) if np.ndim(x) else x
+
+
+def _refuse_massless(model: Model, setup: Setup, count: int) -> None:
+    """Refuse rows in which speeds move no mass that move some in the model.
+
+    Parameters
+    ----------
+    model : Model
+    setup : Setup
+        With arrays.
+    count : int
+        Of rows.
+    """
+    diagonal = mass_diagonals_of_rows(setup.model, model.some_posture, count)
+    doubt = np.broadcast_to(rows_in_doubt(setup.model, diagonal), count)
+    for k in np.flatnonzero(doubt):
+        one = with_numbers(setup, _at_row(int(k)))
+        unphysical = replace(model.settings, allow_unphysical=True)
+        found, _ = checked_masses(model.mechanism, unphysical, one, model.some_posture)
+        lost = found.model.light.keys() - model.bodies.light.keys()
+        if lost:
+            speeds = ((x, model.joints[x].v) for x in model.joint_names)
+            names = [x for x, v in speeds if not lost.isdisjoint(range(v.start, v.stop))]
+            raise InertiaError(
+                f"parameters in row {k} leave joints {', '.join(names)} of "
+                f"{model.mechanism.name!r} next to no mass to move, so that other equations hold: "
+                "take robot.with_(parameters=) with that row alone"
+            )
+
+
+def _at_row(k: int) -> Callable[[Any], Any]:
+    return lambda x: float(x[k]) if np.ndim(x) else x
+
+
+#: Methods of robots that are of one robot only.
+NOT_BY_ROWS = frozenset(
+    (
+        "apparent_mass", "base_parameters", "equilibrium", "impact", "impact_derivatives",
+        "impact_tensors", "impulses", "latch", "reduced", "simultaneous_impacts", "steady_motion",
+        "with_",
+    )
+)  # fmt: skip
+
+
+def refused_by_rows(name: str) -> Callable[..., Any]:
+    """What stands in the place of a method that is not computed for rows of parameters."""
+
+    def refuse(*args: Any, **kwargs: Any) -> Any:
+        raise SettingsError(
+            f"{name} is not computed for rows of parameters: ask robot.of_rows(k), one after the "
+            "other"
+        )
+
+    return refuse
+
+
+def refuse_rows_of(model: Model, *, has_programs: bool) -> None:
+    """Refuse models whose functions cannot take numbers of many copies.
+
+    Raises
+    ------
+    SettingsError
+    """
+    name, why = model.mechanism.name, ""
+    if model.setup.rheonomic:
+        why = "depends on time"
+    elif model.bodies.linkages:
+        why = "has minimal coordinates, take robot.tree_form"
+    elif not has_programs:
+        why = "is not compiled"
+    if why:
+        raise SettingsError(
+            f"{name!r} {why}: rows of parameters cannot be given; take robot.with_(parameters=) "
+            "with one after the other"
+        )

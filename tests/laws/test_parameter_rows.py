@@ -1,0 +1,199 @@
+"""Robots with rows of parameters compute for each row what a copy with that row does."""
+
+import pickle
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import robodyn as rd
+from robodyn.errors import InertiaError, SettingsError, ShapeError, UnknownNameError
+
+ROBOTS = {
+    "tree": ("arm7", {}),
+    "floating": ("pan_tilt", {"base": "floating"}),
+    "moving": ("double_pendulum", {"base": "moving"}),
+    "linkage": ("four_bar", {}),
+    "cut links": ("stephenson", {}),
+}
+
+ROWS = 3
+
+
+def some_rows(robot, rng):
+    """Parameters of a body and of what resists; no two rows are alike."""
+    own = dict(zip(robot.dynamic_parameter_names, robot.dynamic_parameters, strict=True))
+    scale = rng.uniform(0.8, 1.5, ROWS)
+    chosen = robot.body_names[-1] + "."
+    found = {name: x * scale for name, x in own.items() if name.startswith(chosen)}
+    beside = [x for x in own if x.endswith((".damping", ".friction", "_inertia", ".armature"))]
+    return found | {name: rng.uniform(0.1, 0.2, ROWS) for name in beside}
+
+
+def states(robot, rng):
+    q = np.array([robot.random(rng) for _ in range(ROWS)])
+    v = rng.normal(size=(ROWS, robot.nv))
+    if robot.nc:
+        v = robot.consistent_velocity(q, v)
+    return q, v, rng.normal(size=(ROWS, robot.nv))
+
+
+def close(x, y, named=""):
+    assert_allclose(x, y, rtol=0.0, atol=1e-11 * max(1.0, np.abs(y).max()), err_msg=named)
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_methods_compute_with_the_parameters_of_each_row(name):
+    source, choices = ROBOTS[name]
+    rng, robot = np.random.default_rng(1), rd.load(source, **choices)
+    robots = robot.with_(parameters=some_rows(robot, rng))
+    q, v, tau = states(robot, rng)
+    a = robots.forward_dynamics(q, v, tau)
+    found = {
+        "a": a,
+        "tau": robots.inverse_dynamics(q, v, a),
+        "M": robots.mass_matrix(q),
+        "T": robots.kinetic_energy(q, v),
+        "p": robots.passive_forces(q, v),
+        "w": robots.joint_wrenches(q, v, a)[robot.joint_names[-1]],
+        "of one posture": robots.gravity_forces(q[0]),
+        "mass": robots.total_mass,
+        "parameters": robots.dynamic_parameters,
+    }
+    for k in range(ROWS):
+        one = robots.of_rows(k)
+        state = q[k], v[k], a[k]
+        known = {
+            "a": one.forward_dynamics(q[k], v[k], tau[k]),
+            "tau": one.inverse_dynamics(*state),
+            "M": one.mass_matrix(q[k]),
+            "T": one.kinetic_energy(q[k], v[k]),
+            "p": one.passive_forces(q[k], v[k]),
+            "w": one.joint_wrenches(*state)[robot.joint_names[-1]],
+            "of one posture": one.gravity_forces(q[0]),
+            "mass": one.total_mass,
+            "parameters": one.dynamic_parameters,
+        }
+        for result, x in known.items():
+            close(found[result][k], x, result)
+
+
+@pytest.mark.parametrize("name", ["floating", "linkage"])
+@pytest.mark.parametrize("integrator", ["rk4", "adaptive"])
+def test_motions_are_those_of_the_robots_alone(name, integrator):
+    source, choices = ROBOTS[name]
+    rng, robot = np.random.default_rng(2), rd.load(source, **choices)
+    rows = some_rows(robot, rng)
+    q, v, _ = states(robot, rng)
+    options = {"duration": 0.02, "step": 2e-3, "integrator": integrator, "limits": "ignore"}
+    run = rd.rollout(robot, None, q, v, parameters=rows, **options)
+    for k in range(ROWS):
+        own = robot.with_(parameters={x: y[k] for x, y in rows.items()})
+        alone = rd.simulate(own, q0=q[k], v0=v[k], **options)
+        motion = run.motion(k)
+        for part in ("q", "v", "a", "tau", "energy"):
+            close(getattr(motion, part), getattr(alone, part), part)
+        close(run.energy[:, k], alone.energy)
+
+
+def test_events_and_controllers_see_the_robot_of_their_motion():
+    robot = rd.load("double_pendulum")
+    rows = {"upper.m": [3.0, 1.0], "elbow.damping": 0.1}
+    masses = []
+
+    def seen(state):
+        masses.append(state)
+        return rd.events.Change()
+
+    end = rd.Event(lambda t, q, v: q[0] - 0.02, then=seen)
+
+    def law(t, q, v):
+        return np.array([20.0, 0.0]) + 0.0 * v
+
+    run = rd.simulate(robot, law, duration=0.2, parameters=rows, events=[end], limits="ignore")
+    assert [x.robot.total_mass for x in masses] == pytest.approx(
+        [run.motion(k).robot.total_mass for k in range(2)]
+    )
+    assert masses[0].robot.total_mass - masses[1].robot.total_mass == pytest.approx(2.0)
+
+
+def test_energy_that_does_not_add_up_is_that_of_the_row():
+    robot = rd.load("double_pendulum")
+    count = 80  # more than are looked at
+    rows = {"upper.m": np.linspace(1.0, 2.0, count), "lower.m": 1.0}
+    rd.simulate(robot, q0=[2.0, 0.0], duration=0.5, step=2e-3, parameters=rows, limits="ignore")
+    with pytest.warns(rd.errors.EnergyWarning, match="of motion"):
+        rd.simulate(robot, q0=[2.0, 0.0], duration=4.0, step=0.2, parameters=rows, limits="ignore")
+
+
+def test_nothing_is_compiled_for_other_rows(monkeypatch):
+    robot = rd.load("double_pendulum")
+    run = rd.simulate(robot, parameters={"upper.m": [1.0, 2.0]}, duration=0.01)
+    monkeypatch.setattr("robodyn.evaluator.shared_functions.trace", None)
+    monkeypatch.setattr("robodyn.codegen.kernels.object_code", None)
+    more = rd.simulate(robot, parameters={"upper.m": [1.0, 3.0, 4.0]}, duration=0.01)
+    close(more.q[:, 0], run.q[:, 0])
+
+
+def test_what_was_pickled_has_its_rows():
+    robots = rd.load("double_pendulum").with_(parameters={"upper.m": [1.0, 2.0]})
+    again = pickle.loads(pickle.dumps(robots))
+    close(again.mass_matrix([0.1, 0.2]), robots.mass_matrix([0.1, 0.2]))
+    some = robots.of_rows([1, 0, 1])
+    close(some.mass_matrix([0.1, 0.2]), robots.mass_matrix([0.1, 0.2])[[1, 0, 1]])
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "named"),
+    [
+        ({"upper.m": [1.0, -1.0]}, InertiaError, r"parameters\['upper.m'\] .* row 1: mass -1"),
+        ({"upper.Izz": [0.1, 9.0]}, InertiaError, r"parameters\['upper.Izz'\] .* row 1"),
+        ({"upper.hx": [0.0, 1e4]}, InertiaError, r"row 1: principal moments"),
+        ({"upper.m": [1.0, np.nan]}, ShapeError, r"\[1\] is nan"),
+        ({"elbow.damping": [0.1, -0.1]}, SettingsError, "-0.1 in row 1"),
+        ({"uper.m": [1.0, 2.0]}, UnknownNameError, "upper.m"),
+        ({"upper.m": [1.0, 2.0], "lower.m": [1.0]}, ShapeError, r"\(2,\)"),
+        ({"upper.m": []}, ShapeError, r"\(0,\)"),
+        ({"upper.m": [[1.0]]}, ShapeError, r"\(1, 1\)"),
+    ],
+)
+def test_a_row_that_cannot_be_is_refused_by_name(given, error, named):
+    robot = rd.load("double_pendulum")
+    for call in (robot.with_, lambda **x: rd.simulate(robot, **x)):
+        with pytest.raises(error, match=named):
+            call(parameters=given)
+
+
+def test_rows_without_mass_are_refused():
+    robot = rd.load("double_pendulum")
+    own = dict(zip(robot.parameter_names, robot.inertial_parameters, strict=True))
+    vanishing = {x: y * np.array([1.0, 0.0]) for x, y in own.items() if x.startswith("lower.")}
+    with pytest.raises(InertiaError, match=r"row 1 .*elbow"):
+        robot.with_(parameters=vanishing)
+
+
+def test_what_rows_cannot_do_is_refused():
+    robot = rd.load("double_pendulum")
+    robots = robot.with_(parameters={"upper.m": [1.0, 2.0]})
+    link, q = robot.link_names[-1], np.zeros(2)
+    calls = {
+        "with_": lambda: robots.with_(gravity=(0, 0, 0)),
+        "rows of parameters are given alone": lambda: robot.with_(
+            parameters={"upper.m": [1.0, 2.0]}, gravity=(0, 0, 0)
+        ),
+        "apparent_mass": lambda: robots.apparent_mass(q, link, (0, 0, 0), (1, 0, 0)),
+        "impact_dynamics": lambda: robots.impact_dynamics,
+        "no program in common": lambda: robots.function("mass_matrix").c_source(),
+        "minimal": lambda: rd.load("four_bar", coordinates="minimal").with_(
+            parameters={"crank.m": [1.0, 2.0]}
+        ),
+    }
+    for named, call in calls.items():
+        with pytest.raises(SettingsError, match=named):
+            call()
+    with pytest.raises(ShapeError, match="3 states, and parameters 2 rows"):
+        rd.rollout(robots, None, np.zeros((3, 2)), np.zeros((3, 2)))
+    with pytest.raises(ShapeError, match="no row 2"):
+        robots.of_rows(2)
+    with pytest.raises(ShapeError, match="broadcast"):
+        robots.mass_matrix(np.zeros((3, 2)))
