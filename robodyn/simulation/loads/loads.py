@@ -70,9 +70,19 @@ class Loads:
     @cached_property
     def functions(self) -> StepFunctions | None:
         """The functions that a step calls; none where there is no straight-line code."""
-        links = () if self.depend_on_state else tuple(self._constant_wrenches)
+        return self.functions_with(() if self.depend_on_state else tuple(self._constant_wrenches))
+
+    def functions_with(self, links: tuple[str, ...]) -> StepFunctions | None:
+        """The same where wrenches act on some links."""
         given = self.driven.speeds, links, self.gains is not None
         return _functions.get(self.robot, given, lambda: functions_of(self.robot, *given))
+
+    @cached_property
+    def wrenches_alone(self) -> bool:
+        """Whether functions of the robot take nothing else besides the state and forces."""
+        return self.gains is None and not (
+            self.robot.base == "moving" or self.robot.depends_on_time
+        )
 
     @property
     def _constant_wrenches(self) -> Mapping[str, FloatArray]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -50,15 +51,43 @@ class NumericOperations:
     ) -> tuple[FloatArray, FloatArray]:
         """Accelerations, and forces, with those that drive joints."""
         robot, driven = self._at(t), self._driven
-        if driving is None and robot.nc:  # within a step loops are open a little
-            driving = np.zeros(0)
         options = self.loads.options(t, q, v)
-        if driving is None:
+        if driving is None and not robot.nc:
             return robot.forward_dynamics(q, v, tau, **options), tau
+        if q.ndim == 1 and self.loads.wrenches_alone:
+            found = self._by_code(q, v, tau, driving, options.get("wrenches", {}))
+            if found is not None:
+                return found
+        if driving is None:  # within a step loops are open a little
+            driving = np.zeros(0)
         if self.loads.gains is not None:
             options["stabilization"] = self.loads.gains
         free = tau[..., driven.free]
         return robot.driven_dynamics(q, v, driving, free, driven.speeds, **options)
+
+    def _by_code(
+        self,
+        q: FloatArray,
+        v: FloatArray,
+        tau: FloatArray,
+        driving: FloatArray | None,
+        wrenches: Mapping[str, Any],
+    ) -> tuple[FloatArray, FloatArray] | None:
+        """The same of one state by the function that machine code of steps calls.
+
+        None where it gives no numbers, and for arguments that only methods can say something about.
+        """
+        functions = self.loads.functions_with(tuple(wrenches))
+        if functions is None:
+            return None
+        given = [*wrenches.values()]
+        if any(type(x) is not np.ndarray or x.shape != (6,) for x in given):
+            return None
+        if driving is None:
+            a = functions.dynamics(q, v, tau, *given)
+            return (a, tau) if all_finite(a) else None
+        a, forces = functions.dynamics(q, v, driving, tau[self._driven.free], *given)
+        return (a, forces) if all_finite(a) and all_finite(forces) else None
 
     def _at(self, t: float) -> Robot:
         """The robot at a time: itself, where it does not depend on time."""
