@@ -1,9 +1,9 @@
 """The kernel of a function called for one block of rows after the other, as LLVM IR.
 
 Results of bound methods are checked. Those of a batch are checked block by block, by the threads
-that computed them, while they are still in the caches of their cores. Results that are larger than
-all caches are computed into memory that stays in them, and stored from there past the caches, so
-that no line of memory is read before it is overwritten.
+that computed them, while they are still in the caches of their cores. Results that are too large
+for the caches are computed into memory that stays in them, and stored from there past the caches,
+so that no line of memory is read before it is overwritten.
 """
 
 from __future__ import annotations

@@ -21,9 +21,9 @@ from robodyn.codegen.vectorcall.signature import FiniteCheck
 
 __all__ = ["entry_ir"]
 
-#: Bytes of results of one state from which on a batch waits for memory: shorter rows are asked for
-#: while it still computes.
-LONG_ROW = 2048
+#: Numbers of results of one state from which on a batch waits for memory: those of less are asked
+#: for while it still computes (`kernels.prefetch`).
+LONG_ROW = 256
 
 
 def _write(w: EntryBuilder) -> None:
@@ -134,16 +134,15 @@ def _run_many(w: EntryBuilder, kernel: Number, lanes: Number, rows: Number, tota
 
 
 def _is_large(w: EntryBuilder, rows: Number) -> Number:
-    """Whether results of long rows go into given arrays and are larger than all caches.
+    """Whether results of long rows go into given arrays and are too large for the caches.
 
     Memory that is new is in the caches, as the system has just filled it with zeros.
     """
     count = w.code.variable(0)
     for k in w.code.each(w.n_out):
         count.value = count.value + w.port(w.n_in + k)[1]
-    row = count.value * w.size
-    large = (row >= LONG_ROW) & (row * rows > w.common("caches", "i64"))
-    return large & w.get("out").differs(None)
+    long, size = count.value >= LONG_ROW, count.value * rows * w.size
+    return long & (size > w.common("caches", "i64")) & w.get("out").differs(None)
 
 
 def _function(code: Code, name: str) -> Number:
