@@ -45,5 +45,6 @@ KIND = JointKind(
         rows=lambda m, cut: position(m),
         axes=lambda X, cut: [Twist(w=e) for e in (EX, EY, EZ)],
         position=lambda X, cut: quaternion_of(X),
+        vector=True,
     ),
 )

@@ -8,7 +8,7 @@ order of evaluation: operands always come before.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import compress
@@ -69,8 +69,8 @@ class Graph:
         Node of each operation with its operands, and of each constant: there is one of each.
     decided : bool
         Whether ``==`` compares its symbols by identity; else it is refused, as of a controller.
-    examples : dict of int to float
-        Values of some scalar inputs, by index, with which programs may be tried.
+    examples : dict of int to sequence of float
+        Values of some scalar inputs, by index, with which programs may be tried, in turns.
     """
 
     __slots__ = ("a", "b", "examples", "known", "op", "value")
@@ -82,7 +82,7 @@ class Graph:
         self.a: list[int] = []
         self.b: list[int] = []
         self.value: dict[int, float] = {}
-        self.examples: dict[int, float] = {}
+        self.examples: dict[int, Sequence[float]] = {}
         self.known: dict[object, int] = {}
 
     def node(self, op: int, a: int = 0, b: int = 0) -> int:

@@ -132,6 +132,8 @@ def analyse(
     choice = choose_rows(
         K[regular] * scale, general, there.independent[regular], lambda: jacobian(walk()) * scale
     )
+    if choice is not None:
+        choice = choice.tried_at(np.array(postures)[regular])
     chosen = independent_speeds(K[0], preferred, weights)
     return LoopAnalysis(
         q,

@@ -9,7 +9,7 @@ together as a group (`robodyn.equations.elimination.redundant`).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from robodyn.array_types import Array, FloatArray
 from robodyn.closed_loops.solvers import pivots
+from robodyn.equations.elimination.elimination_order import FEW
 from robodyn.equations.elimination.redundant import RowGroup
 from robodyn.tolerances import INDEPENDENT_ROWS, SAME_DEPENDENCY
 
@@ -39,15 +40,27 @@ class RowChoice:
     rows : tuple of int
         Independent ones, and then those of the groups.
     groups : tuple of RowGroup
+    postures : tuple of tuple of float
+        Closed ones, at which an order of elimination is tried.
     """
 
     rows: tuple[int, ...]
     groups: tuple[RowGroup, ...] = ()
+    postures: tuple[tuple[float, ...], ...] = ()
 
     @property
     def options(self) -> dict[str, Any]:
         """As options of a quantity."""
-        return {"rows": self.rows, **({"groups": self.groups} if self.groups else {})}
+        found: dict[str, Any] = {"rows": self.rows}
+        if self.groups:
+            found["groups"] = self.groups
+        if len(self.rows) > FEW:
+            found["postures"] = self.postures
+        return found
+
+    def tried_at(self, postures: FloatArray) -> RowChoice:
+        """The same rows with postures (n, nq), so rounded that they are the same on all CPUs."""
+        return replace(self, postures=tuple(tuple(map(float, q)) for q in postures.round(6)))
 
 
 def choose_rows(

@@ -24,7 +24,8 @@ from robodyn.symbolic.scalar import Number
 
 __all__ = ["solve"]
 
-#: How much larger a pivot has to be of a row that is eliminated before some of its speeds.
+#: How much larger a pivot has to be of a row that is eliminated before some of its speeds, beside
+#: what these would add to it.
 STRICT = 1e5
 
 #: Upper half of a symmetric matrix without its zeros: the entries of each row by column.
@@ -78,8 +79,8 @@ def solve(
         x[at] = -row.bias
     names = {at: k for k, at in enumerate(speeds)}
     end = len(x) - last
-    strict = frozenset(multipliers[r] for r in early)
-    inverses, before = _eliminate(entries, x, names, of_speed, of_row, end, strict)
+    missing = {multipliers[r]: _missing(M, rows[r], order[r]) for r in early}
+    inverses, before = _eliminate(entries, x, names, of_speed, of_row, end, missing)
     if solve_last is not None and last:
         left = [[-entries[j].get(i, 0.0) for j in range(end, i + 1)] for i in range(end, len(x))]
         found = x[end:]
@@ -123,12 +124,12 @@ def _eliminate(
     of_speed: OfSpeed,
     of_row: OfRow,
     end: int,
-    strict: frozenset[int] = frozenset(),
+    missing: Mapping[int, Number],
 ) -> tuple[list[Number], dict[int, Number]]:
     """Inverses of the pivots up to an end, and those of rows but for what other rows take of them.
 
-    Factors are left in place of entries, and the right side is changed. Pivots of some rows, at
-    strict places, may be small where the linkage is not singular.
+    Factors are left in place of entries, and the right side is changed. Pivots of some rows may be
+    small where the linkage is not singular, as something is missing from them.
     """
     inverses: list[Number] = []
     before: dict[int, Number] = {p: 0.0 for p in range(len(entries)) if p not in speeds}
@@ -140,7 +141,7 @@ def _eliminate(
         else:
             if p - 1 in speeds:  # the first of those that are eliminated together
                 total = _sum_of_run(p, before, total)
-            usual = before[p] * STRICT if p in strict else before[p]
+            usual = (before[p] + missing[p]) * STRICT if p in missing else before[p]
             inverses.append(-of_row(-pivot, usual, total))
         columns = sorted(own)
         for n, i in enumerate(columns):
@@ -152,6 +153,15 @@ def _eliminate(
             x[i] = x[i] - factor * x[p]
             own[i] = factor
     return inverses, before
+
+
+def _missing(M: Matrix, row: Row, last: int) -> Number:
+    """About what the speeds before one of a row would add to its pivot."""
+    total: Number = 0.0
+    for k, slope in row.jacobian.items():
+        if k < last and not _is_zero(slope):
+            total = total + slope * slope * (1.0 / M[k][k])
+    return total
 
 
 def _sum_of_run(p: int, numbers: Mapping[int, Number], total: Number) -> Number:

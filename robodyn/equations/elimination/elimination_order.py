@@ -1,9 +1,10 @@
 """In which order the speeds and multipliers of a closed linkage are eliminated.
 
 Speeds go from the leaves of the tree to its root. A row may go as soon as all speeds are gone that
-it is about: then its pivot vanishes at singular postures alone. Where one speed, of a crank with
-many legs, is in many rows, these would all wait for it, and fill one another. Such a row goes
-before that speed, if its other speeds have given it a large pivot wherever it is tried.
+it is about: then its pivot vanishes at singular postures alone. Where loops of many limbs have the
+speeds of a platform or a crank in common, these rows would all wait for it, and fill one another.
+Such a row goes earlier, as soon as the speeds of its limb have given it a large pivot wherever it
+is tried. Each loop then is a block of its own, that leaves a mass on what the limbs have in common.
 """
 
 from __future__ import annotations
@@ -22,13 +23,11 @@ from robodyn.symbolic.scalar import Scalar
 
 __all__ = ["elimination_order"]
 
-#: Part of the rows from which on they have a speed in common, and how few rows need not care.
-COMMON, FEW = 1 / 3, 12
+#: Rows and products from which on another order is looked for, and the part of these products that
+#: it may take.
+FEW, MANY, LESS = 12, 600, 0.8
 
-#: Operations from which on a better order is looked for, and the part of them that it may take.
-MANY, LESS = 2000, 0.6
-
-#: Part of its pivot that other rows must leave of a row.
+#: Part of a pivot that there must be of it where its row is eliminated early.
 LARGE = 0.05
 
 #: Postures at which that is tried.
@@ -49,26 +48,40 @@ def elimination_order(
     """
     of_rows = [{k for k, x in row.jacobian.items() if not _is_zero(x)} for row in rows[:single]]
     usual = [min(row.jacobian, default=0) for row in rows[:single]]
-    common = {k for k in range(len(M)) if sum(k in s for s in of_rows) > COMMON * single}
-    early = {
-        r: min(speeds - common)
-        for r, speeds in enumerate(of_rows)
-        if speeds & common and speeds - common and min(speeds - common) > usual[r]
-    }
-    most = _cost(M, of_rows, usual) if early and single > FEW else 0
+    most = _cost(M, of_rows, usual) if single > FEW else 0
     if most < MANY:
         return usual, frozenset()
     systems = _numbers(M, rows[:single])
-    while early:
-        order = [early.get(r, k) for r, k in enumerate(usual)]
-        if systems is None or _cost(M, of_rows, order) > LESS * most:
-            break
-        part = _least_part(systems, len(M), order)
-        weak = {r for r in early if part[r] < LARGE}
-        if not weak:
-            return order, frozenset(early)
-        early = {r: k for r, k in early.items() if r not in weak}
-    return usual, frozenset()
+    if systems is None:
+        return usual, frozenset()
+    order = _as_soon_as_possible(systems, len(M), of_rows)
+    if _cost(M, of_rows, order) > LESS * most:
+        return usual, frozenset()
+    return order, frozenset(r for r, k in enumerate(order) if k > usual[r])
+
+
+def _as_soon_as_possible(A: FloatArray, nv: int, of_rows: Sequence[set[int]]) -> list[int]:
+    """The speed after which the pivot of each row is large in all systems."""
+    A, K = A.copy(), A[:, nv:, :nv]
+    order, waiting = [min(speeds, default=0) for speeds in of_rows], set(range(len(of_rows)))
+    with np.errstate(all="ignore"):
+        size = np.einsum("nij,nji->ni", K, np.linalg.pinv(A[:, :nv, :nv]) @ K.swapaxes(1, 2))
+        for k in range(nv - 1, -1, -1):
+            _eliminate(A, k)
+            for r in sorted(waiting):
+                part = np.nan_to_num(-A[:, nv + r, nv + r] / size[:, r], nan=0.0).min()
+                if k == order[r] or (k in of_rows[r] and part > LARGE):
+                    order[r] = k
+                    waiting.remove(r)
+                    _eliminate(A, nv + r)
+    return order
+
+
+def _eliminate(A: FloatArray, p: int) -> None:
+    """Take an unknown out of systems (n, size, size), in place."""
+    column = A[:, p].copy()
+    A -= column[:, :, None] * (column / column[:, p, None])[:, None, :]
+    A[:, p], A[:, :, p] = 0.0, 0.0
 
 
 def _is_zero(x: Any) -> bool:
@@ -124,25 +137,9 @@ def _numbers(M: Matrix, rows: Sequence[Row]) -> FloatArray | None:
     tried = 0.9 * np.sin(1.7 * k + 2.3 * n)
     for index, example in graph.examples.items():
         if index < count:
-            tried[:, index] = example
+            tried[:, index] = np.resize(example, TRIED)
     with np.errstate(all="ignore"):
         (values,) = evaluate(program, tried)
     for (i, j, _), x in zip(symbols, values.T, strict=True):
         A[:, i, j] = A[:, j, i] = x
     return A
-
-
-def _least_part(A: FloatArray, nv: int, order: Sequence[int]) -> FloatArray:
-    """Of each row the least part of its pivot that the rows before it leave of it."""
-    A = A.copy()
-    before, part = np.zeros((len(A), len(order))), np.zeros(len(order))
-    with np.errstate(all="ignore"):
-        for p in _sequence(nv, order):
-            pivot, column = A[:, p, p].copy(), A[:, p].copy()
-            if p < nv:
-                before += column[:, nv:] ** 2 / pivot[:, None]
-            else:
-                part[p - nv] = np.nan_to_num(-pivot / before[:, p - nv], nan=0.0).min()
-            A -= column[:, :, None] * column[:, None, :] / pivot[:, None, None]
-            A[:, p], A[:, :, p] = 0.0, 0.0
-    return part

@@ -27,16 +27,16 @@ class Probe:
 
     Attributes
     ----------
-    right : tuple of float
+    right : sequence of numbers
         Of each equation.
-    weights : tuple of float
+    weights : sequence of numbers
         Of each unknown, so that the weighted sum must not exceed 1.
     ease : float
         The part of that sum that must not exceed 1 in double precision, which can do with less.
     """
 
-    right: tuple[float, ...]
-    weights: tuple[float, ...]
+    right: Sequence[Number]
+    weights: Sequence[Number]
     ease: float = 1.0
 
 

@@ -33,6 +33,7 @@ __all__ = [
     "closure_wrenches",
     "coupled_row",
     "loop_motion",
+    "rows_of_motion",
     "stabilised",
 ]
 
@@ -99,8 +100,12 @@ def loop_motion(model: MechanismModel, state: State, closure: Closure) -> Relati
 
 def closure_rows(model: MechanismModel, state: State, closure: Closure) -> list[Row]:
     """Rows of one closure."""
-    rows = closure.cut.rows(loop_motion(model, state, closure), closure.geometry)
-    return [_timed(row) for row in rows]
+    return rows_of_motion(loop_motion(model, state, closure), closure)
+
+
+def rows_of_motion(motion: RelativeMotion, closure: Closure) -> list[Row]:
+    """Rows of one closure, of a motion of G seen from F along any axes."""
+    return [_timed(row) for row in closure.cut.rows(motion, closure.geometry)]
 
 
 def closure_gap(model: MechanismModel, state: State, closure: Closure) -> list[Row]:

@@ -187,7 +187,7 @@ ROWS = {
         outputs=(Output("conditioning", (), "1"),),
         trace=closed_dynamics.loop_conditioning,
         closed=STATE,
-        options=("rows", "groups", "probe"),
+        options=("rows", "groups", "postures", "probe"),
     ),
     "loop_violation": Quantity(
         inputs=(Q, V),

@@ -104,12 +104,15 @@ class Cut:
     position : callable or None
         Its coordinates, shape (..., nq), from poses ``X_FG`` (..., 4, 4) at which it is closed.
         ``None`` of a kind without coordinates.
+    vector : bool
+        The rows are those of `position` alone, which may be taken along any axes.
     """
 
     rows: Callable[[RelativeMotion, CutGeometry], list[Row]]
     axes: Callable[[Placement, CutGeometry], list[Twist]] = lambda X, cut: []
     gap: Callable[[RelativeMotion, CutGeometry], list[Row]] | None = None
     position: Callable[[FloatArray, CutGeometry], FloatArray] | None = None
+    vector: bool = False
 
 
 def along(m: RelativeMotion, e: Vec3) -> Row:

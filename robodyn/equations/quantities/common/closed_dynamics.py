@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from robodyn.equations.elimination import constrained, drift, partition, singularity
@@ -34,9 +35,11 @@ __all__ = [
 def _sweep(
     t: Tracer, a: list[Number], tau: list[Number], mask: frozenset[int]
 ) -> tuple[list[Number], list[Number], list[Number]]:
-    return partition.closed_hybrid_dynamics(
-        t.model, t.state, a, tau, mask, t.base, t.wrenches, t.rows, t.options.get("groups", ())
+    turned = t.turned_rows
+    a, tau, lam = partition.closed_hybrid_dynamics(
+        t.model, t.state, a, tau, mask, t.base, t.wrenches, turned.rows, t.options.get("groups", ())
     )
+    return a, tau, turned.back(lam)
 
 
 def forward_dynamics(t: Tracer) -> Results:
@@ -68,7 +71,9 @@ def if_rows_are_regular(
     t: Tracer, values: list[Number], speeds: Sequence[int], probe: singularity.Probe
 ) -> list[Number]:
     """Values; one is not a number where the rows are nearly dependent over some speeds."""
-    return singularity.if_regular(values, _conditioning(t, t.rows, speeds, probe), probe)
+    turned = t.turned_rows
+    along = replace(probe, right=turned.turned(probe.right), weights=turned.turned(probe.weights))
+    return singularity.if_regular(values, _conditioning(t, turned.rows, speeds, along), probe)
 
 
 def hybrid_dynamics(t: Tracer) -> Results:
@@ -107,7 +112,8 @@ def loop_corrections(t: Tracer) -> Results:
     """Steps of position and speed that bring a state that has drifted back to closed loops."""
     controlled = frozenset(t.options["controlled"])
     groups = t.options.get("groups", ())
-    dq, dv, gap = drift.corrections(t.model, t.state, t.v, controlled, t.rows, groups)
+    rows = t.turned_rows.rows
+    dq, dv, gap = drift.corrections(t.model, t.state, t.v, controlled, rows, groups)
     return {"dq": dq, "dv": dv, "gap": gap}
 
 

@@ -159,7 +159,8 @@ class Constrained:
     trace : callable
         As of `Quantity`.
     options : tuple of str
-        Choices beside those of the tree; ``"rows"``, the independent rows, is always one.
+        Choices beside those of the tree; ``"rows"``, the independent rows, and ``"postures"``, at
+        which orders of elimination are tried, always are.
     outputs : tuple of Output
         Arrays beside those of the tree.
     """
@@ -246,7 +247,7 @@ class Quantity:
             closed=form,
             outputs=(*self.outputs, *form.outputs),
             trace=form.trace,
-            options=(*self.options, "rows", *form.options),
+            options=(*self.options, "rows", "postures", *form.options),
             alternatives=(),
         )
 

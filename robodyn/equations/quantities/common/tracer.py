@@ -22,6 +22,7 @@ from robodyn.equations.loops.constraint_violation import (
     gaps,
     violation,
 )
+from robodyn.equations.loops.limb_axes import TurnedRows, turned_rows
 from robodyn.equations.loops.related import constraint_rows
 from robodyn.equations.mechanism.bodies import Body, MechanismModel
 from robodyn.equations.mechanism.frames import placement
@@ -74,7 +75,12 @@ class Tracer:
         self.ports.append(port)
         self.numbers[port.name] = inputs(self.graph, first, port.size)
         if port.name == "numbers":
-            self.graph.examples = dict(enumerate(self.chosen["numbers"], first))
+            examples = [(x,) for x in self.chosen["numbers"]]
+        elif port.name == "q":
+            examples = [*zip(*self.chosen.get("postures", ()), strict=True)]
+        else:
+            return
+        self.graph.examples.update(enumerate(examples, first))
 
     @property
     def setup(self) -> Setup:
@@ -166,10 +172,21 @@ class Tracer:
         """Constraints, in the order of their names; only some, if so chosen."""
         chosen = self.options.get("rows")
         rows = self.all_rows if chosen is None else [self.all_rows[k] for k in chosen]
+        return [self._stabilised(row) for row in rows]
+
+    def _stabilised(self, row: Row) -> Row:
         if not self.options.get("stabilization"):
-            return rows
-        alpha, beta = self.numbers["stabilization"]
-        return [stabilised(row, self.v, alpha, beta) for row in rows]
+            return row
+        return stabilised(row, self.v, *self.numbers["stabilization"])
+
+    @cached_property
+    def turned_rows(self) -> TurnedRows:
+        """The same, along axes in which few speeds are in each; not those of groups at the end."""
+        chosen = [*self.options.get("rows", range(len(self.all_rows)))]
+        grouped = sum(len(group.weights) for group in self.options.get("groups", ()))
+        single = chosen[: len(chosen) - grouped]
+        robot = self.model, self.state, self.setup.closures
+        return turned_rows(*robot, self.rows, single, self._stabilised)
 
     @cached_property
     def all_rows(self) -> Sequence[Row]:
