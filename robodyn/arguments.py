@@ -33,6 +33,9 @@ Check = Callable[[str, Any], object]
 #: ``(object, name, value)``: the same for an array that is given to a method of an object.
 ArrayCheck = Callable[[Any, str, Any], None]
 
+#: ``(error, method, args, kwargs)``: the result of a call that is refused, or it raises the error.
+Refused = Callable[[ShapeError, Callable[..., Any], tuple[Any, ...], dict[str, Any]], Any]
+
 #: A line of a docstring that gives the unit of parameters: their names, and the unit.
 _UNIT = re.compile(r"^ *([\w, ]+) : [^\[\n]*\[([^\]]+)\]$", re.MULTILINE)
 
@@ -49,7 +52,7 @@ def checked_arguments(function: Decorated) -> Decorated:
 
 
 def checked_methods(
-    array: ArrayCheck, elsewhere: Mapping[str, str] | None = None
+    array: ArrayCheck, elsewhere: Mapping[str, str] | None = None, refused: Refused | None = None
 ) -> Callable[[DecoratedClass], DecoratedClass]:
     """Decorate a class so that its public methods check their arguments.
 
@@ -60,12 +63,15 @@ def checked_methods(
     elsewhere : mapping of str to str, optional
         Names that no method has as an argument, and what to write instead: the `TypeError` of a
         call with such a name says so.
+    refused : callable, optional
+        Asked for the result of a call whose arguments are refused: it raises the error, or knows
+        what to do with such arguments.
     """
 
     def decorated(cls: DecoratedClass) -> DecoratedClass:
         for name, method in list(vars(cls).items()):
             if inspect.isfunction(method) and not name.startswith("_"):
-                setattr(cls, name, _checked(method, array, elsewhere))
+                setattr(cls, name, _checked(method, array, elsewhere, refused))
         return cls
 
     return decorated
@@ -128,7 +134,10 @@ class _Wanted:
 
 
 def _checked(
-    function: Decorated, array: ArrayCheck | None, elsewhere: Mapping[str, str] | None = None
+    function: Decorated,
+    array: ArrayCheck | None,
+    elsewhere: Mapping[str, str] | None = None,
+    refused: Refused | None = None,
 ) -> Decorated:
     known: dict[str, _Wanted] | None = None
     in_order: list[tuple[str, _Wanted | None]] = []
@@ -154,14 +163,19 @@ def _checked(
         nonlocal known
         if known is None:
             known = look()
-        for (name, wanted), given in zip(in_order, args, strict=False):
-            if wanted is not None and given is not wanted.default:
-                wanted.refuse(name, given, array, args[0])
-        for name, given in kwargs.items():
-            if name in known and given is not known[name].default:
-                known[name].refuse(name, given, array, args[0] if args else None)
-            elif name in instead:
-                raise TypeError(f"{function.__qualname__}() takes no {name!r}: {instead[name]}")
+        try:
+            for (name, wanted), given in zip(in_order, args, strict=False):
+                if wanted is not None and given is not wanted.default:
+                    wanted.refuse(name, given, array, args[0])
+            for name, given in kwargs.items():
+                if name in known and given is not known[name].default:
+                    known[name].refuse(name, given, array, args[0] if args else None)
+                elif name in instead:
+                    raise TypeError(f"{function.__qualname__}() takes no {name!r}: {instead[name]}")
+        except ShapeError as error:
+            if refused is None:
+                raise
+            return refused(error, function, args, kwargs)
         return function(*args, **kwargs)
 
     return checked  # type: ignore[return-value]

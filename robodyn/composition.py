@@ -40,6 +40,7 @@ from robodyn.parts.joint_positions import JointPositions, TreeJointPositions
 from robodyn.parts.operational_space import OperationalSpace
 from robodyn.parts.parameters import Parameters
 from robodyn.parts.postures import Postures, TreePostures
+from robodyn.parts.symbolic_calls import SymbolicCalls
 
 __all__ = ["Parts", "TreeForm"]
 
@@ -140,6 +141,7 @@ class Parts:
         )
         self.equilibria = Equilibria(model, space, self.postures, local, self.linear_models)
         self.motors = MotorLoads(model, self.dynamics)
+        self.symbolic_calls = SymbolicCalls(evaluator, self.dynamics)
         self.parameters = Parameters(model, evaluator, self.postures.random)
         self.operational_space = OperationalSpace(model, evaluator)
         self.inverse_kinematics = InverseKinematics(model, evaluator, space, self.postures)

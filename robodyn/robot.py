@@ -23,6 +23,7 @@ from robodyn.closed_loops.rank.analysis import LoopAnalysis
 from robodyn.closed_loops.rank.mobility import Mobility
 from robodyn.closed_loops.solvers import RankAnalysis
 from robodyn.codegen import CallForm, Function, MethodTable, making
+from robodyn.codegen.calls.symbols import holds_symbols
 from robodyn.composition import Parts, TreeForm
 from robodyn.description import (
     Actuator,
@@ -116,7 +117,21 @@ def _refuse_array(robot: Robot, name: str, given: Any) -> None:
     refuse_wrong_array(robot._model, name, given)
 
 
-@checked_methods(array=_refuse_array, elsewhere=ELSEWHERE)
+def _call_with_symbols(
+    error: ShapeError, method: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """What a method gives for symbols; anything else that was refused is the error."""
+    if not (holds_symbols(args[1:]) or holds_symbols(kwargs)):
+        raise error
+    if method.__name__ == "at":
+        return method(*args, **kwargs)
+    robot: Robot = args[0]
+    arguments = signature(method).bind(*args, **kwargs).arguments
+    del arguments["self"]
+    return robot._now.symbolic_calls.call(method.__name__, arguments)
+
+
+@checked_methods(array=_refuse_array, elsewhere=ELSEWHERE, refused=_call_with_symbols)
 class Robot:
     """A mechanism ready to compute with; made by `robodyn.load`, never changed.
 

@@ -20,7 +20,7 @@ from ..support.gains import gain
 from ..support.motor_space import motor_space
 from ..support.pickling import reduce_by_fields
 from ..support.plant import base_path, motor_speeds
-from ..support.symbols import base_at, is_symbolic, quantity, times
+from ..support.symbols import base_at, is_symbolic, times
 from ..wrappers.wrapping import first_forces
 from .passivity_based import PassivityBased
 
@@ -184,16 +184,14 @@ def _reduced(robot: Robot) -> Callable[..., Any]:
 
     def at(q: Any, v: Any, a: Any, base: Any, t: float) -> Any:
         if space is None:
-            given = {"q": q, "v": v, "a": a}
-            return lambda s: s, quantity(robot, "regressor", given, base, t)
+            return lambda s: s, robot.at(t).regressor(q, v, a, base=base)
         known = space(q, v, base, t)
         E = known.follow
 
         def follow(s: FloatArray) -> FloatArray:
             return times(E, s[..., motors])
 
-        given = {"q": q, "v": v, "a": follow(a) + known.rest}
-        Y = quantity(robot, "regressor", given, base, t)
+        Y = robot.at(t).regressor(q, v, follow(a) + known.rest, base=base)
         found = np.zeros(Y.shape, Y.dtype)
         found[..., motors, :] = np.swapaxes(E, -1, -2) @ Y
         return follow, found

@@ -18,7 +18,7 @@ from robodyn.simulation.control.controller import State
 
 from ..support.gains import checked_call, gain, state_of
 from ..support.plant import base_path
-from ..support.symbols import base_at, quantity
+from ..support.symbols import base_at
 from ..support.wrench import checked_wrench, in_world
 from ..wrappers.wrapping import first_forces
 from .operational_space import OperationalSpace
@@ -114,8 +114,7 @@ class Admittance:
         q, v = state_of(self.position.robot, q, v)
         measured = checked_wrench(self.wrench(t, q, v), t)
         base = base_at(base_path(self.position.robot, self.position.base), t)
-        pose = {"frame": self.position.frame}
-        X = quantity(self.position.robot, "frame_pose", {"q": q}, base, t, **pose)
+        X = self.position.robot.at(t).frame_pose(q, self.position.frame, base=base)
         return in_world(X[..., :3, :3], measured)[..., list(self.position.components)]
 
     def _over(self, intervals: FloatArray) -> FloatArray:

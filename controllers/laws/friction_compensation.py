@@ -16,7 +16,7 @@ from robodyn.simulation.control.controller import INNER, State
 
 from ..support.gains import checked_rates, function, state_of
 from ..support.plant import at_motors, motor_mask
-from ..support.symbols import dynamics, is_symbolic, reference_at
+from ..support.symbols import reference_at
 from ..wrappers.wrapping import (
     first_forces,
     inner_state,
@@ -106,8 +106,6 @@ class FrictionCompensation:
 
     def _passive(self, t: Any, q: FloatArray, v: FloatArray) -> FloatArray:
         """Damping, friction and springs; springs are the same at all speeds."""
-        if is_symbolic(q):
-            return dynamics(self._model, "passive_forces", {"q": q, "v": v}, None, t)[0]
         return self._model.at(t).passive_forces(q, v)
 
 

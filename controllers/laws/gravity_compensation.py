@@ -13,7 +13,7 @@ from robodyn.array_types import FloatArray
 
 from ..support.gains import checked_call, state_of
 from ..support.plant import Base, base_path, motor_mask
-from ..support.symbols import base_at, dynamics, is_symbolic
+from ..support.symbols import base_at
 
 __all__ = ["GravityCompensation"]
 
@@ -58,9 +58,6 @@ class GravityCompensation:
         """Torques, shape (..., nv) [N m, N], at time ``t`` [s]."""
         q, v = state_of(self.robot, q, v)
         rest = np.zeros(np.shape(v))
-        if is_symbolic(q):
-            state, base = {"q": q, "v": rest, "a": rest}, base_at(self._path, t)
-            return self._motors * dynamics(self.robot, "inverse_dynamics", state, base, t)[0]
-        base = None if self._path is None else self._path(t)
+        base = base_at(self._path, t)
         tau = self.robot.at(t).inverse_dynamics(q, rest, rest, base=base)
         return np.asarray(self._motors * tau)

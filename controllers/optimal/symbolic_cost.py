@@ -11,7 +11,7 @@ import numpy as np
 from robodyn import Function, Robot, ShapeError
 from robodyn.arguments import check_fields
 from robodyn.array_types import Array, FloatArray
-from robodyn.simulation.control.tracing import TraceGraph
+from robodyn.codegen.calls.trace_graph import TraceGraph
 from robodyn.symbolic.graph import Port, Program
 from robodyn.symbolic.scalar import Scalar, edge_of, inputs
 

@@ -9,8 +9,6 @@ import numpy as np
 from robodyn import Function, Robot
 from robodyn.array_types import FloatArray
 
-from .symbols import difference
-
 __all__ = ["StateError", "StepSlope", "is_flat", "linear_feedback", "slope_of_steps", "state_error"]
 
 
@@ -55,7 +53,7 @@ def state_error(robot: Robot) -> StateError:
     if is_flat(robot):
         return lambda q, v, q_ref, v_ref: np.concatenate([q - q_ref, v - v_ref], axis=-1)
     return lambda q, v, q_ref, v_ref: np.concatenate(
-        [difference(robot, q_ref, q), v - v_ref], axis=-1
+        [robot.difference(q_ref, q), v - v_ref], axis=-1
     )
 
 

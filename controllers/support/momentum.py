@@ -12,7 +12,7 @@ from robodyn.array_types import FloatArray
 
 from .motor_space import joint_space, motor_space
 from .plant import motor_speeds
-from .symbols import quantity, times
+from .symbols import times
 
 __all__ = ["Balance", "balance"]
 
@@ -63,11 +63,9 @@ class _Momentum:
 
     def at(self, q: FloatArray, v: FloatArray, base: Any, t: float) -> dict[str, FloatArray]:
         """Momentum, and what changes it besides forces, shape (..., nv)."""
-        robot = self._robot
-        M = quantity(robot, "mass_matrix", {"q": q}, None, t)
-        C = quantity(robot, "coriolis_matrix", {"q": q, "v": v}, None, t)
-        rest = quantity(robot, "passive_forces", {"q": q, "v": v}, None, t)
-        rest = rest - quantity(robot, "gravity_forces", {"q": q}, None, t)
+        robot = self._robot.at(t)
+        M, C = robot.mass_matrix(q), robot.coriolis_matrix(q, v)
+        rest = robot.passive_forces(q, v) - robot.gravity_forces(q)
         return {"momentum": times(M, v), "rest": times(np.swapaxes(C, -1, -2), v) + rest}
 
     def impulse(

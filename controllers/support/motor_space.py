@@ -15,7 +15,7 @@ from robodyn.codegen import Function
 from robodyn.simulation.loads.driven_joints import independent
 
 from .plant import motor_speeds
-from .symbols import dynamics, is_symbolic, quantity, times
+from .symbols import dynamics, is_symbolic, times
 
 __all__ = ["AtState", "Coriolis", "MotorSpace", "joint_space", "motor_coriolis", "motor_space"]
 
@@ -76,8 +76,8 @@ def joint_space(robot: Robot) -> AtState:
     """The same over all speeds of a tree, as if each had a motor."""
 
     def at(q: FloatArray, v: FloatArray, base: Any, t: float) -> MotorSpace:
-        M = quantity(robot, "mass_matrix", {"q": q}, None, t)
-        h = quantity(robot, "bias_forces", {"q": q, "v": v}, base, t)
+        now = robot.at(t)
+        M, h = now.mass_matrix(q), now.bias_forces(q, v, base=base)
         return MotorSpace(M, h, np.eye(robot.nv), np.zeros(robot.nv))
 
     return at

@@ -17,7 +17,7 @@ from robodyn.tolerances import CONSTRAINT_RANK, UNCOUPLED_MOTOR
 from .frames import mobility
 from .motor_space import motor_space
 from .plant import at_motors, motor_mask, motor_speeds, speeds_of
-from .symbols import dynamics, is_symbolic, times
+from .symbols import is_symbolic, times
 
 __all__ = ["motor_torques"]
 
@@ -52,8 +52,6 @@ def _of_all_joints(robot: Robot) -> MotorTorques:
     """Inverse dynamics."""
 
     def torques(q: FloatArray, v: FloatArray, a: FloatArray, base: Any, t: float) -> FloatArray:
-        if is_symbolic(q):
-            return dynamics(robot, "inverse_dynamics", {"q": q, "v": v, "a": a}, base, t)[0]
         return robot.at(t).inverse_dynamics(q, v, a, base=base)
 
     return torques
@@ -66,9 +64,6 @@ def _of_driven_motors(robot: Robot, motors: tuple[int, ...]) -> MotorTorques:
     def torques(q: FloatArray, v: FloatArray, a: FloatArray, base: Any, t: float) -> FloatArray:
         wanted = a[..., at]
         free = np.zeros((*wanted.shape[:-1], rest))
-        if is_symbolic(q):
-            given = {"q": q, "v": v, "a_controlled": wanted, "tau_free": free}
-            return dynamics(robot, "hybrid_dynamics", given, base, t, controlled=motors)[1]
         return robot.at(t).driven_dynamics(q, v, wanted, free, motors, base=base)[1]
 
     return torques

@@ -9,8 +9,6 @@ import numpy as np
 from robodyn import ActuationError, BaseMotion, BasePath, Robot, ShapeError
 from robodyn.array_types import FloatArray
 
-from .symbols import difference
-
 __all__ = [
     "Base",
     "at_motors",
@@ -75,7 +73,7 @@ def motor_error(
         own = np.zeros(robot.nq, bool)
         for joint in moved:
             own[joint.q] = True
-        return lambda q, q_ref: mask * difference(robot, q, np.where(own, q_ref, q))
+        return lambda q, q_ref: mask * robot.difference(q, np.where(own, q_ref, q))
     coordinates = [k for joint in moved for k in range(joint.q.start, joint.q.stop)]
     speeds = [k for joint in moved for k in range(joint.v.start, joint.v.stop)]
 

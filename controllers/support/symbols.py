@@ -10,8 +10,9 @@ import numpy as np
 from robodyn import BaseMotion, BasePath, Robot
 from robodyn.array_types import Array, FloatArray
 from robodyn.codegen import Function
+from robodyn.codegen.calls.trace_graph import Untraceable
 from robodyn.motion.reference import Reference
-from robodyn.simulation.control.tracing import SymbolicTime, Untraceable, inlined
+from robodyn.simulation.control.tracing import SymbolicTime
 from robodyn.symbolic.scalar import sqrt
 
 from .gains import checked_reference
@@ -19,10 +20,8 @@ from .gains import checked_reference
 __all__ = [
     "base_at",
     "cut",
-    "difference",
     "dynamics",
     "is_symbolic",
-    "quantity",
     "reference_at",
     "times",
 ]
@@ -53,48 +52,22 @@ def reference_at(
     return found
 
 
-def base_at(path: BasePath | None, t: float) -> BaseMotion | Mapping[str, Array] | None:
-    """The motion of a moving base at a time; symbols of it by the names of a function's inputs."""
+def base_at(path: BasePath | None, t: float) -> BaseMotion | None:
+    """The motion of a moving base at a time, in numbers or in symbols."""
     if path is None or not isinstance(t, SymbolicTime):
         return None if path is None else path(t)
-
-    def parts(time: float) -> tuple[FloatArray, ...]:
-        motion = path(time)
-        return motion.pose, motion.twist, motion.acceleration
-
-    names = ("base_pose", "base_twist", "base_acceleration")
-    return dict(zip(names, t.sampled("base", parts, (path,)), strict=True))
-
-
-def quantity(
-    robot: Robot,
-    name: str,
-    arrays: Mapping[str, FloatArray],
-    base: BaseMotion | Mapping[str, Array] | None,
-    t: float,
-    **options: Any,
-) -> FloatArray:
-    """A quantity of a robot, by the name of its method, in numbers or in symbols.
-
-    Arguments as for `dynamics`; the base is `None` for what does not depend on it.
-    """
-    if isinstance(t, SymbolicTime):
-        return dynamics(robot, name, arrays, base, t, **options)[0]
-    if base is not None:
-        options["base"] = base
-    found = getattr(robot.at(t), name)(*arrays.values(), **options)
-    return np.asarray(found)
+    return BaseMotion(*t.sampled("base", lambda time: path(time).parts, (path,)))
 
 
 def dynamics(
     robot: Robot,
     name: str | Function,
     arrays: Mapping[str, FloatArray],
-    base: BaseMotion | Mapping[str, Array] | None,
+    base: BaseMotion | None,
     t: float,
     **options: Any,
 ) -> tuple[Array, ...]:
-    """Results of a function of a robot over symbols.
+    """Results of a function of a robot, for inputs by name.
 
     Parameters
     ----------
@@ -102,33 +75,20 @@ def dynamics(
     name : str or Function
         Its name, or one that was made of a function of the robot.
     arrays : mapping of str to ndarray
-        Its inputs by name; zeros may be numbers.
-    base : mapping of str to ndarray, or None
-        From `base_at`.
-    t : SymbolicTime
-        Or any number, for what does not depend on time.
+        Inputs of the function.
+    base : BaseMotion, optional
+        Inputs of the function for a robot with a moving base.
+    t : float [s]
+        Input of the function for a robot that depends on time.
     **options
         As for `Robot.function`.
     """
-    made = name if isinstance(name, Function) else robot.function(name, **options)
-    program = made.program
-    known: dict[str, Any] = {**arrays, **(base or {}), "t": t}  # type: ignore[dict-item]
-    given = [np.asarray(known[port.name], object) for port in program.inputs]
-    if any(x.size != port.size for x, port in zip(given, program.inputs, strict=True)):
-        raise Untraceable
-    numbers = [x for array in given for x in array.flat]
-    results = np.empty(len(program.results), object)
-    results[:] = inlined(program, numbers)
-    ends = np.cumsum([port.size for port in program.outputs])[:-1]
-    parts = np.split(results, ends)
-    return tuple(x.reshape(p.shape) for x, p in zip(parts, program.outputs, strict=True))
-
-
-def difference(robot: Robot, q0: FloatArray, q1: FloatArray) -> FloatArray:
-    """The motion from one position to another, in numbers or in symbols."""
-    if is_symbolic(q0) or is_symbolic(q1):
-        return dynamics(robot, "difference", {"q0": q0, "q1": q1}, None, 0.0)[0]
-    return robot.difference(q0, q1)
+    f = name if isinstance(name, Function) else robot.function(name, **options)
+    known: dict[str, Any] = {**arrays, "t": t}
+    if base is not None:
+        known |= zip(("base_pose", "base_twist", "base_acceleration"), base.parts, strict=True)
+    found = f(*(known[port.name] for port in f.inputs))
+    return found if len(f.outputs) > 1 else (found,)
 
 
 def times(A: FloatArray, x: FloatArray) -> FloatArray:

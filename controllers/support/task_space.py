@@ -25,7 +25,7 @@ from .frames import mobility, rotation_error
 from .gains import checked_rates, function, gain, state_of
 from .motor_space import MotorSpace, motor_space
 from .plant import Base, base_path, motor_error, motor_speeds
-from .symbols import base_at, is_symbolic, quantity, reference_at, times
+from .symbols import base_at, is_symbolic, reference_at, times
 
 __all__ = ["COMPONENTS", "Reference", "Shift", "Task", "TaskState"]
 
@@ -146,11 +146,13 @@ class Task:
         q, v = state_of(robot, q, v)
         base = base_at(self._path, t)
         motors = self._space(q, v, base, t)
-        X = quantity(robot, "frame_pose", {"q": q}, base, t, frame=self._frame)
-        twist = self._of_frame("frame_twist", {"q": q, "v": v}, base, t)
-        J = self._of_frame("frame_jacobian", {"q": q}, base, t)
-        given = {"q": q, "v": v, "a": motors.rest + 0.0 * v}
-        drift = self._of_frame("frame_acceleration", given, base, t, classical=True)
+        now, frame = robot.at(t), self._frame
+        X = now.frame_pose(q, frame, base=base)
+        twist = now.frame_twist(q, v, frame, axes="world", base=base)
+        J = now.frame_jacobian(q, frame, axes="world", base=base)
+        drift = now.frame_acceleration(
+            q, v, motors.rest + 0.0 * v, frame, axes="world", classical=True, base=base
+        )
         goal, speed, wanted, q_ref, v_ref, a_ref = self._target(t, base)
         error = np.concatenate([
             *np.broadcast_arrays(goal[..., :3, 3] - X[..., :3, 3], rotation_error(X, goal)),
@@ -206,11 +208,6 @@ class Task:
 
     # -- parts ------------------------------------------------------------------------------------
 
-    def _of_frame(self, name: str, given: Any, base: Any, t: float, **options: Any) -> FloatArray:
-        return quantity(
-            self._robot, name, given, base, t, frame=self._frame, axes="world", **options
-        )
-
     def _target(self, t: float, base: Any) -> tuple[FloatArray, ...]:
         """Pose, velocity and acceleration of the reference's frame, and the posture's state."""
         reference = self._reference
@@ -226,10 +223,12 @@ class Task:
         q, v, a = reference_at(robot, self._reference, t)
         v = checked_rates("velocities", v, robot.nv) + np.zeros(robot.nv)
         a = checked_rates("accelerations", a, robot.nv) + np.zeros(robot.nv)
-        X = quantity(robot, "frame_pose", {"q": q}, base, t, frame=self._frame)
-        twist = self._of_frame("frame_twist", {"q": q, "v": v}, base, t)
-        given = {"q": q, "v": v, "a": a}
-        acceleration = self._of_frame("frame_acceleration", given, base, t, classical=True)
+        now, frame = robot.at(t), self._frame
+        X = now.frame_pose(q, frame, base=base)
+        twist = now.frame_twist(q, v, frame, axes="world", base=base)
+        acceleration = now.frame_acceleration(
+            q, v, a, frame, axes="world", classical=True, base=base
+        )
         if self._posture is not None:
             q, v, a = self._posture, np.zeros(robot.nv), np.zeros(robot.nv)
         return X, twist, acceleration, q, v, a
@@ -276,8 +275,8 @@ class Task:
             q = robot.at(0.0).random(seed)
             base = None if self._path is None else self._path(0.0)
             motors = self._space(q, np.zeros(robot.nv), base, 0.0)
-            J = self._of_frame("frame_jacobian", {"q": q}, base, 0.0)[self._rows] @ motors.follow
-            best = max(best, float(mobility(J)))
+            J = robot.at(0.0).frame_jacobian(q, self._frame, axes="world", base=base)
+            best = max(best, float(mobility(J[self._rows] @ motors.follow)))
         if not best > MOVING_FRAME:
             raise SettingsError(
                 f"the {n} motors of {robot.name!r} cannot move frame {self._frame!r} in all of "

@@ -13,10 +13,11 @@ import numpy as np
 from robodyn import Robot, SettingsError, ShapeError
 from robodyn.arguments import check_fields
 from robodyn.array_types import Array, FloatArray
+from robodyn.codegen.calls.trace_graph import Untraceable
 from robodyn.simulation import Controller, ControllerSample
 from robodyn.simulation.control.controller import INNER, State
 from robodyn.simulation.control.signals import steps_between
-from robodyn.simulation.control.tracing import SymbolicTime, Trace, Untraceable
+from robodyn.simulation.control.tracing import SymbolicTime, Trace
 from robodyn.symbolic.scalar import Number, Scalar
 from robodyn.tolerances import SAMPLE_TIME_ROUNDING
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from robodyn import Robot, SettingsError, ShapeError
 from robodyn.array_types import FloatArray
 from robodyn.arrays import expect
+from robodyn.codegen.calls.trace_graph import Untraceable
 from robodyn.simulation import ControllerSample
 from robodyn.simulation.control.callbacks import (
     check_controller,
@@ -17,7 +18,6 @@ from robodyn.simulation.control.callbacks import (
     checked_update,
 )
 from robodyn.simulation.control.controller import INNER, State, stateful
-from robodyn.simulation.control.tracing import Untraceable
 
 from ..support.gains import checked_call
 from ..support.symbols import is_symbolic

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike
 
 from robodyn.arguments import checked_arguments
 from robodyn.array_types import Array
-from robodyn.codegen.calls.arguments import as_inputs, as_outputs, rows
+from robodyn.codegen.calls.arguments import as_inputs, as_outputs, check_count, rows
+from robodyn.codegen.calls.symbols import call_with_symbols, holds_symbols, symbolic_array
 from robodyn.codegen.kernels import Code, CompiledCode, Kernels
 from robodyn.codegen.llvm.batches import threads
 from robodyn.codegen.llvm.target.once import once
@@ -21,7 +22,7 @@ from robodyn.codegen.shared import Bound, BoundCode
 from robodyn.codegen.vectorcall.signature import Parameter, Role, Signature
 from robodyn.codegen.vectorcall.table import Table
 from robodyn.codegen.vectorcall.vectorcall_type import VectorcallType, vectorcall_type
-from robodyn.errors import UnknownNameError
+from robodyn.errors import ShapeError, UnknownNameError
 from robodyn.symbolic.derivative import jacobian
 from robodyn.symbolic.graph import Port, Program
 
@@ -257,7 +258,12 @@ class Function:
         return sum(counts.values()) + 15 * counts["sincos"]
 
     def __call__(self, *arrays: ArrayLike, out: Any = None) -> Any:
-        """Compute, for one state or a batch of them."""
+        """Compute, for one state or a batch of them.
+
+        Called with symbols, in a function that is traced, it gives symbols.
+        """
+        if any(map(holds_symbols, arrays)):
+            return self._over_symbols(arrays, out)
         if len(arrays) == len(self.inputs) + 1 and out is None:
             arrays, out = arrays[:-1], arrays[-1]
         if self._rows:
@@ -278,6 +284,16 @@ class Function:
                 result[...] = computed
         if out is not None:
             return out
+        shown = [result if result.shape else result[()] for result in results]
+        return shown[0] if len(shown) == 1 else tuple(shown)
+
+    def _over_symbols(self, arrays: Sequence[ArrayLike], out: Any) -> Any:
+        """The equations with symbols for inputs, written into those that the symbols belong to."""
+        check_count(self.inputs, len(arrays))
+        if out is not None:
+            raise ShapeError("out is given, but symbols are not written into arrays", name="out")
+        given = [symbolic_array(p.name, x) for p, x in zip(self.inputs, arrays, strict=True)]
+        results = call_with_symbols(self.program, given)
         shown = [result if result.shape else result[()] for result in results]
         return shown[0] if len(shown) == 1 else tuple(shown)
 

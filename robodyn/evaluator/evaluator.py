@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from robodyn.array_types import Array
 from robodyn.arrays import all_finite, by_name, numbers
 from robodyn.codegen import CallForm, Function, Memo, MethodTable
+from robodyn.codegen.calls.symbols import holds_symbols, symbolic_array
 from robodyn.equations.catalogue import QUANTITIES, trace
 from robodyn.errors import SettingsError, ShapeError
 from robodyn.evaluator.not_finite import NonFiniteDiagnosis
@@ -88,9 +89,12 @@ class Evaluator:
         Raises
         ------
         ShapeError
-            If ``t`` is no time.
+            If ``t`` is no time. Symbols are one.
         """
         other = copy.copy(self)
+        if holds_symbols(t):
+            other._time = symbolic_array("t", t)
+            return other
         other._time = time = numbers("t", t)
         if not np.isfinite(time).all():
             raise ShapeError("t holds times that are not finite", name="t", given=t)

@@ -87,6 +87,8 @@ def _errors(pose: Any) -> Any:
 class BaseMotion:
     """Motion of the base at one instant or, with leading axes, at many.
 
+    In a function that is traced, arrays may hold symbols; these are not checked.
+
     Attributes
     ----------
     pose : ndarray, shape (..., 4, 4) [1, m]
@@ -108,6 +110,8 @@ class BaseMotion:
     acceleration: FloatArray
 
     def __post_init__(self) -> None:
+        if any(isinstance(x, np.ndarray) and x.dtype.kind == "O" for x in self.parts):
+            return
         # copies: who fills the same arrays again and again has them changed later
         pose = np.array(shaped("pose", self.pose, 4, 4), order="C")
         check_rigid(pose)
@@ -115,6 +119,11 @@ class BaseMotion:
         for name in ("twist", "acceleration"):
             array = np.array(checked(name, getattr(self, name), 6), order="C")
             object.__setattr__(self, name, array)
+
+    @property
+    def parts(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Pose, twist and acceleration: what functions of a robot with a moving base take."""
+        return self.pose, self.twist, self.acceleration
 
     def __repr__(self) -> str:
         if self.pose.ndim > 2:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import robodyn as rd
+from robodyn.codegen.calls import trace_graph
 from robodyn.controllers import (
     ComputedTorque,
     DisturbanceObserver,
@@ -21,7 +22,6 @@ from robodyn.controllers import (
 from robodyn.simulation.control import (
     compile_controller,
     running_controller,
-    tracing,
 )
 from robodyn.symbolic.scalar import edge_of
 
@@ -193,13 +193,13 @@ def test_huge_laws_are_left_to_python(arm, monkeypatch):
 
 def test_what_stays_the_same_is_written_down_once(arm, monkeypatch):
     """The same function of the same numbers, in the initial state and in updates."""
-    calls, written = [], tracing.TraceGraph._written
+    calls, written = [], trace_graph.TraceGraph._written
 
     def counted(graph, key, program, numbers):
         calls.append(program.name)
         return written(graph, key, program, numbers)
 
-    monkeypatch.setattr(tracing.TraceGraph, "_written", counted)
+    monkeypatch.setattr(trace_graph.TraceGraph, "_written", counted)
     wave = SineReference(Q0, 0.1 * np.ones(2), np.ones(2))
     controller = DisturbanceObserver(ComputedTorque(arm, wave), 20.0)
     rd.simulate(arm, controller, q0=Q0, duration=0.01)
@@ -324,8 +324,8 @@ def test_python_is_not_called_where_a_digital_controller_takes_no_sample(arm, mo
 
 def test_what_was_written_for_other_numbers_is_written_again(arm):
     """Numbers and symbols, and functions of one name, are told from each other."""
-    graph = tracing.TraceGraph()
-    x = [*tracing.symbols(graph, 0, 6)]
+    graph = trace_graph.TraceGraph()
+    x = [*trace_graph.symbols(graph, 0, 6)]
     heavy = arm.with_(payload={"lower": rd.Inertia.from_matrix(2.0, (0, 0, -0.5), np.eye(3))})
     one, two = (robot.function("inverse_dynamics").program for robot in (arm, heavy))
     given = [x, [*x[:5], -x[5]], [*x[:5], 1.0], [*x[:5], -1.0], [*x[:5], 0.0], [0.0, *x[1:]]]

@@ -8,6 +8,7 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.arrays import is_masked
+from robodyn.codegen.calls.trace_graph import Untraceable
 from robodyn.errors import ShapeError
 from robodyn.robot import Robot
 from robodyn.simulation.control.compiled_controller import CompiledController
@@ -24,7 +25,6 @@ from robodyn.simulation.control.state_layout import StateLayout, layout_of
 from robodyn.simulation.control.tracing import (
     NO_CODE,
     Trace,
-    Untraceable,
 )
 from robodyn.simulation.reuse.contents import contents
 from robodyn.simulation.reuse.kept import KeptWithRobot

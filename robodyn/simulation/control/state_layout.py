@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from robodyn.array_types import Array, FloatArray
-from robodyn.simulation.control.tracing import Untraceable
+from robodyn.codegen.calls.trace_graph import Untraceable
 from robodyn.symbolic.scalar import Number, Scalar
 
 __all__ = ["StateLayout", "has_numbers", "layout_of"]

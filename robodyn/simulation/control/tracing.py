@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from robodyn.array_types import Array, FloatArray
+from robodyn.codegen.calls.trace_graph import TraceGraph, Untraceable, symbols
 from robodyn.errors import ActuationError, SingularError
 from robodyn.robot import Robot
 from robodyn.simulation.control.signals import (
@@ -24,20 +25,14 @@ from robodyn.simulation.control.signals import (
     Signal,
     function_of_intervals,
 )
-from robodyn.simulation.control.trace_graph import TraceGraph, Untraceable
 from robodyn.symbolic.graph import INPUT, Graph, Port, Program
-from robodyn.symbolic.inline import inline
-from robodyn.symbolic.scalar import Number, Scalar, edge_of, inputs
+from robodyn.symbolic.scalar import Number, Scalar, edge_of
 
 __all__ = [
     "NO_CODE",
     "SymbolicInterval",
     "SymbolicTime",
     "Trace",
-    "TraceGraph",
-    "Untraceable",
-    "inlined",
-    "symbols",
 ]
 
 #: Where the numbers of inputs of these kinds begin while a controller is traced.
@@ -271,20 +266,3 @@ def _renumbered(graph: Graph, numbers: Mapping[int, int]) -> Graph:
     pairs = zip(graph.op, graph.a, strict=True)
     other.a = [numbers.get(a, 0) if op == INPUT else a for op, a in pairs]
     return other
-
-
-def inlined(program: Program, numbers: Sequence[Number]) -> list[Number]:
-    """Results of a program in what a controller writes, or of numbers alone."""
-    graph = next((x.graph for x in numbers if isinstance(x, Scalar)), None)
-    return (
-        graph.inlined(program, numbers)
-        if isinstance(graph, TraceGraph)
-        else inline(program, numbers)
-    )
-
-
-def symbols(graph: Graph, first: int, count: int) -> Array:
-    """Inputs of a graph, from one on."""
-    array = np.empty(count, object)
-    array[:] = inputs(graph, first, count)
-    return array

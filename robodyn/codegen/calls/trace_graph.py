@@ -1,4 +1,4 @@
-"""The graph that the equations of a controller are written into, with programs of its robot.
+"""The graph that a user's function, as a controller, is written into, with programs of its robot.
 
 Controllers with other gains write the same programs into graphs that differ in constants alone.
 What a program added to such a graph is kept and added to the next one, where nothing of it depends
@@ -11,12 +11,15 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from robodyn.array_types import Array
 from robodyn.codegen.llvm.target.once import making
 from robodyn.symbolic.graph import ByPrecision, Graph, Program
 from robodyn.symbolic.inline import inline
-from robodyn.symbolic.scalar import Number, Scalar
+from robodyn.symbolic.scalar import Number, Scalar, inputs
 
-__all__ = ["TraceGraph", "Untraceable"]
+__all__ = ["TraceGraph", "Untraceable", "inlined", "symbols"]
 
 #: Parts of graphs that are kept, and their nodes together.
 KEPT, NODES = 32, 200_000
@@ -27,7 +30,7 @@ class Untraceable(Exception):
 
 
 class TraceGraph(Graph):
-    """A graph whose symbols a controller takes for numbers.
+    """A graph whose symbols stand for numbers in a function of the user, as a controller.
 
     Attributes
     ----------
@@ -48,7 +51,7 @@ class TraceGraph(Graph):
 
     def constant(self, value: float) -> int:
         """Edge of a constant."""
-        self._asked.add(abs(value))
+        self._asked.add(float(abs(value)))
         return super().constant(value)
 
     def by_precision(self, value: ByPrecision) -> int:
@@ -88,6 +91,21 @@ class TraceGraph(Graph):
         if min(watched.read, default=count) >= count:
             _keep(key, _Part.of(self, program, count, numbers, results))
         return results
+
+
+def inlined(program: Program, numbers: Sequence[Number]) -> list[Number]:
+    """Results of a program, in the graph that its symbols belong to, or of numbers alone."""
+    graph = next((x.graph for x in numbers if isinstance(x, Scalar)), None)
+    if isinstance(graph, TraceGraph):
+        return graph.inlined(program, numbers)
+    return inline(program, numbers)
+
+
+def symbols(graph: Graph, first: int, count: int) -> Array:
+    """Inputs of a graph, from one on."""
+    array = np.empty(count, object)
+    array[:] = inputs(graph, first, count)
+    return array
 
 
 class _Watched(dict[int, float]):

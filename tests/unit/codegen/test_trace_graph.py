@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import robodyn as rd
-from robodyn.simulation.control.trace_graph import TraceGraph
+from robodyn.codegen.calls.trace_graph import TraceGraph
 from robodyn.symbolic.graph import Graph
 from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import Scalar, inputs
@@ -45,5 +45,5 @@ def test_the_next_one_is_not_computed_anew(monkeypatch):
     program = rd.load("double_pendulum").function("inverse_dynamics").program
     shape = [2, 2, 2, 2, 2, 4]
     _ = written(TraceGraph(), program, np.sqrt([2, 3, 5, 6, 7, 11]), shape)
-    monkeypatch.setattr("robodyn.simulation.control.trace_graph.inline", None)
+    monkeypatch.setattr("robodyn.codegen.calls.trace_graph.inline", None)
     _ = written(TraceGraph(), program, np.cbrt([2, 3, 5, 6, 7, 11]), shape)

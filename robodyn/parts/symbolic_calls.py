@@ -1,0 +1,100 @@
+"""Methods of a robot called with symbols: their equations, written into those of the caller."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from robodyn.arrays import named
+from robodyn.equations.catalogue import QUANTITIES
+from robodyn.errors import ShapeError
+from robodyn.evaluator import Evaluator
+from robodyn.parts.dynamics import Dynamics
+
+__all__ = ["SymbolicCalls"]
+
+#: Methods whose results are put together from several functions.
+_STRUCTURED = frozenset({"impact", "joint_wrenches"})
+
+#: Options of functions that are names.
+_NAMES = frozenset({"frames"})
+
+
+class SymbolicCalls:
+    """Quantities of a robot for functions that are called with symbols in place of numbers.
+
+    Parameters
+    ----------
+    evaluator : Evaluator
+    dynamics : Dynamics
+        Knows the functions of the robot, also where loops are closed.
+    """
+
+    def __init__(self, evaluator: Evaluator, dynamics: Dynamics) -> None:
+        self._evaluator, self._dynamics = evaluator, dynamics
+
+    def call(self, method: str, arguments: Mapping[str, Any]) -> Any:
+        """What a method of the robot gives for symbols: arrays of symbols.
+
+        As a function does, it takes postures with open loops.
+
+        Parameters
+        ----------
+        method : str
+        arguments : mapping of str to value
+            Those given, by name.
+
+        Raises
+        ------
+        ShapeError
+            If the method is no function of arrays, or has arguments that symbols cannot have.
+        """
+        given = {name: x for name, x in arguments.items() if x is not None}
+        if method == "driven_dynamics":
+            given["controlled"] = given.pop("speeds")
+            name = "hybrid_dynamics"
+        else:
+            name = self._quantity(method)
+        row = QUANTITIES[name]
+        arrays = {x: given.pop(x) for x in row.input_names}
+        wrenches = given.pop("wrenches", {})
+        base = given.pop("base", None)
+        options = {
+            key: named(key, given.pop(key)) if key in _NAMES else given.pop(key)
+            for key in row.options
+            if key in given
+        }
+        for key, value in given.items():
+            raise ShapeError(
+                f"{method} is called with symbols, and with {key}=: symbols go with arrays, "
+                f"wrenches and base alone",
+                name=key,
+                given=value,
+            )
+        links = {"wrenches": tuple(wrenches)} if wrenches else {}
+        f = self._dynamics.function(name, **options, **links)
+        arrays |= {f"wrench:{link}": x for link, x in wrenches.items()}
+        rest = [port.name for port in f.inputs if port.name not in arrays]
+        arrays |= dict(zip(rest, self._evaluator.environment(name, base), strict=True))
+        found = f(*(arrays[port.name] for port in f.inputs))
+        return found if row.result is None else self._made(name, found, options)
+
+    def _made(self, name: str, found: Any, options: Mapping[str, Any]) -> Any:
+        if name == "hybrid_dynamics":
+            return found
+        return self._evaluator.made(name, found, **options)
+
+    @staticmethod
+    def _quantity(method: str) -> str:
+        """The quantity of a method that computes arrays from arrays."""
+        row = QUANTITIES.get(method)
+        if row is None or row.by_joint or method in _STRUCTURED:
+            advice = (
+                "driven_dynamics does"
+                if row and row.by_joint
+                else (
+                    "take what a function of the robot computes, as frame_pose or inverse_dynamics"
+                )
+            )
+            raise ShapeError(f"{method} takes no symbols: {advice}", name="arguments")
+        return method
