@@ -97,8 +97,8 @@ class Graph:
         return known
 
     def constant(self, value: float) -> int:
-        """Edge of a constant."""
-        key = abs(value)
+        """Edge of a constant, whatever type of real number it has."""
+        key = float(abs(value))
         known = self.known.get(key)
         if known is None:
             known = self.known[key] = len(self.op)

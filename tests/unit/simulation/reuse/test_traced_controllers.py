@@ -205,3 +205,19 @@ def test_contents_of_what_holds_itself():
     for _ in range(100_000):
         deep = [deep]
     assert contents(deep) is None
+
+
+def test_whole_numbers_as_gains():
+    """The second controller gets its gain as an input of the code of the first."""
+    robot = rd.load("double_pendulum")
+
+    def run(gain, symbolic):
+        class Spring:
+            def __call__(self, t, q, v):
+                return gain * (1.0 - q)
+
+        Spring.symbolic = symbolic
+        return rd.simulate(robot, Spring(), duration=0.1, limits="ignore")
+
+    for gain in (2, 3, np.int64(5), True):
+        assert np.array_equal(run(gain, True).tau[0], run(gain, False).tau[0])
