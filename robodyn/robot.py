@@ -126,9 +126,15 @@ def _call_with_symbols(
     if method.__name__ == "at":
         return method(*args, **kwargs)
     robot: Robot = args[0]
-    arguments = signature(method).bind(*args, **kwargs).arguments
-    del arguments["self"]
-    return robot._now.symbolic_calls.call(method.__name__, arguments)
+    bound, name = signature(method).bind(*args, **kwargs), method.__name__
+    if "out" not in bound.signature.parameters and name not in ("difference", "driven_dynamics"):
+        raise ShapeError(
+            f"{name} takes no symbols: it is no function from arrays to an array, as frame_pose, "
+            "inverse_dynamics or driven_dynamics are",
+            name="arguments",
+        )
+    del bound.arguments["self"]
+    return robot._now.symbolic_calls.call(name, bound.arguments)
 
 
 @checked_methods(array=_refuse_array, elsewhere=ELSEWHERE, refused=_call_with_symbols)

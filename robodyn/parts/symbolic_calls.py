@@ -13,9 +13,6 @@ from robodyn.parts.dynamics import Dynamics
 
 __all__ = ["SymbolicCalls"]
 
-#: Methods whose results are put together from several functions.
-_STRUCTURED = frozenset({"impact", "joint_wrenches"})
-
 #: Options of functions that are names.
 _NAMES = frozenset({"frames"})
 
@@ -47,14 +44,12 @@ class SymbolicCalls:
         Raises
         ------
         ShapeError
-            If the method is no function of arrays, or has arguments that symbols cannot have.
+            If one of them cannot be given beside symbols.
         """
         given = {name: x for name, x in arguments.items() if x is not None}
+        name = method
         if method == "driven_dynamics":
-            given["controlled"] = given.pop("speeds")
-            name = "hybrid_dynamics"
-        else:
-            name = self._quantity(method)
+            given["controlled"], name = given.pop("speeds"), "hybrid_dynamics"
         row = QUANTITIES[name]
         arrays = {x: given.pop(x) for x in row.input_names}
         wrenches = given.pop("wrenches", {})
@@ -76,25 +71,4 @@ class SymbolicCalls:
         arrays |= {f"wrench:{link}": x for link, x in wrenches.items()}
         rest = [port.name for port in f.inputs if port.name not in arrays]
         arrays |= dict(zip(rest, self._evaluator.environment(name, base), strict=True))
-        found = f(*(arrays[port.name] for port in f.inputs))
-        return found if row.result is None else self._made(name, found, options)
-
-    def _made(self, name: str, found: Any, options: Mapping[str, Any]) -> Any:
-        if name == "hybrid_dynamics":
-            return found
-        return self._evaluator.made(name, found, **options)
-
-    @staticmethod
-    def _quantity(method: str) -> str:
-        """The quantity of a method that computes arrays from arrays."""
-        row = QUANTITIES.get(method)
-        if row is None or row.by_joint or method in _STRUCTURED:
-            advice = (
-                "driven_dynamics does"
-                if row and row.by_joint
-                else (
-                    "take what a function of the robot computes, as frame_pose or inverse_dynamics"
-                )
-            )
-            raise ShapeError(f"{method} takes no symbols: {advice}", name="arguments")
-        return method
+        return f(*(arrays[port.name] for port in f.inputs))

@@ -188,8 +188,8 @@ def test_a_constraint_written_over_frames():
 def test_what_symbols_cannot_be_given_to():
     robot = rd.load("puma560")
     refused = {
-        "takes no symbols": lambda q: robot.manipulability(q, "flange"),
-        "driven_dynamics does": lambda q: robot.hybrid_dynamics(q, q, controlled={"joint1": 1.0}),
+        "takes no symbols": lambda q: robot.linearize(q, q, q),
+        "or driven_dynamics": lambda q: robot.hybrid_dynamics(q, q, controlled={"joint1": 1.0}),
         "out=": lambda q: robot.frame_pose(q, "flange", out=np.zeros((4, 4))),
         r"expected \(..., 6\)": lambda q: robot.frame_pose(q[:2], "flange"),
         "not finite": lambda q: robot.frame_pose([*q[:5], np.nan], "flange"),
