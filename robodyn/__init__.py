@@ -10,20 +10,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from robodyn.codegen import Function, get_num_threads, set_num_threads
-from robodyn.description import (
-    Actuator,
-    Coupling,
-    Inertia,
-    Joint,
-    Limits,
-    Link,
-    Loop,
-    Mechanism,
-    Pose,
-    Rotor,
-)
-from robodyn.equations.loops.constraint import Constraint
 from robodyn.errors import (
     ActuationError,
     AssemblyError,
@@ -46,29 +32,26 @@ from robodyn.errors import (
     UnknownNameError,
     UrdfError,
 )
-from robodyn.force_elements.ground import Ground
-from robodyn.force_elements.joint_stop import CompliantStops
-from robodyn.force_elements.point_spring import PointSpring
-from robodyn.impacts.partners import PointMass, RobotPoint
-from robodyn.impacts.several_hits import Hit
-from robodyn.joints.joint_map import JointMap
-from robodyn.loading import load, robots
-from robodyn.motion.base_motion import BaseMotion, BasePath
-from robodyn.motion.joint_path import JointPath
-from robodyn.results import (
-    BaseParameters,
-    HybridDynamics,
-    IKResult,
-    Impact,
-    JointWrenches,
-    SteadyMotion,
-)
-from robodyn.robot import Robot
-from robodyn.state_space import StateSpace
-from robodyn.symbolic.scalar import cos, sin, sqrt
 from robodyn.version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from robodyn.codegen import Function, get_num_threads, set_num_threads
+    from robodyn.description import (
+        Actuator,
+        Coupling,
+        Inertia,
+        Joint,
+        Limits,
+        Link,
+        Loop,
+        Mechanism,
+        Pose,
+        Rotor,
+    )
+    from robodyn.equations.loops.constraint import Constraint
+    from robodyn.force_elements.ground import Ground
+    from robodyn.force_elements.joint_stop import CompliantStops
+    from robodyn.force_elements.point_spring import PointSpring
     from robodyn.identification import (
         Excitation,
         Identified,
@@ -78,6 +61,21 @@ if TYPE_CHECKING:
         identify,
         identify_payload,
     )
+    from robodyn.impacts.partners import PointMass, RobotPoint
+    from robodyn.impacts.several_hits import Hit
+    from robodyn.joints.joint_map import JointMap
+    from robodyn.loading import load, robots
+    from robodyn.motion.base_motion import BaseMotion, BasePath
+    from robodyn.motion.joint_path import JointPath
+    from robodyn.results import (
+        BaseParameters,
+        HybridDynamics,
+        IKResult,
+        Impact,
+        JointWrenches,
+        SteadyMotion,
+    )
+    from robodyn.robot import Robot
     from robodyn.simulation import (
         Event,
         MotorLimits,
@@ -95,8 +93,10 @@ if TYPE_CHECKING:
         step_function,
         trajectory_gradient,
     )
+    from robodyn.state_space import StateSpace
     from robodyn.studies.compare import Comparison, compare
     from robodyn.studies.sweep import SweepTable, sweep
+    from robodyn.symbolic.scalar import cos, sin, sqrt
 
 __all__ = [
     "ActuationError",
@@ -184,36 +184,37 @@ __all__ = [
     "trajectory_gradient",
 ]
 
-#: Imported when first used, to keep the import of robodyn fast: from which package.
-_LATE = {
-    "Comparison": "robodyn.studies.compare",
-    "Excitation": "robodyn.identification",
-    "Identified": "robodyn.identification",
-    "Measurements": "robodyn.identification",
-    "Payload": "robodyn.identification",
-    "excitation": "robodyn.identification",
-    "identify": "robodyn.identification",
-    "identify_payload": "robodyn.identification",
-    "Event": "robodyn.simulation",
-    "MotorLimits": "robodyn.simulation",
-    "RigidStops": "robodyn.simulation",
-    "SweepTable": "robodyn.studies.sweep",
-    "StepDerivatives": "robodyn.simulation",
-    "Trajectory": "robodyn.simulation",
-    "TrajectoryGradient": "robodyn.simulation",
-    "closed_loop": "robodyn.simulation",
-    "control_law": "robodyn.simulation",
-    "compare": "robodyn.studies.compare",
-    "events": "robodyn.simulation",
-    "mode_motion": "robodyn.simulation",
-    "rollout": "robodyn.simulation",
-    "simulate": "robodyn.simulation",
-    "step_derivatives": "robodyn.simulation",
-    "step_function": "robodyn.simulation",
-    "sweep": "robodyn.studies.sweep",
-    "trajectory_gradient": "robodyn.simulation",
+#: Public names, by where they are defined. They are imported when they are first used, so that a
+#: process imports what it needs.
+_HOMES = {
+    "robodyn.codegen": "Function get_num_threads set_num_threads",
+    "robodyn.description": "Actuator Coupling Inertia Joint Limits Link Loop Mechanism Pose Rotor",
+    "robodyn.equations.loops.constraint": "Constraint",
+    "robodyn.force_elements.ground": "Ground",
+    "robodyn.force_elements.joint_stop": "CompliantStops",
+    "robodyn.force_elements.point_spring": "PointSpring",
+    "robodyn.identification": (
+        "Excitation Identified Measurements Payload excitation identify identify_payload"
+    ),
+    "robodyn.impacts.partners": "PointMass RobotPoint",
+    "robodyn.impacts.several_hits": "Hit",
+    "robodyn.joints.joint_map": "JointMap",
+    "robodyn.loading": "load robots",
+    "robodyn.motion.base_motion": "BaseMotion BasePath",
+    "robodyn.motion.joint_path": "JointPath",
+    "robodyn.results": "BaseParameters HybridDynamics IKResult Impact JointWrenches SteadyMotion",
+    "robodyn.robot": "Robot",
+    "robodyn.simulation": (
+        "Event MotorLimits RigidStops StepDerivatives Trajectory TrajectoryGradient closed_loop "
+        "control_law events mode_motion rollout simulate step_derivatives step_function "
+        "trajectory_gradient"
+    ),
+    "robodyn.state_space": "StateSpace",
+    "robodyn.studies.compare": "Comparison compare",
+    "robodyn.studies.sweep": "SweepTable sweep",
+    "robodyn.symbolic.scalar": "cos sin sqrt",
 }
-
+_HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
 
 #: Packages that are imported when first used.
 _PACKAGES = ("bags", "controllers", "ros", "simulation", "urdf", "view")
@@ -223,8 +224,9 @@ def __getattr__(name: str) -> Any:
     """Public names that are imported when they are first used."""
     import importlib
 
-    if name in _LATE:
-        return getattr(importlib.import_module(_LATE[name]), name)
+    if name in _HOME:
+        found = globals()[name] = getattr(importlib.import_module(_HOME[name]), name)
+        return found
     if name in _PACKAGES:
         return importlib.import_module(f"robodyn.{name}")
     if not name.startswith("_"):

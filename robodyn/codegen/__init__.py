@@ -1,9 +1,14 @@
 """From an expression graph to code: machine code, C, CUDA, LaTeX."""
 
-from robodyn.codegen.function import Function
-from robodyn.codegen.llvm.batches.threads import get_num_threads, set_num_threads
-from robodyn.codegen.llvm.target.once import Memo, making
-from robodyn.codegen.method_table import CallForm, MethodTable
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from robodyn.codegen.function import Function
+    from robodyn.codegen.llvm.batches.threads import get_num_threads, set_num_threads
+    from robodyn.codegen.llvm.target.once import Memo, making
+    from robodyn.codegen.method_table import CallForm, MethodTable
 
 __all__ = [
     "CallForm",
@@ -14,3 +19,26 @@ __all__ = [
     "making",
     "set_num_threads",
 ]
+
+#: Where public names are defined. They are imported when they are first used: the process that
+#: compiles in the background needs little of this package.
+_HOME = {
+    "CallForm": "method_table",
+    "Function": "function",
+    "Memo": "llvm.target.once",
+    "MethodTable": "method_table",
+    "get_num_threads": "llvm.batches.threads",
+    "making": "llvm.target.once",
+    "set_num_threads": "llvm.batches.threads",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Public names, imported when they are first used."""
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import importlib
+
+    module = importlib.import_module(f"robodyn.codegen.{_HOME[name]}")
+    found = globals()[name] = getattr(module, name)
+    return found
