@@ -17,6 +17,8 @@ import numpy as np
 import robodyn as rd
 from robodyn.description import Inertia
 
+rd.set_compilation("eager")  # calls are timed
+
 
 def cpu_time(work: Callable[[], object]) -> tuple[float, object]:
     """How long some work takes [ms], and what it gives."""

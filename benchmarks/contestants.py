@@ -17,6 +17,8 @@ import robodyn as rd
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from oracles.pinocchio_oracle import PinocchioOracle
 
+rd.set_compilation("eager")  # calls are timed
+
 #: Relative to the largest number of a result.
 AGREEMENT = 1e-9
 FINGERS = ("panda_finger_joint1", "panda_finger_joint2")

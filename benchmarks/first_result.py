@@ -1,9 +1,10 @@
 """CPU seconds of fresh processes up to their first result, as a Markdown table.
 
-Cold: nothing is in the cache; warm: the same process has run before; precompiled: `robodyn compile`
-has filled the cache of another folder. Each is the best of several processes, in turns, so that
-what else the machine does hits all of them. Seconds of the interpreter and numpy are in all of
-them, and in a row of their own.
+Cold: nothing is in the cache, and code comes in two tiers; background: what the process that makes
+the full code takes beside it; eager: nothing is in the cache, the full code is waited for; warm:
+the same has run before; precompiled: `robodyn compile` has filled the cache of another folder. Each
+is the best of several processes, in turns, so that what else the machine does hits all of them.
+Seconds of the interpreter and numpy are in all but the background's, and in a row of their own.
 """
 
 from __future__ import annotations
@@ -48,19 +49,29 @@ def sources() -> dict[str, tuple[str, str]]:
     return found
 
 
-def seconds(arguments: list[str], cache: str) -> float:
-    """CPU seconds of a process and of those that it starts."""
+#: Wait for the full code.
+FINISH = """
+from robodyn.codegen.llvm.compilation.background import background
+background.finish()
+"""
+
+
+def seconds(arguments: list[str], **environment: str) -> float:
+    """CPU seconds of a process and of those that it has waited for."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    environment = {**os.environ, "ROBODYN_CACHE_DIR": cache}
-    subprocess.run([sys.executable, *arguments], check=True, env=environment, capture_output=True)
+    given = {**os.environ, **environment}
+    subprocess.run([sys.executable, *arguments], check=True, env=given, capture_output=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def cold(program: str) -> float:
-    """Of a process that finds nothing in the cache."""
-    with tempfile.TemporaryDirectory() as cache:
-        return seconds(["-c", program], cache)
+def row(program: str, warm: str, compiled: str) -> list[float]:
+    """Seconds of each kind; two folders are caches."""
+    cold = seconds(["-c", program], ROBODYN_CACHE="0")
+    both = seconds(["-c", program + FINISH], ROBODYN_CACHE="0")
+    eager = seconds(["-c", program], ROBODYN_CACHE="0", ROBODYN_COMPILATION="eager")
+    found = [seconds(["-c", program], ROBODYN_CACHE_DIR=folder) for folder in (warm, compiled)]
+    return [cold, both - cold, eager, *found]
 
 
 def main() -> None:
@@ -70,24 +81,19 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     given = parser.parse_args()
     for name, program in {"numpy": "import numpy", "robodyn": "import robodyn"}.items():
-        best = min(seconds(["-c", program], "") for _ in range(given.rounds))
+        best = min(seconds(["-c", program]) for _ in range(given.rounds))
         print(f"import {name}: {best:.2f} s of CPU time")
-    print("\n| robot | first result | cold | warm | precompiled |\n|---|---|---|---|---|")
+    print("\n| robot | first result | cold | background | eager | warm | precompiled |")
+    print("|---|---|---|---|---|---|---|")
     for name in given.robots:
         source, base = sources()[name]
         with tempfile.TemporaryDirectory() as compiled, tempfile.TemporaryDirectory() as warm:
-            seconds(["-m", "robodyn", "compile", source, "--base", base], compiled)
+            compile_it = ["-m", "robodyn", "compile", source, "--base", base]
+            seconds(compile_it, ROBODYN_CACHE_DIR=compiled)
             for what, text in PROGRAMS.items():
                 program = text.format(source=source, base=base)
-                seconds(["-c", program], warm)
-                times = [
-                    (
-                        cold(program),
-                        seconds(["-c", program], warm),
-                        seconds(["-c", program], compiled),
-                    )
-                    for _ in range(given.rounds)
-                ]
+                seconds(["-c", program], ROBODYN_CACHE_DIR=warm, ROBODYN_COMPILATION="eager")
+                times = [row(program, warm, compiled) for _ in range(given.rounds)]
                 best = " | ".join(f"{min(column):.2f}" for column in zip(*times, strict=True))
                 print(f"| {name} | {what} | {best} |", flush=True)
 

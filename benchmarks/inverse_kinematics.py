@@ -26,6 +26,8 @@ from scipy.spatial.transform import Rotation
 
 import robodyn as rd
 
+rd.set_compilation("eager")  # calls are timed
+
 ROBOTS = {
     "Panda": ("panda_description/urdf/panda.urdf", "panda_link8"),
     "UR5": ("ur_description/urdf/ur5_robot.urdf", "tool0"),

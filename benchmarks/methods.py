@@ -11,6 +11,8 @@ import numpy as np
 
 import robodyn as rd
 
+rd.set_compilation("eager")  # calls are timed
+
 #: What is called, on a robot ``r`` in a state ``q, v`` with accelerations ``a`` and forces ``tau``.
 METHODS = {
     "forward_dynamics": "r.forward_dynamics(q, v, tau)",

@@ -22,6 +22,8 @@ from robodyn.controllers import LQR, QuadraticCost, TimeVaryingLQR, iterative_lq
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from support.cart_poles import cart_pole
 
+rd.set_compilation("eager")  # calls are timed
+
 SMALL = [0.1, 0.1, 0.01, 0.01]
 
 

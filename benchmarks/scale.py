@@ -62,7 +62,7 @@ def main() -> None:
         return
     print("| mechanism | quantity | load [s] | first [s] | call [us] | memory [MB] |")
     print("|---|---|---|---|---|---|")
-    environment = {**os.environ, "ROBODYN_CACHE": "0"}
+    environment = {**os.environ, "ROBODYN_CACHE": "0", "ROBODYN_COMPILATION": "eager"}
     for what, count, quantities in ROWS:
         for quantity in quantities:
             command = [sys.executable, __file__, "--row", what, str(count), quantity]

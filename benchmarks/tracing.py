@@ -19,6 +19,8 @@ from robodyn.description import Inertia, Joint, Link, Mechanism, Pose
 from robodyn.model.settings import Settings
 from robodyn.robot import Robot
 
+rd.set_compilation("eager")  # calls are timed
+
 QUANTITIES = ("inverse_dynamics", "forward_dynamics", "mass_matrix")
 LENGTHS = (50, 100, 200)
 #: Mass matrices of longer chains are not what anyone compiles.

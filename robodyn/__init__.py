@@ -35,7 +35,13 @@ from robodyn.errors import (
 from robodyn.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from robodyn.codegen import Function, get_num_threads, set_num_threads
+    from robodyn.codegen import (
+        Function,
+        get_compilation,
+        get_num_threads,
+        set_compilation,
+        set_num_threads,
+    )
     from robodyn.description import (
         Actuator,
         Coupling,
@@ -167,6 +173,7 @@ __all__ = [
     "cos",
     "events",
     "excitation",
+    "get_compilation",
     "get_num_threads",
     "identify",
     "identify_payload",
@@ -174,6 +181,7 @@ __all__ = [
     "mode_motion",
     "robots",
     "rollout",
+    "set_compilation",
     "set_num_threads",
     "simulate",
     "sin",
@@ -187,7 +195,7 @@ __all__ = [
 #: Public names, by where they are defined. They are imported when they are first used, so that a
 #: process imports what it needs.
 _HOMES = {
-    "robodyn.codegen": "Function get_num_threads set_num_threads",
+    "robodyn.codegen": "Function get_compilation get_num_threads set_compilation set_num_threads",
     "robodyn.description": "Actuator Coupling Inertia Joint Limits Link Loop Mechanism Pose Rotor",
     "robodyn.equations.loops.constraint": "Constraint",
     "robodyn.force_elements.ground": "Ground",

@@ -1,6 +1,7 @@
 """What all tests share."""
 
 import importlib.util
+import os
 import signal
 import sys
 from pathlib import Path
@@ -10,6 +11,10 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 
 from support.slow_cases import longest_first, slow_cases
+
+# Tests of the two tiers of compiled code ask for them; all others, and what they start, do without
+# another process.
+os.environ.setdefault("ROBODYN_COMPILATION", "eager")
 
 # A shell that runs the tests in the background has them ignore Ctrl-C, and so would the commands
 # that they start and interrupt.

@@ -48,6 +48,7 @@ def _compile(arguments: argparse.Namespace) -> int:
     where = folder()
     if where is None:
         raise SettingsError("ROBODYN_CACHE=0 keeps no code: unset it for `robodyn compile`")
+    rd.set_compilation("eager")  # what it is for
     robot = rd.load(arguments.robot, base=arguments.base, **robot_options(arguments))
     status, before = 0, unkept()
     for name, work in _works(robot, arguments.functions, arguments.derivatives):

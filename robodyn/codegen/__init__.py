@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from robodyn.codegen.function import Function
     from robodyn.codegen.llvm.batches.threads import get_num_threads, set_num_threads
+    from robodyn.codegen.llvm.compilation.mode import get_compilation, set_compilation
     from robodyn.codegen.llvm.target.once import Memo, making
     from robodyn.codegen.method_table import CallForm, MethodTable
 
@@ -15,8 +16,10 @@ __all__ = [
     "Function",
     "Memo",
     "MethodTable",
+    "get_compilation",
     "get_num_threads",
     "making",
+    "set_compilation",
     "set_num_threads",
 ]
 
@@ -27,8 +30,10 @@ _HOME = {
     "Function": "function",
     "Memo": "llvm.target.once",
     "MethodTable": "method_table",
+    "get_compilation": "llvm.compilation.mode",
     "get_num_threads": "llvm.batches.threads",
     "making": "llvm.target.once",
+    "set_compilation": "llvm.compilation.mode",
     "set_num_threads": "llvm.batches.threads",
 }
 

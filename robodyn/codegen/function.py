@@ -215,7 +215,14 @@ class Function:
         if self._rows:
             _ = self.program  # which says so
 
-    def rows_address(self, batch: bool, dtype: str = "double", numbers: bool = False) -> int:
+    def rows_address(
+        self,
+        batch: bool,
+        dtype: str = "double",
+        numbers: bool = False,
+        *,
+        full: bool = False,
+    ) -> int:
         """Address of ``void rows(begin, end, pointers, strides)``.
 
         Parameters
@@ -225,12 +232,16 @@ class Function:
         dtype : {"double", "float"}
         numbers : bool
             Take `code_inputs`, with rows of numbers where there are some.
+        full : bool
+            Wait for the full code. Otherwise it is in the best code there is yet: ask again, and it
+            may be in faster code.
         """
         if not numbers:
             self._refuse_rows()
         kernels = self._float if dtype == "float" else self._double
         several = batch and kernels.lanes > 1
-        return kernels.address(*(("batch", "batch") if several else ("scalar", "rows")))
+        names = ("batch", "batch") if several else ("scalar", "rows")
+        return kernels.address(*names) if full else kernels.current(*names)
 
     def lanes(self, dtype: str = "double") -> int:
         """How many states a vector has in ``"double"`` or ``"float"``."""

@@ -51,7 +51,6 @@ class Iteration:
         others = len(function.inputs) - 1
         self._run = _loaded(others, error, length)
         self._address = ctypes.cast(self._run, ctypes.c_void_p).value or 0
-        self._batch = [function.rows_address(False), function.rows_address(True)]
         self._own = threading.local()
 
     def run(self, x: FloatArray, others: list[tuple[FloatArray, int]], steps: int) -> FloatArray:
@@ -74,7 +73,7 @@ class Iteration:
         if n == 1:
             return self._run_one(x, others, steps)
         new, measure = np.empty(x.shape), np.empty((n, 2))
-        table = [steps, self._size, self._batch[1]]
+        table = [steps, self._size, self._function.rows_address(True)]
         table += [x.ctypes.data, new.ctypes.data, measure.ctypes.data]
         for array, width in others:
             table += [array.ctypes.data, width]
@@ -93,7 +92,7 @@ class Iteration:
             place, given, measure, words, address = self._own.room
         except AttributeError:
             place, given, measure, words, address = self._own.room = self._room()
-        words[0] = steps
+        words[0], words[2] = steps, self._function.rows_address(False)
         place[...] = x
         for part, (array, _) in zip(given, others, strict=True):
             part[...] = array
@@ -106,7 +105,7 @@ class Iteration:
         size, widths = self._size, [port.size for port in self._function.inputs[1:]]
         room, shapes = np.empty(2 * size + 2 + sum(widths)), self._function.inputs[1:]
         at = room.ctypes.data
-        table = [0, size, self._batch[0], at, at + 8 * size, at + 16 * size]
+        table = [0, size, 0, at, at + 8 * size, at + 16 * size]
         given, first = [], 2 * size + 2
         for port, width in zip(shapes, widths, strict=True):
             table += [at + 8 * first, 0]

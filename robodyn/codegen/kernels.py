@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
+from functools import partial
 from typing import Any, Protocol
 
-from robodyn.codegen.llvm.cache.object_code import compiled, program_key
+from robodyn.codegen.llvm.cache.object_code import program_key
+from robodyn.codegen.llvm.compilation.machine_code import MachineCode, machine_code
+from robodyn.codegen.llvm.compilation.recipe import Recipe
 from robodyn.codegen.llvm.kernels.kernel_ir import batch_ir, in_pieces, scalar_ir
 from robodyn.codegen.llvm.target.once import Memo, making
-from robodyn.codegen.llvm.target.target import chosen_target, load_object, object_code
+from robodyn.codegen.llvm.target.target import chosen_target
 from robodyn.codegen.vectorcall.table import Table
-from robodyn.progress import progress
 from robodyn.symbolic.graph import Program
 
 __all__ = ["Code", "CompiledCode", "Kernels"]
+
+#: Operations from which on a first tier pays: full code of fewer is there in a few hundredths of a
+#: second.
+LONG = 400
+
+#: Bytes of the stack that the first tier takes for an operation and a state, and at most: threads
+#: may have little stack.
+STACK, MOST_STACK = 4, 80_000
 
 #: ``f(begin, end, pointers, strides)`` of rows, called without the interpreter's lock.
 _BATCH = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
@@ -25,7 +36,13 @@ class Code(Protocol):
     """Machine code, as far as its symbols have been asked for."""
 
     def address(self, kind: str, name: str) -> int:
-        """Address of a symbol of the ``"scalar"`` or ``"batch"`` code."""
+        """Address of a symbol of the ``"scalar"`` or ``"batch"`` code, compiled in full."""
+
+    def current(self, kind: str, name: str, replaced: Callable[[int], None]) -> int:
+        """Address in the code that can be had first; the one in the full code is told later.
+
+        Both are valid as long as the code lives.
+        """
 
 
 class CompiledCode:
@@ -39,30 +56,44 @@ class CompiledCode:
 
     def __init__(self, program: Program, dtype: str) -> None:
         self._program, self._dtype = program, dtype
-        self._engines: dict[str, Any] = {}
+        self._codes: dict[str, MachineCode] = {}
 
     def address(self, kind: str, name: str) -> int:
-        """Address of a symbol of the ``"scalar"`` or ``"batch"`` code."""
+        """Address of a symbol of the ``"scalar"`` or ``"batch"`` code, compiled in full."""
         with making():
-            if kind not in self._engines:
-                self._engines[kind] = self._load(kind)
-            return int(self._engines[kind].get_function_address(name))
+            code = self._code(kind)
+            code.finish()
+            return code.address(name)
 
-    def _load(self, kind: str) -> Any:
+    def current(self, kind: str, name: str, replaced: Callable[[int], None]) -> int:
+        """Address in the code that can be had first; the one in the full code is told later."""
+        with making():
+            code = self._code(kind)
+            code.when_full(lambda: replaced(code.address(name)))
+            return code.address(name)
+
+    def _code(self, kind: str) -> MachineCode:
+        if kind not in self._codes:
+            self._codes[kind] = self._load(kind)
+        return self._codes[kind]
+
+    def _load(self, kind: str) -> MachineCode:
         target, program, dtype = chosen_target(), self._program, self._dtype
         make = scalar_ir if kind == "scalar" else batch_ir
         key = program_key("robodyn.codegen.llvm.kernels.kernel_ir", program, target, kind, dtype)
-        quick = in_pieces(program)
-
-        def code() -> bytes:
-            with progress(f"compiling {program.name}"):
-                return object_code(make(program, target, dtype), quick)
-
-        return load_object(compiled(key, code))
+        size, pieces = len(program.live()), in_pieces(program)
+        stack = STACK * size * (target.lanes(dtype) if kind == "batch" else 1)
+        return machine_code(
+            key,
+            lambda: make(program, target, dtype),
+            Recipe(level=1 if pieces else 2),
+            program.name,
+            long=size >= LONG and (pieces or stack <= MOST_STACK),
+        )
 
 
 class Kernels:
-    """Machine code of a function for one dtype, as it is called.
+    """The machine code of a function for one dtype, as it is called.
 
     Parameters
     ----------
@@ -74,40 +105,57 @@ class Kernels:
 
     def __init__(self, code: Code, dtype: str, table: Table | None) -> None:
         self._code, self._dtype, self._table = code, dtype, table
+        self._full: Memo[int] = Memo()
         self._addresses: dict[tuple[str, str], int] = {}
-        self._called: Memo[Any] = Memo()
+        self._called: dict[str, Any] = {}
         if table is not None:
             table.keep(code)
 
     def address(self, kind: str, name: str) -> int:
-        """Address of a symbol of the ``"scalar"`` or ``"batch"`` code, for the entry too."""
+        """Address of a symbol of the ``"scalar"`` or ``"batch"`` code, compiled in full."""
+        return self._full.get((kind, name), lambda: self._code.address(kind, name))
+
+    def current(self, kind: str, name: str) -> int:
+        """Address in the best code that there is yet, for the entry too."""
         known = self._addresses.get((kind, name))
         if known is not None:  # to ask LLVM again would wait for what it compiles
             return known
         with making():
-            address = self._code.address(kind, name)
-            if self._table is not None and name != "kernel":
-                suffix = "" if self._dtype == "double" else "32"
-                self._table[name + suffix] = address
-                if self.lanes > 1:
-                    self._table["lanes" + suffix] = self.lanes
-            self._addresses[kind, name] = address
-        return address
+            self._place(
+                kind, name, self._code.current(kind, name, partial(self._place, kind, name))
+            )
+            return self._addresses[kind, name]
+
+    def _place(self, kind: str, name: str, address: int) -> None:
+        self._addresses[kind, name] = address
+        self._called.pop(name, None)
+        if self._table is not None:
+            suffix = "" if self._dtype == "double" else "32"
+            self._table[name + suffix] = address
+            if self.lanes > 1:
+                self._table["lanes" + suffix] = self.lanes
 
     @property
     def packed(self) -> Any:
         """One state."""
-        return self._called.get("packed", lambda: _PACKED(self.address("scalar", "packed")))
+        return self._callable("packed", _PACKED)
 
     @property
     def rows(self) -> Any:
         """States one by one."""
-        return self._called.get("rows", lambda: _BATCH(self.address("scalar", "rows")))
+        return self._callable("rows", _BATCH)
+
+    def _callable(self, name: str, kind: Any) -> Any:
+        known = self._called.get(name)
+        if known is None:
+            with making():
+                known = self._called[name] = kind(self.current("scalar", name))
+        return known
 
     @property
     def batch(self) -> int:
         """Address of the code for states a vector at a time; at least one vector of them."""
-        return self.address("batch", "batch")
+        return self.current("batch", "batch")
 
     @property
     def lanes(self) -> int:

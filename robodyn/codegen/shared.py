@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -152,7 +153,17 @@ class BoundCode:
         return Trampoline(len(self._bound.inputs), len(self._bound.outputs), numbers)
 
     def address(self, kind: str, name: str) -> int:
-        """Address of a symbol of the ``"scalar"`` or ``"batch"`` code."""
+        """Address of a symbol of the ``"scalar"`` or ``"batch"`` code, compiled in full."""
         kernel = self._bound.code.compiled(self._dtype).address(kind, name)
+        with making():
+            return self._trampoline.address(name, kernel)
+
+    def current(self, kind: str, name: str, replaced: Callable[[int], None]) -> int:
+        """The same address, behind which full code takes the place of what can be had first."""
+
+        def place(kernel: int) -> None:
+            replaced(self._trampoline.address(name, kernel))
+
+        kernel = self._bound.code.compiled(self._dtype).current(kind, name, place)
         with making():
             return self._trampoline.address(name, kernel)

@@ -23,13 +23,13 @@ class _Block:
 
     def __init__(self, inputs: int, outputs: int) -> None:
         ir = trampolines_ir(inputs, outputs, SLOTS)
-        address, self.engine = load_program(ir, "words")
+        address, self.code = load_program(ir, "words")
         start = ctypes.CFUNCTYPE(ctypes.c_void_p)(address)()
         self.words = (ctypes.c_int64 * (SLOTS * WORDS)).from_address(start or 0)
 
     def address(self, name: str, slot: int) -> int:
         """Address of a trampoline."""
-        return int(self.engine.get_function_address(f"{name}{slot}"))
+        return self.code.address(f"{name}{slot}")
 
 
 #: Slots that nobody has, by how many inputs and outputs there are.

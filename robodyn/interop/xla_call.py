@@ -47,7 +47,7 @@ def called(function: Function, dtype: str) -> IntArray:
     ports = (*function.inputs, *function.outputs)
     run = threads.parallel_for_address()
     lanes = function.lanes(dtype)
-    kernels = [function.rows_address(batch, dtype) for batch in (False, True)]
+    kernels = [function.rows_address(batch, dtype, full=True) for batch in (False, True)]
     head = [*kernels, lanes, function.work, run, threads.pool()]
     counts = [len(function.inputs), len(function.outputs)]
     return np.array([*head, *counts, *(port.size for port in ports)], np.int64)

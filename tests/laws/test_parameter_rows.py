@@ -130,7 +130,7 @@ def test_nothing_is_compiled_for_other_rows(monkeypatch):
     robot = rd.load("double_pendulum")
     run = rd.simulate(robot, parameters={"upper.m": [1.0, 2.0]}, duration=0.01)
     monkeypatch.setattr("robodyn.evaluator.shared_functions.trace", None)
-    monkeypatch.setattr("robodyn.codegen.kernels.object_code", None)
+    monkeypatch.setattr("robodyn.codegen.llvm.compilation.recipe.object_code", None)
     more = rd.simulate(robot, parameters={"upper.m": [1.0, 3.0, 4.0]}, duration=0.01)
     close(more.q[:, 0], run.q[:, 0])
 

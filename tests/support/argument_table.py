@@ -126,6 +126,7 @@ def _names(robot: rd.Robot) -> dict[str, Row]:
         "components": Row(COMPONENTS, w.indices, needed=True),
         "method": Row("auto", w.choice),
         "integrator": Row("rk4", w.choice),
+        "compilation": Row("eager", w.choice),
         "function.name": Row("inverse_dynamics", w.choice),
         "derivatives.name": Row("inverse_dynamics", w.choice),
     }

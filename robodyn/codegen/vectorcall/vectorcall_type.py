@@ -10,15 +10,19 @@ from __future__ import annotations
 
 import ctypes
 import sys
+import weakref
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from robodyn.codegen.llvm.batches import threads
-from robodyn.codegen.llvm.cache.object_code import compiled, generator_key
+from robodyn.codegen.llvm.cache.object_code import generator_key
+from robodyn.codegen.llvm.compilation.machine_code import MachineCode, machine_code
+from robodyn.codegen.llvm.compilation.recipe import Recipe
 from robodyn.codegen.llvm.target.caches import size_of_caches
-from robodyn.codegen.llvm.target.target import chosen_target, in_registers, load_object, object_code
+from robodyn.codegen.llvm.target.once import making
+from robodyn.codegen.llvm.target.target import chosen_target
 from robodyn.codegen.vectorcall.layout import known_layout, known_python
 from robodyn.codegen.vectorcall.signature import Signature
 from robodyn.codegen.vectorcall.table import COMMON
@@ -90,16 +94,32 @@ class VectorcallType:
     base : type
     slow : callable
         Called as ``slow(instance, *args, **kwargs)`` with what the entry does not take.
-    engine : object
-        Machine code with the symbol ``vectorcall``.
+    code : MachineCode
+        With the symbol ``vectorcall``.
     """
 
-    def __init__(self, base: type, slow: Callable[..., Any], engine: Any) -> None:
+    def __init__(self, base: type, slow: Callable[..., Any], code: MachineCode) -> None:
         self._offset = base.__basicsize__
-        self._engine, self._slow = engine, slow
-        self._entry = int(engine.get_function_address("vectorcall"))
+        self._code, self._slow = code, slow
+        #: Instances that call the first tier of the entry.
+        self._early: list[weakref.ref[Any]] = []
         self._common = _common(slow)
         self.type = _make_type(base, self._offset)
+        with making():
+            code.when_full(self._place)
+            self._entry = code.address("vectorcall")
+
+    def _place(self) -> None:
+        """Let all instances call the full code of the entry."""
+        self._entry = self._code.address("vectorcall")
+        early, self._early = self._early, []
+        for reference in early:
+            instance = reference()
+            if instance is not None:
+                self._send(instance)
+
+    def _send(self, instance: Any) -> None:
+        ctypes.c_void_p.from_address(id(instance) + self._offset).value = self._entry
 
     @property
     def common(self) -> int:
@@ -113,7 +133,10 @@ class VectorcallType:
         """
         at = id(instance) + self._offset
         ctypes.c_void_p.from_address(at + 8).value = signature.address
-        ctypes.c_void_p.from_address(at).value = self._entry
+        with making():
+            if not self._code.full:
+                self._early.append(weakref.ref(instance))
+            self._send(instance)
 
 
 def _make_type(base: type, offset: int) -> type:
@@ -175,19 +198,18 @@ def _numpy_api() -> Any:
     return ctypes.cast(pointer(capsule, None), ctypes.POINTER(ctypes.c_void_p))
 
 
-def _engine(offset: int) -> Any:
+def _code(offset: int) -> MachineCode:
     """The entry, compiled for this Python and CPU."""
 
-    def make() -> bytes:
+    def make() -> str:
         # takes a while to import, and is needed once
         from robodyn.codegen.vectorcall.entry_ir import entry_ir
 
-        ir = entry_ir(offset + 8, tuple.__basicsize__)
-        return object_code(in_registers(ir))
+        return entry_ir(offset + 8, tuple.__basicsize__)
 
     choices = chosen_target(), offset, tuple.__basicsize__
     key = generator_key("robodyn.codegen.vectorcall.entry_ir", *choices)
-    return load_object(compiled(key, make))
+    return machine_code(key, make, Recipe("registers"), "the entry of calls")
 
 
 def vectorcall_type(base: type, slow: Callable[..., Any]) -> VectorcallType | None:
@@ -195,10 +217,10 @@ def vectorcall_type(base: type, slow: Callable[..., Any]) -> VectorcallType | No
     try:
         if not (known_python() and known_layout()):
             return None
-        engine = _engine(base.__basicsize__)
-        twice = int(engine.get_function_address("twice"))
-        good = works(lambda refuse: VectorcallType(base, refuse, engine), twice)
-        return VectorcallType(base, slow, engine) if good else None
+        code = _code(base.__basicsize__)
+        twice = code.address("twice")
+        good = works(lambda refuse: VectorcallType(base, refuse, code), twice)
+        return VectorcallType(base, slow, code) if good else None
     except SettingsError:  # a setting of the user, such as ROBODYN_TARGET, is wrong
         raise
     except Exception:  # whatever it was: calls can go through ctypes

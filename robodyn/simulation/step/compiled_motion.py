@@ -118,13 +118,13 @@ class CompiledMotion:
         #: Instants of which tables are filled: the first, and the one after the last. There are
         #: never more than ``tabled``, also without loads: callers have room for so many samples.
         self._tabled = (0, 0)
-        self._set_sizes_and_functions()
+        self._set_sizes()
         self._set_arrays(effort)
 
     # -- arguments ----------------------------------------------------------------------------
 
-    def _set_sizes_and_functions(self) -> None:
-        """Sizes, and addresses of functions."""
+    def _set_sizes(self) -> None:
+        """Sizes of all there is."""
         given = self._arguments
         n, nq, nv = len(self.q), self.q.shape[-1], self.v.shape[-1]
         block = min(n, BLOCK)
@@ -132,14 +132,18 @@ class CompiledMotion:
         room = block * (of_q * nq + of_v * nv + single)
         given.set(nq=nq, nv=nv, robots=n, block=block, room=room, end=len(self._times) - 1)
         given.set(instants=len(self._code.program.instants))
-        own = self._functions
-        for name in ("dynamics", "integrate", "rate", "corrections"):
-            f: Function | None = getattr(own, name)
-            if f is not None:
-                given.set(**{name: f.rows_address(n > 1, numbers=True)})
         if self.controller is not None:
-            address, size = self.controller.address(n > 1), self.controller.state_size
-            given.set(control=address, state_size=size)
+            given.set(state_size=self.controller.state_size)
+
+    def _set_functions(self) -> None:
+        """Addresses of functions, which may have come to be faster since."""
+        given, several = self._arguments, len(self.q) > 1
+        for name in ("dynamics", "integrate", "rate", "corrections"):
+            f: Function | None = getattr(self._functions, name)
+            if f is not None:
+                given.set(**{name: f.rows_address(several, numbers=True)})
+        if self.controller is not None:
+            given.set(control=self.controller.address(several))
 
     def _set_arrays(self, effort: FloatArray | None) -> None:
         """Addresses of arrays that stay."""
@@ -202,6 +206,7 @@ class CompiledMotion:
         return self._tabled[1] - 1
 
     def _fill_tables(self, inputs: SampledInputs) -> None:
+        self._set_functions()
         given, loads, own = self._arguments, inputs.loads, self._functions
         self._tabled = inputs.first, inputs.stop
         given.set(table=inputs.first)

@@ -40,14 +40,23 @@ def where(tmp_path, monkeypatch):
     return folder
 
 
+def compiled(key, make):
+    """Object code of a key: from disk, or made and kept."""
+    code = cache.kept(key)
+    if code is None:
+        code = make()
+        cache.keep(key, code)
+    return code
+
+
 def keep(key="key", code=b"x" * 1000):
-    return cache.compiled(key, lambda: code)
+    return compiled(key, lambda: code)
 
 
 def made_anew(key="key", timeout=5.0):
     """Whether the code of a key is compiled although there is a file."""
     begin, made = time.perf_counter(), []
-    assert cache.compiled(key, lambda: made.append(1) or b"new") in (b"new", b"x" * 1000)
+    assert compiled(key, lambda: made.append(1) or b"new") in (b"new", b"x" * 1000)
     assert time.perf_counter() - begin < timeout
     return bool(made)
 
@@ -289,7 +298,7 @@ def test_what_goes_wrong_with_the_entry_is_logged(monkeypatch, caplog):
     def broken(offset):
         raise RuntimeError("no entry today")
 
-    monkeypatch.setattr(vectorcall_type, "_engine", broken)
+    monkeypatch.setattr(vectorcall_type, "_code", broken)
     with caplog.at_level(logging.WARNING):
         assert (
             vectorcall_type.vectorcall_type(rd.codegen.Function, rd.codegen.Function.__call__)

@@ -64,7 +64,7 @@ PROGRAMS = {
 
 
 def run(ir, symbol, program, given):
-    engine = load_object(object_code(ir, quick="@piece" in ir))
+    engine = load_object(object_code(ir, 1 if "@piece" in ir else 2))
     x = [*given, *(np.full((COUNT, *port.shape), 7.0, given[0].dtype) for port in program.outputs)]
     pointers = (ctypes.c_void_p * len(x))(*(array.ctypes.data for array in x))
     strides = (ctypes.c_int64 * len(x))(*(array[0].size for array in x))

@@ -9,9 +9,11 @@ from typing import Any
 
 from robodyn.arrays import whole
 from robodyn.codegen.llvm.batches.thread_pool import HEAD, WORKER, thread_pool_ir
-from robodyn.codegen.llvm.cache.object_code import compiled, generator_key
+from robodyn.codegen.llvm.cache.object_code import generator_key
+from robodyn.codegen.llvm.compilation.machine_code import MachineCode, machine_code
+from robodyn.codegen.llvm.compilation.recipe import Recipe
 from robodyn.codegen.llvm.target.once import once
-from robodyn.codegen.llvm.target.target import chosen_target, in_registers, load_object, object_code
+from robodyn.codegen.llvm.target.target import chosen_target
 from robodyn.errors import ShapeError
 
 __all__ = [
@@ -97,14 +99,15 @@ def pool() -> int:
 
 
 @once
-def _engine() -> Any:
+def _code() -> MachineCode:
     key = generator_key("robodyn.codegen.llvm.batches.thread_pool", chosen_target())
-    return load_object(compiled(key, lambda: object_code(in_registers(thread_pool_ir()))))
+    recipe = Recipe("registers")
+    return machine_code(key, thread_pool_ir, recipe, "the threads of batches", long=False)
 
 
 def parallel_for_address() -> int:
     """Address of `parallel_for`."""
-    return int(_engine().get_function_address("parallel_for"))
+    return int(_code().address("parallel_for"))
 
 
 @once
@@ -118,7 +121,7 @@ def parallel_for() -> Any:
 def _worker() -> Any:
     """``worker(pool, index)``, which waits for work."""
     kind = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)
-    return kind(_engine().get_function_address("worker"))
+    return kind(_code().address("worker"))
 
 
 def start() -> None:

@@ -2,33 +2,43 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from robodyn.codegen.llvm.cache.object_code import compiled, generator_key
+from robodyn.codegen.llvm.cache.object_code import generator_key
+from robodyn.codegen.llvm.compilation.machine_code import MachineCode, machine_code
+from robodyn.codegen.llvm.compilation.recipe import Recipe
 from robodyn.codegen.llvm.target.lapack import add_routines
 from robodyn.codegen.llvm.target.once import making
-from robodyn.codegen.llvm.target.target import chosen_target, load_object, object_code, optimised
+from robodyn.codegen.llvm.target.target import chosen_target
 
-__all__ = ["load_program"]
+__all__ = ["load_program", "program_code"]
 
 
-def load_program(ir: str, name: str, *, long: bool = False) -> tuple[int, Any]:
+def load_program(ir: str, name: str, *, long: bool = False) -> tuple[int, MachineCode]:
     """Address of a function in the machine code of a program, and what owns the code.
+
+    It is compiled in full at once. Arguments as for `program_code`, and the function's name.
+    """
+    code = program_code(ir, f"the program {name}", long=long, tiers=False)
+    return code.address(name), code
+
+
+def program_code(ir: str, what: str, *, long: bool = False, tiers: bool = True) -> MachineCode:
+    """The machine code of a program.
 
     Object code is kept under a hash of the program, as that of all functions is.
 
     Parameters
     ----------
     ir : str
-    name : str
-        Of the function.
+    what : str
+        It does, in words.
     long : bool
         Loops are of many rounds: they compute vectors.
+    tiers : bool
+        A first tier may come before the full code.
     """
     key = generator_key("robodyn.codegen.llvm.target.target", chosen_target(), ir, long)
     with making():
-        code = compiled(key, lambda: object_code(optimised(ir, loops=long)))
         if "@robodyn_" in ir:
             add_routines()
-        engine = load_object(code)
-    return int(engine.get_function_address(name)), engine
+        recipe = Recipe("loops" if long else "usual")
+        return machine_code(key, lambda: ir, recipe, what, long=tiers)

@@ -11,7 +11,6 @@ import hashlib
 import os
 import sys
 from array import array
-from collections.abc import Callable
 from pathlib import Path
 
 from robodyn.codegen.llvm.cache import object_files
@@ -21,7 +20,7 @@ from robodyn.codegen.llvm.target.target import Target
 from robodyn.symbolic.graph import ByPrecision, Program
 from robodyn.version import __version__
 
-__all__ = ["compiled", "folder", "generator_key", "kept", "program_key", "unkept"]
+__all__ = ["folder", "generator_key", "keep", "kept", "program_key", "unkept"]
 
 #: Bytes that files of object code may take together unless ``ROBODYN_CACHE_MB`` says otherwise.
 LIMIT = 512 << 20
@@ -96,22 +95,14 @@ def _versions() -> tuple[str, str]:
     return llvmlite.__version__, __version__
 
 
-def compiled(key: str, make: Callable[[], bytes]) -> bytes:
-    """Object code of a key: from disk, or made and kept."""
-    code = kept(key)
-    if code is None:
-        code = make()
-        _keep(key, code)
-    return code
-
-
 def kept(key: str) -> bytes | None:
     """Object code of a key, if it is on disk."""
     where = folder()
     return None if where is None else object_files.read(where, key)
 
 
-def _keep(key: str, code: bytes) -> None:
+def keep(key: str, code: bytes) -> None:
+    """Keep object code on disk, if that is possible."""
     global _written, _unkept
     where = folder()
     if where is None or not object_files.write(where, key, code):

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from robodyn.codegen.llvm.target.once import once
+from robodyn.codegen.llvm.target.once import Memo, once
 from robodyn.errors import SettingsError
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "load_object",
     "object_code",
     "optimised",
+    "prepare",
     "target_named",
 ]
 
@@ -185,31 +186,32 @@ def _resolve_libc(llvm: Any) -> None:
         llvm.add_symbol(f"robodyn_{function}", address)
 
 
-@once
-def _machine() -> Any:
-    return _machine_of(2)
+_machines: Memo[Any] = Memo()
 
 
-@once
-def _quick_machine() -> Any:
-    """One that takes a fourth less time for code that is no slower where values are in memory."""
-    return _machine_of(1)
+def _machine(level: int = 2) -> Any:
+    """LLVM's code generator for the target."""
 
-
-def _machine_of(level: int) -> Any:
-    target = chosen_target()
-    return (
-        _llvm()
-        .Target.from_triple(target.triple)
-        .create_target_machine(
+    def make() -> Any:
+        target = chosen_target()
+        arm = target.triple.startswith(("aarch64", "arm64"))
+        of_triple = _llvm().Target.from_triple(target.triple)
+        return of_triple.create_target_machine(
             cpu=target.cpu,
             features=target.features,
             opt=level,
             reloc="pic",
-            codemodel="small" if target.triple.startswith(("aarch64", "arm64")) else "jitdefault",
+            codemodel="small" if arm else "jitdefault",
             jit=True,
         )
-    )
+
+    return _machines.get(level, make)
+
+
+def prepare() -> None:
+    """Make what compiling needs, which is made once in a process."""
+    for level in (0, 1, 2):
+        _machine(level)
 
 
 def optimised(ir: str, loops: bool = True) -> str:
@@ -245,18 +247,20 @@ def in_registers(ir: str) -> str:
     return str(module)
 
 
-def object_code(ir: str, quick: bool = False) -> bytes:
-    """Compile IR text for the target, in the order of the IR.
+def object_code(ir: str, level: int = 2) -> bytes:
+    """Compile IR text for the target.
 
     Parameters
     ----------
     ir : str
-    quick : bool
-        Look less for what makes the code faster.
+    level : int
+        How much is looked for that makes the code faster: 2 is all; 1 takes a fourth less time, for
+        code that is no slower where values are in memory; 0 takes a fifth of the time, for code
+        that takes twice as long to run.
     """
     module = _llvm().parse_assembly(ir)
     module.triple = chosen_target().triple
-    return bytes((_quick_machine() if quick else _machine()).emit_object(module))
+    return bytes(_machine(level).emit_object(module))
 
 
 def load_object(code: bytes) -> Any:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
-from robodyn.codegen.llvm.builder.load_program import load_program
-from robodyn.codegen.llvm.target.once import Memo
+from robodyn.codegen.llvm.builder.load_program import program_code
+from robodyn.codegen.llvm.target.once import Memo, making
 from robodyn.simulation.integrators.method import Integrator
 from robodyn.simulation.step.machine_code.step_program import StepProgram, step_program
 from robodyn.simulation.step.machine_code.variant import StepVariant
@@ -18,25 +17,36 @@ __all__ = ["LoadedProgram", "loaded_program"]
 _RUN = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
 
 
-@dataclass(frozen=True, eq=False)
 class LoadedProgram:
     """The program of an integrator in memory.
 
-    Attributes
+    Parameters
     ----------
     program : StepProgram
-    run : callable
-        ``(begin, end, address of the table, unused)``.
-    address : int
-        Of that function.
     place : mapping of str to int
         Where each argument stands in the table.
+
+    Attributes
+    ----------
+    run : callable
+        ``(begin, end, address of the table, unused)``, in the best code there is yet.
+    address : int
+        Of that function.
     """
 
-    program: StepProgram
     run: Any
     address: int
-    place: Mapping[str, int]
+
+    def __init__(self, program: StepProgram, place: Mapping[str, int]) -> None:
+        self.program, self.place = program, place
+        self._code = program_code(program.ir, "a step", long=True)
+        with making():
+            self._code.when_full(self._take)
+            self._take()
+
+    def _take(self) -> None:
+        self.address = self._code.address("run")
+        self.run = _RUN(self.address)
 
 
 _programs: Memo[LoadedProgram] = Memo()
@@ -47,10 +57,7 @@ def loaded_program(integrator: Integrator, variant: StepVariant) -> LoadedProgra
 
     def make() -> LoadedProgram:
         program = step_program(integrator, variant)
-        address, engine = load_program(program.ir, "run", long=True)
-        run = _RUN(address)
-        run.engine = engine  # type: ignore[attr-defined]
         place = {name: k for k, name in enumerate(variant.arguments)}
-        return LoadedProgram(program, run, ctypes.cast(run, ctypes.c_void_p).value or 0, place)
+        return LoadedProgram(program, place)
 
     return _programs.get((integrator, variant), make)

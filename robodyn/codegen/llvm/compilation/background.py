@@ -1,0 +1,202 @@
+"""Compiling in another process, while this one goes on.
+
+A process rather than a thread: LLVM holds a lock while it compiles, which would hold up the next
+function here, and a thread within LLVM could neither be interrupted nor outlive the interpreter.
+It is started when something is wanted, compiles what has come together, and ends.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import pickle
+import sys
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import IO, TYPE_CHECKING, Any
+
+from robodyn.codegen.llvm.cache.object_code import folder
+from robodyn.codegen.llvm.compilation.mode import get_compilation
+from robodyn.codegen.llvm.compilation.worker import Order
+from robodyn.codegen.llvm.target.target import chosen_target
+
+if TYPE_CHECKING:
+    from subprocess import Popen
+
+__all__ = ["Background", "background"]
+
+#: Time [s] for which orders come together, so that one process compiles them.
+GATHER = 0.2
+
+#: Characters of IR that may wait. What is beyond is compiled in full at once.
+MOST = 64 << 20
+
+#: What the process runs, with the folders that modules are found in.
+_PROGRAM = (
+    "import sys; sys.path[:] = {path!r}; "
+    "from robodyn.codegen.llvm.compilation.worker import main; main()"
+)
+
+
+@dataclass
+class _Wanted:
+    """Code that is wanted, and who gets it."""
+
+    order: Order
+    install: list[Callable[[bytes], None]] = field(default_factory=list)
+    begun: bool = False
+
+
+class Background:
+    """Orders, the thread that hands them out, and what it hands back."""
+
+    def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin anew: at first, and in a forked process, which has no thread of its parent's.
+
+        What the parent wants is made for the parent.
+        """
+        self._lock = threading.Lock()
+        self._wanted: dict[str, _Wanted] = {}
+        self._thread: threading.Thread | None = None
+        self._process: Popen[bytes] | None = None
+        self._hurry = threading.Event()
+        self._usable = True
+
+    def takes(self, size: int) -> bool:
+        """Whether code of so many characters of IR may be compiled in the background."""
+        if not self._usable or get_compilation() == "eager" or _interpreter() is None:
+            return False
+        with self._lock:
+            return size + sum(len(x.order[1]) for x in self._wanted.values()) <= MOST
+
+    def submit(self, order: Order, install: Callable[[bytes], None]) -> None:
+        """Have code compiled; ``install`` is called with it, from another thread."""
+        with self._lock:
+            self._wanted.setdefault(order[0], _Wanted(order)).install.append(install)
+            if self._thread is None:
+                thread = threading.Thread(target=self._run, name="robodyn compile", daemon=True)
+                thread.start()
+                self._thread = thread
+
+    def finish(self) -> None:
+        """Wait until nothing is wanted."""
+        self._hurry.set()
+        thread = self._thread
+        if thread is not None:
+            thread.join()
+        self._hurry.clear()
+
+    def _run(self) -> None:
+        """Until nothing is wanted any more."""
+        while True:
+            self._hurry.wait(GATHER)
+            with self._lock:
+                batch = list(self._wanted.values())
+                if not batch:
+                    self._thread = None
+                    return
+                for wanted in batch:
+                    wanted.begun = True
+            try:
+                self._compile(batch)
+            except Exception as error:  # whatever it was: what there is works
+                self._fail(error)
+                batch = list(self._wanted.values())
+            with self._lock:
+                for wanted in batch:
+                    self._wanted.pop(wanted.order[0], None)
+
+    def _compile(self, batch: list[_Wanted]) -> None:
+        from tempfile import TemporaryFile  # takes a while to import
+
+        with TemporaryFile() as made, TemporaryFile() as said:
+            self._process = _started([x.order for x in batch], made, said)
+            status = self._process.wait()
+            self._process = None
+            made.seek(0)
+            found: dict[str, bytes] = dict(_all_of(made))
+            for wanted in batch:
+                if wanted.order[0] in found:
+                    for install in wanted.install:
+                        install(found[wanted.order[0]])
+            if len(found) < len(batch):
+                said.seek(0)
+                reason = said.read().decode(errors="replace").strip()[-2000:]
+                raise RuntimeError(f"the process that compiles ended with {status}: {reason}")
+
+    def _fail(self, error: Exception) -> None:
+        """Say why, and compile in full from now on."""
+        self._usable = False
+        import logging  # takes a while to import, and is hardly ever needed
+
+        logging.getLogger(__name__).warning(
+            "compiling in the background failed, so functions keep the code that was made quickly, "
+            "and others are compiled in full when they are first called: %s",
+            error,
+        )
+
+    # -- the end of the process, and its copies -----------------------------------------------
+
+    def leave(self) -> None:
+        """Leave what has not been begun to a process that outlives this one."""
+        self._usable = False
+        with self._lock:
+            orders = [x.order for x in self._wanted.values() if not x.begun]
+            self._wanted.clear()
+        if folder() is None:  # nobody would ever see it
+            process = self._process
+            if process is not None:
+                process.kill()
+        elif orders:
+            try:
+                process = _started(orders, None, None)
+            except Exception:  # as Python may refuse to start a process so late
+                return
+            process.returncode = 0  # nobody waits for it
+
+
+def _interpreter() -> str | None:
+    """The program that runs Python, if this is not a program that contains Python."""
+    program = sys.executable or ""
+    plain = os.path.basename(program).lower().startswith("python")
+    return program if plain and not getattr(sys, "frozen", False) else None
+
+
+def _started(orders: list[Order], made: IO[bytes] | None, said: IO[bytes] | None) -> Popen[bytes]:
+    """A process that compiles; Ctrl-C does not reach it."""
+    import subprocess  # takes a while to import
+    from tempfile import TemporaryFile
+
+    where = folder()
+    if where is not None:
+        where.mkdir(mode=0o700, parents=True, exist_ok=True)
+    program = [_interpreter() or "", "-c", _PROGRAM.format(path=sys.path)]
+    hidden = getattr(subprocess, "CREATE_NO_WINDOW", 0)
+    group = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
+    with TemporaryFile() as file:  # not a pipe, which would have to be filled
+        pickle.dump((chosen_target(), orders), file)
+        file.seek(0)
+        return subprocess.Popen(
+            program, stdin=file, stdout=made or subprocess.DEVNULL,
+            stderr=said or subprocess.DEVNULL, start_new_session=True, creationflags=hidden | group,
+        )  # fmt: skip
+
+
+def _all_of(file: IO[bytes]) -> Any:
+    """Everything that is whole in a file."""
+    while True:
+        try:
+            yield pickle.load(file)
+        except (EOFError, pickle.UnpicklingError):
+            return
+
+
+#: Of this process.
+background = Background()
+atexit.register(background.leave)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=background.forget)

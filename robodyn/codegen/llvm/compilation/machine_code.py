@@ -1,0 +1,117 @@
+"""Machine code in memory, in one tier or two."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from robodyn.codegen.llvm.cache.object_code import keep, kept
+from robodyn.codegen.llvm.compilation.background import background
+from robodyn.codegen.llvm.compilation.own_thread import in_own_thread
+from robodyn.codegen.llvm.compilation.recipe import Recipe
+from robodyn.codegen.llvm.compilation.worker import Order
+from robodyn.codegen.llvm.target.once import making
+from robodyn.codegen.llvm.target.target import chosen_target, load_object, prepare
+from robodyn.progress import progress
+
+__all__ = ["MachineCode", "machine_code"]
+
+
+class MachineCode:
+    """Machine code in memory: that of the first tier until the full one takes its place.
+
+    Parameters
+    ----------
+    code : bytes
+        Object code.
+    later : tuple of str, str and Recipe, optional
+        Of the full code, if this is the first tier.
+    """
+
+    def __init__(self, code: bytes, later: Order | None = None) -> None:
+        #: The first tier stays in memory: others may compute with it at any time.
+        self._engines: list[Any] = [load_object(code)]
+        self._later = later
+        self._told: list[Callable[[], None]] = []
+
+    def address(self, name: str) -> int:
+        """Address of a symbol in the best code there is; it stays valid as long as this lives."""
+        with making():
+            return int(self._engines[-1].get_function_address(name))
+
+    @property
+    def full(self) -> bool:
+        """Whether this is the full code."""
+        return self._later is None
+
+    def when_full(self, tell: Callable[[], None]) -> None:
+        """Call a function when addresses of the full code can be had; never, if that is now."""
+        with making():
+            if self._later is not None:
+                self._told.append(tell)
+
+    def replace(self, code: bytes) -> None:
+        """Put the full code in place."""
+        with making():
+            if self._later is None:
+                return
+            self._engines.append(in_own_thread(lambda: load_object(code)))
+            self._later = None
+            told, self._told = self._told, []
+            for tell in told:
+                tell()
+
+    def finish(self) -> None:
+        """Wait for the full code."""
+        with making():
+            if self._later is not None:
+                self.replace(_full(*self._later))
+
+
+def machine_code(
+    key: str, make: Callable[[], str], recipe: Recipe, what: str, *, long: bool = True
+) -> MachineCode:
+    """Machine code of a key: from disk, or compiled.
+
+    Parameters
+    ----------
+    key : str
+        Of the full code: a hash of all that determines it.
+    make : callable
+        Gives IR.
+    recipe : Recipe
+    what : str
+        What is compiled, in words.
+    long : bool
+        It takes long enough that a first tier pays.
+    """
+    code = kept(key)
+    if code is None:
+        with progress(f"compiling {what}"):
+            ir = make()
+            if long and background.takes(len(ir)):
+                order = key, ir, recipe
+                first = _in_memory(_compiled(recipe.first, ir), order)
+                background.submit(order, first.replace)
+                return first
+            code = _full(key, ir, recipe)
+    return _in_memory(code)
+
+
+def _in_memory(code: bytes, later: Order | None = None) -> MachineCode:
+    chosen_target()  # made here, not in the other thread
+    return in_own_thread(lambda: MachineCode(code, later))
+
+
+def _compiled(compile_: Callable[[str], bytes], ir: str) -> bytes:
+    prepare()
+    return in_own_thread(lambda: compile_(ir))
+
+
+def _full(key: str, ir: str, recipe: Recipe) -> bytes:
+    """Object code as it stays, which is kept on disk."""
+    code = kept(key)
+    if code is None:
+        code = _compiled(recipe.full, ir)
+        keep(key, code)
+    return code

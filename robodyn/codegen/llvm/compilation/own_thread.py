@@ -1,0 +1,59 @@
+"""Work in a thread of its own, which Ctrl-C does not interrupt and whose stack is large enough.
+
+LLVM recurses deeply, and the threads of a program may have little stack. It holds locks as well,
+which an exception at the wrong moment would leave held for ever; Ctrl-C raises one in the main
+thread alone.
+"""
+
+from __future__ import annotations
+
+import _thread
+from collections.abc import Callable
+from typing import TypeVar
+
+__all__ = ["in_own_thread"]
+
+Result = TypeVar("Result")
+
+#: Bytes of the stack: as much as main threads have.
+STACK = 8 << 20
+
+
+def in_own_thread(work: Callable[[], Result]) -> Result:
+    """The result of a function, or what it raises; Ctrl-C comes through when it is done.
+
+    Parameters
+    ----------
+    work : callable
+        It must not make what is made under the lock of `once`, which this thread may hold.
+    """
+    results: list[Result] = []
+    errors: list[BaseException] = []
+    running = _thread.allocate_lock()
+    running.acquire()
+
+    def run() -> None:
+        try:
+            results.append(work())
+        except BaseException as error:  # raised below
+            errors.append(error)
+        running.release()
+
+    before = _thread.stack_size(STACK)
+    try:
+        _thread.start_new_thread(run, ())
+    except RuntimeError:  # no more threads, as while Python ends
+        return work()
+    finally:
+        _thread.stack_size(before)
+    interrupt: BaseException | None = None
+    while not (results or errors):
+        try:
+            running.acquire()
+        except BaseException as error:  # Ctrl-C
+            interrupt = error
+    if interrupt is not None:
+        raise interrupt
+    if errors:
+        raise errors[0]
+    return results[0]

@@ -1,0 +1,41 @@
+"""The process that compiles in the background: orders from a file, object code into another.
+
+What it makes is kept on disk as soon as it is made, so that nothing is lost if the process that
+asked for it has ended.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import sys
+
+from robodyn.codegen.llvm.cache.object_code import folder, keep
+from robodyn.codegen.llvm.compilation.recipe import Recipe
+from robodyn.codegen.llvm.target.target import Target, chosen_target
+
+__all__ = ["Order", "main"]
+
+#: Key, IR and recipe of code that is wanted.
+Order = tuple[str, str, Recipe]
+
+#: How much other processes go first.
+NICE = 10
+
+
+def main() -> None:
+    """Compile what a file on ``stdin`` asks for, and write it to ``stdout``."""
+    if hasattr(os, "nice"):
+        os.nice(NICE)
+    target: Target
+    orders: list[Order]
+    target, orders = pickle.load(sys.stdin.buffer)
+    if chosen_target() != target:
+        raise SystemExit("robodyn: the compiling process finds another CPU or ROBODYN_TARGET")
+    for key, ir, recipe in orders:
+        code = recipe.full(ir)
+        where = folder()
+        if where is not None and where.is_dir():  # it may be gone with the process that had it
+            keep(key, code)
+        pickle.dump((key, code), sys.stdout.buffer)
+        sys.stdout.buffer.flush()

@@ -1,0 +1,301 @@
+"""Machine code in two tiers: the first at once, the full one from another process."""
+
+import ctypes
+import logging
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+from support.random_mechanisms import random_mechanism
+
+import robodyn as rd
+from robodyn.codegen.llvm.compilation import background as module
+from robodyn.codegen.llvm.compilation import mode
+from robodyn.codegen.llvm.compilation.background import background
+from robodyn.codegen.llvm.compilation.own_thread import in_own_thread
+from robodyn.codegen.llvm.compilation.recipe import Recipe
+from robodyn.codegen.llvm.kernels.kernel_ir import batch_ir, scalar_ir
+from robodyn.codegen.llvm.target.target import chosen_target, load_object
+
+QUANTITIES = ("forward_dynamics", "mass_matrix")
+
+#: More than a vector has.
+ROWS = 19
+
+#: Of a process that is alone with its cache.
+SCRIPT = """
+import sys
+import numpy as np
+import robodyn as rd
+robot = rd.load("arm7")
+q, v = robot.neutral(), np.zeros(robot.nv)
+"""
+
+
+def both(ir):
+    """The same program in the first tier and in full."""
+    return [load_object(make(ir)) for make in (Recipe().first, Recipe().full)]
+
+
+def computed(engine, program, arrays, name):
+    """What one state, or many, give."""
+    rows = 1 if name == "packed" else ROWS
+    given = [np.ascontiguousarray(x[:rows]) for x in arrays]
+    made = [np.zeros((rows, *port.shape), given[0].dtype) for port in program.outputs]
+    pointers = (ctypes.c_void_p * len(given + made))(*(x.ctypes.data for x in given + made))
+    strides = (ctypes.c_int64 * len(given + made))(*(x[0].size for x in given + made))
+    address = engine.get_function_address(name)
+    if name == "packed":
+        ctypes.CFUNCTYPE(None, ctypes.c_void_p)(address)(pointers)
+    else:
+        kinds = ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p
+        ctypes.CFUNCTYPE(None, *kinds)(address)(0, rows, pointers, strides)
+    return made
+
+
+def states(robot, program):
+    """Inputs of a program: postures whose loops are closed, at rest, and any forces."""
+    rng = np.random.default_rng(0)
+    postures = np.array([robot.random(rng) for _ in range(ROWS)])
+    rest = "v" if robot.loops else ""
+    return [
+        postures if port.name == "q" else rng.normal(size=(ROWS, *port.shape)) * (port.name != rest)
+        for port in program.inputs
+    ]
+
+
+def test_both_tiers_give_the_same_bits():
+    # The law: both do the operations of the IR, in which nothing may be reordered or fused.
+    rng = np.random.default_rng(5)
+    kinds = ("revolute", "prismatic", "helical", "floating", "revolute", "spherical")
+    for robot in (rd.load("four_bar"), rd.load(random_mechanism(rng, kinds, friction=0.2))):
+        for name in QUANTITIES:
+            program = robot.function(name).program
+            arrays = states(robot, program)
+            for dtype, kind in (("double", float), ("float", np.float32)):
+                given = [x.astype(kind) for x in arrays]
+                for make, symbol in (
+                    (scalar_ir, "packed"),
+                    (scalar_ir, "rows"),
+                    (batch_ir, "batch"),
+                ):
+                    first, full = both(make(program, chosen_target(), dtype))
+                    found = zip(
+                        computed(first, program, given, symbol),
+                        computed(full, program, given, symbol),
+                        strict=True,
+                    )
+                    for x, y in found:
+                        assert np.isfinite(y).all()
+                        assert x.tobytes() == y.tobytes(), (robot, name, dtype, symbol)
+
+
+@pytest.fixture
+def tiers(monkeypatch, tmp_path):
+    """Nothing is on disk, and code comes in two tiers."""
+    monkeypatch.setenv("ROBODYN_CACHE_DIR", str(tmp_path / "cache"))
+    background.finish()
+    background.forget()
+    rd.set_compilation("background")
+    yield tmp_path / "cache"
+    background.finish()
+    rd.set_compilation("eager")
+
+
+def forward_dynamics():
+    robot = rd.load("puma560")
+    q = np.linspace(-0.5, 0.5, robot.nq)
+    return robot.function("forward_dynamics"), (q, 0.3 * q, 2.0 * q)
+
+
+def test_full_code_takes_the_place_of_the_first_tier(tiers):
+    f, state = forward_dynamics()
+    many = [np.tile(x, (40, 1)) for x in state]
+    first, rows = f(*state), f(*many)
+    early = f.rows_address(False), f.rows_address(True)
+    assert not list(tiers.glob("*.o"))
+    background.finish()
+    assert len(list(tiers.glob("*.o"))) == 2
+    assert not {*early} & {f.rows_address(False), f.rows_address(True)}
+    # the same operations in the same order, by the law above
+    assert f(*state).tobytes() == first.tobytes()
+    assert f(*(x.tolist() for x in state)).tobytes() == first.tobytes()
+    assert f(*many).tobytes() == rows.tobytes()
+
+
+def test_addresses_that_leave_the_library_are_of_full_code(tiers):
+    f, state = forward_dynamics()
+    f(*state)
+    early = f.rows_address(False)
+    address = f.address
+    assert f.rows_address(False) != early
+    now = f.rows_address(False)
+    background.finish()
+    assert (f.address, f.rows_address(False)) == (address, now)
+
+
+def test_eager_compilation_starts_no_process(tiers, monkeypatch):
+    monkeypatch.setattr(module, "_started", None)
+    rd.set_compilation("eager")
+    assert rd.get_compilation() == "eager"
+    f, state = forward_dynamics()
+    f(*state)
+    assert len(list(tiers.glob("*.o"))) == 1
+
+
+@pytest.mark.parametrize("wrong", ["lazy", ""])
+def test_ways_of_compiling_that_there_are_not(wrong):
+    with pytest.raises(rd.SettingsError, match="expected 'background' or 'eager'"):
+        rd.set_compilation(wrong)
+
+
+def test_the_environment_says_how_to_compile(monkeypatch):
+    monkeypatch.setattr(mode, "_chosen", None)
+    assert rd.get_compilation() == os.environ["ROBODYN_COMPILATION"]
+    monkeypatch.setenv("ROBODYN_COMPILATION", "")
+    assert rd.get_compilation() == "background"
+    monkeypatch.setenv("ROBODYN_COMPILATION", "later")
+    with pytest.raises(rd.SettingsError, match="ROBODYN_COMPILATION is 'later'"):
+        rd.get_compilation()
+
+
+def test_where_background_compiling_fails_the_first_tier_stays(tiers, monkeypatch, caplog):
+    monkeypatch.setattr(module, "_PROGRAM", "raise SystemExit('no memory left {path}')")
+    f, state = forward_dynamics()
+    first, early = f(*state), f.rows_address(False)
+    with caplog.at_level(logging.WARNING):
+        background.finish()
+    (record,) = caplog.records
+    assert "no memory left" in record.getMessage()
+    assert f.rows_address(False) == early
+    assert f(*state).tobytes() == first.tobytes()
+    other = rd.load("puma560").function("inverse_dynamics")  # in full, at once
+    other(*state)
+    assert len(list(tiers.glob("*.o"))) == 1
+
+
+def test_a_process_that_dies_is_noticed(tiers, monkeypatch, caplog):
+    monkeypatch.setattr(module, "_PROGRAM", "import os; os.abort()")
+    f, state = forward_dynamics()
+    f(*state)
+    with caplog.at_level(logging.WARNING):
+        background.finish()
+    assert "ended with -6" in caplog.text
+
+
+def test_threads_do_not_notice_the_change(tiers):
+    f, state = forward_dynamics()
+    first, wrong, ended = f(*state).tobytes(), [], threading.Event()
+
+    def call():
+        while not ended.is_set():
+            if f(*state).tobytes() != first:
+                wrong.append(1)
+
+    threads = [threading.Thread(target=call) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    background.finish()
+    ended.set()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_forked_processes_compute_with_what_there_is(tiers):
+    f, state = forward_dynamics()
+    first = f(*state).tobytes()
+    child = os.fork()
+    if not child:
+        other = rd.load("arm7")
+        good = (
+            f(*state).tobytes() == first and np.isfinite(other.mass_matrix(other.neutral())).all()
+        )
+        os._exit(0 if good else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def environment(folder):
+    return {**os.environ, "ROBODYN_CACHE_DIR": str(folder), "ROBODYN_COMPILATION": "background"}
+
+
+def until(done):
+    """Wait for another process."""
+    for _ in range(600):
+        if done():
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def test_code_is_kept_although_the_process_has_ended(tmp_path):
+    text = SCRIPT + "robot.inverse_dynamics(q, v, v)"
+    process = subprocess.run(
+        [sys.executable, "-X", "dev", "-W", "error", "-c", text],
+        env=environment(tmp_path), capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert (process.returncode, process.stdout, process.stderr) == (0, "", "")
+    assert until(lambda: len(list(tmp_path.glob("*.o"))) >= 3)  # entry, threads, dynamics
+
+
+INTERRUPTED = """
+import signal
+inside = done = False
+def interrupt(*_):
+    if inside:
+        raise KeyboardInterrupt
+signal.signal(signal.SIGINT, interrupt)
+print("ready", flush=True)
+while not done:
+    try:
+        inside = True
+        a = robot.forward_dynamics(q, v, v)
+        J = robot.function("forward_dynamics").jacobian("q")(q, v, v)
+        inside, done = False, True
+    except KeyboardInterrupt:
+        inside = False
+from robodyn.codegen.llvm.compilation.background import background
+background.finish()
+assert robot.forward_dynamics(q, v, v).tobytes() == a.tobytes()
+print(background.takes(1))
+"""
+
+
+def test_interrupts_leave_all_usable(tmp_path):
+    text = SCRIPT + INTERRUPTED
+    rng = np.random.default_rng(2)
+    process = subprocess.Popen(
+        [sys.executable, "-c", text], env=environment(tmp_path), stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert process.stdout.readline() == "ready\n"
+    for pause in rng.uniform(0.0, 0.05, 12):
+        time.sleep(pause)
+        process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=120)  # what objects leave unclosed is said on stderr
+    assert out == "True\n"
+
+
+def test_threads_with_little_stack_can_compile(monkeypatch):
+    monkeypatch.setenv("ROBODYN_CACHE", "0")
+    f, found = rd.load("stewart").function("mass_matrix"), []
+    inputs = [np.zeros(port.shape) for port in f.inputs]
+    before = threading.stack_size(128 * 1024)
+    try:
+        thread = threading.Thread(target=lambda: found.append(f(*inputs)))
+        thread.start()
+    finally:
+        threading.stack_size(before)
+    thread.join()
+    assert len(found) == 1
+
+
+def test_what_a_thread_of_its_own_raises_comes_through():
+    with pytest.raises(ZeroDivisionError):
+        in_own_thread(lambda: 1 // 0)
