@@ -316,7 +316,7 @@ class Robot:
                 at_rest = rest.pose, rest.twist, rest.acceleration
                 quantity = None if name in _OTHER_DIRECT else QUANTITIES[name]
                 arrays = _OTHER_DIRECT[name] if quantity is None else quantity.arrays
-                by_joint = () if quantity is None else quantity.by_joint
+                by_joint = _BY_JOINT.get(name, ()) if quantity is None else quantity.by_joint
                 moving = self.base == "moving" and "base" in signature(method).parameters
                 given = at_rest if moving else (), by_joint
                 self.__dict__[name] = self._methods.add(name, plain, arrays, *given)
@@ -3187,6 +3187,13 @@ _OTHER_DIRECT: Mapping[str, tuple[str, ...]] = {
     "loop_gaps": ("q",),
     "joint_positions": ("q",),
     "joint_velocities": ("q", "v"),
+}
+
+
+#: Of these methods, parameters that are mappings by joint.
+_BY_JOINT: Mapping[str, tuple[str, ...]] = {
+    "derivatives": ("controlled",),
+    "joint_wrenches": ("controlled", "tau"),
 }
 
 

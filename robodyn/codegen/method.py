@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from robodyn.codegen.function import Function
@@ -71,6 +71,7 @@ def bind_compiled(
     arrays: Sequence[str],
     at_rest: Sequence[Any] = (),
     by_joint: Sequence[str] = (),
+    optional: Sequence[str] = (),
 ) -> Callable[..., Any]:
     """A bound method that can call machine code; itself, where this Python allows no such thing.
 
@@ -86,14 +87,17 @@ def bind_compiled(
         Pose, twist and acceleration of a base at rest: of a robot whose base has a motion, which
         are inputs of the function after all others.
     by_joint : sequence of str
-        Names of the parameters that are mappings from joints to numbers. Each of them fills an
-        input of the function, after ``arrays``.
+        Names of the parameters that are mappings from joints to numbers, which stand in inputs of
+        the function after ``arrays``.
+    optional : sequence of str
+        Of the arrays that have a default, those of which the default leaves them out.
     """
     fast = _vectorcall_type()
     if fast is None:
         return method
     function = getattr(method, "__func__", method)
-    parameters = _parameters(function, tuple(arrays), bool(at_rest), tuple(by_joint))
+    names = tuple(arrays), tuple(by_joint), tuple(optional)
+    parameters = _parameters(function, bool(at_rest), *names)
     if parameters is None:
         return method
     signature = Signature(fast.common, parameters, at_rest)
@@ -112,6 +116,8 @@ def add_function(
     make: Callable[..., object] | None = None,
     made_of: int = 0,
     places: Sequence[int] = (),
+    by_joint: int = 0,
+    missing: Collection[str] = (),
 ) -> None:
     """Let calls of a `bind_compiled` method with some options go straight to a function.
 
@@ -138,6 +144,10 @@ def add_function(
     places : sequence of int
         Where the number of each of the ``names`` goes, counted over the inputs that are given by
         joint one after the other; -1 where it is none.
+    by_joint : int
+        How many inputs that is.
+    missing : names of arrays
+        Those that are None, or left out.
     """
     table = function.table
     if table is None or not isinstance(method, _Method):
@@ -146,13 +156,18 @@ def add_function(
     look = FiniteCheck.ARGUMENTS if finite and few else FiniteCheck.RESULTS
     with making():
         method._signature.add(
-            table, options, names, look=look, make=make, made_of=made_of, places=places
-        )
+            table, options, names, look=look, make=make, made_of=made_of, places=places,
+            by_joint=by_joint, missing=missing,
+        )  # fmt: skip
 
 
 @functools.cache
 def _parameters(
-    function: Callable[..., Any], arrays: tuple[str, ...], moving: bool, by_joint: tuple[str, ...]
+    function: Callable[..., Any],
+    moving: bool,
+    arrays: tuple[str, ...],
+    by_joint: tuple[str, ...],
+    optional: tuple[str, ...],
 ) -> tuple[Parameter, ...] | None:
     """Parameters of a method without ``self``; ``None`` if the entry cannot call it."""
     roles = dict.fromkeys(arrays, Role.ARRAY)
@@ -165,6 +180,7 @@ def _parameters(
         if p.kind not in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY):
             return None
         default = REQUIRED if p.default is p.empty else p.default
+        default = None if p.name in optional else default
         role = roles.get(p.name, Role.OPTION)
         if role is Role.ARRAY and p.annotation in (float, "float"):
             role = Role.NUMBER

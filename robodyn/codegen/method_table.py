@@ -30,6 +30,10 @@ class CallForm:
         what the row of the quantity says.
     made_of : int
         How many of the inputs that is.
+    by_joint : int
+        How many inputs of the function are filled from mappings by joint.
+    missing : tuple of str
+        Arrays that it leaves out.
     """
 
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -38,6 +42,8 @@ class CallForm:
     method: str = ""
     make: Callable[..., object] | None = None
     made_of: int = 0
+    by_joint: int = 0
+    missing: tuple[str, ...] = ()
 
 
 class MethodTable:
@@ -63,6 +69,7 @@ class MethodTable:
         arrays: Sequence[str],
         at_rest: Sequence[Any] = (),
         by_joint: Sequence[str] = (),
+        optional: Sequence[str] = (),
     ) -> Callable[..., Any]:
         """A method that can be bound later; to be called instead of the one given.
 
@@ -70,10 +77,10 @@ class MethodTable:
         ----------
         name : str
         method : callable
-        arrays, at_rest, by_joint
+        arrays, at_rest, by_joint, optional
             As for `robodyn.codegen.method.bind_compiled`.
         """
-        made = self._methods[name] = bind_compiled(method, arrays, at_rest, by_joint)
+        made = self._methods[name] = bind_compiled(method, arrays, at_rest, by_joint, optional)
         return made
 
     def bind(
@@ -120,4 +127,5 @@ class MethodTable:
             add_function(
                 method, function, form.options, form.names,
                 make=form.make, made_of=form.made_of, places=form.places,
+                by_joint=form.by_joint, missing=form.missing,
             )  # fmt: skip

@@ -274,13 +274,12 @@ class ImpactDynamics:
             found = self._dynamics.derivatives("forward_dynamics", arrays, None, still)
             return found[1], found[3]
         free = [k for k in range(forces.shape[-1]) if k not in controlled]
-        by_forces = np.zeros((*forces.shape, forces.shape[-1]))
         if not free:
-            return np.zeros_like(by_forces), by_forces
+            none = np.zeros((*forces.shape, forces.shape[-1]))
+            return none, none
         given = (q, rest, rest[..., : len(controlled)], forces[..., free])
         found = self._dynamics.derivatives("hybrid_dynamics", given, None, still, controlled)
-        by_forces[..., free] = found[4]
-        return found[1], by_forces
+        return found[1], found[4]
 
     def slopes_of_inertia(self, q: Array, jump: Array, base: BaseMotion | None) -> Array:
         """Of the generalised impulses that a jump takes, by inertial parameters (..., nv, 10 n)."""

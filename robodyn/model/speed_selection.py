@@ -47,11 +47,13 @@ class Roles:
     single: bool = False
     form: CallForm | None = None
 
-    def for_dtype(self, dtype: Any) -> tuple[Array, Array]:
-        """``a`` and ``tau`` for a state of that dtype: numbers do not make float32 float64."""
-        if self.single and dtype == np.float32:
-            return self.a.astype(np.float32), self.tau.astype(np.float32)
-        return self.a, self.tau
+    def beside(
+        self, q: ArrayLike, v: ArrayLike
+    ) -> tuple[ArrayLike, ArrayLike, ArrayLike, ArrayLike]:
+        """A state, and ``a`` and ``tau`` for it: numbers do not make float32 float64."""
+        if self.single and np.result_type(np.asarray(q), np.asarray(v)) == np.float32:
+            return q, v, self.a.astype(np.float32), self.tau.astype(np.float32)
+        return q, v, self.a, self.tau
 
 
 def speed_indices(model: Model, name: str) -> tuple[int, ...]:
@@ -185,7 +187,7 @@ def _form(
             places.append(order.index(own[0]))
         names.append(None)
         places.append(-1)
-    return CallForm({"locked": locked}, tuple(names), tuple(places))
+    return CallForm({"locked": locked}, tuple(names), tuple(places), by_joint=2)
 
 
 def _is_single(values: ByJoint | None) -> bool:

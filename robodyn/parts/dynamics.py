@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
@@ -107,8 +106,8 @@ class Dynamics(Protocol):
         """Results of inverse, forward or hybrid dynamics, each before its derivatives.
 
         There is one derivative by each of the arrays. Hybrid dynamics take those of `driven`, with
-        ``controlled`` in ascending order. Calls of the method of robots that have this form may go
-        to the function.
+        ``controlled`` in ascending order; all their derivatives have a column for each speed.
+        Calls of the method of robots that have this form may go to the function.
         """
 
     def joint_wrenches(
@@ -120,6 +119,20 @@ class Dynamics(Protocol):
         form: CallForm | None = None,
     ) -> Any:
         """Wrenches in joints whose motors make given accelerations; of loops multipliers, too.
+
+        Calls of the method of robots that have this form may go to the function.
+        """
+
+    def hybrid_joint_wrenches(
+        self,
+        state: tuple[ArrayLike, ArrayLike],
+        roles: Roles,
+        joints: tuple[str, ...],
+        wrenches: Wrenches | None,
+        base: BaseMotion | None,
+        form: CallForm | None = None,
+    ) -> tuple[Array, ...]:
+        """Wrenches in joints of which some are driven, accelerations, of loops multipliers, too.
 
         Calls of the method of robots that have this form may go to the function.
         """
@@ -197,9 +210,8 @@ class TreeDynamics:
         stabilization: tuple[float, float] | None,
     ) -> HybridDynamics:
         """Accelerations and forces with some joints driven."""
-        given = roles.for_dtype(np.result_type(np.asarray(q), np.asarray(v)))
         found: HybridDynamics = self._evaluator.structured(
-            "hybrid_dynamics", (q, v, *given), base=base, wrenches=wrenches, form=roles.form,
+            "hybrid_dynamics", roles.beside(q, v), base=base, wrenches=wrenches, form=roles.form,
             controlled=roles.controlled,
         )  # fmt: skip
         return found
@@ -230,7 +242,8 @@ class TreeDynamics:
         form: CallForm | None = None,
     ) -> tuple[Array, ...]:
         """Results of inverse, forward or hybrid dynamics, each before its derivatives."""
-        chosen: dict[str, Any] = {"controlled": controlled} if name == "hybrid_dynamics" else {}
+        hybrid = {"controlled": controlled, "all_columns": True}
+        chosen: dict[str, Any] = hybrid if name == "hybrid_dynamics" else {}
         found: tuple[Array, ...] = self._evaluator.results(
             f"{name}_derivatives", arrays, base=base, wrenches=wrenches, form=form, **chosen
         )
@@ -248,3 +261,19 @@ class TreeDynamics:
         return self._evaluator.results(
             "joint_wrenches", arrays, base=base, wrenches=wrenches, form=form, joints=joints
         )
+
+    def hybrid_joint_wrenches(
+        self,
+        state: tuple[ArrayLike, ArrayLike],
+        roles: Roles,
+        joints: tuple[str, ...],
+        wrenches: Wrenches | None,
+        base: BaseMotion | None,
+        form: CallForm | None = None,
+    ) -> tuple[Array, ...]:
+        """Wrenches in joints of which some are driven, and accelerations."""
+        found: tuple[Array, ...] = self._evaluator.results(
+            "hybrid_joint_wrenches", roles.beside(*state), base=base, wrenches=wrenches, form=form,
+            joints=joints, controlled=roles.controlled,
+        )  # fmt: skip
+        return found

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
@@ -70,7 +70,7 @@ class DynamicsDerivatives:
                 name="controlled" if controlled is not None else "locked",
             )
         state: Any = (q, v, given)
-        form = CallForm({"name": name}, method="derivatives")
+        form = CallForm({"name": name}, (None,), (-1,), method="derivatives")
         found = self._dynamics.derivatives(name, state, wrenches, base, form=form)
         return self._made(name, found)
 
@@ -85,11 +85,16 @@ class DynamicsDerivatives:
         """Those of hybrid dynamics, over all speeds."""
         q, v, tau = arrays
         roles = assign_roles(self._model, controlled, tau, locked)
-        driven = roles.controlled
-        given = roles.for_dtype(np.result_type(np.asarray(q), np.asarray(v)))
-        state = (q, v, *given)
-        found = self._dynamics.derivatives("hybrid_dynamics", state, wrenches, base, driven)
-        return self._made("hybrid_dynamics", found, controlled=driven)
+        name, driven, form = "hybrid_dynamics", roles.controlled, roles.form
+        if form is not None and tau is None:
+            form = replace(
+                form, options={"name": name, "locked": locked}, names=form.names[:-1],
+                places=form.places[:-1], method="derivatives", missing=("x",),
+            )  # fmt: skip
+        else:
+            form = None
+        found = self._dynamics.derivatives(name, roles.beside(q, v), wrenches, base, driven, form)
+        return self._made(name, found, controlled=driven)
 
     def _made(self, name: str, found: tuple[Array, ...], **options: Any) -> dict[str, Any]:
         made: dict[str, Any] = self._evaluator.made(f"{name}_derivatives", found, **options)

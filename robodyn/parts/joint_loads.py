@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -52,25 +53,47 @@ class JointForces:
         """Force and moment in every joint; see `Robot.joint_wrenches`."""
         asked = self._evaluator.options.wrench_joints(joints)
         wrenches = by_name("wrenches", wrenches or {})
-        links = tuple(wrenches)
+        links, moving = tuple(wrenches), self._model.settings.base == "moving"
+        arrays = 3 + 3 * moving + len(links)
         if a is None:
             roles = assign_roles(self._model, controlled, tau, locked)
-            hybrid = self._dynamics.hybrid(q, v, roles, wrenches, base, None)
-            a, lam = hybrid.a, (hybrid.multipliers,) if self._model.setup.closed else ()
-            found = self._evaluator.results(
-                "joint_wrenches", (q, v, a), base=base, wrenches=wrenches, extra=lam, joints=asked
+            make = self._made_by((asked, links, "hybrid"), self._hybrid_maker)
+            form = roles.form and replace(
+                roles.form, options={"joints": joints, "locked": locked}, missing=("a",),
+                method="joint_wrenches", make=make, made_of=arrays + 1,
+            )  # fmt: skip
+            values, a, *lam = self._dynamics.hybrid_joint_wrenches(
+                (q, v), roles, asked, wrenches, base, form
             )
-            return self._result(asked, (q, v, a), found, lam, wrenches, _arrays(base))
-        refuse_both(controlled, tau, locked)
+        else:
+            refuse_both(controlled, tau, locked)
+            make = self._made_by((asked, links, "given"), self._maker)
+            form = CallForm({"joints": joints}, (None, None), (-1, -1), make=make, made_of=arrays)
+            found = self._dynamics.joint_wrenches((q, v, a), asked, wrenches, base, form)
+            values, *lam = found if isinstance(found, tuple) else (found,)
+        return self._result(asked, (q, v, a), values, tuple(lam), wrenches, _arrays(base))
+
+    def _made_by(
+        self, key: tuple[Any, ...], maker: Callable[..., Callable[..., JointWrenches]]
+    ) -> Callable[..., JointWrenches]:
+        """What makes results for these joints and links, always the same."""
+        asked, links, _ = key
         moving = self._model.settings.base == "moving"
-        form = CallForm(
-            {"joints": joints},
-            make=self._makers.get((asked, links), lambda: self._maker(asked, links, moving)),
-            made_of=3 + 3 * moving + len(links),
-        )
-        found = self._dynamics.joint_wrenches((q, v, a), asked, wrenches, base, form)
-        values, *multipliers = found if isinstance(found, tuple) else (found,)
-        return self._result(asked, (q, v, a), values, tuple(multipliers), wrenches, _arrays(base))
+        return self._makers.get(key, lambda: maker(asked, links, moving))
+
+    def _hybrid_maker(
+        self, asked: tuple[str, ...], links: tuple[str, ...], moving: bool
+    ) -> Callable[..., JointWrenches]:
+        """Makes the result where accelerations are found, too."""
+        made = self._maker(asked, links, moving)
+
+        def from_roles(
+            found: tuple[Array, ...], q: Array, v: Array, a: None, tau: None, *loads: Array
+        ) -> JointWrenches:
+            values, moves, *lam = found
+            return made((values, *lam), q, v, moves, *loads)
+
+        return from_roles
 
     def _maker(
         self, asked: tuple[str, ...], links: tuple[str, ...], moving: bool

@@ -214,6 +214,20 @@ def is_hybrid_dynamics(case, f):
     close(tau, there[1], 1e-8)
 
 
+def are_wrenches_of_a_driven_joint(case, f):
+    """Those of its accelerations and multipliers, which balance its forces."""
+    q, v, base = case.q, case.v, case.base_arrays
+    given = [0.7], np.delete(case.tau, case.driven)
+    wrenches, a, lam = f(q, v, *given, *base)
+    there, tau = case.robot.function("hybrid_dynamics", controlled=(case.driven,))(
+        q, v, *given, *base
+    )
+    close(a, there, 1e-8)
+    close(case.M @ a + case.h(), tau + case.K.T @ lam, 1e-8)
+    alone = case.robot.function("joint_wrenches", joints=case.moved_joints)
+    close(wrenches, alone(q, v, a, *base, lam), 1e-8)
+
+
 def is_inverse_dynamics(case, f):
     close(f(case.q, case.v, case.a, *case.base_arrays), motor_forces(case), 1e-8)
 
@@ -604,6 +618,7 @@ LAWS = {
     "regressor": are_regressors,
     "dynamic_regressor": are_regressors,
     "joint_wrenches": are_joint_wrenches,
+    "hybrid_joint_wrenches": are_wrenches_of_a_driven_joint,
     "joint_wrench_parts": are_joint_wrenches,
     "loop_residual": is_loop_residual,
     "loop_gaps": are_loop_gaps,

@@ -188,9 +188,8 @@ class ClosedLoopDynamics:
         if stabilization is None:
             code = self._checked_hybrid(roles.controlled)
             if code is not None:
-                given = roles.for_dtype(np.result_type(np.asarray(q), np.asarray(v)))
                 found = code.results(
-                    self._evaluator, (q, v, *given), wrenches, base, form=roles.form
+                    self._evaluator, roles.beside(q, v), wrenches, base, form=roles.form
                 )
                 if found is not None:
                     made: HybridDynamics = self._evaluator.made(code.name, found, **code.options)
@@ -266,7 +265,7 @@ class ClosedLoopDynamics:
         else:
             self.check(q, v)
             if name == "hybrid_dynamics":
-                chosen["controlled"] = controlled
+                chosen |= {"controlled": controlled, "all_columns": True}
         self.function(f"{name}_derivatives", **chosen)  # refuses linkages without such code
         code = self.motors.code if name == "inverse_dynamics" else self._code.forward
         assert code is not None
@@ -281,13 +280,11 @@ class ClosedLoopDynamics:
         if name == "inverse_dynamics_derivatives":
             code = self.motors.checked
             return None if code is None else Code(self._evaluator, name, code.options)
-        code = self._checked if name == "forward_dynamics_derivatives" else None
         if name == "hybrid_dynamics_derivatives":
             code = self._checked_hybrid(controlled)
-        if code is None:
-            return None
-        options = {x: y for x, y in code.options.items() if x != "least_multipliers"}
-        return Code(self._evaluator, name, options)
+            return None if code is None else _beside(code, name, all_columns=True)
+        code = self._checked if name == "forward_dynamics_derivatives" else None
+        return None if code is None else _beside(code, name)
 
     def joint_wrenches(
         self,
@@ -310,6 +307,34 @@ class ClosedLoopDynamics:
             name, arrays, base=base, wrenches=wrenches, extra=(lam,), joints=joints
         )
         return values, lam
+
+    def hybrid_joint_wrenches(
+        self,
+        state: tuple[ArrayLike, ArrayLike],
+        roles: Roles,
+        joints: tuple[str, ...],
+        wrenches: Wrenches | None,
+        base: BaseMotion | None,
+        form: CallForm | None = None,
+    ) -> tuple[Array, ...]:
+        """Wrenches in joints of which some are driven, accelerations and multipliers."""
+        code = self._checked_hybrid(roles.controlled)
+        if code is not None:
+            code = _beside(code, "hybrid_joint_wrenches", joints=joints)
+            found = code.results(self._evaluator, roles.beside(*state), wrenches, base, form=form)
+            if found is not None:
+                return found
+        a, _, lam = self.hybrid(*state, roles, wrenches, base, None)
+        values = self._evaluator.results(
+            "joint_wrenches", (*state, a), base=base, wrenches=wrenches, extra=(lam,), joints=joints
+        )
+        return values, a, lam
+
+
+def _beside(code: Code, name: str, **options: Any) -> Code:
+    """Another quantity over the rows of some code, under the same guards."""
+    kept = {x: y for x, y in code.options.items() if x != "least_multipliers"}
+    return Code(code.evaluator, name, {**kept, **options})
 
 
 def _stabilising(

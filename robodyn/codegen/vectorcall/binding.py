@@ -118,10 +118,10 @@ def _sort(w: EntryBuilder, k: Number) -> None:
     for kind, place in ((Role.ARRAY, w.inputs), (Role.OPTION, w.options)):
         with code.when(role.equals(kind)):
             w.put(place, index, value)
-    with code.when(role.equals(Role.NUMBER)):
-        w.unless(w.is_a(value, "float"))
-        w.put(w.inputs, index, value)
     missing = value.equals(w.common("none"))
+    with code.when(role.equals(Role.NUMBER)):
+        w.unless(w.is_a(value, "float") | missing)
+        w.put(w.inputs, index, value)
     with code.when(role.equals(Role.BY_JOINT)):
         w.put(w.by_joint, index, code.choose(missing, w.null, value))
     for kind, name in ((Role.OUT, "out"), (Role.BASE, "base"), (Role.WRENCHES, "wrenches")):
@@ -130,28 +130,48 @@ def _sort(w: EntryBuilder, k: Number) -> None:
 
 
 def _find_function(w: EntryBuilder) -> None:
-    """The function behind the options and wrenches; its inputs after the arrays that were given."""
+    """The function behind the options and names, and all of its inputs."""
     code = w.code
-    w.set("inputs", w.of_signature("arrays"))
-    by_joint = w.of_signature("by_joint")
-    for k in code.each(by_joint):
-        _add_by_joint(w, k)
-    with code.when(w.of_signature("moving").differs(0)):
-        _add_base(w)
+    for k in code.each(w.of_signature("by_joint")):
+        with code.when(w.item(w.by_joint, k).differs(None)):
+            _for_each_item(w, w.item(w.by_joint, k))
+        _add_link(w, w.common("none"))
+    first_wrench = w.get("links")
     with code.when(w.get("wrenches").differs(None)):
-        _for_each_item(w, w.get("wrenches"), lambda array: _add_input(w, array))
+        _for_each_item(w, w.get("wrenches"))
+    _close_ranks(w)
     for same in (_identical, _equal):
         with code.when(w.get("table").equals(None)):
             for k in code.each(
                 w.of_signature("variants"), until=lambda: w.get("table").differs(None)
             ):
                 _try(w, same, k)
-    table = w.get("table")
+    table, given = w.get("table"), w.get("inputs")
     w.unless(table.differs(None))
+    for _ in code.each(w.get("by_names")):
+        _add_input(w, w.null)
+    with code.when(w.of_signature("moving").differs(0)):
+        _add_base(w)
+    for k in code.each(w.get("links"), start=first_wrench):
+        _add_input(w, w.item(w.numbers, k))
     w.unless(w.get("inputs").equals(w.item(table, TABLE.index("inputs"), "i64")))
     w.set("given", Number(code, w.inputs, "ptr"))
-    with code.when(by_joint.differs(0)):
-        _fill_by_joint(w, by_joint)
+    with code.when(w.get("by_names").differs(0)):
+        _fill_by_joint(w, given)
+
+
+def _close_ranks(w: EntryBuilder) -> None:
+    """Put arrays one after the other, without those that are left out, and say which these are."""
+    w.set("inputs", 0)
+    w.set("bit", 1)
+    for k in w.code.each(w.of_signature("arrays")):
+        array = w.item(w.inputs, k)
+        with w.code.either(array.equals(w.common("none"))) as (missing, there):
+            with missing:
+                w.set("missing", w.get("missing") + w.get("bit"))
+            with there:
+                _add_input(w, array)
+        w.set("bit", w.get("bit") + w.get("bit"))
 
 
 def _add_base(w: EntryBuilder) -> None:
@@ -170,24 +190,11 @@ def _add_base(w: EntryBuilder) -> None:
                 _add_input(w, array)
 
 
-def _add_by_joint(w: EntryBuilder, k: Number) -> None:
-    """An input that is filled later, and the names and numbers of the mapping that fills it."""
-    _add_input(w, w.null)
-    given = w.item(w.by_joint, k)
-
-    def take(number: Number) -> None:
-        w.put(w.numbers, w.get("links") - 1, number)
-
-    with w.code.when(given.differs(None)):
-        _for_each_item(w, given, take)
-    _add_link(w, w.common("none"))
-
-
-def _fill_by_joint(w: EntryBuilder, count: Number) -> None:
+def _fill_by_joint(w: EntryBuilder, first: Number) -> None:
     """Put the numbers of mappings by joint where they belong; all others are zero."""
-    code, first = w.code, w.of_signature("arrays")
+    code = w.code
     w.table = w.get("table")
-    for k in code.each(count):
+    for k in code.each(w.get("by_names")):
         take_zeros(w, first + k)
     for k in code.each(w.get("links")):
         with code.when(w.item(w.links, k).differs(w.common("none"))):
@@ -204,8 +211,8 @@ def _add_link(w: EntryBuilder, name: Number) -> None:
     w.raise_by_one("links")
 
 
-def _for_each_item(w: EntryBuilder, given: Number, take_value: Callable[[Number], None]) -> None:
-    """Add the keys of a dict to the names, in its order, and do something with each value."""
+def _for_each_item(w: EntryBuilder, given: Number) -> None:
+    """Add the keys of a dict to the names, in its order, and keep the value of each."""
     code = w.code
     w.unless(w.is_a(given, "dict"))
     key, value = (w.at(w.cells, k, "ptr") for k in (0, 1))
@@ -221,7 +228,7 @@ def _for_each_item(w: EntryBuilder, given: Number, take_value: Callable[[Number]
             # the dict may change while other threads run
             w.call("incref", "void", thing)
             w.hold(thing)
-            take_value(thing)
+            w.put(w.numbers, w.get("links") - 1, thing)
 
 
 def _add_input(w: EntryBuilder, array: Number) -> None:
@@ -235,7 +242,9 @@ def _try(w: EntryBuilder, same: Callable[..., None], k: Number) -> None:
     here = w.at(w.of_signature("variants_at", "ptr"), k * len(VARIANT), "i64")
     table, count = w.item(here, VARIANT.index("table")), w.get("links")
     links = w.item(here, VARIANT.index("links"), "i64")
-    w.set("good", (table.differs(None) & links.equals(count)).extended())
+    missing = w.item(here, VARIANT.index("missing"), "i64")
+    fits = links.equals(count) & missing.equals(w.get("missing"))
+    w.set("good", (table.differs(None) & fits).extended())
     same(w, w.options, w.at(here, _OPTION, "i64"), MAX_OPTIONS)
     same(w, w.links, w.at(here, _LINK, "i64"), count)
     with w.code.when(w.get("good").differs(0)):
@@ -243,6 +252,7 @@ def _try(w: EntryBuilder, same: Callable[..., None], k: Number) -> None:
         w.set("guarded", w.item(here, VARIANT.index("guarded"), "i64"))
         w.set("make", w.item(here, VARIANT.index("make")))
         w.set("made_of", w.item(here, VARIANT.index("made_of"), "i64"))
+        w.set("by_names", w.item(here, VARIANT.index("by_joint"), "i64"))
         w.set("places", w.at(here, VARIANT.index("place"), "i64"))
 
 

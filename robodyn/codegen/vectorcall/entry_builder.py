@@ -40,7 +40,7 @@ _ADDRESSES = (
 )  # fmt: skip
 _NUMBERS = (
     "extra", "rows", "bad", "single", "filled", "held", "links", "direct", "pitch", "inputs",
-    "guarded", "made_of", "parameter", "good", "made", "count",
+    "guarded", "made_of", "parameter", "good", "made", "count", "missing", "bit", "by_names",
 )  # fmt: skip
 
 

@@ -52,7 +52,7 @@ def choose_dtype(w: EntryBuilder) -> None:
             with code.when(w.is_a(x, "ndarray")):
                 w.set("single", w.field(x, DESCR).equals(w.common("float32")).extended())
     single = w.get("single").differs(0)
-    w.unless(~(single & w.of_signature("by_joint").differs(0)))
+    w.unless(~(single & w.get("by_names").differs(0)))
     w.descr = code.choose(single, w.common("float32"), w.common("float64"))
     w.size = code.choose(single, code.integer(4), 8)
     packed = code.integer(TABLE.index("packed32"))

@@ -143,11 +143,12 @@ def make_result(w: EntryBuilder) -> None:
 
 
 def _make_of_result(w: EntryBuilder) -> None:
-    """What a callable makes of the result and of the first inputs."""
+    """What a callable makes of the result and of the first inputs; those by joint are None."""
     code, found, count = w.code, w.get("result"), w.get("made_of")
     w.put(w.arguments, 0, found)
     for k in code.each(count):
-        w.put(w.arguments, k + 1, w.item(w.get("given"), k))
+        given = w.item(w.get("given"), k)
+        w.put(w.arguments, k + 1, code.choose(given.equals(None), w.common("none"), given))
     arguments = Number(code, w.arguments, "ptr")
     made = w.call("vectorcall", "ptr", w.get("make"), arguments, count + 1, w.null)
     w.call("decref", "void", found)

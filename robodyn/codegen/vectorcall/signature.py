@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
@@ -40,10 +40,9 @@ MAX_VARIANTS = 128
 #: (0: there is none), to which calls go at once that pass nothing but the arrays, and ``out`` after
 #: them or by keyword; ``plain_guarded``, ``plain_make`` and ``plain_made_of``: as in a variant;
 #: ``most``: how many arguments by position are the arrays and ``out``; ``out``: its name (0: there
-#: is no such parameter); ``by_joint``: how many inputs after ``arrays`` are filled from mappings by
-#: joint; ``positional``: how many parameters may be given by position; ``moving``: the base has a
-#: motion, which functions take as three more arrays; ``pose``, ``twist`` and ``acceleration``:
-#: those of a base at rest.
+#: is no such parameter); ``by_joint``: how many parameters are mappings by joint; ``positional``:
+#: how many parameters may be given by position; ``moving``: the base has a motion, which functions
+#: take as three more arrays; ``pose``, ``twist`` and ``acceleration``: those of a base at rest.
 SIGNATURE = (
     "common", "plain", "plain_guarded", "plain_make", "plain_made_of", "arrays", "by_joint", "most",
     "out", "parameters", "positional", "variants", "variants_at",
@@ -56,11 +55,12 @@ PARAMETER = ("name", "default", "role", "index")
 
 #: Words of a variant: address of a function's table (0: there is none), where to look for numbers
 #: that are not finite (`FiniteCheck`), what makes the result of the function's (0: nothing), of how
-#: many inputs beside it, and how many names the mappings have. Options follow, then the names, with
-#: ``None`` between those of different mappings, and for each name where its number goes, counted
-#: over the inputs that are filled from mappings by joint.
+#: many inputs beside it, which arrays are left out (a bit for each), how many inputs after the
+#: arrays are filled from mappings by joint, and how many names the mappings have. Options follow,
+#: then the names, with ``None`` between those of different mappings, and for each name where its
+#: number goes, counted over the inputs that are filled.
 VARIANT = (
-    "table", "guarded", "make", "made_of", "links",
+    "table", "guarded", "make", "made_of", "missing", "by_joint", "links",
     *["option"] * MAX_OPTIONS, *["link"] * MAX_LINKS, *["place"] * MAX_LINKS,
 )  # fmt: skip
 
@@ -75,8 +75,9 @@ class Role(IntEnum):
     """What a parameter is.
 
     ``WRENCHES`` are a mapping from names to arrays, which are inputs of the function; ``BY_JOINT``
-    is one from names to numbers, which stand in one input. A ``NUMBER`` is an array without axes,
-    which has to be given as a float; it is counted among the arrays.
+    is one from names to numbers, which stand in inputs of the function. A ``NUMBER`` is an array
+    without axes, which has to be given as a float; it is counted among the arrays. An array that is
+    None is left out: of that choice of arrays there is a function, or none.
     """
 
     ARRAY = 0
@@ -168,7 +169,9 @@ class Signature:
         self._plain: object = None
         first = all(p.role is Role.ARRAY for p in parameters[:arrays])
         self._defaults = tuple(default for _, default in self._options)
-        self._can_be_plain = first and not (at_rest or by_joint) and REQUIRED not in self._defaults
+        self._can_be_plain = first and not at_rest and REQUIRED not in self._defaults
+        self._arrays = [p.name for p in parameters if p.role in _ARRAYS]
+        self._no_names = (None,) * by_joint
 
     @staticmethod
     def fits(parameters: Sequence[Parameter]) -> bool:
@@ -191,6 +194,8 @@ class Signature:
         make: Callable[..., object] | None = None,
         made_of: int = 0,
         places: Sequence[int] = (),
+        by_joint: int = 0,
+        missing: Collection[str] = (),
     ) -> None:
         """Let calls with these options go to a function; does nothing if they already do.
 
@@ -211,6 +216,10 @@ class Signature:
             How many of the arguments that is.
         places : sequence of int
             Where the number of each name goes, if any name of a mapping by joint is given.
+        by_joint : int
+            How many inputs of the function, after the arrays, are filled from mappings by joint.
+        missing : names of arrays
+            Those that such calls leave out.
         """
         given = options or {}
         values = tuple(given.get(name, default) for name, default in self._options)
@@ -220,8 +229,10 @@ class Signature:
             or not all(map(_constant, (*given.values(), *links)))
         ):
             return
+        left_out = sum(1 << self._arrays.index(name) for name in missing)
         choice = (
-            id(table), look, id(make), *map(_identity, values), "links", *map(_identity, links)
+            id(table), look, id(make), left_out, *map(_identity, values),
+            "links", *map(_identity, links),
         )  # fmt: skip
         if choice in self._known:
             return
@@ -237,12 +248,14 @@ class Signature:
         maker = 0 if make is None else id(make)
         block, first = self._blocks[-1], index * len(VARIANT)
         block[first] = 0  # of what is replaced, nothing is read any more
-        block[first + 1 : first + len(VARIANT)] = [int(look), maker, made_of, len(links), *words]
+        numbers = [int(look), maker, made_of, left_out, by_joint, len(links)]
+        block[first + 1 : first + len(VARIANT)] = [*numbers, *words]
         self._behind[index] = (choice, table, make, *values, *links)
         block[first] = table.address
         self._words[SIGNATURE.index("variants")] = len(self._behind)
         self._known.add(choice)
-        if not links and values == self._defaults:
+        alone = tuple(links) == self._no_names and not (by_joint or missing)
+        if alone and values == self._defaults:
             self._plain = choice
         if self._plain is choice and self._can_be_plain:
             self._kept += [table, make]

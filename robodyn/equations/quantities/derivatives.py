@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
-
-import numpy as np
 
 from robodyn.array_types import Array
 from robodyn.equations.quantities.common import dynamics_derivatives
@@ -20,7 +18,9 @@ from robodyn.equations.quantities.common.quantity import (
     Output,
     Q,
     Quantity,
+    Size,
     V,
+    size_of,
 )
 from robodyn.equations.quantities.common.setup import Setup
 from robodyn.equations.quantities.dynamics import (
@@ -39,12 +39,19 @@ def _by(of: Output, *inputs: Input) -> tuple[Output, ...]:
     derivatives = (
         Output(
             f"d {of.name} / d {x.name}",
-            (*of.shape, "nv" if x is Q else x.size),
+            (*of.shape, _columns(x)),
             f"({of.unit}) / ({x.unit})",
         )
         for x in inputs
     )
     return (of, *derivatives)
+
+
+def _columns(x: Input) -> Size:
+    """A column for each speed; by what some joints are given one for each of these, mostly."""
+    if not x.by_joint:
+        return "nv" if x is Q else x.size
+    return lambda t: t.model.nv if t.options.get("all_columns") else size_of(x.size, t)
 
 
 def _by_name(value: str, given: str) -> Callable[[Setup, Options], Callable[..., Any]]:
@@ -55,22 +62,11 @@ def _by_name(value: str, given: str) -> Callable[[Setup, Options], Callable[...,
 
 def _of_all_joints(setup: Setup, options: Options) -> Callable[..., Any]:
     """The same of hybrid dynamics: pairs, with a column for each speed."""
-    driven, nv = options["controlled"], setup.model.nv
-    free = [k for k in range(nv) if k not in driven]
     keys = ("hybrid_dynamics", "q", "v", "a", "tau")
 
-    def over(columns: Array, speeds: Sequence[int]) -> Array:
-        whole = np.zeros((*columns.shape[:-1], nv), columns.dtype)
-        whole[..., speeds] = columns
-        return whole
-
     def made(found: tuple[Array, ...]) -> dict[str, HybridDerivatives]:
-        both = [
-            (value, by_q, by_v, over(by_a, list(driven)), over(by_tau, free))
-            for value, by_q, by_v, by_a, by_tau in (found[:5], found[5:])
-        ]
-        pairs = zip(*both, strict=True)
-        return {key: HybridDerivatives(*pair) for key, pair in zip(keys, pairs, strict=True)}
+        pairs = map(HybridDerivatives, found[:5], found[5:])
+        return dict(zip(keys, pairs, strict=True))
 
     return made
 
@@ -116,7 +112,7 @@ ROWS = {
             dynamics_derivatives.hybrid_dynamics, ("groups", "stabilization", *CHECKED)
         ),
         base=True,
-        options=("wrenches", "controlled"),
+        options=("wrenches", "controlled", "all_columns"),
         parametric=True,
         solves=True,
         result=_of_all_joints,

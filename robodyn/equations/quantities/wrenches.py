@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from robodyn.equations.loops import cut_friction
 from robodyn.equations.loops.closure_rows import Closure, closure_wrenches
@@ -19,7 +20,8 @@ from robodyn.equations.quantities.common.quantity import (
     flat,
 )
 from robodyn.equations.quantities.common.tracer import Results, Tracer
-from robodyn.equations.quantities.dynamics import CHECKED, LEAST_MULTIPLIERS
+from robodyn.equations.quantities.dynamics import ACCELERATIONS, CHECKED, LEAST_MULTIPLIERS
+from robodyn.equations.quantities.dynamics import ROWS as DYNAMICS
 from robodyn.equations.tree import reactions
 from robodyn.symbolic.spatial import Wrench
 
@@ -41,6 +43,19 @@ def joint_wrenches_by_motors(t: Tracer) -> Results:
     t.numbers["multipliers"] = least = closed_dynamics.least_multipliers(t, lam)
     numbers = list(flat(joint_wrenches(t)["wrenches"]))
     return {"wrenches": closed_dynamics.if_motors_can(t, numbers), "multipliers": least}
+
+
+def _of_moved_joints(dynamics: Callable[[Tracer], Results]) -> Callable[[Tracer], Results]:
+    """The same where hybrid dynamics say how joints move, with accelerations and multipliers."""
+
+    def traced(t: Tracer) -> Results:
+        found = dynamics(t)
+        t.numbers["a"] = list(flat(found["a"]))
+        if "multipliers" in found:
+            t.numbers["multipliers"] = list(flat(found["multipliers"]))
+        return {**found, **joint_wrenches(t)}
+
+    return traced
 
 
 def joint_wrench_parts(t: Tracer) -> Results:
@@ -104,11 +119,16 @@ def _joints_and_base(t: Tracer) -> int:
     return len(t.options["joints"]) + 1
 
 
+#: Accelerations of all joints of which some are controlled.
+HYBRID = DYNAMICS["hybrid_dynamics"]
+
+WRENCHES = Output("wrenches", (_joints_and_base, 6), "N, N m")
+
 #: Quantities by name.
 ROWS = {
     "joint_wrenches": Quantity(
         inputs=(Q, V, A),
-        outputs=(Output("wrenches", (_joints_and_base, 6), "N, N m"),),
+        outputs=(WRENCHES,),
         trace=joint_wrenches,
         closed=MULTIPLIERS,
         solved=Constrained(
@@ -119,6 +139,22 @@ ROWS = {
         base=True,
         options=("wrenches", "joints"),
         parametric=True,
+    ),
+    "hybrid_joint_wrenches": Quantity(
+        inputs=HYBRID.inputs,
+        outputs=(WRENCHES, ACCELERATIONS),
+        trace=_of_moved_joints(HYBRID.trace),
+        closed=Constrained(
+            _of_moved_joints(closed_dynamics.hybrid_with_multipliers),
+            ("groups", *CHECKED),
+            (LEAST_MULTIPLIERS,),
+        ),
+        base=True,
+        options=("wrenches", "joints", "controlled"),
+        solves=True,
+        alternatives=tuple(
+            replace(x, trace=_of_moved_joints(x.trace)) for x in HYBRID.alternatives
+        ),
     ),
     "joint_wrench_parts": Quantity(
         inputs=(Q, V, A),

@@ -227,6 +227,65 @@ def test_robots_are_not_kept():
     assert kept() is None
 
 
+@pytest.mark.parametrize("name", ["pan_tilt", "four_bar"])
+def test_wrenches_in_joints_of_which_one_is_driven(name):
+    case = Case(name)
+    r, q, v = case.robot, case.q, case.v
+    roles = {"controlled": {case.driven: 1.5}, "tau": {case.pushed: 0.7}}
+    push = {r.link_names[-1]: np.arange(1.0, 7.0)}
+    Q, V = np.repeat(q[None], 3, 0), np.repeat(v[None], 3, 0)
+    for other in ({}, {"wrenches": push}, {"joints": [case.driven]}):
+        expected = r.joint_wrenches(q, v, **case.arrays(), **other)
+        for _ in range(2):
+            found = r.joint_wrenches(q, v, **roles, **other)
+            many = r.joint_wrenches(Q, V, **roles, **other)
+            close([found.values_array], [expected.values_array])
+            for part in ("motor", "passive", "bearing"):
+                x, y = getattr(found, part), getattr(expected, part)
+                close([x.values_array], [y.values_array])
+            close([many.values_array[2]], [expected.values_array])
+    assert python_calls(lambda: r.joint_wrenches(q, v, **roles)) <= 12
+    assert r.joint_wrenches(q, v, locked=(case.driven,)).base.shape == (6,)
+    with pytest.raises(ShapeError, match="both given"):
+        r.joint_wrenches(q, v, case.call().a, **roles)
+
+
+def test_wrenches_in_joints_on_a_moving_base():
+    case = Case("pan_tilt", base="moving")
+    turning = replace(rd.BaseMotion.at_rest(), twist=np.array([0.0, 0.0, 0.0, 0.0, 0.0, 2.0]))
+    for base in (None, turning):
+        expected = case.robot.joint_wrenches(case.q, case.v, **case.arrays(), base=base)
+        for _ in range(2):
+            roles = {"controlled": {case.driven: 1.5}, "tau": {case.pushed: 0.7}}
+            found = case.robot.joint_wrenches(case.q, case.v, **roles, base=base)
+            close([found.values_array], [expected.values_array])
+            close([found.motor.values_array], [expected.motor.values_array])
+
+
+@pytest.mark.parametrize("name", ["pan_tilt", "four_bar"])
+def test_derivatives_of_driven_joints(name):
+    case = Case(name)
+    r, q, v = case.robot, case.q, case.v
+    given = np.full(r.nv, np.nan)
+    given[case.index] = 1.5
+    expected = r.derivatives("hybrid_dynamics", q, v, np.zeros(r.nv), controlled=given)
+    for _ in range(2):
+        for x in (None, {}):
+            found = r.derivatives("hybrid_dynamics", q, v, x, controlled={case.driven: 1.5})
+            assert list(found) == list(expected)
+            for name, pair in found.items():
+                close(pair, expected[name])
+        pushed = r.derivatives(
+            "hybrid_dynamics", q, v, {case.pushed: 0.7}, controlled={case.driven: 1.5}
+        )
+        close([pushed["hybrid_dynamics"].a], [case.call().a])
+        a = case.call().a
+        there = r.derivatives("forward_dynamics", q, v, case.call().tau)["forward_dynamics"]
+        np.testing.assert_allclose(there, a, atol=1e-8 * (1.0 + np.abs(a).max()))
+    assert not expected["a"].a[:, [k for k in range(r.nv) if k != case.index]].any()
+    assert not expected["tau"].tau[:, case.index].any()
+
+
 def test_roles_by_index(case):
     r, k = case.robot, case.index
     given = (case.q, case.v, np.array([1.5]), np.linspace(-1.0, 1.0, r.nv - 1))

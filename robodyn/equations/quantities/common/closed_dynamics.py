@@ -19,6 +19,7 @@ from robodyn.symbolic.scalar import Number
 __all__ = [
     "forward_dynamics",
     "hybrid_dynamics",
+    "hybrid_with_multipliers",
     "if_closed_state",
     "if_forward_is_regular",
     "if_hybrid_is_regular",
@@ -78,6 +79,19 @@ def if_rows_are_regular(
 
 def hybrid_dynamics(t: Tracer) -> Results:
     """Accelerations, forces and multipliers; the rows are independent in the free speeds."""
+    found, lam = _hybrid(t)
+    least = least_multipliers(t, lam) if t.options.get("least_multipliers") else []
+    return {**found, "multipliers": least}
+
+
+def hybrid_with_multipliers(t: Tracer) -> Results:
+    """The same, with multipliers of least norm in any case."""
+    found, lam = _hybrid(t)
+    return {**found, "multipliers": least_multipliers(t, lam)}
+
+
+def _hybrid(t: Tracer) -> tuple[Results, list[Number]]:
+    """Accelerations and forces, and multipliers of the chosen rows."""
     lam: list[Number] = []
 
     def sweep(
@@ -87,8 +101,7 @@ def hybrid_dynamics(t: Tracer) -> Results:
         return a, tau
 
     found = with_controlled(t, sweep)
-    least = least_multipliers(t, lam) if t.options.get("least_multipliers") else []
-    return {**found, "a": if_hybrid_is_regular(t, found["a"]), "multipliers": least}
+    return {**found, "a": if_hybrid_is_regular(t, found["a"])}, lam
 
 
 def if_hybrid_is_regular(t: Tracer, a: list[Number]) -> list[Number]:

@@ -102,6 +102,11 @@ def hybrid_dynamics(t: Tracer) -> Results:
     guarded = closed_dynamics.if_hybrid_is_regular(t, system.a) if system.rows else system.a
     by = {name: system.by_state(name) for name in "qv"}
     by |= {"a_controlled": system.by_accelerations, "tau_free": system.by_forces}
+    if t.options.get("all_columns"):
+        places = {"a_controlled": controlled, "tau_free": _others(t, controlled)}
+        for name, own in places.items():
+            da, dtau = by[name]
+            by[name] = _spread(da, own, t.zeros), _spread(dtau, own, t.zeros)
     found: dict[str, list[Number] | Matrix] = {"a": guarded, "tau": system.tau}
     for name, (da, dtau) in by.items():
         found[f"d a / d {name}"], found[f"d tau / d {name}"] = da, dtau
@@ -249,6 +254,17 @@ class _System:
         for c, x, force in zip(self._controlled, controlled, forces, strict=True):
             a[c], tau[c] = x, force
         return a, tau
+
+
+def _spread(A: Matrix, places: Sequence[int], zeros: Sequence[Number]) -> Matrix:
+    """Columns at some places, and columns of zeros at the others."""
+    rows = []
+    for row in A:
+        wide = list(zeros)
+        for k, x in zip(places, row, strict=True):
+            wide[k] = x
+        rows.append(wide)
+    return rows
 
 
 def _as_rows(columns: list[tuple[list[Number], list[Number]]], nv: int) -> tuple[Matrix, Matrix]:

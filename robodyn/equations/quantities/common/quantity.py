@@ -30,8 +30,10 @@ __all__ = [
     "Output",
     "Q",
     "Quantity",
+    "Size",
     "V",
     "flat",
+    "size_of",
     "traced",
 ]
 
@@ -52,7 +54,8 @@ SIZES: dict[str, Callable[[Tracer], int]] = {
 }
 
 
-def _size(size: Size, t: Tracer) -> int:
+def size_of(size: Size, t: Tracer) -> int:
+    """The number that a size is in a program."""
     if isinstance(size, int):
         return size
     return SIZES[size](t) if isinstance(size, str) else size(t)
@@ -267,7 +270,7 @@ def traced(
     outputs, edges = [], []
     for output in quantity.outputs:
         if output.when(options):
-            shape = tuple(_size(x, t) for x in output.shape)
+            shape = tuple(size_of(x, t) for x in output.shape)
             port = Port(output.name, shape, output.unit)
             numbers = [edge_of(t.graph, x) for x in flat(results[output.name])]
             if len(numbers) != port.size:
@@ -284,7 +287,7 @@ def _inputs(t: Tracer, quantity: Quantity) -> Iterator[Port]:
     """Arrays of the quantity; what moves, closes, weighs, loads the mechanism; time; numbers."""
     for given in quantity.inputs:
         yield Port(
-            given.name, () if given.size == "number" else (_size(given.size, t),), given.unit
+            given.name, () if given.size == "number" else (size_of(given.size, t),), given.unit
         )
     if t.options.get("posture"):
         yield Port("posture", (t.setup.model.nq,), "rad, m")
