@@ -97,7 +97,8 @@ def test_both_tiers_give_the_same_bits():
 
 @pytest.fixture
 def tiers(monkeypatch, tmp_path):
-    """Nothing is on disk, and code comes in two tiers."""
+    """Nothing is on disk, and code comes in two tiers; the full code when a test waits for it."""
+    monkeypatch.setattr(module, "GATHER", 3600.0)
     monkeypatch.setenv("ROBODYN_CACHE_DIR", str(tmp_path / "cache"))
     background.finish()
     background.forget()
