@@ -3186,6 +3186,7 @@ _OTHER_DIRECT: Mapping[str, tuple[str, ...]] = {
     "closed_state": ("q", "v"),
     "loop_gaps": ("q",),
     "joint_positions": ("q",),
+    "latch": ("q", "v"),
     "joint_velocities": ("q", "v"),
 }
 

@@ -240,13 +240,43 @@ class ImpactDynamics:
             ``None`` where the function gives no numbers, as near singular postures.
         """
         options = self._moving.checked
-        if options is None or self._model.setup.rheonomic:
+        if options is None:
+            return None
+        chosen = {"frame": link, **options}
+        return self._by_code(name, {"link": link}, chosen, arrays, base, make)
+
+    def latched(
+        self,
+        speeds: tuple[int, ...],
+        joints: tuple[str, ...],
+        state: tuple[ArrayLike, ArrayLike],
+        base: BaseMotion | None,
+        make: Callable[..., Any],
+    ) -> Any:
+        """The same where some joints stop at once; arguments as for `by_code`."""
+        options = self._moving.checked_beside(speeds)
+        if options is None:
+            return None
+        chosen = {"controlled": speeds, **options}
+        return self._by_code("latch", {"joints": joints}, chosen, state, base, make)
+
+    def _by_code(
+        self,
+        name: str,
+        said: dict[str, Any],
+        chosen: dict[str, Any],
+        arrays: tuple[ArrayLike, ...],
+        base: BaseMotion | None,
+        make: Callable[..., Any] | None,
+    ) -> Any:
+        """By the function of a quantity with the options chosen, for calls that say so."""
+        if self._model.setup.rheonomic:
             return None
         given = tuple(np.asarray(x, float) for x in arrays)
         inputs = (*given, *self._evaluator.environment(name, base)) if make else ()
-        kept = self._makers.get((name, link), lambda: make) if make else None
-        form = CallForm({"link": link}, method=name, make=kept, made_of=len(inputs))
-        found = self._evaluator.results(name, given, base=base, form=form, frame=link, **options)
+        kept = self._makers.get((name, *said.values()), lambda: make) if make else None
+        form = CallForm(said, method=name, make=kept, made_of=len(inputs))
+        found = self._evaluator.results(name, given, base=base, form=form, **chosen)
         if not all(map(all_finite, found if isinstance(found, tuple) else (found,))):
             return None
         return kept(found, *inputs) if kept else self._evaluator.made(name, found)

@@ -41,6 +41,9 @@ class Dynamics(Protocol):
     def checked_along(self, independent: tuple[int, ...]) -> Mapping[str, Any] | None:
         """The same of a function that lets all other speeds follow independent ones."""
 
+    def checked_beside(self, controlled: tuple[int, ...]) -> Mapping[str, Any] | None:
+        """The same of a function in which some speeds change as given."""
+
     def inverse(
         self,
         q: ArrayLike,
@@ -165,6 +168,10 @@ class TreeDynamics:
     def checked_along(self, independent: tuple[int, ...]) -> Mapping[str, Any] | None:
         """The same where all speeds are independent."""
         return {} if len(independent) == self._model.bodies.nv else None
+
+    def checked_beside(self, controlled: tuple[int, ...]) -> Mapping[str, Any] | None:
+        """The same where some speeds are given."""
+        return {}
 
     def inverse(
         self,

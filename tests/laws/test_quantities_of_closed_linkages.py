@@ -572,6 +572,19 @@ def is_apparent_mass(case, f):
     close(f(case.q, point, 2.0 * n, *case.base_arrays), 1.0 / speed, 1e-8)
 
 
+def is_latch(case, f):
+    """The latched speed is zero, and what the loops leave beside it keeps its momentum."""
+    k = case.independent[0]
+    after, loss = case.robot.function("latch", controlled=(k,))(case.q, case.v, *case.base_arrays)
+    close(after[k], 0.0, 0.0)
+    rows = np.vstack([case.K, np.eye(case.robot.nv)[k]])
+    close(rows @ after, 0.0, 1e-8)
+    _, sizes, Vh = np.linalg.svd(rows)
+    left = Vh[np.sum(sizes > 1e-9 * sizes[0]) :]
+    close(left @ case.M @ (after - case.v), 0.0, 1e-8)
+    close(loss, 0.5 * (case.v @ case.M @ case.v - after @ case.M @ after), 1e-8)
+
+
 def is_linear_model(case, f):
     """Accelerations of independent speeds, along a curve of closed states and by a force."""
     own, s = list(case.independent), 1e-5
@@ -606,6 +619,7 @@ LAWS = {
     "apparent_mass": is_apparent_mass,
     "impact_derivatives": are_impact_derivatives,
     "linear_model": is_linear_model,
+    "latch": is_latch,
     "consistent_velocity": is_consistent_velocity,
     "consistent_acceleration": is_consistent_acceleration,
     "closed_state": is_closed_state,

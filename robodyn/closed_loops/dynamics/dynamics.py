@@ -155,6 +155,10 @@ class ClosedLoopDynamics:
             return None
         return {**self.checked, "tangent_probe": self._code.hybrid_probe(independent)}
 
+    def checked_beside(self, controlled: tuple[int, ...]) -> Mapping[str, Any] | None:
+        """The same of a function in which some speeds change as given."""
+        return self.checked_along(controlled)
+
     def _open(
         self,
         arrays: tuple[ArrayLike, ArrayLike, ArrayLike],
