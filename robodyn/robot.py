@@ -3187,6 +3187,8 @@ _OTHER_DIRECT: Mapping[str, tuple[str, ...]] = {
     "loop_gaps": ("q",),
     "joint_positions": ("q",),
     "latch": ("q", "v"),
+    "mobility": ("q",),
+    "assemble": ("q",),
     "joint_velocities": ("q", "v"),
 }
 
@@ -3199,7 +3201,7 @@ _BY_JOINT: Mapping[str, tuple[str, ...]] = {
 
 
 #: Methods that have nothing to compute where there are no loops.
-_OF_LOOPS = frozenset({"loop_gaps"})
+_OF_LOOPS = frozenset({"assemble", "loop_gaps", "mobility"})
 
 
 def _goes_straight(name: str, method: object) -> bool:

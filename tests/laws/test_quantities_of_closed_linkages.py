@@ -572,6 +572,10 @@ def is_apparent_mass(case, f):
     close(f(case.q, point, 2.0 * n, *case.base_arrays), 1.0 / speed, 1e-8)
 
 
+def is_mobility(case, f):
+    close(f(case.q), case.robot.nv - np.linalg.matrix_rank(case.K, 1e-8), 0.0)
+
+
 def is_latch(case, f):
     """The latched speed is zero, and what the loops leave beside it keeps its momentum."""
     k = case.independent[0]
@@ -620,6 +624,7 @@ LAWS = {
     "impact_derivatives": are_impact_derivatives,
     "linear_model": is_linear_model,
     "latch": is_latch,
+    "mobility": is_mobility,
     "consistent_velocity": is_consistent_velocity,
     "consistent_acceleration": is_consistent_acceleration,
     "closed_state": is_closed_state,

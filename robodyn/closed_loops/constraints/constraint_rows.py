@@ -10,8 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
-from robodyn.arrays import finite
-from robodyn.closed_loops.solvers import RankAnalysis, rank_analysis
 from robodyn.errors import ShapeError
 from robodyn.evaluator import Evaluator
 from robodyn.model.model import Model
@@ -103,12 +101,6 @@ class ConstraintRows:
         alpha, beta = gains(stabilization)
         rate = self.violation_rate(q, v, self.jacobian(q))
         return np.asarray(k + 2.0 * alpha * rate + beta**2 * self.residual(q))
-
-    def rank(self, q: ArrayLike) -> RankAnalysis:
-        """Rank at postures."""
-        x = self._space.positions("q", q)
-        finite(q=x)
-        return rank_analysis(self.jacobian(x))
 
     def measured_jacobian(self, q: ArrayLike) -> Array:
         """``K`` without units, shape (..., nc, nv): lengths are parts of the longest link."""

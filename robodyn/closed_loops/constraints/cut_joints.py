@@ -96,6 +96,11 @@ class CutLimits:
         }
         self._cuts = _CutPositions(model, evaluator, limited)
 
+    @property
+    def any(self) -> bool:
+        """Whether any cut joint has limits."""
+        return bool(self._cuts.joints)
+
     def residual(self, q: Array) -> Array:
         """How far they are beyond their limits, shape (n,): negative below, positive above."""
         x = self._cuts.positions(q)

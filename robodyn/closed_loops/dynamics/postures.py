@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
@@ -93,7 +94,18 @@ class LoopPostures:
 
     def mobility(self, q: ArrayLike) -> int:
         """Degrees of freedom at a posture."""
-        return self._mobility.at(q, self._rows)
+        code, x = self._code.mobility, self._space.positions("q", q)
+        found = None
+        if code is not None:
+            found = code.results(self._evaluator, (x,), form=self._mobility_form)
+        return self._mobility.at(q, self._rows) if found is None else self._freedoms(found[0], x)
+
+    def _freedoms(self, found: Array, q: Array) -> int:
+        return int(found) if not found.ndim else self._mobility.at(q, self._rows)  # refuses several
+
+    @cached_property
+    def _mobility_form(self) -> CallForm:
+        return CallForm(make=self._freedoms, made_of=1)
 
     def branch_sign(self, q: ArrayLike, path: bool) -> Array:
         """Which of the branches that meet at singular postures a posture is on, shape (...)."""
@@ -173,6 +185,9 @@ class LoopPostures:
         guess = one_guess(self._space, q, self._space.start())
         if near is not None:
             return self._on_branch(guess, hold or self.independent_joints, near)
+        closed = self._closed_already(guess, hold, beyond_limits)
+        if closed is not None:
+            return closed
         if not beyond_limits:
             self._check_held(guess, hold)
         free = self._free(hold)
@@ -183,6 +198,32 @@ class LoopPostures:
             raise AssemblyError(
                 f"{error}{in_the_way}", residual=error.residual, q=error.q
             ) from None
+
+    def _closed_already(
+        self, guess: Array, hold: tuple[str, ...], beyond_limits: bool
+    ) -> Array | None:
+        """A copy of a guess that is closed, as calls like this one get it from then on."""
+        _ = self._free(hold)  # refuses names of no joint
+        if not beyond_limits and self._closer.cut_limits.any:
+            return None
+        lower, upper = self._model.lower.tolist(), self._model.upper.tolist()
+        limits = () if beyond_limits else tuple(zip(range(len(lower)), lower, upper, strict=True))
+        said = {"hold": hold, "beyond_limits": beyond_limits}
+        form = CallForm(said, method="assemble", make=self._posture, made_of=1)
+        quaternions = tuple(tuple(map(int, row)) for row in self._model.quaternions)
+        found = self._evaluator.results(
+            "closed_posture", (guess,), form=form, bounds=limits, quaternions=quaternions
+        )
+        return found if all_finite(found) else None
+
+    def _as_posture(self, found: Array, q: Array) -> Array:
+        if found.ndim > 1:
+            one_guess(self._space, q, q)  # refuses several
+        return np.asarray(found, float)
+
+    @cached_property
+    def _posture(self) -> Callable[..., Array]:
+        return self._as_posture
 
     def _check_held(self, guess: Array, hold: tuple[str, ...]) -> None:
         """Refuse to hold a joint beyond its limits."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Callable
 from functools import cached_property
@@ -77,7 +76,7 @@ class Mobility:
 
     def _measured(self, K: Array) -> Array:
         """Slopes without units: lengths are parts of the longest link."""
-        setup = self._model.setup
+        setup, K = self._model.setup, np.asarray(K, float)
         return np.asarray(K / np.array(setup.row_units)[:, None] * np.array(setup.speed_units))
 
     def motors(self, motors: tuple[int, ...]) -> Motors | None:
@@ -158,15 +157,17 @@ class Mobility:
 
     def rank(self, q: ArrayLike, rows: ConstraintRows) -> RankAnalysis:
         """Rank at postures, and how far they are from singular ones; see `Robot.loop_rank`."""
-        found = rows.rank(q)
+        x = self._space.positions("q", q)
+        finite(q=x)
+        K = rows.jacobian(x)
+        found = rank_analysis(K)
         if not rows.names:
             return found
         try:
             general = self.analysis.general_rank
         except TopologyError:  # no closed posture is known
             general = int(found.rank.max(initial=0))
-        distance = distance_to_rank_below(rows.measured_jacobian(q), general)
-        return dataclasses.replace(found, distance=distance)
+        return found.measured_by(lambda: distance_to_rank_below(self._measured(K), general))
 
     @cached_property
     def independent_joints(self) -> tuple[str, ...]:

@@ -176,6 +176,15 @@ class StraightLine:
             self._projections[key] = code
         return self._projections[key]
 
+    @cached_property
+    def mobility(self) -> Code | None:
+        """Degrees of freedom; no number near singular postures, or where redundancy is in doubt."""
+        code = self.hybrid(())
+        if code is None:
+            return None
+        options = {**code.options, "probe": self.hybrid_probe(())}
+        return Code(self._evaluator, "mobility", options)
+
     def inverse(self, motors: tuple[int, ...]) -> Code | None:
         """Inverse dynamics with motors at some speeds: they are as many as motions."""
         if motors not in self._inverse:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
 from robodyn.arrays import checked
-from robodyn.closed_loops.solvers.decomposition import decompose, groups, pivots
+from robodyn.closed_loops.solvers.decomposition import Decomposition, decompose, groups, pivots
 from robodyn.closed_loops.solvers.scaling import Scaled, flat, scaled, speed_set
 from robodyn.errors import ShapeError, SingularError
 from robodyn.tolerances import CONSTRAINT_RANK, DEPENDENT_ROW
@@ -24,9 +25,21 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, eq=False)
 class RankAnalysis:
     """Rank of a constraint Jacobian K (..., nc, nv), its independent rows and their dependencies.
+
+    What is asked for is computed then, once: a rank takes less time than dependencies.
+
+    Parameters
+    ----------
+    batch : tuple of int
+        Leading axes of K.
+    scale : callable
+        Gives the scaled K.
+    tolerance : float
+        As of `rank_analysis`.
+    distance : callable, optional
+        Another measure of the distance.
 
     Attributes
     ----------
@@ -45,18 +58,92 @@ class RankAnalysis:
         zero; infinite if the rank is zero. `Robot.loop_rank` has another one, see there.
     """
 
-    rank: Array
-    independent: Array
-    coefficients: Array
-    depends: Array
-    singular_values: Array
-    distance: Array
+    def __init__(
+        self,
+        batch: tuple[int, ...],
+        scale: Callable[[], Scaled],
+        tolerance: float,
+        distance: Callable[[], Array] | None = None,
+    ) -> None:
+        self._batch, self._scale, self._tolerance = batch, scale, tolerance
+        self._measure = distance
+
+    def __getstate__(self) -> dict[str, Any]:
+        _ = self.distance, self._parts
+        return {**self.__dict__, "_measure": None, "_scale": None}
+
+    @cached_property
+    def _parts(self) -> Scaled:
+        return self._scale()
 
     def __repr__(self) -> str:
-        rows, batch = self.independent.shape[-1], self.rank.shape
-        if batch:
-            return f"<RankAnalysis of {rows} constraints in each of {batch} states>"
+        rows = self._parts.matrix.shape[-2]
+        if self._batch:
+            return f"<RankAnalysis of {rows} constraints in each of {self._batch} states>"
         return f"<RankAnalysis: rank {self.rank} of {rows} constraints>"
+
+    def measured_by(self, distance: Callable[[], Array]) -> RankAnalysis:
+        """The same with another measure of the distance."""
+        return RankAnalysis(self._batch, self._scale, self._tolerance, distance)
+
+    @cached_property
+    def _found(self) -> Decomposition:
+        return decompose(self._parts, self._tolerance)
+
+    @cached_property
+    def rank(self) -> Array:
+        """Of K, shape (...)."""
+        return self._found.rank.reshape(self._batch)
+
+    @cached_property
+    def singular_values(self) -> Array:
+        """Of the scaled K, descending, shape (..., min(nc, nv))."""
+        values = self._found.values
+        return values.reshape(*self._batch, values.shape[-1])
+
+    @cached_property
+    def distance(self) -> Array:
+        """Of the scaled K to a matrix of lower rank, shape (...)."""
+        if self._measure is not None:
+            return self._measure()
+        found = self._found
+        if not found.values.shape[-1]:
+            return np.full(self._batch, np.inf)
+        last = np.take_along_axis(found.values, np.maximum(found.rank[:, None] - 1, 0), axis=-1)
+        return np.where(found.rank > 0, last[:, 0], np.inf).reshape(self._batch)
+
+    @cached_property
+    def independent(self) -> Array:
+        """A largest set of independent rows, shape (..., nc)."""
+        found = self._dependencies[0]
+        return found.reshape(*self._batch, found.shape[-1])
+
+    @cached_property
+    def coefficients(self) -> Array:
+        """Rows in terms of independent ones, shape (..., nc, nc)."""
+        rows = self._parts.rows
+        weights = self._dependencies[1] * rows[:, None, :] / rows[:, :, None]
+        return weights.reshape(*self._batch, *weights.shape[-2:])
+
+    @cached_property
+    def depends(self) -> Array:
+        """Which redundant rows need which independent ones, shape (..., nc, nc)."""
+        independent, weights = self._dependencies
+        redundant = ~independent[:, :, None] & independent[:, None, :]
+        found = redundant & (np.abs(weights) > DEPENDENT_ROW)
+        return found.reshape(*self._batch, *found.shape[-2:])
+
+    @cached_property
+    def _dependencies(self) -> tuple[Array, Array]:
+        """Which rows are independent, and all rows in terms of them, scaled."""
+        matrix = self._parts.matrix
+        n, nc, _ = matrix.shape
+        independent, weights = np.zeros((n, nc), bool), np.zeros((n, nc, nc))
+        for rank, at in groups(self._found.rank):
+            taken = pivots(np.swapaxes(matrix[at], -1, -2), rank)
+            independent[at[:, None], taken] = True
+            weights[at] = _in_terms_of(matrix[at], taken)
+        return independent, weights
 
     def redundant(self, row: tuple[int, ...] = ()) -> dict[int, tuple[int, ...]]:
         """Redundant rows of K and the independent ones that each follows from.
@@ -94,29 +181,12 @@ def rank_analysis(
     -------
     RankAnalysis
     """
-    batch, parts = _scaled(K, M)
-    n, nc, _ = parts.matrix.shape
-    found = decompose(parts, tolerance)
-    independent = np.zeros((n, nc), bool)
-    weights = np.zeros((n, nc, nc))
-    distance = np.full(n, np.inf)
-    for rank, at in groups(found.rank):
-        taken = pivots(np.swapaxes(parts.matrix[at], -1, -2), rank)
-        independent[at[:, None], taken] = True
-        weights[at] = _in_terms_of(parts.matrix[at], taken)
-        if rank:
-            distance[at] = found.values[at, rank - 1]
-    redundant = ~independent[:, :, None] & independent[:, None, :]
-    depends = redundant & (np.abs(weights) > DEPENDENT_ROW)
-    coefficients = weights * parts.rows[:, None, :] / parts.rows[:, :, None]
-    return RankAnalysis(
-        found.rank.reshape(batch),
-        independent.reshape(*batch, nc),
-        coefficients.reshape(*batch, nc, nc),
-        depends.reshape(*batch, nc, nc),
-        found.values.reshape(*batch, found.values.shape[-1]),
-        distance.reshape(batch),
-    )
+    K = checked("K", K, None, None).copy()  # the caller's may change
+    if M is not None:
+        nv = K.shape[-1]
+        M = checked("M", M, nv, nv).copy()
+    batch = K.shape[:-2] if M is None else flat((K, 2), (M, 2))[0]
+    return RankAnalysis(batch, lambda: _scaled(K, M)[1], tolerance)
 
 
 def _scaled(K: ArrayLike, M: ArrayLike | None) -> tuple[tuple[int, ...], Scaled]:

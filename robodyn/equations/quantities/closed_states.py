@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 from robodyn.equations.elimination.drift import least_changes
 from robodyn.equations.quantities.common import closed_dynamics
 from robodyn.equations.quantities.common.quantity import (
+    STATE,
     A,
     Constrained,
     Input,
@@ -19,7 +21,7 @@ from robodyn.equations.quantities.common.tracer import Results, Tracer
 from robodyn.equations.quantities.dynamics import CHECKED
 from robodyn.symbolic.guarded import if_not_negative
 from robodyn.symbolic.scalar import Number, by_precision, dot
-from robodyn.tolerances import LOOP_DRIFT
+from robodyn.tolerances import LOOP_CLOSED, LOOP_DRIFT, QUATERNION_ROUNDING
 
 __all__ = ["ROWS"]
 
@@ -45,8 +47,43 @@ def consistent_acceleration(t: Tracer) -> Results:
 def closed_state(t: Tracer) -> Results:
     """The same posture, if its loops are closed, and speeds that keep them closed."""
     found = _nearest(t, t.v, [row.offset for row in t.rows])
-    gap = [t.gaps[k].residual for k in t.setup.position_rows]
-    return {"q": t.numbers["q"], "v": if_not_negative(found, LOOP_DRIFT**2 - dot(gap, gap))}
+    return {"q": t.numbers["q"], "v": _if_closed(t, found, LOOP_DRIFT)}
+
+
+def mobility(t: Tracer) -> Results:
+    """Degrees of freedom, where as many rows are independent as at most postures.
+
+    Rows that depend on others do so where loops are closed.
+    """
+    groups = t.options.get("groups", ())
+    rank = len(t.rows) - sum(len(group.weights) - group.rank for group in groups)
+    found: list[Number] = [float(t.model.nv - rank)]
+    if len(t.rows) < len(t.all_rows) or groups:
+        found = _if_closed(t, found, LOOP_CLOSED)
+    if "probe" in t.options:
+        found = closed_dynamics.if_rows_are_regular(t, found, range(t.model.nv), t.options["probe"])
+    return {"dof": found[0]}
+
+
+def closed_posture(t: Tracer) -> Results:
+    """The same posture, if its loops are closed, within limits, with quaternions of unit length."""
+    q = t.numbers["q"]
+    found = _if_closed(t, list(q), LOOP_CLOSED)
+    for k, lower, upper in t.options.get("bounds", ()):
+        if lower > -math.inf:
+            found = if_not_negative(found, q[k] - lower)
+        if upper < math.inf:
+            found = if_not_negative(found, upper - q[k])
+    for places in t.options.get("quaternions", ()):
+        off = sum((q[k] * q[k] for k in places), -1.0) * 0.5
+        found = if_not_negative(found, QUATERNION_ROUNDING**2 - off * off)
+    return {"q": found}
+
+
+def _if_closed(t: Tracer, values: list[Number], gap: float) -> list[Number]:
+    """Values; not all numbers where the loops are open by more than a gap [m, rad]."""
+    rows = [t.gaps[k].residual for k in t.setup.position_rows]
+    return if_not_negative(values, gap**2 - dot(rows, rows))
 
 
 def _nearest(t: Tracer, wanted: Sequence[Number], biases: Sequence[Number]) -> list[Number]:
@@ -84,4 +121,20 @@ ROWS = {
     "consistent_velocity": _row(consistent_velocity, (Q, V), "v"),
     "consistent_acceleration": _row(consistent_acceleration, (Q, V, A), "a"),
     "closed_state": _row(closed_state, (Q, V), "q", "v"),
+    "closed_posture": Quantity(
+        inputs=(Q,),
+        outputs=(Output("q", ("nq",), "rad, m"),),
+        trace=closed_posture,
+        closed=STATE,
+        options=("bounds", "quaternions"),
+        guarded=True,
+    ),
+    "mobility": Quantity(
+        inputs=(Q,),
+        outputs=(Output("dof", (), "1"),),
+        trace=lambda t: {"dof": float(t.model.nv)},
+        closed=Constrained(mobility, ("groups", *CHECKED)),
+        options=("controlled",),
+        guarded=True,
+    ),
 }

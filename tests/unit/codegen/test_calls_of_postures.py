@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 
 import robodyn as rd
-from robodyn.closed_loops.solvers import project_velocity
-from robodyn.errors import InconsistentStateError, ShapeError, UnknownNameError
+from robodyn.closed_loops.solvers import project_velocity, rank_analysis
+from robodyn.errors import AssemblyError, InconsistentStateError, ShapeError, UnknownNameError
 
 ROBOTS = ("four_bar", "palletizer", "bricard")
 
@@ -103,3 +105,50 @@ def test_gaps_stand_where_frames_are(case):
         for wrong in (np.stack([opened, opened]), opened * np.nan, opened[1:]):
             with pytest.raises(ShapeError):
                 r.loop_gaps(wrong)
+
+
+def test_mobility_and_rank(case):
+    r, nv = case.robot, case.robot.nv
+    singular = [r.loop_rank(case.q).distance, rank_analysis(case.K)]
+    opened = r.integrate(case.q, 1e-3 * np.arange(1.0, nv + 1))
+    for q in (case.q, opened):
+        K = r.loop_jacobian(q)
+        for _ in range(2):
+            freedoms = r.mobility(q)
+            assert type(freedoms) is int and freedoms == nv - np.linalg.matrix_rank(K, 1e-8)
+            assert r.loop_rank(q).rank == nv - freedoms
+    assert singular[0] > 0.0 and singular[1].independent.sum() == nv - r.mobility(case.q)
+    again = pickle.loads(pickle.dumps(r.loop_rank(case.q)))
+    close(again.distance, singular[0])
+    for wrong in (np.stack([case.q] * 2), case.q * np.nan):
+        with pytest.raises(ShapeError):
+            r.mobility(wrong)
+
+
+def test_what_is_assembled_already_stays(case):
+    r = case.robot
+    held = r.independent_joints[:1]
+    opened = r.integrate(case.q, 1e-3 * np.arange(1.0, r.nv + 1))
+    for _ in range(2):
+        for found in (r.assemble(case.q), r.assemble(case.q, [*held]), r.assemble([*case.q])):
+            close(found, case.q)
+            assert found is not case.q
+        assert np.abs(r.loop_residual(r.assemble(opened))).max() < 1e-11
+        with pytest.raises(ShapeError):
+            r.assemble(np.stack([case.q] * 2))
+        with pytest.raises(UnknownNameError):
+            r.assemble(case.q, ["nothing"])
+
+
+def test_beyond_limits_nothing_is_assembled():
+    robot = rd.load("palletizer")
+    k = int(np.flatnonzero(np.isfinite(robot.upper_limits))[0])
+    q = robot.neutral()
+    name = next(x for x in robot.joint_names if robot.joints[x].q.start == k)
+    q[k] = robot.upper_limits[k] + 0.1
+    q = robot.assemble(q, [name], beyond_limits=True)
+    for _ in range(2):
+        close(robot.assemble(q, beyond_limits=True), q)
+        assert robot.assemble(q)[k] <= robot.upper_limits[k]
+        with pytest.raises(AssemblyError, match="limits"):
+            robot.assemble(q, [name])
