@@ -29,8 +29,9 @@ __all__ = [
     "speed_bounds",
 ]
 
-#: Samples of all columns that are compared at once, and how few of them are not.
-TOGETHER, FEW = 64, 1024
+#: Samples of all columns that are compared at once; fewer than the other number are compared
+#: column by column.
+TOGETHER, FEW = 64, 1500
 
 
 class Range(NamedTuple):
@@ -68,14 +69,15 @@ class JointBounds:
     ranges : mapping of str to Range or None
         Of positions, velocities and efforts.
     others : tuple of JointInfo
-        Joints without coordinates that have limits: those that are cut, and those that follow.
+        Joints that move, without coordinates, and have limits: those that are cut, and those that
+        follow.
     """
 
     ranges: Mapping[str, Range | None]
     others: tuple[JointInfo, ...]
 
     def surely_hold(self, *samples: FloatArray) -> bool:
-        """Whether samples are within limits, as far as a quick look tells.
+        """Whether samples are within the ranges, as far as a quick look tells.
 
         Parameters
         ----------
@@ -87,7 +89,7 @@ class JointBounds:
                 low, high = extremes(x, np.minimum, np.maximum)
                 if not ((low >= allowed.least) & (high <= allowed.most)).all():  # or no numbers
                     return False
-        return not self.others
+        return True
 
 
 @once_per_robot
@@ -99,7 +101,8 @@ def bounds_of(robot: Robot) -> JointBounds:
         "velocity": Range.of(-speeds, speeds),
         "effort": Range.of(-efforts, efforts),
     }
-    without = (joint for joint in robot.joints.values() if joint.q.start == joint.q.stop)
+    moving = (joint for joint in robot.joints.values() if joint.kind.nv)
+    without = (joint for joint in moving if joint.q.start == joint.q.stop)
     return JointBounds(ranges, tuple(x for x in without if x.position_limits or has_top_speed(x)))
 
 
@@ -136,12 +139,17 @@ def _given(limits: FloatArray) -> FloatArray:
 def extremes(x: FloatArray, least: np.ufunc, most: np.ufunc) -> tuple[FloatArray, FloatArray]:
     """The least and the largest number of each column, by functions of two numbers."""
     rows = x.reshape(-1, x.shape[-1])
-    whole = 0 if len(rows) < FEW else len(rows) - len(rows) % TOGETHER
+    if len(rows) < FEW:
+        columns = np.ascontiguousarray(rows.T)
+        return (
+            least.reduce(columns, axis=1, initial=np.inf),
+            most.reduce(columns, axis=1, initial=-np.inf),
+        )
+    whole = len(rows) - len(rows) % TOGETHER
     found = []
     for f, start in ((least, np.inf), (most, -np.inf)):
-        left = rows
-        if whole:  # in rows that are long enough to be quick
-            folded = f.reduce(rows[:whole].reshape(-1, TOGETHER * x.shape[-1]), axis=0)
-            left = np.concatenate([folded.reshape(TOGETHER, -1), rows[whole:]])
+        # in rows that are long enough to be quick
+        folded = f.reduce(rows[:whole].reshape(-1, TOGETHER * x.shape[-1]), axis=0)
+        left = np.concatenate([folded.reshape(TOGETHER, -1), rows[whole:]])
         found.append(f.reduce(left, axis=0, initial=start))
     return found[0], found[1]

@@ -129,16 +129,21 @@ class Limits:
         self, t: FloatArray, q: FloatArray, v: FloatArray, tau: FloatArray
     ) -> None:
         """Warn once, in one line, of the limits that samples leave: the first, and how many."""
-        if self._choice == "ignore" or bounds_of(self._robot).surely_hold(q, v, tau):
+        if self._choice == "ignore":
             return
-        found = limit_violations(self._robot, t, q, v, tau)
+        bounds = bounds_of(self._robot)
+        hold = bounds.surely_hold(q, v, tau)
+        if hold and not bounds.others:
+            return
+        found = [*_passed(self._robot, t, q, v, tau, elsewhere_alone=hold)]
         if not found:
             return
+        first = min(found, key=lambda passed: passed.start).violation()
         count = "a limit" if len(found) == 1 else f"{len(found)} limits"
         more = f"; and {len(found) - 1} more" if len(found) > 1 else ""
         enforce = "" if self._efforts is not None else "limits='enforce' cuts efforts to theirs, "
         message = LimitWarning(
-            f"the motion of {self._robot.name!r} leaves {count} of its joints: {found[0]}{more}. "
+            f"the motion of {self._robot.name!r} leaves {count} of its joints: {first}{more}. "
             f"Trajectory.limit_violations lists them; {enforce}limits='ignore' says nothing"
         )
         warn(message)
@@ -155,18 +160,46 @@ def limit_violations(
     t : ndarray, shape (n,) [s]
     q, v, tau : ndarray, shape (n, ..., nq), (n, ..., nv), (n, ..., nv)
     """
-    bounds, found = bounds_of(robot), list[LimitViolation]()
-    for limit, x in zip(bounds.ranges, (q, v, tau), strict=True):
-        found += _beyond(limit, t, x, bounds.ranges[limit], partial(_COLUMNS[limit], robot))
-    if bounds.others:
-        found += _beyond_elsewhere(robot, bounds.others, t, q, v)
+    found = (passed.violation() for passed in _passed(robot, t, q, v, tau))
     return tuple(sorted(found, key=lambda violation: violation.start))
+
+
+@dataclass(frozen=True)
+class _Passed:
+    """A limit that samples leave.
+
+    Attributes
+    ----------
+    start : float [s]
+        When that is first.
+    violation : callable
+        Says more of it.
+    """
+
+    start: float
+    violation: Callable[[], LimitViolation]
+
+
+def _passed(
+    robot: Robot,
+    t: FloatArray,
+    q: FloatArray,
+    v: FloatArray,
+    tau: FloatArray,
+    elsewhere_alone: bool = False,
+) -> Iterator[_Passed]:
+    """The limits that samples leave; of joints without coordinates alone, where others hold."""
+    bounds = bounds_of(robot)
+    for limit, x in () if elsewhere_alone else zip(bounds.ranges, (q, v, tau), strict=True):
+        yield from _beyond(limit, t, x, bounds.ranges[limit], partial(_COLUMNS[limit], robot))
+    if bounds.others:
+        yield from _beyond_elsewhere(robot, bounds.others, t, q, v)
 
 
 def _beyond_elsewhere(
     robot: Robot, others: Iterable[JointInfo], t: FloatArray, q: FloatArray, v: FloatArray
-) -> Iterator[LimitViolation]:
-    """Violations of joints without coordinates: those that are cut, and those that follow others.
+) -> Iterator[_Passed]:
+    """Limits of joints without coordinates: those that are cut, and those that follow others.
 
     Their positions and speeds are asked for where they have limits only.
     """
@@ -195,8 +228,8 @@ def _beyond(
     x: FloatArray,
     allowed: Range | None,
     columns: Callable[[], list[tuple[str, str]]],
-) -> Iterator[LimitViolation]:
-    """Violations of one sort, column by column; their names and units are asked for if needed."""
+) -> Iterator[_Passed]:
+    """Limits of one sort that are passed, column by column; their names and units are asked for if needed."""
     if allowed is None or not x.size:  # of no joints, or no motions
         return
     samples = np.reshape(x, (len(t), math.prod(x.shape[1:-1]), x.shape[-1]))
@@ -206,22 +239,32 @@ def _beyond(
         (most, allowed.upper, most > allowed.most, np.greater),
     )
     for peaks, bounds, beyond, passes in sides:
-        for k in np.flatnonzero(beyond):
-            edge = allowed.least[k] if passes is np.less else allowed.most[k]
-            values = samples[:, :, k].reshape(-1)
-            passed = int(passes(values, edge).argmax()) // samples.shape[1]
-            sample, motion = divmod(int((values == peaks[k]).argmax()), samples.shape[1])
-            joint, unit = columns()[k]
-            yield LimitViolation(
-                joint,
-                limit,
-                float(bounds[k]),
-                float(t[passed]),
-                float(peaks[k]),
-                float(t[sample]),
-                tuple(int(i) for i in np.unravel_index(motion, x.shape[1:-1])),
-                unit,
-            )
+        at = np.flatnonzero(beyond)
+        if not len(at):
+            continue
+        edges = (allowed.least if passes is np.less else allowed.most)[at]
+        first = passes(samples[:, :, at], edges).any(axis=1).argmax(axis=0)
+        for k, start in zip(at.tolist(), t[first].tolist(), strict=True):
+            own = samples[:, :, k], float(peaks[k]), float(bounds[k]), start, k
+            yield _Passed(start, partial(_violation, limit, t, x.shape[1:-1], columns, *own))
+
+
+def _violation(
+    limit: str,
+    t: FloatArray,
+    shape: tuple[int, ...],
+    columns: Callable[[], list[tuple[str, str]]],
+    values: FloatArray,
+    peak: float,
+    bound: float,
+    start: float,
+    k: int,
+) -> LimitViolation:
+    """What is to be said of a column of samples, shape (n, motions), that leaves its limit."""
+    sample, motion = divmod(int((values == peak).argmax()), values.shape[1])
+    joint, unit = columns()[k]
+    place = tuple(int(i) for i in np.unravel_index(motion, shape))
+    return LimitViolation(joint, limit, bound, start, peak, float(t[sample]), place, unit)
 
 
 def _coordinates(robot: Robot) -> list[tuple[str, str]]:
