@@ -135,9 +135,17 @@ class RunningController:
         h = t - self._t
         sample = ControllerSample(t, q, v, h, self._applied * h)
         tau, self.state = checked_update(self.controller, sample, self.state)
-        self.log.note(t, self.state, v.shape[:-1])
+        self.log.note(t, self.state, v.shape[:-1], self._widths if v.ndim > 1 else {})
         self._t, self._applied = t, tau
         return tau.copy()
+
+    @cached_property
+    def _widths(self) -> dict[str, int]:
+        """How many numbers of one motion are recorded under each name, if the equations say so."""
+        if not self.log.names or self.compiled is None:
+            return {}
+        places = self.compiled.layout.recorded.items()
+        return {name: place.stop - place.start for name, place in places}
 
     @cached_property
     def compiled_function(self) -> CompiledController | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -32,8 +33,23 @@ class StateLog:
         """Names of what is recorded."""
         return tuple(name for name, _ in self._entries)
 
-    def note(self, t: float, state: Mapping[str, Any], batch: tuple[int, ...]) -> None:
+    def note(
+        self,
+        t: float,
+        state: Mapping[str, Any],
+        batch: tuple[int, ...],
+        widths: Mapping[str, int] = MappingProxyType({}),
+    ) -> None:
         """Add a sample at ``t`` [s] of robots with some leading axes.
+
+        Parameters
+        ----------
+        t : float [s]
+        state : mapping
+        batch : tuple of int
+            Leading axes.
+        widths : mapping of str to int
+            How many numbers there are under a name in the state of one robot, where that is known.
 
         Raises
         ------
@@ -43,7 +59,10 @@ class StateLog:
         if not self._entries:
             return
         k = self._count
-        seen = {name: self._entry(name, path, t, state, batch) for name, path in self._entries}
+        seen = {
+            name: self._entry(name, path, t, state, batch, widths.get(name))
+            for name, path in self._entries
+        }
         if not self._values:
             self._values = {name: np.empty((16, *x.shape)) for name, x in seen.items()}
         if k == len(self._times):
@@ -102,10 +121,12 @@ class StateLog:
         t: float,
         state: Mapping[str, Any],
         batch: tuple[int, ...],
+        width: int | None,
     ) -> FloatArray:
         """A part of a state, shape (..., m).
 
-        One number may be given alone, one for each motion or the same for all.
+        One number may be given alone, one for each motion or the same for all; several that are the
+        same for all, where it is known that there are several.
         """
         found: Any = state
         try:
@@ -114,7 +135,9 @@ class StateLog:
             x = np.asarray(found, float)
         except (KeyError, TypeError, ValueError):
             x = np.empty((0,) * (len(batch) + 2))  # of no shape that could be
-        if x.shape in ((), batch):
+        if width is not None and width > 1 and x.shape == (width,):
+            x = np.broadcast_to(x, (*batch, width))
+        elif x.shape in ((), batch):
             x = np.broadcast_to(x[..., None], (*batch, 1))
         before = self._values[name].shape[1:] if self._values else (*batch, *x.shape[-1:])
         if x.shape != before:

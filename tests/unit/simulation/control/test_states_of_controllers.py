@@ -202,3 +202,34 @@ def test_a_controller_that_takes_over_begins_there(arm):
     np.testing.assert_array_equal(impulse, 0.0)
     assert step == pytest.approx(then - t, rel=1e-12)
     np.testing.assert_allclose(given, 2.0 * step, rtol=1e-12)
+
+
+class Constant:
+    """Records two numbers that are the same for all motions, and what is not."""
+
+    symbolic, recorded = True, ("same", "own")
+
+    def initial_state(self, sample):
+        return {"same": np.array([1.0, 2.0]), "own": 0.0 * sample.q}
+
+    def update(self, sample, state):
+        own = state["own"] + sample.h * sample.q
+        return -sample.q, {"same": np.array([1.0, 2.0]), "own": own}
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+@pytest.mark.parametrize("given", [{}, {"integrator": "implicit"}, {"stops": rd.RigidStops()}])
+def test_what_is_the_same_for_all_motions_is_recorded_for_each(count, given):
+    q0 = 0.1 * np.arange(2.0 * count).reshape(count, 2)
+    run = rd.rollout(
+        rd.load("double_pendulum"),
+        Constant(),
+        q0,
+        0.0 * q0,
+        duration=3e-3,
+        limits="ignore",
+        **given,
+    )
+    recorded = run.controller_state
+    assert {name: x.shape for name, x in recorded.items()} == dict.fromkeys(recorded, (4, count, 2))
+    np.testing.assert_allclose(recorded["same"], np.broadcast_to([1.0, 2.0], (4, count, 2)))
