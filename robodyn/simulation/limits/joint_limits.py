@@ -229,7 +229,10 @@ def _beyond(
     allowed: Range | None,
     columns: Callable[[], list[tuple[str, str]]],
 ) -> Iterator[_Passed]:
-    """Limits of one sort that are passed, column by column; their names and units are asked for if needed."""
+    """Limits of one sort that are passed, column by column.
+
+    Names and units of columns are asked for if needed.
+    """
     if allowed is None or not x.size:  # of no joints, or no motions
         return
     samples = np.reshape(x, (len(t), math.prod(x.shape[1:-1]), x.shape[-1]))
