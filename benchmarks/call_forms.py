@@ -1,11 +1,14 @@
 """Time of one method called in every form, as a Markdown table, with the plain call beside it.
 
-All forms take turns in one process, so that what else the machine does hits all of them.
+Then batches that are larger than the caches, beside the time to fill their results with zeros, and
+batches of few states on one thread and on two. All forms take turns in one process, so that what
+else the machine does hits all of them.
 """
 
 from __future__ import annotations
 
 import argparse
+import time
 from typing import Any
 
 import numpy as np
@@ -54,6 +57,19 @@ BATCH = {
     "frame_poses": "robot.frame_poses(Q)",
 }
 
+#: Call of a batch whose results take `LARGE_BYTES` -> what is timed.
+LARGE = {
+    "zeros into `out=`": "out.fill(0.0)",
+    "mass matrices into `out=`": "robot.mass_matrix(Q, out=out)",
+    "their function": "mass(Q, out=out)",
+    "a new array": "mass(Q)",
+    "float32 into `out=`": "mass(Q32, out=out32)",
+}
+LARGE_BYTES = 90 << 20
+
+#: States of batches for one thread and for two, and calls that are timed together.
+STATES, TOGETHER = (128, 256, 512, 1024, 4096, 16384), 40
+
 
 def rows(robot: Any, statements: dict[str, str], names: dict[str, Any], seconds: float) -> None:
     """Print times of the statements that this version knows."""
@@ -69,6 +85,39 @@ def rows(robot: Any, statements: dict[str, str], names: dict[str, Any], seconds:
     for label, t in times.items():
         count = names.get("count", 1)
         print(f"| {label} | {1e9 * t / count:.0f} | {t / first:.2f} |")
+
+
+def large_results(name: str, seconds: float) -> None:
+    """Print times a state of mass matrices that do not fit into the caches."""
+    p = pair(name, 64)
+    robot, count = p.robot, LARGE_BYTES // (8 * p.robot.nv**2)
+    Q = np.resize(p.ours[0], (count, robot.nq))
+    names = {"robot": robot, "mass": robot.function("mass_matrix"), "count": count, "Q": Q}
+    names |= {"out": np.empty((count, robot.nv, robot.nv)), "Q32": Q.astype(np.float32)}
+    names["out32"] = names["out"].astype(np.float32)
+    print(f"\n| {name}, {LARGE_BYTES >> 20} MB | ns a state | of the first |\n|---|---|---|")
+    rows(robot, LARGE, names, seconds)
+
+
+def on_threads(robot: Any, X: list[np.ndarray], seconds: float) -> None:
+    """Print times of a call on one thread and on two, of batches one after the other."""
+    print("\n| states | one thread [us] | two | of one |\n|---|---|---|---|")
+    f = robot.function("inverse_dynamics")
+    for n in STATES:
+        given, out = [np.resize(x, (n, x.shape[1])) for x in X], np.empty((n, robot.nv))
+        best = {1: np.inf, 2: np.inf}
+        end = time.perf_counter() + seconds / len(STATES)
+        while time.perf_counter() < end:
+            for count in best:
+                rd.set_num_threads(count)
+                f(*given, out=out)
+                start = time.perf_counter()
+                for _ in range(TOGETHER):
+                    f(*given, out=out)
+                best[count] = min(best[count], (time.perf_counter() - start) / TOGETHER)
+        one, two = best[1] * 1e6, best[2] * 1e6
+        print(f"| {n} | {one:.2f} | {two:.2f} | {two / one:.2f} |")
+    rd.set_num_threads(1)
 
 
 def main() -> None:
@@ -116,6 +165,9 @@ def main() -> None:
         few |= {f"{key}{k}": x[:k].copy() for key, x in zip("QVA", X, strict=True)}
     calls = {f"{k}": f"robot.inverse_dynamics(Q{k}, V{k}, A{k})" for k in (1, 2, 3, 4, 7, 8, 9, 16)}
     rows(robot, calls, few, seconds)
+    for name in ("anymal", "talos"):
+        large_results(name, seconds)
+    on_threads(robot, X, seconds)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 from robodyn.codegen.llvm.builder.code import Code
 from robodyn.codegen.llvm.builder.values import Number
+from robodyn.codegen.vectorcall.finite import INFINITY
 from robodyn.codegen.vectorcall.table import MAX_PORTS
 
 __all__ = ["HIDDEN", "blocks_function", "stream_function"]
@@ -31,26 +32,49 @@ ROWS, FEWEST, NUMBERS = 128, 16, 8192
 LINE, STAGED = 64, 1 << 20
 
 
-def stream_function() -> Code:
-    """``stream(to, from, bytes)``: copy whole 32-bit words past the caches, as far as they allow.
+def stream_function(dtype: str) -> Code:
+    """``i1 stream_double(to, from, count)``: copy numbers past the caches, as far as they allow.
 
-    What begins or ends within a line of the cache is stored the ordinary way.
+    What begins or ends within a line of the cache is stored the ordinary way. Returns whether some
+    number is not finite, see `look_function`.
     """
-    code = Code("@stream(ptr %to, ptr %from, i64 %bytes)", "internal void")
-    address, count = code.put("ptrtoint ptr %to to i64", "i64"), code.argument("bytes", "i64")
-    before = -address & (LINE - 1)
+    size, bits = (8, "i64") if dtype == "double" else (4, "i32")
+    code = Code(f"@stream_{dtype}(ptr %to, ptr %from, i64 %count)", "internal i1")
+    address, count = code.put("ptrtoint ptr %to to i64", "i64"), code.argument("count", "i64")
+    before = (-address & (LINE - 1)) / size
     before = code.choose(before < count, before, count)
-    for k in code.each(before / 4):
-        code.store(code.load("%from", k, "i32"), "%to", k, "i32")
-    kind, lines = f"<{LINE // 8} x i64>", (count - before) / LINE
-    source, target = (code.at(x, before, "i8") for x in ("%from", "%to"))
+    lines = (count - before) * size / LINE
+    after = before + lines * (LINE // size)
+    look, source = f"@look_{dtype}", Number(code, "%from", "ptr")
+    rest = Number(code, code.at("%from", after, bits), "ptr")
+    flawed = code.call(look, "i1", source, before) | code.call(look, "i1", rest, count - after)
+    for first, end in ((0, before), (after, count)):
+        for k in code.each(end, start=first):
+            code.store(code.load("%from", k, bits), "%to", k, bits)
+    flawed = flawed | _copy_lines(code, bits, before, lines)
+    code.give(flawed)
+    return code
+
+
+def _copy_lines(code: Code, bits: str, first: Number, lines: Number) -> Number:
+    """Copy whole lines of numbers; whether some number is not finite."""
+    lanes = LINE // (8 if bits == "i64" else 4)
+    kind, limit = f"<{lanes} x {bits}>", 2 * INFINITY["double" if bits == "i64" else "float"]
+    source, target = (code.at(x, first, bits) for x in ("%from", "%to"))
     code.declare("!2 = !{i32 1}")
+    most, most_function = code.slot(kind), f"{kind} @llvm.umax.v{lanes}{bits}"
+    code.declare(f"declare {most_function}({kind}, {kind})")
+    code.do(f"store {kind} zeroinitializer, ptr {most}")
     for k in code.each(lines):
         x = code.name(f"load {kind}, ptr {code.at(source, k, kind)}, align 4")
         code.do(f"store {kind} {x}, ptr {code.at(target, k, kind)}, align {LINE}, !nontemporal !2")
-    for k in code.each(count / 4, start=(before + lines * LINE) / 4):
-        code.store(code.load("%from", k, "i32"), "%to", k, "i32")
-    return code
+        twice, before = code.name(f"add {kind} {x}, {x}"), code.name(f"load {kind}, ptr {most}")
+        both = f"{kind} {before}, {kind} {twice}"
+        code.do(f"store {kind} {code.name(f'call {most_function}({both})')}, ptr {most}")
+    limits = ", ".join([f"{bits} {limit}"] * lanes)
+    found = code.name(f"load {kind}, ptr {most}")
+    beyond = code.name(f"icmp uge {kind} {found}, <{limits}>")
+    return code.put(f"bitcast <{lanes} x i1> {beyond} to i{lanes}", f"i{lanes}").differs(0)
 
 
 def blocks_function(dtype: str) -> Code:
@@ -128,12 +152,14 @@ class _Blocks:
                     code.store(start, self._moved, j, "ptr")
             moved = Number(code, self._moved, "ptr")
             code.call(self._kernel, "void", first, following, moved, self._strides)
-            self._look(first, rows)
-            with code.when(streamed, expected=False):
-                for j, place in self._places(room, rows):
-                    to = self._at(self._array(j), first * self._stride(j))
-                    count = rows * self._stride(j) * self._bytes
-                    code.call("@stream", "void", to, place, count)
+            with code.either(streamed) as (past, into):
+                with past:
+                    for j, place in self._places(room, rows):
+                        to = self._at(self._array(j), first * self._stride(j))
+                        count = rows * self._stride(j)
+                        self._note(code.call(f"@stream_{self._dtype}", "i1", to, place, count))
+                with into:
+                    self._look(first, rows)
 
     def _places(self, room: Number, rows: Number) -> Iterator[tuple[Number, Number]]:
         """Each result and where it is computed, at the beginning of a line of the cache."""
@@ -150,7 +176,9 @@ class _Blocks:
         with code.when(self._flaw.differs(None)):
             for j in code.each(self._n, start=self._n_in):
                 count = self._stride(j)
-                at = self._at(code.load(self._moved, j, "ptr"), first * count)
-                flawed = code.call(f"@look_{self._dtype}", "i1", at, rows * count)
-                with code.when(flawed, expected=False):
-                    code.store(1, self._flaw, 0, "i64")
+                at = self._at(self._array(j), first * count)
+                self._note(code.call(f"@look_{self._dtype}", "i1", at, rows * count))
+
+    def _note(self, flawed: Number) -> None:
+        with self.code.when(flawed & self._flaw.differs(None), expected=False):
+            self.code.store(1, self._flaw, 0, "i64")

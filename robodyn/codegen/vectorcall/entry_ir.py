@@ -172,5 +172,6 @@ def entry_ir(signature: int, items: int) -> str:
     w = EntryBuilder(signature, items, len(HIDDEN))
     _write(w)
     kinds = ("double", "float")
-    batches = [make(kind) for kind in kinds for make in (look_function, blocks_function)]
-    return module_ir(*batches, stream_function(), w.code, _twice())
+    made = look_function, stream_function, blocks_function
+    batches = [make(kind) for kind in kinds for make in made]
+    return module_ir(*batches, w.code, _twice())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from robodyn.codegen.llvm.builder.code import Code
 from robodyn.codegen.llvm.builder.values import Number
 
-__all__ = ["look_function"]
+__all__ = ["INFINITY", "look_function"]
 
 #: Numbers looked at together.
 LANES = 8
@@ -14,7 +14,7 @@ LANES = 8
 TOGETHER = 4
 
 #: Bits of infinity.
-_INFINITY = {"double": 0x7FF << 52, "float": 0xFF << 23}
+INFINITY = {"double": 0x7FF << 52, "float": 0xFF << 23}
 
 
 def look_function(dtype: str) -> Code:
@@ -48,7 +48,7 @@ class _Look:
         self.code = Code(f"@look_{dtype}(ptr %start, i64 %count)", "internal i1")
         self.bits = "i64" if dtype == "double" else "i32"
         self.flawed = self.code.label("flawed")
-        self._limit = str(2 * _INFINITY[dtype])
+        self._limit = str(2 * INFINITY[dtype])
 
     def beyond(self, index: Number, kind: str) -> str:
         """Whether the numbers from an index on are not finite."""

@@ -452,16 +452,19 @@ def test_a_guarded_method_is_asked_wherever_a_number_is_missing(rows, dtype, bad
 
 
 @needs_entry
-@pytest.mark.parametrize("rows", [2, 17, 50])
-def test_a_guarded_method_is_asked_for_what_goes_past_the_caches(rows, past_the_caches):
-    methods, asked = MethodTable(guarded=["roots"]), []
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("rows", [2, 17])
+def test_a_guarded_method_is_asked_for_what_goes_past_the_caches(rows, dtype, past_the_caches):
+    """Wherever the number stands, also in the first and last line of the cache."""
+    methods, asked, size = MethodTable(guarded=["roots"]), [], 257
 
     class Rooted:
         def roots(self, x, *, out=None):
             asked.append(x)
 
     method = methods.add("roots", Rooted().roots, ["x"])
-    f, x, out = roots(3, 201), np.full((rows, 3), 4.0), np.empty((rows, 603))
+    f, x = roots(size), np.full((rows, size), 4.0, dtype)
+    out = np.empty(rows * size + 1, dtype)[1:].reshape(rows, size)
     f(x)
     methods.bind("roots", f, guarded=True)
     assert method(x, out=out) is out and (out == 2.0).all() and not asked
