@@ -21,7 +21,7 @@ from robodyn.codegen.llvm.cache.object_code import generator_key
 from robodyn.codegen.llvm.compilation.machine_code import MachineCode, machine_code
 from robodyn.codegen.llvm.compilation.recipe import Recipe
 from robodyn.codegen.llvm.target.caches import size_of_caches
-from robodyn.codegen.llvm.target.once import making
+from robodyn.codegen.llvm.target.once import Memo, making
 from robodyn.codegen.llvm.target.target import chosen_target
 from robodyn.codegen.vectorcall.layout import known_layout, known_python
 from robodyn.codegen.vectorcall.signature import Signature
@@ -198,18 +198,24 @@ def _numpy_api() -> Any:
     return ctypes.cast(pointer(capsule, None), ctypes.POINTER(ctypes.c_void_p))
 
 
-def _code(offset: int) -> MachineCode:
-    """The entry, compiled for this Python and CPU."""
+_codes: Memo[MachineCode] = Memo()
 
-    def make() -> str:
+
+def _code(offset: int) -> MachineCode:
+    """The entry, compiled for this Python and CPU; types of one size share it."""
+
+    def ir() -> str:
         # takes a while to import, and is needed once
         from robodyn.codegen.vectorcall.entry_ir import entry_ir
 
         return entry_ir(offset + 8, tuple.__basicsize__)
 
-    choices = chosen_target(), offset, tuple.__basicsize__
-    key = generator_key("robodyn.codegen.vectorcall.entry_ir", *choices)
-    return machine_code(key, make, Recipe("registers"), "the entry of calls")
+    def make() -> MachineCode:
+        choices = chosen_target(), offset, tuple.__basicsize__
+        key = generator_key("robodyn.codegen.vectorcall.entry_ir", *choices)
+        return machine_code(key, ir, Recipe("registers"), "the entry of calls")
+
+    return _codes.get(offset, make)
 
 
 def vectorcall_type(base: type, slow: Callable[..., Any]) -> VectorcallType | None:

@@ -100,8 +100,9 @@ def pool() -> int:
 
 @once
 def _code() -> MachineCode:
-    key = generator_key("robodyn.codegen.llvm.batches.thread_pool", chosen_target())
-    recipe = Recipe("registers")
+    # made without looking for what makes it faster: it hands out work, and does none
+    recipe = Recipe(level=0)
+    key = generator_key("robodyn.codegen.llvm.batches.thread_pool", chosen_target(), recipe)
     return machine_code(key, thread_pool_ir, recipe, "the threads of batches", long=False)
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["Background", "background"]
 
 #: Time [s] for which orders come together, so that one process compiles them.
-GATHER = 0.2
+GATHER = 0.5
 
 #: Characters of IR that may wait. What is beyond is compiled in full at once.
 MOST = 64 << 20
@@ -111,9 +111,7 @@ class Background:
                     self._wanted.pop(wanted.order[0], None)
 
     def _compile(self, batch: list[_Wanted]) -> None:
-        from tempfile import TemporaryFile  # takes a while to import
-
-        with TemporaryFile() as made, TemporaryFile() as said:
+        with _nameless_file() as made, _nameless_file() as said:
             self._process = _started([x.order for x in batch], made, said)
             status = self._process.wait()
             self._process = None
@@ -169,7 +167,6 @@ def _interpreter() -> str | None:
 def _started(orders: list[Order], made: IO[bytes] | None, said: IO[bytes] | None) -> Popen[bytes]:
     """A process that compiles; Ctrl-C does not reach it."""
     import subprocess  # takes a while to import
-    from tempfile import TemporaryFile
 
     where = folder()
     if where is not None:
@@ -177,13 +174,22 @@ def _started(orders: list[Order], made: IO[bytes] | None, said: IO[bytes] | None
     program = [_interpreter() or "", "-c", _PROGRAM.format(path=sys.path)]
     hidden = getattr(subprocess, "CREATE_NO_WINDOW", 0)
     group = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
-    with TemporaryFile() as file:  # not a pipe, which would have to be filled
+    with _nameless_file() as file:  # not a pipe, which would have to be filled
         pickle.dump((chosen_target(), orders), file)
         file.seek(0)
         return subprocess.Popen(
             program, stdin=file, stdout=made or subprocess.DEVNULL,
             stderr=said or subprocess.DEVNULL, start_new_session=True, creationflags=hidden | group,
         )  # fmt: skip
+
+
+def _nameless_file() -> IO[bytes]:
+    """A file to write and read, in memory if the system can."""
+    if hasattr(os, "memfd_create"):
+        return os.fdopen(os.memfd_create("robodyn"), "w+b")
+    from tempfile import TemporaryFile  # takes a while to import
+
+    return TemporaryFile()
 
 
 def _all_of(file: IO[bytes]) -> Any:
