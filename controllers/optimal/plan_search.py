@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from bisect import bisect_right
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robodyn import Robot, ShapeError, SimulationError, Trajectory, rollout, simulate
+from robodyn import RobodynError, Robot, ShapeError, Trajectory, simulate
 from robodyn.array_types import FloatArray
 from robodyn.arrays import checked, numbers, of_one_state
 from robodyn.caller import warn
@@ -23,9 +20,10 @@ from robodyn.simulation.loads.driven_joints import driven_joints
 from robodyn.simulation.loads.loads import loads_on
 from robodyn.simulation.sensitivity.step_jacobian import StepJacobian
 
-from ..support.linear_feedback import state_error
 from ..support.plant import motor_speeds
+from .forward_pass import ForwardPass, Samples
 from .plan import Plan
+from .plan_law import PlanLaw
 from .quadratic_cost import Cost, Expansion, expanded
 from .riccati import Forces, best_forces
 
@@ -45,7 +43,7 @@ FIRST_DAMPING, MIN_DAMPING, MAX_DAMPING, DAMPING_FACTOR = 1e-3, 1e-8, 1e10, 5.0
 class _Motion:
     """A motion with what it costs."""
 
-    run: Trajectory
+    run: Samples | Trajectory
     running: Expansion
     final: Expansion
 
@@ -62,16 +60,19 @@ class PlanSearch:
         self._robot, self._cost, self._given = robot, cost, given
         self._times = step_times(given["duration"], given["step"])
         driven = driven_joints(robot, given["controlled"], given["locked"], self._times)
-        self._error = state_error(robot)
-        self._motors = [k for k in motor_speeds(robot) if k not in driven.speeds]
+        self._every = list(motor_speeds(robot))
+        self._motors = [k for k in self._every if k not in driven.speeds]
+        self._planned = np.isin(self._every, self._motors)
         if not self._motors:
             left = " that no path drives" if driven else ""
             raise ShapeError(
                 f"{robot.name!r} has no motors{left}, which a plan needs", name="robot"
             )
         self._most = _limits(robot, limits)[self._motors]
+        self._law = PlanLaw(robot, self._times, tuple(self._motors), self._most)
         base, wrenches = base_path(given["base"], self._times), wrenches_on(given["wrenches"], ())
         loads = loads_on(robot, driven, base, wrenches)
+        self._forward = ForwardPass(loads, given["integrator"], self._law)
         self._jacobian = StepJacobian(loads, given["integrator"])
 
     def plan(
@@ -83,7 +84,7 @@ class PlanSearch:
         tolerance: float,
     ) -> Plan:
         """The best motion that is found from some forces."""
-        first = self._law(self._first(self._holding(q0) if tau is None else tau))
+        first = self._law.follow(self._first(self._holding(q0) if tau is None else tau))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of motions on the way
             run = simulate(self._robot, first, q0=q0, v0=v0, limits="ignore", **self._given)
@@ -120,7 +121,8 @@ class PlanSearch:
             warn(ConvergenceWarning(f"the plan for {self._robot.name!r}: {reason}"))
         best = self._forces(motion, F, 0.0) or self._forces(motion, F, MAX_DAMPING)
         assert best is not None
-        law = self._law(motion.run.tau[:-1, self._motors])
+        forces = motion.run.tau[:-1, self._motors]
+        law = self._law.follow(np.clip(forces, -self._most, self._most))  # of cut, the last digit
         run = simulate(self._robot, law, q0=q0, v0=v0, **self._given)
         return Plan(run, best.gains, np.array(costs), converged, reason)
 
@@ -153,47 +155,22 @@ class PlanSearch:
             )
         return np.clip(given[:, self._motors], -self._most, self._most)
 
-    def _law(
-        self, table: FloatArray, run: Trajectory | None = None, gains: FloatArray | None = None
-    ) -> Callable[[float, FloatArray, FloatArray], FloatArray]:
-        """Tabulated forces and gains times the deviation of states from a motion, within limits.
-
-        Parameters
-        ----------
-        table : ndarray, shape (n, m) or (n, motions, m)
-        run : Trajectory, optional
-        gains : ndarray, shape (n, m, 2 nv), optional
-        """
-        times, motors, most = self._times.tolist(), self._motors, self._most
-        pulls = None if gains is None else np.swapaxes(gains, -1, -2)
-
-        def law(t: float, q: FloatArray, v: FloatArray) -> FloatArray:
-            tau, k = np.zeros(v.shape), bisect_right(times, t) - 1
-            if k == len(table):
-                return tau
-            u = table[k]
-            if pulls is not None and run is not None:
-                u = u + self._error(q, v, run.q[k], run.v[k]) @ pulls[k]
-            tau[..., motors] = np.minimum(np.maximum(u, -most), most)
-            return tau
-
-        return law
-
-    def _motion(self, run: Trajectory) -> _Motion:
+    def _motion(self, run: Samples | Trajectory) -> _Motion:
         """A motion with its cost."""
-        h, every = np.diff(run.t), list(motor_speeds(self._robot))
-        n, nv, m = len(h), self._robot.nv, len(every)
-        planned = np.isin(every, self._motors)
-        tau = np.where(planned, run.tau[:-1, every], 0.0)
+        h, tau = np.diff(run.t), run.tau[:-1, self._every]
+        n, nv, m = len(h), self._robot.nv, len(self._every)
+        tau[:, ~self._planned] = 0.0
         at = self._cost.running_cost(run.t[:-1], run.q[:-1], run.v[:-1], tau)
         at = expanded("running_cost", at, n, 2 * nv + m)
-        kept = np.concatenate([np.ones(2 * nv, bool), planned])
-        slope, curvature = at.slope[:, kept], at.curvature[:, kept][:, :, kept]
+        slope, curvature = at.slope, at.curvature
+        if not self._planned.all():
+            kept = np.concatenate([np.ones(2 * nv, bool), self._planned])
+            slope, curvature = slope[:, kept], curvature[:, kept][:, :, kept]
         running = Expansion(h * at.value, h[:, None] * slope, h[:, None, None] * curvature)
         final = expanded("final_cost", self._cost.final_cost(run.q[-1:], run.v[-1:]), 1, 2 * nv)
         return _Motion(run, running, final)
 
-    def _linearised(self, run: Trajectory) -> FloatArray:
+    def _linearised(self, run: Samples | Trajectory) -> FloatArray:
         """Derivatives of all steps by state and forces of motors, shape (n, 2 nv, 2 nv + m)."""
         nv, t = self._robot.nv, run.t[:, None]
         h = np.diff(t, axis=0)
@@ -210,31 +187,31 @@ class PlanSearch:
 
     def _better(self, motion: _Motion, forces: Forces) -> _Motion | None:
         """The motion with the largest part of a change of forces that lowers the cost enough."""
-        tau = motion.run.tau[:-1, self._motors]
-        tables = tau[:, None] + PARTS[:, None] * forces.change[:, None]
-        for part, run in zip(PARTS, self._tried(tables, motion.run, forces.gains), strict=True):
+        run = motion.run
+        tables = run.q[:-1], run.v[:-1], run.tau[:-1, self._motors], forces.change, forces.gains
+        self._law.lead(*tables)
+        first = self._forward.motions(PARTS, run)
+        for k, part in enumerate(PARTS):
+            tried = self._tried(part, tables, run) if first is None else first[k]
             promised = -part * (forces.gain[0] + part * forces.gain[1])
-            found = None if run is None else self._motion(run)
-            if found is not None and motion.cost - found.cost >= ENOUGH * promised > 0.0:
+            found = None if tried is None else self._motion(tried)
+            if found is None or not motion.cost - found.cost >= ENOUGH * promised > 0.0:
+                continue
+            if first is None or not self._robot.nc or self._tried(part, tables, run) is not None:
                 return found
         return None
 
     def _tried(
-        self, tables: FloatArray, run: Trajectory, gains: FloatArray
-    ) -> Iterator[Trajectory | None]:
-        """Motions under laws near one, one a row of the tables; none where one breaks down."""
-        law, count = self._law(tables, run, gains), tables.shape[1]
-        start = (np.repeat(x[:1], count, axis=0) for x in (run.q, run.v))
+        self, part: float, tables: tuple[FloatArray, ...], run: Samples | Trajectory
+    ) -> Trajectory | None:
+        """The motion for a part of a change, as `simulate` has it; none where it breaks down."""
+        law, start = self._law.lead(*tables, part=part), {"q0": run.q[0], "v0": run.v[0]}
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of motions on the way
-                runs = rollout(self._robot, law, *start, limits="ignore", **self._given)
-        except SimulationError:
-            rows = (tables[:, [k]] for k in range(count))
-            alone = (self._tried(x, run, gains) for x in rows) if count > 1 else ()
-            yield from chain.from_iterable(alone) if count > 1 else (None,)
-            return
-        yield from (runs.motion(k) for k in range(count))
+                return simulate(self._robot, law, **start, limits="ignore", **self._given)
+        except RobodynError:
+            return None
 
 
 def _check_cost(robot: Robot, cost: Cost) -> None:

@@ -183,6 +183,26 @@ def test_what_has_not_converged_says_so():
     assert np.abs(plan.run.tau).max() == 3.0, "within limits on its way, too"
 
 
+def test_the_search_by_machine_code_and_by_python():
+    """Wrenches that are functions of the state have Python do each step."""
+
+    def nothing(t, q, v):
+        return {"pole": np.zeros((*v.shape[:-1], 6))}
+
+    nothing.symbolic = True
+    robot = cart_pole(8.0)
+    cost = QuadraticCost(robot, UP, effort=1e-2, final=100.0)
+    plans = []
+    for wrenches in (None, nothing):
+        with pytest.warns(ConvergenceWarning):
+            plan = iterative_lqr(
+                robot, cost, q0=[0.0, 0.1], duration=0.8, step=STEP, iterations=6, wrenches=wrenches
+            )
+        plans.append(plan)
+    np.testing.assert_allclose(plans[1].costs, plans[0].costs, rtol=1e-8)
+    np.testing.assert_allclose(plans[1].run.q, plans[0].run.q, atol=1e-7)
+
+
 @pytest.mark.slow
 def test_a_base_that_moves_evenly_changes_nothing():
     """A robot on a train plans as one that stands."""

@@ -45,7 +45,8 @@ class CompiledController:
     signals : tuple of Signal and SampleSignal
     initial, program : Program or None
         Initial state, and update, as functions of q, v, t, applied, signals and state. No initial
-        state without numbers in it, and no update of what numba has compiled.
+        state without numbers in it, and no update of what numba has compiled. The initial state may
+        also be an array, shape (n, state_size), of so many motions.
     trace : Trace or None
         Where it was written down, if its forces depend on no earlier sample.
     """
@@ -54,7 +55,7 @@ class CompiledController:
     code: Code
     layout: StateLayout
     signals: tuple[Signal | SampleSignal, ...] = ()
-    initial: Program | None = None
+    initial: Program | FloatArray | None = None
     program: Program | None = None
     trace: Trace | None = None
 
@@ -102,6 +103,8 @@ class CompiledController:
         """
         if self.initial is None:
             return np.zeros((len(q), self.state_size))
+        if isinstance(self.initial, np.ndarray):
+            return self.initial
         signals = [x.rows(times, 0, 1)[0] for x in self.signals]
         unused = np.zeros(v.shape), np.zeros(self.state_size)
         with np.errstate(all="ignore"):

@@ -24,6 +24,7 @@ from robodyn.simulation.loads.loads import Loads
 from robodyn.simulation.loads.step_functions import StepFunctions
 from robodyn.simulation.loads.tables import LoadsAt
 from robodyn.simulation.sensitivity.acceleration_derivatives import AccelerationDerivatives
+from robodyn.simulation.sensitivity.derived_functions import derivative, rates
 from robodyn.simulation.sensitivity.dual_array import DualArray
 from robodyn.simulation.step.operations.numeric import while_any_open
 from robodyn.simulation.step.operations.step import Correct, close_loops
@@ -127,7 +128,7 @@ class DualOperations:
         """Corrections that close loops, and their derivatives by q and v."""
         corrections = self._functions.corrections
         assert corrections is not None
-        return corrections, corrections.jacobian("q"), corrections.jacobian("v")
+        return corrections, derivative(corrections, "q"), derivative(corrections, "v")
 
     # -- coordinates --------------------------------------------------------------------------
 
@@ -135,21 +136,21 @@ class DualOperations:
     def _rates(self) -> Function | None:
         """Rates of coordinates by speeds; None where coordinates add."""
         integrate = self._functions.integrate
-        return None if integrate is None else Function(integrate.program.rates["q"])
+        return None if integrate is None else rates(integrate)
 
     @cached_property
     def coordinates(self) -> Coordinates:
         """How positions move by twists."""
-        integrate, rate, rates = self._functions.integrate, self._functions.rate, self._rates
-        if integrate is None or rate is None or rates is None:
+        integrate, rate, by_speeds = self._functions.integrate, self._functions.rate, self._rates
+        if integrate is None or rate is None or by_speeds is None:
             return coordinates()
-        of_q, of_step = (integrate.jacobian(name) for name in ("q", "dv"))
-        of_u, of_v = (rate.jacobian(name) for name in ("u", "v"))
+        of_q, of_step = (derivative(integrate, name) for name in ("q", "dv"))
+        of_u, of_v = (derivative(rate, name) for name in ("u", "v"))
 
         def move(q: Any, u: Any) -> Any:
             value = integrate(q.value, u.value)
             raw = of_q(q.value, u.value) @ q.derivative + of_step(q.value, u.value) @ u.derivative
-            return DualArray(value, _along_speeds(rates(value), raw))
+            return DualArray(value, _along_speeds(by_speeds(value), raw))
 
         def speed(u: Any, v: Any) -> Any:
             derivative = (

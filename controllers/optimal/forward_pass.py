@@ -1,0 +1,103 @@
+"""Motions from one start under a law with several parts of a change, side by side.
+
+They are those of `robodyn.rollout`, bit for bit, without what a search does not need: records,
+and a look at energies, friction and limits. A motion that breaks down does not end the others.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from robodyn import Trajectory
+from robodyn.array_types import FloatArray
+from robodyn.errors import RobodynError
+from robodyn.simulation.control.compile_controller import compile_controller
+from robodyn.simulation.loads.loads import Loads
+from robodyn.simulation.step.compiled_motion import CompiledMotion
+from robodyn.simulation.step.stepper import Stepper
+
+from .plan_law import PlanLaw
+
+__all__ = ["ForwardPass", "Samples"]
+
+
+class Samples(NamedTuple):
+    """A motion.
+
+    Attributes
+    ----------
+    t : ndarray, shape (n + 1,) [s]
+    q, v, tau : ndarray, shape (n + 1, nq), (n + 1, nv), (n + 1, nv)
+    """
+
+    t: FloatArray
+    q: FloatArray
+    v: FloatArray
+    tau: FloatArray
+
+
+class ForwardPass:
+    """The steps of motions, as machine code.
+
+    Parameters
+    ----------
+    loads : Loads
+    integrator : str
+        An explicit one.
+    law : PlanLaw
+    """
+
+    def __init__(self, loads: Loads, integrator: str, law: PlanLaw) -> None:
+        self._law, self._stepper = law, Stepper(loads, integrator, until=float(law.times[-1]))
+        compiled = compile_controller(loads.robot, law, law.times)
+        self._compiled = compiled if self._stepper.by_machine_code else None
+
+    def motions(self, parts: FloatArray, run: Samples | Trajectory) -> list[Samples | None] | None:
+        """A motion for each part of the change of the law, from the start of ``run``.
+
+        Returns
+        -------
+        motions : list of Samples or None
+            ``None`` for those that break down; all together where Python takes part in steps.
+        """
+        if self._compiled is None:
+            return None
+        count, times = len(parts), self._law.times
+        start = (np.repeat(x[:1], count, axis=0) for x in (run.q, run.v))
+        compiled = replace(self._compiled, initial=parts[:, None])
+        motion = self._stepper.compiled(times, *start, compiled)
+        assert motion is not None, "a robot with motors has joints"
+        sizes = run.q.shape[1], *[run.v.shape[1]] * 3
+        samples = [np.empty((len(times), count, size)) for size in sizes]
+        nothing = np.empty((len(times), count, 0))
+        motion.samples(samples)
+        motion.samples_of_controller(nothing)
+        broken = np.zeros(count, bool)
+
+        def fallback(k: int, r: int) -> None:
+            if broken[r] or not self._stepped(motion, k, r):
+                broken[r] = True  # it goes on along the motion that there was
+                motion.q[r], motion.v[r] = run.q[k + 1], run.v[k + 1]
+                motion.controller_state[r] = 0.0
+
+        motion.advance(0, len(times) - 1, True, fallback)
+        q, v, _, tau = samples
+        return [
+            None if broken[r] else Samples(times, q[:, r], v[:, r], tau[:, r]) for r in range(count)
+        ]
+
+    def _stepped(self, motion: CompiledMotion, k: int, r: int) -> bool:
+        """Whether a step that machine code cannot do was done with numbers."""
+        if not self._stepper.robot.nc:  # machine code does all that there is
+            return False
+        t, end = self._law.times[k : k + 2].tolist()
+        state = motion.q[r].copy(), motion.v[r].copy(), motion.tau[r].copy()
+        try:
+            stepped = self._stepper.for_motion(r).step(t, *state, end - t)
+        except RobodynError:
+            return False
+        motion.q[r], motion.v[r] = stepped
+        return True

@@ -1,0 +1,119 @@
+"""The law under which a search for a plan tries motions, which becomes part of their steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from robodyn import Robot
+from robodyn.array_types import FloatArray
+from robodyn.simulation import ControllerSample
+from robodyn.simulation.control.controller import State
+from robodyn.simulation.control.tracing import SymbolicTime
+
+from ..support.linear_feedback import linear_feedback, state_error
+from ..support.symbols import cut
+
+__all__ = ["PlanLaw"]
+
+
+class _Tables(NamedTuple):
+    """What forces are computed from, a row a sample."""
+
+    q: FloatArray
+    v: FloatArray
+    tau: FloatArray
+    change: FloatArray
+    gains: FloatArray
+
+
+@dataclass(eq=False, repr=False)
+class PlanLaw:
+    """Tabulated forces, a part of a change of them, and feedback to a motion, within limits.
+
+    The part is the state of this controller: a number that stays, and may differ from motion to
+    motion. Machine code is the same whatever the tables hold, which `follow` changes.
+
+    Attributes
+    ----------
+    robot : Robot
+    times : ndarray, shape (n + 1,) [s]
+        Of samples; there are no forces from the last one on.
+    motors : tuple of int
+        Where the m motors stand in v.
+    most : ndarray, shape (m,) [N m, N]
+        Largest forces.
+    """
+
+    symbolic: ClassVar[bool] = True
+
+    robot: Robot
+    times: FloatArray
+    motors: tuple[int, ...]
+    most: FloatArray
+
+    def __post_init__(self) -> None:
+        self._error = state_error(self.robot)
+        self._part = 0.0
+        self.follow(np.zeros((len(self.times) - 1, len(self.motors))))
+
+    def follow(self, tau: FloatArray) -> PlanLaw:
+        """Take these forces, shape (n, m), whatever the state is; the law itself."""
+        n, nv = len(tau), self.robot.nv
+        q, v = np.tile(self.robot.neutral(), (n, 1)), np.zeros((n, nv))
+        return self.lead(q, v, tau, np.zeros(tau.shape), np.zeros((*tau.shape, 2 * nv)))
+
+    def lead(
+        self,
+        q: FloatArray,
+        v: FloatArray,
+        tau: FloatArray,
+        change: FloatArray,
+        gains: FloatArray,
+        part: float = 0.0,
+    ) -> PlanLaw:
+        """Take forces near a motion; the law itself.
+
+        Parameters
+        ----------
+        q, v : ndarray, shape (n, nq), (n, nv)
+            The motion.
+        tau, change : ndarray, shape (n, m)
+        gains : ndarray, shape (n, m, 2 nv)
+        part : float
+            Of the change, where motions have none of their own.
+        """
+        self._tables, self._part = _Tables(q, v, tau, change, gains), part
+        return self
+
+    def initial_state(self, sample: ControllerSample) -> State:
+        """The part of the change."""
+        return {"part": np.full((*sample.v.shape[:-1], 1), self._part)}
+
+    def update(self, sample: ControllerSample, state: State) -> tuple[FloatArray, State]:
+        """Torques, shape (..., nv) [N m, N]."""
+        t, q, v = sample.t, sample.q, sample.v
+        if isinstance(t, SymbolicTime):
+            wanted = _Tables(*t.sampled("plan", self._at, (self,), self._at_times))
+        else:
+            wanted = self._at(t)
+        error = self._error(q, v, wanted.q, wanted.v)
+        tau = wanted.tau + state["part"] * wanted.change
+        forces = linear_feedback(self.motors, self.robot.nv, tau, wanted.gains, error)
+        finite = np.flatnonzero(np.isfinite(self.most))
+        at = np.array(self.motors, int)[finite]
+        forces[..., at] = cut(forces[..., at], self.most[finite])
+        return forces, state
+
+    def _at(self, t: float) -> _Tables:
+        return _Tables(*(x[0] for x in self._at_times(np.array([t]))))
+
+    def _at_times(self, t: FloatArray) -> _Tables:
+        k = np.searchsorted(self.times, t, side="right") - 1
+        last = len(self.times) - 2
+        rows = _Tables(*(x[np.minimum(k, last)] for x in self._tables))
+        for x in (rows.tau, rows.change, rows.gains):
+            x[k > last] = 0.0
+        return rows
