@@ -80,6 +80,8 @@ SYMMETRIC_INERTIA = 1e-14
 #: The inertia of a body alone counts from this part of all that its joint moves somewhere: with
 #: less, half of the digits of a pivot of the mass matrix are lost.
 OWN_INERTIA = 1e-7
+#: With ten times as much that is clear for numbers that are right but for rounding.
+CLEARLY_OWN_INERTIA = 1e-6
 #: Mass and moments of a link that count as none, over those of all links together.
 MASSLESS_LINK = 1e-6
 #: Distance of axes from their common point that counts as none [m].

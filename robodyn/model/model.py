@@ -29,6 +29,7 @@ from robodyn.model.mass_checks import (
     some_posture,
 )
 from robodyn.model.model_setup import effective_mechanism, setup_of, tree_of
+from robodyn.model.moved_mass import MovedMass, PostureForms
 from robodyn.model.settings import Settings
 from robodyn.tolerances import MASS_MATRIX_ZERO, SMALLEST_FULL_PRECISION
 from robodyn.topology.spanning_tree import SpanningTree
@@ -62,9 +63,14 @@ class Model:
     upper: FloatArray
     velocity: FloatArray
     effort: FloatArray
-    #: A posture without symmetry, and the diagonal of the mass matrix there.
+    #: A posture without symmetry, and what speeds move there.
     some_posture: tuple[float, ...]
-    some_diagonal: FloatArray
+    moved_mass: MovedMass
+
+    @cached_property
+    def some_diagonal(self) -> FloatArray:
+        """Diagonal of the mass matrix in that posture, shape (nv,)."""
+        return mass_diagonals_at(self.bodies, self.some_posture)[0]
 
     @cached_property
     def some_mass_matrix(self) -> FloatArray:
@@ -192,7 +198,7 @@ def model_of(
     q : tuple of nq numbers
         A posture without symmetry.
     """
-    setup, diagonal = checked_masses(mechanism, settings, setup, q)
+    setup, moved = checked_masses(mechanism, settings, setup, q)
     bodies = setup.model
     blocks, infos = names_of(mechanism, effective, tree)
     moving = [info for info in infos.values() if info.v.stop > info.v.start]
@@ -214,13 +220,17 @@ def model_of(
         motors or free,
         *limits,
         q,
-        diagonal,
+        moved,
     )
 
 
 def checked_masses(
-    mechanism: Mechanism, settings: Settings, setup: Setup, q: tuple[float, ...]
-) -> tuple[Setup, FloatArray]:
+    mechanism: Mechanism,
+    settings: Settings,
+    setup: Setup,
+    q: tuple[float, ...],
+    forms: PostureForms | None = None,
+) -> tuple[Setup, MovedMass]:
     """The equations with the speeds that may move no mass; joints that never move any are refused.
 
     Parameters
@@ -230,20 +240,23 @@ def checked_masses(
     setup : Setup
     q : tuple of nq numbers
         A posture without symmetry.
+    forms : PostureForms, optional
+        Of a robot with the same geometry.
 
     Returns
     -------
     setup : Setup
-    diagonal : ndarray, shape (nv,)
-        Of the mass matrix in that posture.
+    moved : MovedMass
 
     Raises
     ------
     InertiaError
     """
     diagonal, near = mass_diagonals_at(setup.model, q)
-    bodies = replace(setup.model, light=light_speeds(setup.model, diagonal, near))
+    light, own = light_speeds(setup.model, diagonal, near)
+    bodies = replace(setup.model, light=light)
     massless = massless_joint(bodies, diagonal)
     if massless is not None and not settings.allow_unphysical and not setup.closed:
         raise massless_error(mechanism, massless)
-    return replace(setup, model=bodies), diagonal
+    moved = MovedMass(diagonal, own, forms or PostureForms(bodies, q))
+    return replace(setup, model=bodies), moved

@@ -99,9 +99,11 @@ class Parameters:
         ------
         InertiaError
         """
-        old = {body_link(before.bodies, body): body for body in before.bodies}
-        bodies = self._model.bodies
-        for body in bodies:
+        bodies, same = self._model.bodies, self._model.bodies.frames is before.bodies.frames
+        pairs = zip(bodies, before.bodies, strict=True) if same else ((x, None) for x in bodies)
+        changed = [x for x, y in pairs if y is None or x.inertia is not y.inertia]
+        old = {body_link(before.bodies, body): body for body in before.bodies} if changed else {}
+        for body in changed:
             name = body_link(bodies, body)
             if name in old and body.inertia is old[name].inertia:
                 continue

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Container, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -93,6 +93,8 @@ class SpanningTree:
         (4, 4) [1, m].
     cuts : tuple of Joint or Loop
         What closes the loops: cut joints in the order of the file, then ``mechanism.loops``.
+    link_inertias : dict of str to BodyInertia
+        What links add to the inertias of bodies.
     """
 
     root: str
@@ -101,6 +103,7 @@ class SpanningTree:
     base_inertia: BodyInertia
     links: dict[str, tuple[int, FloatArray]]
     cuts: tuple[Joint | Loop, ...]
+    link_inertias: dict[str, BodyInertia] = field(default_factory=dict)
 
     @property
     def functions(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -154,10 +157,10 @@ def spanning_tree(
             )
     joints, links = _walk(kept, root, floating, keep_fixed)
     _check_connected(mechanism, links, root)
-    base, inertias = _lump(mechanism.links, links, len(joints))
-    return SpanningTree(
-        root, _resolve_mimics(mechanism, joints), inertias, base, links, (*cut, *mechanism.loops)
-    )
+    by_link = {x.name: _inertia_on_body(x, links) for x in mechanism.links}
+    base, inertias = _lump(by_link, links, len(joints))
+    resolved = _resolve_mimics(mechanism, joints)
+    return SpanningTree(root, resolved, inertias, base, links, (*cut, *mechanism.loops), by_link)
 
 
 def described_anew(tree: SpanningTree, before: Mechanism, mechanism: Mechanism) -> SpanningTree:
@@ -172,9 +175,11 @@ def described_anew(tree: SpanningTree, before: Mechanism, mechanism: Mechanism) 
         With the same links and joints.
     """
     pairs = zip(before.links, mechanism.links, strict=True)
-    touched = {tree.links[new.name][0] for old, new in pairs if new is not old}
-    links = tuple(x for x in mechanism.links if tree.links[x.name][0] in touched)
-    base, inertias = _lump(links, tree.links, len(tree.joints))
+    changed = [new for old, new in pairs if new is not old]
+    touched = {tree.links[x.name][0] for x in changed}
+    by_link = tree.link_inertias | {x.name: _inertia_on_body(x, tree.links) for x in changed}
+    some = {name: x for name, x in by_link.items() if tree.links[name][0] in touched}
+    base, inertias = _lump(some, tree.links, len(tree.joints))
     tree = dataclasses.replace(
         tree,
         inertias=tuple(
@@ -182,6 +187,7 @@ def described_anew(tree: SpanningTree, before: Mechanism, mechanism: Mechanism) 
             for i, (old, new) in enumerate(zip(tree.inertias, inertias, strict=True))
         ),
         base_inertia=base if -1 in touched else tree.base_inertia,
+        link_inertias=by_link,
     )
     if mechanism.joints is before.joints and mechanism.loops is before.loops:
         return tree
@@ -294,15 +300,20 @@ def _check_connected(
             )
 
 
+def _inertia_on_body(link: Link, places: dict[str, tuple[int, FloatArray]]) -> BodyInertia:
+    """Inertia of a link about the origin of its body."""
+    if link.inertia is None:
+        return BodyInertia.zero()
+    return shift_inertia(places[link.name][1], body_inertia(link))
+
+
 def _lump(
-    links: Iterable[Link], places: dict[str, tuple[int, FloatArray]], count: int
+    links: dict[str, BodyInertia], places: dict[str, tuple[int, FloatArray]], count: int
 ) -> tuple[BodyInertia, tuple[BodyInertia, ...]]:
     """Inertia of the base and of each body, summed over their links."""
     bodies = [BodyInertia.zero()] * (count + 1)
-    for link in links:
-        if link.inertia is not None:
-            body, X_BL = places[link.name]
-            bodies[body] += shift_inertia(X_BL, body_inertia(link))  # -1, the base, is the last
+    for name, inertia in links.items():
+        bodies[places[name][0]] += inertia  # -1, the base, is the last
     return bodies[-1], tuple(bodies[:-1])
 
 

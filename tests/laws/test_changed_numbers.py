@@ -214,6 +214,21 @@ def test_motions_of_copies():
     assert_allclose(many.q[:, 2], runs[0].q, rtol=0.0, atol=1e-11)
 
 
+@pytest.mark.parametrize("name", [*ROBOTS, "light"])
+def test_copies_know_what_mass_their_speeds_move(name):
+    source, choices = ROBOTS.get(name, ("double_pendulum", {"base": "floating"}))
+    copy = rd.load(source, **choices, allow_unphysical=name == "light")
+    for mass in (0.5, 1e-9, 1e9, 2.0):
+        J = 1e-3 * mass
+        load = Inertia(mass, LOAD.origin, J, 0.0, 0.0, J, 0.0, J)
+        copy = copy.with_(payload={copy.link_names[-1]: load})
+        known, own = copy.model.moved_mass, loaded(copy).model
+        assert_allclose(known.diagonal, own.moved_mass.diagonal, rtol=1e-12)
+        assert_allclose(known.own, own.moved_mass.own, rtol=1e-9, atol=1e-12)
+        assert copy.model.bodies.light.keys() == own.bodies.light.keys()
+        assert_allclose(copy.model.some_diagonal, own.some_diagonal, rtol=1e-12)
+
+
 def test_code_of_copies_in_other_languages_has_their_numbers():
     copy = rd.load("double_pendulum").with_(gravity=(0.0, 0.0, -3.7))
     f, known = (x.function("gravity_forces") for x in (copy, loaded(copy)))

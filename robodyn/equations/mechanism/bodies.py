@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +13,14 @@ from robodyn.description import Joint
 from robodyn.description.pose import inverse_pose
 from robodyn.equations.closed_form.linkage import Linkage
 from robodyn.equations.mechanism.frames import choose_frames, vector
-from robodyn.equations.mechanism.lumping import lump, moved, pseudo_inertia, rigid
+from robodyn.equations.mechanism.lumping import (
+    Regrouping,
+    is_there,
+    lump,
+    moved,
+    pseudo_inertia,
+    rigid,
+)
 from robodyn.equations.mechanism.rotors import Armature, Motor, Rotor
 from robodyn.joints.common.kind import JointGeometry
 from robodyn.symbolic.spatial import RigidInertia
@@ -117,6 +125,8 @@ class MechanismModel:
         Closed loops that make joints follow others, in the order of their solution.
     motors : tuple of Motor
         All that are described, also those whose rotors have no inertia.
+    regrouping : Regrouping or None
+        How `Body.lumped` came about.
     light : mapping of int to float
         Speeds that may move next to no mass in some posture, each with what it moves elsewhere
         [kg m^2, kg].
@@ -134,6 +144,7 @@ class MechanismModel:
     lumped_rotors: tuple[Rotor, ...]
     linkages: tuple[Linkage, ...] = ()
     motors: tuple[Motor, ...] = ()
+    regrouping: Regrouping | None = None
     light: Mapping[int, float] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[Body]:
@@ -217,7 +228,7 @@ def build(
 def weighed(
     model: MechanismModel,
     tree: SpanningTree,
-    drives: Sequence[Drive] = (),
+    drives: Sequence[Drive] | None = (),
     before: SpanningTree | None = None,
 ) -> MechanismModel:
     """The same geometry with the inertias of a tree, and its joints as they are described.
@@ -227,19 +238,23 @@ def weighed(
     model : MechanismModel
     tree : SpanningTree
         That of the model, but for inertias and what joints resist with.
-    drives : sequence of Drive
-        Rotors of motors.
+    drives : sequence of Drive or None
+        Rotors of motors; None: those of the model.
     before : SpanningTree, optional
         That the inertias of the model are of; what has the same in it stays as it is.
     """
+    changed, known = _changed(model, tree, before), model.regrouping
     own = [
         moved(pseudo_inertia(inertia), inverse_pose(body.X_LB))
+        if known is None or body.index in changed
+        else known.own[body.index]
         for inertia, body in zip(tree.inertias, model, strict=True)
     ]
-    driven = {body.description.name: body.index for body in model}
-    motors = tuple(_motor(drive, driven, model.frames) for drive in drives if drive.joint in driven)
+    motors = model.motors
+    if drives is not None:
+        driven = {body.description.name: body.index for body in model}
+        motors = tuple(_motor(x, driven, model.frames) for x in drives if x.joint in driven)
     joints = [joint.joint for joint in tree.joints]
-    changed = _changed(model, tree, before)
     with_base = replace(model, base_inertia=rigid(pseudo_inertia(tree.base_inertia)))
     return regrouped(with_base, tree, own, changed, joints, motors)
 
@@ -266,8 +281,8 @@ def regrouped(
     joints : sequence of Joint
     motors : tuple of Motor
     """
-    lumped, spinning = lump(tree, model.bodies, own)
     carrying = {k for i in changed for k in model.path(i)}
+    regrouping = lump(tree, model.bodies, own, model.regrouping, carrying)
     bodies = tuple(
         replace(
             body,
@@ -279,24 +294,31 @@ def regrouped(
         else body
         if body.description is joint
         else replace(body, description=joint)
-        for body, joint, P, L in zip(model, joints, own, lumped, strict=True)
+        for body, joint, P, L in zip(model, joints, own, regrouping.lumped, strict=True)
     )
-    armature, rotors = _rotors_of(motors, [joint.armature for joint in joints])
-    lumped_armature, lumped_rotors = armature.copy(), rotors.copy()
+    same = motors is model.motors and all(
+        x is y.description for x, y in zip(joints, model, strict=True)
+    )
+    changed_model = replace(model, bodies=bodies, motors=motors, regrouping=regrouping, light={})
+    if not same:
+        armature, rotors = _rotors_of(motors, [joint.armature for joint in joints])
+        changed_model = replace(changed_model, armature=_felt(armature), rotors=tuple(rotors))
+    elif not regrouping.spinning and not (model.regrouping and model.regrouping.spinning):
+        return changed_model
+    return _with_spinning(changed_model, regrouping.spinning)
+
+
+def _with_spinning(model: MechanismModel, spinning: Mapping[int, Any]) -> MechanismModel:
+    """A model with the bodies among its rotors that spin as rotors do."""
+    armature: list[Any] = [0.0] * len(model.bodies)
+    for x in model.armature:
+        armature[x.body] = x.inertia
+    rotors = list(model.rotors)
     for i, inertia in spinning.items():
-        lumped_armature[i] = lumped_armature[i] + inertia
-        axis = bodies[i].joint.X_PJ.R * EZ
-        lumped_rotors.append(Rotor(i, 1.0, inertia, bodies[i].parent, axis))
-    return replace(
-        model,
-        bodies=bodies,
-        armature=_felt(armature),
-        rotors=tuple(rotors),
-        lumped_armature=_felt(lumped_armature),
-        lumped_rotors=tuple(lumped_rotors),
-        motors=motors,
-        light={},
-    )
+        armature[i] = armature[i] + inertia
+        body = model.bodies[i]
+        rotors.append(Rotor(i, 1.0, inertia, body.parent, body.joint.X_PJ.R * EZ))
+    return replace(model, lumped_armature=_felt(armature), lumped_rotors=tuple(rotors))
 
 
 def _changed(
@@ -328,7 +350,7 @@ def _rotors_of(motors: Sequence[Motor], armature: list[float]) -> tuple[list[flo
     for motor in motors:
         unit = motor.armature
         armature[unit.body] = armature[unit.body] + unit.inertia * motor.inertia
-        if motor.rotor is not None and np.any(motor.inertia):
+        if motor.rotor is not None and is_there(motor.inertia):
             rotors.append(replace(motor.rotor, inertia=motor.inertia))
     return armature, rotors
 
@@ -346,7 +368,7 @@ def _motor(
 
 
 def _felt(armature: Sequence[float]) -> tuple[Armature, ...]:
-    return tuple(Armature(i, inertia) for i, inertia in enumerate(armature) if np.any(inertia))
+    return tuple(Armature(i, inertia) for i, inertia in enumerate(armature) if is_there(inertia))
 
 
 def _coordinates(tree: SpanningTree) -> tuple[list[int], list[int], int, int]:

@@ -17,14 +17,16 @@ from robodyn.equations.mechanism.bodies import BASE, Body, MechanismModel
 from robodyn.joints.common.evaluate import evaluate
 from robodyn.tolerances import OWN_INERTIA, SMALLEST_FULL_PRECISION
 
-__all__ = ["light_speeds", "rows_in_doubt"]
+__all__ = ["light_speeds", "moving_last", "own_pivots", "rows_in_doubt"]
 
 #: A pivot between two hinges is a trigonometric polynomial of second degree of the angle between:
 #: so many values determine it, and so many show its least to this part of the largest.
 VALUES, FINE, FOUND = 8, 4096, 1e-5
 
 
-def light_speeds(model: MechanismModel, diagonal: FloatArray, near: FloatArray) -> dict[int, float]:
+def light_speeds(
+    model: MechanismModel, diagonal: FloatArray, near: FloatArray
+) -> tuple[dict[int, float], FloatArray]:
     """Speeds of which the pivot may vanish, each with its element of the diagonal.
 
     Parameters
@@ -35,19 +37,27 @@ def light_speeds(model: MechanismModel, diagonal: FloatArray, near: FloatArray) 
     near : ndarray, shape (nv,)
         What is compared with what a speed moves of its own: the diagonal, or, of long chains, what
         is near to the joint. All else moves by joints of its own before it makes a pivot larger.
+
+    Returns
+    -------
+    light : dict
+    own : ndarray, shape (nv,)
+        What speeds move of their own.
     """
-    own = [0.0] * model.nv
+    own = np.zeros(model.nv)
     least = [max(OWN_INERTIA * x, SMALLEST_FULL_PRECISION) for x in map(float, near)]
-    alone = _moving_last(model)
+    alone = moving_last(model)
     for body in model:
         if body.index in alone and body.description.map is None:
-            for speed, pivot in zip(body.speeds, _own_pivots(model, body), strict=True):
-                own[speed.index] += speed.factor**2 * pivot
+            for k, pivot in own_pivots(model, body):
+                own[k] += pivot
+    alone_own = own.copy()
     for one, other in _pairs(model):
         k = one.speeds[0].index
         if one.index in alone and not own[k] > least[k]:
             own[k] += _of_pair(one, other)
-    return {k: float(x) for k, x in enumerate(diagonal) if not own[k] > least[k]}
+    light = {k: float(x) for k, x in enumerate(diagonal) if not own[k] > least[k]}
+    return light, alone_own
 
 
 def rows_in_doubt(model: MechanismModel, diagonal: FloatArray) -> Array:
@@ -62,7 +72,7 @@ def rows_in_doubt(model: MechanismModel, diagonal: FloatArray) -> Array:
     diagonal : ndarray, shape (robots, nv)
         Of the mass matrices in a posture without symmetry.
     """
-    own, alone = np.zeros(diagonal.shape), _moving_last(model)
+    own, alone = np.zeros(diagonal.shape), moving_last(model)
     for body in model:
         if body.index in alone and body.description.map is None:
             for speed, pivot in zip(body.speeds, _pivots_of_rows(model, body).T, strict=True):
@@ -92,7 +102,7 @@ def _pivots_of_rows(model: MechanismModel, body: Body) -> FloatArray:
     return pivots
 
 
-def _moving_last(model: MechanismModel) -> set[int]:
+def moving_last(model: MechanismModel) -> set[int]:
     """Bodies whose carriers rest when their own speeds are eliminated: joints may share speeds."""
     alone, last = set(), {BASE: -1}
     for body in model:
@@ -101,6 +111,12 @@ def _moving_last(model: MechanismModel) -> set[int]:
             alone.add(body.index)
         last[body.index] = max([last[body.parent], *own])
     return alone
+
+
+def own_pivots(model: MechanismModel, body: Body) -> Iterator[tuple[int, float]]:
+    """Speeds of a body with what they move of it; zero where that vanishes."""
+    for speed, pivot in zip(body.speeds, _own_pivots(model, body), strict=True):
+        yield speed.index, speed.factor**2 * pivot
 
 
 def _own_pivots(model: MechanismModel, body: Body) -> list[float]:

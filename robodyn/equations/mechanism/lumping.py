@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
-from robodyn.array_types import FloatArray
+from robodyn.array_types import Array, FloatArray
 from robodyn.description.pose import inverse_pose
-from robodyn.joints.common.kind import JointGeometry
+from robodyn.joints.common.kind import JointGeometry, JointKind
 from robodyn.symbolic.spatial import RigidInertia
 from robodyn.symbolic.vector import Sym3, Vec3
 from robodyn.tolerances import LUMPED_INERTIA, SYMMETRIC_INERTIA
 from robodyn.topology.body_inertia import BodyInertia
 from robodyn.topology.spanning_tree import SpanningTree
 
-__all__ = ["lump", "moved", "pseudo_inertia", "rigid"]
+__all__ = ["Regrouping", "is_there", "lump", "moved", "pseudo_inertia", "rigid"]
 
 
 class Framed(Protocol):
@@ -45,9 +47,36 @@ def moved(P: FloatArray, X: FloatArray) -> FloatArray:
     return np.asarray(X @ P @ X.T)
 
 
+@dataclass(frozen=True, eq=False)
+class Regrouping:
+    """Inertias of bodies, and how they were regrouped.
+
+    Attributes
+    ----------
+    own, lumped : tuple of ndarray, shape (4, 4) or (robots, 4, 4)
+        Pseudo-inertia of each body, and what is left of it with that of its children.
+    given : tuple of ndarray
+        What each of them gives to its parent, in the parent's frame.
+    spinning : mapping of int to float or ndarray, shape (robots,) [kg m^2]
+        Inertia about the axis of the bodies that are rotors.
+    frames : tuple of ndarray, shape (4, 4)
+        Of each body in that of its parent, with all joints at zero.
+    """
+
+    own: tuple[FloatArray, ...]
+    lumped: tuple[FloatArray, ...]
+    given: tuple[FloatArray, ...]
+    spinning: Mapping[int, Any]
+    frames: tuple[FloatArray, ...]
+
+
 def lump(
-    tree: SpanningTree, choice: Sequence[Framed], own: Sequence[FloatArray]
-) -> tuple[list[FloatArray], dict[int, Any]]:
+    tree: SpanningTree,
+    choice: Sequence[Framed],
+    own: Sequence[FloatArray],
+    before: Regrouping | None = None,
+    changed: Collection[int] = (),
+) -> Regrouping:
     """Move to each parent what moves with it as well.
 
     A mass on the axis of a revolute joint belongs to either body (mass, its moment and second
@@ -57,33 +86,63 @@ def lump(
 
     Where there are rows of several robots, a last body is a rotor if it is one in all of them.
 
-    Returns
-    -------
-    lumped : list of ndarray, shape (4, 4) or (robots, 4, 4)
-        Pseudo-inertia of each body.
-    spinning : dict of int to float or ndarray, shape (robots,) [kg m^2]
-        Inertia about the axis of the bodies that are rotors.
+    Parameters
+    ----------
+    tree : SpanningTree
+    choice : sequence of Framed
+    own : sequence of ndarray
+    before : Regrouping, optional
+        Of a robot with the same geometry.
+    changed : collection of int
+        Bodies that are not as before, or carry some that are not.
     """
-    lumped = list(own)
-    spinning: dict[int, Any] = {}
+    frames = before.frames if before else _frames(tree, choice)
+    lumped, given = list(own), [np.zeros((4, 4))] * len(own)
+    spinning = {}
     parents = {joint.parent for joint in tree.joints}
     for i in range(len(lumped) - 1, -1, -1):
         joint = tree.joints[i]
-        P = lumped[i]
-        shared = np.zeros(P.shape)
-        kind = choice[i].joint.kind
-        unmoved: Any = (..., *np.ix_(kind.unmoved, kind.unmoved))
-        shared[unmoved] = P[unmoved]
-        if kind.is_pin and i not in parents and not joint.follows and _symmetric(P):
-            half = 0.5 * (P[..., 0, 0] + P[..., 1, 1])
-            shared[..., 0, 0] = shared[..., 1, 1] = half
-            spinning[i] = 2.0 * (half if half.ndim else float(half))
-            P = shared
-        lumped[i] = P - shared
-        if joint.parent >= 0:
-            X_PB = inverse_pose(choice[joint.parent].X_LB) @ joint.X_PJ @ choice[i].X_LB
-            lumped[joint.parent] = lumped[joint.parent] + moved(shared, X_PB)
-    return lumped, {i: inertia for i, inertia in spinning.items() if np.any(inertia)}
+        if before is not None and i not in changed:
+            lumped[i], given[i] = before.lumped[i], before.given[i]
+            if i in before.spinning:
+                spinning[i] = before.spinning[i]
+        else:
+            may_spin = i not in parents and not joint.follows
+            lumped[i], shared, spin = _parted(choice[i].joint.kind, lumped[i], may_spin)
+            if joint.parent >= 0:
+                given[i] = moved(shared, frames[i])
+            if spin is not None and np.any(spin):
+                spinning[i] = spin
+        if joint.parent >= 0 and (before is None or joint.parent in changed):
+            lumped[joint.parent] = lumped[joint.parent] + given[i]
+    return Regrouping(tuple(own), tuple(lumped), tuple(given), spinning, frames)
+
+
+def _frames(tree: SpanningTree, choice: Sequence[Framed]) -> tuple[FloatArray, ...]:
+    """Frame of each body in that of its parent."""
+    found = []
+    for joint, own in zip(tree.joints, choice, strict=True):
+        X = np.eye(4) if joint.parent < 0 else inverse_pose(choice[joint.parent].X_LB)
+        found.append(X @ joint.X_PJ @ own.X_LB)
+    return tuple(found)
+
+
+@functools.cache
+def _unmoved(kind: JointKind) -> Array:
+    """Elements of a pseudo-inertia that move with the parent as well."""
+    mask = np.zeros((4, 4), bool)
+    mask[np.ix_(kind.unmoved, kind.unmoved)] = True
+    return mask
+
+
+def _parted(kind: JointKind, P: FloatArray, may_spin: bool) -> tuple[FloatArray, FloatArray, Any]:
+    """What a body keeps, what its parent may have of it, and what spins."""
+    shared = np.where(_unmoved(kind), P, 0.0)
+    if may_spin and kind.is_pin and _symmetric(P):
+        half = 0.5 * (P[..., 0, 0] + P[..., 1, 1])
+        shared[..., 0, 0] = shared[..., 1, 1] = half
+        return np.zeros(P.shape), shared, 2.0 * (half if half.ndim else float(half))
+    return P - shared, shared, None
 
 
 def _symmetric(P: FloatArray) -> bool:
@@ -95,15 +154,24 @@ def _symmetric(P: FloatArray) -> bool:
     return bool(max(map(abs, (*beside, P[0, 3], P[1, 3]))) <= SYMMETRIC_INERTIA * size)
 
 
+def is_there(x: Any) -> bool:
+    """Whether a number is not zero; of rows, one of them."""
+    return bool(x) if isinstance(x, float) else bool(np.any(x))
+
+
 def rigid(P: FloatArray) -> RigidInertia:
     """Numbers without rounding noise; arrays of numbers where there are rows of several robots."""
     if P.ndim > 2:
         return _rigid_rows(P)
-    second = 0.0 if not P.any() else LUMPED_INERTIA * max(abs(P[:3, :3]).max(), 1e-300)
-    first = LUMPED_INERTIA * max(abs(P[:3, 3]).max(), abs(P[3, 3]), 1e-300)
-    clean = [0.0 if abs(x) <= first else float(x) for x in P[:3, 3]]
-    S = [0.0 if abs(P[i, j]) <= second else float(P[i, j]) for i, j in _SECOND]
-    return RigidInertia(float(P[3, 3]), Vec3(*clean), Sym3(*S))
+    (xx, xy, xz, hx), (yx, yy, yz, hy), (zx, zy, zz, hz), (*_, m) = P.tolist()
+    h, S = (hx, hy, hz), (xx, xy, xz, yy, yz, zz)
+    second = LUMPED_INERTIA * max(*map(abs, (*S, yx, zx, zy)), 1e-300)
+    first = LUMPED_INERTIA * max(*map(abs, h), abs(m), 1e-300)
+    return RigidInertia(
+        m,
+        Vec3(*[0.0 if -first <= x <= first else x for x in h]),
+        Sym3(*[0.0 if -second <= x <= second else x for x in S]),
+    )
 
 
 #: Where second moments stand in a pseudo-inertia.

@@ -58,7 +58,9 @@ def with_other_numbers(
     if effective is None:
         return None
     tree = described_anew(model.tree, model.effective, effective)
-    bodies = weighed(model.bodies, tree, drives_of(effective, settings), model.tree)
+    same_motors = effective.joints is model.effective.joints
+    drives = None if same_motors else drives_of(effective, settings)
+    bodies = weighed(model.bodies, tree, drives, model.tree)
     closures = _closures(model, tree)
     resisted = tree_form.closures if tree_form else closures
     setup = dataclasses.replace(
@@ -68,7 +70,10 @@ def with_other_numbers(
         closures=closures,
         cut_joint_friction=tuple(x for x in resisted if x.damping or x.friction),
     )
-    setup, diagonal = checked_masses(mechanism, settings, setup, model.some_posture)
+    moved = model.moved_mass.followed(model.bodies, bodies) if same_motors else None
+    if moved is None:  # some speeds may move next to no mass
+        forms = model.moved_mass.forms
+        setup, moved = checked_masses(mechanism, settings, setup, model.some_posture, forms)
     return dataclasses.replace(
         model,
         mechanism=mechanism,
@@ -77,7 +82,7 @@ def with_other_numbers(
         tree=tree,
         bodies=setup.model,
         setup=setup,
-        some_diagonal=diagonal,
+        moved_mass=moved,
     )
 
 
