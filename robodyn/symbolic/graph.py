@@ -27,6 +27,7 @@ __all__ = [
     "Graph",
     "Port",
     "Program",
+    "scalar_places",
 ]
 
 CONST, INPUT, ADD, MUL, DIV, SQRT, SIN, COS = range(8)
@@ -147,6 +148,11 @@ class Port:
         for n in self.shape:
             size *= n
         return size
+
+
+def scalar_places(ports: Iterable[Port]) -> list[tuple[int, int]]:
+    """(port, index in the port) of each scalar."""
+    return [(p, k) for p, port in enumerate(ports) for k in range(port.size)]
 
 
 @dataclass(frozen=True)

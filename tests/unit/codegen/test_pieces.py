@@ -13,7 +13,7 @@ from support.chains import chain, tree
 
 import robodyn as rd
 from robodyn.codegen.llvm.builder.code import Code
-from robodyn.codegen.llvm.kernels import kernel_ir, piece_code
+from robodyn.codegen.llvm.kernels import kernel_ir, piece_code, superword_pieces
 from robodyn.codegen.llvm.kernels.kernel_ir import batch_ir, scalar_ir
 from robodyn.codegen.llvm.kernels.piece_code import MOST, PieceCode
 from robodyn.codegen.llvm.kernels.sums import products_in_sums
@@ -97,6 +97,26 @@ def test_pieces_compute_the_same_bits(name, dtype, fma, monkeypatch):
         for got, wanted in zip(run(cut, symbol, program, given), expected, strict=True):
             # both are the same operations in the same order, each rounded once
             assert got.tobytes() == wanted.tobytes()
+
+
+def test_superwords_in_pieces_compute_the_same_bits(monkeypatch):
+    """Also where there is no memory for what goes from one piece to the next."""
+    program, target = chain(6).function("forward_dynamics_derivatives").program, chosen_target()
+    rng = np.random.default_rng(0)
+    given = [rng.uniform(-1, 1, (COUNT, *port.shape)) for port in program.inputs]
+    found, expected = kernel_ir.superwords_for(program, target, "double"), []
+    for least in (10**9, 0):
+        monkeypatch.setattr(kernel_ir, "PIECES_FROM", least)
+        monkeypatch.setattr(superword_pieces, "MOST", 30)
+        ir = scalar_ir(program, target, "double")
+        expected.append(run(ir, "rows", program, given))
+    assert (ir.count("call void @words") > 5) == bool(found.order)
+    for wanted, got in zip(*expected, strict=True):
+        assert got.tobytes() == wanted.tobytes()  # the same operations in the same order
+    monkeypatch.setattr(piece_code, "ON_STACK", 0)
+    none = "define ptr @robodyn_malloc(i64 %n) { ret ptr null }"
+    ir = scalar_ir(program, target, "double").replace("declare ptr @robodyn_malloc(i64)", none)
+    assert all(np.isnan(x).all() for x in run(ir, "rows", program, given))
 
 
 @pytest.mark.parametrize("lanes", [1, chosen_target().lanes("double")])

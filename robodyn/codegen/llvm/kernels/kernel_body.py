@@ -7,9 +7,9 @@ from robodyn.codegen.llvm.kernels.guarded_sincos import GuardedSincos
 from robodyn.codegen.llvm.kernels.sincos import constant, vector_type
 from robodyn.codegen.llvm.kernels.superwords import Superwords
 from robodyn.codegen.llvm.target.target import Target
-from robodyn.symbolic.graph import ADD, CONST, DIV, INPUT, MUL, SIN, SQRT, Port, Program
+from robodyn.symbolic.graph import ADD, CONST, DIV, INPUT, MUL, SIN, SQRT, Program
 
-__all__ = ["EXIT", "Body", "scalars_of"]
+__all__ = ["EXIT", "Body"]
 
 #: Label of the last block.
 EXIT = "exit"
@@ -139,8 +139,3 @@ class Body:
         if node not in self.trig:
             self.trig[node] = self.sincos.write(self.value(node), self.lanes)
         return self.trig[node]
-
-
-def scalars_of(ports: tuple[Port, ...]) -> list[tuple[int, int]]:
-    """(port, index in the port) of each scalar."""
-    return [(p, k) for p, port in enumerate(ports) for k in range(port.size)]

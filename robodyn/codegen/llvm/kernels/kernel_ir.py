@@ -3,21 +3,23 @@
 The order of instructions is the order of the program's nodes, in which few values are alive at a
 time; LLVM's IR passes are not run, so it survives. Results are stored as soon as they are known,
 large ones of batches at the end. Columns of one state that share their products come last, in
-vectors of their own (`superwords.py`). Large programs are functions of bounded size (`pieces.py`).
+vectors of their own (`superwords.py`). Large programs are functions of bounded size (`pieces.py`,
+`superword_pieces.py`).
 """
 
 from __future__ import annotations
 
 from robodyn.codegen.llvm.builder.code import Code, module_ir
 from robodyn.codegen.llvm.builder.values import Number
-from robodyn.codegen.llvm.kernels.kernel_body import EXIT, Body, scalars_of
+from robodyn.codegen.llvm.kernels.kernel_body import EXIT, Body
 from robodyn.codegen.llvm.kernels.piece_code import PieceCode
 from robodyn.codegen.llvm.kernels.prefetch import Prefetch
 from robodyn.codegen.llvm.kernels.scalar_body import ScalarBody
+from robodyn.codegen.llvm.kernels.superword_pieces import SuperwordPieces
 from robodyn.codegen.llvm.kernels.superwords import Superwords, superwords_for
 from robodyn.codegen.llvm.kernels.transpose import load_tile, store_tile, tiles
 from robodyn.codegen.llvm.target.target import Target
-from robodyn.symbolic.graph import Program
+from robodyn.symbolic.graph import Program, scalar_places
 
 __all__ = ["batch_ir", "in_pieces", "scalar_ir"]
 
@@ -39,9 +41,10 @@ def scalar_ir(program: Program, target: Target, dtype: str) -> str:
     arguments = ", ".join(f"ptr noalias %{name}" for name in names)
     kernel = Code(f"@kernel({arguments})", attributes=target.attributes)
     found = superwords_for(program, target, dtype)
-    if in_pieces(program) and not found.order:
-        pieces = PieceCode(program, found.fused, target, dtype, 1)
-        pieces.call(kernel, [f"%{name}" for name in names])
+    addresses = [f"%{name}" for name in names]
+    if in_pieces(program) and found.operations(program) >= PIECES_FROM:
+        pieces = _pieces(program, found, target, dtype)
+        pieces.call(kernel, addresses)
         needed = pieces.functions()
     else:
         body = ScalarBody(kernel, program, found, target, dtype)
@@ -51,8 +54,17 @@ def scalar_ir(program: Program, target: Target, dtype: str) -> str:
     return module_ir(kernel, _packed(names, target), _rows(names, dtype, target), *needed)
 
 
+def _pieces(
+    program: Program, found: Superwords, target: Target, dtype: str
+) -> PieceCode | SuperwordPieces:
+    """Of one state."""
+    if found.order:
+        return SuperwordPieces(program, found, target, dtype)
+    return PieceCode(program, found.fused, target, dtype, 1)
+
+
 def in_pieces(program: Program) -> bool:
-    """Whether the machine code of a program is made in pieces, if it has no superwords."""
+    """Whether the machine code of a program is made in pieces, if superwords leave that many."""
     return len(program.live()) >= PIECES_FROM
 
 
@@ -111,7 +123,7 @@ class _BatchBody(Body):
     ) -> None:
         super().__init__(code, program, found, target, dtype, lanes)
         self.never_null = "%array"
-        self.inputs = scalars_of(program.inputs)
+        self.inputs = scalar_places(program.inputs)
         self.loaded: dict[tuple[int, int], str] = {}
         self.rows: dict[str, list[str]] = {}
         self.due: dict[int, list[tuple[int, int, int]]] = {}

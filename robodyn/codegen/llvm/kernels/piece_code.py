@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 from robodyn.codegen.llvm.builder.code import Code
 from robodyn.codegen.llvm.builder.values import Number
@@ -17,7 +17,7 @@ from robodyn.codegen.llvm.kernels.sincos import constant
 from robodyn.codegen.llvm.target.target import Target
 from robodyn.symbolic.graph import Program
 
-__all__ = ["MOST", "MOST_OF_VECTORS", "PieceCode"]
+__all__ = ["MOST", "MOST_OF_VECTORS", "PieceCode", "with_memory"]
 
 #: Operations of a piece at most, of one state and of vectors of them: values that go from one piece
 #: to the next cost a vector of states more than one, and its code is compiled less often.
@@ -43,6 +43,8 @@ class PieceCode:
     dtype : {"double", "float"}
     lanes : int
         States in a vector.
+    elsewhere : collection of int
+        Results, by index, that others store.
     """
 
     def __init__(
@@ -52,12 +54,13 @@ class PieceCode:
         target: Target,
         dtype: str,
         lanes: int,
+        elsewhere: Collection[int] = (),
     ) -> None:
         self._program, self._how = program, (target, dtype, lanes)
         self._dtype, self._lanes = dtype, lanes
         self._bytes = 8 if dtype == "double" else 4
         most = MOST if lanes == 1 else MOST_OF_VECTORS
-        self._pieces = Pieces(program, products, target.lanes(dtype), most)
+        self._pieces = Pieces(program, products, target.lanes(dtype), most, elsewhere)
         self._functions = column_functions(dtype, lanes) if lanes > 1 else []
         self._words: list[int] = []
         self._numbers: list[float] = []
@@ -77,19 +80,16 @@ class PieceCode:
         rows : list of str
             Address of the row of each array, inputs first; those of all states of a vector.
         """
-        size = self._pieces.size * self._lanes * self._bytes
-        if size <= ON_STACK:
-            self._compute(code, rows, code.slot(f"[{size} x i8]", _LINE))
-            return
-        code.declare("declare ptr @robodyn_malloc(i64)")
-        code.declare("declare void @robodyn_free(ptr)")
-        memory = code.call("@robodyn_malloc", "ptr", code.integer(size + _LINE))
-        with code.either(memory.differs(None)) as (found, missing):
-            with found:
-                self._compute(code, rows, _aligned(code, memory))
-                code.call("@robodyn_free", "void", memory)
-            with missing:
-                self._fill(code, rows, range(len(self._program.outputs)), -1)
+        with_memory(
+            code,
+            self._pieces.size * self._lanes * self._bytes,
+            lambda work: self._compute(code, rows, work),
+            lambda: self.refuse(code, rows),
+        )
+
+    def refuse(self, code: Code, rows: list[str]) -> None:
+        """Make NaN of all results that there are rows for; arguments as for `call`."""
+        self._fill(code, rows, range(len(rows) // self._lanes - len(self._program.inputs)), -1)
 
     def _compute(self, code: Code, rows: list[str], work: str) -> None:
         """Call all functions in order, with memory between them."""
@@ -154,6 +154,24 @@ class PieceCode:
             at.append(f"ptr {place if own else 'null'}")
             listed += own
         return ", ".join(at)
+
+
+def with_memory(
+    code: Code, size: int, use: Callable[[str], None], without: Callable[[], None]
+) -> None:
+    """Do something with memory of some bytes, or something else where there is none left."""
+    if size <= ON_STACK:
+        use(code.slot(f"[{size} x i8]", _LINE))
+        return
+    code.declare("declare ptr @robodyn_malloc(i64)")
+    code.declare("declare void @robodyn_free(ptr)")
+    memory = code.call("@robodyn_malloc", "ptr", code.integer(size + _LINE))
+    with code.either(memory.differs(None)) as (found, missing):
+        with found:
+            use(_aligned(code, memory))
+            code.call("@robodyn_free", "void", memory)
+        with missing:
+            without()
 
 
 def _aligned(code: Code, memory: Number) -> str:

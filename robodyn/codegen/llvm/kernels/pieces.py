@@ -8,12 +8,12 @@ told by two lists where its values are and what its constants are.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from itertools import pairwise
 from typing import NamedTuple
 
 from robodyn.codegen.llvm.kernels.piece_cuts import cuts_of
-from robodyn.symbolic.graph import ADD, CONST, COS, DIV, INPUT, MUL, SIN, Port, Program
+from robodyn.symbolic.graph import ADD, CONST, COS, DIV, INPUT, MUL, SIN, Program, scalar_places
 
 __all__ = ["CONSTANT", "FMA", "LOCAL", "STORE", "WORD", "WORK", "Angle", "Piece", "Pieces", "Shape"]
 
@@ -90,6 +90,8 @@ class Pieces:
         Numbers in a vector; that many angles may be evaluated together.
     most : int
         Operations of a piece, at most.
+    elsewhere : collection of int
+        Results, by index, that others store.
 
     Attributes
     ----------
@@ -105,17 +107,22 @@ class Pieces:
     """
 
     def __init__(
-        self, program: Program, products: Mapping[int, int], lanes: int, most: int
+        self,
+        program: Program,
+        products: Mapping[int, int],
+        lanes: int,
+        most: int,
+        elsewhere: Collection[int] = (),
     ) -> None:
         self._program, self._products, self._most = program, products, most
-        self._inputs = _scalars(program.inputs)
+        self._inputs = scalar_places(program.inputs)
         self.angles: list[Angle] = []
         self._slots: dict[int, int] = {}
         self._find_angles(lanes)
         self.order: list[Piece] = []
         self._shapes: dict[Shape, Shape] = {}
         nodes, operands = self._operations()
-        self._results, self.cleared = self._wanted()
+        self._results, self.cleared = self._wanted(elsewhere)
         cuts = cuts_of(program, nodes, operands, most)
         self._last = _last_uses(len(program.graph.op), cuts, operands)
         self._free: list[int] = []
@@ -176,7 +183,9 @@ class Pieces:
                 operands.append((a, graph.b[node]) if op in (ADD, MUL, DIV) else (a,))
         return nodes, operands
 
-    def _wanted(self) -> tuple[dict[int, list[tuple[int, int, int]]], list[int]]:
+    def _wanted(
+        self, elsewhere: Collection[int]
+    ) -> tuple[dict[int, list[tuple[int, int, int]]], list[int]]:
         """Array, index and sign of the results of each node; outputs that are zero but for few."""
         program, first = self._program, 0
         wanted: dict[int, list[tuple[int, int, int]]] = {}
@@ -184,11 +193,13 @@ class Pieces:
         cleared = []
         for p, port in enumerate(program.outputs):
             edges = program.results[first : first + port.size]
+            given = [k for k in range(port.size) if first + k not in elsewhere]
             first += port.size
-            sparse = 2 * edges.count(zero) > port.size
+            sparse = 2 * sum(edges[k] == zero for k in given) > port.size
             if sparse:
                 cleared.append(len(program.inputs) + p)
-            for k, edge in enumerate(edges):
+            for k in given:
+                edge = edges[k]
                 if edge != zero or not sparse:
                     place = len(program.inputs) + p, k, edge & 1
                     wanted.setdefault(edge >> 1, []).append(place)
@@ -284,10 +295,6 @@ class _PieceWriter:
                 known = 8 * self._word(WORK, self._slots[node]) + WORD
             self._known[node] = known
         return known | (edge & 1)
-
-
-def _scalars(ports: Sequence[Port]) -> list[tuple[int, int]]:
-    return [(p, k) for p, port in enumerate(ports) for k in range(port.size)]
 
 
 def _last_uses(count: int, cuts: list[int], operands: list[Step]) -> list[int]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from robodyn.codegen.llvm.builder.code import Code
-from robodyn.codegen.llvm.kernels.kernel_body import Body, scalars_of
-from robodyn.codegen.llvm.kernels.superword_code import SuperwordCode
+from robodyn.codegen.llvm.kernels.kernel_body import Body
+from robodyn.codegen.llvm.kernels.superword_code import SuperwordCode, SuperwordMemory, spots_of
 from robodyn.codegen.llvm.kernels.superwords import Superwords
 from robodyn.codegen.llvm.target.target import Target
-from robodyn.symbolic.graph import ADD, CONST, COS, INPUT, MUL, SIN, Program
+from robodyn.symbolic.graph import ADD, CONST, COS, INPUT, MUL, SIN, Program, scalar_places
 
 __all__ = ["ScalarBody"]
 
@@ -19,9 +19,14 @@ class ScalarBody(Body):
         self, code: Code, program: Program, found: Superwords, target: Target, dtype: str
     ) -> None:
         super().__init__(code, program, found, target, dtype, 1)
-        self.inputs = scalars_of(program.inputs)
-        self.outputs = scalars_of(program.outputs)
-        self.words = SuperwordCode(self, found, target.lanes(dtype))
+        self.inputs = scalar_places(program.inputs)
+        self.outputs = scalar_places(program.outputs)
+        self.found, width = found, target.lanes(dtype)
+        self.memory = SuperwordMemory(found, program.graph, width)
+        self.kept = code.slot(f"[{self.memory.size} x {dtype}]", 64) if self.memory.size else ""
+        self.words = SuperwordCode(
+            code, program.graph, self.memory, self.kept, dtype, width, "%out{}".format, self.stored
+        )
         self.nodes = program.live_for(found.scalars(program))
         self.stores: dict[int, list[int]] = {}
         for k, edge in enumerate(program.results):
@@ -42,12 +47,15 @@ class ScalarBody(Body):
             at = self.code.at(f"%out{port}", index, self.dtype) if index else f"%out{port}"
             self.code.do(f"store {self.dtype} {value}, ptr {at}")
             self.stored()  # here, as one node may be stored often: zero is
-        self.words.keep(node)
+        for place, negative in self.memory.kept.get(node, ()):
+            at = self.code.at(self.kept, place, self.dtype)
+            self.code.do(f"store {self.dtype} {self.signed(2 * node + negative)}, ptr {at}")
+            self.stored()
 
     def emit(self) -> None:
         """All scalars, and then all superwords."""
         super().emit()
-        self.words.emit()
+        self.words.emit(self.found.order, spots_of(self.program, self.found))
 
     def gather_angles(self) -> None:
         """Angles that are inputs, or inputs and a constant, fill vectors of their own."""

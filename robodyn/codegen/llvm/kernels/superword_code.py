@@ -2,96 +2,116 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from robodyn.codegen.llvm.kernels.kernel_body import Body, scalars_of
+from robodyn.codegen.llvm.builder.code import Code
 from robodyn.codegen.llvm.kernels.sincos import constant, vector_type
 from robodyn.codegen.llvm.kernels.sums import ZERO, Known
 from robodyn.codegen.llvm.kernels.superwords import Superword, Superwords
-from robodyn.symbolic.graph import CONST
+from robodyn.symbolic.graph import CONST, Graph, Program, scalar_places
 
-__all__ = ["SuperwordCode"]
+__all__ = ["Spot", "SuperwordCode", "SuperwordMemory", "spots_of"]
 
 #: Where a result is: output, index there less the lane, whether it has the other sign, lane.
-_Spot = tuple[int, int, bool, int]
+Spot = tuple[int, int, bool, int]
 
 
-class SuperwordCode:
-    """Superwords as instructions of a body.
+class SuperwordMemory:
+    """Where scalars leave what superwords need.
 
     Parameters
     ----------
-    body : Body
-        Of one state.
     found : Superwords
+    graph : Graph
     lanes : int
         Numbers in a vector.
+
+    Attributes
+    ----------
+    starts : dict of Superword to int
+        Place of what its lanes begin with.
+    factors : dict of int to int
+        Place of each node that is a factor of all lanes.
+    kept : dict of int to list of (int, int)
+        Of each scalar where it is kept, and with which sign.
+    size : int
+        Numbers that there must be memory for.
     """
 
-    def __init__(self, body: Body, found: Superwords, lanes: int) -> None:
-        self._body, self._found, self._lanes = body, found, lanes
-        self._type = vector_type(body.dtype, lanes)
-        self._names: dict[Superword, str] = {}
-        #: Places in memory: what lanes begin with, factors; of each scalar, with a sign.
-        self._starts: dict[Superword, int] = {}
-        self._factors: dict[int, int] = {}
-        self._kept: dict[int, list[tuple[int, int]]] = {}
-        self._size = 0
+    def __init__(self, found: Superwords, graph: Graph, lanes: int) -> None:
+        self.starts: dict[Superword, int] = {}
+        self.factors: dict[int, int] = {}
+        self.kept: dict[int, list[tuple[int, int]]] = {}
+        self.size = 0
         for word in found.order:
-            self._place_start(word)
+            scalars = [(k, x) for k, x in enumerate(word.start) if isinstance(x, int)]
+            if scalars:
+                self.starts[word] = self.size
+                for k, edge in scalars:
+                    self.kept.setdefault(edge >> 1, []).append((self.size + k, edge & 1))
+                self.size += lanes
         for word in found.order:
             for factor, _, _ in word.terms:
-                self._place_factor(factor)
-        #: The memory between scalars and superwords.
-        self._memory = body.code.slot(f"[{self._size} x {body.dtype}]", 64) if self._size else ""
+                if factor not in self.factors and graph.op[factor] != CONST:
+                    self.factors[factor] = self.size
+                    self.kept.setdefault(factor, []).append((self.size, 0))
+                    self.size += 1
 
-    def _place_start(self, word: Superword) -> None:
-        scalars = [(k, x) for k, x in enumerate(word.start) if isinstance(x, int)]
-        if scalars:
-            self._starts[word] = self._size
-            for k, edge in scalars:
-                self._kept.setdefault(edge >> 1, []).append((self._size + k, edge & 1))
-            self._size += self._lanes
 
-    def _place_factor(self, factor: int) -> None:
-        if factor not in self._factors and self._body.program.graph.op[factor] != CONST:
-            self._factors[factor] = self._size
-            self._kept.setdefault(factor, []).append((self._size, 0))
-            self._size += 1
+class SuperwordCode:
+    """Superwords as instructions of a function.
 
-    def keep(self, node: int) -> None:
-        """Store a scalar that is known now, if it is needed."""
-        body = self._body
-        for place, negative in self._kept.get(node, ()):
-            at = self._at(self._memory, place)
-            body.code.do(f"store {body.dtype} {body.signed(2 * node + negative)}, ptr {at}")
-            body.stored()
+    Parameters
+    ----------
+    code : Code
+    graph : Graph
+    memory : SuperwordMemory
+    at : str
+        Address of that memory.
+    dtype : {"double", "float"}
+    lanes : int
+        Numbers in a vector.
+    output : callable
+        From the number of an output to the address of its row.
+    stored : callable
+        Called after each store.
+    """
 
-    def emit(self) -> None:
-        """All superwords, and the results that are in them."""
-        places = scalars_of(self._body.program.outputs)
-        results: dict[Superword, list[_Spot]] = {}
-        for (port, index), edge in zip(places, self._body.program.results, strict=True):
-            if edge >> 1 in self._found.place:
-                word, lane = self._found.place[edge >> 1]
-                spot = port, index - lane, edge != word.lanes[lane], lane
-                results.setdefault(word, []).append(spot)
-        for word in self._found.order:
-            self._names[word] = self._sum(word)
+    def __init__(
+        self,
+        code: Code,
+        graph: Graph,
+        memory: SuperwordMemory,
+        at: str,
+        dtype: str,
+        lanes: int,
+        output: Callable[[int], str],
+        stored: Callable[[], None],
+    ) -> None:
+        self._code, self._graph, self._memory, self._at = code, graph, memory, at
+        self._dtype, self._lanes, self._type = dtype, lanes, vector_type(dtype, lanes)
+        self._output, self._stored = output, stored
+        #: Values of superwords that are known.
+        self.names: dict[Superword, str] = {}
+
+    def emit(self, words: Iterable[Superword], results: Mapping[Superword, Sequence[Spot]]) -> None:
+        """Superwords, and the results that are in them."""
+        for word in words:
+            self.names[word] = self._sum(word)
             for run in _runs(results.get(word, ())):
                 self._store(word, run)
 
     def _sum(self, word: Superword) -> str:
-        body, t = self._body, self._type
+        code, t = self._code, self._type
         value = self._start(word) if any(x is not None for x in word.start) else None
         for factor, negative, other in word.terms:
-            x, y, before = self._splat(factor), self._names[other], value or "zeroinitializer"
+            x, y, before = self._splat(factor), self.names[other], value or "zeroinitializer"
             if negative:
-                x = body.code.name(f"fneg {t} {x}")
+                x = code.name(f"fneg {t} {x}")
             if value is None:
-                value = body.code.name(f"fmul {t} {x}, {y}")
+                value = code.name(f"fmul {t} {x}, {y}")
             else:
-                value = body.code.intrinsic("fma", t, x, y, value)
+                value = code.intrinsic("fma", t, x, y, value)
             # a factor may be no number, which must not meet the zeros of lanes that lack it
             pairs = zip(word.lanes, other.lanes, strict=True)
             value = self._where([x is None or y != ZERO for x, y in pairs], value, before)
@@ -99,14 +119,13 @@ class SuperwordCode:
 
     def _start(self, word: Superword) -> str:
         """What the sums begin with."""
-        body, t, dtype = self._body, self._type, self._body.dtype
+        t, dtype = self._type, self._dtype
         known = [x.value if isinstance(x, Known) else 0.0 for x in word.start]
         constants = ", ".join(f"{dtype} {constant(x, dtype, 1)}" for x in known)
-        if word not in self._starts:
+        if word not in self._memory.starts:
             return f"<{constants}>"
-        value = body.code.name(
-            f"load {t}, ptr {self._at(self._memory, self._starts[word])}, align 64"
-        )
+        at = self._code.at(self._at, self._memory.starts[word], dtype)
+        value = self._code.name(f"load {t}, ptr {at}, align 64")
         return self._where([isinstance(x, int) for x in word.start], value, f"<{constants}>")
 
     def _where(self, lanes: Sequence[bool], value: str, other: str) -> str:
@@ -115,42 +134,47 @@ class SuperwordCode:
             return value
         mask = ", ".join(f"i1 {int(x)}" for x in lanes)
         t = self._type
-        return self._body.code.name(
-            f"select <{self._lanes} x i1> <{mask}>, {t} {value}, {t} {other}"
-        )
+        return self._code.name(f"select <{self._lanes} x i1> <{mask}>, {t} {value}, {t} {other}")
 
     def _splat(self, factor: int) -> str:
         """A scalar in all lanes."""
-        body, t, n, graph = self._body, self._type, self._lanes, self._body.program.graph
-        if graph.op[factor] == CONST:
-            return constant(graph.value[factor], body.dtype, n)
-        x = body.code.name(
-            f"load {body.dtype}, ptr {self._at(self._memory, self._factors[factor])}"
-        )
-        one = body.code.name(f"insertelement {t} poison, {body.dtype} {x}, i32 0")
-        return body.code.name(f"shufflevector {t} {one}, {t} poison, <{n} x i32> zeroinitializer")
+        t, n, dtype = self._type, self._lanes, self._dtype
+        if self._graph.op[factor] == CONST:
+            return constant(self._graph.value[factor], dtype, n)
+        at = self._code.at(self._at, self._memory.factors[factor], dtype)
+        x = self._code.name(f"load {dtype}, ptr {at}")
+        one = self._code.name(f"insertelement {t} poison, {dtype} {x}, i32 0")
+        return self._code.name(f"shufflevector {t} {one}, {t} poison, <{n} x i32> zeroinitializer")
 
-    def _store(self, word: Superword, run: Sequence[_Spot]) -> None:
+    def _store(self, word: Superword, run: Sequence[Spot]) -> None:
         """Neighbouring lanes that are neighbours in an output."""
-        body, value, kind, count = self._body, self._names[word], self._type, len(run)
+        code, value, kind, count = self._code, self.names[word], self._type, len(run)
         port, before, negative, lane = run[0]
         if negative:
-            value = body.code.name(f"fneg {kind} {value}")
+            value = code.name(f"fneg {kind} {value}")
         if count < self._lanes:
             picked = ", ".join(f"i32 {lane + k}" for k in range(count))
             pick = f"{kind} {value}, {kind} poison, <{count} x i32> <{picked}>"
-            value, kind = body.code.name(f"shufflevector {pick}"), f"<{count} x {body.dtype}>"
-        at, size = self._at(f"%out{port}", before + lane), 8 if body.dtype == "double" else 4
-        body.code.do(f"store {kind} {value}, ptr {at}, align {size}")
-        body.stored()
-
-    def _at(self, array: str, index: int) -> str:
-        return self._body.code.at(array, index, self._body.dtype)
+            value, kind = code.name(f"shufflevector {pick}"), f"<{count} x {self._dtype}>"
+        at, size = code.at(self._output(port), before + lane, self._dtype), 8
+        code.do(f"store {kind} {value}, ptr {at}, align {size if self._dtype == 'double' else 4}")
+        self._stored()
 
 
-def _runs(spots: Sequence[_Spot]) -> Iterator[list[_Spot]]:
+def spots_of(program: Program, found: Superwords) -> dict[Superword, list[Spot]]:
+    """Which results are in each superword."""
+    results: dict[Superword, list[Spot]] = {}
+    for (port, index), edge in zip(scalar_places(program.outputs), program.results, strict=True):
+        if edge >> 1 in found.place:
+            word, lane = found.place[edge >> 1]
+            spot = port, index - lane, edge != word.lanes[lane], lane
+            results.setdefault(word, []).append(spot)
+    return results
+
+
+def _runs(spots: Sequence[Spot]) -> Iterator[list[Spot]]:
     """Results of a superword, those together whose lanes are neighbours as they are."""
-    run: list[_Spot] = []
+    run: list[Spot] = []
     for spot in sorted(spots):
         if run and run[-1] != (*spot[:3], spot[3] - 1):
             yield run
