@@ -102,7 +102,7 @@ class VectorcallType:
         self._offset = base.__basicsize__
         self._code, self._slow = code, slow
         #: Instances that call the first tier of the entry.
-        self._early: list[weakref.ref[Any]] = []
+        self._early: weakref.WeakSet[Any] = weakref.WeakSet()
         self._common = _common(slow)
         self.type = _make_type(base, self._offset)
         with making():
@@ -112,11 +112,9 @@ class VectorcallType:
     def _place(self) -> None:
         """Let all instances call the full code of the entry."""
         self._entry = self._code.address("vectorcall")
-        early, self._early = self._early, []
-        for reference in early:
-            instance = reference()
-            if instance is not None:
-                self._send(instance)
+        for instance in self._early:
+            self._send(instance)
+        self._early.clear()
 
     def _send(self, instance: Any) -> None:
         ctypes.c_void_p.from_address(id(instance) + self._offset).value = self._entry
@@ -135,7 +133,7 @@ class VectorcallType:
         ctypes.c_void_p.from_address(at + 8).value = signature.address
         with making():
             if not self._code.full:
-                self._early.append(weakref.ref(instance))
+                self._early.add(instance)
             self._send(instance)
 
 

@@ -300,3 +300,28 @@ def test_threads_with_little_stack_can_compile(monkeypatch):
 def test_what_a_thread_of_its_own_raises_comes_through():
     with pytest.raises(ZeroDivisionError):
         in_own_thread(lambda: 1 // 0)
+
+
+ENDING = """
+import os
+import threading
+from robodyn.codegen.llvm.compilation import recipe
+begun, compile_ = threading.Event(), recipe.object_code
+def object_code(*given):
+    begun.set()
+    code = compile_(*given)
+    os.write(1, b"done")
+    return code
+f = robot.function("forward_dynamics").jacobian("q")
+robot.gravity_forces(q)
+recipe.object_code = object_code
+threading.Thread(target=f, args=(q, v, v), daemon=True).start()
+begun.wait()
+"""
+
+
+@pytest.mark.parametrize("compilation", ["eager", "background"])
+def test_the_end_of_python_waits_for_llvm(tmp_path, compilation):
+    given = {**environment(tmp_path), "ROBODYN_COMPILATION": compilation}
+    command = [sys.executable, "-c", SCRIPT + ENDING]
+    assert subprocess.check_output(command, env=given, timeout=60) == b"done"

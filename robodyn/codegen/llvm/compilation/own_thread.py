@@ -2,12 +2,14 @@
 
 LLVM recurses deeply, and the threads of a program may have little stack. It holds locks as well,
 which an exception at the wrong moment would leave held for ever; Ctrl-C raises one in the main
-thread alone.
+thread alone. While Python ends, no thread may be within LLVM, whose memory goes then.
 """
 
 from __future__ import annotations
 
 import _thread
+import atexit
+import threading
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -19,6 +21,10 @@ Result = TypeVar("Result")
 STACK = 8 << 20
 
 
+#: Held while there is work.
+_busy = threading.RLock()
+
+
 def in_own_thread(work: Callable[[], Result]) -> Result:
     """The result of a function, or what it raises; Ctrl-C comes through when it is done.
 
@@ -27,6 +33,11 @@ def in_own_thread(work: Callable[[], Result]) -> Result:
     work : callable
         It must not make what is made under the lock of `once`, which this thread may hold.
     """
+    with _busy:
+        return _done(work)
+
+
+def _done(work: Callable[[], Result]) -> Result:
     results: list[Result] = []
     errors: list[BaseException] = []
     running = _thread.allocate_lock()
@@ -57,3 +68,7 @@ def in_own_thread(work: Callable[[], Result]) -> Result:
     if errors:
         raise errors[0]
     return results[0]
+
+
+# At the end, what has been begun is waited for, and only the main thread begins anything.
+atexit.register(_busy.acquire)
