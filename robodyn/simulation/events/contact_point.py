@@ -50,6 +50,12 @@ class ContactPoint:
         X = robot.frame_pose(q, self.link)
         return float(self.normal @ (X[:3, :3] @ self.position + X[:3, 3])) - self.height
 
+    def gaps(self, robot: Robot, q: FloatArray) -> FloatArray:
+        """The same at many positions, shape (n, nq): shape (n,) [m]."""
+        X = robot.frame_pose(q, self.link)
+        heights = np.tensordot(X[:, :3], self.normal, (1, 0)) @ np.append(self.position, 1.0)
+        return np.asarray(heights - self.height)
+
     def jacobian(self, robot: Robot, q: FloatArray) -> FloatArray:
         """What each speed contributes to the velocity along the axes, shape (3, nv)."""
         J, R = robot.frame_jacobian(q, self.link, axes="world"), robot.frame_pose(q, self.link)

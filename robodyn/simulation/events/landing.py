@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from robodyn.arguments import checked_arguments
+from robodyn.array_types import FloatArray
 from robodyn.arrays import expect, number, truth
 from robodyn.equations.loops.constraint import Constraint
 from robodyn.errors import SettingsError
@@ -21,6 +22,7 @@ from robodyn.robot import Robot
 from robodyn.simulation.events.contact_point import ContactPoint, contact_points
 from robodyn.simulation.events.event import Change, Event, State
 from robodyn.simulation.events.impulses import responses
+from robodyn.simulation.events.witness import OfSamples
 from robodyn.tolerances import LANDED_DEPTH
 
 __all__ = ["landings"]
@@ -129,9 +131,18 @@ class _Plane:
             on = [x for x in self._on(state.robot) if x is not point]
             return Change(robot=self._robot_on(on), dissipated=0.0)
 
+        def above_in_samples(state: State) -> FloatArray:
+            if point in self._on(state.robot):
+                return np.ones(len(state.q))
+            return point.gaps(self._robot, state.q) + LANDED_DEPTH
+
+        def pushes_in_samples(state: State) -> FloatArray | None:
+            return None if point in self._on(state.robot) else np.ones(len(state.q))
+
+        lands, leaves = OfSamples(above, above_in_samples), OfSamples(pushes, pushes_in_samples)
         return (
-            Event(above, land, -1, f"{point.name} lands"),
-            Event(pushes, leave, -1, f"{point.name} leaves", already=True),
+            Event(lands, land, -1, f"{point.name} lands"),
+            Event(leaves, leave, -1, f"{point.name} leaves", already=True),
         )
 
     def _landed(self, point: ContactPoint, state: State) -> Change:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,12 +19,33 @@ from robodyn.simulation.events.sample_numbers import SampleNumbers
 from robodyn.simulation.events.witness_function import WitnessFunction
 from robodyn.tolerances import SAME_TIME
 
-__all__ = ["event_value", "instants_of", "never", "witness_of"]
+__all__ = ["OfSamples", "event_value", "instants_of", "never", "witness_of"]
 
 
 def never(t: float, q: FloatArray, v: FloatArray) -> float:
     """The witness function of an event at an instant: it is never zero."""
     return 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class OfSamples:
+    """A function of a state that knows how to compute with many samples at once.
+
+    Attributes
+    ----------
+    function : callable
+        State -> float.
+    of_samples : callable
+        State of n samples, whose ``q`` and ``v`` have shape (n, nq), (n, nv) -> shape (n,), or
+        ``None`` where it has to be asked for each.
+    """
+
+    function: Callable[[State], float]
+    of_samples: Callable[[State], FloatArray | None]
+
+    def __call__(self, state: State) -> float:
+        """The function's value in a state."""
+        return self.function(state)
 
 
 def witness_of(
@@ -48,11 +70,24 @@ def witness_of(
         value = functools.partial(event_value, lambda t, q, v: when(state(t, q, v)))
         of_samples = lambda t, q, v: when(samples(t, q, v))  # noqa: E731
     values = functools.partial(event_values, of_samples) if is_pure(when) else None
+    if isinstance(when, OfSamples):
+        values = functools.partial(_values_at_once, when, samples)
     return WitnessFunction(
         event.name, value, event.direction, event.actions,
         already=event.already, of_state=event.of_state,
         values=values,
     )  # fmt: skip
+
+
+def _values_at_once(
+    function: OfSamples, samples: Callable[..., State], *arrays: FloatArray
+) -> FloatArray | None:
+    """What a function that takes many samples gives for them; none if it cannot tell."""
+    with np.errstate(all="ignore"):
+        try:
+            return function.of_samples(samples(*arrays))
+        except Exception:
+            return None
 
 
 def instants_of(events: Sequence[Event], times: FloatArray) -> list[tuple[float, Event]]:
