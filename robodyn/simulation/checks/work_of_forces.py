@@ -46,27 +46,24 @@ def work_explains_energy(
     assert robot is not None
     n = len(motion)
     q, v, tau = (x.reshape(n, -1, x.shape[-1]) for x in (motion.q, motion.v, motion.tau))
-    kinetic, potential, work = np.zeros((3, n, q.shape[1]))  # work of the step that ends there
     size = max(2, TOGETHER // (q.shape[1] * q.shape[2] + 1))
+    energies, works = [], []  # and the work of each step
     for first in range(0, n, size):
         own = slice(first, min(first + size, n))
-        kinetic[own] = robot.kinetic_energy(q[own], v[own])
-        potential[own] = robot.potential_energy(q[own])
+        energies.append([robot.kinetic_energy(q[own], v[own]), robot.potential_energy(q[own])])
         steps = slice(max(first - 1, 0), own.stop)
-        work[steps.start + 1 : own.stop] = _work(robot, *(x[steps] for x in (motion.t, q, v, tau)))
+        works.append(_work(robot, *(x[steps] for x in (motion.t, q, v, tau))))
+    both = np.array(energies[0]) if len(energies) == 1 else np.concatenate(energies, axis=1)
+    work = works[0] if len(works) == 1 else np.concatenate(works)
     done = np.abs(work).sum(axis=0)
-    stored = np.maximum(_span(kinetic), _span(potential))
+    stored = (both.max(axis=1) - both.min(axis=1)).max(axis=0)
     if every > 1 and not (done <= 0.1 * part * stored).all():
         return False
-    energy = kinetic + potential
+    energy = both[0] + both[1]
     allowed = part * np.maximum(stored, done) + rounding * np.abs(energy).max(axis=0)
     allowed += at_rest * robot.total_mass
-    missing = np.abs(energy - energy[0] - work.cumsum(axis=0)).max(axis=0)
-    return bool((missing <= allowed).all())  # never, where something is not a number
-
-
-def _span(x: FloatArray) -> FloatArray:
-    return np.asarray(x.max(axis=0) - x.min(axis=0))
+    missing = energy[1:] - energy[0] - (work.cumsum(axis=0) if done.any() else work)
+    return bool((np.abs(missing) <= allowed).all())  # never, where something is not a number
 
 
 def _work(robot: Robot, t: FloatArray, q: FloatArray, v: FloatArray, tau: FloatArray) -> FloatArray:

@@ -62,8 +62,10 @@ def _memory() -> dict[str, int]:
 
 
 def _address(array: Any) -> int:
-    """Where the numbers of an array are; the usual case in a tenth of numpy's time."""
+    """Where the numbers of an array are, 0 of none; the usual case in a tenth of numpy's time."""
+    if not array.size:
+        return 0
     try:
         return ctypes.addressof(ctypes.c_char.from_buffer(array))
-    except (TypeError, ValueError):  # of constants, and of no numbers
+    except (TypeError, ValueError):  # of constants
         return int(array.ctypes.data)
