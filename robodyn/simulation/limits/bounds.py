@@ -6,6 +6,7 @@ write 0 where they do not know.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -20,11 +21,11 @@ from robodyn.simulation.reuse.kept import once_per_robot
 from robodyn.tolerances import LIMIT_EXCESS
 
 __all__ = [
+    "Extremes",
     "JointBounds",
     "Range",
     "bounds_of",
     "effort_bounds",
-    "extremes",
     "has_top_speed",
     "speed_bounds",
 ]
@@ -32,6 +33,9 @@ __all__ = [
 #: Samples of all columns that are compared at once; fewer than the other number are compared
 #: column by column.
 TOGETHER, FEW = 64, 1500
+
+#: Samples of all motions in a block, about.
+BLOCK = 16384
 
 
 class Range(NamedTuple):
@@ -75,21 +79,6 @@ class JointBounds:
 
     ranges: Mapping[str, Range | None]
     others: tuple[JointInfo, ...]
-
-    def surely_hold(self, *samples: FloatArray) -> bool:
-        """Whether samples are within the ranges, as far as a quick look tells.
-
-        Parameters
-        ----------
-        *samples : ndarray, shape (n, ..., nq), (n, ..., nv), (n, ..., nv)
-            Positions, velocities and efforts.
-        """
-        for x, allowed in zip(samples, self.ranges.values(), strict=True):
-            if allowed is not None:
-                low, high = extremes(x, np.minimum, np.maximum)
-                if not ((low >= allowed.least) & (high <= allowed.most)).all():  # or no numbers
-                    return False
-        return True
 
 
 @once_per_robot
@@ -136,20 +125,52 @@ def _given(limits: FloatArray) -> FloatArray:
     return np.where(limits > 0.0, limits, np.inf)
 
 
-def extremes(x: FloatArray, least: np.ufunc, most: np.ufunc) -> tuple[FloatArray, FloatArray]:
-    """The least and the largest number of each column, by functions of two numbers."""
-    rows = x.reshape(-1, x.shape[-1])
-    if len(rows) < FEW:
-        columns = np.ascontiguousarray(rows.T)
-        return (
-            least.reduce(columns, axis=1, initial=np.inf),
-            most.reduce(columns, axis=1, initial=-np.inf),
-        )
-    whole = len(rows) - len(rows) % TOGETHER
-    found = []
-    for f, start in ((least, np.inf), (most, -np.inf)):
-        # in rows that are long enough to be quick
-        folded = f.reduce(rows[:whole].reshape(-1, TOGETHER * x.shape[-1]), axis=0)
-        left = np.concatenate([folded.reshape(TOGETHER, -1), rows[whole:]])
-        found.append(f.reduce(left, axis=0, initial=start))
-    return found[0], found[1]
+class Extremes(NamedTuple):
+    """The least and the largest numbers of each column of samples, block by block.
+
+    Attributes
+    ----------
+    size : int
+        Samples of a block.
+    least, most : ndarray, shape (blocks, k)
+        Of what is a number.
+    """
+
+    size: int
+    least: FloatArray
+    most: FloatArray
+
+    @classmethod
+    def of(cls, x: FloatArray) -> Extremes:
+        """Those of samples of some motions, shape (n, motions, k)."""
+        n, motions, k = x.shape
+        if n * motions < FEW:
+            columns = np.ascontiguousarray(x.reshape(-1, k).T)
+            least = np.fmin.reduce(columns, axis=1, initial=np.inf)
+            most = np.fmax.reduce(columns, axis=1, initial=-np.inf)
+            return cls(n, least[None], most[None])
+        step = TOGETHER // math.gcd(TOGETHER, motions)
+        size = step * max(1, BLOCK // (step * motions))
+        return cls(size, *(_by_block(f, x, size) for f in (np.fmin, np.fmax)))
+
+    def within(self, allowed: Range) -> bool:
+        """Whether all samples are numbers within a range."""
+        low = self.least >= allowed.least
+        return bool((low & (self.most <= allowed.most)).all())
+
+
+def _by_block(f: np.ufunc, x: FloatArray, size: int) -> FloatArray:
+    """A function of two numbers over all numbers of a column, for each block of samples."""
+    blocks, (_, motions, k) = len(x) // size, x.shape
+    rest, found = x[blocks * size :].reshape(-1, k), list[FloatArray]()
+    # in rows that are long enough to be quick
+    if blocks:
+        whole = x[: blocks * size].reshape(blocks, size * motions // TOGETHER, TOGETHER * k)
+        found.append(f.reduce(f.reduce(whole, axis=1).reshape(blocks, TOGETHER, k), axis=1))
+    if len(rest):
+        even = len(rest) - len(rest) % TOGETHER
+        if even:
+            folded = f.reduce(rest[:even].reshape(-1, TOGETHER * k), axis=0)
+            rest = np.concatenate([folded.reshape(TOGETHER, k), rest[even:]])
+        found.append(f.reduce(rest, axis=0)[None])
+    return found[0] if len(found) == 1 else np.concatenate(found)

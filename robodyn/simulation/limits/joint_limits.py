@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
-from robodyn.array_types import FloatArray
+from robodyn.array_types import FloatArray, IntArray
 from robodyn.caller import warn
 from robodyn.errors import LimitWarning, UnknownNameError
 from robodyn.model.joint_info import JointInfo
 from robodyn.model.position_limits import followed
 from robodyn.robot import Robot
 from robodyn.simulation.limits.bounds import (
+    Extremes,
     Range,
     bounds_of,
     effort_bounds,
-    extremes,
     has_top_speed,
     speed_bounds,
 )
@@ -131,11 +130,7 @@ class Limits:
         """Warn once, in one line, of the limits that samples leave: the first, and how many."""
         if self._choice == "ignore":
             return
-        bounds = bounds_of(self._robot)
-        hold = bounds.surely_hold(q, v, tau)
-        if hold and not bounds.others:
-            return
-        found = [*_passed(self._robot, t, q, v, tau, elsewhere_alone=hold)]
+        found = [*_passed(self._robot, t, q, v, tau)]
         if not found:
             return
         first = min(found, key=lambda passed: passed.start).violation()
@@ -181,17 +176,13 @@ class _Passed:
 
 
 def _passed(
-    robot: Robot,
-    t: FloatArray,
-    q: FloatArray,
-    v: FloatArray,
-    tau: FloatArray,
-    elsewhere_alone: bool = False,
+    robot: Robot, t: FloatArray, q: FloatArray, v: FloatArray, tau: FloatArray
 ) -> Iterator[_Passed]:
-    """The limits that samples leave; of joints without coordinates alone, where others hold."""
+    """The limits that samples leave."""
     bounds = bounds_of(robot)
-    for limit, x in () if elsewhere_alone else zip(bounds.ranges, (q, v, tau), strict=True):
-        yield from _beyond(limit, t, x, bounds.ranges[limit], partial(_COLUMNS[limit], robot))
+    for (limit, allowed), x in zip(bounds.ranges.items(), (q, v, tau), strict=True):
+        if allowed is not None:
+            yield from _beyond(limit, t, x, allowed, partial(_COLUMNS[limit], robot))
     if bounds.others:
         yield from _beyond_elsewhere(robot, bounds.others, t, q, v)
 
@@ -212,44 +203,70 @@ def _beyond_elsewhere(
             lower, upper = np.array(joint.position_limits)[:, None]
             x, named = followed(positions[joint.name], joint), [(joint.name, joint.kind.unit(0))]
             limits = Range.of(lower, upper)
-            yield from _beyond("position", t, x[..., None], limits, partial(list, named))
+            if limits is not None:
+                yield from _beyond("position", t, x[..., None], limits, partial(list, named))
     velocities = robot.joint_velocities(q, v) if fast else {}
     for joint in fast:
         if joint.name in velocities:
             assert joint.limits is not None
             x = velocities[joint.name].reshape(*v.shape[:-1], joint.kind.nv)
             top = np.full(joint.kind.nv, joint.limits.velocity)
-            yield from _beyond("velocity", t, x, Range.of(-top, top), partial(_columns, joint))
+            limits = Range.of(-top, top)
+            if limits is not None:
+                yield from _beyond("velocity", t, x, limits, partial(_columns, joint))
 
 
 def _beyond(
     limit: str,
     t: FloatArray,
     x: FloatArray,
-    allowed: Range | None,
+    allowed: Range,
     columns: Callable[[], list[tuple[str, str]]],
 ) -> Iterator[_Passed]:
     """Limits of one sort that are passed, column by column.
 
     Names and units of columns are asked for if needed.
     """
-    if allowed is None or not x.size:  # of no joints, or no motions
+    if not x.size:  # of no motions
         return
-    samples = np.reshape(x, (len(t), math.prod(x.shape[1:-1]), x.shape[-1]))
-    least, most = extremes(x, np.fmin, np.fmax)  # of numbers only
+    samples = x.reshape(len(t), -1, x.shape[-1])
+    found = Extremes.of(samples)
+    if found.within(allowed):
+        return
     sides = (
-        (least, allowed.lower, least < allowed.least, np.less),
-        (most, allowed.upper, most > allowed.most, np.greater),
+        (found.least, np.fmin, np.less, allowed.lower, allowed.least),
+        (found.most, np.fmax, np.greater, allowed.upper, allowed.most),
     )
-    for peaks, bounds, beyond, passes in sides:
-        at = np.flatnonzero(beyond)
+    for of_blocks, peak, passes, bounds, edges in sides:
+        peaks = of_blocks[0] if len(of_blocks) == 1 else peak.reduce(of_blocks, axis=0)
+        at = np.flatnonzero(passes(peaks, edges))
         if not len(at):
             continue
-        edges = (allowed.least if passes is np.less else allowed.most)[at]
-        first = passes(samples[:, :, at], edges).any(axis=1).argmax(axis=0)
+        first = _first_beyond(samples, found.size, of_blocks, passes, edges, at)
         for k, start in zip(at.tolist(), t[first].tolist(), strict=True):
-            own = samples[:, :, k], float(peaks[k]), float(bounds[k]), start, k
-            yield _Passed(start, partial(_violation, limit, t, x.shape[1:-1], columns, *own))
+            own = samples[:, :, k], found.size, of_blocks[:, k], float(peaks[k])
+            told = limit, t, x.shape[1:-1], columns, *own, float(bounds[k]), start, k
+            yield _Passed(start, partial(_violation, *told))
+
+
+def _first_beyond(
+    samples: FloatArray,
+    size: int,
+    of_blocks: FloatArray,
+    passes: np.ufunc,
+    edges: FloatArray,
+    at: IntArray,
+) -> IntArray:
+    """The first sample of each column ``at`` that passes its edge, in any motion."""
+    if len(of_blocks) == 1:
+        return np.asarray(passes(samples[:, :, at], edges[at]).any(axis=1).argmax(axis=0))
+    blocks = passes(of_blocks[:, at], edges[at]).argmax(axis=0)
+    first = blocks * size
+    for block in set(blocks.tolist()):
+        own = blocks == block
+        values = samples[block * size : (block + 1) * size, :, at[own]]
+        first[own] += passes(values, edges[at[own]]).any(axis=1).argmax(axis=0)
+    return np.asarray(first)
 
 
 def _violation(
@@ -258,16 +275,20 @@ def _violation(
     shape: tuple[int, ...],
     columns: Callable[[], list[tuple[str, str]]],
     values: FloatArray,
+    size: int,
+    of_blocks: FloatArray,
     peak: float,
     bound: float,
     start: float,
     k: int,
 ) -> LimitViolation:
-    """What is to be said of a column of samples, shape (n, motions), that leaves its limit."""
-    sample, motion = divmod(int((values == peak).argmax()), values.shape[1])
+    """What is to be said of a column, shape (n, motions), that leaves its limit."""
+    begin = int((of_blocks == peak).argmax()) * size
+    own = values[begin : begin + size]
+    sample, motion = divmod(int((own == peak).argmax()), own.shape[1])
     joint, unit = columns()[k]
-    place = tuple(int(i) for i in np.unravel_index(motion, shape))
-    return LimitViolation(joint, limit, bound, start, peak, float(t[sample]), place, unit)
+    place, time = tuple(int(i) for i in np.unravel_index(motion, shape)), float(t[begin + sample])
+    return LimitViolation(joint, limit, bound, start, peak, time, place, unit)
 
 
 def _coordinates(robot: Robot) -> list[tuple[str, str]]:

@@ -12,7 +12,7 @@ import robodyn as rd
 from robodyn import urdf
 from robodyn.cli import main
 from robodyn.errors import LimitWarning
-from robodyn.simulation.limits.joint_limits import effort_bounds
+from robodyn.simulation.limits.joint_limits import effort_bounds, limit_violations
 
 
 def slider(limit, motor="", joint="prismatic"):
@@ -123,6 +123,24 @@ def test_many_motions_at_once():
     assert cut.tau[0].ravel().tolist() == [0.1, -97.0, 97.0]
     assert run[:1].limit_violations and run[0].limit_violations
     assert run[:0].limit_violations == ()
+
+
+@pytest.mark.parametrize("motions", [1, 3, 40, 1000])
+def test_the_first_and_the_worst_of_many_samples_of_many_motions(motions):
+    """Wherever they stand, with motions beside them that have ended, and NaN from then on."""
+    robot, rng = rd.load(slider(LIMIT)), np.random.default_rng(0)
+    n = 50_000 // motions + 7
+    t, zeros = np.arange(n) * 0.5, np.zeros((n, motions, 1))
+    for _ in range(10):
+        first, worst = np.sort(rng.choice(n, 2, replace=False))
+        motion = int(rng.integers(motions))
+        q = rng.uniform(-0.9, 0.4, zeros.shape)
+        if motions > 1:
+            q[n // 2 :, motion - 1] = np.nan
+        q[first, motion], q[worst, motion] = -1.5, -2.0
+        (found,) = limit_violations(robot, t, q, zeros, zeros)
+        assert (found.start, found.time) == (t[first], t[worst])
+        assert (found.bound, found.worst, found.motion) == (-1.0, -2.0, (motion,))
 
 
 def test_motors_of_a_linkage():
