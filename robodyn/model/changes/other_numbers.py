@@ -89,7 +89,10 @@ def with_other_numbers(
 def _with_other_settings(model: Model, settings: Settings) -> Model:
     """The same description under other settings."""
     setup = dataclasses.replace(model.setup, **_numbers(model.bodies, settings))
-    return dataclasses.replace(model, settings=settings, setup=setup)
+    copy = dataclasses.replace(model, settings=settings, setup=setup)
+    if setup.closed:  # of the same bodies
+        vars(copy)["some_mass_matrix"] = model.some_mass_matrix
+    return copy
 
 
 def _numbers(bodies: MechanismModel, settings: Settings) -> dict[str, Any]:

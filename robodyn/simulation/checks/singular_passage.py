@@ -96,8 +96,9 @@ def passage(samples: Samples) -> Passage | None:
         return None
     way = np.cumsum(np.abs(np.diff(samples.q, axis=0, prepend=samples.q[:1])).max(axis=1))
     coarse = np.unique(np.append(np.unique(way // APART, return_index=True)[1], n - 1))
-    rank = _rank(robot, samples.q[coarse])
-    for k in _dips(_least(robot, samples.q[coarse], rank)):
+    sizes = _sizes(robot, samples.q[coarse])
+    rank = _rank(sizes)
+    for k in _dips(sizes[:, rank - 1]):
         first, last = int(coarse[max(k - 1, 0)]), int(coarse[min(k + 1, len(coarse) - 1)])
         fine = _least(robot, samples.q[first : last + 1], rank)
         for j in _dips(fine):
@@ -166,7 +167,7 @@ def passage_ahead(
     def state(h: float) -> FloatArray:
         return robot.integrate(q, h * v + 0.5 * h * h * a)
 
-    rank = _rank(robot, np.vstack([before, state(SOON)]))
+    rank = _rank(_sizes(robot, np.vstack([before, state(SOON)])))
     sizes = _least(robot, np.array([state(h) for h in ends]), rank)
     if not np.isfinite(sizes).all():
         return None
@@ -184,9 +185,13 @@ def _determined(robot: Robot) -> bool:
     return bool(robot.nc and robot.nv) and not robot.depends_on_time
 
 
-def _rank(robot: Robot, q: FloatArray) -> int:
-    """The largest rank of the constraints at postures, shape (n, nq)."""
-    sizes = np.linalg.svd(np.asarray(robot.loop_jacobian(q)), compute_uv=False)
+def _sizes(robot: Robot, q: FloatArray) -> FloatArray:
+    """Singular values of the constraints at postures, shape (n, k), the largest first."""
+    return np.asarray(np.linalg.svd(np.asarray(robot.loop_jacobian(q)), compute_uv=False))
+
+
+def _rank(sizes: FloatArray) -> int:
+    """The largest rank that constraints of some singular values have."""
     return int((sizes > SINGULAR_VALUE_ZERO * sizes.max(initial=0.0)).sum(axis=-1).max(initial=1))
 
 
@@ -198,8 +203,7 @@ def _free_motions(robot: Robot, q: FloatArray, rank: int) -> FloatArray:
 
 def _least(robot: Robot, q: FloatArray, rank: int) -> FloatArray:
     """The least singular value that is not zero elsewhere, at postures, shape (n,)."""
-    K = np.asarray(robot.loop_jacobian(q))
-    return np.asarray(np.linalg.svd(K, compute_uv=False)[:, rank - 1])
+    return np.asarray(_sizes(robot, q)[:, rank - 1])
 
 
 def _lowest(f: Callable[[float], float], low: float, high: float) -> float:
