@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -100,12 +100,20 @@ class Function:
             return None
         array = Parameter("", Role.ARRAY, positional=True)
         out = Parameter("out", Role.OUT, None, positional=True)
-        table = Table(self.inputs, self.outputs, self.work)
+        table = Table(self.inputs, self.outputs, self.work, self.partly_used)
         signature = Signature(fast.common, [*[array] * len(self.inputs), out])
         signature.add(table)
         object.__setattr__(self, "_signature", signature)
         fast.attach(self, signature)
         return table
+
+    @cached_property
+    def partly_used(self) -> tuple[int, ...]:
+        """Inputs of which results do not need all numbers.
+
+        Those of the motion of a base are left out: it has been looked at.
+        """
+        return tuple(_partly_used(self._source))
 
     def __repr__(self) -> str:
         takes = ", ".join(f"{port.name}{list(port.shape)}" for port in self.inputs)
@@ -334,6 +342,17 @@ class Function:
 
 def _rows_of(source: Program | Bound) -> Mapping[str, Array]:
     return source.rows if isinstance(source, Bound) else {}
+
+
+def _partly_used(source: Program | Bound) -> Iterator[int]:
+    """Inputs of which results do not need all numbers."""
+    needed = {*(source.code.program if isinstance(source, Bound) else source).needed}
+    first = 0
+    for index, port in enumerate(source.inputs):
+        own = range(first, first + port.size)
+        if not port.name.startswith("base_") and not needed.issuperset(own):
+            yield index
+        first = own.stop
 
 
 def _code_inputs(source: Program | Bound) -> tuple[Port, ...]:

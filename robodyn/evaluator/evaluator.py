@@ -342,9 +342,10 @@ class Evaluator:
                     form.method or name, f, replace(form, names=names, places=places, make=make)
                 )
         found = f(*given, out=out)
-        if not (all(map(all_finite, found)) if isinstance(found, tuple) else all_finite(found)):
+        wrong = not all(map(all_finite, found if isinstance(found, tuple) else (found,)))
+        if wrong or (f.partly_used and not all(map(all_finite, map(np.asarray, given)))):
             refuse_wrong_states(self._model, f.inputs, given)
-            if "rows" not in options and not QUANTITIES[name].guarded:
+            if wrong and "rows" not in options and not QUANTITIES[name].guarded:
                 controlled = self.options.speeds(options.get("controlled", ()))
                 NonFiniteDiagnosis(self._model, self.function, self._mass_matrices).refuse(
                     name, f, given, found[0] if isinstance(found, tuple) else found, controlled

@@ -197,3 +197,22 @@ def test_a_map_without_a_derivative():
     for _ in range(3):
         with pytest.raises(ShapeError, match="mass_matrix of 'edge' is not finite: a joint map"):
             robot.mass_matrix([-1.0])
+
+
+def test_numbers_that_no_result_needs_are_refused_at_every_call():
+    q, links = np.ones(7), rd.load("arm7").link_names
+    for batch in ((), (3,), (400,)):
+        robot = rd.load("arm7")
+        for wrong in (np.nan, np.inf):
+            x = np.broadcast_to(q, (*batch, 7)).copy()
+            x[(*(n // 2 for n in batch), 6)] = wrong
+            for ask in (
+                lambda x, robot=robot: robot.frame_pose(x, links[2]),
+                lambda x, robot=robot: robot.mass_matrix(x),
+                lambda x, robot=robot: robot.consistent_velocity(x, q),
+            ):
+                for _ in range(2):
+                    for given in (x, x[..., ::-1][..., ::-1], x.tolist()):
+                        with pytest.raises(ShapeError, match=r"q\[.*6\]"):
+                            ask(given)
+                    ask(np.nan_to_num(x, posinf=0.0))

@@ -18,7 +18,7 @@ class _Plain:
     """A program, called as a `robodyn.codegen.Function` is."""
 
     def __init__(self, program):
-        self.program, self.inputs = program, program.inputs
+        self.program, self.inputs, self.partly_used = program, program.inputs, ()
 
     def __call__(self, *arrays, out=None):
         with np.errstate(invalid="ignore"):  # guards take roots of negative numbers

@@ -8,6 +8,8 @@ signature, and what it knows of a function in the function's table.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from robodyn.codegen.llvm.batches.thread_pool import SHARED
 from robodyn.codegen.llvm.builder.code import Code, module_ir
 from robodyn.codegen.llvm.builder.values import Number
@@ -99,16 +101,40 @@ def _pick_kernel(w: EntryBuilder, rows: Number) -> tuple[Number, Number, Number]
 def _run_one(w: EntryBuilder, kernel: Number) -> None:
     """Compute one state, and look at its results or at its inputs."""
     code, guarded = w.code, w.get("guarded")
+    _look_at_partly_used(w, lambda port, size: _look(w, w.item(w.data, port), size))
     code.call(kernel, "void", Number(code, w.data, "ptr"))
     with code.when(guarded.differs(FiniteCheck.NOWHERE)):
-        look = code.choose(w.size.equals(8), _function(code, "look_double"), "@look_float")
         of_results = guarded.equals(FiniteCheck.RESULTS)
         first, last = w.n_in, w.n_in + w.n_out
         first, last = code.choose(of_results, first, 0), code.choose(of_results, last, w.n_in)
         for k in code.each(last, start=first):
-            flawed = code.call(look, "i1", w.item(w.data, k), w.port(k)[1])
-            with code.when(flawed, expected=False):
-                w.set("bad", 1)
+            _look(w, w.item(w.data, k), w.port(k)[1])
+
+
+def _look_at_partly_used(w: EntryBuilder, of_port: Callable[[Number, Number], None]) -> None:
+    """Look at inputs of which not all numbers are needed: methods refuse these like all others."""
+    with w.code.when(w.get("guarded").differs(FiniteCheck.NOWHERE)):
+        for k in w.code.each(w.of_table("partly_used")):
+            port = w.item(w.of_table("partly_used_at", "ptr"), k, "i64")
+            of_port(port, w.port(port)[1])
+
+
+def _look(w: EntryBuilder, start: Number, count: Number) -> None:
+    """Take the slow way if some numbers are not finite."""
+    look = w.code.choose(w.size.equals(8), _function(w.code, "look_double"), "@look_float")
+    with w.code.when(w.code.call(look, "i1", start, count), expected=False):
+        w.set("bad", 1)
+
+
+def _look_at_rows(w: EntryBuilder, port: Number, size: Number, rows: Number) -> None:
+    """Look at all rows of an input, together where nothing is between them."""
+    code, start, step = w.code, w.item(w.data, port), w.item(w.strides, port, "i64")
+    with code.either(step.equals(size)) as (together, apart):
+        with together:
+            _look(w, start, rows * size)
+        with apart:
+            for r in code.each(code.choose(step.equals(0), code.integer(1), rows)):
+                _look(w, w.after(start, r * step * w.size), size)
 
 
 def _run_many(w: EntryBuilder, kernel: Number, lanes: Number, rows: Number, total: Number) -> None:
@@ -123,6 +149,7 @@ def _run_many(w: EntryBuilder, kernel: Number, lanes: Number, rows: Number, tota
         w.put(w.data, HIDDEN[name], number, "i64")
     blocks = code.choose(w.size.equals(8), _function(code, "blocks_double"), "@blocks_float")
     kernel = code.choose(looked | stream, blocks, kernel)
+    _look_at_partly_used(w, lambda port, size: _look_at_rows(w, port, size, rows))
     with code.either(total > w.common("least_work", "i64")) as (unlocked, short):
         with unlocked:
             state = w.call("release", "ptr")

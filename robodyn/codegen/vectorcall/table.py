@@ -27,10 +27,12 @@ COMMON = (
 )  # fmt: skip
 
 #: Words of the table of one function, with kernels for float64 and float32; its ports follow.
+#: ``partly_used``: of how many inputs results do not need all numbers, and where their indices are.
 TABLE = (
     "inputs", "outputs", "work",
     "packed", "rows", "batch", "lanes",
     "packed32", "rows32", "batch32", "lanes32",
+    "partly_used", "partly_used_at",
 )  # fmt: skip
 
 #: Spare arrays of a dtype that an output has.
@@ -65,11 +67,22 @@ class Table:
     inputs, outputs : sequence of Port
     work : int
         Operations for one state.
+    partly_used : sequence of int, optional
+        Inputs of which results do not need all numbers. Methods look at these themselves.
     """
 
-    def __init__(self, inputs: Sequence[Port], outputs: Sequence[Port], work: int) -> None:
+    def __init__(
+        self,
+        inputs: Sequence[Port],
+        outputs: Sequence[Port],
+        work: int,
+        partly_used: Sequence[int] = (),
+    ) -> None:
         words = [0] * len(TABLE)
         words[:3] = len(inputs), len(outputs), work
+        self._partly_used = (ctypes.c_int64 * len(partly_used))(*partly_used)
+        words[TABLE.index("partly_used")] = len(partly_used)
+        words[TABLE.index("partly_used_at")] = ctypes.addressof(self._partly_used)
         words[TABLE.index("lanes")] = words[TABLE.index("lanes32")] = NEVER
         self._spares: list[NDArray[Any]] = []
         for port in inputs:
