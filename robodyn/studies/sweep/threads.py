@@ -1,9 +1,16 @@
-"""Rows of a sweep computed by threads of this process."""
+"""Rows of a sweep computed by threads of this process, where that is faster than one by one.
+
+Threads compute compiled code at once, and Python in turns, at some loss. How much of the time they
+compute says which of it a study is; where they do not help, rows are computed one after another.
+The numbers are the same.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextvars import copy_context
 from itertools import islice
 
 from robodyn.codegen import get_num_threads
@@ -11,17 +18,87 @@ from robodyn.studies.sweep.work import Done, Task, Work
 
 __all__ = ["by_threads"]
 
+#: How much more threads have to compute in the same time than one thread does.
+GAIN = 1.15
+
+#: Time and rows of each thread after which that is judged.
+TRIAL, ROWS = 0.1, 4
+
+#: Time of rows one after another before threads are tried at first, and after they did not help:
+#: another trial costs little of that.
+FIRST, ALONE = 0.02, 10.0 * TRIAL
+
+#: Time of rows one after another after which it is said that threads do not help.
+LONG = 10.0
+
 
 def by_threads(work: Work, tasks: Iterator[Task]) -> Iterator[Done]:
     """Yield rows as they are done, by the threads that `robodyn.set_num_threads` allows."""
-    count = get_num_threads()
-    if count == 1:
-        yield from map(work, tasks)
-        return
+    count, alone, told, lasting = get_num_threads(), FIRST, False, 0.0
+    while True:
+        share = _Share()  # at first, too: a row compiles what all others need
+        for task in tasks:
+            done, used = _timed(work, task)
+            yield done
+            if share.judged(used, 1, alone) and count > 1:
+                break
+        else:
+            return
+        lasting += alone
+        if lasting > LONG and not told:
+            told = True
+            _tell()
+        yield from _side_by_side(work, tasks, count, GAIN * share.of_time)
+        alone = ALONE
+
+
+class _Share:
+    """How much of the time is spent computing, since it was made."""
+
+    def __init__(self) -> None:
+        self._began, self._used, self._rows = time.perf_counter(), 0.0, 0
+        self.of_time = 0.0
+
+    def judged(self, used: float, rows: int, least: float) -> bool:
+        """Add what a row computed [s]; whether there are so many rows and so much time [s]."""
+        self._used, self._rows = self._used + used, self._rows + 1
+        took = time.perf_counter() - self._began
+        self.of_time = self._used / took if took > 0.0 else 1.0
+        return self._rows >= rows and took >= least
+
+
+def _timed(work: Callable[[Task], Done], task: Task) -> tuple[Done, float]:
+    """Rows, and the time of this thread that they took [s]."""
+    began = time.thread_time()
+    done = work(task)
+    return done, time.thread_time() - began
+
+
+def _side_by_side(work: Work, tasks: Iterator[Task], count: int, least: float) -> Iterator[Done]:
+    """Rows as long as threads compute at least this share of the time, all together."""
     with ThreadPoolExecutor(count) as pool:
-        running = {pool.submit(work, task) for task in islice(tasks, count)}
+
+        def begun(most: int) -> set[Future[tuple[Done, float]]]:
+            # each with the caller's context, such as numpy.errstate, which rows by its thread have
+            return {
+                pool.submit(copy_context().run, _timed, work, task) for task in islice(tasks, most)
+            }
+
+        share, running, helped = _Share(), begun(count), True
         while running:
-            done, running = wait(running, return_when=FIRST_COMPLETED)
-            for future in done:
-                yield future.result()
-                running |= {pool.submit(work, task) for task in islice(tasks, 1)}
+            finished, running = wait(running, return_when=FIRST_COMPLETED)
+            for future in finished:
+                done, used = future.result()
+                yield done
+                if share.judged(used, ROWS * count, TRIAL):
+                    helped, share = helped and share.of_time >= least, _Share()
+                running |= begun(1) if helped else set()
+
+
+def _tell() -> None:
+    import logging  # takes a while to import, and is hardly ever needed
+
+    logging.getLogger(__name__).warning(
+        "rows of this sweep spend their time in Python, which threads do not share: they are "
+        "computed one after another; processes= computes them side by side, batch= together"
+    )

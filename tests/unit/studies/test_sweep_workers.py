@@ -28,6 +28,7 @@ from support.sweep_studies import (
 
 import robodyn as rd
 from robodyn.errors import SweepWarning
+from robodyn.studies.sweep import threads as by_threads
 
 pytestmark = pytest.mark.slow
 
@@ -105,6 +106,27 @@ def four_threads():
     rd.set_num_threads(4)
     yield
     rd.set_num_threads(before)
+
+
+@pytest.mark.parametrize("gain", [0.0, np.inf], ids=["threads help", "they do not"])
+def test_rows_by_threads_and_one_after_another(gain, four_threads, monkeypatch, caplog):
+    own = {"GAIN": gain, "TRIAL": 0.0, "FIRST": 0.0, "ALONE": 0.01, "LONG": 0.0}
+    for name, value in own.items():
+        monkeypatch.setattr(by_threads, name, value)
+    alone = {}
+
+    def study(k):
+        alone[k] = threading.current_thread() is threading.main_thread()
+        time.sleep(1e-3)
+        assert np.geterr()["under"] == "raise"  # as where the sweep is called
+        return k * k
+
+    with np.errstate(under="raise"):
+        table = rd.sweep(study, {"k": range(60)})
+    assert table["value"].tolist() == [k * k for k in range(60)]
+    assert alone[0] and (sum(alone.values()) > 1) == (gain > 0.0)
+    assert not all(alone.values())
+    assert ("processes= computes them side by side" in caplog.text) == (gain > 0.0)
 
 
 @pytest.mark.parametrize(("processes", "each"), [(1, 4), (3, 1)])
