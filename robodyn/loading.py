@@ -81,6 +81,7 @@ def load(
     merge_hinges: bool = False,
     closure_tolerance: float = 1e-6,
     ground: Ground | Iterable[Ground] = (),
+    root: str | None = None,
 ) -> Robot:
     """Load a robot.
 
@@ -170,6 +171,10 @@ def load(
         1e-4, or this if it is larger.
     ground : Ground or iterable of Ground
         Planes that points of links may touch; their contact forces enter all dynamics.
+    root : str
+        The link that is the base, and whose frame is the world's. Joints that point to it are
+        followed backwards; their coordinates are those of the file. Default: the link that is no
+        joint's child.
 
     Returns
     -------
@@ -194,6 +199,7 @@ def load(
         urdf=urdf,
         strict=strict,
         base=base,
+        root=root,
     )
     loops, rotors = named("loops", loops, "Loops"), named("rotors", rotors, "Rotors")
     constraints = named("constraints", constraints, "Constraints")

@@ -81,6 +81,7 @@ from robodyn.results import (
 )
 from robodyn.state_space import StateSpace
 from robodyn.symbolic.graph import Program
+from robodyn.topology.system_graph import SystemGraph, system_graph
 
 if TYPE_CHECKING:
     from robodyn.impacts.impact_dynamics import ImpactDynamics
@@ -629,6 +630,23 @@ class Robot:
     def loops(self) -> tuple[Joint | Loop, ...]:
         """Joints and loops that were cut, to get a tree."""
         return self._model.tree.cuts
+
+    @property
+    def graph(self) -> SystemGraph:
+        """Bodies as vertices and joints as arcs, with incidence, path and loop matrices.
+
+        Examples
+        --------
+        >>> import robodyn as rd
+        >>> graph = rd.load("four_bar").graph
+        >>> graph.vertices
+        ('ground', 'crank', 'coupler', 'rocker')
+        >>> graph.arcs
+        ('crank_drive', 'crank_pin', 'rocker_pin', 'rocker_pivot')
+        >>> graph.loops.tolist()
+        [[1, 1, 1, 1]]
+        """
+        return system_graph(self.mechanism, floating=self.base == "floating")
 
     @property
     def actuated_joints(self) -> tuple[str, ...]:

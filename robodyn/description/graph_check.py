@@ -11,7 +11,7 @@ __all__ = ["find_root", "graph_problems", "unknown_links"]
 def graph_problems(mechanism: Mechanism) -> list[TopologyError]:
     """All that keeps links and joints from forming one mechanism with one root."""
     found = unknown_links(mechanism)
-    if not found:
+    if not found and mechanism.root is None:
         for test in (_check_cycles, find_root):
             try:
                 test(mechanism)
@@ -44,7 +44,9 @@ def unknown_links(mechanism: Mechanism) -> list[TopologyError]:
 
 
 def find_root(mechanism: Mechanism) -> str:
-    """Name of the only link that is no joint's child."""
+    """Name of the base: of the link that is named as such, or the only one that is no child."""
+    if mechanism.root is not None:
+        return mechanism.root
     children = {joint.child for joint in mechanism.joints}
     roots = [link for link in mechanism.links if link.name not in children]
     if len(roots) > 1:  # a joint marked as cut has a child, too; the tree comes to it another way
@@ -57,7 +59,8 @@ def find_root(mechanism: Mechanism) -> str:
     names = ", ".join(repr(link.name) for link in roots[:10]) + (", ..." if len(roots) > 10 else "")
     raise TopologyError(
         f"{len(roots)} root links ({names}): a mechanism has one link that is no joint's child; "
-        f"connect the others to it by joints, or remove them{_second_parents(mechanism)}",
+        f"connect the others to it by joints, remove them, or say by root= which one is the base"
+        f"{_second_parents(mechanism)}",
         **mechanism.where(roots[1]),
     )
 
@@ -101,6 +104,6 @@ def _check_cycles(mechanism: Mechanism) -> None:
     last = max((onward[name] for name in cycle[:-1]), key=mechanism.joints.index)
     raise TopologyError(
         f"directed cycle {' -> '.join(cycle)}: exchange parent and child of joint {last.name!r} to "
-        "write it as the joint that closes a loop",
+        "write it as the joint that closes a loop, or say by root= which link is the base",
         **mechanism.where(last),
     )

@@ -40,6 +40,9 @@ class Mechanism:
     start : tuple of (joint name, tuple of float)
         Where joints stand that are drawn elsewhere than at zero [rad, m]: from there the closed
         posture of a linkage is looked for. No URDF has it; not part of equality.
+    root : str, optional
+        The link that is the base; joints that point to it are followed backwards. Default: the
+        link that is no joint's child. No URDF has it.
     """
 
     name: str
@@ -55,6 +58,7 @@ class Mechanism:
     constraints: tuple[Any, ...] = ()
     relaxed: bool = field(default=False, compare=False)
     start: tuple[tuple[str, tuple[float, ...]], ...] = field(default=(), compare=False)
+    root: str | None = None
 
     @property
     def movers(self) -> tuple[Joint | Loop, ...]:

@@ -185,6 +185,50 @@ class BaseMotion:
         dv = body(a) - np.cross(twist[..., 3:], twist[..., :3])
         return cls(pose, twist, np.concatenate([dv, body(dw)], axis=-1))
 
+    @classmethod
+    @checked_arguments
+    def from_body(
+        cls,
+        position: ArrayLike = (0.0, 0.0, 0.0),
+        quat_xyzw: ArrayLike = (0.0, 0.0, 0.0, 1.0),
+        linear_velocity: ArrayLike = (0.0, 0.0, 0.0),
+        angular_velocity: ArrayLike = (0.0, 0.0, 0.0),
+        linear_acceleration: ArrayLike = (0.0, 0.0, 0.0),
+        angular_acceleration: ArrayLike = (0.0, 0.0, 0.0),
+    ) -> BaseMotion:
+        """Motion from velocities and accelerations in axes of the base, as an IMU measures them.
+
+        Parameters
+        ----------
+        position : array_like, shape (..., 3) [m]
+            In the world.
+        quat_xyzw : array_like, shape (..., 4)
+            Orientation; normalised.
+        linear_velocity, angular_velocity : array_like, shape (..., 3) [m/s], [rad/s]
+        linear_acceleration, angular_acceleration : array_like, shape (..., 3)
+            Of the base's origin [m/s^2] and of the base [rad/s^2]. An accelerometer shows
+            ``linear_acceleration`` less gravity, which is to be added first.
+
+        Examples
+        --------
+        >>> import robodyn as rd
+        >>> spin, ahead = (0, 0, 2.0), (1.0, 0, 0)
+        >>> turning = rd.BaseMotion.from_body(linear_velocity=ahead, angular_velocity=spin)
+        >>> turning.acceleration[:3].tolist()      # the velocity turns with the base
+        [0.0, -2.0, 0.0]
+        """
+        R_WB = rotation_from_quaternion(quat_xyzw)
+        given = {
+            "linear_velocity": linear_velocity,
+            "angular_velocity": angular_velocity,
+            "linear_acceleration": linear_acceleration,
+            "angular_acceleration": angular_acceleration,
+        }
+        v, w, a, dw = (
+            np.einsum("...ij,...j->...i", R_WB, checked(name, x, 3)) for name, x in given.items()
+        )
+        return cls.from_world(position, quat_xyzw, v, w, a, dw)
+
 
 @dataclass(frozen=True, eq=False)
 class BasePath:

@@ -127,8 +127,8 @@ def spanning_tree(
     floating : bool
         Put a joint of kind ``"floating"``, named ``"floating_base"``, before the root.
     root : str, optional
-        Root link; joints are followed backwards where they point to it. Default: the link that is
-        no joint's child.
+        Root link; joints are followed backwards where they point to it. Default: that of the
+        mechanism, or the link that is no joint's child.
     keep_fixed : container of str
         Names of fixed joints that stay joints, without freedoms, because the wrench in them is
         wanted.
@@ -141,6 +141,7 @@ def spanning_tree(
         No link is called ``root``.
     """
     names = {link.name for link in mechanism.links}
+    root = root or mechanism.root
     if root is not None and root not in names:
         raise UnknownNameError("link", root, names, mechanism.name)
     found = unknown_links(mechanism) if root is not None else graph_problems(mechanism)

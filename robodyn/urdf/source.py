@@ -15,6 +15,7 @@ from robodyn.errors import (
     InertiaError,
     RobodynError,
     SettingsError,
+    UnknownNameError,
     UrdfError,
     UrdfWarning,
 )
@@ -41,6 +42,7 @@ def load_mechanism(
     urdf: Any = None,
     strict: bool = True,
     base: str = "fixed",
+    root: str | None = None,
 ) -> Mechanism:
     """Read a mechanism and check it.
 
@@ -63,6 +65,8 @@ def load_mechanism(
         joints that move no mass included, with one warning that lists each such place.
     base : {"fixed", "floating", "moving"}
         What the robot stands on. Only a fixed base stands where a file of SDF places it.
+    root : str, optional
+        The link that is the base. Default: the one that is no joint's child.
 
     Raises
     ------
@@ -77,7 +81,8 @@ def load_mechanism(
     MissingExtraError
         A xacro or YAML file, and xacro or PyYAML is not installed.
     """
-    reading = _read(source, _options(package_dirs, xacro_args, urdf, strict=strict, base=base))
+    options = _options(package_dirs, xacro_args, urdf, strict=strict, base=base, root=root)
+    reading = _read(source, options)
     mechanism, found, warned = reading.mechanism, reading.problems, reading.warnings
     if mechanism is not None and reading.complete and not strict:
         found += massless_motions(mechanism)
@@ -150,8 +155,9 @@ def _options(
     *,
     strict: bool,
     base: str = "fixed",
+    root: str | None = None,
 ) -> Options:
-    return Options(Packages(package_dirs), given_arguments(xacro_args), urdf, strict, base)
+    return Options(Packages(package_dirs), given_arguments(xacro_args), urdf, strict, base, root)
 
 
 def _read(source: Any, options: Options) -> Reading:
@@ -166,12 +172,28 @@ def _read(source: Any, options: Options) -> Reading:
     else:
         reading = _read_document(open_document(source), options)
     if reading.mechanism is not None:
+        if options.root is not None:
+            reading.mechanism = _with_root(reading.mechanism, options.root)
         checked = check(reading.mechanism, graph=reading.complete)
         reading.mechanism = checked.mechanism
         reading.problems += checked.errors
         reading.warnings += checked.warnings
         reading.complete = checked.sound and all(map(tolerable, reading.problems))
     return reading
+
+
+def _with_root(mechanism: Mechanism, root: str) -> Mechanism:
+    """The same description with another link as its base.
+
+    Raises
+    ------
+    UnknownNameError
+        If no link is called so.
+    """
+    names = [link.name for link in mechanism.links]
+    if root not in names:
+        raise UnknownNameError("link", root, names, f"root of {mechanism.name!r}")
+    return dataclasses.replace(mechanism, root=root)
 
 
 def _read_document(document: Document, options: Options) -> Reading:

@@ -19,6 +19,7 @@ from robodyn.description import (
     Mechanism,
     Pose,
 )
+from robodyn.description.graph_check import find_root, graph_problems
 from robodyn.description.loop import shared_fields
 from robodyn.errors import UrdfError
 from robodyn.files import as_path, replacing
@@ -67,6 +68,12 @@ def write(
             "cannot be written: constraints given as functions have no notation in a file",
             element=f"constraint {mechanism.constraints[0].name!r}",
         )
+    if mechanism.root is not None and mechanism.root != _root_without_name(mechanism):
+        raise UrdfError(
+            f"cannot be written: URDF has no notation for a base that joints point to, as "
+            f"{mechanism.root!r}; write the description as it was before root= was given",
+            element=f"link {mechanism.root!r}",
+        )
     lines = ['<?xml version="1.0" encoding="utf-8"?>', f"<robot{attributes(name=mechanism.name)}>"]
     for link in mechanism.links:
         lines += element("link", {"name": link.name}, [*_inertia(link), *link.extras])
@@ -89,6 +96,12 @@ def write(
         with replacing(as_path("path", path)) as unfinished:
             unfinished.write_text(text, encoding="utf-8", newline="\n")
     return text
+
+
+def _root_without_name(mechanism: Mechanism) -> str | None:
+    """The base that readers find; none where there is none."""
+    plain = dataclasses.replace(mechanism, root=None)
+    return None if graph_problems(plain) else find_root(plain)
 
 
 def _unusual(item: Any, *always: str) -> dict[str, object]:

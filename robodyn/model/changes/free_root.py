@@ -52,6 +52,7 @@ def without_free_root(mechanism: Mechanism, base: str) -> Mechanism:
         mechanism,
         links=tuple(link for link in mechanism.links if link.name != root),
         joints=tuple(joint for joint in mechanism.joints if joint is not free),
+        root=mechanism.root and free.child,
     )
 
 

@@ -92,7 +92,8 @@ def on_a_world(mechanism: Mechanism, welded: Joint) -> Mechanism:
     if any(joint.name == welded.name for joint in mechanism.joints):
         welded = dataclasses.replace(welded, name=f"{welded.parent}_to_{welded.child}")
     links = (Link(welded.parent), *mechanism.links)
-    return dataclasses.replace(mechanism, links=links, joints=(welded, *mechanism.joints))
+    joints, root = (welded, *mechanism.joints), mechanism.root and welded.parent
+    return dataclasses.replace(mechanism, links=links, joints=joints, root=root)
 
 
 def welded_joint(joint: Joint, position: tuple[float, ...]) -> Joint:

@@ -53,6 +53,7 @@ class Options:
     urdf: Any = None
     strict: bool = True
     base: str = "fixed"
+    root: str | None = None
 
 
 @dataclass

@@ -12,6 +12,7 @@ from robodyn.topology.incidence import (
     children,
     inboard,
     incidence_matrix,
+    loop_matrix,
     path,
     path_matrix,
     regular_labelling,
@@ -115,6 +116,45 @@ def test_regular_labelling_of_the_seven_body_tree():
     # diagonal.
     assert {new.vertices[end - 1] for end in (3, 4, 5, 7)} == {4, 5, 6, 7}
     np.testing.assert_array_equal(np.triu(T, 1)[3:], 0)
+
+
+# Figs. 5.43-5.45, p. 167-172: seven bodies, three arcs that close loops, three on the base.
+LOOPS = ((5, 6, 0, 1, 1, 3, 0, 4, 0, 5), (0, 4, 2, 2, 7, 2, 4, 3, 7, 6))
+
+
+def test_a_graph_with_loops():
+    S, T = incidence_matrix(*LOOPS), path_matrix(*LOOPS)
+    assert S.shape == (8, 10)
+    expected = np.zeros((7, 7), int)
+    for arc, ends in {1: [5], 2: [6], 4: [1, 7], 6: [3]}.items():
+        expected[arc - 1, np.subtract(ends, 1)] = 1
+    for arc, ends in {3: [1, 2, 3, 7], 5: [7], 7: [4, 6]}.items():
+        expected[arc - 1, np.subtract(ends, 1)] = -1
+    np.testing.assert_array_equal(T, expected)
+    np.testing.assert_array_equal(T @ S[1:, :7], np.eye(7))
+    np.testing.assert_array_equal(T.T @ S[0, :7], -np.ones(7))  # [W 5.182]
+    C = loop_matrix(*LOOPS)
+    np.testing.assert_array_equal(S @ C.T, 0)
+    np.testing.assert_array_equal(C[:, 7:], np.eye(3))
+    around = {8: {7: 1, 3: -1, 6: 1}, 9: {3: -1, 4: 1, 5: -1}, 10: {1: -1, 7: -1, 2: 1}}
+    for arc, others in around.items():
+        np.testing.assert_array_equal(C[arc - 8, :7], [others.get(a, 0) for a in range(1, 8)])
+
+
+def test_regular_labelling_of_a_graph_with_loops():
+    """Fig. 5.45: subsystems (1), (2, 3) and (4, 5, 6, 7)."""
+    new = regular_labelling(*LOOPS)
+    numbers = {old: new.vertices[old - 1] for old in range(1, 8)}
+    assert numbers[5] == 1
+    assert {numbers[4], numbers[6]} == {2, 3}
+    assert {numbers[k] for k in (1, 2, 3, 7)} == {4, 5, 6, 7}
+    T = path_matrix(new.i_plus, new.i_minus)
+    np.testing.assert_array_equal(np.tril(T, -1), 0)
+    assert np.all(np.diag(T))
+    assert new.arcs[7:] == (8, 9, 10)
+    S, old = incidence_matrix(new.i_plus, new.i_minus), incidence_matrix(*LOOPS)
+    rows = [0, *new.vertices]
+    np.testing.assert_array_equal(S[np.ix_(rows, np.subtract(new.arcs, 1))], old)
 
 
 def test_tables_of_the_branched_arm():
