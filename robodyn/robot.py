@@ -642,9 +642,9 @@ class Robot:
         >>> graph.vertices
         ('ground', 'crank', 'coupler', 'rocker')
         >>> graph.arcs
-        ('crank_drive', 'crank_pin', 'rocker_pin', 'rocker_pivot')
-        >>> graph.loops.tolist()
-        [[1, 1, 1, 1]]
+        ('crank_drive', 'crank_pin', 'rocker_pivot', 'rocker_pin')
+        >>> graph.loops.tolist()                   # around the loop, the third joint points back
+        [[1, 1, -1, 1]]
         """
         return system_graph(self.mechanism, floating=self.base == "floating")
 
