@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,7 @@ from robodyn.codegen.calls.symbols import call_with_symbols, holds_symbols, symb
 from robodyn.codegen.kernels import Code, CompiledCode, Kernels
 from robodyn.codegen.llvm.batches import threads
 from robodyn.codegen.llvm.target.once import once
-from robodyn.codegen.shared import Bound, BoundCode
+from robodyn.codegen.shared import Bound, BoundCode, partly_used
 from robodyn.codegen.vectorcall.signature import Parameter, Role, Signature
 from robodyn.codegen.vectorcall.table import Table
 from robodyn.codegen.vectorcall.vectorcall_type import VectorcallType, vectorcall_type
@@ -98,10 +99,8 @@ class Function:
         fast = _vectorcall_type()
         if fast is None or type(self) is not fast.type:
             return None
-        array = Parameter("", Role.ARRAY, positional=True)
-        out = Parameter("out", Role.OUT, None, positional=True)
         table = Table(self.inputs, self.outputs, self.work, self.partly_used)
-        signature = Signature(fast.common, [*[array] * len(self.inputs), out])
+        signature = Signature(fast.common, _parameters(len(self.inputs)))
         signature.add(table)
         object.__setattr__(self, "_signature", signature)
         fast.attach(self, signature)
@@ -113,7 +112,8 @@ class Function:
 
         Those of the motion of a base are left out: it has been looked at.
         """
-        return tuple(_partly_used(self._source))
+        source = self._source
+        return source.code.partly_used if isinstance(source, Bound) else partly_used(source)
 
     def __repr__(self) -> str:
         takes = ", ".join(f"{port.name}{list(port.shape)}" for port in self.inputs)
@@ -340,19 +340,15 @@ class Function:
         )
 
 
+@functools.cache
+def _parameters(inputs: int) -> tuple[Parameter, ...]:
+    """Those of a function of so many arrays."""
+    array = Parameter("", Role.ARRAY, positional=True)
+    return (*[array] * inputs, Parameter("out", Role.OUT, None, positional=True))
+
+
 def _rows_of(source: Program | Bound) -> Mapping[str, Array]:
     return source.rows if isinstance(source, Bound) else {}
-
-
-def _partly_used(source: Program | Bound) -> Iterator[int]:
-    """Inputs of which results do not need all numbers."""
-    needed = {*(source.code.program if isinstance(source, Bound) else source).needed}
-    first = 0
-    for index, port in enumerate(source.inputs):
-        own = range(first, first + port.size)
-        if not port.name.startswith("base_") and not needed.issuperset(own):
-            yield index
-        first = own.stop
 
 
 def _code_inputs(source: Program | Bound) -> tuple[Port, ...]:

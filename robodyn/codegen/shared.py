@@ -19,7 +19,7 @@ from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import edge_of, inputs
 
-__all__ = ["Bound", "BoundCode", "SharedCode"]
+__all__ = ["Bound", "BoundCode", "SharedCode", "partly_used"]
 
 
 class SharedCode:
@@ -48,6 +48,11 @@ class SharedCode:
         return self._code[dtype]
 
     @cached_property
+    def partly_used(self) -> tuple[int, ...]:
+        """As of a `Function`; the numbers are always used in part, and none of its inputs."""
+        return partly_used(self.program, len(self.program.inputs) - 1)
+
+    @cached_property
     def for_rows(self) -> SharedCode:
         """The same for states that each have numbers of their own."""
         *before, numbers = self.program.inputs
@@ -68,6 +73,17 @@ class SharedCode:
     def operations(self) -> dict[str, int]:
         """Number of operations for one state."""
         return self.program.operations()
+
+
+def partly_used(program: Program, inputs: int | None = None) -> tuple[int, ...]:
+    """Which of the first inputs of a program have numbers that its results do not need."""
+    needed, first, found = {*program.needed}, 0, []
+    for index, port in enumerate(program.inputs[:inputs]):
+        own = range(first, first + port.size)
+        if not port.name.startswith("base_") and not needed.issuperset(own):
+            found.append(index)
+        first = own.stop
+    return tuple(found)
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,10 +26,14 @@ class _Block:
         address, self.code = load_program(ir, "words")
         start = ctypes.CFUNCTYPE(ctypes.c_void_p)(address)()
         self.words = (ctypes.c_int64 * (SLOTS * WORDS)).from_address(start or 0)
+        self._addresses: dict[str, int] = {}
 
     def address(self, name: str, slot: int) -> int:
         """Address of a trampoline."""
-        return self.code.address(f"{name}{slot}")
+        symbol = f"{name}{slot}"
+        if symbol not in self._addresses:
+            self._addresses[symbol] = self.code.address(symbol)
+        return self._addresses[symbol]
 
 
 #: Slots that nobody has, by how many inputs and outputs there are.

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from robodyn.codegen.vectorcall.table import Table
 
@@ -120,6 +120,69 @@ class Parameter:
     positional: bool = False
 
 
+class _Layout(NamedTuple):
+    """What the signatures of some parameters have in common."""
+
+    words: list[int]
+    kept: list[object]
+    options: list[tuple[str, object]]
+    names: set[str]
+    defaults: tuple[object, ...]
+    can_be_plain: bool
+    arrays: list[str]
+    no_names: tuple[None, ...]
+
+
+#: Layouts of tuples of parameters, which are kept, by the identity of the tuple: defaults that are
+#: equal, as 1 and True are, may not be the same.
+_layouts: dict[int, tuple[Sequence[Parameter], _Layout]] = {}
+
+
+def _layout_of(parameters: Sequence[Parameter]) -> _Layout:
+    """The layout of some parameters, which is kept for tuples."""
+    known = _layouts.get(id(parameters))
+    if known is not None:
+        return known[1]
+    layout = _layout(parameters)
+    if isinstance(parameters, tuple):
+        _layouts[id(parameters)] = parameters, layout
+    return layout
+
+
+def _layout(parameters: Sequence[Parameter]) -> _Layout:
+    words = dict.fromkeys(SIGNATURE, 0)
+    words["parameters"] = len(parameters)
+    words["positional"] = sum(p.positional for p in parameters)
+    words["arrays"] = arrays = sum(p.role in _ARRAYS for p in parameters)
+    words["by_joint"] = by_joint = sum(p.role is Role.BY_JOINT for p in parameters)
+    roles = [p.role for p in parameters if p.positional]
+    words["most"] = arrays + 1 if roles[arrays:] == [Role.OUT] else -1
+    values, kept = [words[name] for name in SIGNATURE], list[object]()
+    counts = dict.fromkeys(Role, 0)
+    for p in parameters:
+        name = sys.intern(p.name)
+        kept += [name, p.default]
+        default = 0 if p.default is REQUIRED else id(p.default)
+        kind = Role.ARRAY if p.role in _ARRAYS else p.role
+        if p.role is Role.OUT:
+            values[SIGNATURE.index("out")] = id(name)
+        values += [id(name) if name else 0, default, int(p.role), counts[kind]]
+        counts[kind] += 1
+    options = [(p.name, p.default) for p in parameters if p.role is Role.OPTION]
+    defaults = tuple(default for _, default in options)
+    first = all(p.role is Role.ARRAY for p in parameters[:arrays])
+    return _Layout(
+        values,
+        kept,
+        options,
+        {name for name, _ in options},
+        defaults,
+        first and REQUIRED not in defaults,
+        [p.name for p in parameters if p.role in _ARRAYS],
+        (None,) * by_joint,
+    )
+
+
 class Signature:
     """The words that the call entry of one callable reads.
 
@@ -128,7 +191,8 @@ class Signature:
     common : int
         Address of the words that all callables share.
     parameters : sequence of Parameter
-        In order; a call passes the arrays to its function in this order.
+        In order; a call passes the arrays to its function in this order. A tuple is kept, and what
+        follows from it.
     at_rest : sequence of 3 ndarray, optional
         Pose, twist and acceleration of a base at rest, for a callable that has a base motion.
     """
@@ -136,42 +200,21 @@ class Signature:
     def __init__(
         self, common: int, parameters: Sequence[Parameter], at_rest: Sequence[Any] = ()
     ) -> None:
-        words = dict.fromkeys(SIGNATURE, 0)
-        words |= {"common": common, "parameters": len(parameters)}
-        words["positional"] = sum(p.positional for p in parameters)
-        words["arrays"] = arrays = sum(p.role in _ARRAYS for p in parameters)
-        words["by_joint"] = by_joint = sum(p.role is Role.BY_JOINT for p in parameters)
-        roles = [p.role for p in parameters if p.positional]
-        words["most"] = arrays + 1 if roles[arrays:] == [Role.OUT] else -1
+        layout = _layout_of(parameters)
+        values = [common, *layout.words[1:]]
         if at_rest:
-            words["moving"] = 1
-            for name, array in zip(SIGNATURE[-3:], at_rest, strict=True):
-                words[name] = id(array)
-        self._kept: list[object] = list(at_rest)
-        values = [words[name] for name in SIGNATURE]
-        counts = dict.fromkeys(Role, 0)
-        for p in parameters:
-            name = sys.intern(p.name)
-            self._kept += [name, p.default]
-            default = 0 if p.default is REQUIRED else id(p.default)
-            kind = Role.ARRAY if p.role in _ARRAYS else p.role
-            if p.role is Role.OUT:
-                values[SIGNATURE.index("out")] = id(name)
-            values += [id(name) if name else 0, default, int(p.role), counts[kind]]
-            counts[kind] += 1
+            values[SIGNATURE.index("moving")] = 1
+            values[len(SIGNATURE) - 3 : len(SIGNATURE)] = map(id, at_rest)
         self._words = (ctypes.c_int64 * len(values))(*values)
-        self._options = [(p.name, p.default) for p in parameters if p.role is Role.OPTION]
-        self._names = {name for name, _ in self._options}
+        self._kept: list[object] = [*at_rest, layout]
+        self._options, self._names, self._defaults = layout.options, layout.names, layout.defaults
         self._blocks: list[Any] = []  # machine code may still read the earlier ones
         self._behind: list[tuple[object, ...]] = []
         self._known: set[object] = set()
         self._next = 0
         self._plain: object = None
-        first = all(p.role is Role.ARRAY for p in parameters[:arrays])
-        self._defaults = tuple(default for _, default in self._options)
-        self._can_be_plain = first and not at_rest and REQUIRED not in self._defaults
-        self._arrays = [p.name for p in parameters if p.role in _ARRAYS]
-        self._no_names = (None,) * by_joint
+        self._can_be_plain = layout.can_be_plain and not at_rest
+        self._arrays, self._no_names = layout.arrays, layout.no_names
 
     @staticmethod
     def fits(parameters: Sequence[Parameter]) -> bool:

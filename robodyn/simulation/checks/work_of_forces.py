@@ -7,6 +7,9 @@ their work is looked at closely elsewhere.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 import numpy as np
 
 from robodyn.array_types import FloatArray
@@ -44,15 +47,15 @@ def work_explains_energy(
     """
     robot = motion.robot
     assert robot is not None
-    n = len(motion)
+    of, n = _functions_of(robot), len(motion)
     q, v, tau = (x.reshape(n, -1, x.shape[-1]) for x in (motion.q, motion.v, motion.tau))
     size = max(2, TOGETHER // (q.shape[1] * q.shape[2] + 1))
     energies, works = [], []  # and the work of each step
     for first in range(0, n, size):
         own = slice(first, min(first + size, n))
-        energies.append([robot.kinetic_energy(q[own], v[own]), robot.potential_energy(q[own])])
+        energies.append([of.kinetic_energy(q[own], v[own]), of.potential_energy(q[own])])
         steps = slice(max(first - 1, 0), own.stop)
-        works.append(_work(robot, *(x[steps] for x in (motion.t, q, v, tau))))
+        works.append(_work(of, *(x[steps] for x in (motion.t, q, v, tau))))
     both = np.array(energies[0]) if len(energies) == 1 else np.concatenate(energies, axis=1)
     work = works[0] if len(works) == 1 else np.concatenate(works)
     done = np.abs(work).sum(axis=0)
@@ -66,20 +69,36 @@ def work_explains_energy(
     return bool((np.abs(missing) <= allowed).all())  # never, where something is not a number
 
 
-def _work(robot: Robot, t: FloatArray, q: FloatArray, v: FloatArray, tau: FloatArray) -> FloatArray:
+def _work(
+    of: _Functions, t: FloatArray, q: FloatArray, v: FloatArray, tau: FloatArray
+) -> FloatArray:
     """What each step is given, shape (n - 1, motions) [J]: forces are held in it."""
     h = 0.5 * (t[1:] - t[:-1])[:, None]
     work = np.zeros((len(h), q.shape[1]))
     if tau.any():
         work = h * np.einsum("tnk,tnk->tn", v[:-1] + v[1:], tau[:-1])
-    if _dissipates(robot):
-        taken = robot.passive_forces(q, v) - robot.passive_forces(q, np.zeros_like(v))
+    if of.passive_forces is not None:
+        taken = of.passive_forces(q, v) - of.passive_forces(q, np.zeros_like(v))
         power = np.einsum("tnk,tnk->tn", v, taken)
         work += h * (power[:-1] + power[1:])
     return np.asarray(work)
 
 
+@dataclass(frozen=True, eq=False)
+class _Functions:
+    """Functions of a robot, of its state alone; no passive forces where there are none."""
+
+    kinetic_energy: Callable[..., FloatArray]
+    potential_energy: Callable[..., FloatArray]
+    passive_forces: Callable[..., FloatArray] | None
+
+
 @once_per_robot
-def _dissipates(robot: Robot) -> bool:
-    """Whether there are passive forces."""
-    return bool(robot.function("passive_forces").work)
+def _functions_of(robot: Robot) -> _Functions:
+    """The functions, or, of a robot whose base can move, methods that let it rest."""
+    passive = robot.function("passive_forces")
+    if robot.base == "moving":
+        forces = robot.passive_forces if passive.work else None
+        return _Functions(robot.kinetic_energy, robot.potential_energy, forces)
+    energies = robot.function("kinetic_energy"), robot.function("potential_energy")
+    return _Functions(*energies, passive if passive.work else None)

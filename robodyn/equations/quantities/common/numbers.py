@@ -6,6 +6,7 @@ robot but part of its shape, as products with it are left out.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator, Mapping
 from copy import copy
 from dataclasses import replace
@@ -189,7 +190,14 @@ def _with(item: Any, **values: Any) -> Any:
 
 def _joint(joint: Joint, take: Take) -> Joint:
     """A joint whose force elements have other numbers."""
-    return _unchecked(joint, {name: take(getattr(joint, name)) for name in element_numbers(joint)})
+    names = _element_numbers.get(type(joint))
+    if names is None:
+        names = _element_numbers[type(joint)] = element_numbers(joint)
+    return _unchecked(joint, {name: take(getattr(joint, name)) for name in names})
+
+
+#: Numbers of force elements by the type of what has them.
+_element_numbers: dict[type, tuple[str, ...]] = {}
 
 
 def _ground(plane: Ground, take: Take) -> Ground:
@@ -217,7 +225,7 @@ def _closures(closures: tuple[Closure, ...], take: Take) -> tuple[Closure, ...]:
 
 def _inertia(inertia: RigidInertia, take: Take) -> RigidInertia:
     before = (*inertia.h, *inertia.S, inertia.m)
-    x, y, z, *S, m = after = [take(x) for x in before]
-    if all(new is old for new, old in zip(after, before, strict=True)):
+    x, y, z, *S, m = after = tuple(map(take, before))
+    if all(map(operator.is_, after, before)):
         return inertia
     return RigidInertia(m, Vec3(x, y, z), Sym3(*S))
