@@ -34,25 +34,37 @@ def random_linkage(rng):
     return Robot(dataclasses.replace(mechanism, loops=tuple(loops)), Settings())
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_they_solve_the_same_equations(seed):
+@pytest.mark.parametrize("controlled", [(), (0, 7, 12, 30)])
+@pytest.mark.parametrize("seed", range(4))
+def test_they_solve_the_same_equations(seed, controlled):
     """At any state, loops open or closed: the equations are linear in what is wanted."""
     rng = np.random.default_rng(seed)
-    setup = random_linkage(rng)._model.setup
-    tau = [float(x) for x in rng.normal(size=setup.model.nv)]
+    setup, mask = random_linkage(rng)._model.setup, frozenset(controlled)
+    nv = setup.model.nv
+    given, tau = (x.tolist() for x in rng.normal(size=(2, nv)))
     t = Tracer(setup, {})
     t.numbers["q"] = [float(x) for x in rng.uniform(0.2, 1.0, setup.model.nq)]
-    t.numbers["v"] = [float(x) for x in rng.normal(size=setup.model.nv)]
-    linkage = long_linkages.equations(t)
-    a, lam = long_linkages.forward_dynamics(t, linkage, tau)
+    t.numbers["v"] = [float(x) for x in rng.normal(size=nv)]
+    a, forces, lam = long_linkages.hybrid_dynamics(t, given, tau, mask)
     M = np.array(mass_matrix(t.model, t.state), float)
     h = np.array(inverse_dynamics(t.model, t.state, t.zeros, t.base, {}), float)
     K = np.array([[row.jacobian.get(k, 0.0) for k in range(len(M))] for row in t.rows], float)
     k = np.array([row.bias for row in t.rows], float)
-    assert np.linalg.matrix_rank(K) == len(K)
-    force, gap = M @ a + h - tau - K.T @ lam, K @ a + k
+    free = [n for n in range(nv) if n not in mask]
+    assert np.linalg.matrix_rank(K[:, free]) == len(K)
+    assert all(a[n] == given[n] for n in controlled)
+    assert all(forces[n] == tau[n] for n in free)
+    force, gap = M @ a + h - forces - K.T @ lam, K @ a + k
     np.testing.assert_allclose(force, 0.0, atol=1e-9 * max(np.abs(h).max(), np.abs(lam).max()))
     np.testing.assert_allclose(gap, 0.0, atol=1e-9 * max(np.abs(k).max(), np.abs(a).max()))
+
+    opening = rng.normal(size=len(K))
+    (x,) = np.array(long_linkages.least_changes(t, mask, [opening.tolist()]), float)
+    np.testing.assert_allclose(K @ x, -opening, atol=1e-9 * np.abs(x).max())
+    np.testing.assert_array_equal(x[list(controlled)], 0.0)
+    pull = (M @ x)[free]
+    others = pull - K[:, free].T @ np.linalg.lstsq(K[:, free].T, pull)[0]
+    np.testing.assert_allclose(others, 0.0, atol=1e-8 * np.abs(pull).max())
 
 
 @pytest.mark.parametrize("loops", [9, pytest.param(50, marks=pytest.mark.slow)])
@@ -62,9 +74,15 @@ def test_scissors_move_as_their_constraints_say(loops):
     v = robot.consistent_velocity(q, rng.normal(size=robot.nv))
     tau = rng.normal(size=robot.nv)
     a = robot.forward_dynamics(q, v, tau)
-    assert long_linkages.preferred(Tracer(robot._model.setup, {}, numbers={"q": list(q)}))
+    assert long_linkages.preferred(
+        Tracer(robot._model.setup, {}, numbers={"q": list(q)}), frozenset()
+    )
     solved = robot.constrained_dynamics(q, v, tau)
     np.testing.assert_allclose(a, solved.a, rtol=0, atol=1e-7 * np.abs(a).max())
+    found = robot.hybrid_dynamics(q, v, controlled={"foot0": 0.3})
+    assert found.a[0] == 0.3
+    again = robot.forward_dynamics(q, v, found.tau)
+    np.testing.assert_allclose(again, found.a, rtol=0, atol=1e-7 * np.abs(again).max())
 
 
 def test_a_singular_posture_of_scissors_is_refused():

@@ -1,4 +1,4 @@
-"""Forward dynamics of long linkages, in time that grows with their bodies: articulated bodies.
+"""Hybrid dynamics of long linkages, in time that grows with their bodies: articulated bodies.
 
 Joints are freed from the leaves of the tree to its root [Featherstone, table 7.1]. What a joint of
 a loop lets go of depends on the multipliers of the loop, so that these are carried along: at each
@@ -65,10 +65,18 @@ class ArticulatedLoops:
         Of which bodies are coupled to their neighbours only, and which has no rotors on bodies.
     state : State
     rows : sequence of LoopRow
-        Independent.
+        Independent in the other speeds.
+    controlled : frozenset of int
+        Speeds whose accelerations are given: nothing else moves these joints.
     """
 
-    def __init__(self, model: MechanismModel, state: State, rows: Sequence[LoopRow]) -> None:
+    def __init__(
+        self,
+        model: MechanismModel,
+        state: State,
+        rows: Sequence[LoopRow],
+        controlled: frozenset[int] = frozenset(),
+    ) -> None:
         self._model, self._state, self._rows = model, state, rows
         self._speeds: dict[int, list[_FreedSpeed]] = {}
         self._solved: dict[int, list[_SolvedRow]] = {}
@@ -84,7 +92,7 @@ class ArticulatedLoops:
         rotors = {x.body: x.inertia for x in model.lumped_armature}
         for body in reversed(model):
             self._solve_rows(body.index)
-            self._free(body, rotors.get(body.index, 0.0))
+            self._free(body, rotors.get(body.index, 0.0), controlled)
         self._solve_rows(BASE)
 
     def _exert(self, body: int, row: int, F: Wrench) -> None:
@@ -99,7 +107,7 @@ class ArticulatedLoops:
         total = sum(before, 0.0)
         solved = self._solved[body] = []
         for r, size in zip(own, before, strict=True):
-            inverse = guarded_inverse(gaps[r].pop(r), size, total)
+            inverse = guarded_inverse(gaps[r].pop(r, 0.0), size, total)
             F, others = wrenches.pop(r, Wrench()), gaps[r]
             solved.append(_SolvedRow(r, F, inverse, others))
             for s, x in others.items():
@@ -112,12 +120,14 @@ class ArticulatedLoops:
                 inertia = self._inertia[body]
                 self._inertia[body] = inertia.freed(Twist(), F, -inverse, wholly=False)
 
-    def _free(self, body: Body, rotor: Number) -> None:
+    def _free(self, body: Body, rotor: Number, controlled: frozenset[int]) -> None:
         """Eliminate the speeds of a joint, and hand on what is left to its parent."""
         joint, inertia = self._state[body.index], self._inertia[body.index]
         wrenches = self._wrenches[body.index]
         freed = self._speeds[body.index] = []
         for k, s in reversed(joint.columns):
+            if k in controlled:
+                continue
             F = inertia * s
             inverse = 1.0 / (s.dot(F) + rotor)
             of_rows = {r: s.dot(P) for r, P in wrenches.items()}
@@ -135,15 +145,15 @@ class ArticulatedLoops:
     def solve(
         self, wrenches: Mapping[int, Wrench], tau: Sequence[Number], biases: Sequence[Number]
     ) -> tuple[list[Number], list[Number]]:
-        """Accelerations and multipliers.
+        """Accelerations of what is not controlled, zero for the rest, and multipliers.
 
         Parameters
         ----------
         wrenches : mapping of body index to Wrench
-            What opposes the motion of bodies without acceleration of joints.
+            What opposes the motion of bodies with the controlled accelerations alone.
         tau : sequence of nv numbers
         biases : sequence of numbers
-            ``k`` of each row.
+            ``k`` of each row, and what controlled accelerations add to it.
         """
         model, p, gaps = self._model, dict(wrenches), list(biases)
         freed: dict[int, Number] = {}

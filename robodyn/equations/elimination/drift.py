@@ -20,34 +20,9 @@ from robodyn.equations.mechanism.bodies import MechanismModel
 from robodyn.equations.mechanism.state import State
 from robodyn.equations.tree.composite_body import mass_matrix
 from robodyn.joints.common.cut import Row
-from robodyn.symbolic.scalar import Number, sqrt
+from robodyn.symbolic.scalar import Number
 
-__all__ = ["corrections", "least_changes"]
-
-
-def corrections(
-    model: MechanismModel,
-    state: State,
-    v: Sequence[Number],
-    controlled: frozenset[int],
-    rows: Sequence[Row],
-    groups: Sequence[RowGroup] = (),
-) -> tuple[list[Number], list[Number], Number]:
-    """``dq``, ``dv`` and by how much the loops are open: the norm of the residuals.
-
-    Parameters
-    ----------
-    v : sequence of nv numbers
-    controlled : frozenset of int
-        Driven speeds.
-    rows : sequence of Row
-        Independent in the other speeds, but for groups at their end.
-    groups : sequence of RowGroup
-    """
-    gaps = [row.residual for row in rows]
-    rates = [sum((x * v[k] for k, x in row.jacobian.items()), row.offset) for row in rows]
-    dq, dv = least_changes(model, state, controlled, rows, [gaps, rates], groups)
-    return dq, dv, sqrt(sum((x * x for x in gaps), 0.0))
+__all__ = ["least_changes"]
 
 
 def least_changes(
@@ -60,7 +35,14 @@ def least_changes(
 ) -> list[list[Number]]:
     """The changes of least norm with ``K x = -e``, one for each ``e`` of ``openings``.
 
-    Other arguments as for `corrections`; what is controlled does not change.
+    Parameters
+    ----------
+    controlled : frozenset of int
+        Driven speeds, which do not change.
+    rows : sequence of Row
+        Independent in the other speeds, but for groups at their end.
+    openings : sequence of sequence of Number
+    groups : sequence of RowGroup
     """
     free = [k for k in range(model.nv) if k not in controlled]
     M = mass_matrix(model, state)

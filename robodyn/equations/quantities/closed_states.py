@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from robodyn.equations.elimination.drift import least_changes
 from robodyn.equations.quantities.common import closed_dynamics
 from robodyn.equations.quantities.common.quantity import (
     STATE,
@@ -96,8 +95,7 @@ def _nearest(t: Tracer, wanted: Sequence[Number], biases: Sequence[Number]) -> l
         sum((slope * wanted[k] for k, slope in row.jacobian.items()), bias)
         for row, bias in zip(t.rows, biases, strict=True)
     ]
-    groups = t.options.get("groups", ())
-    (change,) = least_changes(t.model, t.state, controlled, t.rows, [opening], groups)
+    (change,) = closed_dynamics.least_changes(t, controlled, t.rows, [opening])
     if "probe" in t.options:
         free = [k for k in range(t.model.nv) if k not in controlled]
         change = closed_dynamics.if_rows_are_regular(t, change, free, t.options["probe"])

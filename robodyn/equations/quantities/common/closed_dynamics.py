@@ -14,7 +14,7 @@ from robodyn.equations.quantities.common.tracer import Results, Tracer
 from robodyn.equations.quantities.common.tree_dynamics import applied_forces, with_controlled
 from robodyn.equations.tree import composite_body, newton_euler
 from robodyn.joints.common.cut import Row
-from robodyn.symbolic.scalar import Number
+from robodyn.symbolic.scalar import Number, sqrt
 
 __all__ = [
     "forward_dynamics",
@@ -26,6 +26,7 @@ __all__ = [
     "if_motors_can",
     "if_rows_are_regular",
     "inverse_dynamics",
+    "least_changes",
     "least_multipliers",
     "loop_conditioning",
     "loop_corrections",
@@ -36,6 +37,8 @@ __all__ = [
 def _sweep(
     t: Tracer, a: list[Number], tau: list[Number], mask: frozenset[int]
 ) -> tuple[list[Number], list[Number], list[Number]]:
+    if long_linkages.preferred(t, mask):
+        return long_linkages.hybrid_dynamics(t, a, tau, mask)
     turned = t.turned_rows
     a, tau, lam = partition.closed_hybrid_dynamics(
         t.model, t.state, a, tau, mask, t.base, t.wrenches, turned.rows, t.options.get("groups", ())
@@ -45,19 +48,8 @@ def _sweep(
 
 def forward_dynamics(t: Tracer) -> Results:
     """Accelerations, and multipliers of the chosen rows."""
-    if long_linkages.preferred(t):
-        return _long_forward_dynamics(t)
     a, _, multipliers = _sweep(t, t.zeros, applied_forces(t), frozenset())
     return {"a": if_forward_is_regular(t, a), "multipliers": multipliers}
-
-
-def _long_forward_dynamics(t: Tracer) -> Results:
-    """The same of long linkages, by articulated bodies."""
-    linkage = long_linkages.equations(t)
-    a, multipliers = long_linkages.forward_dynamics(t, linkage, applied_forces(t))
-    if "probe" in t.options:
-        a = singularity.if_regular(a, long_linkages.conditioning(t, linkage), t.options["probe"])
-    return {"a": if_closed_state(t, a), "multipliers": multipliers}
 
 
 def if_forward_is_regular(t: Tracer, values: list[Number]) -> list[Number]:
@@ -72,6 +64,11 @@ def if_rows_are_regular(
     t: Tracer, values: list[Number], speeds: Sequence[int], probe: singularity.Probe
 ) -> list[Number]:
     """Values; one is not a number where the rows are nearly dependent over some speeds."""
+    controlled = frozenset(range(t.model.nv)) - {*speeds}
+    if long_linkages.preferred(t, controlled):
+        return singularity.if_regular(
+            values, long_linkages.conditioning(t, controlled, probe), probe
+        )
     turned = t.turned_rows
     along = replace(probe, right=turned.turned(probe.right), weights=turned.turned(probe.weights))
     return singularity.if_regular(values, _conditioning(t, turned.rows, speeds, along), probe)
@@ -124,15 +121,34 @@ def least_multipliers(t: Tracer, lam: Sequence[Number]) -> list[Number]:
 def loop_corrections(t: Tracer) -> Results:
     """Steps of position and speed that bring a state that has drifted back to closed loops."""
     controlled = frozenset(t.options["controlled"])
+    rows = t.rows if long_linkages.preferred(t, controlled) else t.turned_rows.rows
+    gaps = [row.residual for row in rows]
+    rates = [sum((x * t.v[k] for k, x in row.jacobian.items()), row.offset) for row in rows]
+    dq, dv = least_changes(t, controlled, rows, [gaps, rates])
+    return {"dq": dq, "dv": dv, "gap": sqrt(sum((x * x for x in gaps), 0.0))}
+
+
+def least_changes(
+    t: Tracer,
+    controlled: frozenset[int],
+    rows: Sequence[Row],
+    openings: Sequence[Sequence[Number]],
+) -> list[list[Number]]:
+    """The changes of least norm with ``K x = -e``, one for each ``e`` of ``openings``.
+
+    What is controlled does not change. The rows of long linkages are those that were chosen.
+    """
+    if long_linkages.preferred(t, controlled):
+        return long_linkages.least_changes(t, controlled, openings)
     groups = t.options.get("groups", ())
-    rows = t.turned_rows.rows
-    dq, dv, gap = drift.corrections(t.model, t.state, t.v, controlled, rows, groups)
-    return {"dq": dq, "dv": dv, "gap": gap}
+    return drift.least_changes(t.model, t.state, controlled, rows, openings, groups)
 
 
 def loop_conditioning(t: Tracer) -> Results:
     """How near to a singular posture it is, by the multipliers that a probing motion takes."""
     rows, probe = t.rows, t.options.get("probe")
+    if probe is not None and long_linkages.preferred(t, frozenset()):
+        return {"conditioning": long_linkages.conditioning(t, frozenset(), probe)}
     if probe is None:  # of all rows but those that hold whatever the linkage does
         rows = [row for row in rows if any(row.jacobian.values())]
         probe = singularity.Probe((1.0,) * len(rows), (1.0,) * len(rows))

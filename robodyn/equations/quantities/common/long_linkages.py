@@ -5,53 +5,90 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from robodyn.equations.elimination.articulated_loops import ArticulatedLoops, LoopRow
+from robodyn.equations.elimination.singularity import Probe
 from robodyn.equations.loops.closure_rows import Closure, closure_wrenches
 from robodyn.equations.mechanism.bodies import BASE, MechanismModel
 from robodyn.equations.quantities.common.tracer import Tracer
 from robodyn.equations.tree import articulated_body
 from robodyn.equations.tree.kinematics import body_motions
+from robodyn.equations.tree.newton_euler import inverse_dynamics
 from robodyn.symbolic.scalar import Number, dot
 from robodyn.symbolic.spatial import Wrench
 
-__all__ = ["conditioning", "equations", "forward_dynamics", "preferred"]
+__all__ = ["conditioning", "equations", "hybrid_dynamics", "least_changes", "preferred"]
 
 
-def preferred(t: Tracer) -> bool:
-    """Whether a linkage is long, and one that articulated bodies can do."""
+def preferred(t: Tracer, controlled: frozenset[int]) -> bool:
+    """Whether the free part of a linkage is long, and articulated bodies can do it."""
     setup, model = t.setup, t.model
     special = setup.coupled or setup.constraints or t.options.get("groups") or model.lumped_rotors
     if special or model.light or not model.chained or not t.rows:
         return False
-    return articulated_body.preferred(model, frozenset())
+    return articulated_body.preferred(model, controlled)
 
 
-def equations(t: Tracer) -> ArticulatedLoops:
-    """Masses and chosen rows of a linkage."""
+def equations(t: Tracer, controlled: frozenset[int]) -> ArticulatedLoops:
+    """Masses and chosen rows of a linkage, eliminated once in a program."""
+    if ("long linkage", controlled) not in t.kept:
+        t.kept["long linkage", controlled] = _equations(t, controlled)
+    found: ArticulatedLoops = t.kept["long linkage", controlled]
+    return found
+
+
+def _equations(t: Tracer, controlled: frozenset[int]) -> ArticulatedLoops:
     places = [(c, k) for c in t.setup.closures for k in range(c.kind.count)]
     chosen = t.options.get("rows", range(len(places)))
     rows = [
         LoopRow(_wrenches(t, closure, k), _carrier(t.model, closure))
         for closure, k in (places[row] for row in chosen)
     ]
-    return ArticulatedLoops(t.model, t.state, rows)
+    return ArticulatedLoops(t.model, t.state, rows, controlled)
 
 
-def forward_dynamics(
-    t: Tracer, linkage: ArticulatedLoops, tau: Sequence[Number]
-) -> tuple[list[Number], list[Number]]:
-    """Accelerations, and multipliers of the chosen rows."""
-    motion = body_motions(t.model, t.state, t.zeros, t.base)
+def hybrid_dynamics(
+    t: Tracer, a: Sequence[Number], tau: Sequence[Number], controlled: frozenset[int]
+) -> tuple[list[Number], list[Number], list[Number]]:
+    """Accelerations and forces of all speeds, and multipliers of the chosen rows.
+
+    Parameters
+    ----------
+    a, tau : sequence of nv numbers
+        Accelerations are read where controlled, forces elsewhere.
+    controlled : frozenset of int
+        Indices of controlled speeds.
+    """
+    given: list[Number] = [x if k in controlled else 0.0 for k, x in enumerate(a)]
+    motion = body_motions(t.model, t.state, given, t.base)
     p = {body.index: body.lumped.wrench(motion[body.index]) for body in t.model}
     for body, F in t.wrenches.items():
         if body != BASE:
             p[body] -= F
-    return linkage.solve(p, tau, [row.bias for row in t.rows])
+    biases = [
+        sum((x * a[k] for k, x in row.jacobian.items() if k in controlled), row.bias)
+        for row in t.rows
+    ]
+    moved, lam = equations(t, controlled).solve(p, tau, biases)
+    found = [given[k] if k in controlled else x for k, x in enumerate(moved)]
+    forces = list(tau)
+    if controlled:
+        needed = inverse_dynamics(t.model, t.state, found, t.base, t.wrenches)
+        for c in controlled:
+            felt = [row.jacobian.get(c, 0.0) for row in t.rows]
+            forces[c] = needed[c] - dot(felt, lam)
+    return found, forces, lam
 
 
-def conditioning(t: Tracer, linkage: ArticulatedLoops) -> Number:
+def least_changes(
+    t: Tracer, controlled: frozenset[int], openings: Sequence[Sequence[Number]]
+) -> list[list[Number]]:
+    """The changes of least norm with ``K x = -e``, one for each ``e`` of ``openings``."""
+    linkage = equations(t, controlled)
+    return [linkage.solve({}, t.zeros, e)[0] for e in openings]
+
+
+def conditioning(t: Tracer, controlled: frozenset[int], probe: Probe) -> Number:
     """How near the rows are to dependence; see `singularity.conditioning`."""
-    probe = t.options["probe"]
-    _, lam = linkage.solve({}, t.zeros, [-rate for rate in probe.right])
+    _, lam = equations(t, controlled).solve({}, t.zeros, [-rate for rate in probe.right])
     return dot(lam, probe.weights)
 
 

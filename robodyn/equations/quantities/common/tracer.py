@@ -61,6 +61,8 @@ class Tracer:
     ports : list of Port
     numbers : mapping of str to list
         Numbers of each input.
+    kept : dict
+        What equations have solved once for others of the same program.
     """
 
     given: Setup
@@ -68,6 +70,7 @@ class Tracer:
     graph: Graph = field(default_factory=Graph)
     ports: list[Port] = field(default_factory=list)
     numbers: dict[str, list[Number]] = field(default_factory=dict)
+    kept: dict[object, Any] = field(default_factory=dict)
 
     def add(self, port: Port) -> None:
         """Declare an input."""
