@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from robodyn.description import Mechanism
 from robodyn.errors import RobodynError, UnknownNameError, UrdfError, UrdfWarning
@@ -14,10 +14,10 @@ from robodyn.urdf.common.document_kind import EXTENDED_URDF, document_kind
 from robodyn.urdf.common.packages import Packages
 from robodyn.urdf.common.xml import Element, decode, decode_leniently, read_bytes, root_tag
 
-__all__ = ["Document", "Options", "Reading", "bundled_robots", "open_document"]
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
 
-#: The robots that come with the library.
-_BUNDLED = Path(__file__).parents[1] / "robots"
+__all__ = ["Document", "Options", "Reading", "bundled_robots", "open_document"]
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,15 @@ class Reading:
 
 def bundled_robots() -> tuple[str, ...]:
     """Names of the robots that come with the library."""
-    return tuple(sorted(file.stem for file in _BUNDLED.glob("*.urdf")))
+    names = [file.name for file in _bundled().iterdir()]
+    return tuple(sorted(name.removesuffix(".urdf") for name in names if name.endswith(".urdf")))
+
+
+def _bundled() -> Traversable:
+    """The folder of these robots, which may be in a zip file."""
+    from importlib.resources import files  # takes a while to import
+
+    return files("robodyn.urdf") / "robots"
 
 
 def open_document(source: Any) -> Document:
@@ -106,7 +114,7 @@ def open_document(source: Any) -> Document:
     path = Path(source)
     if isinstance(source, str) and not path.suffix and len(path.parts) <= 1:
         if source in bundled_robots():
-            content = (_BUNDLED / f"{source}.urdf").read_bytes()
+            content = (_bundled() / f"{source}.urdf").read_bytes()
             return _document(decode(content), [], f"{source}.urdf")
         if len(source) < 256 and not path.exists():
             raise UnknownNameError("bundled robot", source, bundled_robots())

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import warnings
+import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +15,8 @@ import pytest
 import robodyn as rd
 from robodyn import urdf
 from robodyn.topology.spanning_tree import spanning_tree
+
+ROOT = Path(rd.__file__).parents[1]
 
 GRAVITY = 9.81
 TREES = [
@@ -190,3 +197,20 @@ def test_dual_arms_are_their_own_mirror_image(robot, trunk):
             np.testing.assert_array_equal(np.diag(other.matrix), np.diag(inertia.matrix))
     tree = spanning_tree(mechanism)
     assert [joint.parent for joint in tree.joints].count(trunk) == 2  # both arms hang on it
+
+
+def test_robots_load_from_a_package_in_a_zip_file(tmp_path):
+    archive = tmp_path / "robodyn.zip"
+    with zipfile.ZipFile(archive, "w") as file:
+        for pattern in ("*.py", "*.urdf"):
+            for path in (ROOT / "robodyn").rglob(pattern):
+                file.write(path, path.relative_to(ROOT))
+    text = (
+        "import robodyn as rd\n"
+        "assert 'robodyn.zip' in rd.__file__\n"
+        "print(*rd.robots(), rd.load('four_bar').nv)"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(archive)}
+    command = [sys.executable, "-c", text]
+    found = subprocess.check_output(command, env=environment, cwd=tmp_path, text=True)
+    assert found.split() == [*urdf.bundled_robots(), str(rd.load("four_bar").nv)]
