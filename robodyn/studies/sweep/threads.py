@@ -18,15 +18,15 @@ from robodyn.studies.sweep.work import Done, Task, Work
 
 __all__ = ["by_threads"]
 
-#: How much more threads have to compute in the same time than one thread does.
+#: How much more threads have to compute in the same time than one thread does: all of the time, as
+#: long as none has computed alone.
 GAIN = 1.15
 
 #: Time and rows of each thread after which that is judged.
 TRIAL, ROWS = 0.1, 4
 
-#: Time of rows one after another before threads are tried at first, and after they did not help:
-#: another trial costs little of that.
-FIRST, ALONE = 0.02, 10.0 * TRIAL
+#: Time of rows one after another before threads are tried again: a trial costs little of it.
+ALONE = 10.0 * TRIAL
 
 #: Time of rows one after another after which it is said that threads do not help.
 LONG = 10.0
@@ -34,22 +34,22 @@ LONG = 10.0
 
 def by_threads(work: Work, tasks: Iterator[Task]) -> Iterator[Done]:
     """Yield rows as they are done, by the threads that `robodyn.set_num_threads` allows."""
-    count, alone, told, lasting = get_num_threads(), FIRST, False, 0.0
+    count, least, lasted = get_num_threads(), GAIN, 0.0
     while True:
-        share = _Share()  # at first, too: a row compiles what all others need
+        if count > 1:
+            yield from _side_by_side(work, tasks, count, least)
+        share = _Share()
         for task in tasks:
             done, used = _timed(work, task)
             yield done
-            if share.judged(used, 1, alone) and count > 1:
+            if share.judged(used, 1, ALONE) and count > 1:
                 break
         else:
             return
-        lasting += alone
-        if lasting > LONG and not told:
-            told = True
+        least = GAIN * share.of_time
+        if lasted <= LONG < lasted + ALONE:
             _tell()
-        yield from _side_by_side(work, tasks, count, GAIN * share.of_time)
-        alone = ALONE
+        lasted += ALONE
 
 
 class _Share:
