@@ -75,7 +75,8 @@ class Model:
     @cached_property
     def some_mass_matrix(self) -> FloatArray:
         """Mass matrix in a posture without symmetry, shape (nv, nv)."""
-        return mass_matrix_at(self.bodies, self.some_posture)
+        found = self.moved_mass.forms.mass_matrix(self.bodies)
+        return mass_matrix_at(self.bodies, self.some_posture) if found is None else found
 
     @property
     def total_mass(self) -> float:

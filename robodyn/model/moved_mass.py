@@ -1,9 +1,10 @@
-"""What each speed of a robot moves, followed through copies in which bodies have other inertias."""
+"""What speeds of a robot move, followed through copies in which bodies have other inertias."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,14 @@ from robodyn.array_types import FloatArray
 from robodyn.equations.mechanism.bodies import BASE, Body, MechanismModel
 from robodyn.equations.mechanism.light import moving_last, own_pivots
 from robodyn.equations.mechanism.state import evaluate_joints
+from robodyn.model.mass_checks import mass_matrix_at
 from robodyn.symbolic.spatial import RigidInertia, Twist
 from robodyn.tolerances import CLEARLY_OWN_INERTIA
 
 __all__ = ["MovedMass", "PostureForms"]
+
+#: Speeds up to which forms are kept, whose number grows as the third power of that.
+MOST = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +51,7 @@ class MovedMass:
         new : MechanismModel
             The same geometry; joints and motors are as before, too.
         """
-        if old.light or old.coupled or old.linkages:
+        if old.light or not self.forms.known:
             return None
         diagonal, own = self.diagonal.copy(), self.own.copy()
         for before, body in zip(old, new, strict=True):
@@ -62,37 +67,59 @@ class MovedMass:
 
 
 class PostureForms:
-    """How the diagonal of a mass matrix depends on the inertias of bodies.
+    """How a mass matrix depends on the inertias of bodies, in a posture without symmetry.
 
     Parameters
     ----------
     model : MechanismModel
-        In which bodies do not share speeds.
+        Of the first robot of a geometry.
     q : sequence of float
-        A posture without symmetry.
+        The posture.
     """
 
     def __init__(self, model: MechanismModel, q: Sequence[float]) -> None:
         self._model, self._q = model, q
         self.alone = moving_last(model)
-        self._forms: dict[int, tuple[list[int], FloatArray]] = {}
+        #: Whether there are forms: speeds are those of one body each, and they are not too many.
+        self.known = not (model.coupled or model.linkages) and model.nv <= MOST
 
     def of(self, body: Body) -> tuple[list[int], FloatArray]:
         """Speeds that move a body, and their forms for the numbers of its inertia, (n, 10)."""
-        if not self._forms:
-            self._forms = self._evaluated()
-        return self._forms[body.index]
+        return self._diagonals[body.index]
 
-    def _evaluated(self) -> dict[int, tuple[list[int], FloatArray]]:
+    def mass_matrix(self, model: MechanismModel) -> FloatArray | None:
+        """Mass matrix of a copy, shape (nv, nv); None where not only inertias of bodies differ."""
+        first = self._model
+        motors = model.armature is first.armature and model.rotors is first.rotors
+        if not self.known or not motors:
+            return None
+        M = self._first_matrix.copy()
+        for before, body in zip(first, model, strict=True):
+            if body.inertia is not before.inertia:
+                speeds, forms = self._forms[body.index]
+                M[np.ix_(speeds, speeds)] += forms @ (_ten(body.inertia) - _ten(before.inertia))
+        return M
+
+    @cached_property
+    def _first_matrix(self) -> FloatArray:
+        return mass_matrix_at(self._model, self._q)
+
+    @cached_property
+    def _diagonals(self) -> list[tuple[list[int], FloatArray]]:
+        return [(k, np.array([x[i, i] for i in range(len(k))])) for k, x in self._forms]
+
+    @cached_property
+    def _forms(self) -> list[tuple[list[int], FloatArray]]:
+        """Speeds that move each body, and forms of each two of them, shape (n, n, 10)."""
         state = evaluate_joints(self._model, self._q, [0.0] * self._model.nv)
         columns: dict[int, list[tuple[int, Twist]]] = {BASE: []}
-        found = {}
+        found = []
         for body in self._model:
             joint = state[body.index]
             carried = [(k, joint.X.twist_in(s)) for k, s in columns[body.parent]]
             columns[body.index] = own = [*carried, *joint.columns]
-            forms = np.array([_form(s) for _, s in own], float).reshape(-1, 10)
-            found[body.index] = [k for k, _ in own], forms
+            forms = np.array([[_form(s, r) for _, r in own] for _, s in own], float)
+            found.append(([k for k, _ in own], forms.reshape(len(own), len(own), 10)))
         return found
 
 
@@ -101,12 +128,12 @@ def _ten(inertia: RigidInertia) -> FloatArray:
     return np.array(ten, float)
 
 
-def _form(s: Twist) -> list[Any]:
-    """What a unit of each number of an inertia adds to the mass that a speed moves."""
-    v, w = s.v, s.w
-    square = w.dot(w)
+def _form(s: Twist, r: Twist) -> list[Any]:
+    """What a unit of each number of an inertia adds to an element of the mass matrix."""
+    a, b = s.w, r.w
+    both = a.dot(b)
     return [
-        v.dot(v), *(v.cross(w) * 2.0),
-        square - w.x * w.x, -2.0 * w.x * w.y, -2.0 * w.x * w.z,
-        square - w.y * w.y, -2.0 * w.y * w.z, square - w.z * w.z,
+        s.v.dot(r.v), *(s.v.cross(b) + r.v.cross(a)),
+        both - a.x * b.x, -a.x * b.y - a.y * b.x, -a.x * b.z - a.z * b.x,
+        both - a.y * b.y, -a.y * b.z - a.z * b.y, both - a.z * b.z,
     ]  # fmt: skip

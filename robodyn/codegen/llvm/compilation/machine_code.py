@@ -31,13 +31,16 @@ class MachineCode:
     def __init__(self, code: bytes, later: Order | None = None) -> None:
         #: The first tier stays in memory: others may compute with it at any time.
         self._engines: list[Any] = [load_object(code)]
+        self._addresses: dict[str, int] = {}
         self._later = later
         self._told: list[Callable[[], None]] = []
 
     def address(self, name: str) -> int:
         """Address of a symbol in the best code there is; it stays valid as long as this lives."""
         with making():
-            return int(self._engines[-1].get_function_address(name))
+            if name not in self._addresses:  # which takes LLVM ten times as long
+                self._addresses[name] = int(self._engines[-1].get_function_address(name))
+            return self._addresses[name]
 
     @property
     def full(self) -> bool:
@@ -56,6 +59,7 @@ class MachineCode:
             if self._later is None:
                 return
             self._engines.append(in_own_thread(lambda: load_object(code)))
+            self._addresses = {}
             self._later = None
             told, self._told = self._told, []
             for tell in told:
