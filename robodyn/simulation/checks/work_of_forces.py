@@ -20,7 +20,7 @@ from robodyn.simulation.trajectory.trajectory import Trajectory
 __all__ = ["only_known_forces_work", "work_explains_energy"]
 
 #: Numbers of a column that are computed with at once: they fit into a core's caches.
-TOGETHER = 8192
+TOGETHER = 32768
 
 
 def only_known_forces_work(motion: Trajectory) -> bool:
