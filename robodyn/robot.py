@@ -3205,6 +3205,7 @@ _OTHER_DIRECT: Mapping[str, tuple[str, ...]] = {
     "loop_gaps": ("q",),
     "joint_positions": ("q",),
     "latch": ("q", "v"),
+    "constrained_dynamics": ("q", "v", "tau"),
     "mobility": ("q",),
     "assemble": ("q",),
     "joint_velocities": ("q", "v"),

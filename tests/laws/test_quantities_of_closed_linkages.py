@@ -434,6 +434,15 @@ def is_loop_violation(case, f):
     assert 1e-8 < f(*opened(case)) < 1e-2
 
 
+def are_constrained_terms(case, f):
+    M, force, K, bias, violation = f(case.q, case.v, case.tau, *case.base_arrays)
+    close(M, case.M)
+    close(force, case.tau - case.h(case.q, case.v), 1e-8)
+    close(K, case.K)
+    close(bias, case.robot.loop_bias(case.q, case.v))
+    close(violation, 0.0)
+
+
 def are_cut_joint_poses(case, f):
     """The frames on both sides, by the poses of links of the tree."""
     for X, cut in zip(f(case.q), case.robot.loops, strict=True):
@@ -647,6 +656,7 @@ LAWS = {
     "loop_corrections": are_loop_corrections,
     "loop_conditioning": is_loop_conditioning,
     "loop_violation": is_loop_violation,
+    "constrained_terms": are_constrained_terms,
     "cut_joint_poses": are_cut_joint_poses,
     "cut_joint_speeds": are_cut_joint_speeds,
     "joint_positions": are_joint_positions,

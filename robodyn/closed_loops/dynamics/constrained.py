@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,6 +18,7 @@ from robodyn.closed_loops.constraints.consistency import Consistency
 from robodyn.closed_loops.constraints.constraint_rows import ConstraintRows
 from robodyn.closed_loops.constraints.precision import in_double, result_type
 from robodyn.closed_loops.solvers import constrained_accelerations, constrained_hybrid
+from robodyn.codegen import CallForm, Memo
 from robodyn.errors import ActuationError, SingularError
 from robodyn.evaluator import Evaluator, Wrenches
 from robodyn.model.model import Model
@@ -52,6 +54,7 @@ class ConstrainedSolve:
     ) -> None:
         self._model, self._evaluator, self._rows, self._space = model, evaluator, rows, space
         self._consistency = consistency
+        self._forms: Memo[CallForm] = Memo()
 
     def dynamics(
         self,
@@ -64,9 +67,27 @@ class ConstrainedSolve:
         method: str,
     ) -> ConstrainedDynamics:
         """`forward` of a state with closed loops; of any, where they are stabilised."""
+        form = None
         if stabilization is None:
             self._consistency.check(q, v)
-        return self.forward(q, v, tau, wrenches, base, stabilization, method)
+            plain = not (wrenches or base) and self._evaluator.of_state_alone
+            form = self._forms.get(method, lambda: self._form(method)) if plain else None
+        return self.forward(q, v, tau, wrenches, base, stabilization, method, form)
+
+    def _form(self, method: str) -> CallForm:
+        """Of calls of which the terms come from machine code at once."""
+
+        def made(
+            found: tuple[Array, ...], q: ArrayLike, v: ArrayLike, tau: ArrayLike
+        ) -> ConstrainedDynamics:
+            if found[0].dtype == np.float32:  # in double precision
+                return self.dynamics(q, v, tau, None, None, None, method)
+            if not found[-1].max(initial=0.0) <= self._consistency.tolerance[0]:
+                self._consistency.check(q, v)
+            return self._solved(found, method, np.dtype(float))
+
+        said = {"method": method}
+        return CallForm(said, method="constrained_dynamics", make=made, made_of=3)
 
     def forward(
         self,
@@ -77,15 +98,26 @@ class ConstrainedSolve:
         base: BaseMotion | None,
         stabilization: tuple[float, float] | None,
         method: str,
+        form: CallForm | None = None,
     ) -> ConstrainedDynamics:
         """Accelerations and multipliers under given forces; see `Robot.constrained_dynamics`."""
         kind = result_type(base is None, q, v, tau)
         force, q, v = self._space.speeds("tau", tau), in_double(q), in_double(v)
         finite(q=q, v=v, tau=force)
         together(q=q, v=v, tau=force)
-        force = force - self._evaluator.call("bias_forces", (q, v), base=base, wrenches=wrenches)
-        k = self._rows.stabilised_bias(q, v, stabilization)
-        M, K = self._evaluator.call("mass_matrix", (q,)), self._rows.jacobian(q)
+        terms = self._evaluator.results(
+            "constrained_terms", (q, v, force), base=base, wrenches=wrenches, form=form
+        )
+        if stabilization is not None:
+            k = self._rows.stabilised_bias(q, v, stabilization)
+            terms = (*terms[:3], k, terms[4])
+        return self._solved(terms, method, kind)
+
+    def _solved(
+        self, terms: tuple[Array, ...], method: str, kind: np.dtype[Any]
+    ) -> ConstrainedDynamics:
+        """Accelerations and multipliers by the terms of their equations."""
+        M, force, K, k, _ = terms
         try:
             found = constrained_accelerations(M, force, K, k, method)
         except SingularError as error:

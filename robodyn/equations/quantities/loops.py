@@ -8,9 +8,10 @@ from robodyn.equations.closed_form.linkage import JointMotion
 from robodyn.equations.loops import cut_friction
 from robodyn.equations.loops.closure_rows import loop_motion
 from robodyn.equations.mechanism.frames import placement
-from robodyn.equations.quantities.common import closed_dynamics
+from robodyn.equations.quantities.common import closed_dynamics, tree_dynamics
 from robodyn.equations.quantities.common.quantity import (
     STATE,
+    TAU,
     A,
     Constrained,
     Output,
@@ -20,6 +21,7 @@ from robodyn.equations.quantities.common.quantity import (
 )
 from robodyn.equations.quantities.common.tracer import Results, Tracer
 from robodyn.equations.quantities.frames import pose_rows
+from robodyn.equations.tree import composite_body
 from robodyn.equations.tree import frame_motion as fm
 from robodyn.symbolic.scalar import sqrt
 
@@ -60,6 +62,15 @@ def violation(t: Tracer) -> Results:
     """Norm of the constraint residuals of position and speed, relative to the size of the state."""
     above, below = t.violation
     return {"violation": sqrt(above / below)}
+
+
+def constrained_terms(t: Tracer) -> Results:
+    """Terms of ``M a = tau - h + K^T lam`` and ``K a = -k``, and by how much loops are open."""
+    M = composite_body.mass_matrix(t.model, t.state)
+    bias_forces = tree_dynamics.inverse_dynamics(t)["tau"]
+    force = [x - h for x, h in zip(t.numbers["tau"], bias_forces, strict=True)]
+    opening = violation(t) if t.gaps else {"violation": 0.0}
+    return {"M": M, "force": force, **jacobian(t), **bias(t), **opening}
 
 
 def cut_joint_poses(t: Tracer) -> Results:
@@ -194,6 +205,20 @@ ROWS = {
         outputs=(Output("violation", (), "1"),),
         trace=violation,
         closed=STATE,
+    ),
+    "constrained_terms": Quantity(
+        inputs=(Q, V, TAU),
+        outputs=(
+            Output("M", ("nv", "nv"), "kg, kg m, kg m^2"),
+            Output("force", ("nv",), "N, N m"),
+            Output("K", ("rows", "nv"), "m, 1"),
+            Output("bias", ("rows",), "m/s^2, rad/s^2"),
+            Output("violation", (), "1"),
+        ),
+        trace=constrained_terms,
+        closed=STATE,
+        base=True,
+        options=("wrenches",),
     ),
     "cut_joint_poses": Quantity(
         inputs=(Q,),
