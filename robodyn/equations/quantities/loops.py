@@ -18,6 +18,7 @@ from robodyn.equations.quantities.common.quantity import (
     Q,
     Quantity,
     V,
+    flat,
 )
 from robodyn.equations.quantities.common.tracer import Results, Tracer
 from robodyn.equations.quantities.frames import pose_rows
@@ -67,7 +68,7 @@ def violation(t: Tracer) -> Results:
 def constrained_terms(t: Tracer) -> Results:
     """Terms of ``M a = tau - h + K^T lam`` and ``K a = -k``, and by how much loops are open."""
     M = composite_body.mass_matrix(t.model, t.state)
-    bias_forces = tree_dynamics.inverse_dynamics(t)["tau"]
+    bias_forces = flat(tree_dynamics.inverse_dynamics(t)["tau"])
     force = [x - h for x, h in zip(t.numbers["tau"], bias_forces, strict=True)]
     opening = violation(t) if t.gaps else {"violation": 0.0}
     return {"M": M, "force": force, **jacobian(t), **bias(t), **opening}
