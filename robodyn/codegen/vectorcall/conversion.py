@@ -64,12 +64,13 @@ def _take_scratch(w: EntryBuilder, k: Number) -> Number:
     return room
 
 
-def take_zeros(w: EntryBuilder, k: Number) -> None:
-    """Zeros for an input with one axis."""
+def take_zeros(w: EntryBuilder, k: Number) -> Number:
+    """Zeros for an input with one axis, and where they are."""
     w.unless(has_scratch(w, k))
     count, room = w.port(k)[1], _take_scratch(w, k)
     for j in w.code.each(count):
         w.put(room, j, 0, "i64")
+    return room
 
 
 def gather(w: EntryBuilder, k: Number, x: Number) -> None:

@@ -37,10 +37,12 @@ SCRATCH = 256
 #: Variables of the entry that hold addresses; the others hold numbers.
 _ADDRESSES = (
     "out", "new", "lead", "table", "wrenches", "base", "result", "given", "array", "make", "places",
+    "room",
 )  # fmt: skip
 _NUMBERS = (
     "extra", "rows", "bad", "single", "filled", "held", "links", "direct", "pitch", "inputs",
     "guarded", "made_of", "parameter", "good", "made", "count", "missing", "bit", "by_names",
+    "column", "states",
 )  # fmt: skip
 
 

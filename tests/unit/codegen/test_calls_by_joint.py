@@ -314,3 +314,30 @@ def _by_joint(robot, tau, driven):
         for name, joint in robot.joints.items()
         if joint.v.stop > joint.v.start and joint.v.start != driven
     }
+
+
+@pytest.mark.parametrize("name", ["arm7", "four_bar"])
+def test_arrays_by_joint_are_rows(name):
+    robot = rd.load(name)
+    q, rng = robot.random(1), np.random.default_rng(2)
+    v = robot.consistent_velocity(q, np.ones(robot.nv))
+    first, last = robot.independent_joints[0], robot.joint_names[-1]
+    a, tau = rng.normal(size=5), rng.normal(size=5)
+    Q, V = np.repeat(q[None], 5, 0), np.repeat(v[None], 5, 0)
+    for given in ({last: tau}, {last: 0.5}, None):
+        rows = []
+        for k in range(5):
+            force = given and {last: np.broadcast_to(given[last], 5)[k]}
+            rows.append(robot.hybrid_dynamics(q, v, controlled={first: a[k]}, tau=force))
+        for states in ((Q, V), (q, v), (Q, v)):
+            for _ in range(2):
+                found = robot.hybrid_dynamics(*states, controlled={first: a}, tau=given)
+                for values, expected in zip(found, zip(*rows, strict=True), strict=True):
+                    np.testing.assert_allclose(values, np.array(expected), rtol=0.0, atol=1e-9)
+    for wrong in (a[:3], np.zeros((5, 2)), a * np.nan):
+        for _ in range(2):
+            with pytest.raises(ShapeError):
+                robot.hybrid_dynamics(Q, V, controlled={first: wrong})
+    for other in (a[::-1][::-1], list(a), np.repeat(a, 2)[::2], a.astype(np.float32)):
+        found = robot.hybrid_dynamics(Q, V, controlled={first: other})
+        np.testing.assert_allclose(found.a[:, robot.joints[first].v][:, 0], a, rtol=1e-6)
