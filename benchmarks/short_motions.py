@@ -97,7 +97,7 @@ class Motions:
         return {"controller": law}
 
     def _pd(self, x: float) -> Mapping[str, Any]:
-        law = controllers.JointPD(self.robot, self._reference(x), 50.0 * x, 5.0 * x, gravity=True)
+        law = controllers.JointPD(self.robot, self._reference(x), 10.0 * x, x, gravity=True)
         return {"controller": law}
 
     def _plane(self, x: float) -> rd.Ground:
@@ -190,7 +190,7 @@ def row(
     numbers, first = itertools.count(1), given(1.0)
 
     def fresh() -> Any:
-        return here.run(integrator, given(1.0 + 0.01 * next(numbers)))
+        return here.run(integrator, given(1.0 + 0.001 * next(numbers)))
 
     def same() -> Any:
         return here.run(integrator, first)
