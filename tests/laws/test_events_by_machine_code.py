@@ -491,5 +491,7 @@ def test_functions_that_end_after_the_motion_does(kind, end):
     found, expected = go(end + 0.005), go(9.0)
     assert found.t[-1] == pytest.approx(end)
     same(found, expected)
-    with pytest.raises(Late, match=r"asked at 0\.(099|100)"):
+    # at instants at which a path was looked at before the motion it is not asked again
+    known = kind != "reference"
+    with pytest.raises(Late, match=r"asked at 0\.1[01]" if known else r"asked at 0\.(099|100)"):
         go(0.098, end=0.3, duration=0.3)
