@@ -138,26 +138,35 @@ def _look_at_rows(w: EntryBuilder, port: Number, size: Number, rows: Number) -> 
 
 
 def _run_many(w: EntryBuilder, kernel: Number, lanes: Number, rows: Number, total: Number) -> None:
-    """Compute a batch, by one thread or several."""
+    """Compute a batch: a short one at once, others block by block, by one thread or several."""
     code, data = w.code, Number(w.code, w.data, "ptr")
     strides = Number(code, w.strides, "ptr")
     stream, looked = _is_large(w, rows), w.get("guarded").differs(FiniteCheck.NOWHERE)
+    _look_at_partly_used(w, lambda port, size: _look_at_rows(w, port, size, rows))
+    with code.either((total > w.common("least_work", "i64")) | stream) as (long, short):
+        with long:
+            many = _blocks(w, kernel, looked, stream)
+            state = w.call("release", "ptr")
+            pool = w.common("pool")
+            w.call("parallel_for", "void", pool, many, rows, total, lanes, data, strides)
+            w.call("acquire", "void", state)
+        with short:
+            code.call(kernel, "void", code.integer(0), rows, data, strides)
+            with code.when(looked):
+                for k in code.each(w.n_in + w.n_out, start=w.n_in):
+                    _look(w, w.item(w.data, k), rows * w.port(k)[1])
+
+
+def _blocks(w: EntryBuilder, kernel: Number, looked: Number, stream: Number) -> Number:
+    """The kernel that calls another one block by block, if it has to; it is told what to do."""
+    code = w.code
     flaw = code.choose(looked, Number(code, w.variables["bad"].pointer, "ptr"), None)
     for name, address in (("kernel", kernel), ("flaw", flaw)):
         w.put(w.data, HIDDEN[name], address)
     for name, number in (("first", w.n_in), ("count", w.n_out), ("stream", stream.extended())):
         w.put(w.data, HIDDEN[name], number, "i64")
     blocks = code.choose(w.size.equals(8), _function(code, "blocks_double"), "@blocks_float")
-    kernel = code.choose(looked | stream, blocks, kernel)
-    _look_at_partly_used(w, lambda port, size: _look_at_rows(w, port, size, rows))
-    with code.either(total > w.common("least_work", "i64")) as (unlocked, short):
-        with unlocked:
-            state = w.call("release", "ptr")
-            pool = w.common("pool")
-            w.call("parallel_for", "void", pool, kernel, rows, total, lanes, data, strides)
-            w.call("acquire", "void", state)
-        with short:
-            code.call(kernel, "void", code.integer(0), rows, data, strides)
+    return code.choose(looked | stream, blocks, kernel)
 
 
 def _is_large(w: EntryBuilder, rows: Number) -> Number:
