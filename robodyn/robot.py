@@ -320,7 +320,8 @@ class Robot:
                 by_joint = _BY_JOINT.get(name, ()) if quantity is None else quantity.by_joint
                 moving = self.base == "moving" and "base" in signature(method).parameters
                 given = at_rest if moving else (), by_joint
-                self.__dict__[name] = self._methods.add(name, plain, arrays, *given)
+                optional = _OPTIONAL.get(name, ())
+                self.__dict__[name] = self._methods.add(name, plain, arrays, *given, optional)
             made: Callable[..., Any] = self.__dict__[name]
             return made
 
@@ -3199,6 +3200,7 @@ _OTHER_DIRECT: Mapping[str, tuple[str, ...]] = {
     "linearize": ("q", "v", "tau"),
     "motor_torques": ("q", "v", "a"),
     "motor_power": ("q", "v", "a"),
+    "impact": ("q", "v", "point", "direction", "restitution", "friction"),
     "consistent_velocity": ("q", "v"),
     "consistent_acceleration": ("q", "v", "a"),
     "closed_state": ("q", "v"),
@@ -3217,6 +3219,10 @@ _BY_JOINT: Mapping[str, tuple[str, ...]] = {
     "derivatives": ("controlled",),
     "joint_wrenches": ("controlled", "tau"),
 }
+
+
+#: Of these methods, arrays of which the default stands for none.
+_OPTIONAL: Mapping[str, tuple[str, ...]] = {"impact": ("friction",)}
 
 
 #: Methods that have nothing to compute where there are no loops.

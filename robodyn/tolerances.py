@@ -275,6 +275,17 @@ MOBILITY_ZERO = 1e-11
 IMMOVABLE = 1e-12
 #: Part of a speed, or of a mobility, that is rounding where friction is decided.
 FRICTION_ROUNDING = 1e-12
+#: The code for a point that sticks, or slides, has no numbers where the second of its principal
+#: mobilities is between these parts of the first, or the third between those of the others: it may
+#: count as zero or not.
+SECOND_MOBILITY = 1e-12, 2e-3
+THIRD_MOBILITY = 1e-12, 1e-9
+#: Nor where all of them are below this part of the mobility of the robot without constraints,
+LEAST_MOBILITY = 1e-3
+#: nor where an impulse leaves more of a velocity than `APPROACH_SPEED_ZERO`, and less than this,
+STILL_SLIDES = 1e-6
+#: nor where what decides how it moves is nearer than this to where it changes.
+DECIDED_BY_CODE = 1e-9
 #: Squares of a point's speeds along a direction, over those along all, that may be rounding.
 CONTACT_DIRECTION = 1e-12
 #: The least mass of a particle that is hit [kg]; its inverse is still a number.

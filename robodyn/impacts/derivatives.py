@@ -58,7 +58,7 @@ def impact_derivatives(
     if direction is not None and against is None and not (speeds or slides or parameters):
         dynamics.checked_places(q, v, places, axes[0], partner)
         arrays = (*state, place[1], direction, e)
-        found: ImpactDerivatives | None = dynamics.by_code(
+        found: ImpactDerivatives | None = dynamics.code.of(
             "impact_derivatives", place[0], arrays, base
         )
         if found is not None:

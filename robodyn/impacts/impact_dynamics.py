@@ -8,18 +8,18 @@ So loops, driven joints, rotors and minimal coordinates need nothing of their ow
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
-from robodyn.arrays import all_finite, checked, finite, named_alone, one_name, shaped, together
-from robodyn.codegen import CallForm, Memo
+from robodyn.arrays import checked, finite, named_alone, one_name, shaped, together
 from robodyn.errors import ImpactError, ShapeError
 from robodyn.evaluator import Evaluator, Wrenches
 from robodyn.impacts.contact import Contact, ContactPoint, contact_point
+from robodyn.impacts.hit_functions import HitFunctions
 from robodyn.impacts.partners import (
     MovingPoint,
     Partner,
@@ -35,7 +35,7 @@ from robodyn.parts.dynamics import Dynamics
 from robodyn.results import JointWrenches
 from robodyn.tolerances import CONTACT_DIRECTION
 
-__all__ = ["ImpactDynamics", "each_axis"]
+__all__ = ["ImpactDynamics", "copied", "each_axis"]
 
 
 class _JointForces(Protocol):
@@ -93,7 +93,8 @@ class ImpactDynamics:
         self._model, self._evaluator = model, evaluator
         self._moving, self._postures = moving, postures
         self._dynamics, self._joint_forces = dynamics, joint_forces
-        self._makers: Memo[Callable[..., Any]] = Memo()
+        #: Hits by one function each.
+        self.code = HitFunctions(model, evaluator, moving)
 
     def point(
         self, q: Array, v: Array, link: str, point: Array, base: BaseMotion | None
@@ -161,12 +162,31 @@ class ImpactDynamics:
 
         Shapes (..., 3, nv) and (..., 3), in world axes; arguments are those of `contact`.
         """
-        given = self.checked_places(q, v, places, direction, partner)
-        points = tuple(self.point(q, v, *place, base) for place in given)
-        J, u = points[0].J, points[0].velocity - partner.velocity
-        if len(points) == 2:
-            J, u = J - points[1].J, u - points[1].velocity
-        return points, J, u
+        given = tuple(self.checked_places(q, v, places, direction, partner))
+        points = self._points(q, v, given, base)
+        return points, *_parting(points, partner)
+
+    def _responses_of_points(
+        self, q: Array, v: Array, places: tuple[tuple[str, Array], ...], base: BaseMotion | None
+    ) -> tuple[tuple[ContactPoint, ...], Array] | None:
+        """Points, and jumps of speeds where impulses along the world's axes part them.
+
+        By one function for each; ``None`` where one has no numbers.
+        """
+        points, jumps = [], []
+        for link, point in places:
+            found = self.code.numbers("point_response", link, (q, v, point), base)
+            if found is None:
+                return None
+            _, velocity, _, own, J, R = found
+            points.append(ContactPoint(R, point, velocity, J))
+            jumps.append(own)
+        return tuple(points), jumps[0] if len(jumps) == 1 else jumps[0] - jumps[1]
+
+    def _points(
+        self, q: Array, v: Array, places: tuple[tuple[str, Array], ...], base: BaseMotion | None
+    ) -> tuple[ContactPoint, ...]:
+        return tuple(self.point(q, v, *place, base) for place in places)
 
     def contact(
         self,
@@ -192,9 +212,15 @@ class ImpactDynamics:
             What the first link meets, if it is nothing of this robot.
         base : BaseMotion, optional
         """
-        points, J, u = self.meeting(q, v, places, axes[0], partner, base)
+        given = tuple(self.checked_places(q, v, places, axes[0], partner))
+        met = None if controlled else self._responses_of_points(q, v, given, base)
+        points, own = met or (self._points(q, v, given, base), None)
+        J, u = _parting(points, partner)
         forces = np.einsum("k...i,...ij->k...j", axes, J)
-        jumps = self.responses(q, forces, controlled, base)
+        if own is None:
+            jumps = self.responses(q, forces, controlled, base)
+        else:
+            jumps = np.einsum("k...i,...ij->k...j", axes, own)
         own = np.einsum("i...n,j...n->...ij", forces, jumps)
         theirs = np.einsum("i...a,...ab,j...b->...ij", axes, partner.mobility, axes)
         trace = np.trace(self._evaluator.call("mass_matrix", (q,)), axis1=-2, axis2=-1)
@@ -211,75 +237,6 @@ class ImpactDynamics:
             mobility_scale=np.divide(least, trace, out=np.zeros_like(least), where=trace > 0.0),
             jumps=jumps,
         )
-
-    def by_code(
-        self,
-        name: str,
-        link: str,
-        arrays: tuple[ArrayLike, ...],
-        base: BaseMotion | None,
-        make: Callable[..., Any] | None = None,
-    ) -> Any:
-        """The result of a method by one function, as all calls like it get it from then on.
-
-        Parameters
-        ----------
-        name : str
-            Of the quantity and the method, which names a link.
-        link : str
-        arrays : tuple of array_like
-            As they were given, after they have been checked.
-        base : BaseMotion, optional
-        make : callable, optional
-            Makes the result of what the function gives and of its inputs. Default: as the row of
-            the quantity says.
-
-        Returns
-        -------
-        result : object or None
-            ``None`` where the function gives no numbers, as near singular postures.
-        """
-        options = self._moving.checked
-        if options is None:
-            return None
-        chosen = {"frame": link, **options}
-        return self._by_code(name, {"link": link}, chosen, arrays, base, make)
-
-    def latched(
-        self,
-        speeds: tuple[int, ...],
-        joints: tuple[str, ...],
-        state: tuple[ArrayLike, ArrayLike],
-        base: BaseMotion | None,
-        make: Callable[..., Any],
-    ) -> Any:
-        """The same where some joints stop at once; arguments as for `by_code`."""
-        options = self._moving.checked_beside(speeds)
-        if options is None:
-            return None
-        chosen = {"controlled": speeds, **options}
-        return self._by_code("latch", {"joints": joints}, chosen, state, base, make)
-
-    def _by_code(
-        self,
-        name: str,
-        said: dict[str, Any],
-        chosen: dict[str, Any],
-        arrays: tuple[ArrayLike, ...],
-        base: BaseMotion | None,
-        make: Callable[..., Any] | None,
-    ) -> Any:
-        """By the function of a quantity with the options chosen, for calls that say so."""
-        if self._model.setup.rheonomic:
-            return None
-        given = tuple(np.asarray(x, float) for x in arrays)
-        inputs = (*given, *self._evaluator.environment(name, base)) if make else ()
-        kept = self._makers.get((name, *said.values()), lambda: make) if make else None
-        form = CallForm(said, method=name, make=kept, made_of=len(inputs))
-        found = self._evaluator.results(name, given, base=base, form=form, **chosen)
-        if not all(map(all_finite, found if isinstance(found, tuple) else (found,))):
-            return None
-        return kept(found, *inputs) if kept else self._evaluator.made(name, found)
 
     def with_slope(
         self, name: str, link: str, arrays: tuple[Array, ...], base: BaseMotion | None
@@ -333,6 +290,11 @@ class ImpactDynamics:
         return MovingPoint(
             velocity, c.mobility, lambda p: v + np.einsum("...k,k...n->...n", p, c.jumps)
         )
+
+    @property
+    def on_moving_base(self) -> bool:
+        """Whether its base has a motion."""
+        return self._model.settings.base == "moving"
 
     @property
     def robot(self) -> str:
@@ -446,6 +408,21 @@ class ImpactDynamics:
 def each_axis(v: Array) -> Array:
     """The axes of the world, one after the other, beside a batch of states."""
     return np.eye(3).reshape(3, *[1] * (v.ndim - 1), 3)
+
+
+def _parting(points: tuple[ContactPoint, ...], partner: Partner) -> tuple[Array, Array]:
+    """Jacobian of the velocity at which points part, and that velocity."""
+    J, u = points[0].J, points[0].velocity - partner.velocity
+    if len(points) == 2:
+        J, u = J - points[1].J, u - points[1].velocity
+    return J, u
+
+
+def copied(base: BaseMotion | None) -> BaseMotion | None:
+    """The same motion of the base, whatever becomes of the arrays that were given."""
+    if not isinstance(base, BaseMotion):
+        return base  # it is refused where it is used, if it is not left out
+    return BaseMotion(*map(np.array, (base.pose, base.twist, base.acceleration)))
 
 
 def _at_rest(base: BaseMotion | None) -> BaseMotion | None:

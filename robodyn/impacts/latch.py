@@ -62,5 +62,5 @@ def _by_code(
         impulse = np.zeros((*after.shape[:-1], 3))
         return Impact(after, impulse, np.asarray(loss), None, joint_impulses)
 
-    found: Impact | None = dynamics.latched(speeds, joints, state, base, made)
+    found: Impact | None = dynamics.code.latched(speeds, joints, state, base, made)
     return found

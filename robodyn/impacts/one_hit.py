@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
-from robodyn.arrays import checked
 from robodyn.errors import SettingsError
 from robodyn.impacts.contact import ContactPoint, unit_direction
 from robodyn.impacts.friction import check_energy, coefficient, with_friction
-from robodyn.impacts.impact_dynamics import ImpactDynamics, each_axis
+from robodyn.impacts.impact_dynamics import ImpactDynamics, copied, each_axis
 from robodyn.impacts.partners import World
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.results import Impact, JointWrenches
@@ -33,6 +32,7 @@ def impact(
     friction: float,
 ) -> Impact:
     """See `robodyn.Robot.impact`."""
+    base = copied(base)
     q, v = dynamics.before(*state)
     places, partner = dynamics.partner_of(place, against)
     speeds, robot = dynamics.speeds("controlled", controlled), dynamics.robot
@@ -40,20 +40,24 @@ def impact(
         axes = np.broadcast_to(each_axis(v), (3, *v.shape[:-1], 3))
     else:
         axes = unit_direction(direction)[None]
-    e = checked_restitution(restitution, direction is None)
+    e, mu = (
+        checked_restitution(restitution, direction is None),
+        coefficient(friction, direction is None),
+    )
+    dynamics.checked_places(q, v, places, axes[0], partner)
+    if against is None and not speeds:
+        found = _by_code(dynamics, state, place, direction, (e, mu), base)
+        if found is not None:
+            return found
     c = dynamics.contact(q, v, places, axes, speeds, partner, base)
     if direction is not None:
         c.check_approach(robot, place[0])
     p = c.impulses(e, robot, place[0])
-    if coefficient(friction, direction is None):
+    if mu:
         normal, axes = axes[0], np.broadcast_to(each_axis(v), (3, *v.shape[:-1], 3))
         c = dynamics.contact(q, v, places, axes, speeds, partner, base)
-        p = with_friction(c.velocity, c.mobility, normal, e, float(friction)).impulse
+        p = with_friction(c.velocity, c.mobility, normal, e, mu).impulse
         check_energy(c.energy_loss(p), c.velocity, c.mobility_scale)
-    if direction is not None and against is None and not (speeds or friction):
-        found = _by_code(dynamics, state, place, direction, e, base)
-        if found is not None:
-            return found
     impulse = np.einsum("...k,k...i->...i", p, axes)
     return Impact(
         v=v + np.einsum("...k,k...n->...n", p, c.jumps),
@@ -70,23 +74,39 @@ def _by_code(
     dynamics: ImpactDynamics,
     state: tuple[ArrayLike, ArrayLike],
     place: tuple[str, ArrayLike],
-    direction: ArrayLike,
-    restitution: float,
+    direction: ArrayLike | None,
+    how: tuple[float, float],
     base: BaseMotion | None,
 ) -> Impact | None:
-    """A hit of the immovable world without friction, by one function; none where it has no numbers.
+    """A hit of the immovable world by one function; none where it has no numbers.
 
-    It takes a tenth of a hundredth of the time, and calls like this one go to it from then on.
+    Calls like this one go to that function from then on. ``how``: restitution and friction.
     """
-    link, point = place
+    (link, point), (e, mu) = place, how
+    arrays: tuple[ArrayLike, ...] = (*state, point, e)
+    missing: tuple[str, ...] = ("direction", "friction")
+    name = "impact_that_sticks"
+    if direction is not None:
+        arrays = (*state, point, direction, e, mu)
+        name, missing = ("impact_with_friction", ()) if mu else ("impact", ("friction",))
+        arrays = arrays if mu else arrays[:-1]
+    make = _maker(dynamics, link)
+    hit: Impact | None = dynamics.code.of(name, link, arrays, base, make, "impact", missing)
+    return hit
+
+
+def _maker(dynamics: ImpactDynamics, link: str) -> Callable[..., Impact]:
+    """Makes a hit of what a function gives and of its inputs.
+
+    Joint impulses are computed when they are asked for: the caller's arrays may change until then.
+    """
 
     def made(
         found: tuple[Array, Array, Array], q: Array, v: Array, point: Array, *rest: Any
     ) -> Impact:
         after, impulse, loss = found
-        # joint impulses are computed when they are asked for: the caller's arrays may change
         state, place, along = (np.array(q), np.array(v)), (link, np.array(point)), impulse.copy()
-        moved = BaseMotion(*map(np.array, rest[2:])) if len(rest) > 2 else None
+        moved = BaseMotion(*map(np.array, rest[-3:])) if dynamics.on_moving_base else None
         return Impact(
             v=after,
             impulse=impulse,
@@ -95,23 +115,19 @@ def _by_code(
             make_joint_impulses=lambda: _in_joints(dynamics, state, place, along, moved),
         )
 
-    arrays = (*state, point, direction, restitution)
-    hit: Impact | None = dynamics.by_code("impact", link, arrays, base, made)
-    return hit
+    return made
 
 
 def _in_joints(
     dynamics: ImpactDynamics,
-    state: tuple[ArrayLike, ArrayLike],
-    place: tuple[str, ArrayLike],
+    state: tuple[Array, Array],
+    place: tuple[str, Array],
     impulse: Array,
     base: BaseMotion | None,
 ) -> JointWrenches:
     """Impulses in joints under one impulse on a point of a link."""
     q, v = dynamics.before(*state)
-    link, point = place
-    there = dynamics.point(q, v, link, checked("point", point, 3), base)
-    wrenches = on_links([((there,), (place,), impulse)])
+    wrenches = on_links([((dynamics.point(q, v, *place, base),), (place,), impulse)])
     return dynamics.joint_impulses(q, (), np.zeros_like(v), wrenches, base)
 
 
@@ -127,7 +143,7 @@ def apparent_mass(
     axis = unit_direction(direction)
     dynamics.checked_places(x, v, (place,), axis, World())
     link, point = place
-    mass: Array | None = dynamics.by_code("apparent_mass", link, (q, point, direction), base)
+    mass: Array | None = dynamics.code.of("apparent_mass", link, (q, point, direction), base)
     if mass is not None:
         return mass
     c = dynamics.contact(x, v, (place,), axis[None], (), World(), base)

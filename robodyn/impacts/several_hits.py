@@ -23,7 +23,7 @@ from robodyn.array_types import Array
 from robodyn.errors import ImpactError, ShapeError
 from robodyn.impacts.complementarity import rebounds
 from robodyn.impacts.contact import ContactPoint, unit_direction
-from robodyn.impacts.impact_dynamics import ImpactDynamics
+from robodyn.impacts.impact_dynamics import ImpactDynamics, copied
 from robodyn.impacts.one_hit import checked_restitution, on_links
 from robodyn.impacts.partners import Partner
 from robodyn.motion.base_motion import BaseMotion
@@ -79,7 +79,7 @@ def simultaneous_impacts(
     controlled: Iterable[str],
 ) -> Impact:
     """See `robodyn.Robot.simultaneous_impacts`."""
-    e = checked_restitution(restitution)
+    e, base = checked_restitution(restitution), copied(base)
     _check(hits)
     q, v = dynamics.before(*state)
     speeds = dynamics.speeds("controlled", controlled)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from robodyn.symbolic.scalar import Number, Scalar, sqrt
 
-__all__ = ["if_not_negative", "inverse_above", "not_a_number"]
+__all__ = ["if_not_negative", "inverse_above", "not_a_number", "one_if_positive"]
 
 
 def inverse_above(pivot: Number, least: Number) -> Number:
@@ -38,3 +38,10 @@ def if_not_negative(values: Sequence[Number], test: Number) -> list[Number]:
 def not_a_number(x: Number) -> Number:
     """What is not a number, whatever number ``x`` is."""
     return sqrt(-(x * x) - 1.0)
+
+
+def one_if_positive(x: Number) -> Number:
+    """One, or zero where a number is negative; where a symbol is zero, not a number."""
+    if not isinstance(x, Scalar):
+        return 1.0 if x > 0.0 else 0.0
+    return (x / sqrt(x * x) + 1.0) * 0.5

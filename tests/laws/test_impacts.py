@@ -359,7 +359,7 @@ def test_batches_are_rows(name):
     many = robot.impact(q, v, link, point, None)
     for k in range(3):
         one = robot.impact(q[k], v[k], link, point, None)
-        assert many.v[k] == pytest.approx(one.v, abs=1e-12 * np.abs(one.v).max())
+        assert many.v[k] == pytest.approx(one.v, abs=1e-12 * np.abs(v[k]).max())
         assert many.energy_loss[k] == pytest.approx(one.energy_loss)
         for joint in one.joint_impulses:
             found, expected = many.joint_impulses[joint][k], one.joint_impulses[joint]

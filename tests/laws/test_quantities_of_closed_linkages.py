@@ -33,6 +33,7 @@ from robodyn.equations.quantities.common.quantity import (
     V,
 )
 from robodyn.equations.tree import newton_euler
+from robodyn.impacts.friction import with_friction
 from robodyn.symbolic.evaluate import evaluate
 
 #: A planar linkage with redundant rows, one on a base that moves, one with three loops, and a chain
@@ -528,6 +529,57 @@ def is_impact(case, f):
     assert np.isnan(f(q, v, point, -n, 0.4, *case.base_arrays)[0]).any()
 
 
+def mobility_of(case, J):
+    """Jumps of all speeds a unit of impulse on a point, and those of its velocity."""
+    jumps = case.B @ np.linalg.solve(case.B.T @ case.M @ case.B, case.B.T @ J.T)
+    return jumps, J @ jumps
+
+
+def is_point_response(case, f):
+    link, point, _, u, J = hit_of(case)
+    jumps, W = mobility_of(case, J)
+    f = case.robot.function("point_response", frame=link)
+    after, velocity, mobility, moves, jacobian, R = f(case.q, case.v, point, *case.base_arrays)
+    expected = case.v, u, W, jumps.T, J
+    for x, y in zip((after, velocity, mobility, moves, jacobian), expected, strict=True):
+        close(x, y, 1e-8)
+    close(R, case.robot.frame_pose(case.q, link, base=case.here_base)[:3, :3], 1e-9)
+
+
+def is_impact_that_sticks(case, f):
+    """The least impulse that stops the point, if one does."""
+    link, point, _, u, J = hit_of(case)
+    jumps, W = mobility_of(case, J)
+    p = -np.linalg.pinv(W, rcond=1e-10, hermitian=True) @ u
+    f = case.robot.function("impact_that_sticks", frame=link)
+    after, impulse, loss = f(case.q, case.v, point, 0.0, *case.base_arrays)
+    if np.linalg.norm(u + W @ p) > 1e-8 * np.linalg.norm(u):
+        assert np.isnan(after).any()
+        return
+    close(impulse, p, 1e-7)
+    close(after, case.v + jumps @ p, 1e-7)
+    close(loss, 0.5 * p @ W @ p, 1e-7)
+    assert np.isnan(f(case.q, case.v, point, 0.1, *case.base_arrays)[0]).any()
+
+
+def is_impact_with_friction(case, f):
+    """As `robodyn.impacts.friction` decides, with little friction and with much."""
+    link, point, n, u, J = hit_of(case)
+    jumps, W = mobility_of(case, J)
+    f = case.robot.function("impact_with_friction", frame=link)
+    for friction in (1e-3, 0.4, 5.0):
+        found = f(case.q, case.v, point, 2.0 * n, 0.2, friction, *case.base_arrays)
+        try:
+            p = with_friction(u, W, n, 0.2, friction).impulse
+        except rd.ImpactError:
+            assert np.isnan(found[0]).any()
+            continue
+        close(found[1], p, 1e-7)
+        close(found[0], case.v + jumps @ p, 1e-7)
+        close(found[2], -0.5 * p @ (2.0 * u + W @ p), 1e-7)
+    assert np.isnan(f(case.q, case.v, point, n, 0.2, 0.0, *case.base_arrays)[0]).any()
+
+
 def are_impact_derivatives(case, f):
     """Of the speeds afterwards, along a curve of closed states."""
     link, point, n, _, _ = hit_of(case)
@@ -629,6 +681,9 @@ LAWS = {
     "forward_dynamics_derivatives": are_forward_derivatives,
     "hybrid_dynamics_derivatives": are_hybrid_derivatives,
     "impact": is_impact,
+    "impact_that_sticks": is_impact_that_sticks,
+    "impact_with_friction": is_impact_with_friction,
+    "point_response": is_point_response,
     "apparent_mass": is_apparent_mass,
     "impact_derivatives": are_impact_derivatives,
     "linear_model": is_linear_model,

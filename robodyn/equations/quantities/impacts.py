@@ -28,7 +28,7 @@ from robodyn.symbolic.guarded import not_a_number
 from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import Number, Scalar, dot, edge_of
 
-__all__ = ["ROWS"]
+__all__ = ["GIVEN", "IMPACT", "ROWS", "impact_row"]
 
 
 class _Rebound:
@@ -133,13 +133,17 @@ GIVEN = (Q, V, *CONTACT, Input("restitution", "number", "1"))
 #: Speeds afterwards.
 AFTER = Output("v", ("nv",), "rad/s, m/s")
 
+#: What a hit does; the impulse on the link in world axes, and the energy that the contact takes.
+IMPACT = (AFTER, Output("impulse", (3,), "N s"), Output("energy_loss", (), "J"))
 
-def _row(
+
+def impact_row(
     inputs: tuple[Input, ...],
     outputs: tuple[Output, ...],
     trace: Callable[[Tracer], Results],
     result: Callable[[Setup, Options], Callable[..., Any]] | None = None,
 ) -> Quantity:
+    """The row of something that a hit does."""
     return Quantity(
         inputs=inputs,
         outputs=outputs,
@@ -155,10 +159,8 @@ def _row(
 
 #: Quantities by name.
 ROWS = {
-    "impact": _row(
-        GIVEN, (AFTER, Output("impulse", (3,), "N s"), Output("energy_loss", (), "J")), impact
-    ),
-    "impact_derivatives": _row(
+    "impact": impact_row(GIVEN, IMPACT, impact),
+    "impact_derivatives": impact_row(
         GIVEN,
         (
             AFTER,
@@ -168,7 +170,7 @@ ROWS = {
         impact_derivatives,
         lambda setup, options: lambda found: ImpactDerivatives(*found),
     ),
-    "apparent_mass": _row(
+    "apparent_mass": impact_row(
         (Q, *CONTACT),
         (Output("mass", (), "kg"),),
         apparent_mass,

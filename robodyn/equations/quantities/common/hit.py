@@ -15,10 +15,13 @@ from robodyn.symbolic.guarded import if_not_negative
 from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number, dot, sqrt
 from robodyn.symbolic.spatial import Placement
-from robodyn.symbolic.vector import Vec3
+from robodyn.symbolic.vector import EX, EY, EZ, Vec3
 from robodyn.tolerances import CONTACT_DIRECTION, IMMOVABLE, LOOP_DRIFT
 
-__all__ = ["Hit", "hit_point", "unit_direction"]
+__all__ = ["AXES", "Hit", "hit_point", "unit_direction"]
+
+#: Of the world.
+AXES = (EX, EY, EZ)
 
 
 class Hit:
@@ -76,12 +79,20 @@ class Hit:
         force = [n.dot(columns[k].v) if k in columns else 0.0 for k in range(nv)]
         return force, n.dot(self.point.V.v) + dot(force, self.fitted)
 
+    @cached_property
+    def trace(self) -> Number:
+        """Of the mass matrix."""
+        return sum((self.M[k][k] for k in range(self._t.model.nv)), 0.0)
+
+    @cached_property
+    def reach(self) -> Number:
+        """Sum of the squares of the point's Jacobian."""
+        return sum((s.v.dot(s.v) for s in self.point.columns.values()), 0.0)
+
     def movable(self, force: Sequence[Number], mobility: Number) -> Number:
         """A number that is not negative where the point can give way along a direction."""
-        columns = self.point.columns.values()
-        reach = sum((s.v.dot(s.v) for s in columns), 0.0) * CONTACT_DIRECTION
-        trace = sum((self.M[k][k] for k in range(self._t.model.nv)), 0.0)
-        return mobility * trace - (dot(force, force) + reach) * IMMOVABLE
+        least = dot(force, force) + self.reach * CONTACT_DIRECTION
+        return mobility * self.trace - least * IMMOVABLE
 
     def if_true(self, values: list[Number], tests: Sequence[Number]) -> list[Number]:
         """Values; not all numbers where a test is negative, or loops are open or singular."""

@@ -1,0 +1,95 @@
+"""The pseudo-inverse of a positive semidefinite 3x3 matrix, whatever its rank."""
+
+from __future__ import annotations
+
+from robodyn.equations.tree.composite_body import Matrix
+from robodyn.symbolic.guarded import one_if_positive
+from robodyn.symbolic.scalar import Number, Scalar, dot
+from robodyn.symbolic.vector import Vec3
+from robodyn.tolerances import SECOND_MOBILITY, THIRD_MOBILITY
+
+__all__ = ["PseudoInverse"]
+
+
+class PseudoInverse:
+    """The least solution of ``W x = b``, for b in the range of W.
+
+    With the sums ``e1``, ``e2``, ``e3`` of products of one, two and three eigenvalues it is
+    ``W b / e1^2`` for rank 1; for rank 2, with the projection ``P = (e1 W - W^2) / e2`` onto the
+    range, ``(e1 P - W) b / e2`` [Cayley and Hamilton]; for rank 3 that of elimination.
+
+    Parameters
+    ----------
+    W : Matrix
+        Symmetric, not negative, not zero.
+    """
+
+    def __init__(self, W: Matrix) -> None:
+        self._W = W
+        #: Sum of the eigenvalues.
+        self.trace = sum((W[k][k] for k in range(3)), 0.0)
+        minors = [_minor(W, i, j) for i, j in ((0, 1), (0, 2), (1, 2))]
+        self._e2 = sum(minors, 0.0)
+        e3 = (
+            W[0][0] * minors[2]
+            - W[0][1] * (W[0][1] * W[2][2] - W[1][2] * W[0][2])
+            + W[0][2] * (W[0][1] * W[1][2] - W[1][1] * W[0][2])
+        )
+        square, product = self.trace * self.trace, self.trace * self._e2
+        second, third = (
+            [x - size * part for part in parts]
+            for x, size, parts in (
+                (self._e2, square, SECOND_MOBILITY),
+                (e3, product, THIRD_MOBILITY),
+            )
+        )
+        self._one = one_if_positive(-second[0])
+        self._three = one_if_positive(third[1]) * (1.0 - self._one)
+        none = e3 + product * THIRD_MOBILITY[0]
+        #: Numbers of which one is negative where the rank cannot be told.
+        self.tests = [
+            second[0] * second[1],
+            self._one * square**3 + (1.0 - self._one) * _outside(third[0], third[1], none),
+        ]
+
+    def times(self, b: Vec3) -> Vec3:
+        """The solution."""
+        one, three = self._one, self._three
+        Wb = self._of(b)
+        e1, e2 = self.trace, self._e2 + one * self.trace * self.trace
+        projected = (Wb * e1 - self._of(Wb)) * (1.0 / e2)
+        of_two = (projected * e1 - Wb) * (1.0 / e2)
+        of_one = Wb * (1.0 / (e1 * e1))
+        of_three = self._eliminated(b, (1.0 - three) * e1)
+        return of_one * one + of_two * (1.0 - one - three) + of_three * three
+
+    def _of(self, x: Vec3) -> Vec3:
+        return Vec3(*(dot(row, list(x)) for row in self._W))
+
+    def _eliminated(self, b: Vec3, added: Number) -> Vec3:
+        """By elimination, with a number added to pivots that may be zero where it is not used."""
+        W, x = [list(row) for row in self._W], list(b)
+        for k in range(3):
+            W[k][k] = W[k][k] + added
+            for i in range(k + 1, 3):
+                factor = W[i][k] / W[k][k] if _is_there(W[i][k]) else 0.0
+                for j in range(k + 1, 3):
+                    W[i][j] = W[i][j] - factor * W[k][j]
+                x[i] = x[i] - factor * x[k]
+        for k in (2, 1, 0):
+            rest = dot(W[k][k + 1 :], x[k + 1 :])
+            x[k] = (x[k] - rest) / W[k][k] if _is_there(W[k][k]) else 0.0
+        return Vec3(*x)
+
+
+def _outside(low: Number, high: Number, above: Number) -> Number:
+    """What is negative between both ends of an interval, or below what is no rounding."""
+    return low * high * above
+
+
+def _minor(W: Matrix, i: int, j: int) -> Number:
+    return W[i][i] * W[j][j] - W[i][j] * W[i][j]
+
+
+def _is_there(x: Number) -> bool:
+    return isinstance(x, Scalar) or bool(x)

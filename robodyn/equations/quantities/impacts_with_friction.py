@@ -1,0 +1,204 @@
+"""Hits at which a point sticks, or slides with friction: `robodyn.impacts.friction` says how."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from robodyn.equations.quantities.common.hit import AXES, Hit, unit_direction
+from robodyn.equations.quantities.common.pseudo_inverse import PseudoInverse
+from robodyn.equations.quantities.common.quantity import Input, Output, Q, V
+from robodyn.equations.quantities.common.tracer import Results, Tracer
+from robodyn.equations.quantities.impacts import GIVEN, IMPACT, impact_row
+from robodyn.equations.tree.composite_body import Matrix
+from robodyn.symbolic.guarded import not_a_number, one_if_positive
+from robodyn.symbolic.scalar import Number, Scalar, dot, sqrt
+from robodyn.symbolic.vector import Vec3
+from robodyn.tolerances import (
+    APPROACH_SPEED_ZERO,
+    DECIDED_BY_CODE,
+    LEAST_MOBILITY,
+    SMALLEST_FULL_PRECISION,
+    STILL_SLIDES,
+)
+
+__all__ = ["ROWS"]
+
+
+class _Contact:
+    """A point that is hit, along all three axes of the world."""
+
+    def __init__(self, t: Tracer) -> None:
+        self._t, self.hit = t, Hit(t)
+        along = [self.hit.along(e) for e in AXES]
+        self.forces = [force for force, _ in along]
+        self.u = Vec3(*(speed for _, speed in along))
+        self.jumps = [self.hit.response(force)[0] for force in self.forces]
+        #: Jump of the velocity of parting a unit of impulse.
+        self.W: Matrix = [[dot(x, jump) for jump in self.jumps] for x in self.forces]
+
+    @property
+    def moves(self) -> bool:
+        """Whether it can give way at all."""
+        return any(isinstance(w, Scalar) or w for row in self.W for w in row)
+
+    @property
+    def nothing(self) -> Results:
+        """Results where that is not so: not numbers."""
+        none = not_a_number(self._t.numbers["point"][0])
+        return {"v": [none] * self._t.model.nv, "impulse": [none] * 3, "energy_loss": none}
+
+    def times(self, p: Vec3) -> Vec3:
+        """Jump of the velocity of parting by an impulse."""
+        return Vec3(*(dot(row, list(p)) for row in self.W))
+
+    def after(self, p: Vec3) -> list[Number]:
+        """Speeds afterwards."""
+        found = self.hit.before
+        for x, jump in zip(p, self.jumps, strict=True):
+            found = [a + x * b for a, b in zip(found, jump, strict=True)]
+        return found
+
+    def loss(self, p: Vec3) -> Number:
+        """Energy that an impulse takes."""
+        return -0.5 * p.dot(self.u + self.u + self.times(p))
+
+    @cached_property
+    def inverse(self) -> PseudoInverse:
+        """From a change of the velocity to the least impulse that makes it."""
+        return PseudoInverse(self.W)
+
+    def solved(self, wanted: Vec3) -> tuple[Vec3, Number]:
+        """The impulse that takes away a velocity, and the square of what it leaves."""
+        p = self.inverse.times(wanted) * -1.0
+        left = wanted + self.times(p)
+        return p, left.dot(left)
+
+    @cached_property
+    def tests(self) -> list[Number]:
+        """Numbers of which one is negative where it may be told otherwise what can give way."""
+        moves = self.inverse.trace * self.hit.trace - self.hit.reach * LEAST_MOBILITY
+        return [*self.inverse.tests, moves]
+
+
+def impact_that_sticks(t: Tracer) -> Results:
+    """The point stays where it is."""
+    x = _Contact(t)
+    if not x.moves:
+        return x.nothing
+    p, left = x.solved(x.u)
+    (restitution,) = t.numbers["restitution"]
+    fits = x.u.dot(x.u) * APPROACH_SPEED_ZERO**2 - left
+    after = x.hit.if_true(x.after(p), [*x.tests, fits, -(restitution * restitution)])
+    return {"v": after, "impulse": p, "energy_loss": x.loss(p)}
+
+
+class _Slip:
+    """An impulse with friction along the slip, which goes on or ends."""
+
+    def __init__(self, x: _Contact, n: Vec3, restitution: Number, friction: Number) -> None:
+        self.u_n = x.u.dot(n)
+        u_t = x.u - n * self.u_n
+        self.size = sqrt(u_t.dot(u_t))
+        s = u_t * (1.0 / self.size)
+        Wn, Ws = x.times(n), x.times(s)
+        self.nn, ns, ss = n.dot(Wn), n.dot(Ws), s.dot(Ws)
+        asked_n, asked_s = -(1.0 + restitution) * self.u_n, -x.u.dot(s)
+        above, below = ns * asked_n - self.nn * asked_s, ss * asked_n - ns * asked_s
+        amount = sqrt(above * above)
+        self.excess = friction * below - amount
+        ends = one_if_positive(self.excess)
+        #: What rounding of the terms may be seen beside.
+        self.scale = sqrt((ns * asked_n) ** 2 + (self.nn * asked_s) ** 2)
+        self.way = _clear(above, self.scale) + ends * self.scale * self.scale
+        part = (above / amount) * (ends * (amount / below) + (1.0 - ends) * friction)
+        self.parting = self.nn - part * ns
+        self.impulse = (n - s * part) * (asked_n / self.parting)
+
+
+class _Friction:
+    """What friction makes of a hit: the point sticks where friction can give what that takes."""
+
+    def __init__(self, t: Tracer, x: _Contact) -> None:
+        self.x, self.n = x, unit_direction(t)
+        (self.e,), (self.friction,) = t.numbers["restitution"], t.numbers["friction"]
+        self.slip = _Slip(self.x, self.n, self.e, self.friction)
+        stick, left = x.solved(x.u + self.n * (self.slip.u_n * self.e))
+        u_u = x.u.dot(x.u)
+        stops, slides = (left - u_u * part**2 for part in (APPROACH_SPEED_ZERO, STILL_SLIDES))
+        self._known = stops * slides
+        p_n = stick.dot(self.n)
+        p_t = stick - self.n * p_n
+        self.pull = sqrt(p_t.dot(p_t))
+        self.grip = self.friction * p_n - self.pull
+        sticks = one_if_positive(self.grip) * one_if_positive(-stops)
+        self.impulse = stick * sticks + self.slip.impulse * (1.0 - sticks)
+
+    @cached_property
+    def tests(self) -> list[Number]:
+        """Numbers of which one is negative where another way has to be asked."""
+        x, slip, hit, e = self.x, self.slip, self.x.hit, self.e
+        force = [dot(list(self.n), column) for column in zip(*x.forces, strict=True)]
+        u_u = x.u.dot(x.u)
+        rounding = u_u * hit.trace / hit.reach * DECIDED_BY_CODE**2
+        return [
+            *x.tests,
+            self._known,
+            -slip.u_n,
+            hit.movable(force, slip.nn),
+            e * (1.0 - e),
+            self.friction - SMALLEST_FULL_PRECISION,
+            slip.size * slip.size - u_u * DECIDED_BY_CODE**2,
+            slip.parting - slip.nn * DECIDED_BY_CODE,
+            x.loss(self.impulse) + rounding,
+            slip.way,
+            _clear(slip.excess, slip.scale),
+            _clear(self.grip, self.pull),
+        ]
+
+
+def impact_with_friction(t: Tracer) -> Results:
+    """Newton's restitution along the normal, Coulomb's law for the impulses as wholes."""
+    x = _Contact(t)
+    if not x.moves:
+        return x.nothing
+    found = _Friction(t, x)
+    p = found.impulse
+    after = x.hit.if_true(x.after(p), found.tests)
+    return {"v": after, "impulse": p, "energy_loss": x.loss(p)}
+
+
+def point_response(t: Tracer) -> Results:
+    """Velocity of a point, its jumps and those of all speeds along the axes of the world."""
+    x = _Contact(t)
+    found = x.hit.if_true(x.hit.before, [])
+    R = x.hit.point.X.R.matrix.rows()
+    return {
+        "v": found, "velocity": x.u, "mobility": x.W, "jumps": x.jumps, "J": x.forces, "R": R,
+    }  # fmt: skip
+
+
+def _clear(x: Number, scale: Number) -> Number:
+    """What is negative where rounding may have decided the sign of a number."""
+    least = scale * DECIDED_BY_CODE
+    return x * x - least * least
+
+
+#: Quantities by name.
+ROWS = {
+    "impact_that_sticks": impact_row((*GIVEN[:3], GIVEN[-1]), IMPACT, impact_that_sticks),
+    "impact_with_friction": impact_row(
+        (*GIVEN, Input("friction", "number", "1")), IMPACT, impact_with_friction
+    ),
+    "point_response": impact_row(
+        (Q, V, GIVEN[2]),
+        (
+            IMPACT[0],
+            Output("velocity", (3,), "m/s"),
+            Output("mobility", (3, 3), "1/kg"),
+            Output("jumps", (3, "nv"), "(rad/s, m/s) / (N s)"),
+            Output("J", (3, "nv"), "m, 1"),
+            Output("R", (3, 3), "1"),
+        ),
+        point_response,
+    ),
+}
