@@ -23,7 +23,6 @@ from robodyn.closed_loops.rank.analysis import LoopAnalysis
 from robodyn.closed_loops.rank.mobility import Mobility
 from robodyn.closed_loops.solvers import RankAnalysis
 from robodyn.codegen import CallForm, Function, MethodTable, making
-from robodyn.codegen.calls.symbols import holds_symbols
 from robodyn.composition import Parts, TreeForm
 from robodyn.description import (
     Actuator,
@@ -81,6 +80,7 @@ from robodyn.results import (
 )
 from robodyn.state_space import StateSpace
 from robodyn.symbolic.graph import Program
+from robodyn.symbolic.holds_symbols import holds_symbols
 from robodyn.topology.system_graph import SystemGraph, system_graph
 
 if TYPE_CHECKING:

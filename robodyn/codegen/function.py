@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from robodyn.arguments import checked_arguments
 from robodyn.array_types import Array
 from robodyn.codegen.calls.arguments import as_inputs, as_outputs, check_count, rows
-from robodyn.codegen.calls.symbols import call_with_symbols, holds_symbols, symbolic_array
+from robodyn.codegen.calls.symbols import call_with_symbols, symbolic_array
 from robodyn.codegen.kernels import Code, CompiledCode, Kernels
 from robodyn.codegen.llvm.batches import threads
 from robodyn.codegen.llvm.target.once import once
@@ -26,6 +26,7 @@ from robodyn.codegen.vectorcall.vectorcall_type import VectorcallType, vectorcal
 from robodyn.errors import ShapeError, UnknownNameError
 from robodyn.symbolic.derivative import jacobian
 from robodyn.symbolic.graph import Port, Program
+from robodyn.symbolic.holds_symbols import holds_symbols
 
 if TYPE_CHECKING:
     from robodyn.codegen.text.cuda import CudaFunction

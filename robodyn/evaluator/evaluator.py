@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from robodyn.array_types import Array
 from robodyn.arrays import all_finite, by_name, numbers
 from robodyn.codegen import CallForm, Function, Memo, MethodTable
-from robodyn.codegen.calls.symbols import holds_symbols, symbolic_array
+from robodyn.codegen.calls.symbols import symbolic_array
 from robodyn.equations.catalogue import QUANTITIES, trace
 from robodyn.errors import SettingsError, ShapeError
 from robodyn.evaluator.not_finite import NonFiniteDiagnosis
@@ -26,6 +26,7 @@ from robodyn.model.states import refuse_wrong_states
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.progress import progress
 from robodyn.symbolic.graph import Program
+from robodyn.symbolic.holds_symbols import holds_symbols
 from robodyn.symbolic.python_code import PythonCode
 
 __all__ = ["PLAIN", "Evaluator", "Wrenches"]
@@ -343,7 +344,8 @@ class Evaluator:
                 )
         found = f(*given, out=out)
         wrong = not all(map(all_finite, found if isinstance(found, tuple) else (found,)))
-        if wrong or (f.partly_used and not all(map(all_finite, map(np.asarray, given)))):
+        unused = not wrong and f.partly_used  # what no result tells of
+        if wrong or (unused and not all(all_finite(numbers("an argument", x)) for x in given)):
             refuse_wrong_states(self._model, f.inputs, given)
             if wrong and "rows" not in options and not QUANTITIES[name].guarded:
                 controlled = self.options.speeds(options.get("controlled", ()))

@@ -54,7 +54,7 @@ def refuse_wrong_states(model: Model, ports: Sequence[Port], arrays: Sequence[Ar
         Names the input, the joint, and the state of a batch.
     """
     for port, given in zip(ports, arrays, strict=True):
-        x = np.asarray(given)
+        x = numbers(port.name, given)
         refuse_not_finite(port.name, x, len(port.shape), partial(_joint, model, port))
         if port.name == "q":
             refuse_zero_quaternions(model, "q", x)

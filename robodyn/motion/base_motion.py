@@ -16,6 +16,7 @@ from robodyn.arrays import checked, shaped
 from robodyn.errors import PathError, ShapeError
 from robodyn.motion.derivative_check import INTERVAL, check_rates, three_instants
 from robodyn.motion.samples import sample_times, samples, within
+from robodyn.symbolic.holds_symbols import holds_symbols
 from robodyn.tolerances import ROTATION_ORTHOGONALITY
 
 __all__ = ["BaseMotion", "BasePath"]
@@ -110,7 +111,7 @@ class BaseMotion:
     acceleration: FloatArray
 
     def __post_init__(self) -> None:
-        if any(isinstance(x, np.ndarray) and x.dtype.kind == "O" for x in self.parts):
+        if holds_symbols(self.parts):
             return
         # copies: who fills the same arrays again and again has them changed later
         pose = np.array(shaped("pose", self.pose, 4, 4), order="C")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,18 +15,7 @@ from robodyn.errors import ShapeError
 from robodyn.symbolic.graph import Program
 from robodyn.symbolic.scalar import Number, Scalar
 
-__all__ = ["call_with_symbols", "holds_symbols", "symbolic_array"]
-
-
-def holds_symbols(value: Any) -> bool:
-    """Whether a value is a symbol, or an array, a sequence or a mapping with symbols in it."""
-    if isinstance(value, Scalar):
-        return True
-    if isinstance(value, np.ndarray):
-        return value.dtype == object and any(isinstance(x, Scalar) for x in value.flat)
-    if isinstance(value, Mapping):
-        return any(map(holds_symbols, value.values()))
-    return isinstance(value, list | tuple) and any(map(holds_symbols, value))
+__all__ = ["call_with_symbols", "symbolic_array"]
 
 
 def symbolic_array(name: str, value: Any) -> Array:
