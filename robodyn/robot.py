@@ -3209,6 +3209,7 @@ _OTHER_DIRECT: Mapping[str, tuple[str, ...]] = {
     "latch": ("q", "v"),
     "constrained_dynamics": ("q", "v", "tau"),
     "mobility": ("q",),
+    "check_state": ("q", "v"),
     "assemble": ("q",),
     "joint_velocities": ("q", "v"),
 }
@@ -3226,7 +3227,7 @@ _OPTIONAL: Mapping[str, tuple[str, ...]] = {"impact": ("friction",)}
 
 
 #: Methods that have nothing to compute where there are no loops.
-_OF_LOOPS = frozenset({"assemble", "loop_gaps", "mobility"})
+_OF_LOOPS = frozenset({"assemble", "check_state", "loop_gaps", "mobility"})
 
 
 def _goes_straight(name: str, method: object) -> bool:

@@ -637,6 +637,10 @@ def is_mobility(case, f):
     close(f(case.q), case.robot.nv - np.linalg.matrix_rank(case.K, 1e-8), 0.0)
 
 
+def is_state_check(case, f):
+    close(f(case.q, case.v), 0.0, 0.0)
+
+
 def is_latch(case, f):
     """The latched speed is zero, and what the loops leave beside it keeps its momentum."""
     k = case.independent[0]
@@ -688,6 +692,7 @@ LAWS = {
     "impact_derivatives": are_impact_derivatives,
     "linear_model": is_linear_model,
     "latch": is_latch,
+    "check_state": is_state_check,
     "mobility": is_mobility,
     "consistent_velocity": is_consistent_velocity,
     "consistent_acceleration": is_consistent_acceleration,

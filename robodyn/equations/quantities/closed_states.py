@@ -64,6 +64,11 @@ def mobility(t: Tracer) -> Results:
     return {"dof": found[0]}
 
 
+def check_state(t: Tracer) -> Results:
+    """Zero, where loops are closed and stay so, far enough from singular postures."""
+    return {"zero": closed_dynamics.if_forward_is_regular(t, [0.0])[0]}
+
+
 def closed_posture(t: Tracer) -> Results:
     """The same posture, if its loops are closed, within limits, with quaternions of unit length."""
     q = t.numbers["q"]
@@ -125,6 +130,13 @@ ROWS = {
         trace=closed_posture,
         closed=STATE,
         options=("bounds", "quaternions"),
+        guarded=True,
+    ),
+    "check_state": Quantity(
+        inputs=(Q, V),
+        outputs=(Output("zero", (), "1"),),
+        trace=lambda t: {"zero": 0.0},
+        closed=Constrained(check_state, ("groups", *CHECKED)),
         guarded=True,
     ),
     "mobility": Quantity(
