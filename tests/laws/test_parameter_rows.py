@@ -96,6 +96,27 @@ def test_motions_are_those_of_the_robots_alone(name, integrator):
         close(run.energy[:, k], alone.energy)
 
 
+def test_gradients_by_parameters_are_differences_of_rows():
+    rng, robot = np.random.default_rng(4), rd.load("double_pendulum")
+    change = 1e-4
+    own = dict(zip(robot.parameter_names, robot.inertial_parameters, strict=True))
+    direction = {name: x for name, x in own.items() if name.startswith("lower.")}
+    steps = change * np.array([0.0, 1.0, -1.0, 2.0, -2.0])
+    rows = {x: own[x] + y * steps for x, y in direction.items()}
+    run = rd.simulate(robot, q0=robot.random(3), duration=0.05, parameters=rows, limits="ignore")
+    weights = np.zeros(run.v.shape)
+    weights[-1] = w = rng.normal(size=robot.nv)
+    found = rd.trajectory_gradient(run, v=weights, parameters=True).parameters
+    assert found.shape == (len(steps), len(own))
+    value = run.v[-1] @ w
+    slope = (8.0 * (value[1] - value[2]) - (value[3] - value[4])) / (12.0 * change)
+    along = [direction.get(x, 0.0) for x in own]
+    assert abs(slope) > 1e-3
+    assert_allclose(found[0] @ along, slope, rtol=1e-6)
+    alone = rd.trajectory_gradient(run.motion(3), v=weights[:, 3], parameters=True)
+    close(found[3], alone.parameters)
+
+
 def test_events_and_controllers_see_the_robot_of_their_motion():
     robot = rd.load("double_pendulum")
     rows = {"upper.m": [3.0, 1.0], "elbow.damping": 0.1}

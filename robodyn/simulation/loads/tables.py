@@ -38,16 +38,15 @@ class LoadsAt:
         return LoadsAt(tuple(x[index] for x in self.driven), varying, self.constant)
 
     def inputs(self, f: Function, after: int) -> list[FloatArray]:
-        """Inputs of the code of a function after its first ones, at all instants."""
+        """Inputs of a function after its first ones, at all instants."""
         given = {**self.constant, **self.varying}
-        if f.rows_of_numbers is not None:
-            given[f.code_inputs[-1].name] = f.rows_of_numbers
-        return [given[port.name] for port in f.code_inputs[after:]]
+        return [given[port.name] for port in f.inputs[after:]]
 
     def tables(self, f: Function, after: int) -> list[Table]:
-        """The same as tables for machine code."""
-        found = []
-        for port, x in zip(f.code_inputs[after:], self.inputs(f, after), strict=True):
+        """The same as tables for machine code, and rows of numbers, where it takes some."""
+        found, numbers = [], f.rows_of_numbers
+        given = [*self.inputs(f, after), *([] if numbers is None else [numbers])]
+        for port, x in zip(f.code_inputs[after:], given, strict=True):
             if port.name in self.varying:
                 found.append(Table(np.ascontiguousarray(x), port.size))
             else:

@@ -105,7 +105,7 @@ class StepJacobian:
     @property
     def parameters(self) -> int:
         """Number of inertial parameters by which steps are differentiated."""
-        return self._robot.inertial_parameters.size if self._parameters else 0
+        return self._robot.inertial_parameters.shape[-1] if self._parameters else 0
 
     def of_start(self, t: float, q: FloatArray, v: FloatArray, lam: FloatArray) -> FloatArray:
         """Derivatives by a given initial state, from those by the state with driven joints set."""
