@@ -24,9 +24,9 @@ def with_jacobians(function: Function, names: Sequence[str]) -> Function:
     """
     graph, given = _begin(function.inputs)
     results, slopes = inline(function.program, given), [*_slopes(function, names, given)]
-    rows, columns = len(results), sum(len(part[0]) if part else 0 for part in slopes)
+    shape = len(results), sum(_size(function, name) for name in names)
     results += [x for row in zip(*slopes, strict=True) for part in row for x in part]
-    outputs = (*function.outputs, Port("slopes", (rows, columns)))
+    outputs = (*function.outputs, Port("slopes", shape))
     return _function(f"{function.name}_and", names, function.inputs, outputs, graph, results)
 
 
@@ -55,26 +55,28 @@ def pullback(function: Function, names: Sequence[str]) -> Function:
     graph, given, pulled = _begin_with(function.inputs, weights)
     weight = [w for numbers in pulled for w in numbers]
     results = [
-        _sum([w * s for w, s in zip(weight, column, strict=True)])
-        for slopes in _slopes(function, names, given)
-        for column in zip(*slopes, strict=True)
+        _sum([w * row[k] for w, row in zip(weight, slopes, strict=True)])
+        for name, slopes in zip(names, _slopes(function, names, given), strict=True)
+        for k in range(_size(function, name))
     ]
     ports = (*function.inputs, *weights)
     return _function(f"{function.name}_back", names, ports, outputs, graph, results)
-
-
-def _jacobians(function: Function, names: Sequence[str]) -> list[Program]:
-    return [function.jacobian(name, raw=True).program for name in names]
 
 
 def _slopes(
     function: Function, names: Sequence[str], given: Sequence[Number]
 ) -> Iterator[list[list[Number]]]:
     """For each input that is named a row of derivatives for each number of the outputs."""
-    for name, program in zip(names, _jacobians(function, names), strict=True):
-        numbers = inline(program, given)
-        (size,) = (port.size for port in function.inputs if port.name == name)
-        yield [numbers[k : k + size] for k in range(0, len(numbers), size)] if size else []
+    rows = sum(port.size for port in function.outputs)
+    for name in names:
+        numbers = inline(function.jacobian(name, raw=True).program, given)
+        size = _size(function, name)
+        yield [numbers[size * k : size * (k + 1)] for k in range(rows)]
+
+
+def _size(function: Function, name: str) -> int:
+    (size,) = (port.size for port in function.inputs if port.name == name)
+    return size
 
 
 def _begin(ports: Sequence[Port]) -> tuple[Graph, list[Number]]:

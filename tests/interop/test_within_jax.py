@@ -60,7 +60,8 @@ def test_batches(function):
 def test_derivatives(function):
     function, (q, v, tau) = function
     call, state = operation(function), (q[0, 0], v[0], tau)
-    check_grads(call, state, order=2, modes=["fwd", "rev"], rtol=1e-4, atol=1e-4)
+    order = 2 if len(q[0, 0]) > len(v[0]) else 1  # the least to compile has a quaternion
+    check_grads(call, state, order=order, modes=["fwd", "rev"], rtol=1e-4, atol=1e-4)
     slopes = jax.jit(jax.jacrev(call, argnums=(0, 2)))(*state)
     for name, slope in zip(("q", "tau"), slopes, strict=True):
         expected = function.jacobian(name, raw=True)(*state)

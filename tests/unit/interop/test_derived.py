@@ -50,6 +50,15 @@ def test_slopes_of_a_weighted_sum(given):
     np.testing.assert_allclose(np.concatenate(computed, 1), expected, rtol=1e-10)
 
 
+def test_functions_without_numbers():
+    """Of a tree, which has no loops."""
+    function = rd.load("pan_tilt").function("loop_residual")
+    value, slopes = with_jacobians(function, ["q"])(np.zeros(2))
+    assert value.shape == (0,) and slopes.shape == (0, 2)
+    assert pullback(function, ["q"])(np.zeros(2), np.zeros(0)).tolist() == [0.0, 0.0]
+    assert pushforward(function, ["q"])(np.zeros(2), np.ones(2)).shape == (0,)
+
+
 @pytest.mark.parametrize("library", ["jax", "torch"])
 def test_a_library_that_is_not_installed(library, monkeypatch):
     monkeypatch.setitem(sys.modules, library, None)
