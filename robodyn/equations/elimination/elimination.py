@@ -16,6 +16,7 @@ independent. Rows that may depend on others are left to the end.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from operator import itemgetter
 
 from robodyn.equations.elimination.elimination_order import elimination_order
 from robodyn.equations.tree.composite_body import Matrix
@@ -158,7 +159,7 @@ def _eliminate(
 def _missing(M: Matrix, row: Row, last: int) -> Number:
     """About what the speeds before one of a row would add to its pivot."""
     total: Number = 0.0
-    for k, slope in row.jacobian.items():
+    for k, slope in sorted(row.jacobian.items(), key=itemgetter(0)):
         if k < last and not _is_zero(slope):
             total = total + slope * slope * (1.0 / M[k][k])
     return total

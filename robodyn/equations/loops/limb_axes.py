@@ -12,10 +12,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from robodyn.equations.loops.closure_rows import Closure, rows_of_motion
-from robodyn.equations.loops.relative_motion import motion_along
+from robodyn.equations.loops.limb_motion import motion_along
 from robodyn.equations.mechanism.bodies import BASE, MechanismModel
 from robodyn.equations.mechanism.state import State
-from robodyn.joints.common.cut import Row
+from robodyn.joints.common.cut import RelativeMotion, Row
 from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number, Scalar
 from robodyn.symbolic.spatial import Placement
@@ -33,10 +33,13 @@ class TurnedRows:
     rows : list of Row
     turns : list of (int, Rotation)
         The first of three rows that are, and what turns their components back.
+    motions : dict of int to RelativeMotion
+        Of closures, by number, along these axes.
     """
 
     rows: list[Row]
     turns: list[tuple[int, Rotation]] = field(default_factory=list)
+    motions: dict[int, RelativeMotion] = field(default_factory=dict)
 
     def back(self, values: Sequence[Number]) -> list[Number]:
         """Numbers of these rows, such as multipliers, as those of the rows that were given."""
@@ -76,16 +79,17 @@ def turned_rows(
     found = TurnedRows(list(rows))
     ends = _ends(model, closures)
     first = 0
-    for closure in closures:
+    for number, closure in enumerate(closures):
         places = range(first, first + closure.kind.count)
         first = places.stop
         if not closure.cut.vector or any(k not in chosen for k in places):
             continue
         at = [chosen.index(k) for k in places]
         if at == [*range(at[0], at[0] + 3)]:
-            own, R = _of_limb(model, state, closure, ends)
-            found.rows[at[0] : at[0] + 3] = [finished(row) for row in own]
+            m, R = _of_limb(model, state, closure, ends)
+            found.rows[at[0] : at[0] + 3] = map(finished, rows_of_motion(m, closure))
             found.turns.append((at[0], R))
+            found.motions[number] = m
     return found
 
 
@@ -101,15 +105,15 @@ def _ends(model: MechanismModel, closures: Sequence[Closure]) -> dict[int, int]:
 
 def _of_limb(
     model: MechanismModel, state: State, closure: Closure, ends: dict[int, int]
-) -> tuple[list[Row], Rotation]:
-    """Rows along the axes of the limb, and what turns them to those of the predecessor."""
+) -> tuple[RelativeMotion, Rotation]:
+    """Motion along the axes of the limb, and what turns it to those of the predecessor."""
     frame, reference = (closure.successor, closure.X_SG), (closure.predecessor, closure.X_PF)
     limb = frame if ends[frame[0]] < ends[reference[0]] else reference
     seen = _seen_from_tip(limb[1].p)
     m = motion_along(model, state, frame, reference, limb[0], seen)
     if limb is frame:
-        return rows_of_motion(m, closure), m.X.R.T
-    return rows_of_motion(m, closure), reference[1].R.T @ seen.R.T
+        return m, m.X.R.T
+    return m, reference[1].R.T @ seen.R.T
 
 
 def _seen_from_tip(p: Vec3) -> Placement:

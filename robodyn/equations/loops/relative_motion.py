@@ -1,24 +1,23 @@
 """Motion of one frame seen from another, along the chain of bodies between them.
 
-The motion of one frame less that of the other is what an observer sees whose axes turn with the
-other one [Featherstone 2008, 2.10]. In most linkages both are taken at the last body that their
-branches have in common, in its axes: closures that share bodies share what is computed of these.
-Columns of a short limb have many zeros where they are seen from its end.
+The chain leads from the reference F down its branch to where the branches part, and up to the frame
+G. An observer in F sees each joint turn what lies beyond it: a joint of the branch of G moves its
+body, one of the branch of F moves its parent, the other way round. All twists are taken at the
+origin of F in its axes, where they simply add up.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 
 from robodyn.equations.mechanism.bodies import MechanismModel
 from robodyn.equations.mechanism.state import JointAtState, State
 from robodyn.joints.common.cut import RelativeMotion
 from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.spatial import Placement, Twist
-from robodyn.symbolic.vector import ZERO3
+from robodyn.symbolic.vector import Vec3
 
-__all__ = ["TIME", "motion_along", "relative_motion"]
+__all__ = ["TIME", "relative_motion"]
 
 Frame = tuple[int, Placement]
 
@@ -26,157 +25,56 @@ Frame = tuple[int, Placement]
 TIME = -1
 
 
-@dataclass(frozen=True, eq=False)
-class _Branch:
-    """Some bodies, each the parent of the next, seen from one end.
-
-    Attributes
-    ----------
-    X : Placement
-        The other end.
-    V, A : Twist
-        Of the last body relative to the one before the first; its rate at zero accelerations of all
-        joints.
-    columns : dict of v index to Twist
-        V a unit of each speed.
-    """
-
-    X: Placement
-    V: Twist
-    A: Twist
-    columns: dict[int, Twist]
-
-
 def relative_motion(
     model: MechanismModel, state: State, frame: Frame, reference: Frame
 ) -> RelativeMotion:
     """Motion of a frame, fixed in a body at a placement, seen from another."""
-    of_frame, of_reference = model.chains(frame[0], reference[0])
-    far = _outward(state, of_frame)
-    if not of_frame:
-        return _seen_from_end(_inward(state, of_reference, reference[1].inverse), far, frame[1])
-    return _seen_from_between(far, frame[1], _outward(state, of_reference), reference[1])
-
-
-def motion_along(
-    model: MechanismModel, state: State, frame: Frame, reference: Frame, body: int, seen: Placement
-) -> RelativeMotion:
-    """The same in other axes: those of a frame at the same place as one of the two.
-
-    The pose has the position of the frame, but in place of its axes those of the other of the two.
-
-    Parameters
-    ----------
-    body : int
-        Of that frame.
-    seen : Placement
-        The body as seen from the frame.
-    """
-    of_frame, of_reference = model.chains(frame[0], reference[0])
-    if body == reference[0]:
-        home, away = _inward(state, of_reference, seen), _outward(state, of_frame)
-        return _seen_from_end(home, away, frame[1])
-    home, away = _inward(state, of_frame, seen), _outward(state, of_reference)
-    return _opposite(_seen_from_end(home, away, reference[1], at_end=True))
-
-
-def _seen_from_between(
-    far: _Branch, frame: Placement, near: _Branch, reference: Placement
-) -> RelativeMotion:
-    """The motion of a frame at the end of the far branch, all twists taken between the branches."""
-    X_F, X_G = _multiplied(near.X @ reference), far.X @ frame
-
-    def at_G(s: Twist) -> Twist:
-        return Twist(s.v + s.w.cross(X_G.p), s.w)
-
-    def in_F(s: Twist) -> Twist:
-        return Twist(X_F.R.inverse_times(s.v), X_F.R.inverse_times(s.w))
-
-    V, A = at_G(far.V - near.V), at_G(far.A - near.A - near.V.cross(far.V))
-    columns = dict(far.columns)
-    _add(columns, [(k, -s) for k, s in near.columns.items()])
-    columns = {k: in_F(at_G(s)) for k, s in columns.items()}
-    return _motion(X_F.inverse @ X_G, in_F(V), in_F(Twist(A.v + V.w.cross(V.v), A.w)), columns)
-
-
-def _seen_from_end(
-    home: _Branch, away: _Branch, frame: Placement, at_end: bool = False
-) -> RelativeMotion:
-    """The motion of a frame at the end of a branch, seen from the end of the other one.
-
-    That of the point which is at that end, if ``at_end``.
-    """
-    X, R = home.X @ away.X @ frame, home.X.R
-    at = ZERO3 if at_end else X.p
-    between = home.X.inverse.p if at_end else (away.X @ frame).p
-
-    def own(s: Twist) -> Twist:
-        return Twist(s.v + s.w.cross(at), s.w)
-
-    def other(s: Twist) -> Twist:
-        return Twist(R * (s.v + s.w.cross(between)), R * s.w)
-
-    V, A = other(away.V) - own(home.V), other(away.A) - own(home.A)
-    A = A - own(home.V).cross(other(away.V))
-    columns = {k: other(s) for k, s in away.columns.items()}
-    _add(columns, [(k, -own(s)) for k, s in home.columns.items()])
-    return _motion(X, V, Twist(A.v + V.w.cross(V.v), A.w), columns)
-
-
-def _motion(X: Placement, V: Twist, A: Twist, columns: dict[int, Twist]) -> RelativeMotion:
-    return RelativeMotion(X, V.v, V.w, A.v, A.w, {k: (s.v, s.w) for k, s in columns.items()})
-
-
-def _opposite(m: RelativeMotion) -> RelativeMotion:
-    columns = {k: (-v, -w) for k, (v, w) in m.columns.items()}
-    return RelativeMotion(Placement(m.X.R, -m.X.p), -m.v, -m.w, -m.dv, -m.dw, columns)
-
-
-def _outward(state: State, bodies: Sequence[int]) -> _Branch:
-    """A branch seen from the body before its first one."""
-    X, columns = Placement(), dict[int, Twist]()
+    columns: dict[int, Twist] = {}
     V, A = Twist(), Twist()
-    for body in bodies:
-        joint = state[body]
-        X = _multiplied(X @ joint.X)
-        own = _columns(joint, X)
-        step = _step(state, own)
+    X = _multiplied(reference[1].inverse)
+    for joint, forward in _chain(model, state, frame[0], reference[0]):
+        sign = 1.0 if forward else -1.0
+        if forward:
+            X = _multiplied(X @ joint.X)
+        own = [(k, X.twist_out(s)) for k, s in joint.columns]
+        step = _sum(s * state.v[k] for k, s in own)
+        if joint.drift is not None:  # as a column whose speed is one
+            drift = X.twist_out(joint.drift)
+            own, step = [*own, (TIME, drift)], step + drift
         # columns are fixed in the joint's body, which moves with V and, beyond the joint, with it
-        V, A = V + step, A + X.twist_out(joint.c) + V.cross(step)
-        _add(columns, own)
-    return _Branch(X, V, A, columns)
+        rate = X.twist_out(joint.c) + V.cross(step)
+        for k, s in own:
+            columns[k] = columns.get(k, Twist()) + s * sign
+        V, A = V + step * sign, A + rate * sign
+        if not forward:
+            X = _multiplied(X @ joint.X.inverse)
+    X = X @ frame[1]
+
+    def at_G(s: Twist) -> Vec3:
+        return s.v + s.w.cross(X.p)
+
+    v = at_G(V)
+    return RelativeMotion(
+        X, v, V.w, at_G(A) + V.w.cross(v), A.w, {k: (at_G(s), s.w) for k, s in columns.items()}
+    )
 
 
-def _inward(state: State, bodies: Sequence[int], last: Placement) -> _Branch:
-    """A branch seen from a frame on its last body, which is at a pose there."""
-    X, columns = _multiplied(last), dict[int, Twist]()
-    V, A = Twist(), Twist()
-    for body in reversed(bodies):
-        joint = state[body]
-        own = _columns(joint, X)
-        step = _step(state, own)
-        # as above: the joint's body moves with all of V but what is beyond the joint
-        V, A = V + step, A + X.twist_out(joint.c) - V.cross(step)
-        _add(columns, own)
-        X = _multiplied(X @ joint.X.inverse)
-    return _Branch(X, V, A, columns)
-
-
-def _columns(joint: JointAtState, X: Placement) -> list[tuple[int, Twist]]:
-    """What a joint does, whose body is at a pose; what time does is a column whose speed is one."""
-    drift = [] if joint.drift is None else [(TIME, joint.drift)]
-    return [(k, X.twist_out(s)) for k, s in (*joint.columns, *drift)]
-
-
-def _step(state: State, own: Sequence[tuple[int, Twist]]) -> Twist:
-    return sum((s if k == TIME else s * state.v[k] for k, s in own), Twist())
-
-
-def _add(columns: dict[int, Twist], own: Sequence[tuple[int, Twist]]) -> None:
-    for k, s in own:
-        columns[k] = columns[k] + s if k in columns else s
+def _chain(
+    model: MechanismModel, state: State, body: int, reference: int
+) -> Iterator[tuple[JointAtState, bool]]:
+    """Joints from the reference to the body; whether a joint is passed from parent to child."""
+    up, down = model.path(body), model.path(reference)
+    common = sum(1 for a, b in zip(up, down, strict=False) if a == b)
+    for i in reversed(down[common:]):
+        yield state[i], False
+    for i in up[common:]:
+        yield state[i], True
 
 
 def _multiplied(X: Placement) -> Placement:
     """With one matrix for the rotation: it turns many vectors."""
     return Placement(Rotation(X.R.matrix), X.p) if len(X.R.factors) > 1 else X
+
+
+def _sum(twists: Iterator[Twist]) -> Twist:
+    return sum(twists, Twist())

@@ -31,7 +31,7 @@ from robodyn.equations.quantities.common.numbers import options_with_numbers, wi
 from robodyn.equations.quantities.common.setup import Setup
 from robodyn.equations.tree import frame_motion as fm
 from robodyn.equations.tree.regressor import inertia_of
-from robodyn.joints.common.cut import Row
+from robodyn.joints.common.cut import RelativeMotion, Row
 from robodyn.symbolic.graph import Graph, Port
 from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number, inputs
@@ -71,6 +71,7 @@ class Tracer:
     ports: list[Port] = field(default_factory=list)
     numbers: dict[str, list[Number]] = field(default_factory=dict)
     kept: dict[object, Any] = field(default_factory=dict)
+    _along_limbs: dict[int, RelativeMotion] = field(default_factory=dict)
 
     def add(self, port: Port) -> None:
         """Declare an input."""
@@ -189,7 +190,9 @@ class Tracer:
         grouped = sum(len(group.weights) for group in self.options.get("groups", ()))
         single = chosen[: len(chosen) - grouped]
         robot = self.model, self.state, self.setup.closures
-        return turned_rows(*robot, self.rows, single, self._stabilised)
+        found = turned_rows(*robot, self.rows, single, self._stabilised)
+        self._along_limbs.update(found.motions)
+        return found
 
     @cached_property
     def all_rows(self) -> Sequence[Row]:
@@ -205,7 +208,8 @@ class Tracer:
     def violation(self) -> tuple[Number, Number]:
         """Square of the constraint violation of the state, as a fraction."""
         state, setup, v = self.state, self.setup, self.v
-        found = [gap for c in setup.closures for gap in gaps(self.model, state, c)]
+        robot, along = (self.model, state), self._along_limbs.get
+        found = [gap for k, c in enumerate(setup.closures) for gap in gaps(*robot, c, along(k))]
         rest = [coupled_row(c, self.numbers["q"]) for c in setup.coupled]
         rest += [row for c in setup.constraints for row in constraint_rows(self.model, state, c)]
         found += [gap_of_row(row, v) for row in rest]
