@@ -1,4 +1,4 @@
-"""Time of one call of the methods of a robot, on a tree, a planar and a spatial linkage."""
+"""Time of one call of all methods of a robot, on a tree, a planar and a spatial linkage."""
 
 from __future__ import annotations
 
@@ -34,6 +34,9 @@ METHODS = {
     "motor_power": "r.motor_power(q, v, a)",
     "impact": "r.impact(q, v, link, point, direction)",
     "impact, sticking": "r.impact(q, v, link, point, None)",
+    "impact, friction": "r.impact(q, v, link, point, direction, friction=0.3)",
+    "impact, particle": "r.impact(q, v, link, point, None, against=particle)",
+    "simultaneous_impacts": "r.simultaneous_impacts(q, v, [hit])",
     "impact_derivatives": "r.impact_derivatives(q, v, link, point, direction)",
     "apparent_mass": "r.apparent_mass(q, link, point, direction)",
     "latch": "r.latch(q, v, joints)",
@@ -51,7 +54,54 @@ METHODS = {
     "operational_inertia": "r.operational_inertia(q, link)",
     "manipulability": "r.manipulability(q, link)",
     "random": "r.random(0)",
+    "mass_matrix": "r.mass_matrix(q)",
+    "mass_matrix_inverse": "r.mass_matrix_inverse(q)",
+    "bias_forces": "r.bias_forces(q, v)",
+    "gravity_forces": "r.gravity_forces(q)",
+    "coriolis_matrix": "r.coriolis_matrix(q, v)",
+    "passive_forces": "r.passive_forces(q, v)",
+    "ground_contacts": "r.ground_contacts(q, v)",
+    "center_of_mass": "r.center_of_mass(q)",
+    "kinetic_energy": "r.kinetic_energy(q, v)",
+    "potential_energy": "r.potential_energy(q)",
+    "elastic_energy": "r.elastic_energy(q)",
+    "momentum": "r.momentum(q, v)",
+    "centroidal_matrix": "r.centroidal_matrix(q)",
+    "regressor": "r.regressor(q, v, a)",
+    "dynamic_regressor": "r.dynamic_regressor(q, v, a)",
+    "frame_pose": "r.frame_pose(q, link)",
+    "frame_poses": "r.frame_poses(q)",
+    "frame_twist": "r.frame_twist(q, v, link)",
+    "frame_twists": "r.frame_twists(q, v)",
+    "frame_acceleration": "r.frame_acceleration(q, v, a, link)",
+    "frame_jacobian": "r.frame_jacobian(q, link)",
+    "frame_jacobians": "r.frame_jacobians(q)",
+    "frame_jacobian_dot": "r.frame_jacobian_dot(q, v, link)",
+    "integrate": "r.integrate(q, v)",
+    "difference": "r.difference(q, q)",
+    "tangent_rate": "r.tangent_rate(v, v)",
+    "neutral": "r.neutral()",
+    "start": "r.start()",
+    "loop_residual": "r.loop_residual(q)",
+    "loop_jacobian": "r.loop_jacobian(q)",
+    "loop_bias": "r.loop_bias(q, v)",
+    "loop_velocity_offset": "r.loop_velocity_offset(q)",
+    "branch_sign": "r.branch_sign(q)",
+    "dependent_positions": "r.dependent_positions(q)",
+    "expand": "r.expand(q)",
+    "expand_velocity": "r.expand_velocity(q, v)",
+    "expand_acceleration": "r.expand_acceleration(q, v, a)",
+    "speed_map": "r.speed_map(q)",
+    "torque_map": "r.torque_map(q)",
+    "function": 'r.function("mass_matrix")',
+    "inverse_kinematics": "r.inverse_kinematics({link: pose}, q0=q)",
+    "equilibrium": "r.equilibrium(q)",
 }
+
+#: Methods that make another robot, look at whole mechanisms, or search for long.
+NOT_TIMED = (
+    "at", "base_parameters", "of_rows", "reduced", "steady_motion", "with_",
+)  # fmt: skip
 
 #: A tree, a planar and a spatial linkage.
 ROBOTS: Mapping[str, Callable[[], Any]] = {
@@ -89,6 +139,9 @@ def arguments(robot: Any) -> dict[str, Any]:
         "one": np.ones(len(speeds)),
         "free": np.zeros(robot.nv - len(speeds)),
         "joints": names[:1],
+        "pose": robot.frame_pose(q, link),
+        "particle": rd.PointMass(1.0, [0.1, 0.0, 0.2]),
+        "hit": rd.Hit(link, point, -direction if moves @ direction > 0.0 else direction),
         "link": link,
         "point": point,
         "direction": -direction if moves @ direction > 0.0 else direction,
