@@ -10,7 +10,7 @@ from robodyn.array_types import FloatArray
 from robodyn.joints.common.kind import JointKind
 from robodyn.tolerances import QUATERNION_ROUNDING
 
-__all__ = ["Block", "euclidean", "neutral", "normalised", "random"]
+__all__ = ["Block", "draws", "euclidean", "neutral", "normalised", "random"]
 
 
 @dataclass(frozen=True)
@@ -36,23 +36,44 @@ def neutral(blocks: tuple[Block, ...], nq: int) -> FloatArray:
     return q
 
 
-def random(
-    blocks: tuple[Block, ...], lower: FloatArray, upper: FloatArray, rng: np.random.Generator
-) -> FloatArray:
-    """A point within limits, shape (nq,); without limits within [-pi, pi] or [-1 m, 1 m]."""
-    q = np.empty(len(lower))
+#: Neighbouring coordinates that are drawn at once: where they are in q, and between which limits;
+#: without any where the last four are a quaternion.
+Draw = tuple[slice, FloatArray | None, FloatArray | None]
+
+
+def draws(blocks: tuple[Block, ...], lower: FloatArray, upper: FloatArray) -> tuple[Draw, ...]:
+    """What `random` draws: within limits; without limits within [-pi, pi] or [-1 m, 1 m]."""
+    found: list[Draw] = []
     for block in blocks:
         kind, part = block.kind, block.q
-        count = part.stop - part.start
         if kind.coordinates.quaternion:
-            quat = rng.normal(size=4)
-            q[part] = np.concatenate([rng.uniform(-1, 1, count - 4), quat / np.linalg.norm(quat)])
+            found.append((part, None, None))
             continue
-        reach = np.array([1.0 if kind.unit(k) == "m" else np.pi for k in range(count)])
+        reach = np.array(
+            [1.0 if kind.unit(k) == "m" else np.pi for k in range(part.stop - part.start)]
+        )
         low, high = lower[part], upper[part]
         low = np.where(np.isfinite(low), low, np.where(np.isfinite(high), high - 2 * reach, -reach))
         high = np.where(np.isfinite(high), high, np.maximum(low + 2 * reach, reach))
-        q[part] = rng.uniform(low, np.maximum(low, high))
+        before, lowest, highest = found[-1] if found else (part, None, None)
+        if lowest is not None and highest is not None and before.stop == part.start:
+            low, high = np.concatenate([lowest, low]), np.concatenate([highest, high])
+            part = slice(before.start, part.stop)
+            found.pop()
+        found.append((part, low, np.maximum(low, high)))
+    return tuple(found)
+
+
+def random(drawn: tuple[Draw, ...], nq: int, rng: np.random.Generator) -> FloatArray:
+    """A random point, shape (nq,), of what `draws` says."""
+    q = np.empty(nq)
+    for part, low, high in drawn:
+        if low is not None and high is not None:
+            q[part] = rng.uniform(low, high)
+        else:
+            quat = rng.normal(size=4)
+            place = rng.uniform(-1, 1, part.stop - part.start - 4)
+            q[part] = np.concatenate([place, quat / np.linalg.norm(quat)])
     return q
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -67,7 +69,11 @@ class ConfigurationSpace:
 
     def random(self, rng: np.random.Generator) -> Array:
         """A position within the limits, shape (nq,)."""
-        return configuration.random(self._model.blocks, self._model.lower, self._model.upper, rng)
+        return configuration.random(self._draws, self._model.bodies.nq, rng)
+
+    @cached_property
+    def _draws(self) -> tuple[configuration.Draw, ...]:
+        return configuration.draws(self._model.blocks, self._model.lower, self._model.upper)
 
     def integrate(self, q: ArrayLike, dv: ArrayLike, out: Array | None = None) -> Array:
         """The position that a twist ``dv`` leads to in unit time, shape (..., nq)."""
