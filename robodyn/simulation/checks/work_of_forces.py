@@ -50,23 +50,57 @@ def work_explains_energy(
     of, n = _functions_of(robot), len(motion)
     q, v, tau = (x.reshape(n, -1, x.shape[-1]) for x in (motion.q, motion.v, motion.tau))
     size = max(2, TOGETHER // (q.shape[1] * q.shape[2] + 1))
-    energies, works = [], []  # and the work of each step
+    seen = _Seen(q.shape[1])
     for first in range(0, n, size):
         own = slice(first, min(first + size, n))
-        energies.append([of.kinetic_energy(q[own], v[own]), of.potential_energy(q[own])])
         steps = slice(max(first - 1, 0), own.stop)
-        works.append(_work(of, *(x[steps] for x in (motion.t, q, v, tau))))
-    both = np.array(energies[0]) if len(energies) == 1 else np.concatenate(energies, axis=1)
-    work = works[0] if len(works) == 1 else np.concatenate(works)
-    done = np.abs(work).sum(axis=0)
-    stored = (both.max(axis=1) - both.min(axis=1)).max(axis=0)
-    if every > 1 and not (done <= 0.1 * part * stored).all():
+        work = _work(of, *(x[steps] for x in (motion.t, q, v, tau)))
+        seen.add(of.kinetic_energy(q[own], v[own]), of.potential_energy(q[own]), work)
+    stored = (seen.most - seen.least).max(axis=0)
+    if every > 1 and not (seen.done <= 0.1 * part * stored).all():
         return False
-    energy = both[0] + both[1]
-    allowed = part * np.maximum(stored, done) + rounding * np.abs(energy).max(axis=0)
+    allowed = part * np.maximum(stored, seen.done) + rounding * seen.size
     allowed += at_rest * robot.total_mass
-    missing = energy[1:] - energy[0] - (work.cumsum(axis=0) if done.any() else work)
-    return bool((np.abs(missing) <= allowed).all())  # never, where something is not a number
+    return bool((seen.missing <= allowed).all())  # never, where something is not a number
+
+
+class _Seen:
+    """What the samples of some motions have had of energy so far, each shape (motions,) [J].
+
+    Attributes
+    ----------
+    most, least : ndarray, shape (2, motions)
+        Of kinetic and of potential energy.
+    size : ndarray
+        The largest energy.
+    done : ndarray
+        Work, whatever its sign.
+    missing : ndarray
+        Most by which the energy is not what work has made of it.
+    """
+
+    def __init__(self, motions: int) -> None:
+        self.most, self.least = np.full((2, motions), -np.inf), np.full((2, motions), np.inf)
+        self.size, self.done, self.missing = np.zeros((3, motions))
+        self._explained: FloatArray | None = None
+
+    def add(self, kinetic: FloatArray, potential: FloatArray, work: FloatArray) -> None:
+        """The next samples, shape (n, motions), and the steps to each, without one to the first."""
+        energy = kinetic + potential
+        if self._explained is None:
+            self._explained, changes = energy[0], energy[1:]
+        else:
+            changes = energy
+        for k, x in enumerate((kinetic, potential)):
+            self.most[k] = np.maximum(self.most[k], x.max(axis=0))
+            self.least[k] = np.minimum(self.least[k], x.min(axis=0))
+        self.size = np.maximum(self.size, np.abs(energy).max(axis=0))
+        if not len(work):
+            return
+        self.done = self.done + np.abs(work).sum(axis=0)
+        explained = self._explained + work.cumsum(axis=0)
+        self._explained = explained[-1]
+        self.missing = np.maximum(self.missing, np.abs(changes - explained).max(axis=0))
 
 
 def _work(
