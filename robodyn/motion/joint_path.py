@@ -22,7 +22,7 @@ from robodyn.motion.samples import (
     turning_motion,
 )
 
-__all__ = ["JointPath", "check_joint_path"]
+__all__ = ["JointPath", "check_joint_path", "joined"]
 
 Motion = tuple[ArrayLike, ArrayLike, ArrayLike]
 
@@ -65,7 +65,9 @@ class JointPath:
         """
         try:
             # copies: who fills the same arrays again and again has them changed later
-            position, velocity, acceleration = (np.array(x, float) for x in self.function(t))
+            x, dx, ddx = self.function(t)
+            position, velocity = np.array(x, float), np.array(dx, float)
+            acceleration = np.array(ddx, float)
         except PathError:
             raise
         except (TypeError, ValueError) as error:
@@ -257,7 +259,7 @@ def check_joint_path(
     if not times:
         return
     motions = three_instants(path, times, interval)
-    x, dx, ddx = (np.array([m[k] for m in motions]).reshape(len(times), 3, -1) for k in range(3))
+    x, dx, ddx = (joined([m[k] for m in motions]).reshape(len(times), 3, -1) for k in range(3))
     if difference is None:
         moved = x[:, 2] - x[:, 0]
     else:
@@ -265,6 +267,11 @@ def check_joint_path(
     of = f" of joint {name!r}" if name else ""
     rows = {f"velocity{of}": (moved, dx), f"acceleration{of}": (dx[:, 2] - dx[:, 0], ddx)}
     check_rates(times, rows, interval)
+
+
+def joined(arrays: Sequence[FloatArray]) -> FloatArray:
+    """Arrays of one shape, one after the other; numbers alone are arrays of one."""
+    return np.concatenate(arrays) if arrays[0].ndim else np.array(arrays)
 
 
 def _check_samples(

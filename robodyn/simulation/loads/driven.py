@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from robodyn.array_types import FloatArray
 from robodyn.errors import ActuationError
+from robodyn.motion.joint_path import joined
 
 __all__ = ["Driven", "DrivenPath", "Indices", "check_driven_once"]
 
@@ -46,9 +47,7 @@ class DrivenPath:
             x, dx, ddx = at_times(t)
             return x, dx, ddx
         motions = [self.path(at) for at in t.tolist()]
-        x, dx, ddx = (
-            np.array([motion[k] for motion in motions], float).reshape(len(t), -1) for k in range(3)
-        )
+        x, dx, ddx = (joined([m[k] for m in motions]).reshape(len(t), -1) for k in range(3))
         return x, dx, ddx
 
 
