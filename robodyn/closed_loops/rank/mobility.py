@@ -18,7 +18,9 @@ from robodyn.closed_loops.assembly.walks import scattered, walks
 from robodyn.closed_loops.constraints.constraint_rows import ConstraintRows, PositionRows
 from robodyn.closed_loops.rank.analysis import LoopAnalysis, Motors, analyse, motors_of
 from robodyn.closed_loops.rank.branches import BranchSign
+from robodyn.closed_loops.rank.probes import motor_probe
 from robodyn.closed_loops.solvers import RankAnalysis, distance_to_rank_below, rank_analysis
+from robodyn.equations.elimination.singularity import Probe
 from robodyn.errors import ShapeError, SingularError, TopologyError
 from robodyn.model.model import Model
 from robodyn.model.speed_selection import speed_indices
@@ -52,6 +54,7 @@ class Mobility:
     ) -> None:
         self._model, self._rows, self._space, self._closer = model, rows, space, closer
         self._motors: dict[tuple[int, ...], Motors | None] = {}
+        self._motor_probes: dict[tuple[int, ...], Probe] = {}
 
     @cached_property
     def analysis(self) -> LoopAnalysis:
@@ -111,6 +114,13 @@ class Mobility:
             return 0.0
         K = self._measured(self._regular)
         return float(np.median(np.linalg.svd(K, compute_uv=False)[:, rank - 1]))
+
+    def motor_probe(self, dependent: tuple[int, ...]) -> Probe:
+        """Of straight-line inverse dynamics, where given speeds have no motors."""
+        if dependent not in self._motor_probes:
+            found = motor_probe(self.chosen_rows, dependent, self.distance)
+            self._motor_probes[dependent] = found
+        return self._motor_probes[dependent]
 
     @cached_property
     def walks(self) -> Array:

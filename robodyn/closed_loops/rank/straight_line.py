@@ -14,7 +14,7 @@ from robodyn.array_types import Array
 from robodyn.closed_loops.constraints.precision import all_numbers
 from robodyn.closed_loops.rank.analysis import spanning_rows
 from robodyn.closed_loops.rank.mobility import Mobility
-from robodyn.closed_loops.rank.probes import motor_probe, probe
+from robodyn.closed_loops.rank.probes import probe
 from robodyn.codegen import CallForm, Function
 from robodyn.equations.elimination.singularity import Probe
 from robodyn.errors import ShapeError, TopologyError
@@ -124,7 +124,6 @@ class StraightLine:
         self._hybrid: dict[tuple[int, ...], Code | None] = {}
         self._inverse: dict[tuple[int, ...], Code | None] = {}
         self._projections: dict[tuple[str, tuple[int, ...]], Code | None] = {}
-        self._motor_probes: dict[tuple[int, ...], Probe] = {}
         self._hybrid_probes: dict[tuple[int, ...], Probe] = {}
 
     @cached_property
@@ -208,10 +207,7 @@ class StraightLine:
 
     def motor_probe(self, dependent: tuple[int, ...]) -> Probe:
         """Of inverse dynamics, where given speeds have no motors."""
-        if dependent not in self._motor_probes:
-            seen = self._mobility
-            self._motor_probes[dependent] = motor_probe(seen.chosen_rows, dependent, seen.distance)
-        return self._motor_probes[dependent]
+        return self._mobility.motor_probe(dependent)
 
     def hybrid_probe(self, controlled: tuple[int, ...]) -> Probe:
         """Of hybrid dynamics."""
