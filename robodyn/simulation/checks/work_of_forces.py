@@ -82,15 +82,16 @@ class _Seen:
     def __init__(self, motions: int) -> None:
         self.most, self.least = np.full((2, motions), -np.inf), np.full((2, motions), np.inf)
         self.size, self.done, self.missing = np.zeros((3, motions))
-        self._explained: FloatArray | None = None
+        self._first: FloatArray | None = None
+        self._work = np.zeros(motions)
 
     def add(self, kinetic: FloatArray, potential: FloatArray, work: FloatArray) -> None:
         """The next samples, shape (n, motions), and the steps to each, without one to the first."""
         energy = kinetic + potential
-        if self._explained is None:
-            self._explained, changes = energy[0], energy[1:]
+        if self._first is None:
+            self._first, energy_after = energy[0], energy[1:]
         else:
-            changes = energy
+            energy_after = energy
         for k, x in enumerate((kinetic, potential)):
             self.most[k] = np.maximum(self.most[k], x.max(axis=0))
             self.least[k] = np.minimum(self.least[k], x.min(axis=0))
@@ -98,9 +99,10 @@ class _Seen:
         if not len(work):
             return
         self.done = self.done + np.abs(work).sum(axis=0)
-        explained = self._explained + work.cumsum(axis=0)
-        self._explained = explained[-1]
-        self.missing = np.maximum(self.missing, np.abs(changes - explained).max(axis=0))
+        work = self._work + work.cumsum(axis=0)
+        self._work = work[-1]
+        missing = np.abs(energy_after - self._first - work)
+        self.missing = np.maximum(self.missing, missing.max(axis=0))
 
 
 def _work(
