@@ -32,6 +32,8 @@ ELEMENTS = 2
 #: Of the extension that asks for metadata, where they stand; of these, and of the interface, the
 #: version of the interface; of these, what the code promises.
 METADATA, VERSION, INTERFACE_VERSION, TRAITS = 3, 3, 4, 8
+#: Minor version of an XLA that asks without an interface.
+UNTOLD = 1
 
 
 def called(function: Function, dtype: str) -> IntArray:
@@ -103,12 +105,15 @@ def _rows(code: Code, buffer: Number) -> Number:
 def _tell_metadata(code: Code, extension: Number) -> None:
     """Before the first call XLA asks which version of its interface the code is made for.
 
-    Of the first major version all later minor ones serve, so it is the one of XLA itself.
+    What is read here is the same in all minor versions of the first major one, so it is the one of
+    XLA itself; those that do not tell theirs are of the minor version `UNTOLD`.
     """
-    metadata = code.load(extension, METADATA, "ptr")
-    version = code.load(code.load("%frame", API, "ptr"), INTERFACE_VERSION, "i64")
-    minor = code.put(f"and i64 {version}, -4294967296", "i64")
-    code.store(minor, metadata, VERSION, "i64")
+    metadata, api = code.load(extension, METADATA, "ptr"), code.load("%frame", API, "ptr")
+    version = code.variable(UNTOLD << 32)
+    with code.when(api.differs(None)):
+        told = code.load(api, INTERFACE_VERSION, "i64")
+        version.value = code.put(f"and i64 {told}, -4294967296", "i64")
+    code.store(version.value, metadata, VERSION, "i64")
     code.store(Number(code, "0", "i32"), metadata, TRAITS, "i32")
 
 
