@@ -343,9 +343,11 @@ class Robot:
         raise AttributeError(f"a Robot is never changed ({name!r})")
 
     def __repr__(self) -> str:
+        many = self._evaluator.rows
+        rows = "" if many is None else f", {len(many)} rows of parameters"
         return (
             f"<Robot {self.name!r}: {len(self.joint_names)} joints, nq = {self.nq}, "
-            f"nv = {self.nv}, {self.base} base{self._evaluator.when}>"
+            f"nv = {self.nv}, {self.base} base{self._evaluator.when}{rows}>"
         )
 
     def __reduce__(self) -> Any:

@@ -160,6 +160,7 @@ def test_what_was_pickled_has_its_rows():
     robots = rd.load("double_pendulum").with_(parameters={"upper.m": [1.0, 2.0]})
     again = pickle.loads(pickle.dumps(robots))
     close(again.mass_matrix([0.1, 0.2]), robots.mass_matrix([0.1, 0.2]))
+    assert repr(robots).endswith("fixed base, 2 rows of parameters>")
     some = robots.of_rows([1, 0, 1])
     close(some.mass_matrix([0.1, 0.2]), robots.mass_matrix([0.1, 0.2])[[1, 0, 1]])
 
