@@ -286,6 +286,8 @@ LEAST_MOBILITY = 1e-3
 STILL_SLIDES = 1e-6
 #: nor where what decides how it moves is nearer than this to where it changes.
 DECIDED_BY_CODE = 1e-9
+#: Part of its terms by which the slip may differ from zero that there were without friction.
+SLIP_ENDED = 1e-11
 #: Squares of a point's speeds along a direction, over those along all, that may be rounding.
 CONTACT_DIRECTION = 1e-12
 #: The least mass of a particle that is hit [kg]; its inverse is still a number.

@@ -15,7 +15,7 @@ import numpy as np
 
 from robodyn.array_types import Array
 from robodyn.errors import ImpactError, SettingsError
-from robodyn.tolerances import FRICTION_ROUNDING
+from robodyn.tolerances import FRICTION_ROUNDING, SLIP_ENDED
 
 __all__ = ["Friction", "check_energy", "coefficient", "with_friction"]
 
@@ -120,9 +120,12 @@ def with_friction(u: Array, W: Array, n: Array, restitution: float, friction: fl
     nn, ns, ss = _dot(n, Wn), _dot(n, Ws), _dot(s, Ws)
     asked_n, asked_s = -(1.0 + restitution) * u_n[..., 0], -_dot(u, s)
     above, below = ns * asked_n - nn * asked_s, ss * asked_n - ns * asked_s
+    terms = np.hypot(ns * asked_n, nn * asked_s)
+    ended = np.abs(above) <= SLIP_ENDED * terms  # with the approach, as where one freedom is
     side = np.where(above >= 0.0, 1.0, -1.0)  # of the slip that there were without friction
     with np.errstate(divide="ignore", invalid="ignore"):
         ending = np.where(below > 0.0, np.abs(above) / below, np.inf)
+    ending = np.where(ended, 0.0, ending)
     part = side * np.minimum(ending, friction)
     parting = nn - part * ns
     if np.any((parting <= FRICTION_ROUNDING * nn) & ~sticks & (u_n[..., 0] < 0.0)):

@@ -178,6 +178,25 @@ def test_laws_on_robots(name):
     assert seen == ended == {True, False} or robot.nv <= 3
 
 
+@pytest.mark.parametrize("friction", [0.05, 3.0])
+def test_a_mechanism_of_one_freedom_stops_where_nothing_rebounds(friction):
+    """Its slip ends with the approach, whatever rounding says of what friction would have to do."""
+    robot = rd.load("four_bar")
+    rng = np.random.default_rng(2)
+    for _ in range(20):
+        q = robot.random(rng)
+        v = robot.consistent_velocity(q, rng.normal(size=robot.nv))
+        link, point = "rocker_end", rng.normal(size=3)
+        J = robot.frame_jacobian(q, link, axes="world")
+        u = (J[:3] + np.cross(J[3:].T, robot.frame_pose(q, link)[:3, :3] @ point).T) @ v
+        n = np.linalg.norm(u) * rng.normal(size=3) * [1.0, 0.0, 1.0] - 2.0 * u
+        n = n if n @ u < 0.0 else -n
+        for _ in range(2):
+            hit = robot.impact(q, v, link, point, n, friction=friction)
+            np.testing.assert_allclose(hit.v, 0.0, atol=1e-9 * np.abs(v).max())
+            assert hit.impulse @ n > 0.0
+
+
 def test_batches_are_loops_over_rows():
     robot = rd.load("arm7")
     rng = np.random.default_rng(4)

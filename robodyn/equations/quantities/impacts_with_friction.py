@@ -17,6 +17,7 @@ from robodyn.tolerances import (
     APPROACH_SPEED_ZERO,
     DECIDED_BY_CODE,
     LEAST_MOBILITY,
+    SLIP_ENDED,
     SMALLEST_FULL_PRECISION,
     STILL_SLIDES,
 )
@@ -104,13 +105,23 @@ class _Slip:
         self.nn, ns, ss = n.dot(Wn), n.dot(Ws), s.dot(Ws)
         asked_n, asked_s = -(1.0 + restitution) * self.u_n, -x.u.dot(s)
         above, below = ns * asked_n - self.nn * asked_s, ss * asked_n - ns * asked_s
-        amount = sqrt(above * above)
-        self.excess = friction * below - amount
-        ends = one_if_positive(self.excess)
         #: What rounding of the terms may be seen beside.
-        self.scale = sqrt((ns * asked_n) ** 2 + (self.nn * asked_s) ** 2)
-        self.way = _clear(above, self.scale) + ends * self.scale * self.scale
+        scale = sqrt((ns * asked_n) ** 2 + (self.nn * asked_s) ** 2)
+        low, high = ((scale * x) ** 2 for x in (SLIP_ENDED, DECIDED_BY_CODE))
+        square = above * above
+        # with the approach, as where there is one freedom
+        ended = one_if_positive(low - square)
+        amount, below = sqrt(square) + ended * scale, below + ended * scale
+        excess = friction * below - amount
+        ends = one_if_positive(excess)
         part = (above / amount) * (ends * (amount / below) + (1.0 - ends) * friction)
+        part = part * (1.0 - ended)
+        #: Of these one is negative where that cannot be told.
+        self.tests = [
+            (square - low) * (square - high),
+            square - high + (ends + ended) * high,
+            _clear(excess, scale) + ended * high,
+        ]
         self.parting = self.nn - part * ns
         self.impulse = (n - s * part) * (asked_n / self.parting)
 
@@ -150,8 +161,7 @@ class _Friction:
             slip.size * slip.size - u_u * DECIDED_BY_CODE**2,
             slip.parting - slip.nn * DECIDED_BY_CODE,
             x.loss(self.impulse) + rounding,
-            slip.way,
-            _clear(slip.excess, slip.scale),
+            *slip.tests,
             _clear(self.grip, self.pull),
         ]
 
