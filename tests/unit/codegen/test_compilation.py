@@ -239,7 +239,7 @@ def test_code_is_kept_although_the_process_has_ended(tmp_path):
     text = SCRIPT + "robot.inverse_dynamics(q, v, v)"
     process = subprocess.run(
         [sys.executable, "-X", "dev", "-W", "error", "-c", text],
-        env=environment(tmp_path), capture_output=True, text=True, timeout=60,
+        env=environment(tmp_path), capture_output=True, text=True, timeout=300,
     )  # fmt: skip
     assert (process.returncode, process.stdout, process.stderr) == (0, "", "")
     assert until(lambda: len(list(tmp_path.glob("*.o"))) >= 3)  # entry, threads, dynamics
@@ -279,7 +279,7 @@ def test_interrupts_leave_all_usable(tmp_path):
     for pause in rng.uniform(0.0, 0.05, 12):
         time.sleep(pause)
         process.send_signal(signal.SIGINT)
-    out, _ = process.communicate(timeout=120)  # what objects leave unclosed is said on stderr
+    out, _ = process.communicate(timeout=300)  # what objects leave unclosed is said on stderr
     assert out == "True\n"
 
 
@@ -324,4 +324,4 @@ begun.wait()
 def test_the_end_of_python_waits_for_llvm(tmp_path, compilation):
     given = {**environment(tmp_path), "ROBODYN_COMPILATION": compilation}
     command = [sys.executable, "-c", SCRIPT + ENDING]
-    assert subprocess.check_output(command, env=given, timeout=60) == b"done"
+    assert subprocess.check_output(command, env=given, timeout=300) == b"done"
