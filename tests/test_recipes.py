@@ -60,7 +60,7 @@ def test_a_quantity_that_does_not_say_what_closed_linkages_get_is_refused(copied
     assert recipe.NEEDED in text
     (copied / path).write_text(text.replace(recipe.NEEDED, ""))
     try:
-        done = run_python(copied, "-c", "import robodyn")
+        done = run_python(copied, "-c", "from robodyn import Robot")
     finally:
         (copied / path).write_text(text)
     assert "missing 1 required keyword-only argument: 'closed'" in done.stderr
