@@ -1,5 +1,10 @@
 """Chains and trees of many links: the laws of all trees, in time that grows with the links."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 from support.chains import chain, tree
@@ -33,3 +38,22 @@ def test_the_diagonal_of_the_mass_matrix_needs_no_other_elements(name):
     M = model.some_mass_matrix
     np.testing.assert_allclose(model.some_diagonal, np.diag(M), rtol=1e-14)
     assert M.shape == (model.bodies.nv,) * 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("row", "most"),
+    [
+        (("chain", "1000", "forward_dynamics"), 500),
+        (("tree", "1000", "forward_dynamics"), 500),
+        (("scissors", "100", "forward_dynamics"), 400),
+        (("chain", "200", "mass_matrix"), 600),
+    ],
+)
+def test_memory_stays_small(row, most):
+    """Of a process of its own [MB], with nothing on disk; the last column of a row of the table."""
+    script = Path(__file__).parents[2] / "benchmarks" / "scale.py"
+    command = [sys.executable, str(script), "--row", *row]
+    environment = {**os.environ, "ROBODYN_CACHE": "0"}
+    found = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
+    assert int(found.stdout.split("|")[-2]) < most
