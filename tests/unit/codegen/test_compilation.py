@@ -180,6 +180,18 @@ def test_where_background_compiling_fails_the_first_tier_stays(tiers, monkeypatc
     assert len(list(tiers.glob("*.o"))) == 1
 
 
+@pytest.mark.parametrize("where", ["file", "file/below"])
+def test_full_code_comes_where_none_can_be_kept(tiers, monkeypatch, tmp_path, caplog, where):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("ROBODYN_CACHE_DIR", str(tmp_path / where))
+    f, state = forward_dynamics()
+    f(*state)
+    early = f.rows_address(False)
+    background.finish()
+    assert f.rows_address(False) != early
+    assert not caplog.records
+
+
 def test_a_process_that_dies_is_noticed(tiers, monkeypatch, caplog):
     monkeypatch.setattr(module, "_PROGRAM", "import os; os.abort()")
     f, state = forward_dynamics()

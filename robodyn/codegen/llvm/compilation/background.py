@@ -8,6 +8,7 @@ It is started when something is wanted, compiles what has come together, and end
 from __future__ import annotations
 
 import atexit
+import contextlib
 import os
 import pickle
 import sys
@@ -170,7 +171,8 @@ def _started(orders: list[Order], made: IO[bytes] | None, said: IO[bytes] | None
 
     where = folder()
     if where is not None:
-        where.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with contextlib.suppress(OSError):  # then nothing is kept there
+            where.mkdir(mode=0o700, parents=True, exist_ok=True)
     program = [_interpreter() or "", "-c", _PROGRAM.format(path=sys.path)]
     hidden = getattr(subprocess, "CREATE_NO_WINDOW", 0)
     group = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)

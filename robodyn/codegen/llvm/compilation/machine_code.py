@@ -7,6 +7,7 @@ from typing import Any
 
 from robodyn.codegen.llvm.cache.object_code import keep, kept
 from robodyn.codegen.llvm.compilation.background import background
+from robodyn.codegen.llvm.compilation.mode import get_compilation
 from robodyn.codegen.llvm.compilation.own_thread import in_own_thread
 from robodyn.codegen.llvm.compilation.recipe import Recipe
 from robodyn.codegen.llvm.compilation.worker import Order
@@ -88,7 +89,13 @@ def machine_code(
         What is compiled, in words.
     long : bool
         It takes long enough that a first tier pays.
+
+    Raises
+    ------
+    SettingsError
+        ``ROBODYN_COMPILATION`` is none of the ways to compile.
     """
+    get_compilation()  # which refuses what the environment says wrongly, whatever is on disk
     code = kept(key)
     if code is None:
         with progress(f"compiling {what}"):
