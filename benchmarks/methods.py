@@ -95,12 +95,11 @@ METHODS = {
     "torque_map": "r.torque_map(q)",
     "function": 'r.function("mass_matrix")',
     "inverse_kinematics": "r.inverse_kinematics({link: pose}, q0=q)",
-    "equilibrium": "r.equilibrium(q)",
 }
 
 #: Methods that make another robot, look at whole mechanisms, or search for long.
 NOT_TIMED = (
-    "at", "base_parameters", "of_rows", "reduced", "steady_motion", "with_",
+    "at", "base_parameters", "equilibrium", "of_rows", "reduced", "steady_motion", "with_",
 )  # fmt: skip
 
 #: A tree, a planar and a spatial linkage.

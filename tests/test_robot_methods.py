@@ -35,6 +35,11 @@ def test_every_public_name_has_a_docstring(name):
     assert f"Robot.{name}`" not in text.splitlines()[0], "a docstring that points at itself"
 
 
+def test_every_method_has_a_row_in_the_table_of_times():
+    text = (ROOT / "benchmarks" / "methods.py").read_text()
+    assert not [x for x in METHODS if f"r.{x}(" not in text and f'"{x}"' not in text]
+
+
 @pytest.mark.parametrize("name", METHODS)
 def test_every_method_describes_its_parameters(name):
     """In a section of its own; a line is enough for methods of the state alone."""

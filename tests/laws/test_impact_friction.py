@@ -194,7 +194,10 @@ def test_a_mechanism_of_one_freedom_stops_where_nothing_rebounds(friction):
         for _ in range(2):
             hit = robot.impact(q, v, link, point, n, friction=friction)
             np.testing.assert_allclose(hit.v, 0.0, atol=1e-9 * np.abs(v).max())
-            assert hit.impulse @ n > 0.0
+            along = hit.impulse @ n / (n @ n) * n
+            assert along @ n > 0.0
+            # friction does not push along the slip
+            assert (hit.impulse - along) @ u <= 1e-9 * np.linalg.norm(along) * np.linalg.norm(u)
 
 
 def test_batches_are_loops_over_rows():
