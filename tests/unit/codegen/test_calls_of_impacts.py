@@ -117,3 +117,21 @@ def test_a_moving_base():
         found = moving.hit()
         close(found.v, expected.v)
         close(found.joint_impulses.base, expected.joint_impulses.base)
+
+
+@pytest.mark.parametrize("how", ["particle", "simultaneous"])
+def test_arrays_of_a_base_may_change_before_joint_impulses_are_asked_for(how):
+    case = Case("pan_tilt", base="moving")
+    r, ball = case.robot, rd.PointMass(1.0, [0.0, 0.0, 0.0])
+
+    def hit(base):
+        if how == "particle":
+            return case.hit(against=ball, base=base)
+        walls = [rd.Hit(case.link, case.point, case.direction)]
+        return r.simultaneous_impacts(case.q, case.v, walls, base=base)
+
+    base = rd.BaseMotion(np.eye(4), np.zeros(6), np.zeros(6))
+    expected = hit(base).joint_impulses.in_frame("world").values_array
+    found = hit(base)
+    base.pose[:3, :3] = [[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
+    close(found.joint_impulses.in_frame("world").values_array, expected)
