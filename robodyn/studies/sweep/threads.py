@@ -23,10 +23,10 @@ __all__ = ["by_threads"]
 GAIN = 1.15
 
 #: Time and rows of each thread after which that is judged.
-TRIAL, ROWS = 0.1, 4
+TRIAL, ROWS = 0.02, 2
 
 #: Time of rows one after another before threads are tried again: a trial costs little of it.
-ALONE = 10.0 * TRIAL
+ALONE = 25.0 * TRIAL
 
 #: Time of rows one after another after which it is said that threads do not help.
 LONG = 10.0
