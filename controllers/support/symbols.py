@@ -13,7 +13,7 @@ from robodyn.codegen import Function
 from robodyn.codegen.calls.trace_graph import Untraceable
 from robodyn.motion.reference import Reference
 from robodyn.simulation.control.tracing import SymbolicTime
-from robodyn.symbolic.scalar import sqrt
+from robodyn.symbolic.scalar import Scalar, sqrt
 
 from .gains import checked_reference
 
@@ -39,7 +39,8 @@ def reference_at(
     if not isinstance(t, SymbolicTime):
         return checked_reference(reference(t), robot.nq, t)
     if getattr(reference, "symbolic", False):
-        found = checked_reference(reference(t), robot.nq, t)
+        q, v, a = checked_reference(reference(t), robot.nq, t)
+        found = _as_numbers(q), _as_numbers(v), _as_numbers(a)
     else:
         found = t.sampled(
             "reference",
@@ -50,6 +51,12 @@ def reference_at(
     if max(map(np.ndim, found)) > 1:
         raise Untraceable
     return found
+
+
+def _as_numbers(x: Any) -> Any:
+    """The same; numbers as such where there is no symbol among them, as of what stands still."""
+    known = is_symbolic(x) and not any(isinstance(y, Scalar) for y in x.flat)
+    return x.astype(float) if known else x
 
 
 def base_at(path: BasePath | None, t: float) -> BaseMotion | None:
