@@ -104,7 +104,13 @@ class LoopGap:
         return f"<LoopGap of {self.name!r}: {self}>"
 
     def __str__(self) -> str:
-        text = f"{self.distance:.3g} m apart and turned by {np.degrees(self.angle):.3g} degrees"
+        turned = _shown(np.degrees(self.angle))
+        text = f"{_shown(self.distance)} m apart and turned by {turned} degrees"
         if self.tilt is not None:
-            text += f" (their axes by {np.degrees(self.tilt):.3g} degrees)"
+            text += f" (their axes by {_shown(np.degrees(self.tilt))} degrees)"
         return text
+
+
+def _shown(x: float) -> str:
+    """A number in three digits; what is rounding of zero as zero."""
+    return f"{round(float(x), 12):.3g}"
