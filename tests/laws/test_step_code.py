@@ -544,8 +544,8 @@ class Failing:
     def __getattr__(self, name):
         return getattr(self._f, name)
 
-    def rows_address(self, batch):
-        rows = ROWS(self._f.rows_address(batch))
+    def rows_address(self, batch, **numbers):
+        rows = ROWS(self._f.rows_address(batch, **numbers))
         ports, (nv,) = len(self._f.inputs), self._f.inputs[1].shape
         out = ports  # accelerations
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
+from robodyn.equations.loops.constraint_violation import if_closed
 from robodyn.equations.quantities.common import closed_dynamics
 from robodyn.equations.quantities.common.quantity import (
     STATE,
@@ -18,6 +19,7 @@ from robodyn.equations.quantities.common.quantity import (
 )
 from robodyn.equations.quantities.common.tracer import Results, Tracer
 from robodyn.equations.quantities.dynamics import CHECKED
+from robodyn.joints.common.cut import Row
 from robodyn.symbolic.guarded import if_not_negative
 from robodyn.symbolic.scalar import Number, by_precision, dot
 from robodyn.tolerances import LOOP_CLOSED, LOOP_DRIFT, QUATERNION_ROUNDING
@@ -25,9 +27,17 @@ from robodyn.tolerances import LOOP_CLOSED, LOOP_DRIFT, QUATERNION_ROUNDING
 __all__ = ["ROWS"]
 
 
+def _offset(row: Row) -> Number:
+    return row.offset
+
+
+def _bias(row: Row) -> Number:
+    return row.bias
+
+
 def consistent_velocity(t: Tracer) -> Results:
     """Speeds that keep loops closed, at postures at which they are."""
-    found = _nearest(t, t.v, [row.offset for row in t.rows])
+    found = _nearest(t, t.v, _offset)
     if "closure_tolerance" in t.options:
         units = t.setup.row_units
         gap = [row.residual * (1.0 / unit) for row, unit in zip(t.gaps, units, strict=True)]
@@ -39,13 +49,13 @@ def consistent_velocity(t: Tracer) -> Results:
 
 def consistent_acceleration(t: Tracer) -> Results:
     """Accelerations that keep loops closed, in states in which they are."""
-    found = _nearest(t, t.a, [row.bias for row in t.rows])
+    found = _nearest(t, t.a, _bias)
     return {"a": closed_dynamics.if_closed_state(t, found)}
 
 
 def closed_state(t: Tracer) -> Results:
     """The same posture, if its loops are closed, and speeds that keep them closed."""
-    found = _nearest(t, t.v, [row.offset for row in t.rows])
+    found = _nearest(t, t.v, _offset)
     return {"q": t.numbers["q"], "v": _if_closed(t, found, LOOP_DRIFT)}
 
 
@@ -90,21 +100,39 @@ def _if_closed(t: Tracer, values: list[Number], gap: float) -> list[Number]:
     return if_not_negative(values, gap**2 - dot(rows, rows))
 
 
-def _nearest(t: Tracer, wanted: Sequence[Number], biases: Sequence[Number]) -> list[Number]:
+def _nearest(t: Tracer, wanted: Sequence[Number], bias: Callable[[Row], Number]) -> list[Number]:
     """The values nearest to wanted ones with ``K x + bias = 0``; controlled speeds keep theirs.
 
     One is not a number where the rows are nearly dependent over the other speeds.
     """
     controlled = frozenset(t.options["controlled"])
     opening = [
-        sum((slope * wanted[k] for k, slope in row.jacobian.items()), bias)
-        for row, bias in zip(t.rows, biases, strict=True)
+        sum((slope * wanted[k] for k, slope in row.jacobian.items()), bias(row)) for row in t.rows
     ]
     (change,) = closed_dynamics.least_changes(t, controlled, t.rows, [opening])
     if "probe" in t.options:
         free = [k for k in range(t.model.nv) if k not in controlled]
         change = closed_dynamics.if_rows_are_regular(t, change, free, t.options["probe"])
-    return [x + y for x, y in zip(wanted, change, strict=True)]
+    return _if_other_rows_fit(t, [x + y for x, y in zip(wanted, change, strict=True)], bias)
+
+
+def _if_other_rows_fit(t: Tracer, x: list[Number], bias: Callable[[Row], Number]) -> list[Number]:
+    """Values; not all numbers where rows do not depend on the chosen ones, as they mostly do.
+
+    Such postures are in other ways of assembly, in which the rank is another one.
+    """
+    chosen_suffice = len(t.rows) == len(t.all_rows) and not t.options.get("groups")
+    if chosen_suffice or "closure_tolerance" not in t.options:
+        return x
+    opened: Number = 0.0
+    size: Number = 1.0
+    for row, unit in zip(t.all_rows, t.setup.row_units, strict=True):
+        b = bias(row) * (1.0 / unit)
+        rate = sum((slope * (1.0 / unit) * x[k] for k, slope in row.jacobian.items()), b)
+        opened, size = opened + rate * rate, size + b * b
+    for value, unit in zip(x, t.setup.speed_units, strict=True):
+        size = size + value * value * (1.0 / unit**2)
+    return if_closed(x, (opened, size), t.options["closure_tolerance"])
 
 
 def _row(trace: Callable[[Tracer], Results], given: tuple[Input, ...], *names: str) -> Quantity:

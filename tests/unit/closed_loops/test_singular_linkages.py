@@ -8,6 +8,7 @@ import warnings
 
 import numpy as np
 import pytest
+from support.overconstrained_linkages import ring
 from support.rigid_robots import load, state
 
 import robodyn as rd
@@ -226,3 +227,26 @@ def test_a_speed_that_a_dead_point_forbids_is_told_with_the_posture():
     np.testing.assert_allclose(robot.loop_jacobian(bent) @ v, 0.0, atol=1e-9)
     with pytest.raises(AssemblyError, match="1 speeds can be chosen there: hold fewer"):
         robot.consistent_velocity(bent, [1.0, 0.0, 1.0], hold=["cylinder", "crank_drive"])
+
+
+def test_speeds_where_more_rows_count_than_elsewhere():
+    """Ways of assembly in which the rank of an overconstrained linkage is another one."""
+    mechanism, motors = ring("line_symmetric", 0)
+    robot = rd.load(mechanism, actuators={m: rd.Actuator() for m in motors}, passive=False)
+    rng = np.random.default_rng(0)
+    q = np.array([robot.random(rng) for _ in range(9)])
+    ranks = {int(np.linalg.matrix_rank(K, 1e-6)) for K in robot.loop_jacobian(q)}
+    assert len(ranks) == 2
+    v = robot.consistent_velocity(q, rng.normal(size=q.shape))
+    assert np.abs(np.einsum("nij,nj->ni", robot.loop_jacobian(q), v)).max() < 1e-9
+    for x, y in zip(q, v, strict=True):
+        w = rng.normal(size=robot.nv)
+        assert np.abs(robot.loop_jacobian(x) @ robot.consistent_velocity(x, w)).max() < 1e-9
+        K, bias = robot.loop_jacobian(x), robot.loop_bias(x, y)
+        try:
+            a = robot.consistent_acceleration(x, y, w)
+        except (rd.AssemblyError, rd.SingularError):
+            continue
+        assert np.abs(K @ a + bias).max() < 1e-8
+        closed, held = robot.closed_state(x, y)
+        assert np.abs(robot.loop_jacobian(closed) @ held).max() < 1e-9
