@@ -20,7 +20,7 @@ from robodyn.equations.quantities.common.quantity import (
 from robodyn.equations.quantities.common.tracer import Results, Tracer
 from robodyn.equations.quantities.dynamics import CHECKED
 from robodyn.joints.common.cut import Row
-from robodyn.symbolic.guarded import if_not_negative
+from robodyn.symbolic.guarded import if_not_negative, not_a_number
 from robodyn.symbolic.scalar import Number, by_precision, dot
 from robodyn.tolerances import LOOP_CLOSED, LOOP_DRIFT, QUATERNION_ROUNDING
 
@@ -62,13 +62,14 @@ def closed_state(t: Tracer) -> Results:
 def mobility(t: Tracer) -> Results:
     """Degrees of freedom, where as many rows are independent as at most postures.
 
-    Rows that depend on others do so where loops are closed.
+    It is no number where other rows mostly follow from these: in some ways of assembly they do not.
     """
     groups = t.options.get("groups", ())
     rank = len(t.rows) - sum(len(group.weights) - group.rank for group in groups)
     found: list[Number] = [float(t.model.nv - rank)]
-    if len(t.rows) < len(t.all_rows) or groups:
-        found = _if_closed(t, found, LOOP_CLOSED)
+    others = [row for k, row in enumerate(t.all_rows) if k not in t.options["rows"]]
+    if groups or any(any(row.jacobian.values()) for row in others):
+        found = [not_a_number(t.numbers["q"][0])]
     if "probe" in t.options:
         found = closed_dynamics.if_rows_are_regular(t, found, range(t.model.nv), t.options["probe"])
     return {"dof": found[0]}
