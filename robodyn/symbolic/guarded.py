@@ -6,6 +6,7 @@ not a number where it is, and neither is what it enters.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from robodyn.symbolic.scalar import Number, Scalar, sqrt
@@ -29,8 +30,13 @@ def if_not_negative(values: Sequence[Number], test: Number) -> list[Number]:
     zero is added.
     """
     result = list(values)
-    if isinstance(test, Scalar):
-        k = next((k for k, x in enumerate(result) if isinstance(x, Scalar)), 0)
+    if not isinstance(test, Scalar) and test >= 0.0:
+        return result
+    k = next((k for k, x in enumerate(result) if isinstance(x, Scalar)), 0)
+    if not isinstance(test, Scalar):  # known to be negative
+        known = result[k]
+        result[k] = not_a_number(known) if isinstance(known, Scalar) else math.nan
+    else:
         result[k] = result[k] + (sqrt(test * 4.0) - sqrt(test) * 2.0)
     return result
 

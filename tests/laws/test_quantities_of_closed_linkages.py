@@ -416,7 +416,11 @@ def is_loop_conditioning(case, f):
     """Sum of the multipliers of a motion that opens each of some independent rows at unit rate."""
     rows = independent(case.K)
     K = case.K[list(rows)]
-    program = trace("loop_conditioning", case.robot.model.setup, {"rows": rows})
+    options = {"rows": rows}
+    code = case.robot._parts.code.forward
+    if code is not None and "postures" in code.options:  # which say where rows are eliminated
+        options["postures"] = code.options["postures"]
+    program = trace("loop_conditioning", case.robot.model.setup, options)
     (found,) = evaluate(program, case.q)
     close(found, np.linalg.solve(K @ np.linalg.inv(case.M) @ K.T, np.ones(len(rows))).sum(), 1e-6)
 

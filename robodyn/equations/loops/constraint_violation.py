@@ -117,10 +117,13 @@ def if_closed(
         In double and in single precision.
     """
     above, below = open_by
-    if not isinstance(above, Scalar):
-        return list(values)
     double, single = tolerance
-    allowed = below * by_precision(above.graph, double**2, single**2)
+    symbol = next((x for x in open_by if isinstance(x, Scalar)), None)
+    if not isinstance(above, Scalar) and above == 0.0:
+        return list(values)
+    if symbol is None:
+        return if_not_negative(values, below * double**2 - above)
+    allowed = below * by_precision(symbol.graph, double**2, single**2)
     return if_not_negative(values, allowed - above)
 
 

@@ -296,8 +296,11 @@ def regrouped(
         else replace(body, description=joint)
         for body, joint, P, L in zip(model, joints, own, regrouping.lumped, strict=True)
     )
-    same = motors is model.motors and all(
-        x is y.description for x, y in zip(joints, model, strict=True)
+    # the first time nothing is known of rotors yet
+    same = (
+        model.regrouping is not None
+        and motors is model.motors
+        and all(x is y.description for x, y in zip(joints, model, strict=True))
     )
     changed_model = replace(model, bodies=bodies, motors=motors, regrouping=regrouping, light={})
     if not same:

@@ -80,8 +80,8 @@ def test_two_files_with_one_name(tmp_path):
     joints = tmp_path / "robodyn" / "joints"
     shutil.copy(joints / "planar.py", joints / "plane.py")
     done = subprocess.run(
-        [sys.executable, "-c", "import robodyn"], check=False, capture_output=True, text=True,
-        cwd=tmp_path, env={"PYTHONPATH": str(tmp_path)},
+        [sys.executable, "-c", "import robodyn.joints"], check=False, capture_output=True,
+        text=True, cwd=tmp_path, env={"PYTHONPATH": str(tmp_path)},
     )  # fmt: skip
     assert "two joint kinds are called 'planar'" in done.stderr
 
