@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+INSTALLER ?= $(BIN)/python -m pip install
 # Of `make fuzz`: how many mutants and searches, a tenth as many states a robot, and which.
 COUNT ?= 100000
 SEED ?= 0
@@ -46,15 +47,15 @@ docs: $(VENV)/.ready
 
 $(VENV)/.sim: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install -q -e '.[plot]'
+	$(INSTALLER) -q -e '.[plot]'
 	touch $@
 
 $(VENV)/.ready: $(VENV)/.sim
-	$(BIN)/python -m pip install -q -e '.[test,plot]'
+	$(INSTALLER) -q -e '.[test,plot]'
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.ready
-	$(BIN)/python -m pip install -q -e '.[dev]'
+	$(INSTALLER) -q -e '.[dev]'
 	touch $@
 
 clean:

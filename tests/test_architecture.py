@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import ast
+import functools
 import subprocess
 import sys
 from pathlib import Path
-
-import pytest
 
 from robodyn.joints import KINDS
 
@@ -62,6 +61,7 @@ LATE_MODULES = {"robodyn.ros.dds.types", "robodyn.interop.jax", "robodyn.interop
 STAND_IN = ROOT / "robodyn" / "controllers" / "__init__.py"
 
 
+@functools.cache
 def files():
     return [
         path
@@ -77,6 +77,7 @@ def module_of(path):
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
+@functools.cache
 def tree_of(path):
     """What a file says, with imports relative to the controllers made absolute."""
     tree = ast.parse(path.read_text())
@@ -115,20 +116,25 @@ def imported(tree):
                 yield full if full in MODULES or node.module == "robodyn" else node.module
 
 
+def faults(of_file):
+    """All that a generator says of files, with their names."""
+    return [f"{path.relative_to(ROOT)}: {fault}" for path in files() for fault in of_file(path)]
+
+
 MODULES = {module_of(path) for path in files()}
 PACKAGES = {module_of(path) for path in files() if path.name == "__init__.py"}
 
 
-@pytest.mark.parametrize("path", files(), ids=lambda path: str(path.relative_to(ROOT)))
-def test_imports_go_down(path):
-    here = room(module_of(path))
-    if not here:
-        return
-    for module in imported(tree_of(path)):
-        there = room(module)
-        if module.split(".")[0] != "robodyn" or here == there:
-            continue
-        assert FLOOR[there] < FLOOR[here], f"{path.name} imports {module}"
+def test_imports_go_down():
+    def upward(path):
+        here = room(module_of(path))
+        for module in imported(tree_of(path)) if here else ():
+            there = room(module)
+            if module.split(".")[0] == "robodyn" and here != there:
+                if FLOOR[there] >= FLOOR[here]:
+                    yield f"imports {module}"
+
+    assert not faults(upward)
 
 
 def test_every_room_has_a_floor():
@@ -168,14 +174,17 @@ def test_no_circle_of_modules():
     assert not arrows
 
 
-@pytest.mark.parametrize("path", files(), ids=lambda path: str(path.relative_to(ROOT)))
-def test_heavy_packages_are_imported_when_used(path):
-    if module_of(path) in LATE_MODULES:
-        return
-    for node in tree_of(path).body:
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            for module in imported(ast.Module([node], [])):
-                assert module.split(".")[0] not in LATE
+def test_heavy_packages_are_imported_when_used():
+    def early(path):
+        if module_of(path) in LATE_MODULES:
+            return
+        for node in tree_of(path).body:
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                for module in imported(ast.Module([node], [])):
+                    if module.split(".")[0] in LATE:
+                        yield f"line {node.lineno}: {module}"
+
+    assert not faults(early)
 
 
 def test_import_loads_no_compiler():
@@ -185,22 +194,28 @@ def test_import_loads_no_compiler():
     assert not {*done.stdout.split()} & {"llvmlite", *LATE}
 
 
-@pytest.mark.parametrize("path", files(), ids=lambda path: str(path.relative_to(ROOT)))
-def test_only_its_own_file_names_a_kind_of_joint(path):
+def test_only_its_own_file_names_a_kind_of_joint():
     """Others ask the kind, or take its constant from `robodyn.joints`."""
-    if room(module_of(path)) == "joints":
-        return
     names = set(KINDS)
     # also choices of a base, parts of an element, and a field
     unmistakable = names - {"fixed", "floating", "distance", "map"}
-    for node in ast.walk(tree_of(path)):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            assert node.value not in unmistakable, f"line {node.lineno}: {node.value!r}"
-        elif isinstance(node, ast.Compare) and isinstance(node.left, ast.Attribute):
-            texts = {x.value for x in ast.walk(node) if isinstance(x, ast.Constant)}
-            assert node.left.attr not in ("kind", "type") or not texts & names, node.lineno
-        elif isinstance(node, ast.keyword) and isinstance(node.value, ast.Constant):
-            assert node.arg != "kind" or node.value.value not in names, node.lineno
+
+    def named(path):
+        if room(module_of(path)) == "joints":
+            return
+        for node in ast.walk(tree_of(path)):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                if node.value in unmistakable:
+                    yield f"line {node.lineno}: {node.value!r}"
+            elif isinstance(node, ast.Compare) and isinstance(node.left, ast.Attribute):
+                texts = {x.value for x in ast.walk(node) if isinstance(x, ast.Constant)}
+                if node.left.attr in ("kind", "type") and texts & names:
+                    yield f"line {node.lineno}: {texts & names}"
+            elif isinstance(node, ast.keyword) and isinstance(node.value, ast.Constant):
+                if node.arg == "kind" and node.value.value in names:
+                    yield f"line {node.lineno}: {node.value.value!r}"
+
+    assert not faults(named)
 
 
 #: Numbers as small as tolerances that are none: coefficients of series, steps of difference
@@ -211,17 +226,21 @@ NO_TOLERANCES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("path", files(), ids=lambda path: str(path.relative_to(ROOT)))
-def test_tolerances_stand_in_one_file(path):
+def test_tolerances_stand_in_one_file():
     """Small numbers at the top of modules are in `robodyn.tolerances`, with their reasons."""
-    if module_of(path) == "robodyn.tolerances":
-        return
-    for node in ast.parse(path.read_text()).body:
-        if isinstance(node, ast.Assign):
-            names = {x.id for x in ast.walk(node.targets[0]) if isinstance(x, ast.Name)}
-            numbers = [x.value for x in ast.walk(node.value) if isinstance(x, ast.Constant)]
-            small = [x for x in numbers if isinstance(x, float) and 0.0 < x <= 1e-6]
-            assert not small or names & NO_TOLERANCES, f"line {node.lineno}: {names}"
+
+    def elsewhere(path):
+        if module_of(path) == "robodyn.tolerances":
+            return
+        for node in tree_of(path).body:
+            if isinstance(node, ast.Assign):
+                names = {x.id for x in ast.walk(node.targets[0]) if isinstance(x, ast.Name)}
+                numbers = [x.value for x in ast.walk(node.value) if isinstance(x, ast.Constant)]
+                small = [x for x in numbers if isinstance(x, float) and 0.0 < x <= 1e-6]
+                if small and not names & NO_TOLERANCES:
+                    yield f"line {node.lineno}: {names}"
+
+    assert not faults(elsewhere)
 
 
 #: Parts of other packages that have no public name.
@@ -240,15 +259,21 @@ def own_private_names(tree):
             yield from (x.id for x in ast.walk(node) if isinstance(x, ast.Name))
 
 
-@pytest.mark.parametrize("path", files(), ids=lambda path: str(path.relative_to(ROOT)))
-def test_private_names_stay_in_their_files(path):
+def test_private_names_stay_in_their_files():
     """Only the file whose classes define an attribute ``_name`` reads it; nobody imports one."""
-    tree = ast.parse(path.read_text())
-    own = {*own_private_names(tree), "_replace", "_asdict", "_fields", "_make"}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and node.attr.startswith("_") and node.attr not in own:
-            where = ast.unparse(node)
-            assert node.attr.endswith("__") or where in FOREIGN, f"line {node.lineno}: {where}"
-        elif isinstance(node, ast.ImportFrom):
-            names = {x.name for x in node.names if x.name.startswith("_")} - {"__version__"}
-            assert not names, f"line {node.lineno}: {names}"
+
+    def foreign(path):
+        tree = tree_of(path)
+        own = {*own_private_names(tree), "_replace", "_asdict", "_fields", "_make"}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Attribute) and node.attr.startswith("_"):
+                if node.attr not in own and not node.attr.endswith("__"):
+                    where = ast.unparse(node)
+                    if where not in FOREIGN:
+                        yield f"line {node.lineno}: {where}"
+            elif isinstance(node, ast.ImportFrom):
+                names = {x.name for x in node.names if x.name.startswith("_")} - {"__version__"}
+                if names:
+                    yield f"line {node.lineno}: {names}"
+
+    assert not faults(foreign)
