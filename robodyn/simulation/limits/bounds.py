@@ -6,7 +6,6 @@ write 0 where they do not know.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -21,7 +20,6 @@ from robodyn.simulation.reuse.kept import once_per_robot
 from robodyn.tolerances import LIMIT_EXCESS
 
 __all__ = [
-    "Extremes",
     "JointBounds",
     "Range",
     "bounds_of",
@@ -29,13 +27,6 @@ __all__ = [
     "has_top_speed",
     "speed_bounds",
 ]
-
-#: Samples of all columns that are compared at once; fewer than the other number are compared
-#: column by column.
-TOGETHER, FEW = 64, 1500
-
-#: Samples of all motions in a block, about.
-BLOCK = 16384
 
 
 class Range(NamedTuple):
@@ -45,14 +36,13 @@ class Range(NamedTuple):
     ----------
     lower, upper : ndarray
         Infinite where no limit is given.
-    least, most : ndarray
-        The same with the slack that rounding needs.
+    edges : ndarray, shape (2, k)
+        Both with the slack that rounding needs.
     """
 
     lower: FloatArray
     upper: FloatArray
-    least: FloatArray
-    most: FloatArray
+    edges: FloatArray
 
     @classmethod
     def of(cls, lower: ArrayLike, upper: ArrayLike) -> Range | None:
@@ -61,7 +51,7 @@ class Range(NamedTuple):
         if np.isinf(bounds).all():
             return None
         slack = LIMIT_EXCESS * np.maximum(1.0, np.where(np.isfinite(bounds), np.abs(bounds), 0.0))
-        return cls(bounds[0], bounds[1], bounds[0] - slack[0], bounds[1] + slack[1])
+        return cls(bounds[0], bounds[1], np.stack([bounds[0] - slack[0], bounds[1] + slack[1]]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,54 +113,3 @@ def speed_bounds(robot: Robot) -> FloatArray:
 
 def _given(limits: FloatArray) -> FloatArray:
     return np.where(limits > 0.0, limits, np.inf)
-
-
-class Extremes(NamedTuple):
-    """The least and the largest numbers of each column of samples, block by block.
-
-    Attributes
-    ----------
-    size : int
-        Samples of a block.
-    least, most : ndarray, shape (blocks, k)
-        Of what is a number.
-    """
-
-    size: int
-    least: FloatArray
-    most: FloatArray
-
-    @classmethod
-    def of(cls, x: FloatArray) -> Extremes:
-        """Those of samples of some motions, shape (n, motions, k)."""
-        n, motions, k = x.shape
-        if n * motions < FEW:
-            columns = np.ascontiguousarray(x.reshape(-1, k).T)
-            least = np.fmin.reduce(columns, axis=1, initial=np.inf)
-            most = np.fmax.reduce(columns, axis=1, initial=-np.inf)
-            return cls(n, least[None], most[None])
-        step = TOGETHER // math.gcd(TOGETHER, motions)
-        size = step * max(1, BLOCK // (step * motions))
-        return cls(size, *(_by_block(f, x, size) for f in (np.fmin, np.fmax)))
-
-    def within(self, allowed: Range) -> bool:
-        """Whether all samples are numbers within a range."""
-        low = self.least >= allowed.least
-        return bool((low & (self.most <= allowed.most)).all())
-
-
-def _by_block(f: np.ufunc, x: FloatArray, size: int) -> FloatArray:
-    """A function of two numbers over all numbers of a column, for each block of samples."""
-    blocks, (_, motions, k) = len(x) // size, x.shape
-    rest, found = x[blocks * size :].reshape(-1, k), list[FloatArray]()
-    # in rows that are long enough to be quick
-    if blocks:
-        whole = x[: blocks * size].reshape(blocks, size * motions // TOGETHER, TOGETHER * k)
-        found.append(f.reduce(f.reduce(whole, axis=1).reshape(blocks, TOGETHER, k), axis=1))
-    if len(rest):
-        even = len(rest) - len(rest) % TOGETHER
-        if even:
-            folded = f.reduce(rest[:even].reshape(-1, TOGETHER * k), axis=0)
-            rest = np.concatenate([folded.reshape(TOGETHER, k), rest[even:]])
-        found.append(f.reduce(rest, axis=0)[None])
-    return found[0] if len(found) == 1 else np.concatenate(found)

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
-from robodyn.array_types import FloatArray, IntArray
+from robodyn.array_types import FloatArray
 from robodyn.caller import warn
 from robodyn.errors import LimitWarning, UnknownNameError
 from robodyn.model.joint_info import JointInfo
 from robodyn.model.position_limits import followed
 from robodyn.robot import Robot
 from robodyn.simulation.limits.bounds import (
-    Extremes,
     Range,
     bounds_of,
     effort_bounds,
@@ -23,6 +23,7 @@ from robodyn.simulation.limits.bounds import (
     speed_bounds,
 )
 from robodyn.simulation.limits.motor_limits import MotorLimits
+from robodyn.simulation.limits.passed_edges import PassedEdges, passed_edges
 
 __all__ = ["LIMITS", "LimitViolation", "Limits", "limit_violations"]
 
@@ -130,10 +131,12 @@ class Limits:
         """Warn once, in one line, of the limits that samples leave: the first, and how many."""
         if self._choice == "ignore":
             return
-        found = [*_passed(self._robot, t, q, v, tau)]
-        if not found:
+        left = [*_left(self._robot, t, q, v, tau)]
+        if not left:
             return
-        first = min(found, key=lambda passed: passed.start).violation()
+        found = [(row, n, edge) for n, x in enumerate(left) for row, edge in x.passed()]
+        _, n, edge = min(found)
+        first = left[n].violation(edge)
         count = "a limit" if len(found) == 1 else f"{len(found)} limits"
         more = f"; and {len(found) - 1} more" if len(found) > 1 else ""
         enforce = "" if self._efforts is not None else "limits='enforce' cuts efforts to theirs, "
@@ -155,29 +158,56 @@ def limit_violations(
     t : ndarray, shape (n,) [s]
     q, v, tau : ndarray, shape (n, ..., nq), (n, ..., nv), (n, ..., nv)
     """
-    found = (passed.violation() for passed in _passed(robot, t, q, v, tau))
+    left = _left(robot, t, q, v, tau)
+    found = (x.violation(edge) for x in left for _, edge in x.passed())
     return tuple(sorted(found, key=lambda violation: violation.start))
 
 
-@dataclass(frozen=True)
-class _Passed:
-    """A limit that samples leave.
+@dataclass(frozen=True, eq=False)
+class _Left:
+    """Limits of one sort that samples leave.
 
     Attributes
     ----------
-    start : float [s]
-        When that is first.
-    violation : callable
-        Says more of it.
+    limit : {"position", "velocity", "effort"}
+    t : ndarray, shape (n,) [s]
+    shape : tuple of int
+        Axes of simultaneous motions.
+    samples : ndarray, shape (n motions, k)
+    allowed : Range
+    found : PassedEdges
+    columns : callable
+        Names and units of columns.
     """
 
-    start: float
-    violation: Callable[[], LimitViolation]
+    limit: str
+    t: FloatArray
+    shape: tuple[int, ...]
+    samples: FloatArray
+    allowed: Range
+    found: PassedEdges
+    columns: Callable[[], list[tuple[str, str]]]
+
+    def passed(self) -> Iterator[tuple[int, int]]:
+        """The first instant beyond each edge that is passed, by number, and the edge."""
+        motions = math.prod(self.shape)
+        return ((row // motions, k) for k, row in enumerate(self.found.rows) if row >= 0)
+
+    def violation(self, edge: int) -> LimitViolation:
+        """What is to be said of a column that passes an edge."""
+        upper, k = divmod(edge, self.samples.shape[1])
+        bound, peak = self.allowed[upper][k], self.found.peaks[edge]
+        motions = math.prod(self.shape)
+        sample, motion = divmod(int((self.samples[:, k] == peak).argmax()), motions)
+        joint, unit = self.columns()[k]
+        place = tuple(int(i) for i in np.unravel_index(motion, self.shape)) if self.shape else ()
+        start, time = (float(self.t[i]) for i in (self.found.rows[edge] // motions, sample))
+        return LimitViolation(joint, self.limit, float(bound), start, peak, time, place, unit)
 
 
-def _passed(
+def _left(
     robot: Robot, t: FloatArray, q: FloatArray, v: FloatArray, tau: FloatArray
-) -> Iterator[_Passed]:
+) -> Iterator[_Left]:
     """The limits that samples leave."""
     bounds = bounds_of(robot)
     for (limit, allowed), x in zip(bounds.ranges.items(), (q, v, tau), strict=True):
@@ -189,7 +219,7 @@ def _passed(
 
 def _beyond_elsewhere(
     robot: Robot, others: Iterable[JointInfo], t: FloatArray, q: FloatArray, v: FloatArray
-) -> Iterator[_Passed]:
+) -> Iterator[_Left]:
     """Limits of joints without coordinates: those that are cut, and those that follow others.
 
     Their positions and speeds are asked for where they have limits only.
@@ -222,73 +252,14 @@ def _beyond(
     x: FloatArray,
     allowed: Range,
     columns: Callable[[], list[tuple[str, str]]],
-) -> Iterator[_Passed]:
-    """Limits of one sort that are passed, column by column.
-
-    Names and units of columns are asked for if needed.
-    """
+) -> Iterator[_Left]:
+    """Limits of one sort, if some are passed."""
     if not x.size:  # of no motions
         return
-    samples = x.reshape(len(t), -1, x.shape[-1])
-    found = Extremes.of(samples)
-    if found.within(allowed):
-        return
-    sides = (
-        (found.least, np.fmin, np.less, allowed.lower, allowed.least),
-        (found.most, np.fmax, np.greater, allowed.upper, allowed.most),
-    )
-    for of_blocks, peak, passes, bounds, edges in sides:
-        peaks = of_blocks[0] if len(of_blocks) == 1 else peak.reduce(of_blocks, axis=0)
-        at = np.flatnonzero(passes(peaks, edges))
-        if not len(at):
-            continue
-        first = _first_beyond(samples, found.size, of_blocks, passes, edges, at)
-        for k, start in zip(at.tolist(), t[first].tolist(), strict=True):
-            own = samples[:, :, k], found.size, of_blocks[:, k], float(peaks[k])
-            told = limit, t, x.shape[1:-1], columns, *own, float(bounds[k]), start, k
-            yield _Passed(start, partial(_violation, *told))
-
-
-def _first_beyond(
-    samples: FloatArray,
-    size: int,
-    of_blocks: FloatArray,
-    passes: np.ufunc,
-    edges: FloatArray,
-    at: IntArray,
-) -> IntArray:
-    """The first sample of each column ``at`` that passes its edge, in any motion."""
-    if len(of_blocks) == 1:
-        return np.asarray(passes(samples[:, :, at], edges[at]).any(axis=1).argmax(axis=0))
-    blocks = passes(of_blocks[:, at], edges[at]).argmax(axis=0)
-    first = blocks * size
-    for block in set(blocks.tolist()):
-        own = blocks == block
-        values = samples[block * size : (block + 1) * size, :, at[own]]
-        first[own] += passes(values, edges[at[own]]).any(axis=1).argmax(axis=0)
-    return np.asarray(first)
-
-
-def _violation(
-    limit: str,
-    t: FloatArray,
-    shape: tuple[int, ...],
-    columns: Callable[[], list[tuple[str, str]]],
-    values: FloatArray,
-    size: int,
-    of_blocks: FloatArray,
-    peak: float,
-    bound: float,
-    start: float,
-    k: int,
-) -> LimitViolation:
-    """What is to be said of a column, shape (n, motions), that leaves its limit."""
-    begin = int((of_blocks == peak).argmax()) * size
-    own = values[begin : begin + size]
-    sample, motion = divmod(int((own == peak).argmax()), own.shape[1])
-    joint, unit = columns()[k]
-    place, time = tuple(int(i) for i in np.unravel_index(motion, shape)), float(t[begin + sample])
-    return LimitViolation(joint, limit, bound, start, peak, time, place, unit)
+    samples = np.ascontiguousarray(x, float).reshape(-1, x.shape[-1])
+    found = passed_edges(samples, allowed.edges)
+    if found is not None:
+        yield _Left(limit, t, x.shape[1:-1], samples, allowed, found, columns)
 
 
 def _coordinates(robot: Robot) -> list[tuple[str, str]]:

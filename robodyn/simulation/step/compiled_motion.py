@@ -260,7 +260,7 @@ class CompiledMotion:
         if len(self.q) == 1:  # the usual case, in few lines
             while True:
                 values[at] = first
-                self._code.run(0, 1, given.address, None)
+                self._code.function.run(0, 1, given.address, None)
                 if not self._stuck[0]:
                     return last
                 first = int(self._reached[0])
@@ -282,7 +282,7 @@ class CompiledMotion:
                 fallback(first - 1, int(r))
             values[at] = first
             self._reached[begin:end] = last
-            self._code.run(begin, end, given.address, None)
+            self._code.function.run(begin, end, given.address, None)
             waiting = sorted(waiting + self._waiting(begin, end))
         return last
 
@@ -304,5 +304,11 @@ class CompiledMotion:
         # what parallel_for does not cut apart; each thread gets two such groups or more
         together = min(max(n // (2 * threads.get_num_threads()), SMALLEST_BLOCK), BLOCK, n)
         threads.parallel_for()(
-            threads.pool(), self._code.address, n, work, together, self._arguments.address, None
+            threads.pool(),
+            self._code.function.address,
+            n,
+            work,
+            together,
+            self._arguments.address,
+            None,
         )

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from robodyn.codegen.llvm.cache.object_code import generator_key
 from robodyn.codegen.llvm.compilation.machine_code import MachineCode, machine_code
 from robodyn.codegen.llvm.compilation.recipe import Recipe
@@ -9,7 +12,7 @@ from robodyn.codegen.llvm.target.lapack import add_routines
 from robodyn.codegen.llvm.target.once import making
 from robodyn.codegen.llvm.target.target import chosen_target
 
-__all__ = ["load_program", "program_code"]
+__all__ = ["LoadedFunction", "load_program", "program_code"]
 
 
 def load_program(ir: str, name: str, *, long: bool = False) -> tuple[int, MachineCode]:
@@ -42,3 +45,37 @@ def program_code(ir: str, what: str, *, long: bool = False, tiers: bool = True) 
             add_routines()
         recipe = Recipe("loops" if long else "usual")
         return machine_code(key, lambda: ir, recipe, what, long=tiers)
+
+
+class LoadedFunction:
+    """A function in the machine code of a program, in the best code that there is yet.
+
+    Parameters
+    ----------
+    ir : str
+    name : str
+        Of the function.
+    what : str
+        It does, in words.
+    kind : callable
+        Makes what Python calls of an address, as ``ctypes.CFUNCTYPE`` does.
+
+    Attributes
+    ----------
+    run : callable
+    address : int
+    """
+
+    run: Any
+    address: int
+
+    def __init__(self, ir: str, name: str, what: str, kind: Callable[[int], Any]) -> None:
+        self._name, self._kind = name, kind
+        self._code = program_code(ir, what, long=True)
+        with making():
+            self._code.when_full(self._take)
+            self._take()
+
+    def _take(self) -> None:
+        self.address = self._code.address(self._name)
+        self.run = self._kind(self.address)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from robodyn.codegen.llvm.builder.addresses import address_of
 from robodyn.simulation.loads.tables import Table
 
 __all__ = ["ArgumentValues"]
@@ -33,7 +34,7 @@ class ArgumentValues:
 
     def __init__(self, place: Mapping[str, int]) -> None:
         self.values, self.place = np.zeros(len(place), np.int64), place
-        self.address = _address(self.values)
+        self.address = address_of(self.values)
         self._arrays: dict[str, Any] = {}
         self.set(**_memory())
 
@@ -45,7 +46,7 @@ class ArgumentValues:
     def point(self, name: str, array: Any) -> None:
         """Set the address of an array, and keep the array."""
         self._arrays[name] = array
-        self.values[self.place[name]] = _address(array)
+        self.values[self.place[name]] = address_of(array)
 
     def point_table(self, name: str, table: Table) -> None:
         """Set the address of an input's values, and how they follow one another."""
@@ -59,13 +60,3 @@ def _memory() -> dict[str, int]:
     functions = {"allocate": "PyMem_RawMalloc", "free": "PyMem_RawFree"}
     pointers = {key: getattr(ctypes.pythonapi, name) for key, name in functions.items()}
     return {key: ctypes.cast(x, ctypes.c_void_p).value or 0 for key, x in pointers.items()}
-
-
-def _address(array: Any) -> int:
-    """Where the numbers of an array are, 0 of none; the usual case in a tenth of numpy's time."""
-    if not array.size:
-        return 0
-    try:
-        return ctypes.addressof(ctypes.c_char.from_buffer(array))
-    except (TypeError, ValueError):  # of constants
-        return int(array.ctypes.data)

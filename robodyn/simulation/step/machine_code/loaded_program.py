@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
 
-from robodyn.codegen.llvm.builder.load_program import program_code
-from robodyn.codegen.llvm.target.once import Memo, making
+from robodyn.codegen.llvm.builder.load_program import LoadedFunction
+from robodyn.codegen.llvm.target.once import Memo
 from robodyn.simulation.integrators.method import Integrator
 from robodyn.simulation.step.machine_code.step_program import StepProgram, step_program
 from robodyn.simulation.step.machine_code.variant import StepVariant
@@ -17,36 +17,22 @@ __all__ = ["LoadedProgram", "loaded_program"]
 _RUN = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
 
 
+@dataclass(frozen=True, eq=False)
 class LoadedProgram:
     """The program of an integrator in memory.
 
-    Parameters
+    Attributes
     ----------
     program : StepProgram
     place : mapping of str to int
         Where each argument stands in the table.
-
-    Attributes
-    ----------
-    run : callable
-        ``(begin, end, address of the table, unused)``, in the best code there is yet.
-    address : int
-        Of that function.
+    function : LoadedFunction
+        ``(begin, end, address of the table, unused)``.
     """
 
-    run: Any
-    address: int
-
-    def __init__(self, program: StepProgram, place: Mapping[str, int]) -> None:
-        self.program, self.place = program, place
-        self._code = program_code(program.ir, "a step", long=True)
-        with making():
-            self._code.when_full(self._take)
-            self._take()
-
-    def _take(self) -> None:
-        self.address = self._code.address("run")
-        self.run = _RUN(self.address)
+    program: StepProgram
+    place: Mapping[str, int]
+    function: LoadedFunction
 
 
 _programs: Memo[LoadedProgram] = Memo()
@@ -58,6 +44,7 @@ def loaded_program(integrator: Integrator, variant: StepVariant) -> LoadedProgra
     def make() -> LoadedProgram:
         program = step_program(integrator, variant)
         place = {name: k for k, name in enumerate(variant.arguments)}
-        return LoadedProgram(program, place)
+        function = LoadedFunction(program.ir, "run", "a step", _RUN)
+        return LoadedProgram(program, place, function)
 
     return _programs.get((integrator, variant), make)

@@ -1,0 +1,33 @@
+"""Samples that leave their ranges, as machine code finds them, beside numpy."""
+
+import numpy as np
+import pytest
+
+from robodyn.simulation.limits.passed_edges import passed_edges
+
+
+def by_numpy(x, edges):
+    """The first rows beyond edges, -1 where there is none, and extremes of columns."""
+    beyond = np.concatenate([x < edges[0], x > edges[1]], axis=1)
+    first = np.where(beyond.any(axis=0), beyond.argmax(axis=0) if len(x) else -1, -1)
+    least, most = np.fmin.reduce(x, initial=np.inf), np.fmax.reduce(x, initial=-np.inf)
+    return first.tolist(), [*least, *most]
+
+
+@pytest.mark.parametrize("rows", [0, 1, 7, 8, 9, 100])
+@pytest.mark.parametrize("columns", [1, 2, 7, 19])
+def test_edges_are_those_that_numpy_finds_passed(rows, columns):
+    random = np.random.default_rng(rows + columns)
+    x = random.normal(size=(rows, columns))
+    x[random.random(x.shape) < 0.05] = np.nan
+    edges = np.array([[-1.5] * columns, [1.5] * columns])
+    edges[0, 0], edges[1, -1] = -np.inf, np.inf
+    found, expected = passed_edges(x, edges), by_numpy(x, edges)
+    assert found == (expected if max(expected[0]) >= 0 else None)
+
+
+def test_infinite_samples_pass_what_nan_does_not():
+    x = np.array([[np.nan, 0.0], [np.nan, np.inf], [np.nan, -np.inf]])
+    rows, peaks = passed_edges(x, np.array([[-1.0, -1.0], [1.0, 1.0]]))
+    assert rows == [-1, 2, -1, 1]
+    assert (peaks[1], peaks[3]) == (-np.inf, np.inf)
