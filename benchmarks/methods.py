@@ -36,6 +36,8 @@ METHODS = {
     "impact, sticking": "r.impact(q, v, link, point, None)",
     "impact, friction": "r.impact(q, v, link, point, direction, friction=0.3)",
     "impact, particle": "r.impact(q, v, link, point, None, against=particle)",
+    "impact, link": "r.impact(q, v, link, point, None, against=(r.link_names[1], point))",
+    "impact, controlled": "r.impact(q, v, link, point, None, against=particle, controlled=joints)",
     "simultaneous_impacts": "r.simultaneous_impacts(q, v, [hit])",
     "impact_derivatives": "r.impact_derivatives(q, v, link, point, direction)",
     "apparent_mass": "r.apparent_mass(q, link, point, direction)",

@@ -84,6 +84,7 @@ from robodyn.symbolic.holds_symbols import holds_symbols
 from robodyn.topology.system_graph import SystemGraph, system_graph
 
 if TYPE_CHECKING:
+    from robodyn.impacts.direct_hits import DirectHits
     from robodyn.impacts.impact_dynamics import ImpactDynamics
     from robodyn.minimal.reduced import ReducedRobot
 
@@ -313,15 +314,12 @@ class Robot:
             if name not in self.__dict__ and name in _OF_LOOPS and not self.nc:
                 self.__dict__[name] = plain
             elif name not in self.__dict__:
-                rest = BaseMotion.at_rest()
-                at_rest = rest.pose, rest.twist, rest.acceleration
                 quantity = None if name in _OTHER_DIRECT else QUANTITIES[name]
                 arrays = _OTHER_DIRECT[name] if quantity is None else quantity.arrays
                 by_joint = _BY_JOINT.get(name, ()) if quantity is None else quantity.by_joint
-                moving = self.base == "moving" and "base" in signature(method).parameters
-                given = at_rest if moving else (), by_joint
-                optional = _OPTIONAL.get(name, ())
-                self.__dict__[name] = self._methods.add(name, plain, arrays, *given, optional)
+                rest = self._base_at_rest if "base" in signature(method).parameters else ()
+                given = arrays, rest, by_joint, _OPTIONAL.get(name, ())
+                self.__dict__[name] = self._methods.add(name, plain, *given)
             made: Callable[..., Any] = self.__dict__[name]
             return made
 
@@ -2260,6 +2258,20 @@ class Robot:
         )
 
     @cached_property
+    def _direct_hits(self) -> DirectHits:
+        """Hits of one point."""
+        from robodyn.impacts.direct_hits import DirectHits
+
+        methods = self._methods if self._origin is self else MethodTable()
+        return DirectHits(self.impact_dynamics, methods, self._base_at_rest)
+
+    @property
+    def _base_at_rest(self) -> tuple[Array, ...]:
+        """Motion of a base at rest, of a robot whose base has one."""
+        rest = BaseMotion.at_rest()
+        return (rest.pose, rest.twist, rest.acceleration) if self.base == "moving" else ()
+
+    @cached_property
     def _still(self) -> Robot:
         """The robot without gravity, springs and friction.
 
@@ -2339,14 +2351,10 @@ class Robot:
         >>> hit.joint_impulses["base"].shape
         (6,)
         """
-        from robodyn.impacts.one_hit import impact
-
         if isinstance(against, RobotPoint):
             expect("robot of against", against.robot, Robot, "against")
-        place = (link, point)
-        dynamics = self.impact_dynamics
-        return impact(
-            dynamics, (q, v), place, direction, restitution, against, base, controlled, friction
+        return self._direct_hits.impact(
+            (q, v), (link, point), direction, restitution, against, base, controlled, friction
         )
 
     def impact_derivatives(

@@ -161,7 +161,8 @@ class FunctionOptions:
         frames = tuple(self._model.bodies.frames)
         if "frame" in known and "frame" not in options:
             raise UnknownNameError("frame", "", frames, f"function {name!r}")
-        links = [*options.get("wrenches", ()), *([options["frame"]] if "frame" in options else [])]
+        links = [*options.get("wrenches", ())]
+        links += [options[x] for x in ("frame", "other") if x in options]
         links += options.get("frames") or ()
         reference = options.get("relative_to", "world")
         links += [reference] if reference != "world" else []

@@ -24,11 +24,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
+from robodyn.codegen import CallForm
 from robodyn.impacts.contact import Contact, unit_direction
 from robodyn.impacts.friction import check_energy, coefficient, with_friction
 from robodyn.impacts.friction_slopes import FrictionSlopes
 from robodyn.impacts.impact_dynamics import ImpactDynamics, each_axis
-from robodyn.impacts.one_hit import checked_restitution
+from robodyn.impacts.one_hit import checked_restitution, of_partner
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.results import ImpactDerivatives
 
@@ -53,13 +54,15 @@ def impact_derivatives(
     axes = each_axis(v) if direction is None else unit_direction(direction)[None]
     axes = np.broadcast_to(axes, (len(axes), *v.shape[:-1], 3))
     e = checked_restitution(restitution, direction is None)
-    speeds = dynamics.speeds("controlled", controlled)
-    slides = coefficient(friction, direction is None)
-    if direction is not None and against is None and not (speeds or slides or parameters):
+    form = dynamics.form(places, partner, controlled)
+    speeds, slides = form.speeds, coefficient(friction, direction is None)
+    if direction is not None and not (slides or parameters):
         dynamics.checked_places(q, v, places, axes[0], partner)
-        arrays = (*state, place[1], direction, e)
+        arrays = (*state, place[1], direction, e, *of_partner(places, partner))
+        method = "" if against is None else "impact_derivatives_of_partners"
+        called = CallForm(form.of_method, method=method)
         found: ImpactDerivatives | None = dynamics.code.of(
-            "impact_derivatives", place[0], arrays, base
+            "impact_derivatives", form, arrays, base, called
         )
         if found is not None:
             return found

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,42 @@ from robodyn.model.model import Model
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.parts.dynamics import Dynamics
 
-__all__ = ["HitFunctions"]
+__all__ = ["HitForm", "HitFunctions"]
+
+
+@dataclass(frozen=True)
+class HitForm:
+    """What shapes the functions of a hit.
+
+    Attributes
+    ----------
+    link : str
+        That is hit.
+    other : str
+        Link of the same robot that it meets, if it does.
+    against : bool
+        It meets something that moves and is no part of the robot.
+    joints, speeds : tuple of str, tuple of int
+        Joints whose speeds are controlled, and these speeds.
+    """
+
+    link: str
+    other: str = ""
+    against: bool = False
+    joints: tuple[str, ...] = ()
+    speeds: tuple[int, ...] = ()
+
+    @property
+    def of_function(self) -> dict[str, Any]:
+        """Options of the function."""
+        chosen = {"other": self.other, "against": self.against, "controlled": self.speeds}
+        return {"frame": self.link, **{x: y for x, y in chosen.items() if y}}
+
+    @property
+    def of_method(self) -> dict[str, Any]:
+        """Options of methods for hits of this form."""
+        other = {"other": self.other} if self.other else {}
+        return {"link": self.link, **other, "controlled": self.joints}
 
 
 class HitFunctions:
@@ -35,64 +70,38 @@ class HitFunctions:
         self._model, self._evaluator, self._dynamics = model, evaluator, dynamics
         self._makers: Memo[Callable[..., Any]] = Memo()
 
-    def numbers(
-        self, name: str, link: str, arrays: tuple[ArrayLike, ...], base: BaseMotion | None
+    def of(
+        self,
+        name: str,
+        hit: HitForm,
+        arrays: tuple[ArrayLike, ...],
+        base: BaseMotion | None,
+        form: CallForm | None = None,
     ) -> Any:
-        """What the function of a quantity gives.
+        """The result of a quantity of a hit; of a method, as all calls like it get it from then on.
 
         Parameters
         ----------
         name : str
-        link : str
-            That is hit.
+        hit : HitForm
         arrays : tuple of array_like
             As they were given, after they have been checked.
         base : BaseMotion, optional
-
-        Returns
-        -------
-        found : ndarray, tuple of ndarray or None
-            ``None`` where it is no numbers, as near singular postures.
-        """
-        checked = self._dynamics.checked
-        if checked is None:
-            return None
-        return self._found(name, {"frame": link, **checked}, arrays, base, None)
-
-    def of(
-        self,
-        name: str,
-        link: str,
-        arrays: tuple[ArrayLike, ...],
-        base: BaseMotion | None,
-        make: Callable[..., Any] | None = None,
-        method: str = "",
-        missing: tuple[str, ...] = (),
-    ) -> Any:
-        """The result of a method, as all calls like it get it from then on.
-
-        Parameters
-        ----------
-        name, link, arrays, base
-            As for `numbers`.
-        make : callable, optional
-            Makes the result of what the function gives and of its inputs. Default: as the row of
-            the quantity says.
-        method : str
-            Its name, if it is not that of the quantity.
-        missing : tuple of str
-            Arrays of the method that such calls leave out.
+        form : CallForm, optional
+            Of the call; with ``make``, which makes the result of what the function gives and of its
+            inputs, where the row of the quantity does not say so. Default: other calls do not go to
+            the function, which gives a tuple.
 
         Returns
         -------
         result : object or None
-            ``None`` where there are no numbers.
+            ``None`` where there are no numbers, as near singular postures.
         """
-        checked = self._dynamics.checked
+        speeds = hit.speeds
+        checked = self._dynamics.checked_beside(speeds) if speeds else self._dynamics.checked
         if checked is None:
             return None
-        form = CallForm({"link": link}, method=method or name, missing=missing)
-        return self._made(name, {"frame": link, **checked}, arrays, base, form, make)
+        return self._made(name, {**hit.of_function, **checked}, arrays, base, form)
 
     def latched(
         self,
@@ -102,38 +111,38 @@ class HitFunctions:
         base: BaseMotion | None,
         make: Callable[..., Any],
     ) -> Any:
-        """The same where some joints stop at once; arguments as for `of`."""
+        """The same where some joints stop at once."""
         checked = self._dynamics.checked_beside(speeds)
         if checked is None:
             return None
-        form = CallForm({"joints": joints}, method="latch")
-        return self._made("latch", {"controlled": speeds, **checked}, state, base, form, make)
+        form = CallForm({"joints": joints}, method="latch", make=make)
+        return self._made("latch", {"controlled": speeds, **checked}, state, base, form)
 
     def _made(
         self,
         name: str,
-        options: dict[str, Any],
+        options: Mapping[str, Any],
         arrays: tuple[ArrayLike, ...],
         base: BaseMotion | None,
-        form: CallForm,
-        make: Callable[..., Any] | None,
+        form: CallForm | None,
     ) -> Any:
-        """The result of a method, for calls that have this form."""
+        """The result of a function, or of a method for calls that have this form."""
         motion = self._evaluator.environment(name, base)
-        key = (name, *form.options.values())
-        kept = self._makers.get(key, lambda: make) if make else None
-        form = replace(form, make=kept, made_of=len(arrays) + len(motion) if kept else 0)
+        if form is not None and form.make is not None:
+            key, make = (form.method, name, *form.options.values()), form.make
+            kept = self._makers.get(key, lambda: make)
+            form = replace(form, make=kept, made_of=len(arrays) + len(motion))
         found = self._found(name, options, arrays, base, form)
-        if found is None:
-            return None
-        if kept is None:
+        if found is None or form is None:
+            return found
+        if form.make is None:
             return self._evaluator.made(name, found)
-        return kept(found, *(np.asarray(x, float) for x in arrays), *motion)
+        return form.make(found, *(np.asarray(x, float) for x in arrays), *motion)
 
     def _found(
         self,
         name: str,
-        options: dict[str, Any],
+        options: Mapping[str, Any],
         arrays: tuple[ArrayLike, ...],
         base: BaseMotion | None,
         form: CallForm | None,

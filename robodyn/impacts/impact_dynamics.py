@@ -9,7 +9,7 @@ So loops, driven joints, rotors and minimal coordinates need nothing of their ow
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,7 +19,7 @@ from robodyn.arrays import checked, finite, named_alone, one_name, shaped, toget
 from robodyn.errors import ImpactError, ShapeError
 from robodyn.evaluator import Evaluator, Wrenches
 from robodyn.impacts.contact import Contact, ContactPoint, contact_point
-from robodyn.impacts.hit_functions import HitFunctions
+from robodyn.impacts.hit_functions import HitForm, HitFunctions
 from robodyn.impacts.partners import (
     MovingPoint,
     Partner,
@@ -35,7 +35,10 @@ from robodyn.parts.dynamics import Dynamics
 from robodyn.results import JointWrenches
 from robodyn.tolerances import CONTACT_DIRECTION
 
-__all__ = ["ImpactDynamics", "copied", "each_axis"]
+__all__ = ["ImpactDynamics", "Places", "copied", "each_axis"]
+
+#: Points of links, one or two.
+Places: TypeAlias = tuple[tuple[str, ArrayLike], ...]
 
 
 class _JointForces(Protocol):
@@ -135,7 +138,7 @@ class ImpactDynamics:
         self,
         q: Array,
         v: Array,
-        places: tuple[tuple[str, ArrayLike], ...],
+        places: Places,
         direction: Array,
         partner: Partner,
     ) -> list[tuple[str, Array]]:
@@ -153,7 +156,7 @@ class ImpactDynamics:
         self,
         q: Array,
         v: Array,
-        places: tuple[tuple[str, ArrayLike], ...],
+        places: Places,
         direction: Array,
         partner: Partner,
         base: BaseMotion | None,
@@ -175,7 +178,7 @@ class ImpactDynamics:
         """
         points, jumps = [], []
         for link, point in places:
-            found = self.code.numbers("point_response", link, (q, v, point), base)
+            found = self.code.of("point_response", HitForm(link), (q, v, point), base)
             if found is None:
                 return None
             _, velocity, _, own, J, R = found
@@ -192,7 +195,7 @@ class ImpactDynamics:
         self,
         q: Array,
         v: Array,
-        places: tuple[tuple[str, ArrayLike], ...],
+        places: Places,
         axes: Array,
         controlled: tuple[int, ...],
         partner: Partner,
@@ -314,6 +317,14 @@ class ImpactDynamics:
         found = [k for name in named_alone(what, joints) for k in speed_indices(self._model, name)]
         return tuple(sorted(set(found)))
 
+    def form(self, places: Places, partner: Partner, controlled: Iterable[str]) -> HitForm:
+        """What shapes the functions of a hit."""
+        names = named_alone("controlled", controlled)
+        other = one_name("against", places[1][0]) if len(places) == 2 else ""
+        moving = isinstance(partner, MovingPoint)
+        link, speeds = one_name("link", places[0][0]), self.speeds("controlled", names)
+        return HitForm(link, other, moving, names, speeds)
+
     def stopped(
         self, q: Array, v: Array, speeds: tuple[int, ...], base: BaseMotion | None
     ) -> tuple[Array, Array]:
@@ -336,15 +347,13 @@ class ImpactDynamics:
         x, y = np.array(x), np.array(y)
         return np.broadcast_to(x, (*batch, x.shape[-1])), np.broadcast_to(y, (*batch, y.shape[-1]))
 
-    def partner_of(
-        self, place: tuple[str, ArrayLike], against: Any
-    ) -> tuple[tuple[tuple[str, ArrayLike], ...], Partner]:
+    def partner_of(self, place: tuple[str, ArrayLike], against: Any) -> tuple[Places, Partner]:
         """The links of this robot that meet, and what else the first one meets."""
         match against:
             case None:
                 return (place,), World()
             case PointMass():
-                return (place,), MovingPoint.of(against)
+                return (place,), against.as_partner
             case RobotPoint():
                 state, there = (against.q, against.v), (against.link, against.point)
                 return (place,), against.robot.impact_dynamics.as_partner(

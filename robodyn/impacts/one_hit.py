@@ -3,39 +3,52 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
+from robodyn.codegen import CallForm
 from robodyn.errors import SettingsError
 from robodyn.impacts.contact import ContactPoint, unit_direction
 from robodyn.impacts.friction import check_energy, coefficient, with_friction
-from robodyn.impacts.impact_dynamics import ImpactDynamics, copied, each_axis
-from robodyn.impacts.partners import World
+from robodyn.impacts.hit_functions import HitForm
+from robodyn.impacts.impact_dynamics import ImpactDynamics, Places, copied, each_axis
+from robodyn.impacts.partners import MovingPoint, Partner, World
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.results import Impact, JointWrenches
 
-__all__ = ["apparent_mass", "checked_restitution", "impact", "on_links"]
+__all__ = ["apparent_mass", "checked_restitution", "hit_between", "of_partner", "on_links"]
 
 
-def impact(
+def hit_between(
     dynamics: ImpactDynamics,
     state: tuple[ArrayLike, ArrayLike],
-    place: tuple[str, ArrayLike],
+    places: Places,
+    partner: Partner,
     direction: ArrayLike | None,
     restitution: float,
-    against: Any,
+    friction: float,
     base: BaseMotion | None,
     controlled: Iterable[str],
-    friction: float,
 ) -> Impact:
-    """See `robodyn.Robot.impact`."""
+    """A hit of the world, of something that moves, or of another point of the robot.
+
+    Parameters
+    ----------
+    dynamics : ImpactDynamics
+    state : (array_like, array_like)
+    places : tuple of (link, point)
+        One, or two of the robot that meet.
+    partner : Partner
+        What the first link meets, if it is nothing of this robot.
+    direction, restitution, friction, base, controlled
+        As of `robodyn.Robot.impact`.
+    """
     base = copied(base)
     q, v = dynamics.before(*state)
-    places, partner = dynamics.partner_of(place, against)
-    speeds, robot = dynamics.speeds("controlled", controlled), dynamics.robot
+    form, robot = dynamics.form(places, partner, controlled), dynamics.robot
+    speeds, link = form.speeds, places[0][0]
     if direction is None:
         axes = np.broadcast_to(each_axis(v), (3, *v.shape[:-1], 3))
     else:
@@ -45,14 +58,13 @@ def impact(
         coefficient(friction, direction is None),
     )
     dynamics.checked_places(q, v, places, axes[0], partner)
-    if against is None and not speeds:
-        found = _by_code(dynamics, state, place, direction, (e, mu), base)
-        if found is not None:
-            return found
+    found = _by_code(dynamics, state, places, partner, form, direction, (e, mu), base)
+    if found is not None:
+        return found
     c = dynamics.contact(q, v, places, axes, speeds, partner, base)
     if direction is not None:
-        c.check_approach(robot, place[0])
-    p = c.impulses(e, robot, place[0])
+        c.check_approach(robot, link)
+    p = c.impulses(e, robot, link)
     if mu:
         normal, axes = axes[0], np.broadcast_to(each_axis(v), (3, *v.shape[:-1], 3))
         c = dynamics.contact(q, v, places, axes, speeds, partner, base)
@@ -73,46 +85,65 @@ def impact(
 def _by_code(
     dynamics: ImpactDynamics,
     state: tuple[ArrayLike, ArrayLike],
-    place: tuple[str, ArrayLike],
+    places: Places,
+    partner: Partner,
+    form: HitForm,
     direction: ArrayLike | None,
     how: tuple[float, float],
     base: BaseMotion | None,
 ) -> Impact | None:
-    """A hit of the immovable world by one function; none where it has no numbers.
+    """A hit by one function; none where it has no numbers.
 
     Calls like this one go to that function from then on. ``how``: restitution and friction.
     """
-    (link, point), (e, mu) = place, how
-    arrays: tuple[ArrayLike, ...] = (*state, point, e)
-    missing: tuple[str, ...] = ("direction", "friction")
-    name = "impact_that_sticks"
-    if direction is not None:
-        arrays = (*state, point, direction, e, mu)
-        name, missing = ("impact_with_friction", ()) if mu else ("impact", ("friction",))
-        arrays = arrays if mu else arrays[:-1]
-    make = _maker(dynamics, link)
-    hit: Impact | None = dynamics.code.of(name, link, arrays, base, make, "impact", missing)
+    (_, point), (e, mu) = places[0], how
+    name = "impact_with_friction" if mu else "impact"
+    arrays: tuple[ArrayLike, ...] = (*state, point)
+    missing: tuple[str, ...] = () if mu else ("friction",)
+    if direction is None:
+        name, missing = "impact_that_sticks", (*missing, "direction")
+    else:
+        arrays = (*arrays, direction)
+    arrays = (*arrays, e, *of_partner(places, partner))
+    arrays = (*arrays, mu) if mu else arrays
+    method = "hit_of_body" if form.against else "hit_of_link" if form.other else "impact"
+    make = _maker(dynamics, form, direction is not None)
+    called = CallForm(form.of_method, method=method, make=make, missing=missing)
+    hit: Impact | None = dynamics.code.of(name, form, arrays, base, called)
     return hit
 
 
-def _maker(dynamics: ImpactDynamics, link: str) -> Callable[..., Impact]:
+def of_partner(places: Places, partner: Partner) -> tuple[ArrayLike, ...]:
+    """What functions of hits are given of what the link meets."""
+    if len(places) == 2:
+        return (places[1][1],)
+    if isinstance(partner, MovingPoint):
+        return partner.velocity, partner.rows
+    return ()
+
+
+def _maker(dynamics: ImpactDynamics, form: HitForm, directed: bool) -> Callable[..., Impact]:
     """Makes a hit of what a function gives and of its inputs.
 
     Joint impulses are computed when they are asked for: the caller's arrays may change until then.
     """
+    other = 5 if directed else 4  # place of the other point among the inputs
 
-    def made(
-        found: tuple[Array, Array, Array], q: Array, v: Array, point: Array, *rest: Any
-    ) -> Impact:
-        after, impulse, loss = found
-        state, place, along = (np.array(q), np.array(v)), (link, np.array(point)), impulse.copy()
-        moved = BaseMotion(*map(np.array, rest[-3:])) if dynamics.on_moving_base else None
+    def made(found: tuple[Array, ...], *given: Array) -> Impact:
+        after, impulse, loss, *against_v = found
+        state, along = (np.array(given[0]), np.array(given[1])), impulse.copy()
+        places = [(form.link, np.array(given[2]))]
+        if form.other:
+            places.append((form.other, np.array(given[other])))
+        moved = BaseMotion(*map(np.array, given[-3:])) if dynamics.on_moving_base else None
         return Impact(
             v=after,
             impulse=impulse,
             energy_loss=np.asarray(loss),
-            against_v=None,
-            make_joint_impulses=lambda: _in_joints(dynamics, state, place, along, moved),
+            against_v=against_v[0] if against_v else None,
+            make_joint_impulses=lambda: _in_joints(
+                dynamics, state, tuple(places), form.speeds, along, moved
+            ),
         )
 
     return made
@@ -121,14 +152,16 @@ def _maker(dynamics: ImpactDynamics, link: str) -> Callable[..., Impact]:
 def _in_joints(
     dynamics: ImpactDynamics,
     state: tuple[Array, Array],
-    place: tuple[str, Array],
+    places: Places,
+    speeds: tuple[int, ...],
     impulse: Array,
     base: BaseMotion | None,
 ) -> JointWrenches:
     """Impulses in joints under one impulse on a point of a link."""
     q, v = dynamics.before(*state)
-    wrenches = on_links([((dynamics.point(q, v, *place, base),), (place,), impulse)])
-    return dynamics.joint_impulses(q, (), np.zeros_like(v), wrenches, base)
+    points = tuple(dynamics.point(q, v, link, np.asarray(x), base) for link, x in places)
+    wrenches = on_links([(points, places, impulse)])
+    return dynamics.joint_impulses(q, speeds, np.zeros_like(v), wrenches, base)
 
 
 def apparent_mass(
@@ -143,7 +176,9 @@ def apparent_mass(
     axis = unit_direction(direction)
     dynamics.checked_places(x, v, (place,), axis, World())
     link, point = place
-    mass: Array | None = dynamics.code.of("apparent_mass", link, (q, point, direction), base)
+    form, arrays = HitForm(link), (q, point, direction)
+    called = CallForm({"link": link})
+    mass: Array | None = dynamics.code.of("apparent_mass", form, arrays, base, called)
     if mass is not None:
         return mass
     c = dynamics.contact(x, v, (place,), axis[None], (), World(), base)
@@ -152,7 +187,7 @@ def apparent_mass(
 
 
 def on_links(
-    met: Iterable[tuple[tuple[ContactPoint, ...], tuple[tuple[str, ArrayLike], ...], Array]],
+    met: Iterable[tuple[tuple[ContactPoint, ...], Places, Array]],
 ) -> Mapping[str, Array]:
     """Impulses as wrenches on links, in their axes about their origins.
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -56,6 +57,11 @@ class PointMass:
         finite(velocity=velocity)
         refuse_overflow("velocity", velocity)
         object.__setattr__(self, "velocity", velocity)
+
+    @cached_property
+    def as_partner(self) -> MovingPoint:
+        """The particle as links meet it."""
+        return MovingPoint.alone(np.asarray(self.velocity), np.eye(3).reshape(9) / self.mass)
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,10 +142,17 @@ class MovingPoint:
     jump: Callable[[Array], Array]
 
     @classmethod
-    def of(cls, mass: PointMass) -> MovingPoint:
-        """A point mass."""
-        v = np.asarray(mass.velocity)
-        return cls(v, np.eye(3) / mass.mass, lambda p: v + p / mass.mass)
+    def alone(cls, velocity: Array, rows: Array) -> MovingPoint:
+        """A point whose owner has no other speeds, with its mobility row by row, (..., 9)."""
+        mobility = np.reshape(rows, (*np.shape(rows)[:-1], 3, 3))
+        return cls(
+            velocity, mobility, lambda p: velocity + np.einsum("...ij,...j->...i", mobility, p)
+        )
+
+    @cached_property
+    def rows(self) -> Array:
+        """Its mobility row by row, shape (..., 9) [1/kg]."""
+        return self.mobility.reshape(*self.mobility.shape[:-2], 9)
 
     def after(self, impulse: Array) -> Array:
         """The speeds of its owner, for the impulse on the link that it met."""

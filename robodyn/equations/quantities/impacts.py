@@ -1,4 +1,4 @@
-"""A hit of the immovable world, without friction: jumps of speeds under an impulse [W 6.8-6.14]."""
+"""A hit without friction: jumps of speeds under an impulse [W 6.8-6.14]."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.equations.quantities.common.hit import Hit, hit_point, unit_direction
+from robodyn.equations.quantities.common.hit import Hit, Meeting, unit_direction
 from robodyn.equations.quantities.common.quantity import (
     Constrained,
     Input,
@@ -27,8 +27,9 @@ from robodyn.symbolic.graph import Port, Program
 from robodyn.symbolic.guarded import not_a_number
 from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import Number, Scalar, dot, edge_of
+from robodyn.symbolic.vector import Vec3
 
-__all__ = ["GIVEN", "IMPACT", "ROWS", "impact_row"]
+__all__ = ["GIVEN", "IMPACT", "PARTNERS", "ROWS", "against_v", "impact_row"]
 
 
 class _Rebound:
@@ -38,7 +39,7 @@ class _Rebound:
         self.hit, self.n_W = Hit(t), unit_direction(t)
         self.force, self.speed = self.hit.along(self.n_W)
         self.jump, _ = self.hit.response(self.force)
-        self.mobility = dot(self.force, self.jump)
+        self.mobility = self.hit.mobility(self.force, self.jump, self.n_W)
         (self.restitution,) = t.numbers["restitution"]
         moves = isinstance(self.mobility, Scalar)
         wanted = -(1.0 + self.restitution) * self.speed
@@ -57,11 +58,18 @@ class _Rebound:
 def impact(t: Tracer) -> Results:
     """Jumps of speeds, where a point moves against the direction and can give way."""
     x = _Rebound(t)
+    impulse = x.n_W * x.p
     return {
         "v": x.if_hit(x.after),
-        "impulse": [x.p * k for k in x.n_W],
+        "impulse": impulse,
         "energy_loss": -0.5 * x.p * (2.0 * x.speed + x.mobility * x.p),
+        **against_v(x.hit, impulse),
     }
+
+
+def against_v(hit: Hit, impulse: Vec3) -> Results:
+    """Velocity afterwards of a partner that is no part of the robot, if there is one."""
+    return {"against_v": hit.of_partner_after(impulse)} if hit.meets_partner else {}
 
 
 def apparent_mass(t: Tracer) -> Results:
@@ -107,10 +115,8 @@ def _slopes(t: Tracer) -> Callable[[list[Number]], tuple[list[list[Number]], lis
     inner, nv = Tracer(t.given, t.chosen), t.model.nv
     for port in t.ports:
         inner.add(port)
-    n, point = unit_direction(inner), hit_point(inner)
-    n_P, columns = point.X.R.inverse_times(n), point.columns
-    found = [n_P.dot(columns[k].v) if k in columns else 0.0 for k in range(nv)]
-    edges = tuple(edge_of(inner.graph, x) for x in (*found, n_P.dot(point.V.v)))
+    force, speed = Meeting(inner).along(unit_direction(inner))
+    edges = tuple(edge_of(inner.graph, x) for x in (*force, speed))
     ports = (Port("force, speed", (nv + 1,)),)
     program = Program("point", tuple(inner.ports), ports, inner.graph, edges, t.setup.rates)
     slopes = jacobian(program, "q")
@@ -127,14 +133,28 @@ def _slopes(t: Tracer) -> Callable[[list[Number]], tuple[list[list[Number]], lis
 #: Where a link is hit, and from where.
 CONTACT = (Input("point", 3, "m"), Input("direction", 3, "1"))
 
+#: What meets the link, where that is not the immovable world: another point of the robot, or
+#: something that is no part of it, with the mobility of its point row by row.
+PARTNERS = (
+    Input("other_point", 3, "m", when=lambda options: "other" in options),
+    Input("against_velocity", 3, "m/s", when=lambda options: options.get("against", False)),
+    Input("against_mobility", 9, "1/kg", when=lambda options: options.get("against", False)),
+)
+
 #: A state, and a hit in it.
-GIVEN = (Q, V, *CONTACT, Input("restitution", "number", "1"))
+GIVEN = (Q, V, *CONTACT, Input("restitution", "number", "1"), *PARTNERS)
 
 #: Speeds afterwards.
 AFTER = Output("v", ("nv",), "rad/s, m/s")
 
-#: What a hit does; the impulse on the link in world axes, and the energy that the contact takes.
-IMPACT = (AFTER, Output("impulse", (3,), "N s"), Output("energy_loss", (), "J"))
+#: What a hit does; the impulse on the link in world axes, the energy that the contact takes, and
+#: the velocity afterwards of what is no part of the robot.
+IMPACT = (
+    AFTER,
+    Output("impulse", (3,), "N s"),
+    Output("energy_loss", (), "J"),
+    Output("against_v", (3,), "m/s", when=lambda options: options.get("against", False)),
+)
 
 
 def impact_row(
@@ -148,9 +168,9 @@ def impact_row(
         inputs=inputs,
         outputs=outputs,
         trace=trace,
-        closed=Constrained(trace, ("groups", *CHECKED)),
+        closed=Constrained(trace, ("groups", "tangent_probe", *CHECKED)),
         base=True,
-        options=("frame",),
+        options=("frame", "other", "against", "controlled"),
         solves=True,
         guarded=True,
         result=result,

@@ -8,7 +8,7 @@ from robodyn.equations.quantities.common.hit import AXES, Hit, unit_direction
 from robodyn.equations.quantities.common.pseudo_inverse import PseudoInverse
 from robodyn.equations.quantities.common.quantity import Input, Output, Q, V
 from robodyn.equations.quantities.common.tracer import Results, Tracer
-from robodyn.equations.quantities.impacts import GIVEN, IMPACT, impact_row
+from robodyn.equations.quantities.impacts import GIVEN, IMPACT, against_v, impact_row
 from robodyn.equations.tree.composite_body import Matrix
 from robodyn.symbolic.guarded import not_a_number, one_if_positive
 from robodyn.symbolic.scalar import Number, Scalar, dot, sqrt
@@ -35,7 +35,10 @@ class _Contact:
         self.u = Vec3(*(speed for _, speed in along))
         self.jumps = [self.hit.response(force)[0] for force in self.forces]
         #: Jump of the velocity of parting a unit of impulse.
-        self.W: Matrix = [[dot(x, jump) for jump in self.jumps] for x in self.forces]
+        self.W: Matrix = [
+            [dot(x, jump) + theirs for jump, theirs in zip(self.jumps, row, strict=True)]
+            for x, row in zip(self.forces, self.hit.of_partner, strict=True)
+        ]
 
     @property
     def moves(self) -> bool:
@@ -46,7 +49,12 @@ class _Contact:
     def nothing(self) -> Results:
         """Results where that is not so: not numbers."""
         none = not_a_number(self._t.numbers["point"][0])
-        return {"v": [none] * self._t.model.nv, "impulse": [none] * 3, "energy_loss": none}
+        return {
+            "v": [none] * self._t.model.nv,
+            "impulse": [none] * 3,
+            "energy_loss": none,
+            "against_v": [none] * 3,
+        }
 
     def times(self, p: Vec3) -> Vec3:
         """Jump of the velocity of parting by an impulse."""
@@ -90,7 +98,7 @@ def impact_that_sticks(t: Tracer) -> Results:
     (restitution,) = t.numbers["restitution"]
     fits = x.u.dot(x.u) * APPROACH_SPEED_ZERO**2 - left
     after = x.hit.if_true(x.after(p), [*x.tests, fits, -(restitution * restitution)])
-    return {"v": after, "impulse": p, "energy_loss": x.loss(p)}
+    return {"v": after, "impulse": p, "energy_loss": x.loss(p), **against_v(x.hit, p)}
 
 
 class _Slip:
@@ -174,14 +182,14 @@ def impact_with_friction(t: Tracer) -> Results:
     found = _Friction(t, x)
     p = found.impulse
     after = x.hit.if_true(x.after(p), found.tests)
-    return {"v": after, "impulse": p, "energy_loss": x.loss(p)}
+    return {"v": after, "impulse": p, "energy_loss": x.loss(p), **against_v(x.hit, p)}
 
 
 def point_response(t: Tracer) -> Results:
     """Velocity of a point, its jumps and those of all speeds along the axes of the world."""
     x = _Contact(t)
     found = x.hit.if_true(x.hit.before, [])
-    R = x.hit.point.X.R.matrix.rows()
+    R = x.hit.meeting.points[0].X.R.matrix.rows()
     return {
         "v": found, "velocity": x.u, "mobility": x.W, "jumps": x.jumps, "J": x.forces, "R": R,
     }  # fmt: skip
@@ -195,7 +203,9 @@ def _clear(x: Number, scale: Number) -> Number:
 
 #: Quantities by name.
 ROWS = {
-    "impact_that_sticks": impact_row((*GIVEN[:3], GIVEN[-1]), IMPACT, impact_that_sticks),
+    "impact_that_sticks": impact_row(
+        tuple(x for x in GIVEN if x.name != "direction"), IMPACT, impact_that_sticks
+    ),
     "impact_with_friction": impact_row(
         (*GIVEN, Input("friction", "number", "1")), IMPACT, impact_with_friction
     ),

@@ -1,8 +1,8 @@
-"""A point of a link that is hit: how it moves, and how the speeds give way [W 6.8-6.14]."""
+"""Points that are hit: how they move, and how the speeds give way [W 6.8-6.14]."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from robodyn.equations.elimination.constrained import accelerations
@@ -10,6 +10,7 @@ from robodyn.equations.quantities.common import closed_dynamics
 from robodyn.equations.quantities.common.tracer import Tracer
 from robodyn.equations.tree import composite_body
 from robodyn.equations.tree import frame_motion as fm
+from robodyn.equations.tree.composite_body import Matrix
 from robodyn.joints.common.cut import Row
 from robodyn.symbolic.guarded import if_not_negative
 from robodyn.symbolic.rotation import Rotation
@@ -18,29 +19,127 @@ from robodyn.symbolic.spatial import Placement
 from robodyn.symbolic.vector import EX, EY, EZ, Vec3
 from robodyn.tolerances import CONTACT_DIRECTION, IMMOVABLE, LOOP_DRIFT
 
-__all__ = ["AXES", "Hit", "hit_point", "unit_direction"]
+__all__ = ["AXES", "Hit", "Meeting", "if_regular", "jumps", "unit_direction"]
 
 #: Of the world.
 AXES = (EX, EY, EZ)
 
 
-class Hit:
-    """A point of a link, and the mechanism as impulses see it.
-
-    Speeds before are made to fit loops that are closed, as they were if the loops closed just
-    before.
+def jumps(
+    t: Tracer,
+    M: Matrix,
+    force: Sequence[Number],
+    rates: Sequence[Number] = (),
+    given: Mapping[int, Number] | None = None,
+) -> tuple[list[Number], list[Number]]:
+    """Jumps of speeds under generalised impulses, and multipliers of the loops [W 6.18].
 
     Parameters
     ----------
     t : Tracer
-        With the inputs ``q``, ``v`` and ``point``, and the option ``frame``.
+    M : Matrix
+        Mass matrix.
+    force : sequence of nv numbers
+    rates : sequence of numbers
+        Of the loops, which the jumps undo. Default: zero.
+    given : mapping of int to number
+        Speeds whose jumps are given. Default: none.
+    """
+    rows: Sequence[Row] = t.rows if "rows" in t.options else ()
+    given = given or {}
+    free = [k for k in range(t.model.nv) if k not in given]
+    jump = [given.get(k, 0.0) for k in range(t.model.nv)]
+    if not free:
+        return jump, [0.0] * len(rows)
+    known = list(given.values())
+    rest = [force[i] - dot([M[i][k] for k in given], known) for i in free]
+    own = [
+        Row(
+            0.0,
+            {i: row.jacobian[k] for i, k in enumerate(free) if k in row.jacobian},
+            rate + dot([row.jacobian.get(k, 0.0) for k in given], known),
+        )
+        for row, rate in zip(rows, rates or [0.0] * len(rows), strict=True)
+    ]
+    light = {i: t.model.light[k] for i, k in enumerate(free) if k in t.model.light}
+    M_ff = [[M[i][j] for j in free] for i in free]
+    found, multipliers = accelerations(M_ff, rest, own, light, t.options.get("groups", ()))
+    for k, x in zip(free, found, strict=True):
+        jump[k] = x
+    return jump, multipliers
+
+
+def if_regular(t: Tracer, values: list[Number]) -> list[Number]:
+    """Values; not all numbers where loops are open, or nearly singular, also beside the controlled.
+
+    The speeds that are controlled do not follow from the loops.
+    """
+    if "rows" not in t.options:
+        return values
+    gaps = [t.gaps[k].residual for k in t.setup.position_rows]
+    values = if_not_negative(values, LOOP_DRIFT**2 - dot(gaps, gaps))
+    if "tangent_probe" in t.options:
+        probe, controlled = t.options["tangent_probe"], t.options["controlled"]
+        free = [k for k in range(t.model.nv) if k not in controlled]
+        values = closed_dynamics.if_rows_are_regular(t, values, free, probe)
+    return closed_dynamics.if_forward_is_regular(t, values)
+
+
+class Meeting:
+    """Two points that meet, of which one may belong to the surroundings.
+
+    Parameters
+    ----------
+    t : Tracer
+        With the inputs ``q``, ``v`` and ``point``, and the option ``frame``. With the option
+        ``other`` there is the input ``other_point`` of that link, with ``against``, the velocity
+        ``against_velocity`` of what is no part of the robot.
     """
 
     def __init__(self, t: Tracer) -> None:
         self._t = t
-        self._rows: Sequence[Row] = t.rows if "rows" in t.options else ()
+        self.points = [_point(t, t.options["frame"], "point")]
+        if "other" in t.options:
+            self.points.append(_point(t, t.options["other"], "other_point"))
+
+    def along(self, n_W: Vec3) -> tuple[list[Number], Number]:
+        """Generalised impulse for a unit along a direction, and speed of parting along it."""
+        force: list[Number] = [0.0] * self._t.model.nv
+        speed: Number = 0.0
+        for sign, point in zip((1.0, -1.0), self.points, strict=False):
+            n = point.X.R.inverse_times(n_W)
+            speed = speed + sign * n.dot(point.V.v)
+            for k, column in point.columns.items():
+                force[k] = force[k] + sign * n.dot(column.v)
+        if self._t.options.get("against"):
+            speed = speed - n_W.dot(Vec3(*self._t.numbers["against_velocity"]))
+        return force, speed
+
+    @property
+    def reach(self) -> Number:
+        """Sum of the squares of the Jacobian of the velocity of parting."""
+        if len(self.points) == 1:
+            return sum((s.v.dot(s.v) for s in self.points[0].columns.values()), 0.0)
+        return sum((dot(force, force) for force, _ in map(self.along, AXES)), 0.0)
+
+
+class Hit:
+    """Points that meet, and the mechanism as impulses see it.
+
+    Speeds before are made to fit loops that are closed, as they were if the loops closed just
+    before. Those that are controlled do not jump.
+
+    Parameters
+    ----------
+    t : Tracer
+        As for `Meeting`; with the option ``against`` there is the input ``against_mobility``.
+    """
+
+    def __init__(self, t: Tracer) -> None:
+        self._t = t
         self.M = composite_body.mass_matrix(t.model, t.state)
-        self.point = hit_point(t)
+        self.meeting = Meeting(t)
+        self._held: Mapping[int, Number] = dict.fromkeys(t.options.get("controlled", ()), 0.0)
 
     def response(
         self, force: Sequence[Number], rates: Sequence[Number] = ()
@@ -49,23 +148,19 @@ class Hit:
 
         ``rates``: of the loops, which the jumps undo; zero if none are given.
         """
-        given = rates or [0.0] * len(self._rows)
-        own = [Row(0.0, row.jacobian, x) for row, x in zip(self._rows, given, strict=True)]
-        return accelerations(
-            self.M, force, own, self._t.model.light, self._t.options.get("groups", ())
-        )
+        return jumps(self._t, self.M, force, rates, self._held)
 
     @cached_property
     def fitted(self) -> list[Number]:
         """What the speeds change by to fit the loops."""
         t = self._t
-        if not self._rows:
+        if not t.options.get("rows"):
             return t.zeros
         opening = [
-            dot(list(row.jacobian.values()), [t.v[k] for k in row.jacobian]) for row in self._rows
+            dot(list(row.jacobian.values()), [t.v[k] for k in row.jacobian]) for row in t.rows
         ]
-        rates = [x + row.offset for x, row in zip(opening, self._rows, strict=True)]
-        return self.response(t.zeros, rates)[0]
+        rates = [x + row.offset for x, row in zip(opening, t.rows, strict=True)]
+        return jumps(t, self.M, t.zeros, rates)[0]
 
     @property
     def before(self) -> list[Number]:
@@ -73,11 +168,32 @@ class Hit:
         return [x + y for x, y in zip(self._t.v, self.fitted, strict=True)]
 
     def along(self, n_W: Vec3) -> tuple[list[Number], Number]:
-        """Generalised impulse for a unit along a direction, and speed of the point along it."""
-        n, columns = self.point.X.R.inverse_times(n_W), self.point.columns
-        nv = self._t.model.nv
-        force = [n.dot(columns[k].v) if k in columns else 0.0 for k in range(nv)]
-        return force, n.dot(self.point.V.v) + dot(force, self.fitted)
+        """Generalised impulse for a unit along a direction, and speed of parting along it."""
+        force, speed = self.meeting.along(n_W)
+        return force, speed + dot(force, self.fitted)
+
+    @property
+    def meets_partner(self) -> bool:
+        """Whether what it meets is no part of the robot, and moves."""
+        return bool(self._t.options.get("against"))
+
+    @property
+    def of_partner(self) -> Matrix:
+        """Jump of the velocity of such a partner, a unit of impulse on it; zero of the world."""
+        if not self.meets_partner:
+            return [[0.0] * 3 for _ in AXES]
+        x = self._t.numbers["against_mobility"]
+        return [x[0:3], x[3:6], x[6:9]]
+
+    def mobility(self, force: Sequence[Number], jump: Sequence[Number], n_W: Vec3) -> Number:
+        """Jump of the speed of parting along a direction a unit of impulse along it [W 6.12]."""
+        theirs = [dot(row, list(n_W)) for row in self.of_partner]
+        return dot(force, jump) + dot(list(n_W), theirs)
+
+    def of_partner_after(self, impulse: Vec3) -> list[Number]:
+        """Velocity of such a partner after an impulse on the link."""
+        u = self._t.numbers["against_velocity"]
+        return [x - dot(row, list(impulse)) for x, row in zip(u, self.of_partner, strict=True)]
 
     @cached_property
     def trace(self) -> Number:
@@ -86,8 +202,8 @@ class Hit:
 
     @cached_property
     def reach(self) -> Number:
-        """Sum of the squares of the point's Jacobian."""
-        return sum((s.v.dot(s.v) for s in self.point.columns.values()), 0.0)
+        """Sum of the squares of the Jacobian of the velocity of parting."""
+        return self.meeting.reach
 
     def movable(self, force: Sequence[Number], mobility: Number) -> Number:
         """A number that is not negative where the point can give way along a direction."""
@@ -96,21 +212,16 @@ class Hit:
 
     def if_true(self, values: list[Number], tests: Sequence[Number]) -> list[Number]:
         """Values; not all numbers where a test is negative, or loops are open or singular."""
-        t = self._t
         for test in tests:
             values = if_not_negative(values, test)
-        if self._rows:
-            gaps = [t.gaps[k].residual for k in t.setup.position_rows]
-            values = if_not_negative(values, LOOP_DRIFT**2 - dot(gaps, gaps))
-            values = closed_dynamics.if_forward_is_regular(t, values)
-        return values
+        return if_regular(self._t, values)
 
 
-def hit_point(t: Tracer) -> fm.FrameMotion:
-    """Motion of the point."""
-    body, X = t.link(t.options["frame"])
-    link = fm.absolute(t.model, t.state, t.zeros, t.base, body, X)
-    return link.onto(Placement(Rotation(), Vec3(*t.numbers["point"])))
+def _point(t: Tracer, link: str, place: str) -> fm.FrameMotion:
+    """Motion of a point of a link, of which an input is the place."""
+    body, X = t.link(link)
+    motion = fm.absolute(t.model, t.state, t.zeros, t.base, body, X)
+    return motion.onto(Placement(Rotation(), Vec3(*t.numbers[place])))
 
 
 def unit_direction(t: Tracer) -> Vec3:

@@ -74,12 +74,15 @@ class Input:
     unit : str
     by_joint : str
         Parameter of the method that gives its numbers by joint, if one does.
+    when : callable
+        Whether it enters, for the options that are given. Default: always.
     """
 
     name: str
     size: Size
     unit: str
     by_joint: str = ""
+    when: Callable[[Options], bool] = lambda options: True
 
 
 Q = Input("q", "nq", "rad, m")
@@ -228,13 +231,13 @@ class Quantity:
 
     @property
     def input_names(self) -> tuple[str, ...]:
-        """Names of the inputs, in order."""
-        return tuple(x.name for x in self.inputs)
+        """Names of the inputs that always enter, in order."""
+        return tuple(x.name for x in self.inputs if x.when({}))
 
     @property
     def arrays(self) -> tuple[str, ...]:
         """Names of the inputs that the method takes as arrays."""
-        return tuple(x.name for x in self.inputs if not x.by_joint)
+        return tuple(x.name for x in self.inputs if not x.by_joint and x.when({}))
 
     @property
     def by_joint(self) -> tuple[str, ...]:
@@ -286,9 +289,9 @@ def traced(
 def _inputs(t: Tracer, quantity: Quantity) -> Iterator[Port]:
     """Arrays of the quantity; what moves, closes, weighs, loads the mechanism; time; numbers."""
     for given in quantity.inputs:
-        yield Port(
-            given.name, () if given.size == "number" else (size_of(given.size, t),), given.unit
-        )
+        if given.when(t.options):
+            shape = () if given.size == "number" else (size_of(given.size, t),)
+            yield Port(given.name, shape, given.unit)
     if t.options.get("posture"):
         yield Port("posture", (t.setup.model.nq,), "rad, m")
     if t.setup.moving and quantity.base:
