@@ -10,7 +10,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from support.slow_cases import longest_first, slow_cases
+from support.slow_cases import longest_first, other_twins, slow_cases
 
 # Tests of the two tiers of compiled code ask for them; all others, and what they start, do without
 # another process.
@@ -35,10 +35,17 @@ def pytest_configure(config):
         config.option.loadscopereorder = False
 
 
-def pytest_collection_modifyitems(items):
-    """Mark what `make test` leaves to `make test-all`, and begin with what takes longest."""
+def pytest_collection_modifyitems(config, items):
+    """Mark what `make test` leaves to `make test-all`, and begin with what takes longest.
+
+    `.ci/run` says by ``ROBODYN_TEST_TURN`` whose turn it is of robots that are much alike.
+    """
     for item in slow_cases(items):
         item.add_marker(pytest.mark.slow)
+    if "ROBODYN_TEST_TURN" in os.environ:
+        waiting = set(other_twins(items, int(os.environ["ROBODYN_TEST_TURN"])))
+        config.hook.pytest_deselected(items=[item for item in items if item in waiting])
+        items[:] = [item for item in items if item not in waiting]
     items[:] = longest_first(items)
 
 

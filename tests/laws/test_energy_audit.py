@@ -52,14 +52,6 @@ def test_held_torques_and_friction(name):
     assert not audit.wrenches.any() and not audit.base.any() and not audit.impacts.any()
 
 
-@pytest.mark.parametrize("name", rd.robots())
-def test_every_bundled_mechanism(name):
-    robot = rd.load(name, friction_speed=0.2)
-    audit = rd.simulate(robot, duration=0.1, **start(robot, 0.3)).audit
-    assert audit.exchanged > 0.0
-    assert np.abs(audit.unexplained).max() < 1e-8 * audit.exchanged
-
-
 def test_torques_that_jump_at_each_step():
     """A sampled controller puts in its held torque times the way, not a mean of two torques."""
     robot = rd.load("double_pendulum", passive=False)

@@ -94,7 +94,7 @@ def swing(t):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["double_pendulum", "prosthesis", "four_bar", "delta"])
+@pytest.mark.parametrize("name", ["double_pendulum", "prosthesis", "four_bar"])
 def test_nor_are_moving_bases_driven_joints_and_wrenches(name):
     def check(motion):
         """Within much less than what is told of."""
