@@ -147,8 +147,8 @@ class HitFunctions:
         base: BaseMotion | None,
         form: CallForm | None,
     ) -> Any:
-        """What a function gives; ``None`` where it is no numbers."""
-        if self._model.setup.rheonomic:
+        """What a function gives; ``None`` where it is no numbers, or has no speeds to say so."""
+        if self._model.setup.rheonomic or not self._model.bodies.nv:
             return None
         given = tuple(np.asarray(x, float) for x in arrays)
         found = self._evaluator.results(name, given, base=base, form=form, **options)

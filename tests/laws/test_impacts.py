@@ -651,6 +651,23 @@ def test_the_rods_are_uniform():
 # -- robots whose links the clock moves -----------------------------------------------------------
 
 
+@pytest.mark.parametrize("how", [{"restitution": 0.5}, {"friction": 0.2}, {"batch": (3,)}])
+def test_a_body_without_speeds_is_a_wall(how):
+    body, none = (
+        Inertia.from_matrix(2.0, (0, 0, 0), np.eye(3)),
+        np.zeros((*how.pop("batch", ()), 0)),
+    )
+    weld = Joint("weld", "fixed", "ground", "post")
+    robot = rd.load(Mechanism("post", (Link("ground"), Link("post", body)), (weld,)))
+    ball = rd.PointMass(0.7, (3.0, 0.0, 0.0))
+    hit = robot.impact(none, none, "post", (0, 0, 0), EX, against=ball, **how)
+    rebound = np.broadcast_to(-how.get("restitution", 0.0) * 3.0 * EX, (*none.shape[:-1], 3))
+    np.testing.assert_allclose(hit.against_v, rebound, atol=1e-14)
+    away = rd.PointMass(0.7, (-1.0, 0.0, 0.0))
+    with pytest.raises(rd.errors.ImpactError, match="behind it"):
+        robot.impact(none, none, "post", (0, 0, 0), EX, against=away, **how)
+
+
 def clocked_wall():
     """A wall that is at x = t^2: it has no speeds of its own, and goes at 2 m/s at one second."""
     body = Inertia.from_matrix(1.0, (0.0, 0.0, 0.0), np.eye(3))
