@@ -67,6 +67,7 @@ METHODS = {
     "kinetic_energy": "r.kinetic_energy(q, v)",
     "potential_energy": "r.potential_energy(q)",
     "elastic_energy": "r.elastic_energy(q)",
+    "elastic_forces": "r.elastic_forces(q)",
     "momentum": "r.momentum(q, v)",
     "centroidal_matrix": "r.centroidal_matrix(q)",
     "regressor": "r.regressor(q, v, a)",

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
         Pose,
         Rotor,
     )
+    from robodyn.equations.forces.force import Force
     from robodyn.equations.loops.constraint import Constraint
     from robodyn.force_elements.ground import Ground
     from robodyn.force_elements.joint_stop import CompliantStops
@@ -119,6 +120,7 @@ __all__ = [
     "EquilibriumError",
     "Event",
     "Excitation",
+    "Force",
     "Function",
     "Ground",
     "Hit",
@@ -197,6 +199,7 @@ __all__ = [
 _HOMES = {
     "robodyn.codegen": "Function get_compilation get_num_threads set_compilation set_num_threads",
     "robodyn.description": "Actuator Coupling Inertia Joint Limits Link Loop Mechanism Pose Rotor",
+    "robodyn.equations.forces.force": "Force",
     "robodyn.equations.loops.constraint": "Constraint",
     "robodyn.force_elements.ground": "Ground",
     "robodyn.force_elements.joint_stop": "CompliantStops",

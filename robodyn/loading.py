@@ -22,22 +22,24 @@ from robodyn.description import (
     Rotor,
     with_exact_turns,
 )
+from robodyn.equations.forces.force import Force
 from robodyn.equations.loops.constraint import Constraint
 from robodyn.errors import SettingsError, ShapeError, UnknownNameError, UrdfWarning
 from robodyn.force_elements import LINK_ELEMENTS
 from robodyn.force_elements.common.link_element import DescribedElement
+from robodyn.force_elements.force_law import ForceLaw
 from robodyn.force_elements.ground import Ground
 from robodyn.force_elements.point_spring import PointSpring
-from robodyn.joints import continuous, joint_kind, joint_map
-from robodyn.joints import floating as floating_joint
+from robodyn.joints import joint_kind, joint_map
 from robodyn.joints.joint_map import JointMap
+from robodyn.model.changes.forces import with_forces
 from robodyn.model.changes.free_root import without_free_root
 from robodyn.model.changes.hinges import meeting_hinges, with_balls
+from robodyn.model.changes.joint_sizes import joint_sizes
 from robodyn.model.position_limits import nearest_turn
 from robodyn.model.settings import Settings
 from robodyn.robot import Robot
 from robodyn.tolerances import PLACEMENT_OVER_LIMIT
-from robodyn.topology.spanning_tree import FLOATING_BASE
 from robodyn.urdf import bad_values, bundled_robots, give_warnings, load_mechanism
 from robodyn.urdf.common.packages import PackageDirs
 from robodyn.urdf.xacro.arguments import Value
@@ -82,6 +84,7 @@ def load(
     closure_tolerance: float = 1e-6,
     ground: Ground | Iterable[Ground] = (),
     root: str | None = None,
+    forces: Iterable[Force | ForceLaw] = (),
 ) -> Robot:
     """Load a robot.
 
@@ -175,6 +178,8 @@ def load(
         The link that is the base, and whose frame is the world's. Joints that point to it are
         followed backwards; their coordinates are those of the file. Default: the link that is no
         joint's child.
+    forces : iterable of Force
+        Forces given as functions, in joints and on links; they enter all dynamics, as springs do.
 
     Returns
     -------
@@ -238,6 +243,8 @@ def load(
         mechanism = without_free_root(mechanism, base)
     if constraints:
         mechanism = _with_constraints(mechanism, constraints, floating=base == "floating")
+    if forces:
+        mechanism = with_forces(mechanism, forces, floating=base == "floating")
     if merge_hinges:
         mechanism = _with_balls(mechanism)
     settings = Settings(
@@ -339,14 +346,7 @@ def _with_maps(mechanism: Mechanism, maps: Mapping[str, JointMap]) -> Mechanism:
 def _with_constraints(
     mechanism: Mechanism, constraints: Iterable[Constraint], *, floating: bool
 ) -> Mechanism:
-    kinds = {joint.name: (joint.kind, joint.nq, joint.nv) for joint in mechanism.joints}
-    for loop in mechanism.loops:
-        kind = joint_kind(loop.kind)
-        kinds |= {loop.name: (kind.name, kind.nq, kind.nv)} if kind.in_tree and kind.nv else {}
-    spin, free = continuous.KIND, floating_joint.KIND
-    kinds |= {rotor.name: (spin.name, spin.nq, spin.nv) for rotor in mechanism.rotors}
-    if floating:
-        kinds |= {FLOATING_BASE: (free.name, free.nq, free.nv)}
+    kinds = joint_sizes(mechanism, floating=floating)
     taken = {*kinds, *(loop.name for loop in mechanism.loops)}
     taken |= {coupling.name for coupling in mechanism.couplings}
     taken |= {given.name for given in mechanism.constraints}

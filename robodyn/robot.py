@@ -32,8 +32,10 @@ from robodyn.description import (
     Mechanism,
 )
 from robodyn.equations.catalogue import CONSTRAINED, QUANTITIES
+from robodyn.equations.forces.force import Force
 from robodyn.errors import SettingsError, ShapeError
 from robodyn.evaluator import Evaluator, SharedPrograms, Wrenches
+from robodyn.force_elements.force_law import ForceLaw
 from robodyn.force_elements.ground import Ground
 from robodyn.force_elements.joint_stop import CompliantStops
 from robodyn.impacts.partners import PointMass, RobotPoint
@@ -49,6 +51,7 @@ from robodyn.model.changes.edit import (
     with_stops,
     without_forces,
 )
+from robodyn.model.changes.forces import with_forces
 from robodyn.model.changes.other_numbers import NUMBERS, with_other_numbers
 from robodyn.model.changes.parameter_changes import with_parameters
 from robodyn.model.changes.parameter_rows import (
@@ -366,6 +369,7 @@ class Robot:
         stops: CompliantStops | None = None,
         frames: Mapping[str, tuple[str, ArrayLike]] | None = None,
         parameters: Mapping[str, ArrayLike] | None = None,
+        forces: Iterable[Force | ForceLaw] | None = None,
         **settings: Any,
     ) -> Self:
         """A changed copy.
@@ -390,6 +394,8 @@ class Robot:
             With arrays, and nothing else, it is n robots at once, whose methods compute with the
             parameters of all of them: the last leading axis of ``q``, ``v``, ... counts the robots,
             and `of_rows` are some of them.
+        forces : iterable of Force, optional
+            In place of those that the robot has, `forces`.
         **settings
             ``gravity``, ``base``, ``passive``, ``friction_speed``, ``snap``, ``allow_unphysical``,
             ``rotor_model``, ``coordinates``, ``branches``, ``near``, ``closure_tolerance``,
@@ -409,7 +415,7 @@ class Robot:
         if stops is not None:
             expect("stops", stops, CompliantStops)
         if is_rows(by_name("parameters", parameters)):
-            if payload or locked or stops or frames or settings:
+            if payload or locked or stops or frames or settings or forces is not None:
                 raise SettingsError(
                     "rows of parameters are given alone: make the other changes first, as in "
                     "robot.with_(payload=...).with_(parameters=...)"
@@ -419,12 +425,14 @@ class Robot:
         carried, welded = by_name("payload", payload), by_name("locked", locked)
         described = with_parameters(self._model, by_name("parameters", parameters))
         described = with_frames(described, by_name("frames", frames))
+        if forces is not None:
+            described = with_forces(described, forces, floating=self.base == "floating")
         described = with_payloads(described, carried)
         described = described if stops is None else with_stops(described, stops)
         copy = None
         numbers = carried or parameters or settings or stops
         # in minimal coordinates joints that have stops may have to be independent
-        other_shape = locked or frames or (stops and self._parts.tree_form)
+        other_shape = locked or frames or forces is not None or (stops and self._parts.tree_form)
         if numbers and NUMBERS.issuperset(settings) and not other_shape:
             own = self._model.settings
             copy = self._with_other_numbers(described, own.replaced(settings) if settings else own)
@@ -594,7 +602,10 @@ class Robot:
 
     @property
     def depends_on_time(self) -> bool:
-        """Joints or constraints are functions of time: most methods are those of `at` a time."""
+        """Whether joints, constraints or forces are functions of time.
+
+        Most methods are then those of the robot `at` a time.
+        """
         return self._model.setup.rheonomic
 
     @property
@@ -606,6 +617,11 @@ class Robot:
     def ground(self) -> tuple[Ground, ...]:
         """Planes that resist points of its links."""
         return self._model.setup.ground
+
+    @property
+    def forces(self) -> tuple[ForceLaw, ...]:
+        """Forces that were given as functions; `with_` takes them as it takes a `Force`."""
+        return self._model.mechanism.forces
 
     @property
     def coordinates(self) -> str:
@@ -1527,7 +1543,7 @@ class Robot:
         base: BaseMotion | None = None,
         out: Array | None = None,
     ) -> Array:
-        """Generalised forces that damping, friction, springs and the ground exert.
+        """Generalised forces of damping, friction, springs, the ground and force laws.
 
         Parameters
         ----------
@@ -1545,6 +1561,30 @@ class Robot:
         tau : ndarray, shape (..., nv) [N m, N]
         """
         return self._now.evaluator.call("passive_forces", (q, v), base=base, out=out)
+
+    def elastic_forces(
+        self,
+        q: ArrayLike,
+        *,
+        base: BaseMotion | None = None,
+        out: Array | None = None,
+    ) -> Array:
+        """The part of the passive forces that is the negative slope of `elastic_energy`.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq) [rad, m]
+            Positions of the joints.
+        base : BaseMotion, optional
+            Motion of a moving base. Default: at rest.
+        out : ndarray, optional
+            Written to and returned; of the shape of the result.
+
+        Returns
+        -------
+        tau : ndarray, shape (..., nv) [N m, N]
+        """
+        return self._now.evaluator.call("elastic_forces", (q,), base=base, out=out)
 
     def ground_contacts(
         self,
@@ -1634,7 +1674,7 @@ class Robot:
         base: BaseMotion | None = None,
         out: Array | None = None,
     ) -> Array:
-        """Potential energy of gravity, springs and the ground.
+        """Potential energy of gravity, springs, the ground and force laws that have one.
 
         Zero with all mass at the world origin and all springs relaxed.
 
@@ -1660,7 +1700,7 @@ class Robot:
         base: BaseMotion | None = None,
         out: Array | None = None,
     ) -> Array:
-        """The part of the potential energy that is in springs and in the ground.
+        """The part of the potential energy that is in springs, the ground and force laws.
 
         Parameters
         ----------

@@ -240,6 +240,9 @@ LIGHT_PIVOT = 1e-3
 PROBE_SOLUTION = 1e-12
 #: Part of its terms by which a user's function of the speeds may miss being linear.
 LINEAR_IN_SPEEDS = 1e-9
+#: Part by which a user's force may miss the slope of its energy: numbers that both are written with
+#: have nine digits at least.
+FORCE_OF_POTENTIAL = 1e-8
 #: Distance to a singular posture that is near, in double and in single precision.
 NEAR_SINGULAR_POSTURE = 1e-3, 3e-2
 #: Part of a result that may be wrong there, in double and in single precision.

@@ -10,6 +10,7 @@ from robodyn.description.joint import Joint
 from robodyn.description.link import Link
 from robodyn.description.loop import Coupling, Loop
 from robodyn.force_elements.common.link_element import DescribedElement
+from robodyn.force_elements.force_law import ForceLaw
 
 __all__ = ["Mechanism"]
 
@@ -34,6 +35,8 @@ class Mechanism:
     rotors : tuple of Rotor
     constraints : tuple of TracedConstraint
         Given as functions to `robodyn.load`.
+    forces : tuple of ForceLaw
+        Given as functions to `robodyn.load`.
     relaxed : bool
         Its force elements exert nothing; joints keep the coordinates that they need for them. No
         file has it; not part of equality.
@@ -56,6 +59,7 @@ class Mechanism:
     link_elements: tuple[DescribedElement, ...] = ()
     rotors: tuple[Rotor, ...] = ()
     constraints: tuple[Any, ...] = ()
+    forces: tuple[ForceLaw, ...] = ()
     relaxed: bool = field(default=False, compare=False)
     start: tuple[tuple[str, tuple[float, ...]], ...] = field(default=(), compare=False)
     root: str | None = None

@@ -122,11 +122,9 @@ class Evaluator:
         """
         setup, name = self._model.setup, self._model.mechanism.name
         if self._time is None and setup.rheonomic:
-            timed = [f"joint {b.description.name!r}" for b in setup.model if b.joint.rheonomic]
-            timed += [f"constraint {c.name!r}" for c in setup.constraints if c.given.rheonomic]
             raise ShapeError(
-                f"{name!r} depends on time ({', '.join(timed)}): ask robot.at(t), with the time t "
-                "[s], instead",
+                f"{name!r} depends on time ({', '.join(setup.timed)}): ask robot.at(t), with the "
+                "time t [s], instead",
                 name="t",
             )
 

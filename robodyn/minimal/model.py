@@ -218,7 +218,8 @@ def _held(tree_form: Model) -> set[int]:
     """Bodies whose joints must be independent: the user, or their angle or one speed, needs it."""
     marked = [j.name for j in tree_form.mechanism.joints if j.independent]
     users = Counter(k for body in tree_form.bodies for k, *_ in body.q)
-    held = set(_bodies(tree_form, marked))
+    forces = [force.joint for force in tree_form.setup.laws]
+    held = set(_bodies(tree_form, [*marked, *forces]))
     for body in tree_form.bodies:
         told = body.description
         springy = acts(told, "elastic") and not body.joint.kind.is_slider

@@ -52,12 +52,13 @@ def setup_of(
     mechanism: Mechanism, effective: Mechanism, settings: Settings, tree: SpanningTree
 ) -> Setup:
     """What the equations know of a robot; mechanisms as described and as `effective_mechanism`."""
+    passive = settings.passive and not mechanism.relaxed
     bodies = build(tree, snap=settings.parallel, drives=drives_of(effective, settings))
     closures = tuple(closure(bodies, cut, settings.parallel) for cut in tree.cuts)
     return Setup(
         model=bodies,
         gravity=settings.gravity,
-        passive=settings.passive and not mechanism.relaxed,
+        passive=passive,
         friction_speed=settings.friction_speed,
         moving=settings.base == "moving",
         floating=settings.base == "floating",
@@ -70,6 +71,7 @@ def setup_of(
         constraints=tuple(related(bodies, given) for given in effective.constraints),
         cut_joint_friction=tuple(c for c in closures if c.damping or c.friction),
         ground=grounds_of(bodies, settings),
+        laws=effective.forces if passive else (),
     )
 
 

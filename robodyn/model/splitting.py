@@ -66,13 +66,14 @@ def with_split_links(mechanism: Mechanism, *, movable_root: bool) -> Mechanism:
 
 
 def _needing_coordinates(mechanism: Mechanism) -> set[str]:
-    """Joints with motors, and those that others or constraints refer to."""
+    """Joints with motors, and those that others, constraints or forces refer to."""
     needed = {name for name, _ in mechanism.actuators}
     for joint in mechanism.joints:
         if joint.mimic is not None:
             needed |= {joint.name, joint.mimic.joint}
     for constraint in mechanism.constraints:
         needed |= {*constraint.joints}
+    needed |= {force.joint for force in mechanism.forces}
     for coupling in mechanism.couplings:
         over, under = branches(mechanism, coupling)
         needed |= {*over, *under}

@@ -212,8 +212,8 @@ def _cut_loops(mechanism: Mechanism) -> tuple[list[Joint], list[Joint]]:
 
     Kruskal's algorithm: joints join components in the order of their degrees of freedom, so that
     of each loop the freest joint stays out. Among equals, joints that carry a motor, a spring, an
-    armature, a mimic or the mark ``independent``, are given as a map or named by a constraint
-    stay in, then those that slide, and the last of the file is cut.
+    armature, a mimic or the mark ``independent``, are given as a map or named by a constraint or
+    a force stay in, then those that slide, and the last of the file is cut.
     """
     wanted = {name for name, _ in mechanism.actuators}
     for joint in mechanism.joints:
@@ -223,6 +223,7 @@ def _cut_loops(mechanism: Mechanism) -> tuple[list[Joint], list[Joint]]:
             wanted.add(joint.name)
     for constraint in mechanism.constraints:
         wanted |= {*constraint.joints}
+    wanted |= {force.joint for force in mechanism.forces}
 
     def freedom(joint: Joint) -> tuple[int, bool, bool]:
         return joint.nv, joint.name not in wanted, not joint_kind(joint.kind).is_slider

@@ -63,10 +63,12 @@ def write(
     MissingFileError, FileError
         If the file cannot be written; an existing file is then unchanged.
     """
-    if mechanism.constraints:
+    functions = [("constraint", x.name) for x in mechanism.constraints]
+    functions += [("force", x.name) for x in mechanism.forces]
+    for what, name in functions:
         raise UrdfError(
-            "cannot be written: constraints given as functions have no notation in a file",
-            element=f"constraint {mechanism.constraints[0].name!r}",
+            f"cannot be written: {what}s given as functions have no notation in a file",
+            element=f"{what} {name!r}",
         )
     if mechanism.root is not None and mechanism.root != _root_without_name(mechanism):
         raise UrdfError(

@@ -323,6 +323,23 @@ def are_passive_forces(case, f):
     close(g(case.q, case.v, *case.base_arrays) @ case.v, -power, 1e-8)
 
 
+def are_elastic_forces(case, f):
+    """The slope of the energy of a spring to the world; a damper beside it has none."""
+    close(f(case.q, *case.base_arrays), np.zeros(case.robot.nv))
+    ends = ("world", (0.1, 0.2, 0.3), case.robot.link_names[-1], (0.2, 0.1, 0.0))
+    spring = rd.PointSpring(*ends, stiffness=30.0, rest_length=0.2, damping=5.0)
+    mechanism = replace(case.robot.mechanism, link_elements=(spring,))
+    robot = interpreted(mechanism, **{**case.settings, "passive": True})
+    energy = robot.function("elastic_energy")
+    found = robot.function("elastic_forces")(case.q, *case.base_arrays)
+    for column in case.B.T:
+        up, down = (
+            energy(case.tree.integrate(case.q, s * column), *case.base_arrays)
+            for s in (1e-5, -1e-5)
+        )
+        close(column @ found, (down - up) / 2e-5, 1e-7)
+
+
 def are_regressors(case, f):
     parameters = case.robot.inertial_parameters
     Y = f(case.q, case.v, case.a, *case.base_arrays)
@@ -709,6 +726,7 @@ LAWS = {
     "bias_forces": are_bias_forces,
     "gravity_forces": are_gravity_forces,
     "passive_forces": are_passive_forces,
+    "elastic_forces": are_elastic_forces,
     "regressor": are_regressors,
     "dynamic_regressor": are_regressors,
     "joint_wrenches": are_joint_wrenches,

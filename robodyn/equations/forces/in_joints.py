@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from robodyn.equations.forces.laws import along_joint
 from robodyn.equations.mechanism.bodies import Body, MechanismModel
 from robodyn.equations.mechanism.state import JointAtState, State
 from robodyn.force_elements import JOINT_ELEMENTS
+from robodyn.force_elements.force_law import ForceLaw
 from robodyn.symbolic.scalar import Number
 
 __all__ = ["joint_energy", "joint_forces", "passive_forces"]
 
 
 def passive_forces(
-    model: MechanismModel, state: State, friction_speed: float, passive: bool = True
+    model: MechanismModel,
+    state: State,
+    friction_speed: float,
+    passive: bool = True,
+    laws: Sequence[ForceLaw] = (),
 ) -> list[Number]:
     """Generalised forces of the elements along joints.
 
@@ -21,11 +29,15 @@ def passive_forces(
         Where dry friction reaches 70 %.
     passive : bool
         Whether more than the stops belongs to the mechanism.
+    laws : sequence of ForceLaw
+        Forces that are given as functions; those of joints count.
     """
     tau: list[Number] = [0.0] * model.nv
     for body in model:
         joint = state[body.index]
         forces = joint_forces(body, joint, friction_speed, passive)
+        given = along_joint(laws, body, joint, state.t)
+        forces = [x + y for x, y in zip(forces, given, strict=True)]
         for k, freedom, ratio in joint.ratios:
             tau[k] += forces[freedom] * ratio
     return tau

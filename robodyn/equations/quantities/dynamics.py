@@ -139,6 +139,13 @@ ROWS = {
         base=True,
         parametric=True,
     ),
+    "elastic_forces": Quantity(
+        inputs=(Q,),
+        outputs=(FORCES,),
+        trace=tree_dynamics.elastic_forces,
+        closed=TREE_FORCES,
+        base=True,
+    ),
     "passive_forces": Quantity(
         inputs=(Q, V),
         outputs=(FORCES,),

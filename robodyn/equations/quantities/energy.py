@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from robodyn.equations.forces import between_links, in_joints
+from robodyn.equations.forces import between_links, in_joints, laws
 from robodyn.equations.quantities.common.quantity import STATE, Output, Q, Quantity, V
 from robodyn.equations.quantities.common.tracer import Results, Tracer
 from robodyn.equations.tree import kinematics, momentum
@@ -39,7 +39,9 @@ def _elastic(t: Tracer) -> Number:
     if not t.setup.passive:
         return total
     joints = total + in_joints.joint_energy(t.model, t.state, passive=True)
-    return joints + between_links.energy(t.model, t.state, t.base, t.link_elements)
+    robot = t.model, t.state, t.base
+    links = between_links.energy(*robot, t.link_elements)
+    return joints + links + laws.energy(*robot, t.laws, t.link)
 
 
 def total_momentum(t: Tracer) -> Results:

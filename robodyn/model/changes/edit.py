@@ -82,6 +82,7 @@ def changed(
         actuators=tuple(x for x in mechanism.actuators if not (x[0] in closing and x[0] in welded)),
         couplings=couplings,
         constraints=(*(_locking(given, welded) for given in mechanism.constraints), *rows),
+        forces=tuple(force for force in mechanism.forces if force.joint not in welded),
     )
     return mechanism, settings
 

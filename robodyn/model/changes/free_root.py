@@ -61,9 +61,11 @@ def _is_more(mechanism: Mechanism, root: str, free: Joint) -> bool:
     used = {end for x in mechanism.loops for end in (x.predecessor, x.successor)}
     used |= {end for x in mechanism.couplings for end in (x.predecessor, x.successor)}
     used |= {link for x in mechanism.link_elements for link, _ in x.places} - {"world"}
+    used |= {link for x in mechanism.forces for link in x.links}
     used |= {rotor.link for rotor in mechanism.rotors}
     used |= {link.name for link in mechanism.links if link.inertia is not None}
     named = {name for name, _ in mechanism.actuators}
     named |= {name for constraint in mechanism.constraints for name in constraint.joints}
+    named |= {force.joint for force in mechanism.forces}
     resists = bool(free.damping or free.friction)
     return root in used or free.name in named or resists or free.origin != Pose()

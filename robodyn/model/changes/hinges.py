@@ -135,6 +135,7 @@ def _free_hinges(mechanism: Mechanism) -> list[Joint]:
     named = {name for name, _ in mechanism.actuators}
     named |= {other.mimic.joint for other in mechanism.joints if other.mimic is not None}
     named |= {name for given in mechanism.constraints for name in given.joints}
+    named |= {force.joint for force in mechanism.forces}
     return [
         joint
         for joint in mechanism.joints
@@ -155,6 +156,8 @@ def _light_links(mechanism: Mechanism) -> set[str]:
         users.update((coupling.predecessor, coupling.successor))
     for element in mechanism.link_elements:
         users.update(link for link, _ in element.places)
+    for force in mechanism.forces:
+        users.update(force.links)
     users.update(rotor.link for rotor in mechanism.rotors)
     users.update(motor.mounted_on for _, motor in mechanism.actuators if motor.mounted_on)
     inertias = {link.name: body_inertia(link) for link in mechanism.links}

@@ -22,7 +22,9 @@ NUMBERS = frozenset(
 )
 
 #: All of a description that says how its links are joined.
-_JOINING = ("joints", "loops", "couplings", "actuators", "rotors", "constraints", "link_elements")
+_JOINING = (
+    "joints", "loops", "couplings", "actuators", "rotors", "constraints", "link_elements", "forces",
+)  # fmt: skip
 
 
 def with_other_numbers(

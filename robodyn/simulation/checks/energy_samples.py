@@ -93,7 +93,7 @@ class EnergySamples:
         force = force[0] if isinstance(force, tuple) else force
         # damping and friction dissipate what their forces take; springs keep it
         force = force + robot.passive_forces(q, v, base=at)
-        force = force - robot.passive_forces(q, np.zeros_like(v), base=at)
+        force = force - robot.elastic_forces(q, base=at)
         power = np.einsum("tnk,tnk->tn", force, v)
         if at is not None:
             supplied = self._supplied(q, v, a, at)

@@ -63,26 +63,33 @@ def work_explains_energy(
 
 @dataclass(frozen=True, eq=False)
 class _Functions:
-    """Functions of a robot, of its state alone; no passive forces where there are none."""
+    """Functions of a robot, of its state alone; no passive or elastic forces without any."""
 
     kinetic_energy: Callable[..., FloatArray]
     potential_energy: Callable[..., FloatArray]
     passive_forces: Callable[..., FloatArray] | None
+    elastic_forces: Callable[..., FloatArray] | None
 
     def passive_power(self, q: FloatArray, v: FloatArray) -> FloatArray | None:
         """What dampers and friction give, shape (n, motions) [W]; none where there are none."""
         if self.passive_forces is None:
             return None
-        taken = self.passive_forces(q, v) - self.passive_forces(q, np.zeros_like(v))
+        taken = self.passive_forces(q, v)
+        if self.elastic_forces is not None:
+            taken = taken - self.elastic_forces(q)
         return np.asarray(np.einsum("tnk,tnk->tn", v, taken))
 
 
 @once_per_robot
 def _functions_of(robot: Robot) -> _Functions:
     """The functions, or, of a robot whose base can move, methods that let it rest."""
-    passive = robot.function("passive_forces")
-    if robot.base == "moving":
-        forces = robot.passive_forces if passive.work else None
-        return _Functions(robot.kinetic_energy, robot.potential_energy, forces)
-    energies = robot.function("kinetic_energy"), robot.function("potential_energy")
-    return _Functions(*energies, passive if passive.work else None)
+    energies, forces = ("kinetic_energy", "potential_energy"), ("passive_forces", "elastic_forces")
+    there = [robot.function(name).work > 0 for name in forces]
+
+    def of(name: str) -> Callable[..., FloatArray]:
+        found: Callable[..., FloatArray]
+        found = getattr(robot, name) if robot.base == "moving" else robot.function(name)
+        return found
+
+    given = [of(name) if is_there else None for name, is_there in zip(forces, there, strict=True)]
+    return _Functions(of(energies[0]), of(energies[1]), *given)

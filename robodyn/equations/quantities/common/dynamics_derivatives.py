@@ -175,9 +175,10 @@ class _System:
         """
         t, base = self._t, {*range(6)}
         held = any(base & row.jacobian.keys() for row in self.rows)
-        if not t.setup.floating or held or t.passive_wrenches or base & {*self._controlled}:
+        first, name_of_base = t.state[0], t.model.bodies[0].description.name
+        pulled = t.passive_wrenches or any(law.joint == name_of_base for law in t.laws)
+        if not t.setup.floating or held or pulled or base & {*self._controlled}:
             return {}
-        first = t.state[0]
         axes = (EX, EY, EZ)
         found: dict[int, Vec3] = dict.fromkeys(range(3), ZERO3)
         if name == "q":

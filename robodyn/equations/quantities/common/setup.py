@@ -12,6 +12,7 @@ from robodyn.equations.loops.related import Related
 from robodyn.equations.mechanism import coordinate_steps
 from robodyn.equations.mechanism.bodies import MechanismModel
 from robodyn.force_elements.common.link_element import LinkElement
+from robodyn.force_elements.force_law import ForceLaw
 from robodyn.force_elements.ground import Ground
 from robodyn.symbolic.graph import Program
 from robodyn.symbolic.spatial import RigidInertia
@@ -49,6 +50,8 @@ class Setup:
         the loops.
     ground : tuple of Ground
         Planes that resist points of links.
+    laws : tuple of ForceLaw
+        Forces that the user gives as functions, which belong to the mechanism as springs do.
     """
 
     model: MechanismModel
@@ -63,6 +66,7 @@ class Setup:
     constraints: tuple[Related, ...] = ()
     cut_joint_friction: tuple[Closure, ...] = ()
     ground: tuple[Ground, ...] = ()
+    laws: tuple[ForceLaw, ...] = ()
 
     @property
     def closed(self) -> bool:
@@ -71,9 +75,16 @@ class Setup:
 
     @cached_property
     def rheonomic(self) -> bool:
-        """Joints or constraints depend on time."""
-        return any(body.joint.rheonomic for body in self.model) or any(
-            c.given.rheonomic for c in self.constraints
+        """Joints, constraints or forces depend on time."""
+        return bool(self.timed)
+
+    @cached_property
+    def timed(self) -> tuple[str, ...]:
+        """What depends on time, as messages call it."""
+        return (
+            *(f"joint {x.description.name!r}" for x in self.model if x.joint.rheonomic),
+            *(f"constraint {c.name!r}" for c in self.constraints if c.given.rheonomic),
+            *(f"force {law.name!r}" for law in self.laws if law.rheonomic),
         )
 
     @cached_property

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
-from robodyn.equations.forces import between_links, in_joints
+from robodyn.equations.forces import between_links, in_joints, laws
 from robodyn.equations.forces.between_links import Attached
 from robodyn.equations.loops import cut_friction
 from robodyn.equations.loops.closure_rows import (
@@ -31,6 +31,7 @@ from robodyn.equations.quantities.common.numbers import options_with_numbers, wi
 from robodyn.equations.quantities.common.setup import Setup
 from robodyn.equations.tree import frame_motion as fm
 from robodyn.equations.tree.regressor import inertia_of
+from robodyn.force_elements.force_law import ForceLaw
 from robodyn.joints.common.cut import RelativeMotion, Row
 from robodyn.symbolic.graph import Graph, Port
 from robodyn.symbolic.rotation import Rotation
@@ -242,7 +243,7 @@ class Tracer:
 
     @cached_property
     def passive_wrenches(self) -> Mapping[int, Wrench]:
-        """What elements between links, friction in cut joints and the ground exert on bodies."""
+        """What elements and laws between links, cut joints and the ground exert on bodies."""
         robot = self.model, self.state, self.base
         total = between_links.wrenches(*robot, self.link_elements)
         if self.setup.passive:
@@ -254,7 +255,14 @@ class Tracer:
                 total[body] = total[body] + F if body in total else F
         for body, F in between_links.wrenches(*robot, self.ground).items():
             total[body] = total[body] + F if body in total else F
+        for body, F in laws.wrenches(*robot, self.laws, self.link).items():
+            total[body] = total[body] + F if body in total else F
         return total
+
+    @cached_property
+    def laws(self) -> Sequence[ForceLaw]:
+        """Forces that are given as functions."""
+        return self.setup.laws
 
     @cached_property
     def ground(self) -> Sequence[Attached]:
@@ -270,13 +278,17 @@ class Tracer:
     def passive(self) -> list[Number]:
         """Forces of the joints themselves: their stops, and what else belongs to the mechanism."""
         setup = self.setup
-        return in_joints.passive_forces(self.model, self.state, setup.friction_speed, setup.passive)
+        return in_joints.passive_forces(
+            self.model, self.state, setup.friction_speed, setup.passive, self.laws
+        )
 
     def passive_of(self, body: Body) -> list[Number]:
         """Forces of one joint itself, along its own freedoms."""
         setup = self.setup
         state = self.state[body.index]
-        return in_joints.joint_forces(body, state, setup.friction_speed, setup.passive)
+        own = in_joints.joint_forces(body, state, setup.friction_speed, setup.passive)
+        given = laws.along_joint(self.laws, body, state, self.state.t)
+        return [x + y for x, y in zip(own, given, strict=True)]
 
     @property
     def frame_names(self) -> tuple[str, ...]:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from robodyn.equations.forces.between_links import generalised
 from robodyn.equations.quantities.common.tracer import Results, Tracer
 from robodyn.equations.tree import newton_euler
 from robodyn.symbolic.scalar import Number
+from robodyn.symbolic.spatial import Twist
 
 __all__ = [
     "Sweep",
     "TreeSweep",
     "applied_forces",
+    "elastic_forces",
     "forward_dynamics",
     "hybrid_dynamics",
     "inverse_dynamics",
@@ -36,6 +39,16 @@ def passive_forces(t: Tracer) -> Results:
     """Forces of damping, friction and springs, in joints and between links."""
     between_links = generalised(t.model, t.state, t.passive_wrenches)
     return {"tau": [x + y for x, y in zip(t.passive(), between_links, strict=True)]}
+
+
+def elastic_forces(t: Tracer) -> Results:
+    """Those that follow from an energy: of springs, stops, the ground, and laws that have one.
+
+    Nothing moves, the base neither.
+    """
+    t.laws = [law for law in t.laws if law.energy is not None]
+    t.base = replace(t.base, V=Twist(), A=Twist())
+    return passive_forces(t)
 
 
 def applied_forces(t: Tracer) -> list[Number]:

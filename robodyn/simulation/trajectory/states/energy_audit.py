@@ -201,10 +201,11 @@ def _check_known(samples: Samples) -> None:
     if robot.base == "moving":
         taking = [x for x in robot.mechanism.link_elements if x.dissipates]
         grounded = [x.name for x in taking if WORLD in {link for link, _ in x.places}]
+        grounded += [x.name for x in robot.forces if x.dissipates and x.grounded]
         if grounded:
             raise SettingsError(
-                f"dampers between the ground and links of {robot.name!r}, whose base moves "
-                f"({', '.join(grounded)}): what they take is not known"
+                f"dampers and forces between the ground and links of {robot.name!r}, whose base "
+                f"moves ({', '.join(grounded)}): what they take is not known"
             )
         if any(plane.dissipates for plane in robot.ground):
             raise SettingsError(
@@ -250,10 +251,8 @@ def _within(samples: Samples, k: Indices, s: float) -> Samples:
 
 def _powers(x: Samples) -> Mapping[str, FloatArray]:
     """Powers at states, shape (n, ...) [W], by their way."""
-    robot, base, still = x.robot, x.base, np.zeros_like(x.v)
-    friction = robot.passive_forces(x.q, x.v, base=base) - robot.passive_forces(
-        x.q, still, base=base
-    )
+    robot, base = x.robot, x.base
+    friction = robot.passive_forces(x.q, x.v, base=base) - robot.elastic_forces(x.q, base=base)
     wrenches, carried = np.zeros(x.q.shape[:-1]), np.zeros(x.q.shape[:-1])
     for link, wrench in x.wrenches.items():
         wrenches = wrenches + np.sum(wrench * robot.frame_twist(x.q, x.v, link, base=base), axis=-1)

@@ -1,0 +1,326 @@
+"""Forces given by their user as functions of positions, speeds and time.
+
+A function is called once with symbols. What it returns is a part of the equations of the robot
+from then on, as springs and friction are. Where an energy is given instead, the force is the slope
+of it, made by the symbolic layer: ``F_k = - sum over i of dU/dx_i dx_i/dw_k`` with the rate
+``dx/dw_k`` of the position ``x`` along the k-th speed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from robodyn.arguments import checked_arguments
+from robodyn.array_types import Array, FloatArray
+from robodyn.arrays import shaped
+from robodyn.codegen.calls.trace_graph import TraceGraph
+from robodyn.errors import ShapeError, UnknownNameError
+from robodyn.force_elements.common.link_element import WORLD
+from robodyn.force_elements.force_law import ForceLaw
+from robodyn.joints import joint_kind
+from robodyn.joints.common.quaternion import turned, velocity_along
+from robodyn.motion.base_motion import check_rigid
+from robodyn.symbolic.derivative import jacobian
+from robodyn.symbolic.evaluate import evaluate
+from robodyn.symbolic.graph import Graph, Port, Program
+from robodyn.symbolic.inline import inline
+from robodyn.symbolic.scalar import Number, Scalar, edge_of, inputs
+from robodyn.symbolic.vector import EX, EY, EZ, Mat3, Vec3
+from robodyn.tolerances import FORCE_OF_POTENTIAL
+
+__all__ = ["Force"]
+
+#: States that a law is tried at.
+TRIALS = 16
+
+#: ``(kind, nq, nv)`` of a joint.
+Size = tuple[str, int, int]
+
+
+class Force:
+    """A force that a function gives, which belongs to the robot as a spring does.
+
+    It is one of three kinds, by where it acts:
+
+    - ``joint="name"``: ``law(q, v, t)``, of the coordinates, shape (nq,), and speeds, shape (nv,),
+      of that joint alone, gives the generalised force along its freedoms, shape (nv,) [N m, N].
+    - ``on=(link, X)``: ``law(X_WF, twist, t)``, of the pose of a frame F, shape (4, 4), and its
+      twist in its own axes, shape (6,) [m/s, rad/s], gives the wrench on it, in its axes,
+      shape (6,) [N, N m].
+    - ``between=((link, X_A), (link, X_B))``: ``law(x, w, t)``, of the translation and the rotation
+      vector of B in A, shape (6,) [m, rad], and their rate, shape (6,), gives the wrench on B, in
+      the axes of A, about the origin of B, shape (6,); its reaction acts on A. Either link may be
+      ``"world"``. The frames are less than half a turn apart.
+
+    The function is called once, with arrays of symbols: arithmetic, `robodyn.sin`, `robodyn.cos`,
+    `robodyn.sqrt` (and numpy's) are understood; no branches. One that uses ``t`` makes the robot
+    depend on time.
+
+    Parameters
+    ----------
+    law : callable or None
+        None: the force is the negative slope of ``potential``.
+    joint : str, optional
+        ``"floating_base"`` is that of a floating base.
+    on : (link, array_like), shape (4, 4), optional
+    between : two of (link, array_like), shape (4, 4), optional
+        Pose of each frame in its link [1, m].
+    potential : callable, optional
+        The energy [J] as a function of the first argument of ``law`` alone. Energies and audits
+        count it. Where nothing moves, the force has to be its negative slope.
+    name : str, optional
+        For messages. Default: where it acts.
+
+    Raises
+    ------
+    ShapeError
+        If it is not clear where it acts, or there is neither a law nor an energy.
+    """
+
+    @checked_arguments
+    def __init__(
+        self,
+        law: Callable[..., Any] | None,
+        *,
+        joint: str | None = None,
+        on: tuple[str, Any] | None = None,
+        between: tuple[Any, Any] | None = None,
+        potential: Callable[..., Any] | None = None,
+        name: str | None = None,
+    ) -> None:
+        if sum(x is not None for x in (joint, on, between)) != 1:
+            raise ShapeError(
+                "a force acts along a joint, on a frame or between two: give one of joint=, on= "
+                "and between=",
+                name="joint",
+            )
+        if law is None and potential is None:
+            raise ShapeError("law is None: then potential= has to be given", name="law")
+        self.law, self.potential, self.joint = law, potential, joint or ""
+        what, given = ("on", (on,)) if on is not None else ("between", between or ())
+        if len(given) != 1 + (between is not None) and not joint:
+            raise ShapeError(
+                f"between is {between!r}, expected ((link, X_A), (link, X_B))", name="between"
+            )
+        self.places = tuple(_place(what, place) for place in given)
+        links = [link for link, _ in self.places]
+        if links and set(links) == {WORLD}:
+            raise ShapeError(f"{what} is the world alone, which no force moves", name=what)
+        self.name = name or joint or " - ".join(links)
+
+    def __repr__(self) -> str:
+        return f"force {self.name!r}"
+
+    def traced(self, joints: Mapping[str, Size], links: Sequence[str]) -> ForceLaw:
+        """As programs, for joints of given kind, nq and nv by name, and links.
+
+        Raises
+        ------
+        UnknownNameError
+            If there is no such joint or link.
+        ShapeError
+            If the functions do not give what they should.
+        """
+        known = [name for name, (_, nq, _) in joints.items() if nq]
+        if self.joint and self.joint not in known:
+            raise UnknownNameError("joint with coordinates", self.joint, known, repr(self))
+        for link, _ in self.places:
+            if link != WORLD and link not in links:
+                raise UnknownNameError("link", link, [*links, WORLD], repr(self))
+        size = joints[self.joint] if self.joint else ("", 12 if len(self.places) == 1 else 6, 6)
+        energy = None if self.potential is None else self._traced_energy(size)
+        slope = None if energy is None else self._slope(energy, size)
+        law = self._traced_law(size) if self.law is not None else slope
+        assert law is not None
+        found = ForceLaw(self.name, self.joint, self.places, law, energy)
+        _check(self, found, slope, size)
+        return found
+
+    def _traced_law(self, size: Size) -> Program:
+        _, n, m = size
+        graph = TraceGraph()
+        x, w, (t,) = inputs(graph, 0, n), inputs(graph, n, m), inputs(graph, n + m, 1)
+        given = (self._position(x), _array(w), t)
+        found = self._called("law", self.law, given, graph)
+        if len(found) != m:
+            expected = f"({m},)"
+            raise ShapeError(
+                f"the law of {self} returns {len(found)} numbers, expected shape {expected}: "
+                + ("one a freedom of the joint" if self.joint else "force [N] and moment [N m]"),
+                name="law",
+                given=len(found),
+                expected=(m,),
+            )
+        return _program("force", graph, (n, m, 1), found)
+
+    def _traced_energy(self, size: Size) -> Program:
+        graph = TraceGraph()
+        x = inputs(graph, 0, size[1])
+        found = self._called("potential", self.potential, (self._position(x),), graph)
+        if len(found) != 1:
+            raise ShapeError(
+                f"the potential of {self} returns {len(found)} numbers, expected one [J]",
+                name="potential",
+                given=len(found),
+            )
+        return _program("energy", graph, (size[1],), found)
+
+    def _position(self, x: Sequence[Number]) -> Array:
+        """The first argument of the functions."""
+        if len(self.places) != 1:
+            return _array(x)
+        return _array([*x, 0.0, 0.0, 0.0, 1.0]).reshape(4, 4)
+
+    def _called(
+        self, what: str, function: Any, arguments: tuple[Any, ...], graph: Graph
+    ) -> list[Number]:
+        """What a function gives for symbols, as a list of numbers of their graph."""
+        try:
+            result = np.asarray(function(*arguments), object)
+            found = [x if isinstance(x, Scalar) else float(x) for x in result.ravel()]
+        except Exception as error:
+            names = {"law": ("q, v, t", "X, twist, t", "x, w, t"), "potential": ("q", "X", "x")}
+            raise ShapeError(
+                f"the {what} of {self} failed with {type(error).__name__}: {error}. It is called "
+                f"with ({names[what][len(self.places)]}), arrays of symbols: arithmetic and "
+                "robodyn.sin, cos, sqrt are understood, math and comparisons are not",
+                name=what,
+                given=function,
+            ) from error
+        if any(isinstance(x, Scalar) and x.graph is not graph for x in found):
+            raise ShapeError(
+                f"the {what} of {self} returns symbols of another function: a force may read "
+                "nothing but its own arguments",
+                name=what,
+            )
+        if not all(isinstance(x, Scalar) or np.isfinite(x) for x in found):
+            raise ShapeError(f"the {what} of {self} returns {found}: not finite", name=what)
+        return found
+
+    def _slope(self, energy: Program, size: Size) -> Program:
+        """The negative slope of an energy along the speeds."""
+        _, n, m = size
+        graph = Graph()
+        x = inputs(graph, 0, n)
+        slopes = inline(jacobian(energy, "x"), x)
+        forces: list[Number] = []
+        for rates in self._rates(x, size):
+            total: Number = 0.0
+            for slope, rate in zip(slopes, rates, strict=True):
+                total = total - slope * rate
+            forces.append(total)
+        return _program("force", graph, (n, m, 1), forces)
+
+    def _rates(self, x: Sequence[Number], size: Size) -> list[Sequence[Number]]:
+        """Rate of the position for each unit speed, or each part of a twist that does the work."""
+        kind, _, m = size
+        if self.joint:
+            units = np.eye(m).tolist()
+            return [joint_kind(kind).coordinates.rates(x, unit) for unit in units]
+        axes = (EX, EY, EZ)
+        if len(self.places) == 2:
+            quat = turned([0.0, 0.0, 0.0, 1.0], Vec3(*x[3:]))
+            still = [0.0, 0.0, 0.0]
+            moved: list[Sequence[Number]] = [[*e, *still] for e in axes]
+            return [*moved, *([*still, *velocity_along(e, quat)] for e in axes)]
+        R = Mat3(*x[0:3], *x[4:7], *x[8:11])
+        moving = [[y for p in R * e for y in (0.0, 0.0, 0.0, p)] for e in axes]
+        turning = [[y for row in (R @ Mat3.skew(e)).rows() for y in (*row, 0.0)] for e in axes]
+        return [*moving, *turning]
+
+
+def _check(force: Force, law: ForceLaw, slope: Program | None, size: Size) -> None:
+    """Refuse a law that is no number, not smooth at rest, or not the slope of its energy.
+
+    Parameters
+    ----------
+    force : Force
+    law : ForceLaw
+        Traced from it.
+    slope : Program or None
+        The force that its energy has, if both were given.
+    size : (kind, nq, nv)
+    """
+    x, w, t = _trials(force, size)
+    with np.errstate(all="ignore"):
+        good = np.isfinite(_values(law.law, x, w, t)).all(axis=1)
+        if not good.any():
+            raise ShapeError(f"{force} is not a finite number anywhere", name="law")
+        x, t, still = x[good], t[good], 0.0 * w[good]
+        rest = _values(law.law, x, still, t)
+        slopes = _values(jacobian(law.law, "w"), x, still, t)
+        if not (np.isfinite(rest).all() and np.isfinite(slopes).all()):
+            raise ShapeError(
+                f"{force} is not smooth at rest: where nothing moves, it or its slope along speeds "
+                "is no number. Of the size of a speed take sqrt(w * w + s**2) with a small speed s",
+                name="law",
+            )
+        if slope is None:
+            return
+        wanted = _values(slope, x, still, t)
+    error = np.nan_to_num(np.abs(rest - wanted), nan=np.inf).max(axis=1)
+    k = int(np.argmax(error / (1.0 + np.abs(rest).max(axis=1))))
+    if not error[k] <= FORCE_OF_POTENTIAL * (1.0 + np.abs(rest[k]).max()):
+        raise ShapeError(
+            f"{force} is not the slope of its potential: in a posture where nothing moves it is "
+            f"{rest[k].round(6).tolist()}, and the slope gives {wanted[k].round(6).tolist()}. With "
+            "law=None the force is the slope",
+            name="potential",
+        )
+
+
+def _trials(force: Force, size: Size) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Positions, speeds and times at which a law is tried."""
+    kind, n, m = size
+    rng = np.random.default_rng(0)
+    x = rng.uniform(-1.0, 1.0, (TRIALS, n))
+    if force.joint and joint_kind(kind).coordinates.quaternion:
+        x[:, -4:] /= np.linalg.norm(x[:, -4:], axis=1, keepdims=True)
+    elif len(force.places) == 1:
+        R = np.linalg.qr(rng.normal(size=(TRIALS, 3, 3)))[0]
+        R = R * np.linalg.det(R)[:, None, None]
+        x = np.concatenate([R, x[:, :3, None]], axis=2).reshape(TRIALS, 12)
+    return x, rng.normal(size=(TRIALS, m)), rng.uniform(size=(TRIALS, 1))
+
+
+def _values(program: Program, *arrays: FloatArray) -> FloatArray:
+    """First result of a program at states, shape (n, m)."""
+    given = dict(zip(("x", "w", "t"), arrays, strict=False))
+    found = evaluate(program, *(given[port.name] for port in program.inputs))[0]
+    return np.asarray(found, float).reshape(len(arrays[0]), -1)
+
+
+def _program(name: str, graph: Graph, sizes: Sequence[int], results: Sequence[Number]) -> Program:
+    """Results of a graph as a program, without what they do not need."""
+    names = ("x", "w", "t")[: len(sizes)]
+    ports = tuple(Port(x, (size,), "") for x, size in zip(names, sizes, strict=True))
+    edges = tuple(edge_of(graph, x) for x in results)
+    traced = Program(name, ports, (Port(name, (len(edges),), ""),), graph, edges)
+    own = Graph()
+    kept = inline(traced, inputs(own, 0, sum(sizes)))
+    edges = tuple(edge_of(own, x) for x in kept)
+    return Program(name, ports, traced.outputs, own, edges)
+
+
+def _array(values: Sequence[Number]) -> Array:
+    found = np.empty(len(values), object)
+    found[:] = values
+    return found
+
+
+def _place(what: str, given: Any) -> tuple[str, FloatArray]:
+    """A link and the pose of a frame in it."""
+    if not (isinstance(given, tuple | list) and len(given) == 2 and isinstance(given[0], str)):
+        raise ShapeError(
+            f"{what} has {given!r}, expected (link, pose of the frame in the link (4, 4))",
+            name=what,
+            given=given,
+        )
+    X = shaped(what, given[1], 4, 4)
+    if X.ndim != 2:
+        raise ShapeError(f"{what} has shape {X.shape}, expected one pose (4, 4)", name=what)
+    check_rigid(X, what)
+    return given[0], np.array(X, float)

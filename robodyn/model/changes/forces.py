@@ -1,0 +1,48 @@
+"""A description with forces that are given as functions."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+from typing import Any
+
+from robodyn.arrays import expect, named
+from robodyn.description import Mechanism
+from robodyn.equations.forces.force import Force
+from robodyn.errors import UnknownNameError
+from robodyn.force_elements.force_law import ForceLaw
+from robodyn.model.changes.joint_sizes import joint_sizes
+
+__all__ = ["with_forces"]
+
+
+def with_forces(
+    mechanism: Mechanism, forces: Iterable[Force | ForceLaw], *, floating: bool
+) -> Mechanism:
+    """A description with these forces, and no others.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    forces : iterable of Force or ForceLaw
+        Those of a robot, `Robot.forces`, are taken as they are.
+    floating : bool
+        The base floats.
+
+    Raises
+    ------
+    UnknownNameError, ShapeError
+    """
+    sizes: dict[str, Any] = joint_sizes(mechanism, floating=floating)
+    links = [link.name for link in mechanism.links]
+    traced = []
+    for force in named("forces", forces, "Forces"):
+        if not isinstance(force, ForceLaw):
+            expect("one of forces", force, Force, "forces")
+            force = force.traced(sizes, links)
+        elif force.joint not in ("", *sizes):
+            raise UnknownNameError("joint", force.joint, sizes, f"force {force.name!r}")
+        elif unknown := [link for link in force.links if link not in links]:
+            raise UnknownNameError("link", unknown[0], links, f"force {force.name!r}")
+        traced.append(force)
+    return dataclasses.replace(mechanism, forces=tuple(traced))
