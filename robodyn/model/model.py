@@ -20,6 +20,7 @@ from robodyn.errors import (
     ActuationError,
 )
 from robodyn.model.configuration import Block
+from robodyn.model.joint_inertias import InertiaForms, JointInertias
 from robodyn.model.joint_info import JointInfo, Joints, limits_of, names_of
 from robodyn.model.mass_checks import (
     mass_diagonals_at,
@@ -29,7 +30,6 @@ from robodyn.model.mass_checks import (
     some_posture,
 )
 from robodyn.model.model_setup import effective_mechanism, setup_of, tree_of
-from robodyn.model.moved_mass import MovedMass, PostureForms
 from robodyn.model.settings import Settings
 from robodyn.tolerances import MASS_MATRIX_ZERO, SMALLEST_FULL_PRECISION
 from robodyn.topology.spanning_tree import SpanningTree
@@ -63,9 +63,9 @@ class Model:
     upper: FloatArray
     velocity: FloatArray
     effort: FloatArray
-    #: A posture without symmetry, and what speeds move there.
+    #: A posture without symmetry, and the inertia that each speed moves there.
     some_posture: tuple[float, ...]
-    moved_mass: MovedMass
+    joint_inertias: JointInertias
 
     @cached_property
     def some_diagonal(self) -> FloatArray:
@@ -75,7 +75,7 @@ class Model:
     @cached_property
     def some_mass_matrix(self) -> FloatArray:
         """Mass matrix in a posture without symmetry, shape (nv, nv)."""
-        found = self.moved_mass.forms.mass_matrix(self.bodies)
+        found = self.joint_inertias.forms.mass_matrix(self.bodies)
         return mass_matrix_at(self.bodies, self.some_posture) if found is None else found
 
     @property
@@ -199,7 +199,7 @@ def model_of(
     q : tuple of nq numbers
         A posture without symmetry.
     """
-    setup, moved = checked_masses(mechanism, settings, setup, q)
+    setup, joint_inertias = checked_masses(mechanism, settings, setup, q)
     bodies = setup.model
     blocks, infos = names_of(mechanism, effective, tree)
     moving = [info for info in infos.values() if info.v.stop > info.v.start]
@@ -221,7 +221,7 @@ def model_of(
         motors or free,
         *limits,
         q,
-        moved,
+        joint_inertias,
     )
 
 
@@ -230,8 +230,8 @@ def checked_masses(
     settings: Settings,
     setup: Setup,
     q: tuple[float, ...],
-    forms: PostureForms | None = None,
-) -> tuple[Setup, MovedMass]:
+    forms: InertiaForms | None = None,
+) -> tuple[Setup, JointInertias]:
     """The equations with the speeds that may move no mass; joints that never move any are refused.
 
     Parameters
@@ -241,13 +241,13 @@ def checked_masses(
     setup : Setup
     q : tuple of nq numbers
         A posture without symmetry.
-    forms : PostureForms, optional
+    forms : InertiaForms, optional
         Of a robot with the same geometry.
 
     Returns
     -------
     setup : Setup
-    moved : MovedMass
+    joint_inertias : JointInertias
 
     Raises
     ------
@@ -259,5 +259,5 @@ def checked_masses(
     massless = massless_joint(bodies, diagonal)
     if massless is not None and not settings.allow_unphysical and not setup.closed:
         raise massless_error(mechanism, massless)
-    moved = MovedMass(diagonal, own, forms or PostureForms(bodies, q))
-    return replace(setup, model=bodies), moved
+    joint_inertias = JointInertias(diagonal, own, forms or InertiaForms(bodies, q))
+    return replace(setup, model=bodies), joint_inertias

@@ -24,7 +24,7 @@ __all__ = ["ForcesPanel", "PlaybackPanel", "PosePanel"]
 RATE = 30.0
 
 
-class Shown(Protocol):
+class PanelViewer(Protocol):
     """Interface of the viewer that panels use; see `robodyn.view.app.Viewer`."""
 
     server: Any
@@ -58,7 +58,7 @@ class Shown(Protocol):
 class PosePanel:
     """Sliders for the independent joints; for all joints if no closed posture is known."""
 
-    def __init__(self, viewer: Shown) -> None:
+    def __init__(self, viewer: PanelViewer) -> None:
         self._viewer, gui, robot = viewer, viewer.server.gui, viewer.robot
         self.sliders = sliders(robot, closed=not viewer.why_open)
         self.handles: dict[str, Any] = {}
@@ -122,7 +122,7 @@ class PosePanel:
 class ForcesPanel:
     """Choice of the arrows that are drawn, and their scale."""
 
-    def __init__(self, viewer: Shown) -> None:
+    def __init__(self, viewer: PanelViewer) -> None:
         self._viewer, gui = viewer, viewer.server.gui
         self._unit: tuple[float, float] | None = None
         with gui.add_folder("Forces", expand_by_default=False):
@@ -172,7 +172,7 @@ def _unit(acting: Forces) -> tuple[float, float]:
 class PlaybackPanel:
     """Play, pause, time and speed of a recorded motion."""
 
-    def __init__(self, viewer: Shown) -> None:
+    def __init__(self, viewer: PanelViewer) -> None:
         self._viewer, gui = viewer, viewer.server.gui
         assert viewer.motion is not None
         self._t = viewer.motion.t - viewer.motion.t[0]

@@ -10,7 +10,7 @@ from robodyn.array_types import FloatArray
 from robodyn.errors import AssemblyError
 from robodyn.robot import Robot
 
-__all__ = ["Moved", "Slider", "move", "near_options", "sliders", "with_values"]
+__all__ = ["Slider", "SliderPosture", "move", "near_options", "sliders", "with_values"]
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ def with_values(robot: Robot, q: FloatArray, values: dict[Slider, float]) -> Flo
 
 
 @dataclass(frozen=True, eq=False)
-class Moved:
+class SliderPosture:
     """Result of moving sliders.
 
     Attributes
@@ -127,7 +127,9 @@ class Moved:
     complete: bool
 
 
-def move(robot: Robot, q: FloatArray, values: dict[Slider, float], *, closed: bool = True) -> Moved:
+def move(
+    robot: Robot, q: FloatArray, values: dict[Slider, float], *, closed: bool = True
+) -> SliderPosture:
     """Move sliders to values with closed loops.
 
     A closed linkage goes there in small steps and stays on its branch.
@@ -143,16 +145,16 @@ def move(robot: Robot, q: FloatArray, values: dict[Slider, float], *, closed: bo
 
     Returns
     -------
-    moved : Moved
+    moved : SliderPosture
     """
     goal = with_values(robot, q, values)
     if not robot.nc or not closed:
-        return Moved(goal, True)
+        return SliderPosture(goal, True)
     every = sliders(robot)
     try:
-        return Moved(robot.assemble(goal, hold=[s.hold for s in every], near=q), True)
+        return SliderPosture(robot.assemble(goal, hold=[s.hold for s in every], near=q), True)
     except AssemblyError as error:
-        return Moved(np.asarray(error.q), False)
+        return SliderPosture(np.asarray(error.q), False)
 
 
 def near_options(robot: Robot, q: FloatArray) -> str:

@@ -222,9 +222,9 @@ def test_copies_know_what_mass_their_speeds_move(name):
         J = 1e-3 * mass
         load = Inertia(mass, LOAD.origin, J, 0.0, 0.0, J, 0.0, J)
         copy = copy.with_(payload={copy.link_names[-1]: load})
-        known, own = copy.model.moved_mass, loaded(copy).model
-        assert_allclose(known.diagonal, own.moved_mass.diagonal, rtol=1e-12)
-        assert_allclose(known.own, own.moved_mass.own, rtol=1e-9, atol=1e-12)
+        known, own = copy.model.joint_inertias, loaded(copy).model
+        assert_allclose(known.diagonal, own.joint_inertias.diagonal, rtol=1e-12)
+        assert_allclose(known.own, own.joint_inertias.own, rtol=1e-9, atol=1e-12)
         assert copy.model.bodies.light.keys() == own.bodies.light.keys()
         M = own.some_mass_matrix
         assert_allclose(copy.model.some_mass_matrix, M, atol=1e-12 * np.abs(M).max())

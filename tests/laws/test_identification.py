@@ -25,7 +25,7 @@ from robodyn.identification.bodies.pseudo_inertia import (
     ten,
     thickened,
 )
-from robodyn.identification.data.independent_motion import Follower, mover_of
+from robodyn.identification.data.independent_motion import ReducedJoints, independent_joints_of
 from robodyn.identification.data.measurements import measured
 from robodyn.identification.estimation.equations import equations
 from robodyn.identification.motions.series import Bounds, Series
@@ -791,13 +791,15 @@ def test_an_excitation_keeps_a_limit_that_is_alone(pan_tilt, side):
 
 def test_forces_of_an_excited_linkage_are_those_of_its_motors():
     robot = rd.load("bricard")
-    mover, q = mover_of(robot), np.array([[0.1], [0.2], [0.4]])
-    motor = robot.joints[mover.joints[0]].v.start
+    independent, q = independent_joints_of(robot), np.array([[0.1], [0.2], [0.4]])
+    motor = robot.joints[independent.joints[0]].v.start
     found = []
     for speed in (0.0, 2.0):
-        states = mover.states(q, 0.0 * q + speed, 0.0 * q + 1.0)
+        states = independent.states(q, 0.0 * q + speed, 0.0 * q + 1.0)
         tau = robot.inverse_dynamics(*states)[:, [motor]]
-        np.testing.assert_allclose(mover.forces(states), tau, atol=1e-9 * np.abs(tau).max())
+        np.testing.assert_allclose(
+            independent.dynamics.forces(states), tau, atol=1e-9 * np.abs(tau).max()
+        )
         found.append(tau)
     assert np.abs(found[1] - found[0]).max() > 0.01 * np.abs(found).max()
 
@@ -832,17 +834,17 @@ def test_what_linkages_cannot_do_excites_nothing(palletizer, why):
         "beyond limits": lambda: limited(palletizer, "elbow", rd.Limits(-2.0, 0.5)),
         "next to singular": lambda: palletizer,
     }[why]()
-    mover = mover_of(robot)
-    minimal, tree = mover.robot, mover.robot.tree_form
-    lower, upper = np.maximum(mover.lower, -3.0), np.minimum(mover.upper, 3.0)
-    u = np.random.default_rng(0).uniform(lower, upper, (100, mover.count))
+    independent = independent_joints_of(robot)
+    minimal, tree = independent.robot, independent.robot.tree_form
+    lower, upper = np.maximum(independent.lower, -3.0), np.minimum(independent.upper, 3.0)
+    u = np.random.default_rng(0).uniform(lower, upper, (100, independent.count))
     q = minimal.expand(u)
     closed = np.isfinite(q).all(axis=1)
     far = np.zeros(len(u), bool)
     rest = tree.loop_rank(tree.neutral()).distance
     far[closed] = tree.loop_rank(q[closed]).distance > 0.2 * rest
     inside = ((q >= tree.lower_limits) & (q <= tree.upper_limits)).all(axis=1)
-    allowed = np.array([mover.states(*[x[None]] * 3) is not None for x in u])
+    allowed = np.array([independent.states(*[x[None]] * 3) is not None for x in u])
     assert (allowed == (closed & inside & far)).all() and allowed.any()
     assert {"open": ~closed, "beyond limits": closed & ~inside, "next to singular": inside & ~far}[
         why
@@ -869,9 +871,9 @@ def test_an_excitation_of_a_linkage(palletizer, sack_motion):
     np.testing.assert_allclose(palletizer.loop_residual(sack_motion.center), 0.0, atol=1e-9)
     at = [palletizer.joints[name].q.start for name in sack_motion.joints]
     q = along(sack_motion, np.linspace(0.0, 6.0, 241))[0][:, at]
-    mover = mover_of(palletizer)
-    assert mover.joints == sack_motion.joints
-    assert mover.states(q, q, q) is not None
+    independent = independent_joints_of(palletizer)
+    assert independent.joints == sack_motion.joints
+    assert independent.states(q, q, q) is not None
 
 
 def test_an_excitation_has_states_with_closed_loops():
@@ -894,12 +896,12 @@ def test_an_excitation_has_states_with_closed_loops():
 
 def test_an_excitation_of_a_linkage_without_closed_form():
     robot = rd.load("bricard")
-    mover = mover_of(robot)
+    independent = independent_joints_of(robot)
     given = {"period": 4.0, "velocity": 1.0, "harmonics": 2, "iterations": 0}
     motion = rd.excitation(robot, **given, acceleration=5.0, parameters=["hinge2"])
-    q, *_ = mover.states(*(x[:, :1] for x in along(motion, np.linspace(0.0, 4.0, 20))))
+    q, *_ = independent.states(*(x[:, :1] for x in along(motion, np.linspace(0.0, 4.0, 20))))
     assert np.abs(robot.loop_residual(q)).max() < 1e-8
-    assert isinstance(mover, Follower) and motion.joints == ("hinge2",)
+    assert isinstance(independent.dynamics, ReducedJoints) and motion.joints == ("hinge2",)
     np.testing.assert_allclose(robot.loop_residual(motion.center), 0.0, atol=1e-9)
 
 

@@ -22,7 +22,7 @@ from robodyn.model.model import Model
 from robodyn.parts.configuration_space import ConfigurationSpace
 from robodyn.tolerances import PREDICTED_GAP
 
-__all__ = ["Continuation", "Followed"]
+__all__ = ["Continuation", "ContinuationResult"]
 
 
 #: Longest step of a motion [rad, m], shortest step worth trying, most steps of one motion.
@@ -33,7 +33,7 @@ SURPRISE = 0.3
 
 
 @dataclass(frozen=True, eq=False)
-class Followed:
+class ContinuationResult:
     """Where a motion came to.
 
     Attributes
@@ -72,7 +72,7 @@ class Continuation:
         self._model, self._rows, self._space = model, rows, space
         self._closer, self._projection = closer, projection
 
-    def follow(self, q: Array, goal: Array, held: Sequence[int]) -> Followed:
+    def follow(self, q: Array, goal: Array, held: Sequence[int]) -> ContinuationResult:
         """Move some joints to where they are at a goal.
 
         Parameters
@@ -91,7 +91,7 @@ class Continuation:
             way = self._space.difference(now, goal)[speeds]
             size = float(np.abs(way).max(initial=0.0))
             if size < 1e-12:
-                return Followed(now, "")
+                return ContinuationResult(now, "")
             new, end = self._step(now, speeds, way * min(1.0, longest / size))
             if new is not None:
                 now, longest = new, min(2.0 * longest, LONGEST)
@@ -99,7 +99,7 @@ class Continuation:
                 longest = 0.5 * min(longest, size)
             else:
                 break
-        return Followed(now, end)
+        return ContinuationResult(now, end)
 
     def _step(self, q: Array, held: list[int], step: Array) -> tuple[Array | None, str]:
         """A closed posture one step on, or what is in the way."""

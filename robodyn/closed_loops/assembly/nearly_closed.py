@@ -33,14 +33,14 @@ from robodyn.parts.configuration_space import ConfigurationSpace
 from robodyn.symbolic.vector import EX, EY, EZ, Vec3
 from robodyn.tolerances import LOOP_CLOSED, ROUNDED_FILE_GAP, WRONG_FILE_GAP
 
-__all__ = ["Remainder", "model_with_rounded_loops_closed", "nearly_closing", "remainder"]
+__all__ = ["NearestClosure", "model_with_rounded_loops_closed", "nearly_closing", "remainder"]
 
 #: Postures around one that show the rank that its rows have in general.
 AROUND = 3
 
 
 @dataclass(frozen=True, eq=False)
-class Remainder:
+class NearestClosure:
     """What is left of loops where they come nearest to closing, along redundant rows alone.
 
     Attributes
@@ -93,7 +93,7 @@ def model_with_rounded_loops_closed(mechanism: Mechanism, settings: Settings) ->
 
 def remainder(
     model: Model, rows: ConstraintRows, space: ConfigurationSpace, q: Array
-) -> Remainder | None:
+) -> NearestClosure | None:
     """What is left of the loops at a posture, if no motion makes it less; `None` if one does.
 
     Also `None` at singular postures, where a motion may do it that the rows do not show.
@@ -112,7 +112,7 @@ def remainder(
     worst = [int(k) for k in order if abs(size[k]) > 0.1 * np.abs(size).max()][:4]
     words = model.setup.row_words
     told = ", ".join(f"{abs(gap[k]):.3g} {words[k]} along {rows.names[k]}" for k in worst)
-    return Remainder(q, gap, float(np.linalg.norm(size)), told)
+    return NearestClosure(q, gap, float(np.linalg.norm(size)), told)
 
 
 def _slopes_around(
@@ -173,7 +173,7 @@ def _nearest(model: Model, rows: ConstraintRows, space: ConfigurationSpace) -> A
 # -- frames ---------------------------------------------------------------------------------------
 
 
-def _moved(model: Model, rows: ConstraintRows, left: Remainder) -> Mechanism:
+def _moved(model: Model, rows: ConstraintRows, left: NearestClosure) -> Mechanism:
     """The description with frames of loops moved by what is left."""
     movers: dict[str, Joint | Loop] = {m.name: m for m in model.mechanism.movers}
     owners = [name.rpartition("[")[0] for name in rows.names]

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from robodyn.equations.closed_form.linkage import Freedom, Linkage, Places, Posture
-from robodyn.equations.closed_form.triangle import Piece, Unknown, close
+from robodyn.equations.closed_form.triangle import Piece, UnknownJoint, close
 from robodyn.symbolic.plane import Planar
 from robodyn.symbolic.scalar import Number
 
@@ -123,7 +123,7 @@ def _pieces(chain: Chain, unknown: Sequence[int], known: Mapping[int, Posture]) 
     for link in chain.links:
         p = p + R @ link.r
         if link.body in unknown:
-            joint = Unknown(link.body, link.turning, link.direction)
+            joint = UnknownJoint(link.body, link.turning, link.direction)
             pieces.append(Piece(p, R, joint))
             p, R = Planar(), Planar(1.0)
         elif link.turning:

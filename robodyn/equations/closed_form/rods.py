@@ -17,13 +17,13 @@ from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number, sqrt
 from robodyn.symbolic.vector import EZ, Vec3
 
-__all__ = ["Piece", "Unknown", "close_point", "close_rod"]
+__all__ = ["Piece", "UnknownJoint", "close_point", "close_rod"]
 
 Freedom = tuple[int, int]
 
 
 @dataclass(frozen=True, eq=False)
-class Unknown:
+class UnknownJoint:
     """A turn about z, or a slide along it, to be solved for.
 
     Attributes
@@ -48,13 +48,13 @@ class Piece:
     ----------
     p, R : Vec3, Rotation
         Its end in the axes at its beginning; axes at its end in those at its beginning.
-    joint : Unknown or None
+    joint : UnknownJoint or None
         At its end; ``None`` for the last piece, which ends where the loop closes.
     """
 
     p: Vec3
     R: Rotation
-    joint: Unknown | None
+    joint: UnknownJoint | None
 
 
 def close_rod(one: Sequence[Piece], other: Sequence[Piece], length: float, branch: float) -> Planar:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from robodyn.equations.closed_form.linkage import Freedom, Posture
-from robodyn.equations.closed_form.rods import Piece, Unknown
+from robodyn.equations.closed_form.rods import Piece, UnknownJoint
 from robodyn.joints.common.evaluate import parts_of
 from robodyn.joints.common.kind import JointGeometry
 from robodyn.symbolic.rotation import Rotation
@@ -30,11 +30,11 @@ class _Axis:
     ----------
     before : Placement
         From the end of the part before it.
-    joint : Unknown
+    joint : UnknownJoint
     """
 
     before: Placement
-    joint: Unknown
+    joint: UnknownJoint
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +67,7 @@ def _axes_of(link: SpatialLink) -> tuple[list[_Axis], Placement]:
     """
     parts, after = parts_of(link.joint)
     return [
-        _Axis(part.before, Unknown((link.body, part.freedom), part.turning, part.sign))
+        _Axis(part.before, UnknownJoint((link.body, part.freedom), part.turning, part.sign))
         for part in parts
     ], after
 

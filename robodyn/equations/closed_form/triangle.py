@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from robodyn.symbolic.plane import Planar
 from robodyn.symbolic.scalar import Number, sqrt
 
-__all__ = ["Piece", "Unknown", "close"]
+__all__ = ["Piece", "UnknownJoint", "close"]
 
 
 @dataclass(frozen=True, eq=False)
-class Unknown:
+class UnknownJoint:
     """A joint to be solved for; ``direction`` as that of `linkage.Link`."""
 
     body: int
@@ -32,13 +32,13 @@ class Piece:
     ----------
     p, R : Planar
         Its end in the axes at its beginning; axes at its end in those at its beginning.
-    joint : Unknown or None
+    joint : UnknownJoint or None
         At its end; ``None`` for the last piece, which ends where the loop closes.
     """
 
     p: Planar
     R: Planar
-    joint: Unknown | None
+    joint: UnknownJoint | None
 
 
 def close(one: Sequence[Piece], other: Sequence[Piece], branch: float) -> dict[int, Planar]:
@@ -100,7 +100,7 @@ def _one_arm(end: Planar, pieces: Sequence[Piece], branch: float) -> dict[int, P
     return _two_slides((a, R_1 @ a.direction), (b, R @ b.direction), D - R_1 @ w_1 - R @ w_2)
 
 
-def _own(joint: Unknown, turn: Planar) -> Planar:
+def _own(joint: UnknownJoint, turn: Planar) -> Planar:
     return Planar(turn.x, turn.y * joint.direction.y)
 
 
@@ -124,7 +124,7 @@ def _slide(m: Planar, d: Planar, length: Number, branch: float) -> Number:
 
 
 def _two_slides(
-    a: tuple[Unknown, Planar], b: tuple[Unknown, Planar], gap: Planar
+    a: tuple[UnknownJoint, Planar], b: tuple[UnknownJoint, Planar], gap: Planar
 ) -> dict[int, Planar]:
     inverse = 1.0 / a[1].cross(b[1])
     return {

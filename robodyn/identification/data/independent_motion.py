@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,14 @@ from robodyn.errors import AssemblyError, RobodynError, SettingsError, TopologyE
 from robodyn.robot import Robot
 from robodyn.tolerances import FOLLOWER_LIMIT_EXCESS
 
-__all__ = ["FAR", "Mover", "States", "mover_of", "refuse_several"]
+__all__ = [
+    "FAR",
+    "IndependentJoints",
+    "ReducedJoints",
+    "States",
+    "independent_joints_of",
+    "refuse_several",
+]
 
 States = tuple[FloatArray, FloatArray, FloatArray]
 
@@ -20,8 +28,8 @@ States = tuple[FloatArray, FloatArray, FloatArray]
 FAR = 0.2
 
 
-def mover_of(robot: Robot) -> Mover:
-    """The mover of a robot; one with minimal coordinates if its loops have a closed form.
+def independent_joints_of(robot: Robot) -> IndependentJoints:
+    """The independent joints of a robot; by minimal coordinates if its loops have a closed form.
 
     Raises
     ------
@@ -30,10 +38,10 @@ def mover_of(robot: Robot) -> Mover:
     """
     if robot.depends_on_time:
         raise SettingsError(f"{robot.name!r} depends on time: nothing excites it alone")
-    mover = _mover(robot)
-    for name in mover.joints:
+    found = IndependentJoints(_dynamics_of(robot))
+    for name in found.joints:
         refuse_several(robot, name)
-    return mover
+    return found
 
 
 def refuse_several(robot: Robot, name: str) -> None:
@@ -51,32 +59,118 @@ def refuse_several(robot: Robot, name: str) -> None:
         )
 
 
-def _mover(robot: Robot) -> Mover:
+def _dynamics_of(robot: Robot) -> IndependentDynamics:
     if not robot.nc:
-        return Mover(robot)
+        return AllJoints(robot)
     try:
         minimal = robot.with_(coordinates="minimal")
     except (TopologyError, AssemblyError):
-        return Follower(robot)
+        return ReducedJoints(robot)
     own = {*robot.joint_names}
-    return Mover(minimal) if own.issuperset(minimal.joint_names) else Follower(robot)
+    return AllJoints(minimal) if own.issuperset(minimal.joint_names) else ReducedJoints(robot)
 
 
-class Mover:
-    """Moves a robot without constraints, whose joints are all independent.
+class IndependentDynamics(Protocol):
+    """Dynamics of a robot in terms of its independent joints."""
+
+    #: Random motions that are tried before the best of them is improved.
+    starts: int
+    robot: Robot
+    #: Names of the independent joints.
+    joints: tuple[str, ...]
+
+    def states(self, u: FloatArray, du: FloatArray, ddu: FloatArray) -> States | None:
+        """States of all joints, shape (n, nq) and (n, nv); ``None`` where loops do not close."""
+
+    def regressor(self, states: States) -> FloatArray:
+        """Regressor of the independent joints, shape (n, u, parameters)."""
+
+    def forces(self, states: States) -> FloatArray:
+        """Forces at the independent joints, shape (n, u)."""
+
+
+class AllJoints:
+    """A robot without constraints, whose joints are all independent.
+
+    Parameters
+    ----------
+    robot : Robot
+        A tree, or a linkage in minimal coordinates.
+    """
+
+    starts = 16
+
+    def __init__(self, robot: Robot) -> None:
+        self.robot = robot
+        self.joints: tuple[str, ...] = robot.joint_names
+
+    def states(self, u: FloatArray, du: FloatArray, ddu: FloatArray) -> States:
+        """The same; the independent joints are all that there are."""
+        return u, du, ddu
+
+    def regressor(self, states: States) -> FloatArray:
+        """Regressor of the joints, shape (n, u, parameters)."""
+        return self.robot.dynamic_regressor(*states)
+
+    def forces(self, states: States) -> FloatArray:
+        """Forces at the joints, shape (n, u)."""
+        return self.robot.inverse_dynamics(*states)
+
+
+class ReducedJoints:
+    """A closed linkage, whose loops are closed numerically, sample after sample.
 
     Parameters
     ----------
     robot : Robot
     """
 
-    #: Random motions that are tried before the best of them is improved.
-    starts = 16
+    starts = 4
 
     def __init__(self, robot: Robot) -> None:
         self.robot = robot
-        self.joints: tuple[str, ...] = robot.joint_names
-        self._tree = robot.tree_form
+        self._reduced = robot.reduced()
+        self.joints: tuple[str, ...] = self._reduced.independent_joints
+        self._neutral = robot.neutral()[_places(robot, self.joints)]
+
+    def states(self, u: FloatArray, du: FloatArray, ddu: FloatArray) -> States | None:
+        """States of all joints; ``None`` where loops do not close."""
+        q, near = np.empty((len(u), self.robot.nq)), self.robot.neutral()
+        try:
+            for k, x in enumerate(u):
+                q[k] = near = self._reduced.expand(x - self._neutral, near)
+            v = self._reduced.expand_velocity(q, du)
+            return q, v, self._reduced.expand_acceleration(q, du, ddu)
+        except RobodynError:
+            return None
+
+    def regressor(self, states: States) -> FloatArray:
+        """Regressor of the independent joints, shape (n, u, parameters)."""
+        return np.asarray(
+            self._reduced.torque_map(states[0]) @ self.robot.dynamic_regressor(*states)
+        )
+
+    def forces(self, states: States) -> FloatArray:
+        """Forces at the independent joints, shape (n, u)."""
+        q, v, a = states
+        forces = np.einsum("nij,nj->ni", self.robot.mass_matrix(q), a)
+        forces += self.robot.bias_forces(q, v)
+        return np.asarray(np.einsum("nij,nj->ni", self._reduced.torque_map(q), forces))
+
+
+class IndependentJoints:
+    """The independent joints of a robot: their limits, and motions of all joints by theirs.
+
+    Parameters
+    ----------
+    dynamics : IndependentDynamics
+    """
+
+    def __init__(self, dynamics: IndependentDynamics) -> None:
+        self.dynamics = dynamics
+        self.robot = dynamics.robot
+        self.joints = dynamics.joints
+        self._tree = dynamics.robot.tree_form
 
     @property
     def count(self) -> int:
@@ -124,9 +218,11 @@ class Mover:
 
         Also where they come near to singular postures; of so many samples one is looked at for it.
         """
-        if self._tree is self.robot:
-            return u, du, ddu
-        return (u, du, ddu) if self._regular(self.robot.expand(u), looks) else None
+        states = self.dynamics.states(u, du, ddu)
+        if states is None or not self._tree.nc:
+            return states
+        q = states[0] if self._tree is self.robot else self.robot.expand(u)
+        return states if self._regular(q, looks) else None
 
     def _regular(self, q: FloatArray, looks: int) -> bool:
         """Whether postures of all joints are within limits and far from singular ones."""
@@ -142,17 +238,9 @@ class Mover:
         """Distance of the neutral posture from singular ones."""
         return float(self._tree.loop_rank(self._tree.neutral()).distance)
 
-    def regressor(self, states: States) -> FloatArray:
-        """Regressor of the independent joints, shape (n, u, parameters)."""
-        return self.robot.dynamic_regressor(*states)
-
-    def forces(self, states: States) -> FloatArray:
-        """Forces at the independent joints, shape (n, u)."""
-        return self.robot.inverse_dynamics(*states)
-
     def places(self, robot: Robot) -> NDArray[np.intp]:
         """Indices of the independent joints' coordinates in q of a robot."""
-        return np.array([robot.joints[name].q.start for name in self.joints], np.intp)
+        return _places(robot, self.joints)
 
     def posture(self, robot: Robot, u: FloatArray) -> FloatArray:
         """The posture of a robot with these independent coordinates, shape (nq,)."""
@@ -162,46 +250,5 @@ class Mover:
         return robot.assemble(q, hold=self.joints, near=near) if robot.nc else q
 
 
-class Follower(Mover):
-    """Moves a closed linkage, whose loops are closed numerically, sample after sample.
-
-    Parameters
-    ----------
-    robot : Robot
-    """
-
-    starts = 4
-
-    def __init__(self, robot: Robot) -> None:
-        super().__init__(robot)
-        self._reduced = robot.reduced()
-        self.joints = self._reduced.independent_joints
-
-    def states(
-        self, u: FloatArray, du: FloatArray, ddu: FloatArray, looks: int = 1
-    ) -> States | None:
-        """States of all joints, as of `Mover`."""
-        robot = self.robot
-        q, near, neutral = np.empty((len(u), robot.nq)), robot.neutral(), self.neutral
-        try:
-            for k, x in enumerate(u):
-                q[k] = near = self._reduced.expand(x - neutral, near)
-            if not self._regular(q, looks):
-                return None
-            v = self._reduced.expand_velocity(q, du)
-            return q, v, self._reduced.expand_acceleration(q, du, ddu)
-        except RobodynError:
-            return None
-
-    def regressor(self, states: States) -> FloatArray:
-        """Regressor of the independent joints, shape (n, u, parameters)."""
-        return np.asarray(
-            self._reduced.torque_map(states[0]) @ self.robot.dynamic_regressor(*states)
-        )
-
-    def forces(self, states: States) -> FloatArray:
-        """Forces at the independent joints, shape (n, u)."""
-        q, v, a = states
-        forces = np.einsum("nij,nj->ni", self.robot.mass_matrix(q), a)
-        forces += self.robot.bias_forces(q, v)
-        return np.asarray(np.einsum("nij,nj->ni", self._reduced.torque_map(q), forces))
+def _places(robot: Robot, joints: tuple[str, ...]) -> NDArray[np.intp]:
+    return np.array([robot.joints[name].q.start for name in joints], np.intp)

@@ -11,7 +11,11 @@ from robodyn.arguments import checked_arguments
 from robodyn.array_types import FloatArray
 from robodyn.arrays import number, numbers
 from robodyn.errors import IdentificationError, SettingsError, ShapeError
-from robodyn.identification.data.independent_motion import Mover, States, mover_of
+from robodyn.identification.data.independent_motion import (
+    IndependentJoints,
+    States,
+    independent_joints_of,
+)
 from robodyn.identification.estimation.identify import structure
 from robodyn.identification.estimation.least_squares import hidden
 from robodyn.identification.estimation.selection import selected
@@ -113,11 +117,11 @@ def excitation(
             raise SettingsError(f"{name} is {given!r}, expected a whole number, at least {least}")
     if criterion not in ("condition", "logdet"):
         raise SettingsError(f"criterion is {criterion!r}, expected 'condition' or 'logdet'")
-    mover = mover_of(robot)
-    bounds = _bounds(robot, mover, velocity, acceleration)
-    series = Series(mover.count, int(harmonics), period, SAMPLES * int(harmonics), bounds)
-    effort = _limit("torque", torque, mover.efforts, mover.joints)
-    search = _Search(mover, series, effort, parameters, criterion)
+    independent = independent_joints_of(robot)
+    bounds = _bounds(robot, independent, velocity, acceleration)
+    series = Series(independent.count, int(harmonics), period, SAMPLES * int(harmonics), bounds)
+    effort = _limit("torque", torque, independent.efforts, independent.joints)
+    search = _Search(independent, series, effort, parameters, criterion)
     x = search.best(np.random.default_rng(seed), int(iterations))
     return search.motion(robot, x)
 
@@ -141,16 +145,19 @@ def _limit(
 
 
 def _bounds(
-    robot: Robot, mover: Mover, velocity: ArrayLike | None, acceleration: ArrayLike | None
+    robot: Robot,
+    independent: IndependentJoints,
+    velocity: ArrayLike | None,
+    acceleration: ArrayLike | None,
 ) -> Bounds:
-    free = np.full(mover.count, np.inf)
-    v = _limit("velocity", velocity, mover.speeds, mover.joints)
-    a = _limit("acceleration", acceleration, free, mover.joints)
-    lower, upper = mover.lower.copy(), mover.upper.copy()
-    for k, name in enumerate(mover.joints):
+    free = np.full(independent.count, np.inf)
+    v = _limit("velocity", velocity, independent.speeds, independent.joints)
+    a = _limit("acceleration", acceleration, free, independent.joints)
+    lower, upper = independent.lower.copy(), independent.upper.copy()
+    for k, name in enumerate(independent.joints):
         unbounded = not np.isfinite(upper[k] - lower[k])
-        if unbounded and mover.turns[k]:
-            middle = np.clip(mover.neutral[k], lower[k], upper[k])
+        if unbounded and independent.turns[k]:
+            middle = np.clip(independent.neutral[k], lower[k], upper[k])
             lower[k], upper[k] = max(lower[k], middle - FREE), min(upper[k], middle + FREE)
         elif unbounded:
             raise SettingsError(
@@ -169,25 +176,25 @@ class _Search:
 
     def __init__(
         self,
-        mover: Mover,
+        independent: IndependentJoints,
         series: Series,
         effort: FloatArray,
         parameters: Iterable[str] | None,
         criterion: str,
     ) -> None:
-        self._mover, self._series, self._effort = mover, series, effort
+        self._independent, self._series, self._effort = independent, series, effort
         self._criterion = criterion
-        chosen = selected(mover.robot, parameters)
-        self._described, scale = structure(mover.robot, chosen)
+        chosen = selected(independent.robot, parameters)
+        self._described, scale = structure(independent.robot, chosen)
         columns = self._described.columns
         self._columns, self._scale = chosen[columns], scale[columns]
-        self._rows = np.ones(mover.count)
+        self._rows = np.ones(independent.count)
 
     def _row_sizes(self, starts: list[FloatArray]) -> FloatArray:
         """Scale of each force: the motor's limit, or its usual size."""
-        states = self._mover.states(*self._series.motion(starts[0]), looks=LOOKS)
+        states = self._independent.states(*self._series.motion(starts[0]), looks=LOOKS)
         assert states is not None, "amplitudes are such that there are states"
-        sizes = np.sqrt((self._mover.forces(states) ** 2).mean(axis=0))
+        sizes = np.sqrt((self._independent.dynamics.forces(states) ** 2).mean(axis=0))
         sizes = np.maximum(sizes, 1e-9 * max(float(sizes.max()), 1e-300))
         return np.where(np.isfinite(self._effort), self._effort, sizes)
 
@@ -207,8 +214,8 @@ class _Search:
 
     def _starts(self, rng: np.random.Generator) -> list[FloatArray]:
         """Random feasible motions, every other one about the neutral posture."""
-        starts = [self._series.random(rng) for _ in range(self._mover.starts)]
-        neutral = self._mover.neutral
+        starts = [self._series.random(rng) for _ in range(self._independent.dynamics.starts)]
+        neutral = self._independent.neutral
         for k in range(0, len(starts), 2):
             starts[k] = self._series.begun(starts[k], neutral, 1.0)
         found, last = [], None
@@ -222,11 +229,11 @@ class _Search:
         return found
 
     def _cost(self, x: FloatArray) -> float:
-        states = self._mover.states(*self._series.motion(x), looks=LOOKS)
+        states = self._independent.states(*self._series.motion(x), looks=LOOKS)
         if states is None:
             return IMPOSSIBLE
         sizes = self._sizes(states)
-        over = np.abs(self._mover.forces(states)) / self._effort - 1.0
+        over = np.abs(self._independent.dynamics.forces(states)) / self._effort - 1.0
         penalty = 10.0 * float(np.maximum(over, 0.0).max(axis=0, initial=0.0).sum())
         if not sizes[0] > 0.0:
             return IMPOSSIBLE
@@ -237,13 +244,13 @@ class _Search:
 
     def _sizes(self, states: States) -> FloatArray:
         """Singular values of the scaled regressor, ascending."""
-        W = self._mover.regressor(states)[..., self._columns]
+        W = self._independent.dynamics.regressor(states)[..., self._columns]
         W = (W / (self._rows[:, None] * self._scale)).reshape(-1, len(self._columns))
         return np.asarray(np.sqrt(np.maximum(np.linalg.eigvalsh(W.T @ W / len(W)), 0.0)))
 
     def _unseen(self, robot: Robot, states: States) -> IdentificationError:
         """The error for a motion that does not excite all base parameters."""
-        W = self._mover.regressor(states)[..., self._columns] / self._rows[:, None]
+        W = self._independent.dynamics.regressor(states)[..., self._columns] / self._rows[:, None]
         _, unseen = hidden(W, self._scale)
         names = self._described.names
         names = tuple(n for n, x in zip(names, unseen, strict=True) if x) or names
@@ -263,26 +270,28 @@ class _Search:
         """The motion for some coefficients, with amplitudes within the torque limits."""
         x = self._held(x)
         center, sine, cosine = self._series.coefficients(x)
-        states = self._mover.states(*self._series.motion(x))
+        states = self._independent.states(*self._series.motion(x))
         assert states is not None, "amplitudes are such that there are states"
         sizes = self._sizes(states)
         if not sizes[0] > EXCITATION_RANK * sizes[-1]:
             raise self._unseen(robot, states)
-        at = self._mover.places(robot)
+        at = self._independent.places(robot)
         sines, cosines = np.zeros((2, self._series.harmonics, robot.nq))
         sines[:, at], cosines[:, at] = sine, cosine
-        start = self._mover.posture(robot, center)
+        start = self._independent.posture(robot, center)
         condition = float(sizes[-1] / sizes[0])
-        return Excitation(start, sines, cosines, self._series.period, self._mover.joints, condition)
+        return Excitation(
+            start, sines, cosines, self._series.period, self._independent.joints, condition
+        )
 
     def _held(self, x: FloatArray, *, roughly: bool = False) -> FloatArray:
         """Coefficients with the largest amplitudes that motors and loops allow."""
         if not self._too_much(x, 1.0, roughly).any():
             return x
         worst = self._too_much(x, 0.0, roughly)
-        names = [n for n, over in zip(self._mover.joints, worst, strict=True) if over]
-        name = self._mover.robot.name
-        if self._mover.states(*self._series.motion(self._series.shrunk(x, 0.0))) is None:
+        names = [n for n, over in zip(self._independent.joints, worst, strict=True) if over]
+        name = self._independent.robot.name
+        if self._independent.states(*self._series.motion(self._series.shrunk(x, 0.0))) is None:
             raise IdentificationError(
                 f"no motion of {name!r} was found along which its loops stay closed within the "
                 "limits, far from where ways to assemble it meet"
@@ -306,7 +315,9 @@ class _Search:
         """
         dense, looks = (1, LOOKS) if roughly else (DENSE, DENSE)
         motion = self._series.motion(self._series.shrunk(x, part), dense)
-        states = self._mover.states(*motion, looks=looks)
+        states = self._independent.states(*motion, looks=looks)
         if states is None:
-            return np.ones(self._mover.count, bool)
-        return np.asarray((np.abs(self._mover.forces(states)) > self._effort).any(axis=0))
+            return np.ones(self._independent.count, bool)
+        return np.asarray(
+            (np.abs(self._independent.dynamics.forces(states)) > self._effort).any(axis=0)
+        )

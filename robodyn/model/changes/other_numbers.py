@@ -72,10 +72,12 @@ def with_other_numbers(
         closures=closures,
         cut_joint_friction=tuple(x for x in resisted if x.damping or x.friction),
     )
-    moved = model.moved_mass.followed(model.bodies, bodies) if same_motors else None
-    if moved is None:  # some speeds may move next to no mass
-        forms = model.moved_mass.forms
-        setup, moved = checked_masses(mechanism, settings, setup, model.some_posture, forms)
+    joint_inertias = model.joint_inertias.for_copy(model.bodies, bodies) if same_motors else None
+    if joint_inertias is None:  # some speeds may move next to no mass
+        forms = model.joint_inertias.forms
+        setup, joint_inertias = checked_masses(
+            mechanism, settings, setup, model.some_posture, forms
+        )
     return dataclasses.replace(
         model,
         mechanism=mechanism,
@@ -84,7 +86,7 @@ def with_other_numbers(
         tree=tree,
         bodies=setup.model,
         setup=setup,
-        moved_mass=moved,
+        joint_inertias=joint_inertias,
     )
 
 

@@ -12,8 +12,8 @@ from itertools import islice
 from typing import Any
 
 from robodyn.errors import MissingExtraError, ShapeError, SweepError
-from robodyn.studies.sweep.outcome import Outcome
-from robodyn.studies.sweep.work import Done, Task, Work
+from robodyn.studies.sweep.row_result import RowResult
+from robodyn.studies.sweep.study_runner import Done, StudyRunner, Task
 
 __all__ = ["by_dask"]
 
@@ -24,12 +24,12 @@ WAITING = 4
 DROPS = 10
 
 
-def by_dask(work: Work, tasks: Iterator[Task], scheduler: Any) -> Iterator[Done]:
+def by_dask(work: StudyRunner, tasks: Iterator[Task], scheduler: Any) -> Iterator[Done]:
     """Yield rows as they are done. Dask repeats the tasks of a worker that dies on another one.
 
     Parameters
     ----------
-    work : Work
+    work : StudyRunner
     tasks : iterator of Task
     scheduler : str or distributed.Client
 
@@ -87,7 +87,7 @@ class _Submitted:
             except KilledWorker as error:
                 if alone:
                     message = f"the workers died of it ({error})"
-                    done = [(row, Outcome({}, message, lost=True)) for row in task.rows]
+                    done = [(row, RowResult({}, message, lost=True)) for row in task.rows]
                 else:
                     self.suspects.append(task)
             if done:
@@ -178,5 +178,5 @@ def _compute(payload: bytes, task: bytes) -> Done:
 
 
 @functools.lru_cache(maxsize=4)
-def _loaded(payload: bytes) -> Work:
+def _loaded(payload: bytes) -> StudyRunner:
     return pickle.loads(payload)  # type: ignore[no-any-return]

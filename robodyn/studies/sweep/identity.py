@@ -10,7 +10,7 @@ import numpy as np
 
 from robodyn.studies.sweep.digest import digest
 from robodyn.studies.sweep.grid import Axis, Grid
-from robodyn.studies.sweep.work import Study
+from robodyn.studies.sweep.study_runner import Study
 from robodyn.version import __version__
 
 __all__ = ["differences", "identity"]

@@ -19,8 +19,8 @@ from typing import Any
 
 from robodyn.codegen import get_num_threads, set_num_threads
 from robodyn.errors import SweepError
-from robodyn.studies.sweep.outcome import Outcome
-from robodyn.studies.sweep.work import Done, Task, Work
+from robodyn.studies.sweep.row_result import RowResult
+from robodyn.studies.sweep.study_runner import Done, StudyRunner, Task
 
 __all__ = ["by_processes"]
 
@@ -34,7 +34,7 @@ ADVICE = (
 )
 
 
-def by_processes(work: Work, tasks: Iterator[Task], count: int) -> Iterator[Done]:
+def by_processes(work: StudyRunner, tasks: Iterator[Task], count: int) -> Iterator[Done]:
     """Yield rows as they are done. The task of a worker that dies is given to another one.
 
     Raises
@@ -108,7 +108,7 @@ def _after_death(worker: _Worker, deaths: Counter[int], again: deque[Task]) -> D
         again.append(worker.task)
         return []
     message = f"{DEATHS} worker processes died of it ({worker.end()})"
-    return [(row, Outcome({}, message, lost=True)) for row in rows]
+    return [(row, RowResult({}, message, lost=True)) for row in rows]
 
 
 class _Worker:

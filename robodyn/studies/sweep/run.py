@@ -23,12 +23,12 @@ from robodyn.simulation.motion.progress import Progress, reporter
 from robodyn.studies.sweep.cluster import by_dask
 from robodyn.studies.sweep.grid import Grid, grid_of
 from robodyn.studies.sweep.identity import identity
-from robodyn.studies.sweep.outcome import Outcome
 from robodyn.studies.sweep.processes import by_processes
+from robodyn.studies.sweep.row_result import RowResult
 from robodyn.studies.sweep.store import Store, storing
+from robodyn.studies.sweep.study_runner import Done, Study, StudyRunner, Task, tasks_of
 from robodyn.studies.sweep.table import SweepTable, table_of
 from robodyn.studies.sweep.threads import by_threads
-from robodyn.studies.sweep.work import Done, Study, Task, Work, tasks_of
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -128,7 +128,7 @@ def sweep(
     if processes is not None and scheduler is not None:
         raise SettingsError("give processes or scheduler, not both")
     report = reporter(progress)
-    work = Work(study, frozenset(axis.name for axis in grid.axes), batch is not None, seed)
+    work = StudyRunner(study, frozenset(axis.name for axis in grid.axes), batch is not None, seed)
     with _opened(path, study, grid, seed, batch) as store:
         outcomes = store.outcomes() if store else {}
         tasks = _Tasks(tasks_of(grid, batch, {*outcomes}))
@@ -161,7 +161,7 @@ class _Tasks:
 
 
 def _computed(
-    work: Work, tasks: Iterator[Task], processes: int | None, scheduler: Any
+    work: StudyRunner, tasks: Iterator[Task], processes: int | None, scheduler: Any
 ) -> Iterator[Done]:
     if scheduler is not None:
         return by_dask(work, tasks, scheduler)
@@ -177,7 +177,7 @@ def _opened(
     return storing(as_path("path", path), grid.shape, grid.dims, grid.coords, own)
 
 
-def _failed(outcomes: Mapping[int, Outcome]) -> bool:
+def _failed(outcomes: Mapping[int, RowResult]) -> bool:
     return any(outcome.error for outcome in outcomes.values())
 
 

@@ -19,8 +19,8 @@ from robodyn.array_types import Array
 from robodyn.errors import FileError, MissingFileError, SweepError
 from robodyn.files import replacing
 from robodyn.studies.sweep.identity import differences
-from robodyn.studies.sweep.outcome import Outcome
-from robodyn.studies.sweep.work import Done
+from robodyn.studies.sweep.row_result import RowResult
+from robodyn.studies.sweep.study_runner import Done
 
 __all__ = ["Coords", "Store", "read", "storing", "written"]
 
@@ -47,7 +47,7 @@ class Store:
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self._path, self._connection = path, connection
 
-    def outcomes(self) -> dict[int, Outcome]:
+    def outcomes(self) -> dict[int, RowResult]:
         """Outcomes stored so far."""
         with _own_errors(self._path):
             return _outcomes(self._connection)
@@ -98,7 +98,7 @@ def storing(
         _close(connection)
 
 
-def read(path: Path) -> tuple[tuple[int, ...], tuple[str, ...], Coords, dict[int, Outcome]]:
+def read(path: Path) -> tuple[tuple[int, ...], tuple[str, ...], Coords, dict[int, RowResult]]:
     """Read shape, dimensions, coordinates and rows of a file, also while it is written."""
     if not path.is_file():
         raise MissingFileError(f"cannot read {str(path)!r}: no such file")
@@ -122,7 +122,7 @@ def written(
     shape: tuple[int, ...],
     dims: tuple[str, ...],
     coords: Coords,
-    outcomes: Mapping[int, Outcome],
+    outcomes: Mapping[int, RowResult],
 ) -> None:
     """Write a complete file, which replaces an existing one; no sweep resumes from it."""
     with replacing(path) as unfinished:
@@ -190,13 +190,13 @@ def _refuse_different(path: Path, connection: sqlite3.Connection, own: dict[str,
         )
 
 
-def _outcomes(connection: sqlite3.Connection) -> dict[int, Outcome]:
+def _outcomes(connection: sqlite3.Connection) -> dict[int, RowResult]:
     """All rows, in order."""
     results: dict[int, dict[str, Array]] = {}
     for row, name, *packed in connection.execute("SELECT * FROM results ORDER BY rowid"):
         results.setdefault(row, {})[name] = _unpacked(*packed)
     rows = connection.execute("SELECT row, error FROM rows ORDER BY row")
-    return {row: Outcome(results.get(row, {}), error) for row, error in rows}
+    return {row: RowResult(results.get(row, {}), error) for row, error in rows}
 
 
 def _packed(array: Array) -> tuple[str, str, bytes]:

@@ -14,7 +14,7 @@ from robodyn.array_types import Array
 from robodyn.errors import ShapeError, UnknownNameError
 from robodyn.files import as_path
 from robodyn.studies.sweep.export import to_pandas, to_xarray
-from robodyn.studies.sweep.outcome import Outcome
+from robodyn.studies.sweep.row_result import RowResult
 from robodyn.studies.sweep.store import Coords, read, written
 
 __all__ = ["SweepTable", "table_of"]
@@ -223,7 +223,7 @@ class SweepTable:
         lines += [f"  {missing} not computed"] if missing else []
         return "\n".join(lines) + ">"
 
-    def _done(self) -> list[Outcome]:
+    def _done(self) -> list[RowResult]:
         return [cell for cell in self._cells.flat if cell]
 
     def _coordinate(self, name: str) -> tuple[str, Array]:
@@ -234,7 +234,7 @@ class SweepTable:
         (along,), labels = self._coords[name]
         return along, labels
 
-    def _row(self, k: int, cell: Outcome | None) -> dict[str, Any]:
+    def _row(self, k: int, cell: RowResult | None) -> dict[str, Any]:
         at = dict(zip(self.dims, np.unravel_index(k, self.shape), strict=True)) if self.dims else {}
         values = {n: x[tuple(at[d] for d in along)] for n, (along, x) in self._coords.items()}
         error = "not computed" if cell is None else cell.error
@@ -243,7 +243,7 @@ class SweepTable:
 
 
 def table_of(
-    shape: tuple[int, ...], dims: tuple[str, ...], coords: Coords, outcomes: Mapping[int, Outcome]
+    shape: tuple[int, ...], dims: tuple[str, ...], coords: Coords, outcomes: Mapping[int, RowResult]
 ) -> SweepTable:
     """Make a table from the rows that have been computed."""
     cells = np.full(shape, None, object)

@@ -14,7 +14,7 @@ from contextvars import copy_context
 from itertools import islice
 
 from robodyn.codegen import get_num_threads
-from robodyn.studies.sweep.work import Done, Task, Work
+from robodyn.studies.sweep.study_runner import Done, StudyRunner, Task
 
 __all__ = ["by_threads"]
 
@@ -32,7 +32,7 @@ ALONE = 25.0 * TRIAL
 LONG = 10.0
 
 
-def by_threads(work: Work, tasks: Iterator[Task]) -> Iterator[Done]:
+def by_threads(work: StudyRunner, tasks: Iterator[Task]) -> Iterator[Done]:
     """Yield rows as they are done, by the threads that `robodyn.set_num_threads` allows."""
     count, least, lasted = get_num_threads(), GAIN, 0.0
     while True:
@@ -74,7 +74,9 @@ def _timed(work: Callable[[Task], Done], task: Task) -> tuple[Done, float]:
     return done, time.thread_time() - began
 
 
-def _side_by_side(work: Work, tasks: Iterator[Task], count: int, least: float) -> Iterator[Done]:
+def _side_by_side(
+    work: StudyRunner, tasks: Iterator[Task], count: int, least: float
+) -> Iterator[Done]:
     """Rows as long as threads compute at least this share of the time, all together."""
     with ThreadPoolExecutor(count) as pool:
 

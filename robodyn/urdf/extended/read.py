@@ -31,7 +31,7 @@ from robodyn.joints import fixed, spherical
 from robodyn.urdf.extended.joints import BALL, JOINTS, moving, of_type
 from robodyn.urdf.extended.yaml_values import Word, YamlValues
 
-__all__ = ["Applied", "Extension", "read_extension"]
+__all__ = ["ExtendedMechanism", "Extension", "read_extension"]
 
 #: Keys with the content of `name_mot` as indices of another library.
 REPEATED = ("Lidmot", "Lidvmot")
@@ -51,7 +51,7 @@ LOOPS = {"3d": spherical.KIND.name, "6d": fixed.KIND.name}
 
 
 @dataclasses.dataclass(frozen=True)
-class Applied:
+class ExtendedMechanism:
     """A mechanism after an extension was applied, and the findings.
 
     Attributes
@@ -118,7 +118,7 @@ class Extension:
                 "gives motors as numbers of another library: name their joints by name_mot",
             )
 
-    def applied(self, mechanism: Mechanism) -> Applied:
+    def applied(self, mechanism: Mechanism) -> ExtendedMechanism:
         """A mechanism with the loops, types and motors."""
         values = self._values
         problems = [
@@ -141,7 +141,7 @@ class Extension:
         for problem in problems:
             problem.leniently = "left out"
         problems.sort(key=lambda problem: problem.line or 0)
-        return Applied(changed, tuple(problems), tuple(warnings))
+        return ExtendedMechanism(changed, tuple(problems), tuple(warnings))
 
     def _retyped(self, written: Iterable[Joint], problems: list[UrdfError]) -> tuple[Joint, ...]:
         joints = {joint.name: joint for joint in written}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from robodyn.description import Inertia, Link
 from robodyn.urdf.common.reader import Reader
 from robodyn.urdf.common.xml import Element, line_of
-from robodyn.urdf.sdf.common.values import number_of, read_place, truth_of
+from robodyn.urdf.sdf.common.values import number_of, read_sdf_pose, truth_of
 
 __all__ = ["read_link"]
 
@@ -40,7 +40,7 @@ def _read_inertia(reader: Reader, element: Element, name: str, unread: list[str]
         )
     if element.find("fluid_added_mass") is not None:
         unread.append(f"<fluid_added_mass> of link {name!r} (line {line_of(element)})")
-    place = read_place(reader, element)
+    place = read_sdf_pose(reader, element)
     if place.relative_to:
         reader.problem(
             element,

@@ -9,7 +9,7 @@ from robodyn.description import Link, Loop
 from robodyn.description.exact_turns import exact_pose
 from robodyn.urdf.common.xml import Element
 from robodyn.urdf.sdf.common.frames import MODEL, Frames
-from robodyn.urdf.sdf.common.values import Place
+from robodyn.urdf.sdf.common.values import SdfPose
 from robodyn.urdf.sdf.joints.joint import SdfJoint
 from robodyn.urdf.sdf.joints.loops import add_joint_frame, exactly_placed
 
@@ -75,7 +75,7 @@ class Model:
     points: list[tuple[str, Element]] = field(default_factory=list)
     models: dict[str, Model] = field(default_factory=dict)
 
-    def add_frame(self, name: str, place: Place, default: str, attached_to: str | None) -> None:
+    def add_frame(self, name: str, place: SdfPose, default: str, attached_to: str | None) -> None:
         """Add a frame that stands in ``default`` where its place does not say another."""
         base = place.relative_to or default
         self.frames.add(name, place.pose.matrix, base, attached_to)
@@ -87,7 +87,7 @@ class Model:
         add_joint_frame(self.exact, exactly_placed(joint))
         self.joints.append(joint)
 
-    def add_model(self, model: Model, place: Place) -> None:
+    def add_model(self, model: Model, place: SdfPose) -> None:
         """Add a model within."""
         base = place.relative_to or MODEL
         self.frames.add_model(model.name, place.pose.matrix, base, model.frames)

@@ -14,7 +14,7 @@ from robodyn.urdf.common.xml import Element, decode, line_of, local_name, parse_
 from robodyn.urdf.sdf.common.files import model_file
 from robodyn.urdf.sdf.common.frames import MODEL, SEPARATOR
 from robodyn.urdf.sdf.common.schema import check_sdf
-from robodyn.urdf.sdf.common.values import read_place, text_of, truth_of
+from robodyn.urdf.sdf.common.values import read_sdf_pose, text_of, truth_of
 from robodyn.urdf.sdf.joints.joint import JOINT_TYPES, read_joint
 from robodyn.urdf.sdf.joints.scopes import WORLD
 from robodyn.urdf.sdf.links import read_link
@@ -139,11 +139,11 @@ class ModelReader:
         if name is None or not self._is_free(element, name, taken, source):
             return
         if tag == "link":
-            model.add_frame(name, read_place(reader, element), MODEL, None)
+            model.add_frame(name, read_sdf_pose(reader, element), MODEL, None)
             model.links[name] = read_link(reader, element, name, self.unread)
         elif tag == "frame":
             attached_to = element.get("attached_to") or MODEL
-            model.add_frame(name, read_place(reader, element), attached_to, attached_to)
+            model.add_frame(name, read_sdf_pose(reader, element), attached_to, attached_to)
             model.points.append((name, element))
         elif (element.get("type") or "").strip().lower() == "gearbox":
             model.gears.append((element, source.axes_in_model))
@@ -191,7 +191,7 @@ class ModelReader:
                 placed, "<include merge> is not read: write its elements out", lost=True
             )
         elif self._is_free(placed, inner.name, taken, source):
-            model.add_model(inner, read_place(self.reader, placed))
+            model.add_model(inner, read_sdf_pose(self.reader, placed))
 
     def _included(self, element: Element, source: Source) -> tuple[Model, Element] | None:
         """The model of an ``<include>``, and the element that says where it stands."""

@@ -16,7 +16,7 @@ from robodyn.urdf.common.reader import Reader
 from robodyn.urdf.common.xml import Element, parse_xml
 from robodyn.urdf.sdf.common.frames import MODEL, Frames
 from robodyn.urdf.sdf.common.schema import check_sdf
-from robodyn.urdf.sdf.common.values import read_place
+from robodyn.urdf.sdf.common.values import read_sdf_pose
 from robodyn.urdf.sdf.mechanism import mechanism_of
 from robodyn.urdf.sdf.model import Model, Source
 from robodyn.urdf.sdf.models import ModelReader
@@ -138,10 +138,10 @@ def _pose(reader: Reader, place: Element, model: Model, element: Element) -> NDA
     frames = Frames()
     frames.add("world", np.eye(4))
     for frame in place.findall("frame"):
-        at = read_place(reader, frame)
+        at = read_sdf_pose(reader, frame)
         attached_to = frame.get("attached_to") or MODEL
         frames.add(frame.get("name", ""), at.pose.matrix, at.relative_to or attached_to)
-    at = read_place(reader, element)
+    at = read_sdf_pose(reader, element)
     frames.add_model(model.name, at.pose.matrix, at.relative_to or MODEL, model.frames)
     return frames.pose(model.name)
 

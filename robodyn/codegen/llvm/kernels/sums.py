@@ -11,7 +11,7 @@ from robodyn.symbolic.graph import ADD, CONST, DIV, INPUT, MUL, ByPrecision, Gra
 
 __all__ = [
     "ZERO",
-    "Known",
+    "ConstantLane",
     "Lane",
     "Sum",
     "as_lane",
@@ -21,29 +21,29 @@ __all__ = [
 ]
 
 
-class Known(NamedTuple):
+class ConstantLane(NamedTuple):
     """A constant in a lane; it equals no edge."""
 
     value: float
 
 
 #: What is in a lane: the value of an edge, a constant, or a number that is not used.
-Lane = int | Known | None
+Lane = int | ConstantLane | None
 
-ZERO = Known(0.0)
+ZERO = ConstantLane(0.0)
 
 
-def as_lane(graph: Graph, edge: int) -> int | Known:
+def as_lane(graph: Graph, edge: int) -> int | ConstantLane:
     """An edge, or its value if that is known."""
     value = graph.value.get(edge >> 1)
     if value is None or isinstance(value, ByPrecision):
         return edge
-    return opposite(Known(value)) if edge & 1 else Known(value)
+    return opposite(ConstantLane(value)) if edge & 1 else ConstantLane(value)
 
 
-def opposite(lane: int | Known) -> int | Known:
+def opposite(lane: int | ConstantLane) -> int | ConstantLane:
     """What is in a lane, with the other sign."""
-    return lane ^ 1 if isinstance(lane, int) else Known(-lane.value)
+    return lane ^ 1 if isinstance(lane, int) else ConstantLane(-lane.value)
 
 
 class Sum:
@@ -54,7 +54,7 @@ class Sum:
     graph : Graph
     fused : mapping of int to int
         Sums that are one instruction with a product: edge of the product.
-    lane : int, Known or None
+    lane : int, ConstantLane or None
         The value.
 
     Attributes
@@ -101,7 +101,7 @@ class Sum:
         x, y, _ = self._products[self._at]
         return x, y, rest >> 1
 
-    def other(self, factor: int) -> int | Known:
+    def other(self, factor: int) -> int | ConstantLane:
         """The other factor of what is added last.
 
         Parameters
@@ -112,7 +112,7 @@ class Sum:
         rest = self.rest
         assert isinstance(rest, int)
         if factor == rest >> 1:
-            return Known(-1.0 if rest & 1 else 1.0)
+            return ConstantLane(-1.0 if rest & 1 else 1.0)
         x, y, negative = self._products[self._at]
         return as_lane(self._graph, 2 * (y if x == factor else x) + negative)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from robodyn.codegen.llvm.builder.code import Code
 from robodyn.codegen.llvm.kernels.sincos import constant, vector_type
-from robodyn.codegen.llvm.kernels.sums import ZERO, Known
+from robodyn.codegen.llvm.kernels.sums import ZERO, ConstantLane
 from robodyn.codegen.llvm.kernels.superwords import Superword, Superwords
 from robodyn.symbolic.graph import CONST, Graph, Program, scalar_places
 
@@ -120,7 +120,7 @@ class SuperwordCode:
     def _start(self, word: Superword) -> str:
         """What the sums begin with."""
         t, dtype = self._type, self._dtype
-        known = [x.value if isinstance(x, Known) else 0.0 for x in word.start]
+        known = [x.value if isinstance(x, ConstantLane) else 0.0 for x in word.start]
         constants = ", ".join(f"{dtype} {constant(x, dtype, 1)}" for x in known)
         if word not in self._memory.starts:
             return f"<{constants}>"

@@ -43,9 +43,9 @@ class Superword:
 
     Attributes
     ----------
-    lanes : tuple of int, Known or None
+    lanes : tuple of int, ConstantLane or None
         What each lane is: an edge, a constant, or anything where it is not used.
-    start : tuple of int, Known or None
+    start : tuple of int, ConstantLane or None
         What the sum of each lane begins with, ``None`` is zero.
     terms : list of (int, bool, Superword)
         What is added then, in order: the node that is a factor of all lanes, whether it is

@@ -10,7 +10,7 @@ from robodyn.description import Pose, Vector, rpy_from_rotation
 from robodyn.urdf.common.reader import Reader
 from robodyn.urdf.common.xml import Element
 
-__all__ = ["Place", "number_of", "read_place", "text_of", "truth_of"]
+__all__ = ["SdfPose", "number_of", "read_sdf_pose", "text_of", "truth_of"]
 
 #: Largest float of simulators, which they write for "no limit".
 _LARGEST = re.compile(r"^([+-]?)1\.79769\d*e\+?308$", re.IGNORECASE)
@@ -19,7 +19,7 @@ IDENTITY = Pose()
 
 
 @dataclass(frozen=True)
-class Place:
+class SdfPose:
     """A ``<pose>``.
 
     Attributes
@@ -54,27 +54,27 @@ def truth_of(reader: Reader, element: Element, tag: str) -> bool:
     return child is not None and bool(reader.to_flag(child, "text", child.text or ""))
 
 
-def read_place(reader: Reader, element: Element) -> Place:
+def read_sdf_pose(reader: Reader, element: Element) -> SdfPose:
     """``<pose>`` of an element: in radians, in degrees, or with a quaternion x, y, z, w."""
     pose = reader.only(element, "pose")
     if pose is None:
-        return Place()
+        return SdfPose()
     relative_to = pose.get("relative_to") or pose.get("frame") or ""
     words = (pose.text or "").split()
     quaternion = _is_quaternion(reader, pose)
     count = 7 if quaternion else 6
     if not words:
-        return Place(relative_to=relative_to)
+        return SdfPose(relative_to=relative_to)
     if len(words) != count:
         reader.problem(pose, f"<pose> has {len(words)} numbers, expected {count}")
-        return Place(relative_to=relative_to)
+        return SdfPose(relative_to=relative_to)
     x, y, z, *turn = (reader.to_number(pose, "text", word) for word in words)
     if quaternion:
         rpy = _rpy_of_quaternion(reader, pose, turn)
     else:
         unit = math.pi / 180.0 if reader.flag(pose, "degrees") else 1.0
         rpy = (turn[0] * unit, turn[1] * unit, turn[2] * unit)
-    return Place(Pose((x, y, z), rpy), relative_to)
+    return SdfPose(Pose((x, y, z), rpy), relative_to)
 
 
 def _is_quaternion(reader: Reader, pose: Element) -> bool:

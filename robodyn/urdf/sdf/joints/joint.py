@@ -16,7 +16,7 @@ from robodyn.joints import continuous, fixed, helical, prismatic, revolute, sphe
 from robodyn.joints.common.kind import JointKind
 from robodyn.urdf.common.reader import Reader
 from robodyn.urdf.common.xml import Element, line_of, local_name
-from robodyn.urdf.sdf.common.values import Place, number_of, read_place, text_of
+from robodyn.urdf.sdf.common.values import SdfPose, number_of, read_sdf_pose, text_of
 from robodyn.urdf.sdf.joints.axes import Axis, read_axes, read_mimic_of_drake
 
 __all__ = [
@@ -47,7 +47,7 @@ class SdfJoint:
         Of `JOINT_TYPES`.
     parent, child : str
         Frames, or ``"world"``.
-    place : Place
+    place : SdfPose
         Of the joint's frame; in that of the child where nothing else is said.
     axes : tuple of Axis
     pitch : float [m/rad]
@@ -60,7 +60,7 @@ class SdfJoint:
     kind: JointKind
     parent: str
     child: str
-    place: Place
+    place: SdfPose
     axes: tuple[Axis, ...]
     pitch: float
     motor: Actuator | None
@@ -114,7 +114,7 @@ def read_joint(
     for mimic in (child for child in element if local_name(child) == "drake:mimic"):
         followed = read_mimic_of_drake(reader, mimic)
         axes = tuple(dataclasses.replace(axis, mimic=followed) for axis in axes[:1]) + axes[1:]
-    place, motor = read_place(reader, element), _read_motor(reader, element)
+    place, motor = read_sdf_pose(reader, element), _read_motor(reader, element)
     return SdfJoint(name, kind, parent, child, place, axes, pitch, motor, element)
 
 

@@ -12,14 +12,14 @@ import numpy as np
 
 from robodyn.caller import is_user_code
 from robodyn.studies.sweep.grid import Grid
-from robodyn.studies.sweep.outcome import Outcome, results_of
+from robodyn.studies.sweep.row_result import RowResult, results_of
 
-__all__ = ["Done", "Study", "Task", "Work", "tasks_of"]
+__all__ = ["Done", "Study", "StudyRunner", "Task", "tasks_of"]
 
 Study = Callable[..., Any]
 
 #: Row numbers and their outcomes.
-Done = list[tuple[int, Outcome]]
+Done = list[tuple[int, RowResult]]
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ def tasks_of(grid: Grid, batch: int | None, done: Collection[int]) -> Iterator[T
 
 
 @dataclass(frozen=True)
-class Work:
+class StudyRunner:
     """A study and the settings of all its calls: ``done = work(task)``.
 
     Attributes
@@ -70,21 +70,21 @@ class Work:
             return self._batch(task.rows, task.arguments)
         except (Exception, SystemExit) as error:
             if len(task.rows) == 1:
-                return [(task.rows[0], Outcome({}, _description(error)))]
+                return [(task.rows[0], RowResult({}, _description(error)))]
         return [done for part in _single(task) for done in self(part)]  # find the rows that fail
 
-    def _row(self, task: Task) -> Outcome:
+    def _row(self, task: Task) -> RowResult:
         more = {} if self.seed is None else {"rng": self._rng(task.rows[0])}
         try:
-            return Outcome(results_of(self.study(**task.arguments, **more), self.names))
+            return RowResult(results_of(self.study(**task.arguments, **more), self.names))
         except (Exception, SystemExit) as error:
-            return Outcome({}, _description(error))
+            return RowResult({}, _description(error))
 
     def _batch(self, rows: range, arguments: dict[str, Any]) -> Done:
         more = {} if self.seed is None else {"rng": [self._rng(row) for row in rows]}
         results = results_of(self.study(**arguments, **more), self.names, len(rows))
         return [
-            (row, Outcome({name: np.array(value[k]) for name, value in results.items()}))
+            (row, RowResult({name: np.array(value[k]) for name, value in results.items()}))
             for k, row in enumerate(rows)
         ]
 

@@ -1,4 +1,4 @@
-"""What speeds of a robot move, followed through copies in which bodies have other inertias."""
+"""Inertias that the joints of a robot move, updated for copies whose bodies have other inertias."""
 
 from __future__ import annotations
 
@@ -17,39 +17,39 @@ from robodyn.model.mass_checks import mass_matrix_at
 from robodyn.symbolic.spatial import RigidInertia, Twist
 from robodyn.tolerances import CLEARLY_OWN_INERTIA
 
-__all__ = ["MovedMass", "PostureForms"]
+__all__ = ["InertiaForms", "JointInertias"]
 
 #: Speeds up to which forms are kept, whose number grows as the third power of that.
 MOST = 64
 
 
 @dataclass(frozen=True, eq=False)
-class MovedMass:
-    """What speeds move, right but for rounding.
+class JointInertias:
+    """Inertia that each speed moves, right but for rounding.
 
     Attributes
     ----------
     diagonal : ndarray, shape (nv,)
         Of the mass matrix in a posture without symmetry.
     own : ndarray, shape (nv,)
-        What they move of their own in any posture.
-    forms : PostureForms
+        Part of it that is there in any posture.
+    forms : InertiaForms
         Shared by all copies of one geometry.
     """
 
     diagonal: FloatArray
     own: FloatArray
-    forms: PostureForms
+    forms: InertiaForms
 
-    def followed(self, old: MechanismModel, new: MechanismModel) -> MovedMass | None:
+    def for_copy(self, old: MechanismModel, new: MechanismModel) -> JointInertias | None:
         """The same of a copy that has no light speeds; None where it may have some.
 
         Parameters
         ----------
         old : MechanismModel
-            That this is of.
+            The model that these inertias are of.
         new : MechanismModel
-            The same geometry; joints and motors are as before, too.
+            A model with the same geometry, joints and motors.
         """
         if old.light or not self.forms.known:
             return None
@@ -63,10 +63,10 @@ class MovedMass:
                         for k, pivot in own_pivots(model, one):
                             own[k] += sign * pivot
         clear = (own > CLEARLY_OWN_INERTIA * diagonal) & (diagonal > 0.0)
-        return MovedMass(diagonal, own, self.forms) if clear.all() else None
+        return JointInertias(diagonal, own, self.forms) if clear.all() else None
 
 
-class PostureForms:
+class InertiaForms:
     """How a mass matrix depends on the inertias of bodies, in a posture without symmetry.
 
     Parameters

@@ -1,4 +1,4 @@
-"""Outcome of a study for one row: named arrays, or an error."""
+"""What a study gives for one row: named arrays, or an error."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from robodyn.arrays import is_masked
 from robodyn.errors import ShapeError
 from robodyn.simulation.trajectory.trajectory import Trajectory
 
-__all__ = ["Outcome", "results_of"]
+__all__ = ["RowResult", "results_of"]
 
 #: Kinds of numpy arrays that results may have: bool, real and complex numbers, text.
 RESULTS = "biufcU"
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
+class RowResult:
     """Results of a row, or the reason why it failed.
 
     Attributes
