@@ -17,7 +17,6 @@ from robodyn.equations.mechanism.state import JointAtState, State
 from robodyn.joints.common.cut import RelativeMotion
 from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.spatial import Placement, Twist
-from robodyn.symbolic.vector import ZERO3
 
 __all__ = ["motion_along"]
 
@@ -49,7 +48,8 @@ def motion_along(
     """Motion of a frame, fixed in a body at a placement, seen from another, along other axes.
 
     These are the axes of a third frame, which is at the same place as one of the two. The pose has
-    the position of the frame, but in place of its axes those of the other one of the two.
+    the position of the frame, but in place of its axes those of the other one of the two. Where a
+    loop is open, velocities are those where the third frame is.
 
     Parameters
     ----------
@@ -63,30 +63,24 @@ def motion_along(
         home, away = _inward(state, of_reference, seen), _outward(state, of_frame)
         return _seen_from_end(home, away, frame[1])
     home, away = _inward(state, of_frame, seen), _outward(state, of_reference)
-    return _opposite(_seen_from_end(home, away, reference[1], at_end=True))
+    return _opposite(_seen_from_end(home, away, reference[1]))
 
 
-def _seen_from_end(
-    home: _Branch, away: _Branch, frame: Placement, at_end: bool = False
-) -> RelativeMotion:
+def _seen_from_end(home: _Branch, away: _Branch, frame: Placement) -> RelativeMotion:
     """The motion of a frame at the end of a branch, seen from the end of the other one.
 
-    That of the point which is at that end, if ``at_end``.
+    Velocities are those of the point that is where the other branch ends, fixed in the body of the
+    frame: there, speeds of the other branch have many zeros.
     """
-    X, R = home.X @ away.X @ frame, home.X.R
-    at = ZERO3 if at_end else X.p
-    between = home.X.inverse.p if at_end else (away.X @ frame).p
-
-    def own(s: Twist) -> Twist:
-        return Twist(s.v + s.w.cross(at), s.w)
+    X, R, end = home.X @ away.X @ frame, home.X.R, home.X.inverse.p
 
     def other(s: Twist) -> Twist:
-        return Twist(R * (s.v + s.w.cross(between)), R * s.w)
+        return Twist(R * (s.v + s.w.cross(end)), R * s.w)
 
-    V, A = other(away.V) - own(home.V), other(away.A) - own(home.A)
-    A = A - own(home.V).cross(other(away.V))
+    V, A = other(away.V) - home.V, other(away.A) - home.A
+    A = A - home.V.cross(other(away.V))
     columns = {k: other(s) for k, s in away.columns.items()}
-    _add(columns, [(k, -own(s)) for k, s in home.columns.items()])
+    _add(columns, [(k, -s) for k, s in home.columns.items()])
     return _motion(X, V, Twist(A.v + V.w.cross(V.v), A.w), columns)
 
 
