@@ -224,6 +224,14 @@ def rollout(
         moves by itself, the controller is called with shapes (1, nq), (1, nv), and samples are
         those at the steps. What comes after the end of a motion is not a number (NaN).
 
+    Warns
+    -----
+    LimitWarning
+        As in `simulate`.
+    EnergyWarning
+        As in `simulate`. Of more than 64 motions, some are looked at: every so many, the first one
+        among them.
+
     Returns
     -------
     trajectory : Trajectory

@@ -265,8 +265,10 @@ def test_a_row_of_balls():
     q0[0], v0[0] = -0.123, 1.0
     run = rd.simulate(row, q0=q0, v0=v0, duration=0.5, step=0.01, events=made)
     np.testing.assert_allclose(run.v[-1], [0, 0, 0, 0, 1.0], atol=1e-12)
-    assert [event.name for event in run.events] == ["0-1", "1-2", "2-3", "3-4"]
-    np.testing.assert_allclose([event.time for event in run.events], 0.123, atol=1e-11)
+    # balls that rounding lets go on at 1e-16 m/s may touch again
+    first = {event.name: event.time for event in reversed(run.events)}
+    assert [*reversed(first)] == ["0-1", "1-2", "2-3", "3-4"]
+    np.testing.assert_allclose([*first.values()], 0.123, atol=1e-11)
     assert sum(event.energy_loss for event in run.events) == pytest.approx(0.0, abs=1e-12)
 
 

@@ -529,6 +529,23 @@ def test_loops_of_one_of_many_cannot_close(bad, gains, speed):
     assert "come apart" in str(error)
 
 
+@pytest.mark.parametrize("many", [False, True])
+def test_loops_that_drift_before_they_come_apart(many):
+    """Samples before that step have gaps larger than those that methods of the robot take."""
+    robot, rng = rd.load("delta"), np.random.default_rng(1)
+    q = robot.neutral()
+    speeds = rng.normal(size=(12, robot.nv))[6:] * np.logspace(-1, 2, 6)[:, None]
+    v = np.array([robot.consistent_velocity(q, x) for x in speeds])
+    given = {"duration": 0.05, "integrator": "semi_implicit", "limits": "ignore"}
+    with pytest.raises(SimulationError) as raised:
+        if many:
+            rd.rollout(robot, None, np.tile(q, (6, 1)), v, **given)
+        else:
+            rd.simulate(robot, q0=q, v0=v[-1], **given)
+    run = raised.value.trajectory
+    assert run.loop_residual[-1].max() > 1e-8
+
+
 ROWS = ctypes.CFUNCTYPE(
     None, *(ctypes.c_int64,) * 2, ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(ctypes.c_int64)
 )

@@ -166,7 +166,7 @@ class RecordedSteps:
                 robot.at(t).check_state(q, v)
             except InconsistentStateError:  # speeds of steps that are too long open the loops
                 if not robot.depends_on_time:
-                    robot.check_state(q, np.zeros_like(v))
+                    self._check_postures(q)
         except SingularError as error:
             for row in error.rows:
                 k, r = divmod(row, len(self._motion.q))
@@ -174,6 +174,29 @@ class RecordedSteps:
                     error.rows = (row,)
                     return error
         return None
+
+    def _check_postures(self, q: FloatArray) -> None:
+        """Refuse singular postures, shape (n, motions, nq), among those whose loops are closed.
+
+        Loops may be open by more than the robot allows where a motion is about to come apart.
+
+        Raises
+        ------
+        SingularError
+        """
+        robot, motions = self._stepper.robot, q.shape[1]
+        try:
+            robot.check_state(q, np.zeros((*q.shape[:2], robot.nv)))
+        except InconsistentStateError as error:
+            closed = np.ones(q.shape[:2], bool)
+            closed.flat[list(error.rows)] = False
+            for r in range(motions):
+                own = np.flatnonzero(closed[:, r])
+                try:
+                    robot.of_rows(r).check_state(q[own, r], np.zeros((len(own), robot.nv)))
+                except SingularError as found:
+                    found.rows = tuple(int(own[k]) * motions + r for k in found.rows)
+                    raise found from None
 
     def _sample_controller(self, k: int) -> None:
         """Let forces of a controller that Python calls act from an instant on."""
