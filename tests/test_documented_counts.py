@@ -11,6 +11,7 @@ import pytest
 from support.sayers_satellite import BUS_AND_CLOCK, satellite, without_lumping
 
 import robodyn as rd
+from robodyn.equations import catalogue
 from robodyn.equations.catalogue import trace
 
 PAGE = Path(__file__).parents[1] / "docs" / "equations.md"
@@ -19,6 +20,9 @@ COLUMNS = {
     "mass matrix": "mass_matrix",
     "forward dynamics": "forward_dynamics",
 }
+SUMS = {name: COLUMNS[name] for name in ("mass matrix", "inverse dynamics", "forward dynamics")}
+#: Bundled robots of which it is counted what shorter sums save.
+SHORTER = ("double_pendulum", "four_bar", "puma560", "scara")
 #: The same two with their derivatives.
 WHOLE = {
     "inverse dynamics": "inverse_dynamics_derivatives",
@@ -78,8 +82,8 @@ def check(first, name, counted):
 
 def test_the_tables_are_of_these_robots():
     assert table("robot").keys() == ROBOTS.keys()
-    assert table("satellite").keys() == SATELLITES.keys()
-    for row in (*table("robot").values(), *table("satellite").values()):
+    assert table("parts of the satellite").keys() == SATELLITES.keys()
+    for row in (*table("robot").values(), *table("parts of the satellite").values()):
         assert row.keys() == COLUMNS.keys()
 
 
@@ -119,4 +123,19 @@ def test_all_operations_with_and_without_lumping(name):
         programs = robot.function(quantity), trace(quantity, apart)
         counts = programs[0].operations, programs[1].operations()
         counted[column] = tuple(sum(count.values()) for count in counts)
-    check("satellite", name, counted)
+    check("parts of the satellite", name, counted)
+
+
+@pytest.mark.parametrize("name", SHORTER)
+def test_all_operations_with_and_without_shorter_sums(name, monkeypatch):
+    after = all_operations(name)
+    monkeypatch.setattr(catalogue, "simplified", lambda program, cost: program)
+    before = all_operations(name)
+    both = {column: (before[column], after[column]) for column in SUMS}
+    check("sums", name, {column: x if x[0] != x[1] else x[:1] for column, x in both.items()})
+
+
+def all_operations(name):
+    """Operations by column, a sine and cosine as one."""
+    robot = rd.load(name)
+    return {x: sum(robot.function(y).operations.values()) for x, y in SUMS.items()}

@@ -17,6 +17,7 @@ from robodyn.equations.quantities.common.quantity import (
 )
 from robodyn.equations.quantities.common.setup import Setup
 from robodyn.symbolic.graph import Port, Program
+from robodyn.symbolic.simplification import simplified
 
 __all__ = [
     "CONSTRAINED",
@@ -72,7 +73,7 @@ def trace(name: str, setup: Setup, options: Mapping[str, Any] | None = None) -> 
         ``classical``; ``numbers``: those of the robot are the last input, and are tried with these.
     """
     chosen = options or {}
-    program = _cheapest(name, setup, chosen)
+    program = simplified(_cheapest(name, setup, chosen), _cost)
     if "numbers" in chosen:
         return program
     return replace(program, derived=derivatives_of(name, setup, chosen, program))
