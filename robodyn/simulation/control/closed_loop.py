@@ -8,6 +8,7 @@ import numpy as np
 
 from robodyn.arguments import checked_arguments
 from robodyn.codegen import Function
+from robodyn.codegen.alike import function_of
 from robodyn.errors import SettingsError
 from robodyn.robot import Robot
 from robodyn.simulation.control.callbacks import check_controller
@@ -74,9 +75,8 @@ def closed_loop(robot: Robot, controller: Any) -> Function:
     numbers["tau"] = inline(law, controlled)
     a = inline(dynamics, [x for port in dynamics.inputs for x in numbers[port.name]])
     edges = tuple(edge_of(graph, x) for x in a)
-    return Function(
-        Program("closed_loop", tuple(ports), dynamics.outputs, graph, edges, dynamics.rates)
-    )
+    outputs, rates = dynamics.outputs, dynamics.rates
+    return function_of(Program("closed_loop", tuple(ports), outputs, graph, edges, rates))
 
 
 def function_of_state(robot: Robot, controller: Any) -> CompiledController:

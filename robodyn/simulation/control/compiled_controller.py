@@ -10,6 +10,7 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.arrays import all_finite
 from robodyn.codegen import Function
+from robodyn.codegen.alike import function_of
 from robodyn.simulation.control.callbacks import checked_initial_state, checked_update
 from robodyn.simulation.control.controller import (
     ControllerSample,
@@ -191,7 +192,7 @@ class CompiledController:
     def function(self) -> Function:
         """The same as a function of its own."""
         assert self.function_program is not None
-        return Function(self.function_program)
+        return function_of(self.function_program)
 
     @property
     def is_function(self) -> bool:

@@ -12,6 +12,7 @@ import numpy as np
 
 from robodyn.arguments import checked_arguments
 from robodyn.codegen import Function
+from robodyn.codegen.alike import function_of
 from robodyn.errors import SettingsError
 from robodyn.robot import Robot
 from robodyn.simulation.control.callbacks import check_controller
@@ -146,4 +147,4 @@ def _ordered(program: Program, name: str, first: tuple[str, ...]) -> Function:
     results = inline(program, [x for port in program.inputs for x in numbers[port.name]])
     outputs = tuple(port for port in program.outputs if port.size)
     edges = tuple(edge_of(graph, x) for x in results)
-    return Function(Program(name, tuple(ports), outputs, graph, edges, program.rates))
+    return function_of(Program(name, tuple(ports), outputs, graph, edges, program.rates))

@@ -10,6 +10,7 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.codegen import Function
+from robodyn.codegen.alike import function_of
 from robodyn.errors import SettingsError, ShapeError
 from robodyn.robot import Robot
 from robodyn.simulation.control.tracing import Trace
@@ -74,7 +75,7 @@ def wrench_law(robot: Robot, wrenches: Callable[..., Any]) -> WrenchLaw:
         rows += [*row]
     outputs = (Port("wrenches", (len(rows),), "N, N m"),)
     program = trace.function_program("wrenches", outputs, rows)
-    return WrenchLaw(tuple(given), Function(program))
+    return WrenchLaw(tuple(given), function_of(program))
 
 
 def _unfit(name: str, given: Any, expected: str) -> ShapeError:

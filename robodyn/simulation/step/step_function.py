@@ -11,6 +11,7 @@ import numpy as np
 from robodyn.arguments import checked_arguments
 from robodyn.arrays import named
 from robodyn.codegen import Function
+from robodyn.codegen.alike import function_of
 from robodyn.errors import SettingsError, ShapeError
 from robodyn.robot import Robot
 from robodyn.simulation import integrators
@@ -110,7 +111,7 @@ def step_function(
         law = function_of_state(robot, controller).function_program
     links = _links(wrenches)
     driven = driven_places(robot, controlled, locked)
-    return Function(_program(robot, law, links, driven, float(step), method))
+    return function_of(_program(robot, law, links, driven, float(step), method))
 
 
 def _links(wrenches: Iterable[str]) -> tuple[str, ...]:

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import robodyn as rd
+from robodyn.codegen import alike
+from robodyn.codegen.alike import AlikeCode
 from robodyn.controllers import (
     ComputedTorque,
     Filtered,
@@ -40,8 +42,8 @@ def made(monkeypatch):
             super().__init__(program)
             found.append(program.name)
 
-    monkeypatch.setattr(law_code, "_cache", {})
-    monkeypatch.setattr(law_code, "Function", Counted)
+    code = AlikeCode(Counted, Counted, "constants", before="state")
+    monkeypatch.setattr(law_code, "CODE", code)
     return found
 
 
@@ -88,7 +90,7 @@ def test_a_motion_does_not_depend_on_those_before_it(puma, kind, monkeypatch):
     gains = [0.7, 1.3, 0.7, 3.7, 1.3]
     family = motions(puma, [MAKE[kind](puma, k) for k in gains])
     for k, run in zip(gains, family, strict=True):
-        monkeypatch.setattr(law_code, "_cache", {})
+        monkeypatch.setattr(law_code.CODE, "_kept", {})
         (alone,) = motions(puma, [MAKE[kind](puma, k)])
         for name in ("q", "v", "tau"):
             np.testing.assert_array_equal(getattr(run, name), getattr(alone, name))
@@ -112,7 +114,7 @@ def test_so_do_many_motions_and_motions_with_events(puma, kind, monkeypatch):
 @pytest.mark.parametrize("most", [1, 256])
 def test_other_payloads_are_other_motions(puma, made, monkeypatch, most):
     """Compiled each as it is where they differ in more numbers than may be given."""
-    monkeypatch.setattr(law_code, "MOST", most)
+    monkeypatch.setattr(alike, "MOST", most)
     payloads = [rd.Inertia.from_matrix(m, (0, 0, 0.1), np.eye(3) * m) for m in (1.0, 2.0, 3.0)]
     models = [puma.with_(payload={"link6": x}) for x in payloads]
     runs = motions(puma, [ComputedTorque(model, WAVE) for model in models])
@@ -122,10 +124,10 @@ def test_other_payloads_are_other_motions(puma, made, monkeypatch, most):
 
 
 def test_functions_are_forgotten(puma, monkeypatch, made):
-    monkeypatch.setattr(law_code, "KEPT", 2)
+    monkeypatch.setattr(alike, "KEPT", 2)
     kinds = ["joints", "model", "frame"]
     motions(puma, [MAKE[kind](puma, 0.5) for kind in kinds], duration=0.002)
-    assert len(law_code._cache) == 2
-    monkeypatch.setattr(law_code, "OPERATIONS", 1)
+    assert len(law_code.CODE._kept) == 2
+    monkeypatch.setattr(alike, "OPERATIONS", 1)
     motions(puma, [MAKE["joints"](puma, 0.5)], duration=0.002)
-    assert len(law_code._cache) == 1
+    assert len(law_code.CODE._kept) == 1
