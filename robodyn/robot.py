@@ -409,8 +409,8 @@ class Robot:
             For parameters that no body has, and joints locked against what ties them together, or
             where they cannot be.
         InertiaError
-            If a payload or parameters make a body that none can be; ``allow_unphysical=True`` takes
-            it as it is.
+            If a payload or parameters make a body that none can be, or ``allow_unphysical=False``
+            finds one; ``allow_unphysical=True`` takes it as it is.
         """
         if stops is not None:
             expect("stops", stops, CompliantStops)
@@ -440,11 +440,13 @@ class Robot:
             start = start_by_joint(self._model.settings, self.tree_form._model.joints)
             mechanism, kept = changed(described, start, welded)
             copy = type(self)(mechanism, kept.replaced(settings))
-        if (parameters or payload) and not copy._model.settings.allow_unphysical:
+        strict = not copy._model.settings.allow_unphysical
+        before = None if strict and self._model.settings.allow_unphysical else self._model
+        if strict and (parameters or payload or before is None):
             given = {f"payload[{x!r}]": x for x in carried}
             links = ((x, x.rpartition(".")[0]) for x in parameters or ())
             given |= {f"parameters[{x!r}]": y for x, y in links if y in copy._model.bodies.frames}
-            copy._parts.parameters.refuse_impossible(self._model, given)
+            copy._parts.parameters.refuse_impossible(before, given)
         for name in stops.named if stops else ():
             if copy.joints[name].cut:
                 raise SettingsError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from robodyn.array_types import Array, Random
 from robodyn.arrays import generator
 from robodyn.description.possible import why_impossible
+from robodyn.equations.mechanism.bodies import Body
 from robodyn.equations.quantities.regressors import motor_parameters
 from robodyn.equations.tree.regressor import PARAMETERS, body_link, parameters_of
 from robodyn.errors import InertiaError
@@ -85,12 +86,13 @@ class Parameters:
         own = np.array([parameters_of(model.bodies, body)[0] for body in model.bodies], float)
         return np.asarray(model.total_mass + (rows.inertial[:, ::10] - own).sum(axis=1))
 
-    def refuse_impossible(self, before: Model, given: Mapping[str, str]) -> None:
+    def refuse_impossible(self, before: Model | None, given: Mapping[str, str]) -> None:
         """Refuse bodies that none can be, unless they were so before.
 
         Parameters
         ----------
-        before : Model
+        before : Model or None
+            None where such bodies were taken as they are, and no longer are.
         given : mapping of str to str
             What was given that may have changed a body, as in ``payload['hand']``, and the link
             that it was given for.
@@ -99,18 +101,10 @@ class Parameters:
         ------
         InertiaError
         """
-        bodies, same = self._model.bodies, self._model.bodies.frames is before.bodies.frames
-        pairs = zip(bodies, before.bodies, strict=True) if same else ((x, None) for x in bodies)
-        changed = [x for x, y in pairs if y is None or x.inertia is not y.inertia]
-        old = {body_link(before.bodies, body): body for body in before.bodies} if changed else {}
-        for body in changed:
+        bodies = self._model.bodies
+        for body in bodies if before is None else _changed(before, self._model):
             name = body_link(bodies, body)
-            if name in old and body.inertia is old[name].inertia:
-                continue
-            numbers = parameters_of(bodies, body)
-            if name in old and numbers == parameters_of(before.bodies, old[name]):
-                continue
-            ten = np.array(numbers, float)
+            ten = np.array(parameters_of(bodies, body), float)
             m, h, (xx, xy, yy, xz, yz, zz) = ten[0], ten[1:4], ten[4:]
             c = h / m if m else h
             about = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
@@ -119,9 +113,13 @@ class Parameters:
                 frames, mechanism = bodies.frames, self._model.mechanism
                 by = [x for x, link in given.items() if frames[link][0] == body.index]
                 links = [x for x in mechanism.links if x.name == name]
+                body_of = f"body {name!r} of {mechanism.name!r}"
                 raise InertiaError(
-                    f"{', '.join(by)} make body {name!r} of {mechanism.name!r} one that none can "
-                    f"be: {reason}; allow_unphysical=True takes it as it is",
+                    f"{', '.join(by)} make {body_of} one that none can be: {reason}; "
+                    "allow_unphysical=True takes it as it is"
+                    if by
+                    else f"{body_of} is one that none can be: {reason}; allow_unphysical=False "
+                    "refuses it",
                     **(mechanism.where(links[0]) if links else {}),
                 )
 
@@ -178,6 +176,21 @@ class Parameters:
         least = np.linalg.pinv(K, rcond=BINDING_CONSTRAINT)
         offset = at.call("loop_velocity_offset", (q,))
         return -least @ offset, lambda v: -least @ at.call("loop_bias", (q, v)), rows[rank:].T
+
+
+def _changed(before: Model, now: Model) -> Iterator[Body]:
+    """Bodies of which a model has other parameters than another one had."""
+    bodies, same = now.bodies, now.bodies.frames is before.bodies.frames
+    pairs = zip(bodies, before.bodies, strict=True) if same else ((x, None) for x in bodies)
+    changed = [x for x, y in pairs if y is None or x.inertia is not y.inertia]
+    old = {body_link(before.bodies, body): body for body in before.bodies} if changed else {}
+    for body in changed:
+        known = old.get(body_link(bodies, body))
+        if known is None or (
+            body.inertia is not known.inertia
+            and parameters_of(bodies, body) != parameters_of(before.bodies, known)
+        ):
+            yield body
 
 
 def base_of(

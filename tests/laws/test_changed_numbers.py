@@ -272,3 +272,13 @@ def test_a_fixed_joint_with_the_name_of_the_free_base_stays_fixed():
 def test_an_impossible_body_is_refused_with_the_name_of_what_makes_it(given, named):
     with pytest.raises(rd.InertiaError, match=named):
         rd.load("four_bar").with_(**given)
+
+
+def test_bodies_that_were_taken_as_they_are_are_refused_where_they_no_longer_are():
+    robot = rd.load("four_bar").with_(parameters={"crank.m": -1.0}, allow_unphysical=True)
+    for beside in ({}, {"gravity": (0.0, 0.0, 0.0)}, {"parameters": {"rocker.m": 2.0}}):
+        with pytest.raises(rd.InertiaError, match=r"body 'crank' .*mass -1 kg.*unphysical=False"):
+            robot.with_(allow_unphysical=False, **beside)
+    assert robot.with_(parameters={"rocker.m": 2.0}).model.settings.allow_unphysical
+    mended = robot.with_(parameters={"crank.m": 1.0}, allow_unphysical=False)
+    assert not mended.model.settings.allow_unphysical

@@ -585,6 +585,24 @@ def test_events_of_many_motions_are_those_of_each(ball):
     assert np.isfinite(ended.q[ended.t < first.time]).all()
 
 
+def test_energies_of_many_motions_are_those_until_each_ends(double):
+    rows = {"upper.m": [1.0, 2.0, 3.0]}
+    low = rd.Event(lambda t, q, v: q[0] - 1.45, events.stop)
+    q0, v0 = np.full((3, 2), 1.5), np.array([[-0.6, 0.0], [2.0, 0.0], [-1.0, 0.0]])
+    choices = {"parameters": rows, "events": [low], "limits": "ignore"}
+    ended = rd.rollout(double, None, q0, v0, step=0.01, duration=0.1, **choices)
+    for k in range(3):
+        motion = ended.motion(k)
+        there = np.isfinite(motion.q).all(axis=1)
+        assert there.all() == (k == 1)
+        alone = motion[there]
+        for name in ("energy", "kinetic_energy", "elastic_energy", "loop_residual"):
+            of_all, own, of_one = (getattr(x, name) for x in (ended, motion, alone))
+            np.testing.assert_allclose(of_all[there, k], of_one, rtol=1e-13)
+            np.testing.assert_array_equal(np.isnan(of_all[:, k]), ~there)
+            np.testing.assert_allclose(own, of_all[:, k], rtol=1e-13)
+
+
 def test_many_motions_with_stops(double):
     q0 = np.array([[0.5, 0.2], [1.0, -0.5]])
     many = rd.rollout(

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.array_types import FloatArray
+from robodyn.array_types import Array, FloatArray
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.robot import Robot
 from robodyn.simulation.loads.prescribed_loads import PrescribedLoads, Surroundings
@@ -77,9 +77,33 @@ class Samples:
         return self.surroundings.wrenches_at(self.t, self.q, self.v)
 
     def computed(self, f: Callable[[Samples], FloatArray]) -> FloatArray:
-        """A quantity of all samples, computed a block after the other."""
+        """A quantity of all samples, computed a block after the other.
+
+        It is NaN after the end of a motion that an event has ended, while others go on.
+        """
+        ended = np.isnan(self.q).any(axis=-1)
+        if ended.any():
+            return self._computed_until_the_end(f, ended)
         size = max(1, BLOCK // max(1, math.prod(self.batch)))
         if len(self) <= size:
             return f(self)
         blocks = [f(self[k : k + size]) for k in range(0, len(self), size)]
         return np.concatenate(blocks)
+
+    def _computed_until_the_end(
+        self, f: Callable[[Samples], FloatArray], ended: Array
+    ) -> FloatArray:
+        """The same, one motion after the other."""
+        found: FloatArray | None = None
+        for place in np.ndindex(self.batch):
+            of_all: Any = (slice(None), *place)
+            here = ~ended[of_all]
+            parts = (np.asarray(x[of_all][here]) for x in (self.q, self.v, self.a, self.tau))
+            robot = self.robot.of_rows(place[-1]) if place else self.robot
+            acting = self.surroundings.for_motion(*place)[here]
+            x = f(Samples(robot, self.t[here], *parts, self.driven, acting))
+            if found is None:
+                found = np.full((*ended.shape, *x.shape[1:]), np.nan)
+            found[(here, *place)] = x
+        assert found is not None
+        return found
