@@ -12,7 +12,15 @@ from support.rigid_robots import load
 
 import robodyn as rd
 from robodyn.description import Joint, Link, Loop, Pose
-from robodyn.errors import AssemblyError, ShapeError, SimulationError, SingularWarning
+from robodyn.errors import (
+    AssemblyError,
+    InconsistentStateError,
+    ShapeError,
+    SimulationError,
+    SingularError,
+    SingularWarning,
+)
+from robodyn.simulation.motion.sample_checks import first_wrong_sample
 
 
 def energy_range(robot, run):
@@ -260,3 +268,43 @@ def test_a_motion_that_ends_at_a_singular_posture_says_so(beside):
     assert "step is too long" not in str(caught.value)
     assert caught.value.trajectory.t[-1] == pytest.approx(0.3)
     np.testing.assert_allclose(run(-0.304).q[-1], [0.196, -0.196, 0.196], atol=1e-9)
+
+
+def samples(robot, *drive, pivot=()):
+    """Of a parallelogram at some angles, and of one at rest; with speeds that open the loops."""
+    q = np.array([[[x, -x, x], [0.5, -0.5, 0.5]] for x in drive])
+    for k, gap in pivot:
+        q[k, 0, 2] += gap / 0.2
+    return np.linspace(0.0, 1.0, len(q)), q, np.ones((*q.shape[:2], robot.nv))
+
+
+@pytest.mark.filterwarnings("ignore::robodyn.errors.SingularWarning")  # of the zero position
+def test_samples_are_wrong_where_loops_are_apart_or_rounding_decides():
+    """A motion goes on with gaps that are somewhat larger than those of states may be."""
+    robot = parallelogram()
+    somewhat, apart = 8e-7, 1e-3
+    fine = samples(robot, 0.3, 0.4, 0.5, pivot=[(1, somewhat)])
+    with pytest.raises(InconsistentStateError):
+        robot.check_state(fine[1], 0.0 * fine[2])
+    assert first_wrong_sample(robot, *fine) is None
+    of_all = [(1, somewhat), (2, apart)]
+    k, error = first_wrong_sample(robot, *samples(robot, 0.3, 0.4, 0.5, pivot=of_all))
+    assert (k, type(error)) == (2, AssemblyError)
+    assert "come apart by 0.000" in str(error)
+    for singular, first in ((0, 0), (3, 2)):
+        drive = [0.3, 0.4, 0.5, 0.6]
+        drive[singular] = 0.0
+        k, error = first_wrong_sample(robot, *samples(robot, *drive, pivot=of_all))
+        assert (k, type(error)) == (first, AssemblyError if first else SingularError)
+
+
+def test_loops_are_closed_where_straight_line_code_gives_no_numbers():
+    """The rods of some of the arms stand where speeds of their limb have no large pivot."""
+    robot, rng = load("delta"), np.random.default_rng(0)
+    q = np.array([robot.random(rng) for _ in range(20)])
+    v = robot.consistent_velocity(q, 10.0 * rng.normal(size=(20, robot.nv)))
+    options = {"duration": 0.02, "limits": "ignore"}
+    run = rd.rollout(robot, None, q, v, step=1e-3, **options)
+    finer = rd.rollout(robot, None, q, v, step=5e-4, **options)
+    assert run.loop_residual.max() < 1e-9
+    np.testing.assert_allclose(run.q[-1], finer.q[-1], atol=1e-3)

@@ -13,15 +13,15 @@ import numpy as np
 
 from robodyn.array_types import FloatArray, IntArray
 from robodyn.arrays import all_finite
-from robodyn.errors import InconsistentStateError, RobodynError, SingularError
+from robodyn.errors import RobodynError
 from robodyn.simulation.control.callbacks import refuse_not_finite
 from robodyn.simulation.control.compiled_controller import CompiledController
 from robodyn.simulation.control.running_controller import RunningController, applied_forces
 from robodyn.simulation.limits.joint_limits import Limits
 from robodyn.simulation.motion.mode_records import ModeRecords
+from robodyn.simulation.motion.sample_checks import first_wrong_sample
 from robodyn.simulation.step.compiled_motion import CompiledMotion
 from robodyn.simulation.step.stepper import Stepper
-from robodyn.tolerances import SINGULAR_MOTION
 
 __all__ = ["RecordedSteps"]
 
@@ -135,9 +135,9 @@ class RecordedSteps:
             kept = steps[(steps % self._record.every == 0) | (steps == self._last)]
         else:
             kept = steps
-        error = self._nearly_singular(kept)
-        if error is not None:
-            kept = kept[: error.rows[0] // len(self._motion.q) + 1]
+        wrong = self._wrong(kept)
+        if wrong is not None:
+            kept = kept[: wrong[0] + 1]
             stop = int(kept[-1]) + 1
         last = bool(len(kept)) and int(kept[-1]) == stop - 1
         steps_done, self._first = stop - self._first, stop
@@ -147,56 +147,17 @@ class RecordedSteps:
                 self._times[kept], rows, layout.recorded, self._record.shape
             )
         self._record.filled(self._times[kept], steps_done, last)
-        if error is not None:
+        if wrong is not None:
             with self._breaking(float(self._times[kept[-1]])):
-                raise error
+                raise wrong[1]
 
-    def _nearly_singular(self, kept: IntArray) -> SingularError | None:
-        """What is wrong with samples at a singular posture, where rounding decides forces.
-
-        A motion that passes one at some distance may lose some digits for a sample.
-        """
+    def _wrong(self, kept: IntArray) -> tuple[int, RobodynError] | None:
+        """The first of the samples that cannot be trusted, and why."""
         robot = self._stepper.robot
         if not robot.nc or self._stepper.stabilised or not len(kept):
             return None
         q, v = (x[: len(kept)].reshape(len(kept), len(self._motion.q), -1) for x in self._room[:2])
-        t = np.broadcast_to(self._times[kept][:, None], q.shape[:2])
-        try:
-            try:
-                robot.at(t).check_state(q, v)
-            except InconsistentStateError:  # speeds of steps that are too long open the loops
-                if not robot.depends_on_time:
-                    self._check_postures(q)
-        except SingularError as error:
-            for row in error.rows:
-                k, r = divmod(row, len(self._motion.q))
-                if robot.at(float(t[k, r])).loop_rank(q[k, r]).distance < SINGULAR_MOTION:
-                    error.rows = (row,)
-                    return error
-        return None
-
-    def _check_postures(self, q: FloatArray) -> None:
-        """Refuse singular postures, shape (n, motions, nq), among those whose loops are closed.
-
-        Loops may be open by more than the robot allows where a motion is about to come apart.
-
-        Raises
-        ------
-        SingularError
-        """
-        robot, motions = self._stepper.robot, q.shape[1]
-        try:
-            robot.check_state(q, np.zeros((*q.shape[:2], robot.nv)))
-        except InconsistentStateError as error:
-            closed = np.ones(q.shape[:2], bool)
-            closed.flat[list(error.rows)] = False
-            for r in range(motions):
-                own = np.flatnonzero(closed[:, r])
-                try:
-                    robot.of_rows(r).check_state(q[own, r], np.zeros((len(own), robot.nv)))
-                except SingularError as found:
-                    found.rows = tuple(int(own[k]) * motions + r for k in found.rows)
-                    raise found from None
+        return first_wrong_sample(robot, self._times[kept], q, v)
 
     def _sample_controller(self, k: int) -> None:
         """Let forces of a controller that Python calls act from an instant on."""

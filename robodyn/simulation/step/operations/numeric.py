@@ -123,12 +123,15 @@ class NumericOperations:
 
     def _closed(self, t: float, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The same without a look at it: by code, or revealing the rank where there is none."""
-        functions = self.loads.functions
-        if functions is not None and functions.corrections is not None:
-            closed = close_loops(self, t, q, v)
-            if all_finite(closed[0]) and all_finite(closed[1]):
-                return closed
-        return self._at(t).closed_state(q, v, self._driven.is_free)
+        functions, held = self.loads.functions, self._driven.is_free
+        if functions is None or functions.corrections is None:
+            return self._at(t).closed_state(q, v, held)
+        closed, speeds = close_loops(self, t, q, v)
+        if not all_finite(speeds):
+            for place in map(tuple, np.argwhere(~np.isfinite(speeds).all(axis=-1))):
+                own = self._at(t).of_rows(place[-1]) if place else self._at(t)
+                closed[place], speeds[place] = own.closed_state(q[place], v[place], held)
+        return closed, speeds
 
     def _check_gap(self, t: float, q: FloatArray, most: float, hint: str) -> None:
         """Refuse loops that are open by more than a motion can go on with."""
@@ -142,12 +145,18 @@ class NumericOperations:
             )
 
     def corrections(self, t: float, q: FloatArray, v: FloatArray) -> Corrections:
-        """One step of Newton's method by straight-line code."""
+        """One step of Newton's method by straight-line code.
+
+        Where that gives no numbers, speeds are none, and positions stay.
+        """
         functions, time = self.loads.functions, (t,) if self._robot.depends_on_time else ()
         assert functions is not None
         assert functions.corrections is not None
-        found: Corrections = functions.corrections(q, v, *time)
-        return found
+        dq, dv, gap = functions.corrections(q, v, *time)
+        if not all_finite(dq):
+            there = np.isfinite(dq).all(axis=-1, keepdims=True)
+            dq, dv = np.where(there, dq, 0.0), np.where(there, dv, np.nan)
+        return dq, dv, gap
 
     def where_open(self, gap: FloatArray, moved: FloatArray, q: FloatArray) -> FloatArray:
         """Those of the batch that are open."""

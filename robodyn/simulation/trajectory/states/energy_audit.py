@@ -216,8 +216,8 @@ def _check_known(samples: Samples) -> None:
     ended = np.flatnonzero(np.isnan(q).any(axis=tuple(range(1, q.ndim))))
     if len(ended):
         raise SettingsError(
-            f"a motion has ended before t = {samples.t[ended[0]]:.6g} s, while others go on: ask for "
-            "the audit of one by run.motion(k)[:n].audit, with the number n of its samples"
+            f"a motion has ended before t = {samples.t[ended[0]]:.6g} s, while others go on: ask "
+            "for the audit of one by run.motion(k)[:n].audit, with the number n of its samples"
         )
     if np.isnan(samples.tau).any():
         raise SettingsError("tau is not known at all samples, and so nor is the work it does")

@@ -1,0 +1,73 @@
+"""Whether samples that machine code wrote can be trusted: at singular postures they cannot."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from robodyn.array_types import FloatArray, IntArray
+from robodyn.errors import AssemblyError, InconsistentStateError, RobodynError, SingularError
+from robodyn.robot import Robot
+from robodyn.tolerances import LOOP_APART, SINGULAR_MOTION
+
+__all__ = ["first_wrong_sample"]
+
+
+def first_wrong_sample(
+    robot: Robot, t: FloatArray, q: FloatArray, v: FloatArray
+) -> tuple[int, RobodynError] | None:
+    """The first sample at a singular posture, where rounding decides forces, and why it is wrong.
+
+    A motion that passes one at some distance may lose some digits for a sample.
+
+    Parameters
+    ----------
+    robot : Robot
+        With closed loops.
+    t : ndarray, shape (n,) [s]
+    q, v : ndarray, shape (n, motions, nq), (n, motions, nv)
+    """
+    times = np.broadcast_to(t[:, None], q.shape[:2])
+    try:
+        try:
+            robot.at(times).check_state(q, v)
+        except InconsistentStateError:  # speeds of steps that are too long open the loops
+            if not robot.depends_on_time:
+                robot.check_state(q, np.zeros_like(v))
+    except SingularError as error:
+        for row in error.rows:
+            k, r = divmod(row, q.shape[1])
+            if _is_singular(robot.of_rows(r).at(float(t[k])), q[k, r]):
+                return k, error
+    except InconsistentStateError as error:
+        return _wrong_posture(robot, q, np.array(error.rows))
+    return None
+
+
+def _wrong_posture(robot: Robot, q: FloatArray, rows: IntArray) -> tuple[int, RobodynError] | None:
+    """The same where some postures, by their rows, are open: by more than a state may be.
+
+    A motion goes on with gaps that are somewhat larger.
+    """
+    is_open = np.zeros(q.shape[:2], bool)
+    is_open.flat[rows] = True
+    found: list[tuple[int, RobodynError]] = []
+    for r in range(q.shape[1]):
+        own = robot.of_rows(r)
+        for k in np.flatnonzero(is_open[:, r]):
+            residual = own.loop_residual(q[k, r])
+            gap = np.abs(residual).max()
+            if not gap <= LOOP_APART:
+                told = f"the loops of {robot.name!r} come apart by {gap:.3g} (m or rad)"
+                hint = f"{told}: take shorter steps"
+                found.append((int(k), AssemblyError(hint, residual=residual, q=q[k, r].copy())))
+        closed = np.flatnonzero(~is_open[:, r])
+        try:
+            own.check_state(q[closed, r], np.zeros((len(closed), own.nv)))
+        except SingularError as error:
+            singular = (k for k in closed[list(error.rows)] if _is_singular(own, q[k, r]))
+            found += [(int(k), error) for k in singular]
+    return min(found, key=lambda item: item[0], default=None)
+
+
+def _is_singular(robot: Robot, q: FloatArray) -> bool:
+    return robot.loop_rank(q).distance < SINGULAR_MOTION
