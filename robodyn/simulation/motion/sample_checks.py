@@ -70,4 +70,4 @@ def _wrong_posture(robot: Robot, q: FloatArray, rows: IntArray) -> tuple[int, Ro
 
 
 def _is_singular(robot: Robot, q: FloatArray) -> bool:
-    return robot.loop_rank(q).distance < SINGULAR_MOTION
+    return bool(robot.loop_rank(q).distance < SINGULAR_MOTION)

@@ -174,10 +174,12 @@ class _System:
         of the base, of which the acceleration is the rate in these axes.
         """
         t, base = self._t, {*range(6)}
+        if not t.setup.floating:
+            return {}
         held = any(base & row.jacobian.keys() for row in self.rows)
         first, name_of_base = t.state[0], t.model.bodies[0].description.name
         pulled = t.passive_wrenches or any(law.joint == name_of_base for law in t.laws)
-        if not t.setup.floating or held or pulled or base & {*self._controlled}:
+        if held or pulled or base & {*self._controlled}:
             return {}
         axes = (EX, EY, EZ)
         found: dict[int, Vec3] = dict.fromkeys(range(3), ZERO3)

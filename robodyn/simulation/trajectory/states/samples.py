@@ -81,7 +81,7 @@ class Samples:
 
         It is NaN after the end of a motion that an event has ended, while others go on.
         """
-        ended = np.isnan(self.q).any(axis=-1)
+        ended = np.asarray(np.isnan(self.q).any(axis=-1))
         if ended.any():
             return self._computed_until_the_end(f, ended)
         size = max(1, BLOCK // max(1, math.prod(self.batch)))
@@ -98,10 +98,10 @@ class Samples:
         for place in np.ndindex(self.batch):
             of_all: Any = (slice(None), *place)
             here = ~ended[of_all]
-            parts = (np.asarray(x[of_all][here]) for x in (self.q, self.v, self.a, self.tau))
+            q, v, a, tau = (x[of_all][here] for x in (self.q, self.v, self.a, self.tau))
             robot = self.robot.of_rows(place[-1]) if place else self.robot
             acting = self.surroundings.for_motion(*place)[here]
-            x = f(Samples(robot, self.t[here], *parts, self.driven, acting))
+            x = f(Samples(robot, self.t[here], q, v, a, tau, self.driven, acting))
             if found is None:
                 found = np.full((*ended.shape, *x.shape[1:]), np.nan)
             found[(here, *place)] = x
