@@ -56,6 +56,8 @@ if TYPE_CHECKING:
     )
     from robodyn.equations.forces.force import Force
     from robodyn.equations.loops.constraint import Constraint
+    from robodyn.equations.loops.frame_constraint import FrameConstraint
+    from robodyn.equations.loops.rolling import Rolling
     from robodyn.force_elements.ground import Ground
     from robodyn.force_elements.joint_stop import CompliantStops
     from robodyn.force_elements.point_spring import PointSpring
@@ -121,6 +123,7 @@ __all__ = [
     "Event",
     "Excitation",
     "Force",
+    "FrameConstraint",
     "Function",
     "Ground",
     "Hit",
@@ -153,6 +156,7 @@ __all__ = [
     "RobodynError",
     "Robot",
     "RobotPoint",
+    "Rolling",
     "Rotor",
     "SettingsError",
     "ShapeError",
@@ -201,6 +205,8 @@ _HOMES = {
     "robodyn.description": "Actuator Coupling Inertia Joint Limits Link Loop Mechanism Pose Rotor",
     "robodyn.equations.forces.force": "Force",
     "robodyn.equations.loops.constraint": "Constraint",
+    "robodyn.equations.loops.frame_constraint": "FrameConstraint",
+    "robodyn.equations.loops.rolling": "Rolling",
     "robodyn.force_elements.ground": "Ground",
     "robodyn.force_elements.joint_stop": "CompliantStops",
     "robodyn.force_elements.point_spring": "PointSpring",

@@ -23,7 +23,6 @@ from robodyn.description import (
     with_exact_turns,
 )
 from robodyn.equations.forces.force import Force
-from robodyn.equations.loops.constraint import Constraint
 from robodyn.errors import SettingsError, ShapeError, UnknownNameError, UrdfWarning
 from robodyn.force_elements import LINK_ELEMENTS
 from robodyn.force_elements.common.link_element import DescribedElement
@@ -32,10 +31,10 @@ from robodyn.force_elements.ground import Ground
 from robodyn.force_elements.point_spring import PointSpring
 from robodyn.joints import joint_kind, joint_map
 from robodyn.joints.joint_map import JointMap
+from robodyn.model.changes.constraints import AnyConstraint, with_constraints
 from robodyn.model.changes.forces import with_forces
 from robodyn.model.changes.free_root import without_free_root
 from robodyn.model.changes.hinges import meeting_hinges, with_balls
-from robodyn.model.changes.joint_sizes import joint_sizes
 from robodyn.model.position_limits import nearest_turn
 from robodyn.model.settings import Settings
 from robodyn.robot import Robot
@@ -76,7 +75,7 @@ def load(
     springs: Mapping[str, JointSpring] | Iterable[DescribedElement] = (),
     joint_maps: Mapping[str, JointMap] | None = None,
     srdf: str | Path | None = None,
-    constraints: Iterable[Constraint] = (),
+    constraints: Iterable[AnyConstraint] = (),
     near: ArrayLike | Mapping[str, ArrayLike] | None = None,
     urdf: str | Path | None = None,
     strict: bool = True,
@@ -145,8 +144,9 @@ def load(
         Maps that replace the type of joints in the file.
     srdf : path
         An SRDF file beside the URDF, read for the ``<rotor_params>`` of its motors.
-    constraints : iterable of Constraint
-        Constraints between joints, in addition to loops; holonomic or not.
+    constraints : iterable of Constraint, FrameConstraint or Rolling
+        Constraints between joints, or between frames of links, in addition to loops; holonomic or
+        not.
     near : array_like, shape (nq,), or mapping of joint name to position [rad, m]
         Where the search for the closed posture `Robot.neutral` of a closed linkage starts. Joints
         that are named keep their position if the loops can be closed with it; the others start at
@@ -215,7 +215,6 @@ def load(
         ("joint_maps", joint_maps.values(), JointMap),
         ("loops", loops, Loop),
         ("rotors", rotors, Rotor),
-        ("constraints", constraints, Constraint),
     ):
         for value in values:
             expect(f"one of {what}", value, kind, what)
@@ -242,7 +241,7 @@ def load(
     if base != "fixed":
         mechanism = without_free_root(mechanism, base)
     if constraints:
-        mechanism = _with_constraints(mechanism, constraints, floating=base == "floating")
+        mechanism = with_constraints(mechanism, constraints, floating=base == "floating")
     if forces:
         mechanism = with_forces(mechanism, forces, floating=base == "floating")
     if merge_hinges:
@@ -341,26 +340,6 @@ def _with_maps(mechanism: Mechanism, maps: Mapping[str, JointMap]) -> Mechanism:
             joints[name], kind=joint_map.KIND.name, map=given, mimic=None, limits=limits
         )
     return dataclasses.replace(mechanism, joints=tuple(joints.values()))
-
-
-def _with_constraints(
-    mechanism: Mechanism, constraints: Iterable[Constraint], *, floating: bool
-) -> Mechanism:
-    kinds = joint_sizes(mechanism, floating=floating)
-    taken = {*kinds, *(loop.name for loop in mechanism.loops)}
-    taken |= {coupling.name for coupling in mechanism.couplings}
-    taken |= {given.name for given in mechanism.constraints}
-    traced = []
-    for constraint in constraints:
-        if constraint.name in taken:
-            raise ShapeError(
-                f"the name of constraint {constraint.name!r} is taken by a joint, a loop or "
-                "another constraint",
-                name="constraints",
-            )
-        taken.add(constraint.name)
-        traced.append(constraint.traced(kinds))
-    return dataclasses.replace(mechanism, constraints=(*mechanism.constraints, *traced))
 
 
 def _with_springs(

@@ -43,6 +43,7 @@ from robodyn.impacts.several_hits import Hit, simultaneous_impacts
 from robodyn.inverse_kinematics import Targets
 from robodyn.linearization.local_dynamics import LoadCase, WrenchesAt
 from robodyn.minimal.recut import recut, welds_as_joints
+from robodyn.model.changes.constraints import AnyConstraint, with_constraints
 from robodyn.model.changes.edit import (
     changed,
     start_by_joint,
@@ -370,6 +371,7 @@ class Robot:
         frames: Mapping[str, tuple[str, ArrayLike]] | None = None,
         parameters: Mapping[str, ArrayLike] | None = None,
         forces: Iterable[Force | ForceLaw] | None = None,
+        constraints: Iterable[AnyConstraint] = (),
         **settings: Any,
     ) -> Self:
         """A changed copy.
@@ -396,6 +398,8 @@ class Robot:
             and `of_rows` are some of them.
         forces : iterable of Force, optional
             In place of those that the robot has, `forces`.
+        constraints : iterable of Constraint, FrameConstraint or Rolling
+            In addition to those that the robot has.
         **settings
             ``gravity``, ``base``, ``passive``, ``friction_speed``, ``snap``, ``allow_unphysical``,
             ``rotor_model``, ``coordinates``, ``branches``, ``near``, ``closure_tolerance``,
@@ -415,7 +419,15 @@ class Robot:
         if stops is not None:
             expect("stops", stops, CompliantStops)
         if is_rows(by_name("parameters", parameters)):
-            if payload or locked or stops or frames or settings or forces is not None:
+            if (
+                payload
+                or locked
+                or stops
+                or frames
+                or constraints
+                or settings
+                or forces is not None
+            ):
                 raise SettingsError(
                     "rows of parameters are given alone: make the other changes first, as in "
                     "robot.with_(payload=...).with_(parameters=...)"
@@ -429,10 +441,15 @@ class Robot:
             described = with_forces(described, forces, floating=self.base == "floating")
         described = with_payloads(described, carried)
         described = described if stops is None else with_stops(described, stops)
+        added = named("constraints", constraints, "Constraints")
+        if added:
+            base = settings.get("base", self._model.settings.base)
+            described = with_constraints(described, added, floating=base == "floating")
         copy = None
         numbers = carried or parameters or settings or stops
         # in minimal coordinates joints that have stops may have to be independent
-        other_shape = locked or frames or forces is not None or (stops and self._parts.tree_form)
+        joined_anew = locked or frames or added or forces is not None
+        other_shape = joined_anew or (stops and self._parts.tree_form)
         if numbers and NUMBERS.issuperset(settings) and not other_shape:
             own = self._model.settings
             copy = self._with_other_numbers(described, own.replaced(settings) if settings else own)

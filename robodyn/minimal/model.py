@@ -46,7 +46,10 @@ def closed_forms(tree_form: Model, settings: Settings) -> dict[str, Loop]:
     """
     setup = tree_form.setup
     _check_names(tree_form, settings)
-    loops, reasons = _recognised(setup.model, setup.closures)
+    cuts = setup.closures[: len(tree_form.tree.cuts)]
+    loops, reasons = _recognised(setup.model, cuts)
+    for between in setup.closures[len(cuts) :]:
+        reasons[between.name] = "it is a constraint of its user"
     for coupling in setup.coupled:
         reasons[coupling.name] = "it couples more than two joints"
     for constraint in setup.constraints:

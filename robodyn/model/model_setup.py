@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from robodyn.description import Mechanism
 from robodyn.description.couplings import branches, with_couplings
 from robodyn.description.graph_check import find_root
-from robodyn.equations.loops.closing import closure, coupled
+from robodyn.equations.loops.closing import closure, coupled, frame_closure
+from robodyn.equations.loops.frame_constraint import TracedFrameConstraint
 from robodyn.equations.loops.related import related
 from robodyn.equations.mechanism.bodies import Drive, MechanismModel, build
 from robodyn.equations.quantities.common.setup import Setup
-from robodyn.errors import UnknownNameError
+from robodyn.errors import SettingsError, UnknownNameError
+from robodyn.force_elements.common.link_element import WORLD
 from robodyn.force_elements.ground import Ground
 from robodyn.model.actuators import rotor_drives, with_free_rotors, with_motors
 from robodyn.model.settings import Settings
@@ -54,7 +57,10 @@ def setup_of(
     """What the equations know of a robot; mechanisms as described and as `effective_mechanism`."""
     passive = settings.passive and not mechanism.relaxed
     bodies = build(tree, snap=settings.parallel, drives=drives_of(effective, settings))
-    closures = tuple(closure(bodies, cut, settings.parallel) for cut in tree.cuts)
+    cuts = tuple(closure(bodies, cut, settings.parallel) for cut in tree.cuts)
+    between = [x for x in effective.constraints if isinstance(x, TracedFrameConstraint)]
+    _check_world(between, bodies, settings)
+    closures = (*cuts, *(frame_closure(bodies, x, settings.parallel) for x in between))
     return Setup(
         model=bodies,
         gravity=settings.gravity,
@@ -68,11 +74,24 @@ def setup_of(
             coupled(bodies, coupling, *branches(mechanism, coupling))
             for coupling in effective.couplings
         ),
-        constraints=tuple(related(bodies, given) for given in effective.constraints),
+        constraints=tuple(related(bodies, x) for x in effective.constraints if x not in between),
         cut_joint_friction=tuple(c for c in closures if c.damping or c.friction),
         ground=grounds_of(bodies, settings),
         laws=effective.forces if passive else (),
     )
+
+
+def _check_world(
+    between: Iterable[TracedFrameConstraint], bodies: MechanismModel, settings: Settings
+) -> None:
+    """A base that is moved is no frame of the world; what hangs on the world would move it."""
+    for given in between:
+        if settings.base == "moving" and WORLD in given.links and WORLD not in bodies.frames:
+            raise SettingsError(
+                f"constraint {given.name!r} holds a link in the world, and base='moving' is moved "
+                "along a path whatever holds it: take a frame of the base, or base='fixed' and a "
+                "JointMap that moves its first link"
+            )
 
 
 def grounds_of(bodies: MechanismModel, settings: Settings) -> tuple[Ground, ...]:

@@ -15,6 +15,7 @@ from robodyn.arrays import by_name
 from robodyn.codegen import CallForm, Memo
 from robodyn.errors import ActuationError, ShapeError
 from robodyn.evaluator import Evaluator, Wrenches
+from robodyn.force_elements.common.link_element import WORLD
 from robodyn.model.model import Model
 from robodyn.model.speed_selection import ByJoint, assign_roles
 from robodyn.motion.base_motion import BaseMotion
@@ -134,7 +135,12 @@ class JointForces:
 
         def pose(joint: str | None, frame: str) -> Array:
             link, X_LU = self._frame(joint)
-            if frame == "world":
+            in_world = link == WORLD and link not in self._model.bodies.frames
+            if in_world and frame == "world":
+                X = np.eye(4)
+            elif in_world:
+                X = np.linalg.inv(self._evaluator.call("frame_pose", arrays[:1], frame=frame))
+            elif frame == "world":
                 X = self._evaluator.call("frame_pose", arrays[:1], base=base, frame=link)
             else:
                 X = self._evaluator.call("frame_pose", arrays[:1], frame=link, relative_to=frame)
@@ -149,6 +155,9 @@ class JointForces:
         for loop in self._model.mechanism.loops:
             if loop.name == joint:
                 return loop.successor, loop.X_successor.matrix
+        for given in self._model.mechanism.constraints:
+            if given.name == joint:
+                return given.links[1], given.poses[1]
         return self._model.joints[joint].child, np.eye(4)
 
 

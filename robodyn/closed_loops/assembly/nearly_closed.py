@@ -69,7 +69,7 @@ def model_with_rounded_loops_closed(mechanism: Mechanism, settings: Settings) ->
     if settings.coordinates != "tree" or settings.branches:
         settings = dataclasses.replace(settings, coordinates="tree", branches=())
     model = build_model(mechanism, settings)
-    if not model.setup.closures:
+    if not model.tree.cuts:
         return model
     rows, space = _rows(model)
     q = _nearest(model, rows, space)
@@ -177,7 +177,7 @@ def _moved(model: Model, rows: ConstraintRows, left: NearestClosure) -> Mechanis
     """The description with frames of loops moved by what is left."""
     movers: dict[str, Joint | Loop] = {m.name: m for m in model.mechanism.movers}
     owners = [name.rpartition("[")[0] for name in rows.names]
-    for cut, closure in zip(model.tree.cuts, model.setup.closures, strict=True):
+    for cut, closure in zip(model.tree.cuts, model.setup.closures, strict=False):
         open_by = [x for x, name in zip(left.residual, owners, strict=True) if name == cut.name]
         if np.abs(open_by).max() < LOOP_CLOSED:
             continue

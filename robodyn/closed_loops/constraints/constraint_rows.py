@@ -61,7 +61,7 @@ class ConstraintRows:
         rows = model.setup.position_rows
         self._of_positions: Any = slice(None) if len(rows) == len(self.names) else list(rows)
         self.all_of_positions = len(rows) == len(self.names)
-        moving = not all(c.given.steady for c in model.setup.constraints)
+        moving = not all(c.steady for c in model.setup.ties)
         self.has_offset = moving or model.setup.rheonomic
 
     def of_states(self, batch: tuple[int, ...], states: Any) -> ConstraintRows:

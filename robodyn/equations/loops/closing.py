@@ -9,7 +9,9 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.description import Coupling, Joint, Loop
 from robodyn.equations.loops.closure_rows import Closure, Coupled
-from robodyn.equations.mechanism.bodies import MechanismModel
+from robodyn.equations.loops.frame_constraint import TracedFrameConstraint
+from robodyn.equations.loops.frame_kinds import FRAME_KINDS, FUNCTION
+from robodyn.equations.mechanism.bodies import BASE, MechanismModel
 from robodyn.equations.mechanism.frames import placement, with_parallel_axis
 from robodyn.errors import TopologyError
 from robodyn.joints import joint_kind
@@ -17,7 +19,7 @@ from robodyn.joints.common.cut import CutGeometry
 from robodyn.joints.common.described import align_z
 from robodyn.symbolic.vector import EZ, Vec3
 
-__all__ = ["closure", "coupled"]
+__all__ = ["closure", "coupled", "frame_closure"]
 
 
 def closure(model: MechanismModel, cut: Joint | Loop, snap: float) -> Closure:
@@ -75,6 +77,25 @@ def closure(model: MechanismModel, cut: Joint | Loop, snap: float) -> Closure:
         placement(R_UG),
         cut.damping,
         cut.friction,
+    )
+
+
+def frame_closure(model: MechanismModel, given: TracedFrameConstraint, snap: float) -> Closure:
+    """Closure of a constraint between frames."""
+    bodies, poses = [], []
+    for link, X_LU in zip(given.links, given.poses, strict=True):
+        body, X_BL = model.frames.get(link, (BASE, np.eye(4)))  # the world is the last
+        bodies.append(body)
+        poses.append(placement(X_BL @ X_LU, max(snap, 1e-15)))
+    return Closure(
+        given.name,
+        FUNCTION if given.functions else FRAME_KINDS[given.kind],
+        bodies[0],
+        bodies[1],
+        poses[0],
+        poses[1],
+        CutGeometry(constants=given.constants),
+        functions=given.functions,
     )
 
 

@@ -15,7 +15,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
+from robodyn.equations.loops.constraint_functions import ConstraintFunctions
+from robodyn.equations.loops.frame_functions import function_cut
 from robodyn.equations.loops.relative_motion import TIME, relative_motion
 from robodyn.equations.mechanism.bodies import MechanismModel
 from robodyn.equations.mechanism.state import State
@@ -56,6 +59,8 @@ class Closure:
         Frame G in the frame that the user gave on the successor.
     damping, friction : float
         Viscous and dry, along each freedom.
+    functions : ConstraintFunctions or None
+        The rows, where they are not those of the kind.
     """
 
     name: str
@@ -68,12 +73,35 @@ class Closure:
     X_UG: Placement = Placement()  # noqa: RUF009
     damping: float = 0.0
     friction: float = 0.0
+    functions: ConstraintFunctions | None = None
 
-    @property
+    @cached_property
     def cut(self) -> Cut:
-        """The constraints of its kind."""
+        """The constraints of its kind, or those that functions give."""
+        if self.functions is not None:
+            return function_cut(self.functions)
         assert self.kind.cut is not None, f"a {self.kind} joint cannot be cut"
         return self.kind.cut
+
+    @property
+    def holonomic(self) -> tuple[bool, ...]:
+        """Of each row: whether it is one of positions, too."""
+        return (True,) * self.kind.count if self.functions is None else self.functions.holonomic
+
+    @property
+    def count(self) -> int:
+        """Number of rows."""
+        return len(self.holonomic)
+
+    @property
+    def rheonomic(self) -> bool:
+        """Its rows depend on time, beside the joints that do."""
+        return self.functions is not None and self.functions.rheonomic
+
+    @property
+    def steady(self) -> bool:
+        """No motion is possible motion, but for joints that time moves."""
+        return self.functions is None or self.functions.steady
 
 
 @dataclass(frozen=True, eq=False)

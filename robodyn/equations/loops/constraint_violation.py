@@ -65,7 +65,8 @@ def gaps(
     still = measure(dataclasses.replace(m, columns={}), closure.geometry)
     moving = closure.cut.rows(dataclasses.replace(m, columns={0: (m.v, m.w)}), closure.geometry)
     speeds = frozenset(m.columns)
-    return [Gap(g.residual, r.jacobian[0], speeds) for g, r in zip(still, moving, strict=True)]
+    rows = zip(still, moving, strict=True)
+    return [Gap(g.residual, r.jacobian[0] + r.offset, speeds) for g, r in rows]
 
 
 def gap_of_row(row: Row, v: Sequence[Number]) -> Gap:

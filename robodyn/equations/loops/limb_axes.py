@@ -80,7 +80,7 @@ def turned_rows(
     ends = _ends(model, closures)
     first = 0
     for number, closure in enumerate(closures):
-        places = range(first, first + closure.kind.count)
+        places = range(first, first + closure.count)
         first = places.stop
         if not closure.cut.vector or any(k not in chosen for k in places):
             continue

@@ -27,6 +27,26 @@ class Related:
         """As its user gave it."""
         return self.given.name
 
+    @property
+    def holonomic(self) -> tuple[bool, ...]:
+        """Of each row: whether it is one of positions, too."""
+        return self.given.functions.holonomic
+
+    @property
+    def count(self) -> int:
+        """Number of rows."""
+        return self.given.functions.count
+
+    @property
+    def rheonomic(self) -> bool:
+        """It depends on time."""
+        return self.given.functions.rheonomic
+
+    @property
+    def steady(self) -> bool:
+        """No motion is possible motion."""
+        return self.given.functions.steady
+
 
 def related(model: MechanismModel, given: TracedConstraint) -> Related:
     """A constraint in its place.
@@ -52,6 +72,7 @@ def related(model: MechanismModel, given: TracedConstraint) -> Related:
 def constraint_rows(model: MechanismModel, state: State, constraint: Related) -> list[Row]:
     """Rows of one constraint."""
     given, locked = constraint.given, dict(constraint.given.locked)
+    functions = given.functions
     q: list[Number] = []
     v: list[Number] = []
     places: list[tuple[int, float] | None] = []
@@ -61,13 +82,12 @@ def constraint_rows(model: MechanismModel, state: State, constraint: Related) ->
             continue
         q, v = [*q, *state[i].q], [*v, *state[i].v]
         places += [(speed.index, speed.factor) for speed in model.bodies[i].speeds]
-    q = [*q, state.t] if given.rheonomic else q
-    zero: list[Number] = [0.0] * given.count
-    values = zero if given.value is None else inline(given.value, q)
-    slopes, offsets = inline(given.slopes, q), inline(given.offset, q)
-    bias, m = inline(given.bias, [*q, *v]), len(v)
+    q = [*q, state.t] if functions.rheonomic else q
+    values = inline(functions.value, q)
+    slopes, offsets = inline(functions.slopes, q), inline(functions.offset, q)
+    bias, m = inline(functions.bias, [*q, *v]), len(v)
     rows = []
-    for k in range(given.count):
+    for k in range(functions.count):
         columns: dict[int, Number] = {}
         for place, slope in zip(places, slopes[k * m : (k + 1) * m], strict=True):
             if place is not None:

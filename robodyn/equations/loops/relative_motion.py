@@ -54,9 +54,8 @@ def relative_motion(
         return s.v + s.w.cross(X.p)
 
     v = at_G(V)
-    return RelativeMotion(
-        X, v, V.w, at_G(A) + V.w.cross(v), A.w, {k: (at_G(s), s.w) for k, s in columns.items()}
-    )
+    at_unit_speeds = {k: (at_G(s), s.w) for k, s in columns.items()}
+    return RelativeMotion(X, v, V.w, at_G(A) + V.w.cross(v), A.w, at_unit_speeds, state.t)
 
 
 def _chain(

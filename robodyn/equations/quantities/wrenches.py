@@ -95,7 +95,7 @@ def _joint_wrench_of(t: Tracer, name: str, F: Mapping[int, Wrench]) -> Wrench:
             return reactions.joint_wrench(t.model, t.state, body, F[body.index])
     first = 0
     for c in t.setup.closures:
-        count = c.kind.count
+        count = c.count
         if c.name == name:
             lam = t.numbers["multipliers"][first : first + count]
             return closure_wrenches(t.model, t.state, c, lam)[2] + _friction_in_cut(t, c)

@@ -41,6 +41,8 @@ class RelativeMotion:
         Velocity, angular velocity, and their rates at zero accelerations of all joints.
     columns : dict of v index to (Vec3, Vec3)
         ``v`` and ``w`` a unit of each speed.
+    t : Number
+        The time [s].
     """
 
     X: Placement
@@ -49,6 +51,7 @@ class RelativeMotion:
     dv: Vec3
     dw: Vec3
     columns: dict[int, tuple[Vec3, Vec3]]
+    t: Number = 0.0
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
+import numpy as np
+
 from robodyn.errors import ShapeError
 
 __all__ = ["called", "takes_time"]
@@ -18,7 +20,7 @@ def takes_time(function: Any) -> bool:
         return False  # a function without a signature, as some of C have none
 
 
-def called(what: str, function: Any, *arguments: list[Any], **time: Any) -> Any:
+def called(what: str, function: Any, *arguments: Any, **time: Any) -> Any:
     """What a user's function makes of symbolic numbers; ``t=``: of one that depends on time.
 
     Raises
@@ -29,9 +31,10 @@ def called(what: str, function: Any, *arguments: list[Any], **time: Any) -> Any:
     try:
         return function(*arguments, **time)
     except Exception as error:
+        sizes = " and ".join(str(np.size(x)) for x in arguments)
         raise ShapeError(
             f"the function of {what} failed with {type(error).__name__}: {error}. It gets "
-            f"{' and '.join(str(len(x)) for x in arguments)} symbols{' and t' if time else ''}: "
+            f"{sizes} symbols{' and t' if time else ''}: "
             "arithmetic and robodyn.sin, cos, sqrt are understood, math and comparisons are not; "
             "a function of time has a parameter called t",
             name="function",

@@ -61,7 +61,9 @@ def _is_more(mechanism: Mechanism, root: str, free: Joint) -> bool:
     used = {end for x in mechanism.loops for end in (x.predecessor, x.successor)}
     used |= {end for x in mechanism.couplings for end in (x.predecessor, x.successor)}
     used |= {link for x in mechanism.link_elements for link, _ in x.places} - {"world"}
-    used |= {link for x in mechanism.forces for link in x.links}
+    used |= {link for x in (*mechanism.forces, *mechanism.constraints) for link in x.links} - {
+        WORLD
+    }
     used |= {rotor.link for rotor in mechanism.rotors}
     used |= {link.name for link in mechanism.links if link.inertia is not None}
     named = {name for name, _ in mechanism.actuators}

@@ -156,8 +156,8 @@ def _light_links(mechanism: Mechanism) -> set[str]:
         users.update((coupling.predecessor, coupling.successor))
     for element in mechanism.link_elements:
         users.update(link for link, _ in element.places)
-    for force in mechanism.forces:
-        users.update(force.links)
+    for given in (*mechanism.forces, *mechanism.constraints):
+        users.update(given.links)
     users.update(rotor.link for rotor in mechanism.rotors)
     users.update(motor.mounted_on for _, motor in mechanism.actuators if motor.mounted_on)
     inertias = {link.name: body_inertia(link) for link in mechanism.links}

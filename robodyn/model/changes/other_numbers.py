@@ -113,6 +113,8 @@ def _closures(model: Model, tree: SpanningTree) -> tuple[Closure, ...]:
     cuts = {cut.name: cut for cut in tree.cuts}
     return tuple(
         dataclasses.replace(x, damping=cuts[x.name].damping, friction=cuts[x.name].friction)
+        if x.name in cuts
+        else x
         for x in model.setup.closures
     )
 

@@ -53,7 +53,7 @@ class Variational:
             return "moves nothing whose energy depends on time"
         if loads.gains is not None:
             return "closes loops by impulses at the ends of its steps, not by stabilization="
-        if any(given.value is None for given in robot.mechanism.constraints):
+        if any(given.nonholonomic for given in robot.mechanism.constraints):
             return "knows no constraints of speeds (nonholonomic ones): they have no action"
         return ""
 

@@ -36,7 +36,7 @@ def equations(t: Tracer, controlled: frozenset[int]) -> ArticulatedLoops:
 
 
 def _equations(t: Tracer, controlled: frozenset[int]) -> ArticulatedLoops:
-    places = [(c, k) for c in t.setup.closures for k in range(c.kind.count)]
+    places = [(c, k) for c in t.setup.closures for k in range(c.count)]
     chosen = t.options.get("rows", range(len(places)))
     rows = [
         LoopRow(_wrenches(t, closure, k), _carrier(t.model, closure))
@@ -93,7 +93,7 @@ def conditioning(t: Tracer, controlled: frozenset[int], probe: Probe) -> Number:
 
 
 def _wrenches(t: Tracer, closure: Closure, row: int) -> dict[int, Wrench]:
-    unit = [float(k == row) for k in range(closure.kind.count)]
+    unit = [float(k == row) for k in range(closure.count)]
     on_predecessor, on_successor, _ = closure_wrenches(t.model, t.state, closure, unit)
     return {closure.predecessor: on_predecessor, closure.successor: on_successor}
 

@@ -40,7 +40,7 @@ class Setup:
     floating : bool
         The first joint is that of a floating base.
     closures : tuple of Closure
-        Joints that were cut.
+        Joints that were cut, then constraints between frames.
     coupled : tuple of Coupled
         Couplings that could not be eliminated.
     constraints : tuple of Related
@@ -73,6 +73,11 @@ class Setup:
         """There are constraints beside the joints of the tree."""
         return bool(self.closures or self.coupled or self.constraints)
 
+    @property
+    def ties(self) -> tuple[Closure | Related, ...]:
+        """Constraints that may be functions: they may depend on time, or on speeds alone."""
+        return (*self.closures, *self.constraints)
+
     @cached_property
     def rheonomic(self) -> bool:
         """Joints, constraints or forces depend on time."""
@@ -83,7 +88,7 @@ class Setup:
         """What depends on time, as messages call it."""
         return (
             *(f"joint {x.description.name!r}" for x in self.model if x.joint.rheonomic),
-            *(f"constraint {c.name!r}" for c in self.constraints if c.given.rheonomic),
+            *(f"constraint {c.name!r}" for c in self.ties if c.rheonomic),
             *(f"force {law.name!r}" for law in self.laws if law.rheonomic),
         )
 
@@ -96,20 +101,18 @@ class Setup:
     @cached_property
     def row_names(self) -> tuple[str, ...]:
         """Name of each constraint row: ``"loop[3]"``."""
-        counts = [(c.name, c.kind.count) for c in self.closures]
+        counts = [(c.name, c.count) for c in self.closures]
         counts += [(c.name, 1) for c in self.coupled]
-        counts += [(c.name, c.given.count) for c in self.constraints]
+        counts += [(c.name, c.count) for c in self.constraints]
         return tuple(f"{name}[{k}]" for name, count in counts for k in range(count))
 
     @property
     def position_rows(self) -> tuple[int, ...]:
         """Rows that constrain positions too: all but nonholonomic ones."""
-        rows = list(range(len(self.row_names) - sum(c.given.count for c in self.constraints)))
-        at = len(rows)
-        for c in self.constraints:
-            rows += range(at, at + c.given.count) if c.given.value is not None else ()
-            at += c.given.count
-        return tuple(rows)
+        holonomic = [x for c in self.closures for x in c.holonomic]
+        holonomic += [True for _ in self.coupled]
+        holonomic += [x for c in self.constraints for x in c.holonomic]
+        return tuple(k for k, is_position in enumerate(holonomic) if is_position)
 
     @cached_property
     def longest_link(self) -> float:

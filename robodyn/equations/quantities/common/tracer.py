@@ -229,7 +229,7 @@ class Tracer:
         total: dict[int, Wrench] = {}
         first, state = 0, self.state
         for c in self.setup.closures:
-            lam = self.numbers["multipliers"][first : first + c.kind.count]
+            lam = self.numbers["multipliers"][first : first + c.count]
             first += len(lam)
             on_predecessor, on_successor, _ = closure_wrenches(self.model, state, c, lam)
             for body, F in ((c.predecessor, on_predecessor), (c.successor, on_successor)):

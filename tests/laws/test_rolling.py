@@ -1,0 +1,210 @@
+"""Wheels and balls that roll on planes: known motions, and loads by Newton and Euler."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+from support.caster_table import RADIUS, caster_table
+from support.interpreted import interpreted
+from support.newton_euler import imbalance
+
+import robodyn as rd
+from robodyn.description import Inertia, Joint, Link, Mechanism
+from robodyn.errors import ShapeError, UnknownNameError
+
+M, RB = 0.8, 0.15
+BALL = Inertia.from_matrix(M, (0.0, 0.0, 0.0), 0.4 * M * RB**2 * np.eye(3))
+DISC = Inertia.from_matrix(M, (0.0, 0.0, 0.0), np.diag([0.25, 0.5, 0.25]) * M * RB**2)
+SPIN = 2.0
+
+
+def height(z):
+    X = np.eye(4)
+    X[2, 3] = z
+    return X
+
+
+def balanced(robot, q, v, a, wrenches, gravity=(0.0, 0.0, -9.81)):
+    def poses(t):
+        x = robot.integrate(q, t * v + 0.5 * t * t * a)
+        return dict(zip(robot.frame_names, robot.frame_poses(x), strict=True))
+
+    return imbalance(robot, wrenches, poses, gravity) < 1e-8
+
+
+def test_the_axle_of_a_pushed_cart_carries_what_moves_the_wheel():
+    """A cart of 2 kg is pushed by 10 N; the wheel's moment of inertia counts as 2 kg more."""
+    m, J, r = 3.0, 0.02, 0.1
+
+    def body(mass, moment):
+        return Inertia.from_matrix(mass, (0.0, 0.0, 0.0), moment * np.eye(3))
+
+    cart = Mechanism(
+        "cart",
+        (Link("rail"), Link("cart", body(2.0, 1.0)), Link("wheel", body(m, J))),
+        (
+            Joint("x", "prismatic", "rail", "cart", axis=(1.0, 0.0, 0.0)),
+            Joint("axle", "continuous", "cart", "wheel", axis=(0.0, 1.0, 0.0)),
+        ),
+    )
+    roll = rd.Rolling("roll", "wheel", (0, 0, 0), r, axis=(0, 1, 0), on=("world", height(-r)))
+    robot = interpreted(cart, constraints=[roll], gravity=(0, 0, 0), actuators={"x": rd.Actuator()})
+    assert (robot.nc, robot.dof) == (3, 1)
+    a = robot.forward_dynamics([0.0, 0.0], [0.0, 0.0], [10.0, 0.0])
+    np.testing.assert_allclose(a, [10.0 / 7.0, 100.0 / 7.0], rtol=1e-12)
+    loads = robot.joint_wrenches([0.0, 0.0], [0.0, 0.0], a)
+    np.testing.assert_allclose(loads["axle"], [50.0 / 7.0, 0, 0, 0, 0, 0], atol=1e-12)
+    np.testing.assert_allclose(loads["roll"], [-20.0 / 7.0, 0, 0, 0, 2.0 / 7.0, 0], atol=1e-12)
+    np.testing.assert_allclose(loads.motor["x"], [10.0, 0, 0, 0, 0, 0], atol=1e-12)
+    np.testing.assert_allclose(loads.motor["axle"], 0.0, atol=1e-12)
+
+
+def turntable(t):
+    c, s = rd.cos(SPIN * t), rd.sin(SPIN * t)
+    return [[c, -s, 0, 0], [s, c, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]
+
+
+@pytest.mark.parametrize("options", [{}, {"stabilization": (20.0, 20.0)}])
+def test_a_ball_on_a_turntable_goes_round_at_two_sevenths_of_its_rate(options):
+    roll = rd.Rolling("roll", "ball", (0, 0, 0), RB, on=("world", turntable))
+    ball = Mechanism("ball", (Link("ball", BALL),))
+    robot = rd.load(ball, base="floating", constraints=[roll])
+    q = np.array([0.5, 0.2, RB, 0, 0, 0, 1])
+    v = robot.at(0.0).consistent_velocity(q, [0.1, 0.3, 0, 0, 0, 0.4])
+    period = 2 * np.pi / (2.0 / 7.0 * SPIN)
+    run = rd.simulate(robot, q0=q, v0=v, duration=period, step=period / 2000, **options)
+    np.testing.assert_allclose(run.q[-1, :3], q[:3], atol=1e-4)
+    center = 0.5 * (run.q[0, :2] + run.q[1000, :2])
+    distance = np.linalg.norm(run.q[:, :2] - center, axis=1)
+    np.testing.assert_allclose(distance, distance[0], atol=1e-4)
+    assert distance[0] > 0.1
+    np.testing.assert_allclose(run.q[:, 2], RB, atol=1e-6)
+
+
+def test_a_ball_on_a_plate_that_moves():
+    """The plate is a link on a hinge, which the ball presses and drags."""
+    plate = Inertia.from_matrix(2.0, (0.1, 0.0, -0.1), 0.3 * np.eye(3))
+    mechanism = Mechanism(
+        "plate",
+        (Link("ground"), Link("plate", plate), Link("ball", BALL)),
+        (
+            Joint("hinge", "revolute", "ground", "plate", axis=(0.6, 0.0, 0.8)),
+            Joint("free", "floating", "ground", "ball"),
+        ),
+    )
+    roll = rd.Rolling("roll", "ball", (0.02, 0, 0.01), RB, on=("plate", height(0.05)))
+    robot = interpreted(mechanism, constraints=[roll])
+    rng = np.random.default_rng(0)
+    q = robot.assemble(robot.integrate(robot.neutral(), rng.normal(size=7)))
+    np.testing.assert_allclose(robot.loop_residual(q), 0.0, atol=1e-9)
+    v, tau = robot.consistent_velocity(q, rng.normal(size=7)), np.r_[1.5, np.zeros(6)]
+    a = robot.forward_dynamics(q, v, tau)
+    assert balanced(robot, q, v, a, robot.joint_wrenches(q, v, tau={"hinge": 1.5}))
+    # the point of the ball that touches the plate moves with it
+    X = robot.frame_pose(q, "ball", relative_to="plate")
+    V = robot.frame_twist(q, v, "ball", relative_to="plate")
+    down = X[:3, :3].T @ [0, 0, -RB]
+    contact = V[:3] + np.cross(V[3:], np.add([0.02, 0, 0.01], down))
+    np.testing.assert_allclose(contact, 0.0, atol=1e-12)
+
+
+def disc_in_a_turn(lean, radius, rate):
+    """A disc whose centre goes round a circle, leaning inwards: coordinates, body twist."""
+    up = np.array([-np.sin(lean), 0.0, np.cos(lean)])
+    axis = np.array([np.cos(lean), 0.0, np.sin(lean)])
+    rotation = np.c_[np.cross(axis, up), axis, up]
+    forward, below = np.array([0.0, rate * radius, 0.0]), -RB * up
+    z = np.array([0.0, 0.0, 1.0])
+    spin = -(forward + rate * np.cross(z, below))[1] / np.cross(axis, below)[1]
+    q = np.r_[radius, 0.0, RB * np.cos(lean), Rotation.from_matrix(rotation).as_quat()]
+    w = rate * z + spin * axis
+    return q, np.r_[rotation.T @ forward, rotation.T @ w], spin
+
+
+def test_a_disc_rolls_steadily_in_a_circle():
+    """Moment about the centre is the rate of the angular momentum, which turns about z."""
+    lean, radius = 0.3, 0.6
+    A, C, s, c = 0.25, 0.5, np.sin(lean), np.cos(lean)
+    _, _, spin = disc_in_a_turn(lean, radius, 1.0)
+    gyration = RB**2 * c * (C * (spin + s) - A * s)  # of a unit mass at a unit rate
+    rate = np.sqrt(9.81 * RB * s / (radius * RB * c - gyration))
+    q, v, _ = disc_in_a_turn(lean, radius, rate)
+    roll = rd.Rolling("roll", "disc", (0, 0, 0), RB, axis=(0, 2, 0))
+    robot = rd.load(Mechanism("disc", (Link("disc", DISC),)), base="floating", constraints=[roll])
+    assert (robot.nc, robot.dof) == (3, 3)
+    np.testing.assert_allclose(robot.loop_residual(q), 0.0, atol=1e-15)
+    np.testing.assert_allclose(robot.loop_jacobian(q) @ v, 0.0, atol=1e-14)
+    run = rd.simulate(robot, q0=q, v0=v, duration=2 * np.pi / rate, step=2e-3)
+    np.testing.assert_allclose(np.linalg.norm(run.q[:, :2], axis=1), radius, atol=1e-8)
+    np.testing.assert_allclose(run.q[:, 2], RB * c, atol=1e-9)
+    np.testing.assert_allclose(run.energy, run.energy[0], rtol=1e-9)
+    load = robot.joint_wrenches(q, v, run.a[0]).in_frame("world")["roll"]
+    np.testing.assert_allclose(load[:3], [-M * rate**2 * radius, 0.0, M * 9.81], atol=1e-9)
+
+
+def test_a_disc_that_wobbles_is_balanced():
+    roll = rd.Rolling("roll", "disc", (0, 0, 0), RB, axis=(0, 1, 0))
+    robot = interpreted(
+        Mechanism("disc", (Link("disc", DISC),)), base="floating", constraints=[roll]
+    )
+    rng = np.random.default_rng(1)
+    q = robot.assemble(robot.integrate(robot.neutral(), 0.5 * rng.normal(size=6)))
+    v = robot.consistent_velocity(q, rng.normal(size=6))
+    a = robot.forward_dynamics(q, v, np.zeros(6))
+    assert balanced(robot, q, v, a, robot.joint_wrenches(q, v, a))
+
+
+def wheels():
+    return [
+        rd.Rolling(f"roll{k}", f"wheel{k}", (0, 0, 0), RADIUS, axis=(0, -1, 0)) for k in (1, 2, 3)
+    ]
+
+
+def test_the_caster_table_by_wheels_and_their_loads():
+    """[W ex. 5.4] The wheels of a table that stands on nothing else carry its weight."""
+    hand = caster_table()
+    rng = np.random.default_rng(0)
+    q = hand.random(rng)
+    v = hand.consistent_velocity(q, rng.normal(size=9))
+    tau = np.r_[np.zeros(4), 0.3, np.zeros(4)]
+    on_plane = interpreted("caster_table", passive=False, constraints=wheels())
+    assert (on_plane.nc, on_plane.dof) == (9, 3)
+    a = hand.forward_dynamics(q, v, tau)
+    np.testing.assert_allclose(on_plane.forward_dynamics(q, v, tau), a, atol=1e-10)
+
+    described = rd.load("caster_table").mechanism
+    described = replace(described, links=described.links[1:], joints=described.joints[1:])
+    free = interpreted(described, base="floating", passive=False, constraints=wheels())
+    assert (free.nc, free.dof, free.redundant_constraints) == (9, 3, {})
+    turn = Rotation.from_euler("z", q[2]).as_quat()
+    qf, vf = np.r_[q[:2], 0.0, turn, q[3:]], np.r_[v[:2], 0.0, 0.0, 0.0, v[2:]]
+    af = free.forward_dynamics(qf, vf, np.r_[np.zeros(6), tau[3:]])
+    np.testing.assert_allclose(af, np.r_[a[:2], 0.0, 0.0, 0.0, a[2:]], atol=1e-10)
+    loads = free.joint_wrenches(qf, vf, tau={"wheel1_axle": 0.3})
+    assert balanced(free, qf, vf, af, loads)
+    normal = [free.frame_pose(qf, f"wheel{k}")[2, :3] @ loads[f"roll{k}"][:3] for k in (1, 2, 3)]
+    np.testing.assert_allclose(sum(normal), 9.81 * free.total_mass, rtol=1e-12)
+    # at rest, the wheels stand around the centre of mass
+    qs = np.r_[np.zeros(6), 1.0, q[3:]]
+    loads = free.joint_wrenches(qs, np.zeros(12), np.zeros(12))
+    feet = [free.frame_pose(qs, f"wheel{k}")[:2, 3] for k in (1, 2, 3)]
+    carried = [free.frame_pose(qs, f"wheel{k}")[2, :3] @ loads[f"roll{k}"][:3] for k in (1, 2, 3)]
+    np.testing.assert_allclose(
+        np.transpose(feet) @ carried,
+        9.81 * free.total_mass * free.center_of_mass(qs)[:2],
+        atol=1e-9,
+    )
+
+
+def test_faults_are_named():
+    for given in ({"radius": 0.0}, {"radius": np.nan}, {"axis": (0, 0, 0)}, {"center": (0, 0)}):
+        with pytest.raises(ShapeError):
+            rd.Rolling(
+                **{"name": "roll", "link": "ball", "center": (0, 0, 0), "radius": 1.0} | given
+            )
+    roll = rd.Rolling("roll", "bell", (0, 0, 0), 1.0)
+    with pytest.raises(UnknownNameError, match="bell"):
+        rd.load(Mechanism("ball", (Link("ball", BALL),)), base="floating", constraints=[roll])
