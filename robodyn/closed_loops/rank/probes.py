@@ -32,12 +32,12 @@ def probe(K: Array, M: Array, distance: float) -> Probe:
         Of such postures from singular ones.
     """
     if not K.size:
-        return Probe((), ())
+        return Probe(())
     A = K @ np.linalg.pinv(M) @ np.swapaxes(K, -1, -2)
     size = np.sqrt(np.median(np.diagonal(A, axis1=-2, axis2=-1), axis=0))
     rates = _irregular(len(size)) * np.where(size > 0.0, size, 1.0)
     energy = np.median(rates @ np.linalg.pinv(A, rcond=1e-12) @ rates) if len(K) else 1.0
-    return Probe(_floats(rates), _floats(rates / (LARGE * energy)), _ease(distance))
+    return Probe(_floats(rates / np.sqrt(LARGE * energy)), ease=_ease(distance))
 
 
 def motor_probe(K: Array, dependent: tuple[int, ...], distance: float) -> Probe:

@@ -37,9 +37,9 @@ def _write(w: EntryBuilder) -> None:
     rows = w.get("rows")
     w.unless(rows > 0)
     total = rows * w.work
-    # above the limit, workers have yet to be started
+    # above the limit, workers have yet to be started; one state needs none
     limit = w.item(w.common("limit"), 0, "i64")
-    w.unless((total < SHARED) | (total <= limit))
+    w.unless((rows < 2) | (total < SHARED) | (total <= limit))
     kernel, choice, lanes = _pick_kernel(w, rows)
     given = w.get("out").differs(None)
     with code.either(given) as (then, otherwise):

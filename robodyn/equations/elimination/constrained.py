@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import Any
 
 from robodyn.equations.elimination import elimination
 from robodyn.equations.elimination.redundant import RowGroup, generalised_inverse
@@ -19,7 +20,14 @@ from robodyn.symbolic.guarded import if_not_negative, inverse_above
 from robodyn.symbolic.scalar import Number, Scalar, by_precision, dot
 from robodyn.tolerances import LOOP_PIVOT_DIGITS, LOOP_ROW_ZERO
 
-__all__ = ["accelerations", "guarded_inverse", "if_possible", "motor_forces", "solve_positive"]
+__all__ = [
+    "accelerations",
+    "energy_of_rates",
+    "guarded_inverse",
+    "if_possible",
+    "motor_forces",
+    "solve_positive",
+]
 
 
 def guarded_inverse(pivot: Number, before: Number, total: Number) -> Number:
@@ -54,15 +62,27 @@ def accelerations(
         Speeds that may move no mass, as for `factorization.factorize`.
     groups : sequence of RowGroup
     """
-    return elimination.solve(
-        M,
-        force,
-        rows,
-        pivot_inverse(M, light),
-        guarded_inverse,
-        sum(len(group.weights) for group in groups),
-        partial(_solve_groups, groups),
-    )
+    return elimination.solve(M, force, rows, *_pivots(M, light, groups))
+
+
+def energy_of_rates(
+    M: Matrix,
+    rates: Sequence[Number],
+    rows: Sequence[Row],
+    light: Mapping[int, float] | None = None,
+    groups: Sequence[RowGroup] = (),
+) -> Number:
+    """Twice the least kinetic energy with which the rows are violated at some rates.
+
+    Other arguments as for `accelerations`.
+    """
+    return elimination.energy(M, rates, rows, *_pivots(M, light, groups))
+
+
+def _pivots(M: Matrix, light: Mapping[int, float] | None, groups: Sequence[RowGroup]) -> Any:
+    """How pivots are inverted, how many rows are in groups, and how these are solved."""
+    grouped = sum(len(group.weights) for group in groups)
+    return pivot_inverse(M, light), guarded_inverse, grouped, partial(_solve_groups, groups)
 
 
 def motor_forces(

@@ -21,9 +21,9 @@ from operator import itemgetter
 from robodyn.equations.elimination.elimination_order import elimination_order
 from robodyn.equations.tree.composite_body import Matrix
 from robodyn.joints.common.cut import Row
-from robodyn.symbolic.scalar import Number
+from robodyn.symbolic.scalar import Number, dot
 
-__all__ = ["solve"]
+__all__ = ["energy", "solve"]
 
 #: How much larger a pivot has to be of a row that is eliminated before some of its speeds, beside
 #: what these would add to it.
@@ -70,28 +70,93 @@ def solve(
         Solves what is left for them, in place of the right side: a positive semidefinite matrix, of
         which it is given the lower half, and its diagonal before other rows were eliminated.
     """
-    order, early = elimination_order(M, rows, len(rows) - last)
-    speeds, multipliers = _places(len(M), len(rows), order)
-    entries = _entries(M, rows, speeds, multipliers)
-    x: list[Number] = [0.0] * len(entries)
-    for at, value in zip(speeds, force, strict=True):
-        x[at] = value
-    for at, row in zip(multipliers, rows, strict=True):
-        x[at] = -row.bias
-    names = {at: k for k, at in enumerate(speeds)}
-    end = len(x) - last
-    missing = {multipliers[r]: _missing(M, rows[r], order[r]) for r in early}
-    inverses, before = _eliminate(entries, x, names, of_speed, of_row, end, missing)
-    if solve_last is not None and last:
-        left = [[-entries[j].get(i, 0.0) for j in range(end, i + 1)] for i in range(end, len(x))]
-        found = x[end:]
-        solve_last(left, found, [before[p] for p in range(end, len(x))])
-        x[end:] = [-value for value in found]
+    it = _Eliminated(M, force, rows, of_speed, of_row, last)
+    x, end = it.right, it.end
+    x[end:] = it.solve_rest(solve_last)
     for p in range(end - 1, -1, -1):
-        x[p] = x[p] * inverses[p]
-        for j, factor in entries[p].items():
+        x[p] = x[p] * it.inverses[p]
+        for j, factor in it.entries[p].items():
             x[p] = x[p] - factor * x[j]
-    return [x[at] for at in speeds], [-x[at] for at in multipliers]
+    return [x[at] for at in it.speeds], [-x[at] for at in it.multipliers]
+
+
+def energy(
+    M: Matrix,
+    rates: Sequence[Number],
+    rows: Sequence[Row],
+    of_speed: OfSpeed,
+    of_row: OfRow,
+    last: int = 0,
+    solve_last: SolveLast | None = None,
+) -> Number:
+    """``r^T (K M^-1 K^T)^-1 r`` of some rates r of the rows.
+
+    That is twice the kinetic energy of the motion of least energy with these rates. It takes no
+    substitution from the root to the leaves.
+
+    Other arguments as for `solve`.
+    """
+    asked = [Row(0.0, row.jacobian, -rate) for row, rate in zip(rows, rates, strict=True)]
+    it = _Eliminated(M, [0.0] * len(M), asked, of_speed, of_row, last)
+    x, end = it.right, it.end
+    total = -dot(x[end:], it.solve_rest(solve_last)) if len(x) > end else 0.0
+    for value, inverse in zip(x[:end], it.inverses, strict=True):
+        total = total - value * value * inverse
+    return total
+
+
+class _Eliminated:
+    """The system after elimination; arguments as for `solve`.
+
+    Attributes
+    ----------
+    speeds, multipliers : list of int
+        Place of each in the order of elimination.
+    end : int
+        Place of the first row that may depend on others.
+    entries : Entries
+        Factors of each pivot, and what is left after ``end``.
+    right : list of Number
+        The right side.
+    inverses : list of Number
+        Of the pivots before ``end``.
+    """
+
+    def __init__(
+        self,
+        M: Matrix,
+        force: Sequence[Number],
+        rows: Sequence[Row],
+        of_speed: OfSpeed,
+        of_row: OfRow,
+        last: int,
+    ) -> None:
+        order, early = elimination_order(M, rows, len(rows) - last)
+        self.speeds, self.multipliers = _places(len(M), len(rows), order)
+        self.entries = _entries(M, rows, self.speeds, self.multipliers)
+        self.right: list[Number] = [0.0] * len(self.entries)
+        for at, value in zip(self.speeds, force, strict=True):
+            self.right[at] = value
+        for at, row in zip(self.multipliers, rows, strict=True):
+            self.right[at] = -row.bias
+        names = {at: k for k, at in enumerate(self.speeds)}
+        self.end = len(self.right) - last
+        missing = {self.multipliers[r]: _missing(M, rows[r], order[r]) for r in early}
+        self.inverses, self._before = _eliminate(
+            self.entries, self.right, names, of_speed, of_row, self.end, missing
+        )
+
+    def solve_rest(self, solve_last: SolveLast | None) -> list[Number]:
+        """What is unknown of the last rows."""
+        end, count = self.end, len(self.right)
+        found = self.right[end:]
+        if solve_last is None or not found:
+            return found
+        left = [
+            [-self.entries[j].get(i, 0.0) for j in range(end, i + 1)] for i in range(end, count)
+        ]
+        solve_last(left, found, [self._before[p] for p in range(end, count)])
+        return [-value for value in found]
 
 
 def _places(nv: int, count: int, order: Sequence[int]) -> tuple[list[int], list[int]]:

@@ -2,7 +2,8 @@
 
 The systems of constrained dynamics are solved once more, for a right side that is known: a probe.
 Where rows become dependent, the solution grows without bound, as the inverse of the distance to the
-singular posture, or its square. It costs a substitution: the elimination is there already.
+singular posture, or its square. It costs half of a substitution, or one: the elimination is there
+already.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from robodyn.equations.elimination.constrained import accelerations, motor_forces
+from robodyn.equations.elimination.constrained import energy_of_rates, motor_forces
 from robodyn.equations.tree.composite_body import Matrix
 from robodyn.joints.common.cut import Row
 from robodyn.symbolic.guarded import if_not_negative
@@ -30,28 +31,25 @@ class Probe:
     right : sequence of numbers
         Of each equation.
     weights : sequence of numbers
-        Of each unknown, so that the weighted sum must not exceed 1.
+        Of the square of each unknown, so that the weighted sum must not exceed 1. Of dynamics,
+        that sum is the energy of the right side, and there are no weights.
     ease : float
         The part of that sum that must not exceed 1 in double precision, which can do with less.
     """
 
     right: Sequence[Number]
-    weights: Sequence[Number]
+    weights: Sequence[Number] = ()
     ease: float = 1.0
 
 
 def conditioning(M: Matrix, rows: Sequence[Row], probe: Probe, *more: Any) -> Number:
     """Estimate of how near the rows are to dependence: large near singular postures.
 
-    It is a weighted sum of the multipliers of a motion that violates the rows at the rates of the
-    probe.
+    It is the energy of a motion that violates the rows at the rates of the probe.
 
-    Arguments as for `constrained.accelerations`, ``more`` included.
+    Arguments as for `constrained.energy_of_rates`, ``more`` included.
     """
-    asked = [Row(0.0, row.jacobian, -rate) for row, rate in zip(rows, probe.right, strict=True)]
-    none: list[Number] = [0.0] * len(M)
-    lam = accelerations(M, none, asked, *more)[1]
-    return dot(lam, probe.weights)
+    return energy_of_rates(M, probe.right, rows, *more)
 
 
 def motor_conditioning(

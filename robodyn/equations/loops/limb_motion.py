@@ -9,7 +9,7 @@ axes turn with the other one [Featherstone 2008, 2.10].
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from robodyn.equations.loops.relative_motion import TIME, Frame
 from robodyn.equations.mechanism.bodies import MechanismModel
@@ -17,8 +17,9 @@ from robodyn.equations.mechanism.state import JointAtState, State
 from robodyn.joints.common.cut import RelativeMotion
 from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.spatial import Placement, Twist
+from robodyn.symbolic.vector import Vec3
 
-__all__ = ["motion_along"]
+__all__ = ["apart", "motion_along"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +50,8 @@ def motion_along(
 
     These are the axes of a third frame, which is at the same place as one of the two. The pose has
     the position of the frame, but in place of its axes those of the other one of the two. Where a
-    loop is open, velocities are those where the third frame is.
+    loop is open, columns are those of the point where the third frame is, and velocities those of
+    the frame: they differ by what `apart` says.
 
     Parameters
     ----------
@@ -61,9 +63,15 @@ def motion_along(
     of_frame, of_reference = model.chains(frame[0], reference[0])
     if body == reference[0]:
         home, away = _inward(state, of_reference, seen), _outward(state, of_frame)
-        return _seen_from_end(home, away, frame[1])
+        m = _seen_from_end(home, away, frame[1])
+        return replace(m, v=m.v + apart(m))
     home, away = _inward(state, of_frame, seen), _outward(state, of_reference)
     return _opposite(_seen_from_end(home, away, reference[1]))
+
+
+def apart(m: RelativeMotion) -> Vec3:
+    """Velocity of a frame beyond that of the point of its body that is where the other one is."""
+    return m.w.cross(m.X.p)
 
 
 def _seen_from_end(home: _Branch, away: _Branch, frame: Placement) -> RelativeMotion:

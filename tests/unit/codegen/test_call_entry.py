@@ -1,5 +1,6 @@
 """The fast way into machine code: the same results, errors and objects as the ordinary way."""
 
+import ctypes
 import functools
 import gc
 import itertools
@@ -18,6 +19,8 @@ import robodyn as rd
 from robodyn.codegen import Function, MethodTable
 from robodyn.codegen import method as methods_module
 from robodyn.codegen.function import _vectorcall_type
+from robodyn.codegen.llvm.batches import threads
+from robodyn.codegen.llvm.batches.thread_pool import SHARED
 from robodyn.codegen.vectorcall.table import COMMON, MAX_PORTS
 from robodyn.errors import ShapeError
 from robodyn.evaluator import Evaluator
@@ -312,6 +315,26 @@ def test_a_method_that_was_taken_before_its_first_call_has_the_short_cut(monkeyp
     np.testing.assert_array_equal(early(*state()), first)
     with pytest.raises(AssertionError):
         early(*state(), wrenches={robot.link_names[-1]: np.ones(6)})
+
+
+@needs_entry
+def test_one_state_of_a_long_program_waits_for_no_threads(monkeypatch):
+    graph = Graph()
+    x = inputs(graph, 0, 3)
+    ports = (Port("x", (3,)),), (Port("y", (3,)),)
+    edges = tuple(edge_of(graph, 2.0 * number) for number in x)
+    monkeypatch.setattr(Function, "work", 10 * SHARED)
+    double = Function(Program("double", *ports, graph, edges))
+    double(np.ones(3))
+
+    def slow(*given, **named):
+        raise AssertionError("the slow path was asked")
+
+    monkeypatch.setattr(Function, "__call__", slow)
+    monkeypatch.setattr(Function, "_compute", slow)
+    limit = ctypes.c_int64.from_address(threads.limit_address())
+    monkeypatch.setattr(limit, "value", 0)  # as before workers are started
+    np.testing.assert_allclose(double(np.arange(3.0)), [0.0, 2.0, 4.0])
 
 
 def test_a_method_dies_with_its_robot():

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from robodyn.equations.elimination.constrained import guarded_inverse
+from robodyn.equations.elimination.constrained import energy_of_rates, guarded_inverse
 from robodyn.equations.elimination.elimination import solve
+from robodyn.equations.elimination.redundant import RowGroup
 from robodyn.joints.common.cut import Row
 from robodyn.symbolic.evaluate import evaluate
 from robodyn.symbolic.graph import Graph, Port, Program
@@ -60,6 +61,23 @@ def test_the_solution_is_that_of_the_whole_system(supports):
     whole = np.block([[M, -K.T], [K, np.zeros((len(rows), len(rows)))]])
     expected = np.linalg.solve(whole, np.concatenate([force, -bias]))
     np.testing.assert_allclose([*a, *lam], expected, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("copies", [0, 1])
+def test_the_energy_of_rates_is_that_of_the_motion_with_least(copies):
+    """Also where the last row is there twice."""
+    rng = np.random.default_rng(3)
+    M, K = mass_matrix(rng), np.zeros((3, len(PARENTS)))
+    for row, support in zip(K, [(3, 4, 5), (8, 9, 10), (3, 7, 10)], strict=True):
+        row[list(support)] = rng.normal(size=len(support))
+    rates = rng.normal(size=3)
+    v = np.linalg.solve(M, K.T) @ np.linalg.solve(K @ np.linalg.solve(M, K.T), rates)
+    again = [*range(3), *[2] * copies]
+    rows = [Row(0.0, {k: float(x) for k, x in enumerate(K[n]) if x}, 0.0) for n in again]
+    groups = [RowGroup(1, (1.0, 1.0))] * copies
+    found = energy_of_rates(M.tolist(), rates[again].tolist(), rows, None, groups)
+    np.testing.assert_allclose(K @ v, rates, rtol=1e-9)
+    np.testing.assert_allclose(found, v @ M @ v, rtol=1e-9)
 
 
 def test_pivots_of_rows_are_compared_with_those_before_other_rows():

@@ -70,7 +70,7 @@ def if_rows_are_regular(
             values, long_linkages.conditioning(t, controlled, probe), probe
         )
     turned = t.turned_rows
-    along = replace(probe, right=turned.turned(probe.right), weights=turned.turned(probe.weights))
+    along = replace(probe, right=turned.turned(probe.right))
     return singularity.if_regular(values, _conditioning(t, turned.rows, speeds, along), probe)
 
 
@@ -151,7 +151,7 @@ def loop_conditioning(t: Tracer) -> Results:
         return {"conditioning": long_linkages.conditioning(t, frozenset(), probe)}
     if probe is None:  # of all rows but those that hold whatever the linkage does
         rows = [row for row in rows if any(row.jacobian.values())]
-        probe = singularity.Probe((1.0,) * len(rows), (1.0,) * len(rows))
+        probe = singularity.Probe((1.0,) * len(rows))
     return {"conditioning": _conditioning(t, rows, range(t.model.nv), probe)}
 
 

@@ -89,7 +89,7 @@ def least_changes(
 def conditioning(t: Tracer, controlled: frozenset[int], probe: Probe) -> Number:
     """How near the rows are to dependence; see `singularity.conditioning`."""
     _, lam = equations(t, controlled).solve({}, t.zeros, [-rate for rate in probe.right])
-    return dot(lam, probe.weights)
+    return dot(lam, probe.right)
 
 
 def _wrenches(t: Tracer, closure: Closure, row: int) -> dict[int, Wrench]:
