@@ -85,6 +85,7 @@ from robodyn.results import (
 from robodyn.state_space import StateSpace
 from robodyn.symbolic.graph import Program
 from robodyn.symbolic.holds_symbols import holds_symbols
+from robodyn.topology.augmented_bodies import AugmentedBodies, augmented_bodies
 from robodyn.topology.system_graph import SystemGraph, system_graph
 
 if TYPE_CHECKING:
@@ -683,6 +684,30 @@ class Robot:
         [[1, 1, -1, 1]]
         """
         return system_graph(self.mechanism, floating=self.base == "floating")
+
+    @property
+    def augmented_bodies(self) -> AugmentedBodies:
+        """Each body with all mass beyond its hinges in these, and barycentric vectors.
+
+        Links and joints alone count: neither rotors nor armatures.
+
+        Raises
+        ------
+        SettingsError
+            A joint slides, or nothing that hangs on the base has a mass.
+
+        Examples
+        --------
+        >>> import robodyn as rd
+        >>> bodies = rd.load("double_pendulum").augmented_bodies
+        >>> bodies.bodies, bodies.masses.tolist()
+        (('upper', 'lower'), [2.0, 2.0])
+        >>> bodies.about_inboard_hinge[:, 1, 1].round(3).tolist()
+        [1.333, 0.333]
+        """
+        if self.parameter_rows:
+            refused_by_rows("augmented_bodies")()
+        return augmented_bodies(self.mechanism, floating=self.base == "floating")
 
     @property
     def actuated_joints(self) -> tuple[str, ...]:

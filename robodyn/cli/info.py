@@ -7,6 +7,7 @@ from typing import Any
 
 import robodyn as rd
 from robodyn.cli.options.robot import add_robot_options, robot_options
+from robodyn.files import as_path, replacing
 from robodyn.joints import joint_kind
 
 __all__ = ["add_to"]
@@ -17,6 +18,7 @@ def add_to(commands: Any) -> None:
     info = commands.add_parser("info", help="print tree, masses, limits, degrees of freedom")
     info.add_argument("robot", help=f"URDF file, or one of {', '.join(rd.robots())}")
     info.add_argument("--base", choices=("fixed", "floating", "moving"), default="fixed")
+    info.add_argument("--graph", metavar="FILE.svg", help="draw bodies, joints and loops")
     add_robot_options(info)
     info.set_defaults(run=_info)
 
@@ -42,6 +44,10 @@ def _info(arguments: argparse.Namespace) -> int:
         for joint in reversed(children.get(name, [])):
             stack.append((joint.child, depth + 1, f"  <- {_joint_text(joint)}"))
     _print_loops(robot)
+    if arguments.graph:
+        with replacing(as_path("--graph", arguments.graph)) as unfinished:
+            unfinished.write_text(robot.graph.svg(), encoding="utf-8")
+        print(f"wrote {arguments.graph}")
     return 0
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from robodyn.description import Joint, Mechanism
+from robodyn.topology.graph_picture import graph_picture
 from robodyn.topology.incidence import (
     Integers,
     Labelling,
@@ -68,6 +69,10 @@ class SystemGraph:
     def labelling(self) -> Labelling:
         """A regular labelling: numbers that rise along all paths from the base [W p. 89]."""
         return regular_labelling(self.i_plus, self.i_minus)
+
+    def svg(self) -> str:
+        """The graph as the text of an SVG file: the tree from the base down, cut joints dashed."""
+        return graph_picture(self.vertices, self.arcs, self.i_plus, self.i_minus)
 
 
 def system_graph(mechanism: Mechanism, *, floating: bool = False) -> SystemGraph:
