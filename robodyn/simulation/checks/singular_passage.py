@@ -7,8 +7,7 @@ it goes on in one of the ways. Both are told in the same words.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +17,7 @@ from robodyn.caller import warn
 from robodyn.errors import SingularWarning
 from robodyn.robot import Robot
 from robodyn.simulation.loads.column_names import speed_names
-from robodyn.simulation.trajectory.states.interpolation import between
+from robodyn.simulation.trajectory.states.interpolation import Indices, positions_between
 from robodyn.simulation.trajectory.states.samples import Samples
 from robodyn.simulation.trajectory.trajectory import Trajectory
 from robodyn.tolerances import BROKEN_DOWN_POSTURE, SINGULAR_POSTURE, SINGULAR_VALUE_ZERO
@@ -32,13 +31,13 @@ JUMP = 0.2
 APART = 0.15
 #: A singular value that passes zero is smaller there than this part of what it is beside.
 DIP = 0.5
-#: Looks between two samples.
-LOOKS = 40
+#: Postures that are looked at together between two samples, and how often, each time nearer to the
+#: lowest of those before.
+LOOKS, ROUNDS = 17, 10
 #: A time in which a linkage leaves a singular posture, and its loops open by rounding only [s].
 SOON = 1e-3
 #: States that are looked at where a motion broke down.
 AHEAD = 33
-GOLDEN = 0.5 * (math.sqrt(5.0) - 1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +105,7 @@ def passage(samples: Samples) -> Passage | None:
             steps = [k for k in (at - 1, at) if 0 <= k < n - 1 and samples.t[k] < samples.t[k + 1]]
             if not steps:  # the motion jumps there
                 continue
-            found = min((_between(samples, k, rank) for k in steps), key=lambda x: x.distance)
+            found = _within(samples, steps, rank)
             beside = float(fine[max(j - 1, 0) : j + 2].max())
             if found.distance < max(SINGULAR_POSTURE, min(BROKEN_DOWN_POSTURE, JUMP * beside)):
                 return found
@@ -124,15 +123,20 @@ def _dips(sizes: FloatArray) -> list[int]:
     ]
 
 
-def _between(samples: Samples, k: int, rank: int) -> Passage:
-    """The posture between two samples that is nearest to a singular one."""
+def _within(samples: Samples, steps: Sequence[int], rank: int) -> Passage:
+    """The posture within a step, or two after one another, that is nearest to a singular one."""
+    robot, t, first, count = samples.robot, samples.t, steps[0], len(steps)
 
-    def state(part: float) -> FloatArray:
-        return np.asarray(between(samples, np.array([k]), np.array([part]))[0][0])
+    def at(parts: FloatArray) -> tuple[Indices, FloatArray]:
+        k = np.minimum(parts.astype(int), count - 1)
+        return first + k, parts - k
 
-    robot = samples.robot
-    part = _lowest(lambda part: float(_least(robot, state(part)[None], rank)[0]), 0.0, 1.0)
-    q, t = state(part), samples.t
+    def states(parts: FloatArray) -> FloatArray:
+        return positions_between(samples, *at(parts))
+
+    lowest = np.array([_lowest(lambda x: _least(robot, states(x), rank), 0.0, float(count))])
+    (k,), (part,) = at(lowest)
+    (q,) = states(lowest)
     distance = float(robot.loop_rank(q).distance)
     time = round(float(t[k] + part * (t[k + 1] - t[k])), 9)
     nearby = samples.q[k + 1 if part < 0.5 else k]
@@ -164,19 +168,20 @@ def passage_ahead(
         return None
     ends = np.linspace(0.0, max(until - t, SOON), AHEAD)
 
-    def state(h: float) -> FloatArray:
-        return robot.integrate(q, h * v + 0.5 * h * h * a)
+    def states(h: FloatArray) -> FloatArray:
+        h = h[:, None]
+        return robot.integrate(np.broadcast_to(q, (len(h), len(q))), h * v + 0.5 * h * h * a)
 
-    rank = _rank(_sizes(robot, np.vstack([before, state(SOON)])))
-    sizes = _least(robot, np.array([state(h) for h in ends]), rank)
+    rank = _rank(_sizes(robot, np.vstack([before, states(np.array([SOON]))])))
+    sizes = _least(robot, states(ends), rank)
     if not np.isfinite(sizes).all():
         return None
     k = int(sizes.argmin())
     low, high = ends[max(k - 1, 0)], ends[min(k + 1, len(ends) - 1)]
-    h = _lowest(lambda h: float(_least(robot, state(h)[None], rank)[0]), low, high)
-    distance = float(robot.loop_rank(state(h)).distance)
-    nearby = state(ends[0] if 2 * k >= AHEAD else ends[-1])
-    found = Passage(robot, round(float(t + h), 9), state(h), distance, rank, nearby)
+    h = _lowest(lambda h: _least(robot, states(h), rank), low, high)
+    there, nearby = states(np.array([h, ends[0] if 2 * k >= AHEAD else ends[-1]]))
+    distance = float(robot.loop_rank(there).distance)
+    found = Passage(robot, round(float(t + h), 9), there, distance, rank, nearby)
     return found if found.distance < BROKEN_DOWN_POSTURE else None
 
 
@@ -206,20 +211,13 @@ def _least(robot: Robot, q: FloatArray, rank: int) -> FloatArray:
     return np.asarray(_sizes(robot, q)[:, rank - 1])
 
 
-def _lowest(f: Callable[[float], float], low: float, high: float) -> float:
-    """Where a function of one number is least, by golden sections."""
-    a, b = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
-    fa, fb = f(a), f(b)
-    for _ in range(LOOKS):
-        if fa < fb:
-            high, b, fb = b, a, fa
-            a = high - GOLDEN * (high - low)
-            fa = f(a)
-        else:
-            low, a, fa = a, b, fb
-            b = low + GOLDEN * (high - low)
-            fb = f(b)
-    return a if fa < fb else b
+def _lowest(f: Callable[[FloatArray], FloatArray], low: float, high: float) -> float:
+    """Where a function is least, of many numbers at once, shape (n,)."""
+    for _ in range(ROUNDS):
+        x = np.linspace(low, high, LOOKS)
+        k = int(f(x).argmin())
+        low, at, high = float(x[max(k - 1, 0)]), float(x[k]), float(x[min(k + 1, LOOKS - 1)])
+    return at
 
 
 def warn_of_passage(motion: Trajectory) -> None:

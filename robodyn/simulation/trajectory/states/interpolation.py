@@ -15,7 +15,7 @@ from robodyn.array_types import FloatArray
 from robodyn.robot import Robot
 from robodyn.simulation.trajectory.states.samples import Samples
 
-__all__ = ["Indices", "between"]
+__all__ = ["Indices", "between", "positions_between"]
 
 Indices = NDArray[np.intp]
 
@@ -41,23 +41,39 @@ def between(
     q, v, a : ndarray, shape (m, ..., nq), (m, ..., nv)
         Loops are open by what interpolation leaves.
     """
-    robot = samples.robot
-    inner = [1] * (samples.q.ndim - 1)
-    h = (samples.t[k + 1] - samples.t[k]).reshape(-1, *inner)
-    q0, v0, a0 = (np.asarray(x[k]) for x in (samples.q, samples.v, samples.a))
-    q1, v1 = np.asarray(samples.q[k + 1]), np.asarray(samples.v[k + 1])
-    whole = robot.difference(q0, q1)
-    flat = robot.nq == robot.nv and robot.joints.coordinates_add
-    rate = v1 if flat else robot.tangent_rate(whole, v1)
-    path = _Quartic(h * v0, h * h * a0, whole, h * rate)
-    part = s.reshape(-1, *inner)
+    robot, (h, part), path = samples.robot, _times(samples, k, s), _path(samples, k)
     u, du, ddu = path.at(part)
-    q = robot.integrate(q0, u)
-    if flat:
+    q = robot.integrate(np.asarray(samples.q[k]), u)
+    if _is_flat(robot):
         v, a = du / h, ddu / (h * h)
     else:
         v, a = _speeds(robot, u, du) / h, _rate_of_speeds(robot, path, part) / (h * h)
     return q, v, a
+
+
+def positions_between(samples: Samples, k: Indices, s: FloatArray) -> FloatArray:
+    """Positions alone; arguments as for `between`."""
+    _, part = _times(samples, k, s)
+    return samples.robot.integrate(np.asarray(samples.q[k]), _path(samples, k).at(part)[0])
+
+
+def _times(samples: Samples, k: Indices, s: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Length and part of each step, with axes for all that a state has."""
+    inner = [1] * (samples.q.ndim - 1)
+    return (samples.t[k + 1] - samples.t[k]).reshape(-1, *inner), s.reshape(-1, *inner)
+
+
+def _is_flat(robot: Robot) -> bool:
+    return robot.nq == robot.nv and robot.joints.coordinates_add
+
+
+def _path(samples: Samples, k: Indices) -> _Quartic:
+    """Within steps, from the sample before each."""
+    robot, (h, _) = samples.robot, _times(samples, k, np.zeros(len(k)))
+    v0, a0, v1 = (np.asarray(x) for x in (samples.v[k], samples.a[k], samples.v[k + 1]))
+    whole = robot.difference(np.asarray(samples.q[k]), np.asarray(samples.q[k + 1]))
+    rate = v1 if _is_flat(robot) else robot.tangent_rate(whole, v1)
+    return _Quartic(h * v0, h * h * a0, whole, h * rate)
 
 
 class _Quartic:
