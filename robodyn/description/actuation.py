@@ -26,12 +26,16 @@ class Rotor:
         Unit vector in link axes.
     inertia : float [kg m^2]
         About the axis.
+    damping, friction : float [N m s/rad], [N m]
+        Viscous and dry, of its bearing.
     """
 
     name: str
     link: str
     axis: Vector
     inertia: float
+    damping: float = 0.0
+    friction: float = 0.0
 
     def __post_init__(self) -> None:
         check_fields(self)

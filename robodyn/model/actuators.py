@@ -83,7 +83,9 @@ def with_free_rotors(mechanism: Mechanism) -> Mechanism:
         links[rotor.link] = _without(mechanism, links[rotor.link], spinning, rotor, u)
         links[rotor.name] = Link(rotor.name, Inertia.from_matrix(0.0, np.zeros(3), spinning))
         axis = (float(u[0]), float(u[1]), float(u[2]))
-        joints.append(Joint(rotor.name, continuous.KIND.name, rotor.link, rotor.name, axis=axis))
+        bearing = Joint(rotor.name, continuous.KIND.name, rotor.link, rotor.name, axis=axis)
+        resisting = dataclasses.replace(bearing, damping=rotor.damping, friction=rotor.friction)
+        joints.append(resisting)
     return dataclasses.replace(
         mechanism, links=tuple(links.values()), joints=tuple(joints), rotors=()
     )

@@ -80,4 +80,7 @@ def _read_rotor(reader: Reader, element: Element, links: Mapping[str, Link]) -> 
     if not inertia > 0.0:
         reader.problem(element, f"the inertia is {inertia:g}: a rotor needs a positive one")
     axis = reader.unit(element, reader.vector(element, "axis", (0.0, 0.0, 1.0)), (0.0, 0.0, 1.0))
-    return Rotor(name, link, axis, inertia)
+    resisting = [reader.number(element, key, 0.0) for key in ("damping", "friction")]
+    if min(resisting) < 0.0:
+        reader.problem(element, f"damping and friction are {resisting}: one is negative")
+    return Rotor(name, link, axis, inertia, *resisting)

@@ -88,7 +88,7 @@ def write(
     for item in mechanism.link_elements:
         lines += element(item.tag, _unusual(item))
     for rotor in mechanism.rotors:
-        lines += element("rotor", dataclasses.asdict(rotor))
+        lines += element("rotor", _unusual(rotor))
     lines += _actuated_extras(mechanism)
     text = "\n".join([*lines, "</robot>", ""])
     illegal = _ILLEGAL.search(text)

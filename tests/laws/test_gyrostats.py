@@ -6,13 +6,17 @@ rotors at rest, ``h`` what their spin adds to the angular momentum.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
 import robodyn as rd
 from robodyn.description import Inertia, Joint, Link, Mechanism
+from robodyn.errors import UrdfError
 from robodyn.symbolic.evaluate import evaluate
+from robodyn.urdf import write
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*principal moments of inertia")
 
@@ -222,3 +226,28 @@ def test_period_of_an_elementary_motion():
         lambda t, w: s.acceleration(w), (0.0, period), start, "DOP853", rtol=1e-12, atol=1e-12
     )
     np.testing.assert_allclose(run.y[:, -1], start, atol=1e-8)
+
+
+def test_a_wheel_with_a_bearing_runs_down():
+    """``J w' = - d w - f w / sqrt(w^2 + s^2)`` on a body that is held; the file says the same."""
+    wheel = rd.Rotor("wheel", "body", (0.0, 0.0, 1.0), 0.05, damping=0.02, friction=0.3)
+    body = Link("body", Inertia.from_matrix(2.0, np.zeros(3), np.eye(3)))
+    robot = rd.load(Mechanism("held", (body,), rotors=(wheel,)))
+    w = np.array([4.0])
+    resisted = 0.02 * 4.0 + 0.3 * 4.0 / np.sqrt(16.0 + robot.model.settings.friction_speed**2)
+    for same in (robot, rd.load(write(robot.mechanism))):
+        a = same.forward_dynamics([0.0], w, [0.0])
+        np.testing.assert_allclose(a, [-resisted / 0.05], rtol=1e-12)
+    with pytest.raises(UrdfError, match="damping is -1"):
+        rd.load(replace(robot.mechanism, rotors=(replace(wheel, damping=-1.0),)))
+
+
+def test_angular_momentum_keeps_its_digits_far_away():
+    """About the centre of mass it does not matter that this is 7000 km from the origin."""
+    robot = gyrostat("floating", np.diag([3.0, 2.0, 1.0]), [(np.array([0.6, 0.0, 0.8]), 0.1)])
+    q, v = robot.neutral(), np.arange(1.0, 8.0)
+    far = q.copy()
+    far[:3] = 7e6, -1e6, 2e6
+    near = robot.momentum(q, v)
+    np.testing.assert_allclose(robot.momentum(far, v), near, rtol=1e-12)
+    np.testing.assert_allclose(robot.centroidal_matrix(far) @ v, near, rtol=1e-12)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from robodyn.equations.mechanism.bodies import BASE, MechanismModel
 from robodyn.equations.mechanism.state import BaseState, State
 from robodyn.equations.tree.composite_body import Matrix
 from robodyn.equations.tree.rotor_forces import rotor_momenta
+from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import RigidInertia, Twist, Wrench
 from robodyn.symbolic.vector import Vec3
@@ -33,6 +35,14 @@ def first_moment(
     model: MechanismModel, state: State, base: BaseState, base_inertia: RigidInertia | None
 ) -> Vec3:
     """Integral of ``p_W dm``."""
+    h, m = _subtrees(model, state, base_inertia)
+    return base.X_WB.R * h[BASE] + base.X_WB.p * m[BASE]
+
+
+def _subtrees(
+    model: MechanismModel, state: State, base_inertia: RigidInertia | None
+) -> tuple[dict[int, Vec3], dict[int, Number]]:
+    """First moment in its axes, and mass, of each body with all that it carries."""
     h = {body.index: body.inertia.h for body in model}
     m = {body.index: body.inertia.m for body in model}
     h[BASE] = base_inertia.h if base_inertia else Vec3(0.0, 0.0, 0.0)
@@ -41,7 +51,44 @@ def first_moment(
         X = state[body.index].X
         h[body.parent] += X.R * h[body.index] + X.p * m[body.index]
         m[body.parent] += m[body.index]
-    return base.X_WB.R * h[BASE] + base.X_WB.p * m[BASE]
+    return h, m
+
+
+@dataclass(frozen=True, eq=False)
+class _MassCenter:
+    """The centre of mass, seen from what carries all that has mass.
+
+    From there it is near, wherever in the world all of it is: moments about it keep their digits.
+
+    Attributes
+    ----------
+    carrier : int
+        The only body on a base that has no mass, else the base.
+    R : Rotation
+        Axes of the carrier in the world.
+    p : Vec3
+        In the carrier.
+    """
+
+    carrier: int
+    R: Rotation
+    p: Vec3
+
+    @classmethod
+    def of(
+        cls, model: MechanismModel, state: State, base: BaseState, base_inertia: RigidInertia | None
+    ) -> _MassCenter:
+        """That of a mechanism."""
+        h, m = _subtrees(model, state, base_inertia)
+        roots = [body.index for body in model if body.parent == BASE]
+        if len(roots) != 1 or base_inertia:
+            return cls(BASE, base.X_WB.R, h[BASE] * (1.0 / m[BASE]))
+        (root,) = roots
+        return cls(root, base.X_WB.R @ state[root].X.R, h[root] * (1.0 / m[root]))
+
+    def about(self, P: Wrench) -> Wrench:
+        """A momentum of the carrier about the centre of mass, in world axes."""
+        return Wrench(self.R * P.f, self.R * (P.n - self.p.cross(P.f)))
 
 
 def center_of_mass(
@@ -92,24 +139,22 @@ def momentum(
         P[i] += spun
     for body in reversed(model):
         P[body.parent] += state[body.index].X.wrench_out(P[body.index])
-    P_W = base.X_WB.wrench_out(P[BASE])
-    com = center_of_mass(model, state, base, base_inertia)
-    return Wrench(P_W.f, P_W.n - com.cross(P_W.f))
+    center = _MassCenter.of(model, state, base, base_inertia)
+    return center.about(P[center.carrier])
 
 
 def centroidal_matrix(
     model: MechanismModel, state: State, base: BaseState, base_inertia: RigidInertia | None
 ) -> Matrix:
     """``A`` (6, nv): `momentum` is ``A v`` (with the base at rest)."""
-    com = center_of_mass(model, state, base, base_inertia)
+    center = _MassCenter.of(model, state, base, base_inertia)
     inertia = {body.index: body.inertia for body in model}
     columns: list[Wrench] = [Wrench() for _ in range(model.nv)]
 
     def add(k: int, i: int, F: Wrench) -> None:
-        while i != BASE:
+        while i != center.carrier:
             F, i = state[i].X.wrench_out(F), model.bodies[i].parent
-        F = base.X_WB.wrench_out(F)
-        columns[k] += Wrench(F.f, F.n - com.cross(F.f))
+        columns[k] += center.about(F)
 
     for rotor in model.rotors:
         for k, _, ratio in state[rotor.body].ratios:

@@ -130,6 +130,10 @@ def _why_no_rotor(rotor: Rotor) -> Iterator[str]:
         yield f"inertia is {rotor.inertia!r}, expected a finite positive number"
     if not (_is_vector(rotor.axis) and math.hypot(*rotor.axis) > 0.0):
         yield f"axis is {rotor.axis!r}, expected three numbers that are not all zero"
+    for name in ("damping", "friction"):
+        value = getattr(rotor, name)
+        if not (_numbers(value) and value >= 0.0):
+            yield f"{name} is {value!r}, expected a finite number that is not negative"
 
 
 def _is_vector(x: Any) -> bool:

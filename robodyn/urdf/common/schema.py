@@ -321,7 +321,7 @@ ROOT = rule(
             "joint gear_ratio rotor_inertia axis mounted_on viscous coulomb torque_limit name"
         ),
         **{tag: rule(_fields(cls)) for tag, cls in LINK_ELEMENTS.items()},
-        "rotor": rule("name link axis inertia"),
+        "rotor": rule("name link axis inertia damping friction"),
         "gazebo": rule(
             "reference", {"joint": SDF_JOINT}, unknown="misspelt"
         ),  # with a reference it is not looked into
