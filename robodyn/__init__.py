@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from robodyn.equations.loops.frame_constraint import FrameConstraint
     from robodyn.equations.loops.rolling import Rolling
     from robodyn.force_elements.ground import Ground
+    from robodyn.force_elements.inverse_square import InverseSquareGravity
     from robodyn.force_elements.joint_stop import CompliantStops
     from robodyn.force_elements.point_spring import PointSpring
     from robodyn.identification import (
@@ -136,6 +137,7 @@ __all__ = [
     "InconsistentStateError",
     "Inertia",
     "InertiaError",
+    "InverseSquareGravity",
     "Joint",
     "JointMap",
     "JointPath",
@@ -208,6 +210,7 @@ _HOMES = {
     "robodyn.equations.loops.frame_constraint": "FrameConstraint",
     "robodyn.equations.loops.rolling": "Rolling",
     "robodyn.force_elements.ground": "Ground",
+    "robodyn.force_elements.inverse_square": "InverseSquareGravity",
     "robodyn.force_elements.joint_stop": "CompliantStops",
     "robodyn.force_elements.point_spring": "PointSpring",
     "robodyn.identification": (

@@ -28,6 +28,7 @@ from robodyn.force_elements import LINK_ELEMENTS
 from robodyn.force_elements.common.link_element import DescribedElement
 from robodyn.force_elements.force_law import ForceLaw
 from robodyn.force_elements.ground import Ground
+from robodyn.force_elements.inverse_square import InverseSquareGravity
 from robodyn.force_elements.point_spring import PointSpring
 from robodyn.joints import joint_kind, joint_map
 from robodyn.joints.joint_map import JointMap
@@ -83,7 +84,7 @@ def load(
     closure_tolerance: float = 1e-6,
     ground: Ground | Iterable[Ground] = (),
     root: str | None = None,
-    forces: Iterable[Force | ForceLaw] = (),
+    forces: Iterable[Force | ForceLaw | InverseSquareGravity] = (),
 ) -> Robot:
     """Load a robot.
 
@@ -178,8 +179,9 @@ def load(
         The link that is the base, and whose frame is the world's. Joints that point to it are
         followed backwards; their coordinates are those of the file. Default: the link that is no
         joint's child.
-    forces : iterable of Force
-        Forces given as functions, in joints and on links; they enter all dynamics, as springs do.
+    forces : iterable of Force or InverseSquareGravity
+        Forces given as functions, in joints and on links, and gravity of planets; they enter all
+        dynamics, as springs do.
 
     Returns
     -------

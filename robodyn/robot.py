@@ -37,6 +37,7 @@ from robodyn.errors import SettingsError, ShapeError
 from robodyn.evaluator import Evaluator, SharedPrograms, Wrenches
 from robodyn.force_elements.force_law import ForceLaw
 from robodyn.force_elements.ground import Ground
+from robodyn.force_elements.inverse_square import InverseSquareGravity
 from robodyn.force_elements.joint_stop import CompliantStops
 from robodyn.impacts.partners import PointMass, RobotPoint
 from robodyn.impacts.several_hits import Hit, simultaneous_impacts
@@ -371,7 +372,7 @@ class Robot:
         stops: CompliantStops | None = None,
         frames: Mapping[str, tuple[str, ArrayLike]] | None = None,
         parameters: Mapping[str, ArrayLike] | None = None,
-        forces: Iterable[Force | ForceLaw] | None = None,
+        forces: Iterable[Force | ForceLaw | InverseSquareGravity] | None = None,
         constraints: Iterable[AnyConstraint] = (),
         **settings: Any,
     ) -> Self:
@@ -397,7 +398,7 @@ class Robot:
             With arrays, and nothing else, it is n robots at once, whose methods compute with the
             parameters of all of them: the last leading axis of ``q``, ``v``, ... counts the robots,
             and `of_rows` are some of them.
-        forces : iterable of Force, optional
+        forces : iterable of Force or InverseSquareGravity, optional
             In place of those that the robot has, `forces`.
         constraints : iterable of Constraint, FrameConstraint or Rolling
             In addition to those that the robot has.
@@ -639,8 +640,8 @@ class Robot:
         return self._model.setup.ground
 
     @property
-    def forces(self) -> tuple[ForceLaw, ...]:
-        """Forces that were given as functions; `with_` takes them as it takes a `Force`."""
+    def forces(self) -> tuple[ForceLaw | InverseSquareGravity, ...]:
+        """Forces that `load` or `with_` was given; `with_` takes them as it takes a `Force`."""
         return self._model.mechanism.forces
 
     @property

@@ -11,6 +11,7 @@ from robodyn.description.link import Link
 from robodyn.description.loop import Coupling, Loop
 from robodyn.force_elements.common.link_element import DescribedElement
 from robodyn.force_elements.force_law import ForceLaw
+from robodyn.force_elements.inverse_square import InverseSquareGravity
 
 __all__ = ["Mechanism"]
 
@@ -35,8 +36,8 @@ class Mechanism:
     rotors : tuple of Rotor
     constraints : tuple of TracedConstraint
         Given as functions to `robodyn.load`.
-    forces : tuple of ForceLaw
-        Given as functions to `robodyn.load`.
+    forces : tuple of ForceLaw or InverseSquareGravity
+        Given to `robodyn.load`. No file has them.
     relaxed : bool
         Its force elements exert nothing; joints keep the coordinates that they need for them. No
         file has it; not part of equality.
@@ -59,7 +60,7 @@ class Mechanism:
     link_elements: tuple[DescribedElement, ...] = ()
     rotors: tuple[Rotor, ...] = ()
     constraints: tuple[Any, ...] = ()
-    forces: tuple[ForceLaw, ...] = ()
+    forces: tuple[ForceLaw | InverseSquareGravity, ...] = ()
     relaxed: bool = field(default=False, compare=False)
     start: tuple[tuple[str, tuple[float, ...]], ...] = field(default=(), compare=False)
     root: str | None = None

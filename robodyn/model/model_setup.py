@@ -15,7 +15,9 @@ from robodyn.equations.mechanism.bodies import Drive, MechanismModel, build
 from robodyn.equations.quantities.common.setup import Setup
 from robodyn.errors import SettingsError, UnknownNameError
 from robodyn.force_elements.common.link_element import WORLD
+from robodyn.force_elements.force_law import ForceLaw
 from robodyn.force_elements.ground import Ground
+from robodyn.force_elements.inverse_square import InverseSquareGravity
 from robodyn.model.actuators import rotor_drives, with_free_rotors, with_motors
 from robodyn.model.settings import Settings
 from robodyn.model.splitting import with_split_links
@@ -56,6 +58,7 @@ def setup_of(
 ) -> Setup:
     """What the equations know of a robot; mechanisms as described and as `effective_mechanism`."""
     passive = settings.passive and not mechanism.relaxed
+    forces = effective.forces if passive else ()
     bodies = build(tree, snap=settings.parallel, drives=drives_of(effective, settings))
     cuts = tuple(closure(bodies, cut, settings.parallel) for cut in tree.cuts)
     between = [x for x in effective.constraints if isinstance(x, TracedFrameConstraint)]
@@ -77,7 +80,8 @@ def setup_of(
         constraints=tuple(related(bodies, x) for x in effective.constraints if x not in between),
         cut_joint_friction=tuple(c for c in closures if c.damping or c.friction),
         ground=grounds_of(bodies, settings),
-        laws=effective.forces if passive else (),
+        laws=tuple(x for x in forces if isinstance(x, ForceLaw)),
+        planets=tuple(x for x in forces if isinstance(x, InverseSquareGravity)),
     )
 
 

@@ -67,7 +67,7 @@ def write(
     functions += [("force", x.name) for x in mechanism.forces]
     for what, name in functions:
         raise UrdfError(
-            f"cannot be written: {what}s given as functions have no notation in a file",
+            f"cannot be written: {what}s of one's own have no notation in a file",
             element=f"{what} {name!r}",
         )
     if mechanism.root is not None and mechanism.root != _root_without_name(mechanism):

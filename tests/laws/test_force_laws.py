@@ -262,7 +262,7 @@ def test_copies_keep_the_forces_that_they_can():
     assert [force.name for force in locked.forces] == ["world - lower"]
     without = robot.with_(forces=robot.forces[1:])
     close(locked.passive_forces(q[:1], v[:1]), without.passive_forces(q, [0.3, 0.0])[:1])
-    with pytest.raises(UrdfError, match="forces given as functions have no notation"):
+    with pytest.raises(UrdfError, match="forces of one's own have no notation"):
         write(robot.mechanism)
 
 

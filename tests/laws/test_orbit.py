@@ -15,6 +15,7 @@ from scipy.spatial.transform import Rotation
 
 import robodyn as rd
 from robodyn.description import Inertia, Joint, Link, Mechanism, Pose
+from robodyn.errors import SettingsError
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*principal moments of inertia")
 
@@ -172,3 +173,128 @@ def test_s21_without_rotors_it_does_not_stay():
     driven = {f"spin{i}": 0.0 for i in range(N)}
     result = robot.hybrid_dynamics(q, v, controlled=driven, wrenches=gravity(robot, 0.0, q))
     assert np.abs(result.a).max() > 0.1
+
+
+#: Of an orbit so wide that gravity is as its first terms say: 1e-6 of it is left out.
+RADIUS = 1e6
+
+
+def in_orbit(robot, q, v, R):
+    """The same on a circle about a planet, which a point is [W 5.65]."""
+    planet = rd.InverseSquareGravity(W0**2 * RADIUS**3, tuple(-RADIUS * E3))
+    v = v.copy()
+    v[:3] += R.T @ (W0 * RADIUS * E1)
+    return robot.with_(forces=[planet]), q, v
+
+
+@pytest.mark.parametrize("signs", [(1, -1, 1), (-1, -1, 1)])
+def test_s21_gravity_of_a_planet_holds_it_as_well(signs):
+    """By forces of the description in place of wrenches that a function gives."""
+    R, spins = equilibrium(signs)
+    robot = satellite(spins)
+    robot, q, v = in_orbit(robot, *start(robot, R, spins), R[0])
+    driven = {f"spin{i}": 0.0 for i in range(N)}
+    found = robot.hybrid_dynamics(q, v, controlled=driven)
+    np.testing.assert_allclose(found.a, 0.0, atol=5e-6)
+    far = robot.with_(forces=())
+    assert np.abs(far.hybrid_dynamics(q, v, controlled=driven).a).max() > 0.1
+
+
+def rigid(J, h=None):
+    """One body, with a rotor that adds ``h`` to its momentum."""
+    rotors = ()
+    if h is not None:
+        rotors = (rd.Rotor("wheel", "body", tuple(h / np.linalg.norm(h)), AXIAL),)
+    body = Link("body", Inertia.from_matrix(4.0, (0.1, -0.2, 0.3), J))
+    return rd.load(Mechanism("one", (body,), rotors=rotors), base="floating", gravity=(0, 0, 0))
+
+
+def test_s20_a_body_librates_about_the_vertical():
+    """Moment ``3 w0^2 e3 x J e3``, so ``w0 sqrt(3 (J1 - J3) / J2)`` about the normal [W 5.69]."""
+    J = np.diag([2.0, 2.5, 1.0])
+    robot = rigid(J)
+    q, v = robot.neutral(), np.zeros(6)
+    q[:3] = -robot.center_of_mass(q)
+    v[3:6] = W0 * E2
+    v[:3] = np.cross(v[3:6], q[:3])
+    robot, q, v = in_orbit(robot, q, v, np.eye(3))
+    np.testing.assert_allclose(robot.forward_dynamics(q, v, np.zeros(6)), 0.0, atol=2e-6)
+    tilt = Rotation.from_rotvec(0.3 * E2 + 0.2 * E1).as_matrix()
+    turned = q.copy()
+    turned[3:7] = Rotation.from_matrix(tilt).as_quat()
+    turned[:3] = -tilt @ np.array([0.1, -0.2, 0.3])
+    F = robot.passive_forces(turned, 0.0 * v)
+    up = tilt.T @ E3
+    moment = F[3:] - np.cross([0.1, -0.2, 0.3], F[:3])
+    np.testing.assert_allclose(moment, 3 * W0**2 * np.cross(up, J @ up), atol=1e-5)
+    slopes = robot.derivatives("forward_dynamics", q, v, np.zeros(6))["q"]
+    np.testing.assert_allclose(slopes[4, 4], -3 * W0**2 * (2.0 - 1.0) / 2.5, rtol=1e-5)
+
+
+def test_s22_a_rotor_turns_the_camera_back_after_fuel_is_gone():
+    """The inertia is another one; what the rotor spins with makes the posture one of rest."""
+    A = np.random.default_rng(5).uniform(-0.4, 0.4, (3, 3))
+    J = A @ A.T + np.diag([2.0, 2.5, 1.0])
+    camera = np.array([0.2, -0.1, 1.0]) / np.linalg.norm([0.2, -0.1, 1.0])
+    c = J @ camera
+    level = c - c @ camera * camera
+    normal = level / np.linalg.norm(level)
+    R = np.stack([np.cross(normal, camera), normal, camera])
+    K = R @ J @ R.T
+    d = W0 * (np.cross(E2, K @ E2) - 3 * np.cross(E3, K @ E3))
+    h = R.T @ (3.0 * E2 + np.cross(E2, d))
+    robot = rigid(J, h)
+    q, v = robot.neutral(), np.zeros(7)
+    q[3:7] = Rotation.from_matrix(R).as_quat()
+    q[:3] = -robot.center_of_mass(q)
+    v[3:6], v[6] = W0 * R.T @ E2, np.linalg.norm(h) / AXIAL
+    v[:3] = R.T @ np.cross(W0 * E2, q[:3])
+    robot, q, v = in_orbit(robot, q, v, R)
+    held = robot.hybrid_dynamics(q, v, controlled={"wheel": 0.0}).a
+    np.testing.assert_allclose(held, 0.0, atol=5e-6)
+    v[6] = 0.0
+    assert np.abs(robot.hybrid_dynamics(q, v, controlled={"wheel": 0.0}).a).max() > 0.05
+
+
+def test_s23_energy_and_angular_momentum_about_the_planet_stay():
+    """Of a satellite near a planet, whose gravity differs much from body to body [W 5.71]."""
+    R, spins = equilibrium((1, -1, 1))
+    robot = satellite(spins)
+    q, v = start(robot, R, spins)
+    center = np.array([1.0, -8.0, 5.0])
+    robot = robot.with_(forces=[rd.InverseSquareGravity(60.0, tuple(center))])
+    run = rd.simulate(robot, q0=q, v0=v, duration=0.5, step=2e-3)
+    energy = robot.kinetic_energy(run.q, run.v) + robot.potential_energy(run.q)
+    np.testing.assert_allclose(energy, energy[0], rtol=1e-9)
+    P = robot.momentum(run.q, run.v)
+    L = P[:, 3:] + np.cross(robot.center_of_mass(run.q) - center, P[:, :3])
+    np.testing.assert_allclose(L - L[0], 0.0, atol=1e-9 * np.abs(L).max())
+    assert np.abs(P - P[0]).max() > 0.1
+
+
+def test_gravity_of_a_planet_follows_changed_masses():
+    """Force and moment are the slope of the energy; payloads and rows of masses are drawn."""
+    R, spins = equilibrium((1, -1, 1))
+    planet = rd.InverseSquareGravity(60.0, (1.0, -8.0, 5.0))
+    robot = satellite(spins).with_(forces=[planet])
+    q = start(robot, R, spins)[0] + 0.1
+    load = Inertia.from_matrix(3.0, (0.1, 0.2, 0.3), np.eye(3))
+    heavy = robot.with_(payload={"body2": load})
+    for one in (robot, heavy):
+        steps = 1e-5 * np.eye(one.nv)
+        ends = [[one.elastic_energy(one.integrate(q, s * e)) for s in (1, -1)] for e in steps]
+        slope = [(a - b) / 2e-5 for a, b in ends]
+        np.testing.assert_allclose(one.elastic_forces(q), np.negative(slope), atol=1e-7)
+    assert np.abs(heavy.elastic_forces(q) - robot.elastic_forces(q)).max() > 1.0
+    rows = robot.with_(parameters={"body2.m": [MASSES[2], 4.0]})
+    found = rows.passive_forces(np.tile(q, (2, 1)), np.zeros((2, robot.nv)))
+    np.testing.assert_allclose(found[0], robot.elastic_forces(q), rtol=1e-10)
+    assert np.abs(found[1] - found[0]).max() > 1.0
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"mu": 0.0}, {"mu": np.inf}, {"mu": 1.0, "center": (0, 0, np.inf)}]
+)
+def test_a_planet_is_somewhere_and_has_a_mass(wrong):
+    with pytest.raises(SettingsError, match="expected a positive number"):
+        rd.InverseSquareGravity(**wrong)

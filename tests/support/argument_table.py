@@ -336,6 +336,8 @@ def _descriptions(robot: rd.Robot, q: Any, rest: Any) -> dict[str, Row]:
         "Rolling.center": Row(place, w.array),
         "radius": Row(1.0, w.number),
         "on": Row(("world", np.eye(4)), w.instance),
+        "InverseSquareGravity.mu": Row(1.0, w.number),
+        "center": Row(place, w.array),
         "JointMap.function": Row(lambda q: np.eye(4), w.function),
         "JointMap.n": Row(1, w.count),
         "Rotor.inertia": Row(1.0, w.number),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from robodyn.equations.forces import between_links, in_joints, laws
+from robodyn.equations.forces import between_links, in_joints, laws, planets
 from robodyn.equations.quantities.common.quantity import STATE, Output, Q, Quantity, V
 from robodyn.equations.quantities.common.tracer import Results, Tracer
 from robodyn.equations.tree import kinematics, momentum
@@ -41,7 +41,9 @@ def _elastic(t: Tracer) -> Number:
     joints = total + in_joints.joint_energy(t.model, t.state, passive=True)
     robot = t.model, t.state, t.base
     links = between_links.energy(*robot, t.link_elements)
-    return joints + links + laws.energy(*robot, t.laws, t.link)
+    given = laws.energy(*robot, t.laws, t.link)
+    given = given + planets.energy(*robot, t.setup.planets, t.setup.base_inertia)
+    return joints + links + given
 
 
 def total_momentum(t: Tracer) -> Results:

@@ -1,4 +1,4 @@
-"""A description with forces that are given as functions."""
+"""A description with forces of its user: laws that are functions, and gravity of planets."""
 
 from __future__ import annotations
 
@@ -11,20 +11,24 @@ from robodyn.description import Mechanism
 from robodyn.equations.forces.force import Force
 from robodyn.errors import UnknownNameError
 from robodyn.force_elements.force_law import ForceLaw
+from robodyn.force_elements.inverse_square import InverseSquareGravity
 from robodyn.model.changes.joint_sizes import joint_sizes
 
 __all__ = ["with_forces"]
 
 
 def with_forces(
-    mechanism: Mechanism, forces: Iterable[Force | ForceLaw], *, floating: bool
+    mechanism: Mechanism,
+    forces: Iterable[Force | ForceLaw | InverseSquareGravity],
+    *,
+    floating: bool,
 ) -> Mechanism:
     """A description with these forces, and no others.
 
     Parameters
     ----------
     mechanism : Mechanism
-    forces : iterable of Force or ForceLaw
+    forces : iterable of Force, ForceLaw or InverseSquareGravity
         Those of a robot, `Robot.forces`, are taken as they are.
     floating : bool
         The base floats.
@@ -35,9 +39,9 @@ def with_forces(
     """
     sizes: dict[str, Any] = joint_sizes(mechanism, floating=floating)
     links = [link.name for link in mechanism.links]
-    traced = []
+    traced: list[ForceLaw | InverseSquareGravity] = []
     for force in named("forces", forces, "Forces"):
-        if not isinstance(force, ForceLaw):
+        if not isinstance(force, ForceLaw | InverseSquareGravity):
             expect("one of forces", force, Force, "forces")
             force = force.traced(sizes, links)
         elif force.joint not in ("", *sizes):

@@ -14,6 +14,7 @@ from robodyn.equations.mechanism.bodies import MechanismModel
 from robodyn.force_elements.common.link_element import LinkElement
 from robodyn.force_elements.force_law import ForceLaw
 from robodyn.force_elements.ground import Ground
+from robodyn.force_elements.inverse_square import InverseSquareGravity
 from robodyn.symbolic.graph import Program
 from robodyn.symbolic.spatial import RigidInertia
 
@@ -52,6 +53,8 @@ class Setup:
         Planes that resist points of links.
     laws : tuple of ForceLaw
         Forces that the user gives as functions, which belong to the mechanism as springs do.
+    planets : tuple of InverseSquareGravity
+        Masses far away that draw all bodies.
     """
 
     model: MechanismModel
@@ -67,6 +70,7 @@ class Setup:
     cut_joint_friction: tuple[Closure, ...] = ()
     ground: tuple[Ground, ...] = ()
     laws: tuple[ForceLaw, ...] = ()
+    planets: tuple[InverseSquareGravity, ...] = ()
 
     @property
     def closed(self) -> bool:

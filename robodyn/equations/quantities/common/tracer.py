@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
-from robodyn.equations.forces import between_links, in_joints, laws
+from robodyn.equations.forces import between_links, in_joints, laws, planets
 from robodyn.equations.forces.between_links import Attached
 from robodyn.equations.loops import cut_friction
 from robodyn.equations.loops.closure_rows import (
@@ -255,7 +255,10 @@ class Tracer:
                 total[body] = total[body] + F if body in total else F
         for body, F in between_links.wrenches(*robot, self.ground).items():
             total[body] = total[body] + F if body in total else F
-        for body, F in laws.wrenches(*robot, self.laws, self.link).items():
+        given = [*laws.wrenches(*robot, self.laws, self.link).items()]
+        base_inertia = self.setup.base_inertia
+        given += planets.wrenches(*robot, self.setup.planets, base_inertia).items()
+        for body, F in given:
             total[body] = total[body] + F if body in total else F
         return total
 

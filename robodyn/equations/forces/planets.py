@@ -1,0 +1,60 @@
+"""Gravity that is not the same everywhere, as wrenches on bodies, and its energy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from robodyn.equations.mechanism.bodies import BASE, MechanismModel
+from robodyn.equations.mechanism.state import BaseState, State
+from robodyn.equations.tree.kinematics import placements
+from robodyn.force_elements.inverse_square import InverseSquareGravity
+from robodyn.symbolic.scalar import Number
+from robodyn.symbolic.spatial import Placement, RigidInertia, Wrench
+from robodyn.symbolic.vector import Vec3
+
+__all__ = ["energy", "wrenches"]
+
+
+def wrenches(
+    model: MechanismModel,
+    state: State,
+    base: BaseState,
+    planets: Sequence[InverseSquareGravity],
+    base_inertia: RigidInertia | None,
+) -> dict[int, Wrench]:
+    """What planets exert on each body, about its origin in its axes."""
+    total: dict[int, Wrench] = {}
+    for planet in planets:
+        for i, inertia, X in _bodies(model, state, base, base_inertia):
+            F = planet.wrench(inertia, X.R.inverse_times(X.p - Vec3.of(planet.center)))
+            total[i] = total[i] + F if i in total else F
+    return total
+
+
+def energy(
+    model: MechanismModel,
+    state: State,
+    base: BaseState,
+    planets: Sequence[InverseSquareGravity],
+    base_inertia: RigidInertia | None,
+) -> Number:
+    """Potential energy of all bodies."""
+    total: Number = 0.0
+    for planet in planets:
+        for _, inertia, X in _bodies(model, state, base, base_inertia):
+            r = X.R.inverse_times(X.p - Vec3.of(planet.center))
+            total = total + planet.energy(inertia, r)
+    return total
+
+
+def _bodies(
+    model: MechanismModel, state: State, base: BaseState, base_inertia: RigidInertia | None
+) -> Iterator[tuple[int, RigidInertia, Placement]]:
+    """Bodies that have an inertia, with their poses in the world."""
+    X = placements(model, state, base)
+    bodies = [(body.index, body.inertia) for body in model]
+    bodies += [(BASE, base_inertia)] if base_inertia else []
+    for i, inertia in bodies:
+        numbers = inertia.m, *inertia.h, *inertia.S
+        if not all(isinstance(x, float) and x == 0.0 for x in numbers):
+            yield i, inertia, X[i]
