@@ -41,6 +41,8 @@ METHODS = {
     "simultaneous_impacts": "r.simultaneous_impacts(q, v, [hit])",
     "impact_derivatives": "r.impact_derivatives(q, v, link, point, direction)",
     "apparent_mass": "r.apparent_mass(q, link, point, direction)",
+    "impulses": "r.impulses(q, v, wrenches)",
+    "impact_tensors": "r.impact_tensors(q, link, point)",
     "latch": "r.latch(q, v, joints)",
     "consistent_velocity": "r.consistent_velocity(q, v)",
     "consistent_velocity, held": "r.consistent_velocity(q, v, hold=[*joints])",

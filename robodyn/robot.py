@@ -79,6 +79,7 @@ from robodyn.results import (
     IKResult,
     Impact,
     ImpactDerivatives,
+    ImpactTensors,
     JointWrenches,
     LoopGap,
     SteadyMotion,
@@ -2608,6 +2609,118 @@ class Robot:
         from robodyn.impacts.latch import latch
 
         return latch(self.impact_dynamics, (q, v), joints, base)
+
+    def impulses(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        wrenches: Wrenches,
+        *,
+        base: BaseMotion | None = None,
+        controlled: Iterable[str] = (),
+    ) -> Impact:
+        """Jumps of all speeds under impulses and couples that are given.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq) [rad, m]
+        v : array_like, shape (..., nv) [rad/s, m/s]
+            Just before.
+        wrenches : mapping of link name to array_like, shape (..., 6) [N s, N m s]
+            The impulse on each link, and its couple about the link's origin, in link axes.
+        base, controlled
+            As in `impact`.
+
+        Returns
+        -------
+        impact : Impact
+            As of `impact`; ``.impulse`` has shape (..., links, 3), and ``.energy_loss`` is less
+            than zero where impulses bring energy.
+
+        Raises
+        ------
+        SettingsError, ShapeError, UnknownNameError
+        InconsistentStateError, SingularError
+            As in `inverse_dynamics`.
+
+        Notes
+        -----
+        [W 6.18-6.24, 6.37].
+
+        Examples
+        --------
+        A uniform rod of 2 m that is pinned at its end and struck at its other end:
+
+        >>> import robodyn as rd
+        >>> text = '''<robot name="rod"><link name="ground"/><link name="rod"><inertial>
+        ... <origin xyz="1 0 0"/><mass value="3"/>
+        ... <inertia ixx="0" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+        ... <joint name="pin" type="continuous"><parent link="ground"/><child link="rod"/>
+        ... <axis xyz="0 0 1"/></joint></robot>'''
+        >>> struck = rd.load(text).impulses([0.0], [0.0], {"rod": [0, 1, 0, 0, 0, 2]})
+        >>> float(struck.v[0].round(12)), float(struck.joint_impulses["pin"][1].round(12))
+        (0.5, 0.5)
+        """
+        from robodyn.impacts.given_impulses import impulses
+
+        return impulses(self.impact_dynamics, (q, v), wrenches, base, controlled)
+
+    def impact_tensors(
+        self,
+        q: ArrayLike,
+        link: str,
+        point: ArrayLike,
+        other: tuple[str, ArrayLike] | None = None,
+        *,
+        base: BaseMotion | None = None,
+        controlled: Iterable[str] = (),
+    ) -> ImpactTensors:
+        """How a point and its link give way to impulses and couples.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq) [rad, m]
+        link : str
+        point : array_like, shape (3,) [m]
+            Of the link, from its origin in its axes.
+        other : (link, point), optional
+            Where the impulse and the couple act. Default: at the point, and on its link.
+        base, controlled
+            As in `impact`.
+
+        Returns
+        -------
+        tensors : ImpactTensors
+            ``U``, ``V`` and ``W``, shape (..., 3, 3), in world axes: the point's velocity jumps by
+            ``U p + V m``, the angular velocity of its link by ``V.T p + W m``. With ``other``,
+            that ``V.T`` is the one of the two places in turn: ``U`` and ``W`` become their
+            transposes then, as Maxwell's and Betti's laws have it for displacements.
+
+        Raises
+        ------
+        SettingsError, ShapeError, UnknownNameError
+        InconsistentStateError, SingularError
+            As in `inverse_dynamics`.
+
+        Notes
+        -----
+        [W 6.25-6.29].
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import robodyn as rd
+        >>> robot = rd.load("arm7")
+        >>> q, elbow, hand = robot.neutral() + 0.3, ("link4", (0, 0, 0.1)), ("link7", (0, 0, 0))
+        >>> there = robot.impact_tensors(q, *elbow, hand)
+        >>> back = robot.impact_tensors(q, *hand, elbow)
+        >>> bool(np.allclose(there.U, back.U.T) and np.allclose(there.W, back.W.T))
+        True
+        """
+        from robodyn.impacts.given_impulses import impact_tensors
+
+        place = link, point
+        return impact_tensors(self.impact_dynamics, q, place, other, base, controlled)
 
     def apparent_mass(
         self,

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from robodyn.array_types import Array
 from robodyn.arrays import all_finite
 from robodyn.codegen import CallForm, Memo
-from robodyn.evaluator import Evaluator
+from robodyn.evaluator import Evaluator, Wrenches
 from robodyn.model.model import Model
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.parts.dynamics import Dynamics
@@ -97,8 +98,7 @@ class HitFunctions:
         result : object or None
             ``None`` where there are no numbers, as near singular postures.
         """
-        speeds = hit.speeds
-        checked = self._dynamics.checked_beside(speeds) if speeds else self._dynamics.checked
+        checked = self._checked(hit)
         if checked is None:
             return None
         return self._made(name, {**hit.of_function, **checked}, arrays, base, form)
@@ -118,6 +118,26 @@ class HitFunctions:
         form = CallForm({"joints": joints}, method="latch", make=make)
         return self._made("latch", {"controlled": speeds, **checked}, state, base, form)
 
+    def given(
+        self,
+        wrenches: Wrenches,
+        hit: HitForm,
+        state: tuple[ArrayLike, ArrayLike],
+        base: BaseMotion | None,
+        make: Callable[..., Any],
+    ) -> Any:
+        """The same under impulses and couples that are given."""
+        form = CallForm({"controlled": hit.joints}, method="impulses", make=make)
+        options = {"controlled": hit.speeds} if hit.speeds else {}
+        checked = self._checked(hit)
+        if checked is None:
+            return None
+        return self._made("impulses", {**options, **checked}, state, base, form, wrenches)
+
+    def _checked(self, hit: HitForm) -> Mapping[str, Any] | None:
+        speeds = hit.speeds
+        return self._dynamics.checked_beside(speeds) if speeds else self._dynamics.checked
+
     def _made(
         self,
         name: str,
@@ -125,19 +145,22 @@ class HitFunctions:
         arrays: tuple[ArrayLike, ...],
         base: BaseMotion | None,
         form: CallForm | None,
+        wrenches: Wrenches | None = None,
     ) -> Any:
         """The result of a function, or of a method for calls that have this form."""
         motion = self._evaluator.environment(name, base)
         if form is not None and form.make is not None:
-            key, make = (form.method, name, *form.options.values()), form.make
+            links = tuple(wrenches or ())
+            key, make = (form.method, name, *form.options.values(), links), form.make
             kept = self._makers.get(key, lambda: make)
-            form = replace(form, make=kept, made_of=len(arrays) + len(motion))
-        found = self._found(name, options, arrays, base, form)
+            form = replace(form, make=kept, made_of=len(arrays) + len(motion) + len(links))
+        found = self._found(name, options, arrays, base, form, wrenches)
         if found is None or form is None:
             return found
         if form.make is None:
             return self._evaluator.made(name, found)
-        return form.make(found, *(np.asarray(x, float) for x in arrays), *motion)
+        loads = (wrenches or {}).values()
+        return form.make(found, *_numbers(arrays), *motion, *_numbers(loads))
 
     def _found(
         self,
@@ -146,11 +169,17 @@ class HitFunctions:
         arrays: tuple[ArrayLike, ...],
         base: BaseMotion | None,
         form: CallForm | None,
+        wrenches: Wrenches | None,
     ) -> Any:
         """What a function gives; ``None`` where it is no numbers, or has no speeds to say so."""
         if self._model.setup.rheonomic or not self._model.bodies.nv:
             return None
-        given = tuple(np.asarray(x, float) for x in arrays)
-        found = self._evaluator.results(name, given, base=base, form=form, **options)
+        found = self._evaluator.results(
+            name, _numbers(arrays), base=base, wrenches=wrenches, form=form, **options
+        )
         whole = all(map(all_finite, found if isinstance(found, tuple) else (found,)))
         return found if whole else None
+
+
+def _numbers(arrays: Iterable[ArrayLike]) -> tuple[Array, ...]:
+    return tuple(np.asarray(x, float) for x in arrays)

@@ -111,6 +111,15 @@ class ImpactDynamics:
             self._evaluator.call("frame_jacobian", (q,), axes="world", **options),
         )
 
+    def motion_of_link(
+        self, q: Array, v: Array, link: str, base: BaseMotion | None
+    ) -> tuple[Array, Array, Array]:
+        """Pose, twist and Jacobian of a link, the last two in its axes."""
+        options: dict[str, Any] = {"base": base, "frame": link}
+        given = ("frame_pose", (q,)), ("frame_twist", (q, v)), ("frame_jacobian", (q,))
+        X, V, J = (self._evaluator.call(*x, **options) for x in given)
+        return X, V, J
+
     def responses(
         self, q: Array, forces: Array, controlled: tuple[int, ...], base: BaseMotion | None
     ) -> Array:
@@ -319,11 +328,16 @@ class ImpactDynamics:
 
     def form(self, places: Places, partner: Partner, controlled: Iterable[str]) -> HitForm:
         """What shapes the functions of a hit."""
-        names = named_alone("controlled", controlled)
         other = one_name("against", places[1][0]) if len(places) == 2 else ""
         moving = isinstance(partner, MovingPoint)
-        link, speeds = one_name("link", places[0][0]), self.speeds("controlled", names)
-        return HitForm(link, other, moving, names, speeds)
+        return self.driven_form(one_name("link", places[0][0]), controlled, other, moving)
+
+    def driven_form(
+        self, link: str, controlled: Iterable[str], other: str = "", against: bool = False
+    ) -> HitForm:
+        """What shapes functions of impulses beside joints that are driven."""
+        names = named_alone("controlled", controlled)
+        return HitForm(link, other, against, names, self.speeds("controlled", names))
 
     def stopped(
         self, q: Array, v: Array, speeds: tuple[int, ...], base: BaseMotion | None

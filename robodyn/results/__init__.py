@@ -3,7 +3,7 @@
 from robodyn.results.base_parameters import BaseParameters
 from robodyn.results.dynamics import ConstrainedDynamics, HybridDerivatives, HybridDynamics
 from robodyn.results.ground_contact import GroundContact
-from robodyn.results.impacts import Impact, ImpactDerivatives
+from robodyn.results.impacts import Impact, ImpactDerivatives, ImpactTensors
 from robodyn.results.postures import IKResult, LoopGap
 from robodyn.results.steady_motion import SteadyMotion
 from robodyn.results.wrenches import JointWrenches, WrenchMapping
@@ -17,6 +17,7 @@ __all__ = [
     "IKResult",
     "Impact",
     "ImpactDerivatives",
+    "ImpactTensors",
     "JointWrenches",
     "LoopGap",
     "SteadyMotion",

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from robodyn.array_types import Array
 from robodyn.results.wrenches import JointWrenches
 
-__all__ = ["Impact", "ImpactDerivatives"]
+__all__ = ["Impact", "ImpactDerivatives", "ImpactTensors"]
 
 
 class Impact:
@@ -27,10 +28,11 @@ class Impact:
     v : ndarray, shape (..., nv) [rad/s, m/s]
         Speeds after the impact.
     impulse : ndarray, shape (..., 3) [N s]
-        Impulse on the link, in world axes; zero where joints latch. Of k simultaneous impacts:
-        shape (..., k, 3), in their order.
+        Impulse on the link, in world axes; zero where joints latch. Of k simultaneous impacts, or
+        of impulses given on k links: shape (..., k, 3), in their order.
     energy_loss : ndarray, shape (...) [J]
-        Kinetic energy lost in the contact, or in the latches.
+        Kinetic energy lost in the contact, or in the latches; what given impulses take, less than
+        zero where they bring some.
     against_v : ndarray or None
         Velocity of the other body after the impact: of a point mass, shape (..., 3) [m/s]; of
         another robot its speeds, shape (..., nv); ``None`` for a fixed surface. Of simultaneous
@@ -85,3 +87,22 @@ class ImpactDerivatives:
     by_q: Array
     by_v: Array
     by_parameters: Array | None = None
+
+
+class ImpactTensors(NamedTuple):
+    """How a point gives way to an impulse and a couple, on its link or on another [W 6.25-6.29].
+
+    ``dv = U p + V m`` is the jump of its velocity under the impulse ``p`` and the couple ``m``,
+    ``dw = V' p + W m`` that of the angular velocity of its link, all in world axes. ``V'`` is the
+    transpose of ``V``; where point and impulse are at two places, of the ``V`` of these in turn.
+
+    Attributes
+    ----------
+    U : ndarray, shape (..., 3, 3) [1/kg]
+    V : ndarray, shape (..., 3, 3) [1/(kg m)]
+    W : ndarray, shape (..., 3, 3) [1/(kg m^2)]
+    """
+
+    U: Array
+    V: Array
+    W: Array

@@ -677,6 +677,34 @@ def is_latch(case, f):
     close(loss, 0.5 * (case.v @ case.M @ case.v - after @ case.M @ after), 1e-8)
 
 
+def are_impulses(case, f):
+    """Momentum along the motions that the loops leave changes by the impulses."""
+    links = tuple(case.wrenches)
+    f = case.robot.function("impulses", wrenches=links)
+    after, along, loss = f(case.q, case.v, *case.base_arrays, *case.wrenches.values())
+    force = power = 0.0
+    for k, (link, F) in enumerate(case.wrenches.items()):
+        force = force + case.robot.frame_jacobian(case.q, link, base=case.here_base).T @ F
+        R = case.robot.frame_pose(case.q, link, base=case.here_base)[:3, :3]
+        close(along[k], R @ F[:3], 1e-9)
+        for v in (case.v, after):
+            power = power + 0.5 * F @ case.robot.frame_twist(case.q, v, link, base=case.here_base)
+    close(case.K @ (after - case.v), 0.0, 1e-8)
+    close(case.B.T @ (case.M @ (after - case.v) - force), 0.0, 1e-8)
+    close(loss, -power, 1e-8)
+
+
+def are_impact_tensors(case, f):
+    link, point, _, _, J = hit_of(case)
+    f = case.robot.function("impact_tensors", frame=link)
+    U, V, W = f(case.q, point, *case.base_arrays)
+    turning = case.robot.frame_jacobian(case.q, link, axes="world", base=case.here_base)[3:]
+    jumps, expected = mobility_of(case, J)
+    close(U, expected, 1e-8)
+    close(V.T, turning @ jumps, 1e-8)
+    close(W, mobility_of(case, turning)[1], 1e-8)
+
+
 def is_linear_model(case, f):
     """Accelerations of independent speeds, along a curve of closed states and by a force."""
     own, s = list(case.independent), 1e-5
@@ -715,6 +743,8 @@ LAWS = {
     "impact_derivatives": are_impact_derivatives,
     "linear_model": is_linear_model,
     "latch": is_latch,
+    "impulses": are_impulses,
+    "impact_tensors": are_impact_tensors,
     "check_state": is_state_check,
     "mobility": is_mobility,
     "consistent_velocity": is_consistent_velocity,

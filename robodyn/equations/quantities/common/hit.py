@@ -19,7 +19,16 @@ from robodyn.symbolic.spatial import Placement
 from robodyn.symbolic.vector import EX, EY, EZ, Vec3
 from robodyn.tolerances import CONTACT_DIRECTION, IMMOVABLE, LOOP_DRIFT
 
-__all__ = ["AXES", "Hit", "Meeting", "if_regular", "jumps", "unit_direction"]
+__all__ = [
+    "AXES",
+    "Hit",
+    "Meeting",
+    "fitted",
+    "if_regular",
+    "jumps",
+    "point_motion",
+    "unit_direction",
+]
 
 #: Of the world.
 AXES = (EX, EY, EZ)
@@ -69,6 +78,15 @@ def jumps(
     return jump, multipliers
 
 
+def fitted(t: Tracer, M: Matrix) -> list[Number]:
+    """What speeds change by to fit the loops, as they do where these close just before."""
+    if not t.options.get("rows"):
+        return t.zeros
+    opening = [dot(list(row.jacobian.values()), [t.v[k] for k in row.jacobian]) for row in t.rows]
+    rates = [x + row.offset for x, row in zip(opening, t.rows, strict=True)]
+    return jumps(t, M, t.zeros, rates)[0]
+
+
 def if_regular(t: Tracer, values: list[Number]) -> list[Number]:
     """Values; not all numbers where loops are open, or nearly singular, also beside the controlled.
 
@@ -98,9 +116,9 @@ class Meeting:
 
     def __init__(self, t: Tracer) -> None:
         self._t = t
-        self.points = [_point(t, t.options["frame"], "point")]
+        self.points = [point_motion(t, t.options["frame"], "point")]
         if "other" in t.options:
-            self.points.append(_point(t, t.options["other"], "other_point"))
+            self.points.append(point_motion(t, t.options["other"], "other_point"))
 
     def along(self, n_W: Vec3) -> tuple[list[Number], Number]:
         """Generalised impulse for a unit along a direction, and speed of parting along it."""
@@ -153,14 +171,7 @@ class Hit:
     @cached_property
     def fitted(self) -> list[Number]:
         """What the speeds change by to fit the loops."""
-        t = self._t
-        if not t.options.get("rows"):
-            return t.zeros
-        opening = [
-            dot(list(row.jacobian.values()), [t.v[k] for k in row.jacobian]) for row in t.rows
-        ]
-        rates = [x + row.offset for x, row in zip(opening, t.rows, strict=True)]
-        return jumps(t, self.M, t.zeros, rates)[0]
+        return fitted(self._t, self.M)
 
     @property
     def before(self) -> list[Number]:
@@ -217,10 +228,12 @@ class Hit:
         return if_regular(self._t, values)
 
 
-def _point(t: Tracer, link: str, place: str) -> fm.FrameMotion:
-    """Motion of a point of a link, of which an input is the place."""
+def point_motion(t: Tracer, link: str, place: str = "") -> fm.FrameMotion:
+    """Motion of a point of a link, of which an input is the place; of its origin without one."""
     body, X = t.link(link)
     motion = fm.absolute(t.model, t.state, t.zeros, t.base, body, X)
+    if not place:
+        return motion
     return motion.onto(Placement(Rotation(), Vec3(*t.numbers[place])))
 
 

@@ -1,0 +1,120 @@
+"""Jumps under given impulses and couples, and how points give way to them [W 6.18-6.29]."""
+
+from __future__ import annotations
+
+from robodyn.equations.quantities.common.hit import (
+    AXES,
+    fitted,
+    if_regular,
+    jumps,
+    point_motion,
+)
+from robodyn.equations.quantities.common.quantity import (
+    Constrained,
+    Input,
+    Output,
+    Q,
+    Quantity,
+    V,
+)
+from robodyn.equations.quantities.common.tracer import Results, Tracer
+from robodyn.equations.quantities.dynamics import CHECKED
+from robodyn.equations.tree import composite_body
+from robodyn.equations.tree.frame_motion import FrameMotion
+from robodyn.results import ImpactTensors
+from robodyn.symbolic.scalar import Number, dot
+from robodyn.symbolic.spatial import Wrench
+from robodyn.symbolic.vector import Vec3
+
+__all__ = ["ROWS"]
+
+
+def impulses(t: Tracer) -> Results:
+    """Speeds after impulses and couples on links, and the energy that these take."""
+    M = composite_body.mass_matrix(t.model, t.state)
+    change, along = fitted(t, M), list[Vec3]()
+    force = t.zeros
+    power: Number = 0.0
+    for link in t.options.get("wrenches", ()):
+        motion, w = point_motion(t, link), t.numbers[f"wrench:{link}"]
+        F = Wrench(Vec3(*w[:3]), Vec3(*w[3:]))
+        own = _generalised(t, motion, F)
+        force = [x + y for x, y in zip(force, own, strict=True)]
+        power = power + F.f.dot(motion.V.v) + F.n.dot(motion.V.w)
+        along.append(motion.X.R * F.f)
+    given: dict[int, Number] = dict.fromkeys(t.options.get("controlled", ()), 0.0)
+    jump, _ = jumps(t, M, force, given=given)
+    after = [sum(x, 0.0) for x in zip(t.v, change, jump, strict=True)]
+    return {
+        "v": if_regular(t, after),
+        "impulse": along,
+        # the work of the mean of the speeds before and after
+        "energy_loss": -(power + dot(force, change) + 0.5 * dot(force, jump)),
+    }
+
+
+def impact_tensors(t: Tracer) -> Results:
+    """Jumps of a point's velocity and of its link's angular velocity, a unit of what is given."""
+    M = composite_body.mass_matrix(t.model, t.state)
+    moved = acted = point_motion(t, t.options["frame"], "point")
+    if "other" in t.options:
+        acted = point_motion(t, t.options["other"], "other_point")
+    held: dict[int, Number] = dict.fromkeys(t.options.get("controlled", ()), 0.0)
+    along = [_generalised(t, moved, F) for F in _units(moved)]
+    found = [jumps(t, M, _generalised(t, acted, F), given=held)[0] for F in _units(acted)]
+    whole = [[dot(force, jump) for jump in found] for force in along]
+    U = [row[:3] for row in whole[:3]]
+    values = if_regular(t, [x for row in U for x in row])
+    return {"U": values, "V": [row[3:] for row in whole[:3]], "W": [row[3:] for row in whole[3:]]}
+
+
+def _units(motion: FrameMotion) -> list[Wrench]:
+    """Impulses, then couples, along the axes of the world, in those of a frame."""
+    axes = [motion.X.R.inverse_times(e) for e in AXES]
+    return [*(Wrench(f=n) for n in axes), *(Wrench(n=n) for n in axes)]
+
+
+def _generalised(t: Tracer, motion: FrameMotion, F: Wrench) -> list[Number]:
+    """The generalised impulse of a wrench on a frame, in its axes."""
+    force = t.zeros
+    for k, s in motion.columns.items():
+        force[k] = F.f.dot(s.v) + F.n.dot(s.w)
+    return force
+
+
+#: Quantities by name.
+ROWS = {
+    "impulses": Quantity(
+        inputs=(Q, V),
+        outputs=(
+            Output("v", ("nv",), "rad/s, m/s"),
+            Output("impulse", (lambda t: len(t.options.get("wrenches", ())), 3), "N s"),
+            Output("energy_loss", (), "J"),
+        ),
+        trace=impulses,
+        closed=Constrained(impulses, ("groups", "tangent_probe", *CHECKED)),
+        base=True,
+        options=("wrenches", "controlled"),
+        solves=True,
+        guarded=True,
+    ),
+    "impact_tensors": Quantity(
+        inputs=(
+            Q,
+            Input("point", 3, "m"),
+            Input("other_point", 3, "m", when=lambda options: "other" in options),
+        ),
+        outputs=(
+            Output("U", (3, 3), "1/kg"),
+            Output("V", (3, 3), "1/(kg m)"),
+            Output("W", (3, 3), "1/(kg m^2)"),
+        ),
+        trace=impact_tensors,
+        closed=Constrained(impact_tensors, ("groups", "tangent_probe", *CHECKED)),
+        base=True,
+        options=("frame", "other", "controlled"),
+        solves=True,
+        guarded=True,
+        result=lambda setup, options: lambda found: ImpactTensors(*found),
+    ),
+}
