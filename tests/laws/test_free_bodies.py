@@ -186,3 +186,29 @@ def test_o18_thrusters_that_spin_a_body_up(on):
     turn = np.exp(-1j * ratio * (w0[2] * t + 0.5 * g * t**2))
     expected = turn * (complex(*w0[:2]) + done)
     np.testing.assert_allclose(w[:, 0] + 1j * w[:, 1], expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("D", [3.3, 5.5])
+def test_o15_the_ellipsoid_of_energy_rolls_on_a_plane(D):
+    """Poinsot: how far the plane is from the centre stays, and the point of contact rests."""
+    (w0,) = (w for d, w, _ in TABLE if d == D)
+    _, w, R = motion("floating", J, w0, 1.0)
+    world = np.einsum("tij,tj->ti", R, w)
+    L = R[0] @ (J * np.array(w0))
+    np.testing.assert_allclose(world @ L, ENERGY, rtol=1e-7)
+    np.testing.assert_allclose(
+        np.einsum("tij,tj->ti", R, J * w), np.tile(L, (len(w), 1)), atol=1e-7
+    )
+
+
+def test_o15_turns_about_the_middle_axis_do_not_last():
+    """Those about the others do; and w2 falls where w3 w1 is positive [W answer 4.1]."""
+    robot, small = body("ball", J), 1e-3
+    for axis, stays in ((0, True), (1, False), (2, True)):
+        w0 = np.full(3, small)
+        w0[axis] = 4.0
+        _, w, _ = motion("ball", J, w0, 8.0, step=5e-3)
+        aside = np.abs(np.delete(w, axis, axis=1)).max()
+        assert aside < 5.0 * small if stays else aside > 1.0
+    a = robot.forward_dynamics(robot.neutral(), [1.0, 0.5, 2.0], np.zeros(3))
+    assert a[1] < 0.0

@@ -251,3 +251,37 @@ def test_angular_momentum_keeps_its_digits_far_away():
     near = robot.momentum(q, v)
     np.testing.assert_allclose(robot.momentum(far, v), near, rtol=1e-12)
     np.testing.assert_allclose(robot.centroidal_matrix(far) @ v, near, rtol=1e-12)
+
+
+def test_o28_a_general_motion_returns_after_its_period():
+    """[W 4.85, 4.88]: between the zeros of a quadrature, with both integrals on the way."""
+    s, root = Spinning("ball", "a"), np.sqrt(5.0)
+    start, period = np.array([root, root / 2, 3 * root / 2]), 2.481541134
+    assert start @ J @ start == pytest.approx(75.0)
+    assert np.linalg.norm(J @ start + s.h) ** 2 / 75.0 == pytest.approx(8.0712860190506)
+    run = solve_ivp(
+        lambda t, w: s.acceleration(w), (0.0, period), start, "DOP853", rtol=1e-10, atol=1e-10
+    )
+    np.testing.assert_allclose(run.y[:, -1], start, atol=2e-8)
+    away = np.linalg.norm(run.y - start[:, None], axis=0)
+    assert away[len(away) // 4 : -len(away) // 4].min() > 0.5  # not before
+    momentum = np.linalg.norm(J @ run.y + s.h[:, None], axis=0)
+    np.testing.assert_allclose(momentum, momentum[0], rtol=1e-8)
+
+
+@pytest.mark.parametrize("h", [1e-7, 1e7])
+def test_o29_permanent_rotations_without_and_with_an_endless_rotor(h):
+    """h to 0: about the principal axes, six of them; h to infinity: along the rotor, either way."""
+    u, T2 = np.array(AXES["a"]), 75.0
+    robot = gyrostat("ball", J, [(u, 0.2)])
+    f = robot.function("hybrid_dynamics", controlled=("rotor0",))
+    axes = [*np.eye(3)] if h < 1.0 else [u]
+    for axis in (sign * x for x in axes for sign in (1.0, -1.0)):
+        w = axis * np.sqrt(T2 / (axis @ J @ axis))
+        v = speeds(robot, w, [h / 0.2])
+        a = f(robot.neutral(), v, np.zeros(1), np.zeros(3))[0][turning(robot, 1)]
+        # what is left is to first order in h, and in 1 / h beside the turning by h itself
+        assert np.abs(a).max() < 1e-6 * max(1.0, h) * 10.0
+        others = w + np.cross(w, (1.0, 2.0, 3.0))
+        elsewhere = f(robot.neutral(), speeds(robot, others, [h / 0.2]), np.zeros(1), np.zeros(3))
+        assert np.abs(elsewhere[0][turning(robot, 1)]).max() > 0.1 * max(1.0, h)

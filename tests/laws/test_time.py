@@ -96,8 +96,10 @@ class Pair:
 CASES = [(1, cam), (2, two), (0, carried)]
 
 
-@pytest.mark.parametrize("place", [0, 1, 2])
-@pytest.mark.parametrize(("n", "function"), CASES)
+@pytest.mark.parametrize(
+    ("n", "function", "place"),
+    [(*case, place % 3) for k, case in enumerate(CASES) for place in (k, k + 1)],
+)
 def test_time_is_a_coordinate_along_the_clock(n, function, place):
     c = Pair(n, function, place)
     r, o, at = c.robot, c.other, c.shorter

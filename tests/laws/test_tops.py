@@ -1,7 +1,7 @@
 """Heavy tops and rotors in gimbals, on closed solutions [Wittenburg 1977, sections 4.4 and 4.5].
 
-A top hangs on a ball joint, or in gimbals without mass: three pins, whose angles are Euler's. O20,
-O21 and O24 are the names of the oracles in the list that the tests go through.
+A top hangs on a ball joint, or in gimbals without mass: three pins, whose angles are Euler's.
+O19 to O24 are the names of the oracles in the list that the tests go through.
 """
 
 from __future__ import annotations
@@ -230,3 +230,44 @@ def test_o24_regular_precession_in_gimbals(rate):
     robot = heavy_gimbals()
     q, v = [0.0, theta, 0.0], [rate, 0.0, spin - rate * np.cos(theta)]
     np.testing.assert_allclose(robot.forward_dynamics(q, v, np.zeros(3)), 0.0, atol=1e-9)
+
+
+# -- O19, O22, O23: integrals, fast tops and a top that does not spin ------------------------------
+
+
+@pytest.mark.parametrize("on", ON)
+def test_o19_integrals_of_a_heavy_top(on):
+    """Energy, both axial momenta [W 4.31, 4.36, 4.37], along a motion with loops."""
+    robot, q, v = start(on, *MOTIONS["loop"][0])
+    run = rd.simulate(robot, q0=q, v0=v, duration=0.5, step=5e-4)
+    R = robot.frame_pose(run.q, "top")[:, :3, :3]
+    w = np.einsum("tji,tj->ti", R, robot.frame_twist(run.q, run.v, "top", axes="world")[:, 3:])
+    u, spin = R[:, 2, 2], w[:, 2]
+    np.testing.assert_allclose(spin, spin[0], rtol=1e-8)
+    L = J1 * (R[:, 2, 0] * w[:, 0] + R[:, 2, 1] * w[:, 1]) + J3 * spin * u
+    np.testing.assert_allclose(L, L[0], rtol=1e-8)
+    energy = J1 * (w[:, 0] ** 2 + w[:, 1] ** 2) + J3 * spin**2 + 2.0 * WEIGHT * u
+    np.testing.assert_allclose(energy, energy[0], rtol=1e-9)
+
+
+@pytest.mark.parametrize(("spin", "errors"), [(400.0, (1.2e-3, 7.7e-4)), (800.0, (2.9e-4, 1.9e-4))])
+def test_o22_a_fast_top_nods_as_its_approximations_say(spin, errors):
+    """[W 4.48-4.50]: amplitude and period of nutation; relative errors fall as 1 / spin^2."""
+    robot, q, v = start("gimbals", np.pi / 3, 0.0, spin)
+    period = 2.0 * np.pi * J1 / (J3 * spin)
+    half = rd.simulate(
+        robot, q0=q, v0=v, duration=period, step=period / 400, events=[lambda t, q, v: v[1]]
+    )
+    amplitude = J1 * WEIGHT / (J3 * spin) ** 2 * np.sin(np.pi / 3)
+    found = (half.q[-1, 1] - np.pi / 3) / 2.0
+    assert abs(found / amplitude - 1.0) == pytest.approx(errors[0], rel=0.05)
+    assert abs(2.0 * half.t[-1] / period - 1.0) == pytest.approx(errors[1], rel=0.05)
+    assert half.q[-1, 0] / half.t[-1] == pytest.approx(WEIGHT / (J3 * spin), rel=1e-3)
+
+
+def test_o23_a_top_without_spin_is_a_pendulum():
+    """It comes to rest after half a period, which begins 1 rad beside the lowest position."""
+    robot, q, v = start("ball", np.pi - 1.0, 0.0, 0.0)
+    half = rd.simulate(robot, q0=q, v0=v, duration=2.0, step=1e-3, events=[lambda t, q, v: v[0]])
+    assert 2.0 * half.t[-1] == pytest.approx(2.109218118656, abs=1e-8)
+    assert angles(robot, half.q)[0][-1] == pytest.approx(np.pi - 1.0, abs=1e-8)
