@@ -68,8 +68,9 @@ class EnergyBalance:
     def __init__(
         self, t: FloatArray, v: FloatArray, tau: FloatArray, several: bool, allowance: Allowance
     ) -> None:
+        acting = tau if tau.any() else np.zeros(0)
         at_rest = np.full(v.shape[1], allowance.at_rest)
-        self._arrays = tuple(np.ascontiguousarray(x, float) for x in (t, v, tau, at_rest))
+        self._arrays = tuple(np.ascontiguousarray(x, float) for x in (t, v, acting, at_rest))
         self._known = np.empty((len(KNOWN), v.shape[1]))
         self._sizes, self._several = v.shape[1:], several
         self._allowed = allowance.part, allowance.rounding
@@ -108,8 +109,8 @@ def _text() -> str:
     begin, end, motions, nv, several = (code.argument(name, "i64") for name in _COUNTS)
     t, v, tau, at_rest, *of_samples = (Buffer(code, f"%{x}") for x in _ADDRESSES)
     power, kinetic, potential, known = of_samples
+    passive, acting = (code.put(f"icmp ne ptr %{x}, null", "i1") for x in ("power", "tau"))
     of = {name: known.part(motions * k) for k, name in enumerate(KNOWN)}
-    passive = code.put("icmp ne ptr %power, null", "i1")
     for i in code.each(end, start=begin):
         step = 0.5 * (t.get(i) - t.get(code.choose(i.equals(0), i, i - 1)))
         for r in code.each(motions):
@@ -126,9 +127,10 @@ def _text() -> str:
                     before, at = of["power"].get(r), ((i - 1) * motions + r) * nv
                     _step(code, of, r, values, energy)
                     work = code.variable(step * (before + gives.value))
-                    for j in code.each(nv):
-                        speeds = v.get(at + j) + v.get(at + motions * nv + j)
-                        work.value = work.value + step * (speeds * tau.get(at + j))
+                    with code.when(acting):
+                        for j in code.each(nv):
+                            speeds = v.get(at + j) + v.get(at + motions * nv + j)
+                            work.value = work.value + step * (speeds * tau.get(at + j))
                     _do(code, of, r, energy, work.value)
             of["power"].put(r, gives.value)
     code.give(_unexplained(code, {**of, "at_rest": at_rest}, motions, several))
