@@ -16,6 +16,7 @@ from .laws.operational_space import OperationalSpace
 from .laws.passivity_based import PassivityBased
 from .laws.time_varying_lqr import TimeVaryingLQR
 from .optimal.iterative_lqr import iterative_lqr
+from .optimal.multistart_lqr import multistart_lqr
 from .optimal.plan import Plan
 from .optimal.quadratic_cost import QuadraticCost
 from .optimal.symbolic_cost import SymbolicCost
@@ -62,4 +63,5 @@ __all__ = [
     "TimeVaryingLQR",
     "Trapezoidal",
     "iterative_lqr",
+    "multistart_lqr",
 ]

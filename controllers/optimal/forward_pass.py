@@ -6,6 +6,7 @@ and a look at energies, friction and limits. A motion that breaks down does not 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -16,12 +17,16 @@ from robodyn.array_types import FloatArray
 from robodyn.errors import RobodynError
 from robodyn.simulation.control.compile_controller import compile_controller
 from robodyn.simulation.loads.loads import Loads
+from robodyn.simulation.loads.tables import Table
 from robodyn.simulation.step.compiled_motion import CompiledMotion
 from robodyn.simulation.step.stepper import Stepper
 
 from .plan_law import PlanLaw
 
-__all__ = ["ForwardPass", "Samples"]
+__all__ = ["ForwardPass", "Samples", "Tables"]
+
+#: What `PlanLaw.lead` takes: a motion, forces, a change of them, and gains.
+Tables = tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]
 
 
 class Samples(NamedTuple):
@@ -63,13 +68,56 @@ class ForwardPass:
         motions : list of Samples or None
             ``None`` for those that break down; all together where Python takes part in steps.
         """
+        return self._moved([run] * len(parts), parts, None)
+
+    def whole_changes(
+        self, runs: Sequence[Samples | Trajectory], tables: Sequence[Tables]
+    ) -> list[Samples | None] | None:
+        """A motion from the start of each of some motions, under a law of its own.
+
+        Parameters
+        ----------
+        runs : sequence of Samples or Trajectory
+        tables : sequence of tuple of ndarray
+            What `PlanLaw.lead` takes for each: the whole change is made.
+
+        Returns
+        -------
+        motions : as of `motions`
+        """
         if self._compiled is None:
             return None
-        count, times = len(parts), self._law.times
-        start = (np.repeat(x[:1], count, axis=0) for x in (run.q, run.v))
+        times, signals = self._law.times, self._compiled.signals
+        rows: list[list[FloatArray]] = []
+        for own in tables:
+            self._law.lead(*own)
+            rows.append([x.rows(times, 0, len(times)) for x in signals])
+        own_signals = [
+            Table(np.stack(values, axis=1), len(runs) * x.size, x.size)
+            for x, values in zip(signals, zip(*rows, strict=True), strict=True)
+        ]
+        return self._moved(runs, np.ones(len(runs)), own_signals)
+
+    def _moved(
+        self,
+        runs: Sequence[Samples | Trajectory],
+        parts: FloatArray,
+        signals: Sequence[Table] | None,
+    ) -> list[Samples | None] | None:
+        """Motions from the starts of others, with parts of a change, or under laws of their own."""
+        if self._compiled is None:
+            return None
+        count, times, run = len(parts), self._law.times, runs[0]
+        start = (np.stack([getattr(x, name)[0] for x in runs]) for name in "qv")
         compiled = replace(self._compiled, initial=parts[:, None])
-        motion = self._stepper.compiled(times, *start, compiled)
+        motion = self._stepper.compiled(times, *start, compiled, tabled=len(times))
         assert motion is not None, "a robot with motors has joints"
+        if signals is not None:
+            inputs = motion.sample_inputs(0)
+            assert inputs is not None, "nothing is there yet"
+            given = inputs.signals
+            given[1 : 1 + len(signals)] = signals
+            motion.load_tables(inputs)
         sizes = run.q.shape[1], *[run.v.shape[1]] * 3
         samples = [np.empty((len(times), count, size)) for size in sizes]
         nothing = np.empty((len(times), count, 0))
@@ -80,7 +128,7 @@ class ForwardPass:
         def fallback(k: int, r: int) -> None:
             if broken[r] or not self._stepped(motion, k, r):
                 broken[r] = True  # it goes on along the motion that there was
-                motion.q[r], motion.v[r] = run.q[k + 1], run.v[k + 1]
+                motion.q[r], motion.v[r] = runs[r].q[k + 1], runs[r].v[k + 1]
                 motion.controller_state[r] = 0.0
 
         motion.advance(0, len(times) - 1, True, fallback)

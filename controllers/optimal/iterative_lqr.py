@@ -15,10 +15,10 @@ from robodyn.simulation.loads.driven_joints import PathOfTime
 from robodyn.simulation.loads.prescribed_loads import WrenchesAt
 
 from .plan import Plan
-from .plan_search import PlanSearch
+from .plan_search import PlanSearch, Start
 from .quadratic_cost import Cost
 
-__all__ = ["iterative_lqr"]
+__all__ = ["check_search", "iterative_lqr"]
 
 
 @checked_arguments
@@ -46,7 +46,8 @@ def iterative_lqr(
     found backwards (`riccati`), within the limits of motors, and the robot is simulated under it,
     with the whole change or a part of it, until the cost falls enough. It is the iterative linear
     quadratic regulator [Li and Todorov 2004; Tassa, Mansard and Todorov 2014]. It finds the
-    nearest minimum: where that is none that is wanted, begin with other forces.
+    nearest minimum: where that is none that is wanted, begin with other forces. `multistart_lqr`
+    searches from many starts at once.
 
     Parameters
     ----------
@@ -107,7 +108,7 @@ def iterative_lqr(
     >>> plan.converged, bool(np.abs(plan.run.q[-1] - [np.pi, 0.0]).max() < 0.02)
     (True, True)
     """
-    _check_search(iterations, tolerance)
+    check_search(iterations, tolerance)
     search = PlanSearch(
         robot,
         cost,
@@ -120,10 +121,16 @@ def iterative_lqr(
         locked=named_alone("locked", locked),
         wrenches=wrenches,
     )
-    return search.plan(q0, v0, tau, iterations, tolerance)
+    return search.plans({"": Start(q0, v0, tau)}, iterations, tolerance)[0]
 
 
-def _check_search(iterations: Any, tolerance: Any) -> None:
+def check_search(iterations: Any, tolerance: Any) -> None:
+    """Refuse how long to search, and for what, where that is no number of the sort.
+
+    Raises
+    ------
+    SettingsError
+    """
     whole = isinstance(iterations, int | np.integer) and not isinstance(iterations, bool)
     if not (whole and iterations >= 0):
         raise SettingsError(f"iterations is {iterations!r}, expected a whole number >= 0")

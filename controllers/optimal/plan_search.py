@@ -3,17 +3,31 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robodyn import RobodynError, Robot, ShapeError, Trajectory, simulate
+from robodyn import (
+    RobodynError,
+    Robot,
+    ShapeError,
+    Trajectory,
+    get_num_threads,
+    simulate,
+)
 from robodyn.array_types import FloatArray
 from robodyn.arrays import checked, numbers, of_one_state
 from robodyn.caller import warn
-from robodyn.errors import ConvergenceWarning, InconsistentStateError, SingularError
+from robodyn.errors import (
+    ConvergenceWarning,
+    InconsistentStateError,
+    SimulationError,
+    SingularError,
+)
 from robodyn.simulation.limits.bounds import effort_bounds
 from robodyn.simulation.loads.arguments import base_path, step_times, wrenches_on
 from robodyn.simulation.loads.driven_joints import driven_joints
@@ -21,13 +35,14 @@ from robodyn.simulation.loads.loads import loads_on
 from robodyn.simulation.sensitivity.step_jacobian import StepJacobian
 
 from ..support.plant import motor_speeds
-from .forward_pass import ForwardPass, Samples
+from .descent import Descent, MotionCost
+from .forward_pass import ForwardPass, Samples, Tables
 from .plan import Plan
 from .plan_law import PlanLaw
-from .quadratic_cost import Cost, Expansion, expanded
+from .quadratic_cost import Cost, Expansion, check_cost, expanded
 from .riccati import Forces, best_forces
 
-__all__ = ["PlanSearch"]
+__all__ = ["PlanSearch", "Start"]
 
 #: Parts of a change of forces that are tried, one after the other.
 PARTS = 0.5 ** np.arange(10)
@@ -35,28 +50,34 @@ PARTS = 0.5 ** np.arange(10)
 #: A change is taken if it makes this part of the gain that it promises.
 ENOUGH = 1e-3
 
-#: Damping: at the start, least (below it, zero), largest, and the factor by which it changes.
-FIRST_DAMPING, MIN_DAMPING, MAX_DAMPING, DAMPING_FACTOR = 1e-3, 1e-8, 1e10, 5.0
+#: Steps that are differentiated at once, but for those of one motion, which go together.
+TOGETHER = 4096
+
+#: Arrays of a sample.
+STATES = ("q", "v", "tau")
 
 
-@dataclass(frozen=True, eq=False)
-class _Motion:
-    """A motion with what it costs."""
+class Start(NamedTuple):
+    """Where a search begins.
 
-    run: Samples | Trajectory
-    running: Expansion
-    final: Expansion
+    Attributes
+    ----------
+    q0, v0 : array_like, shape (nq,), (nv,)
+        The state; at rest where no speeds are given.
+    tau : array_like, shape (n, nv), or None
+        Forces, a row a step; none: those that hold the robot.
+    """
 
-    @property
-    def cost(self) -> float:
-        return float(self.running.value.sum() + self.final.value.sum())
+    q0: ArrayLike
+    v0: ArrayLike | None
+    tau: ArrayLike | None
 
 
 class PlanSearch:
     """The search for a motion of least cost: robot, cost, limits and steps."""
 
     def __init__(self, robot: Robot, cost: Cost, limits: ArrayLike | None, **given: Any) -> None:
-        _check_cost(robot, cost)
+        check_cost(robot, cost)
         self._robot, self._cost, self._given = robot, cost, given
         self._times = step_times(given["duration"], given["step"])
         driven = driven_joints(robot, given["controlled"], given["locked"], self._times)
@@ -75,56 +96,69 @@ class PlanSearch:
         self._forward = ForwardPass(loads, given["integrator"], self._law)
         self._jacobian = StepJacobian(loads, given["integrator"])
 
-    def plan(
-        self,
-        q0: ArrayLike,
-        v0: ArrayLike | None,
-        tau: ArrayLike | None,
-        iterations: int,
-        tolerance: float,
-    ) -> Plan:
-        """The best motion that is found from some forces."""
-        first = self._law.follow(self._first(self._holding(q0) if tau is None else tau))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of motions on the way
-            run = simulate(self._robot, first, q0=q0, v0=v0, limits="ignore", **self._given)
-        motion = self._motion(run)
-        F = self._linearised(motion.run)
-        costs, damping, converged = [motion.cost], FIRST_DAMPING, False
-        reason = f"not converged in {iterations} iterations"
-        undamped: _Motion | None = None
-        for _ in range(iterations):
-            forces = self._forces(motion, F, damping)
-            promised = 0.0 if forces is None else -sum(forces.gain)
-            if forces is not None and promised <= tolerance * abs(motion.cost):
-                # damping hides slopes along which the cost is flat: it is left out to judge them
-                exact = forces if damping == 0.0 else self._forces(motion, F, 0.0)
-                small = exact is None or -sum(exact.gain) <= tolerance * abs(motion.cost)
-                if small and damping <= FIRST_DAMPING:
-                    converged, reason = True, "converged"
-                    break
-                if not small and motion is undamped:
-                    reason = "no change of forces makes it cheaper"
-                    break
-                undamped, damping = motion, _less(damping) if small else 0.0
-                continue
-            better = None if forces is None else self._better(motion, forces)
-            if better is None:
-                damping = max(damping * DAMPING_FACTOR, FIRST_DAMPING)
-                if damping > MAX_DAMPING:
-                    reason = "no change of forces makes it cheaper"
-                    break
-                continue
-            motion, F, damping = better, self._linearised(better.run), _less(damping)
-            costs.append(motion.cost)
-        if not converged:
-            warn(ConvergenceWarning(f"the plan for {self._robot.name!r}: {reason}"))
-        best = self._forces(motion, F, 0.0) or self._forces(motion, F, MAX_DAMPING)
-        assert best is not None
-        forces = motion.run.tau[:-1, self._motors]
+    def plans(self, starts: Mapping[str, Start], iterations: int, tolerance: float) -> list[Plan]:
+        """The best motion that is found from each start, all searches side by side.
+
+        What a search finds depends on no other one, nor on the number of threads.
+
+        Parameters
+        ----------
+        starts : mapping of str to Start
+            By what errors and warnings call them.
+        iterations : int
+        tolerance : float
+        """
+        searches = [
+            Descent(self._motion(self._begun(name, start)), self._forces, iterations, tolerance)
+            for name, start in starts.items()
+        ]
+        going = moved = searches
+        with ThreadPoolExecutor(get_num_threads()) as pool:
+            each = map if len(searches) == 1 else pool.map
+            while going:
+                groups = self._groups(moved)
+                derivatives = chain.from_iterable(each(self._differentiated, groups))
+                for x, found in zip(moved, derivatives, strict=True):
+                    x.derivatives = found
+                proposed = zip(going, each(Descent.change, going), strict=True)
+                changes = [(x, forces) for x, forces in proposed if forces is not None]
+                going = [x for x, _ in changes]
+                better = self._better(changes)
+                moved = [x for (x, _), found in zip(changes, better, strict=True) if x.take(found)]
+        return [
+            self._plan(name, start, found)
+            for (name, start), found in zip(starts.items(), searches, strict=True)
+        ]
+
+    def _begun(self, name: str, start: Start) -> Trajectory:
+        """The motion under the first forces.
+
+        Raises
+        ------
+        SimulationError
+            If the robot cannot move under them.
+        """
+        given = self._holding(start.q0) if start.tau is None else start.tau
+        first, state = self._law.follow(self._first(given)), {"q0": start.q0, "v0": start.v0}
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of motions on the way
+                return simulate(self._robot, first, **state, limits="ignore", **self._given)
+        except SimulationError as error:
+            if not name:
+                raise
+            told: dict[str, Any] = {"trajectory": error.trajectory, "time": error.time}
+            raise SimulationError(f"{name}: {error}", **told) from error
+
+    def _plan(self, name: str, start: Start, found: Descent) -> Plan:
+        """What a search has found, which warns if it has not converged."""
+        if not found.converged:
+            of = f" from {name}" if name else ""
+            warn(ConvergenceWarning(f"the plan for {self._robot.name!r}{of}: {found.reason}"))
+        forces = found.motion.run.tau[:-1, self._motors]
         law = self._law.follow(np.clip(forces, -self._most, self._most))  # of cut, the last digit
-        run = simulate(self._robot, law, q0=q0, v0=v0, **self._given)
-        return Plan(run, best.gains, np.array(costs), converged, reason)
+        run = simulate(self._robot, law, q0=start.q0, v0=start.v0, **self._given)
+        return Plan(run, found.gains, np.array(found.costs), found.converged, found.reason)
 
     def _holding(self, q0: ArrayLike) -> FloatArray:
         """Forces that hold the robot where it starts, as far as motors can, a row a step."""
@@ -155,7 +189,7 @@ class PlanSearch:
             )
         return np.clip(given[:, self._motors], -self._most, self._most)
 
-    def _motion(self, run: Samples | Trajectory) -> _Motion:
+    def _motion(self, run: Samples | Trajectory) -> MotionCost:
         """A motion with its cost."""
         h, tau = np.diff(run.t), run.tau[:-1, self._every]
         n, nv, m = len(h), self._robot.nv, len(self._every)
@@ -168,42 +202,82 @@ class PlanSearch:
             slope, curvature = slope[:, kept], curvature[:, kept][:, :, kept]
         running = Expansion(h * at.value, h[:, None] * slope, h[:, None, None] * curvature)
         final = expanded("final_cost", self._cost.final_cost(run.q[-1:], run.v[-1:]), 1, 2 * nv)
-        return _Motion(run, running, final)
+        return MotionCost(run, running, final)
 
-    def _linearised(self, run: Samples | Trajectory) -> FloatArray:
-        """Derivatives of all steps by state and forces of motors, shape (n, 2 nv, 2 nv + m)."""
-        nv, t = self._robot.nv, run.t[:, None]
-        h = np.diff(t, axis=0)
-        q, v = self._jacobian(t[:-1], run.q[:-1], run.v[:-1], run.tau[:-1], h)
+    def _groups(self, searches: Sequence[Descent]) -> list[list[Samples | Trajectory]]:
+        """Samples of motions in groups, whose steps are differentiated together."""
+        steps = max(1, len(self._times) - 1)
+        size = min(max(1, TOGETHER // steps), -(-len(searches) // get_num_threads()))
+        runs = [x.motion.run for x in searches]
+        return [runs[k : k + size] for k in range(0, len(runs), max(size, 1))]
+
+    def _differentiated(self, runs: Sequence[Samples | Trajectory]) -> list[FloatArray]:
+        """Derivatives of the steps of motions by state and motors, shape (n, 2 nv, 2 nv + m)."""
+        nv, count = self._robot.nv, len(runs)
         columns = [*range(2 * nv), *(2 * nv + k for k in self._motors)]
-        return np.ascontiguousarray(
-            np.concatenate([q.derivative, v.derivative], axis=1)[:, :, columns]
-        )
+        t, h = (np.tile(x, count)[:, None] for x in (self._times[:-1], np.diff(self._times)))
+        q, v, tau = (np.concatenate([getattr(x, name)[:-1] for x in runs]) for name in STATES)
+        moved, speed = self._jacobian(t, q, v, tau, h)
+        found = np.concatenate([moved.derivative, speed.derivative], axis=1)[:, :, columns]
+        return [np.ascontiguousarray(x) for x in np.split(found, count)]
 
-    def _forces(self, motion: _Motion, F: FloatArray, damping: float) -> Forces | None:
+    def _forces(self, motion: MotionCost, F: FloatArray, damping: float) -> Forces | None:
         tau = motion.run.tau[:-1, self._motors]
         room = -self._most - tau, self._most - tau
         return best_forces(F, motion.running, motion.final, *room, damping)
 
-    def _better(self, motion: _Motion, forces: Forces) -> _Motion | None:
+    def _better(self, changes: Sequence[tuple[Descent, Forces]]) -> list[MotionCost | None]:
+        """For each search a cheaper motion, by its change of forces, if there is one.
+
+        Whole changes of all searches are tried together, and parts where that is not enough.
+        """
+        motions = [x.motion for x, _ in changes]
+        tables = [self._tables(x.motion, forces) for x, forces in changes]
+        whole: list[Samples | None] | None = None
+        if len(changes) > 1 and not self._robot.nc:
+            whole = self._forward.whole_changes([x.run for x in motions], tables)
+        found = []
+        for k, (x, forces) in enumerate(changes):
+            tried = None if whole is None else whole[k]
+            at_once = self._cheaper(x.motion, forces, 1.0, tried)
+            found.append(at_once or self._along(x.motion, forces, tables[k]))
+        return found
+
+    def _tables(self, motion: MotionCost, forces: Forces) -> Tables:
+        """What the law needs to change the forces of a motion."""
+        run = motion.run
+        planned = run.tau[:-1, self._motors]
+        return run.q[:-1], run.v[:-1], planned, forces.change, forces.gains
+
+    def _cheaper(
+        self,
+        motion: MotionCost,
+        forces: Forces,
+        part: float,
+        tried: Samples | Trajectory | None,
+    ) -> MotionCost | None:
+        """A motion with its cost, if a part of a change has lowered that enough."""
+        promised = -part * (forces.gain[0] + part * forces.gain[1])
+        found = None if tried is None else self._motion(tried)
+        if found is None or not motion.cost - found.cost >= ENOUGH * promised > 0.0:
+            return None
+        return found
+
+    def _along(self, motion: MotionCost, forces: Forces, tables: Tables) -> MotionCost | None:
         """The motion with the largest part of a change of forces that lowers the cost enough."""
         run = motion.run
-        tables = run.q[:-1], run.v[:-1], run.tau[:-1, self._motors], forces.change, forces.gains
         self._law.lead(*tables)
         first = self._forward.motions(PARTS, run)
         for k, part in enumerate(PARTS):
             tried = self._tried(part, tables, run) if first is None else first[k]
-            promised = -part * (forces.gain[0] + part * forces.gain[1])
-            found = None if tried is None else self._motion(tried)
-            if found is None or not motion.cost - found.cost >= ENOUGH * promised > 0.0:
+            found = self._cheaper(motion, forces, part, tried)
+            if found is None:
                 continue
             if first is None or not self._robot.nc or self._tried(part, tables, run) is not None:
                 return found
         return None
 
-    def _tried(
-        self, part: float, tables: tuple[FloatArray, ...], run: Samples | Trajectory
-    ) -> Trajectory | None:
+    def _tried(self, part: float, tables: Tables, run: Samples | Trajectory) -> Trajectory | None:
         """The motion for a part of a change, as `simulate` has it; none where it breaks down."""
         law, start = self._law.lead(*tables, part=part), {"q0": run.q[0], "v0": run.v[0]}
         try:
@@ -212,30 +286,6 @@ class PlanSearch:
                 return simulate(self._robot, law, **start, limits="ignore", **self._given)
         except RobodynError:
             return None
-
-
-def _check_cost(robot: Robot, cost: Cost) -> None:
-    """Refuse what says no costs, or those of another robot."""
-    if not all(callable(getattr(cost, name, None)) for name in ("running_cost", "final_cost")):
-        raise ShapeError(
-            f"cost is {type(cost).__name__}, expected a robodyn.controllers.QuadraticCost, or "
-            "another object with running_cost and final_cost",
-            name="cost",
-            given=cost,
-        )
-    of = getattr(cost, "robot", robot)
-    if (of.nq, of.nv, motor_speeds(of)) != (robot.nq, robot.nv, motor_speeds(robot)):
-        raise ShapeError(
-            f"cost is one of {of.name!r}, whose coordinates or motors are not those of "
-            f"{robot.name!r}",
-            name="cost",
-            given=of.name,
-            expected=robot.name,
-        )
-
-
-def _less(damping: float) -> float:
-    return damping / DAMPING_FACTOR if damping > MIN_DAMPING else 0.0
 
 
 def _limits(robot: Robot, given: ArrayLike | None) -> FloatArray:

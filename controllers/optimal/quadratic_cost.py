@@ -18,7 +18,7 @@ from ..support.linear_feedback import StepSlope, slope_of_steps
 from ..support.plant import motor_speeds
 from .weights import weights
 
-__all__ = ["Cost", "Expansion", "QuadraticCost", "expanded"]
+__all__ = ["Cost", "Expansion", "QuadraticCost", "check_cost", "expanded"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +79,31 @@ class Cost(Protocol):
 
     def final_cost(self, q: FloatArray, v: FloatArray) -> Expansion:
         """Of states at the end, shape (n, nq), (n, nv)."""
+
+
+def check_cost(robot: Robot, cost: Cost) -> None:
+    """Refuse what says no costs, or those of another robot.
+
+    Raises
+    ------
+    ShapeError
+    """
+    if not all(callable(getattr(cost, name, None)) for name in ("running_cost", "final_cost")):
+        raise ShapeError(
+            f"cost is {type(cost).__name__}, expected a robodyn.controllers.QuadraticCost, or "
+            "another object with running_cost and final_cost",
+            name="cost",
+            given=cost,
+        )
+    of = getattr(cost, "robot", robot)
+    if (of.nq, of.nv, motor_speeds(of)) != (robot.nq, robot.nv, motor_speeds(robot)):
+        raise ShapeError(
+            f"cost is one of {of.name!r}, whose coordinates or motors are not those of "
+            f"{robot.name!r}",
+            name="cost",
+            given=of.name,
+            expected=robot.name,
+        )
 
 
 @dataclass(frozen=True, eq=False)

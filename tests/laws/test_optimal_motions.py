@@ -12,6 +12,7 @@ from support.random_mechanisms import random_mechanism
 import robodyn as rd
 from robodyn.controllers import LQR, QuadraticCost, SymbolicCost, TimeVaryingLQR
 from robodyn.controllers.optimal.iterative_lqr import iterative_lqr
+from robodyn.controllers.optimal.multistart_lqr import multistart_lqr
 from robodyn.description import Pose
 from robodyn.errors import ConvergenceWarning
 
@@ -204,6 +205,49 @@ def test_the_search_by_machine_code_and_by_python():
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("threads", [1, 2])
+def test_searches_side_by_side_find_what_each_finds_alone(threads):
+    robot = cart_pole(LIMIT)
+    cost = QuadraticCost(robot, UP, state=0.1, effort=0.01, final=200)
+    given = {"duration": 1.0, "step": STEP, "iterations": 12}
+    rng = np.random.default_rng(0)
+    q0, v0 = rng.normal(size=(3, 2)), rng.normal(size=(3, 2))
+    tau = np.zeros((3, 25, 2))
+    tau[:, :, 0] = rng.normal(size=(3, 25))
+    before = rd.get_num_threads()
+    rd.set_num_threads(threads)
+    try:
+        with pytest.warns(ConvergenceWarning, match="from start 2: not converged in 12 iter"):
+            plans = multistart_lqr(robot, cost, q0=q0, v0=v0, tau=tau, **given)
+            from_one = multistart_lqr(robot, cost, q0=q0[0], v0=v0[0], tau=tau, **given)
+            alone = [iterative_lqr(robot, cost, q0=q0[0], v0=v0[0], tau=x, **given) for x in tau]
+            alone += [
+                iterative_lqr(robot, cost, q0=q, v0=v, tau=x, **given)
+                for q, v, x in zip(q0[1:], v0[1:], tau[1:], strict=True)
+            ]
+    finally:
+        rd.set_num_threads(before)
+    assert len({plan.costs[-1] for plan in plans}) == 3
+    for found, expected in zip([plans[0], *from_one[1:], *plans[1:]], alone, strict=True):
+        np.testing.assert_allclose(found.costs, expected.costs, rtol=1e-9)
+        np.testing.assert_allclose(found.run.q, expected.run.q, atol=1e-8)
+        np.testing.assert_allclose(found.gains, expected.gains, rtol=1e-6, atol=1e-6)
+        assert (found.converged, found.reason) == (expected.converged, expected.reason)
+
+
+def test_starts_that_are_none():
+    robot = cart_pole(LIMIT)
+    cost = QuadraticCost(robot, UP)
+    given = {"duration": 0.2, "step": STEP}
+    with pytest.raises(rd.ShapeError, match="numbers of starts differ: q0 2, v0 3"):
+        multistart_lqr(robot, cost, q0=np.zeros((2, 2)), v0=np.zeros((3, 2)), **given)
+    with pytest.raises(rd.ShapeError, match="tau has shape"):
+        multistart_lqr(robot, cost, q0=np.zeros(2), tau=np.zeros(5), **given)
+    assert multistart_lqr(robot, cost, q0=np.zeros((0, 2)), **given) == []
+    with pytest.raises(rd.errors.SimulationError, match=r"^start 1: "):
+        multistart_lqr(robot, cost, q0=np.zeros(2), v0=[[0.0, 0.0], [0.0, 1e200]], **given)
+
+
 def test_a_base_that_moves_evenly_changes_nothing():
     """A robot on a train plans as one that stands."""
     given = {"q0": [0.0, 2.5], "duration": 0.5, "step": 0.0125}

@@ -216,7 +216,8 @@ def _motions(robot: rd.Robot, q: Any, rest: Any) -> dict[str, Row]:
         "simulate.parameters": Row({robot.dynamic_parameter_names[0]: 1.0}, w.mapping),
         "rollout.parameters": Row({robot.dynamic_parameter_names[0]: [1.0]}, w.mapping),
     }
-    for name in ("simulate", "rollout", "step_derivatives", "iterative_lqr", "trajectory_gradient"):
+    plans = "iterative_lqr", "multistart_lqr"
+    for name in ("simulate", "rollout", "step_derivatives", *plans, "trajectory_gradient"):
         rows[f"{name}.controlled"] = Row({"nosuch": lambda t: (0.0, 0.0, 0.0)}, w.objects)
     for name in ("q", "v"):
         rows[f"trajectory_gradient.{name}"] = Row(samples[name], w.array)
@@ -271,6 +272,7 @@ def _controllers(robot: rd.Robot, q: Any, rest: Any) -> dict[str, Row]:
         "TimeOptimal.path": Row(rc.PointToPoint(q, q + 0.1, 1.0), w.function),
         "Saturated.limits": Row(5.0, w.level),
         "iterative_lqr.limits": Row(None, w.level),
+        "multistart_lqr.limits": Row(None, w.level),
         "Filtered.cutoff": Row(10.0, w.level),
         "Noisy.position": Row(0.0, w.of_any_size),
         "Noisy.velocity": Row(0.0, w.of_any_size),

@@ -22,6 +22,7 @@ from robodyn.simulation.control.state_layout import StateLayout
 from robodyn.simulation.control.tracing import (
     Trace,
 )
+from robodyn.simulation.loads.tables import Table
 from robodyn.symbolic.evaluate import evaluate
 from robodyn.symbolic.graph import Program
 from robodyn.symbolic.scalar import Scalar
@@ -85,14 +86,11 @@ class CompiledController:
         """
         return int(self.code.function.rows_address(batch))
 
-    def tables(self, times: FloatArray, first: int, stop: int) -> list[tuple[FloatArray, int]]:
-        """The inputs that depend on time alone at some of all sample times.
-
-        With each goes how many numbers there are from one sample to the next.
-        """
-        signals = [(np.ascontiguousarray(x.rows(times, first, stop)), x.size) for x in self.signals]
-        time = np.ascontiguousarray(times[first:stop]), 1
-        return [time, *signals, *((x, 0) for x in self.code.constants)]
+    def tables(self, times: FloatArray, first: int, stop: int) -> list[Table]:
+        """The inputs that depend on time alone at some of all sample times: time, then signals."""
+        rows = [(x.rows(times, first, stop), x.size) for x in self.signals]
+        given = [(times[first:stop], 1), *rows, *((x, 0) for x in self.code.constants)]
+        return [Table(np.ascontiguousarray(x), size) for x, size in given]
 
     def initial_rows(self, times: FloatArray, q: FloatArray, v: FloatArray) -> FloatArray:
         """States before the first of all sample times, shape (n, state_size).

@@ -41,14 +41,14 @@ class SampledInputs:
     first, stop : int
     loads : LoadsAt or None
         None if there are none.
-    signals : list of (ndarray, int)
+    signals : list of Table
         Of a controller, as `CompiledController.tables` has them.
     """
 
     first: int
     stop: int
     loads: LoadsAt | None
-    signals: list[tuple[FloatArray, int]]
+    signals: list[Table]
 
 
 class CompiledMotion:
@@ -191,7 +191,8 @@ class CompiledMotion:
         needed = min(first + 2, len(self._times))
         if self._tabled[0] <= first and needed <= self._tabled[1]:
             return None
-        stop, loads, signals = min(first + self._rows, len(self._times)), None, []
+        stop, loads = min(first + self._rows, len(self._times)), None
+        signals: list[Table] = []
         if self._loaded:
             at = instants(self._times[first : stop + 1], self._code.program.instants)
             loads = self._loads.at(at[: stop - first].reshape(-1))
@@ -210,8 +211,8 @@ class CompiledMotion:
         given, loads, own = self._arguments, inputs.loads, self._functions
         self._tabled = inputs.first, inputs.stop
         given.set(table=inputs.first)
-        for k, (values, size) in enumerate(inputs.signals):
-            given.point_table(f"control{k}", Table(values, size))
+        for k, table in enumerate(inputs.signals):
+            given.point_table(f"control{k}", table)
         if loads is None:
             return
         for name, x in zip("qva", loads.driven, strict=False):

@@ -1,0 +1,149 @@
+"""One search for a motion of least cost: how it is damped, and when it ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+from robodyn import Trajectory
+from robodyn.array_types import FloatArray
+
+from .forward_pass import Samples
+from .quadratic_cost import Expansion
+from .riccati import Forces
+
+__all__ = ["Descent", "MotionCost"]
+
+#: Damping: at the start, least (below it, zero), largest, and the factor by which it changes.
+FIRST_DAMPING, MIN_DAMPING, MAX_DAMPING, DAMPING_FACTOR = 1e-3, 1e-8, 1e10, 5.0
+
+
+@dataclass(frozen=True, eq=False)
+class MotionCost:
+    """A motion with what it costs.
+
+    Attributes
+    ----------
+    run : Samples or Trajectory
+    running, final : Expansion
+        Costs of its steps and of its end.
+    """
+
+    run: Samples | Trajectory
+    running: Expansion
+    final: Expansion
+
+    @cached_property
+    def cost(self) -> float:
+        """Of the whole motion."""
+        return float(self.running.value.sum() + self.final.value.sum())
+
+
+class Descent:
+    """A search that goes from one motion to a cheaper one, again and again.
+
+    Parameters
+    ----------
+    motion : MotionCost
+        The first one.
+    forces : callable
+        ``(motion, derivatives, damping)`` -> the best change of its forces, or none where the cost
+        is not convex in them.
+    iterations : int
+        At most so many.
+    tolerance : float
+        It has converged if a step of Newton's method would lower the cost by less than this part.
+
+    Attributes
+    ----------
+    motion : MotionCost
+        The cheapest one yet.
+    derivatives : ndarray, shape (n, 2 nv, 2 nv + m)
+        Of its steps: to be set before `change` is called, and whenever there is another motion.
+    costs : list of float
+        Of the motions that were found one after the other.
+    converged : bool
+    reason : str
+        Why the search has ended.
+    """
+
+    derivatives: FloatArray
+
+    def __init__(
+        self,
+        motion: MotionCost,
+        forces: Callable[[MotionCost, FloatArray, float], Forces | None],
+        iterations: int,
+        tolerance: float,
+    ) -> None:
+        self.motion, self._forces = motion, forces
+        self._left, self._tolerance = iterations, tolerance
+        self._damping = FIRST_DAMPING
+        self._undamped: MotionCost | None = None
+        self.costs, self.converged = [motion.cost], False
+        self.reason = f"not converged in {iterations} iterations"
+
+    def change(self) -> Forces | None:
+        """The next change of forces to try; none where the search has ended."""
+        while self._left > 0:
+            self._left -= 1
+            forces = self._forces(self.motion, self.derivatives, self._damping)
+            if forces is None:
+                self._damp()
+            elif not self._is_small(forces):
+                return forces
+            else:
+                self._judge(forces)
+        return None
+
+    def take(self, better: MotionCost | None) -> bool:
+        """Go on from the motion that a change led to, if it led to a cheaper one; whether so."""
+        if better is None:
+            self._damp()
+            return False
+        self.motion, self._damping = better, _less(self._damping)
+        self.costs.append(better.cost)
+        return True
+
+    @property
+    def gains(self) -> FloatArray:
+        """Of the best law near the motion, shape (n, m, 2 nv)."""
+        found = (self._forces(self.motion, self.derivatives, x) for x in (0.0, MAX_DAMPING))
+        best = next((x for x in found if x is not None), None)
+        assert best is not None
+        return best.gains
+
+    def _is_small(self, forces: Forces) -> bool:
+        return -sum(forces.gain) <= self._tolerance * abs(self.motion.cost)
+
+    def _judge(self, forces: Forces) -> None:
+        """Whether a change that promises little is the end of the search.
+
+        Damping hides slopes along which the cost is flat: it is left out to judge them.
+        """
+        exact = forces
+        if self._damping != 0.0:
+            undamped = self._forces(self.motion, self.derivatives, 0.0)
+            exact = forces if undamped is None else undamped
+        small = self._is_small(exact)
+        if small and self._damping <= FIRST_DAMPING:
+            self.converged = True
+            self._end("converged")
+        elif not small and self.motion is self._undamped:
+            self._end("no change of forces makes it cheaper")
+        else:
+            self._undamped = self.motion
+            self._damping = _less(self._damping) if small else 0.0
+
+    def _damp(self) -> None:
+        self._damping = max(self._damping * DAMPING_FACTOR, FIRST_DAMPING)
+        if self._damping > MAX_DAMPING:
+            self._end("no change of forces makes it cheaper")
+
+    def _end(self, reason: str) -> None:
+        self._left, self.reason = 0, reason
+
+
+def _less(damping: float) -> float:
+    return damping / DAMPING_FACTOR if damping > MIN_DAMPING else 0.0
