@@ -107,6 +107,7 @@ if TYPE_CHECKING:
     from robodyn.studies.compare import Comparison, compare
     from robodyn.studies.sweep import SweepTable, sweep
     from robodyn.symbolic.scalar import cos, sin, sqrt
+    from robodyn.symbolic.spline import Spline
 
 __all__ = [
     "ActuationError",
@@ -164,6 +165,7 @@ __all__ = [
     "ShapeError",
     "SimulationError",
     "SingularError",
+    "Spline",
     "StateSpace",
     "SteadyMotion",
     "StepDerivatives",
@@ -233,6 +235,7 @@ _HOMES = {
     "robodyn.studies.compare": "Comparison compare",
     "robodyn.studies.sweep": "SweepTable sweep",
     "robodyn.symbolic.scalar": "cos sin sqrt",
+    "robodyn.symbolic.spline": "Spline",
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
 
