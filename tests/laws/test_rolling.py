@@ -82,6 +82,53 @@ def test_a_ball_on_a_turntable_goes_round_at_two_sevenths_of_its_rate(options):
     np.testing.assert_allclose(distance, distance[0], atol=1e-4)
     assert distance[0] > 0.1
     np.testing.assert_allclose(run.q[:, 2], RB, atol=1e-6)
+    if not options:  # the table works on the ball
+        audit = run.audit
+        np.testing.assert_allclose(audit.constraints, audit.kinetic - audit.kinetic[0], atol=1e-7)
+        assert np.ptp(audit.constraints) > 0.1
+        assert np.abs(audit.unexplained).max() < 1e-7
+
+
+def test_a_belt_works_on_a_ball_without_time():
+    """Rows of speeds that ask for motion; energies add up with the work that they do."""
+
+    def belt(X, twist):
+        v, w = X[:3, :3] @ twist[:3], X[:3, :3] @ twist[3:]
+        return [X[2, 3] - RB, v[0] - RB * w[1] - 0.7, v[1] + RB * w[0]]
+
+    roll = rd.FrameConstraint("belt", belt, (("world", np.eye(4)), ("ball", np.eye(4))))
+    ball = Mechanism("ball", (Link("ball", BALL),))
+    robot = rd.load(ball, base="floating", constraints=[roll], gravity=(1.0, 0.0, -9.81))
+    assert not robot.depends_on_time
+    q = np.array([0.0, 0.0, RB, 0.0, 0.0, 0.0, 1.0])
+    v = robot.consistent_velocity(q, np.zeros(6))
+    run = rd.simulate(robot, q0=q, v0=v, duration=0.5, step=2e-3)
+    speed = robot.frame_twist(run.q[-1], run.v[-1], "ball", axes="world")[0]
+    np.testing.assert_allclose(speed, v[0] + 0.5 * 5.0 / 7.0, rtol=1e-6)
+    audit = run.audit
+    assert np.abs(audit.unexplained).max() < 1e-9
+    friction = -2.0 / 7.0 * M  # on the ball, along x
+    np.testing.assert_allclose(audit.constraints[-1], 0.7 * friction * 0.5, rtol=1e-6)
+
+
+def test_a_wheel_that_is_hit_is_balanced_by_the_impulse_of_the_ground():
+    roll = rd.Rolling("roll", "disc", (0, 0, 0), RB, axis=(0, 1, 0))
+    robot = interpreted(
+        Mechanism("disc", (Link("disc", DISC),)), base="floating", constraints=[roll]
+    )
+    rng = np.random.default_rng(2)
+    q = robot.assemble(robot.integrate(robot.neutral(), 0.4 * rng.normal(size=6)))
+    v, point = robot.consistent_velocity(q, rng.normal(size=6)), np.array([0.05, 0.0, 0.1])
+    R = robot.frame_pose(q, "disc")[:3, :3]
+    towards = R @ (v[:3] + np.cross(v[3:], point))
+    hit = robot.impact(q, v, "disc", point, -towards, restitution=0.5)
+    np.testing.assert_allclose(robot.loop_jacobian(q) @ hit.v, 0.0, atol=1e-12)
+    felt, given = hit.joint_impulses["roll"], R.T @ hit.impulse
+    np.testing.assert_allclose(M * (hit.v - v)[:3], given + felt[:3], atol=1e-12)
+    moment = np.cross(point, given) + felt[3:]
+    np.testing.assert_allclose(DISC.matrix @ (hit.v - v)[3:], moment, atol=1e-12)
+    lost = robot.kinetic_energy(q, v) - robot.kinetic_energy(q, hit.v)
+    np.testing.assert_allclose(hit.energy_loss, lost, rtol=1e-9)
 
 
 def test_a_ball_on_a_plate_that_moves():

@@ -83,13 +83,22 @@ def robot_state(robot):
     return robot.neutral(), np.zeros(robot.nv), np.zeros(robot.nv)
 
 
-def test_a_constraint_on_one_joint_acts_in_that_joint_as_a_motor():
+def test_a_constraint_on_one_joint_acts_in_that_joint_and_is_no_motor():
     crank = rd.Constraint("clock", lambda q, t: q[0] - 0.4 * t, ["crank_drive"])
-    robot = rd.load("four_bar", constraints=[crank])
-    q = robot.at(0.1).neutral()
-    v = robot.at(0.1).consistent_velocity(q, np.zeros(robot.nv))
-    a = robot.at(0.1).forward_dynamics(q, v, np.zeros(robot.nv))
-    assert "crank_drive" in robot.at(0.1).joint_wrenches(q, v, a)
+    robot, free = rd.load("four_bar", constraints=[crank]), rd.load("four_bar")
+    now = robot.at(0.1)
+    q = now.neutral()
+    v = now.consistent_velocity(q, np.zeros(robot.nv))
+    tau = np.array([0.7, 0.0, 0.0])
+    a = now.forward_dynamics(q, v, tau)
+    loads = now.joint_wrenches(q, v, tau={"crank_drive": 0.7})
+    np.testing.assert_allclose(
+        loads["crank_drive"], free.joint_wrenches(q, v, a)["crank_drive"], atol=1e-9
+    )
+    axis = np.array(robot.mechanism.joints[0].axis)
+    np.testing.assert_allclose(loads.motor["crank_drive"], [0, 0, 0, *(0.7 * axis)], atol=1e-9)
+    total = sum(x["crank_drive"] for x in (loads.motor, loads.passive, loads.bearing))
+    np.testing.assert_allclose(total, loads["crank_drive"], atol=1e-12)
 
 
 @pytest.mark.parametrize("name", ["j0", "j1", "j2"])

@@ -61,8 +61,7 @@ class ConstraintRows:
         rows = model.setup.position_rows
         self._of_positions: Any = slice(None) if len(rows) == len(self.names) else list(rows)
         self.all_of_positions = len(rows) == len(self.names)
-        moving = not all(c.steady for c in model.setup.ties)
-        self.has_offset = moving or model.setup.rheonomic
+        self.has_offset = model.setup.moves_by_itself
 
     def of_states(self, batch: tuple[int, ...], states: Any) -> ConstraintRows:
         """The rows at the times of some states, counted over the axes of a batch."""

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from robodyn.equations.loops import cut_friction
 from robodyn.equations.loops.closure_rows import Closure, closure_wrenches
+from robodyn.equations.loops.related import constraint_rows
 from robodyn.equations.mechanism.bodies import BASE
 from robodyn.equations.quantities.common import closed_dynamics
 from robodyn.equations.quantities.common.quantity import (
@@ -23,6 +24,7 @@ from robodyn.equations.quantities.common.tracer import Results, Tracer
 from robodyn.equations.quantities.dynamics import ACCELERATIONS, CHECKED, LEAST_MULTIPLIERS
 from robodyn.equations.quantities.dynamics import ROWS as DYNAMICS
 from robodyn.equations.tree import reactions
+from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Wrench
 
 __all__ = ["ROWS"]
@@ -60,7 +62,7 @@ def _of_moved_joints(dynamics: Callable[[Tracer], Results]) -> Callable[[Tracer]
 
 def joint_wrench_parts(t: Tracer) -> Results:
     """What motors give, and what damping and friction take, of each joint's wrench."""
-    state = t.state
+    state, tied = t.state, _forces_of_constraints(t)
     F = _body_wrenches(t)
     motors, passives = [], []
     bodies = {body.description.name: body for body in t.model}
@@ -75,9 +77,26 @@ def joint_wrench_parts(t: Tracer) -> Results:
         wrench = reactions.joint_wrench(t.model, state, body, F[body.index])
         own = t.passive_of(body)
         forces = [s.dot(wrench) - p for s, p in zip(S, own, strict=True)]
+        for k, speed in enumerate(body.speeds):
+            forces[k] = forces[k] - tied.get((body.index, speed.index), 0.0) / speed.factor
         motors.append(reactions.along_axes(S, forces))
         passives.append(reactions.along_axes(S, own))
     return {"motor": motors, "passive": passives}
+
+
+def _forces_of_constraints(t: Tracer) -> dict[tuple[int, int], Number]:
+    """What constraints on one joint exert in it, by body and index of the speed."""
+    forces: dict[tuple[int, int], Number] = {}
+    first = len(t.setup.row_names) - sum(c.count for c in t.setup.constraints)
+    for c in t.setup.constraints:
+        lam = t.numbers["multipliers"][first : first + c.count]
+        first += c.count
+        if len(c.bodies) != 1 or c.bodies[0] is None:
+            continue  # the wrenches in several joints are not determined
+        for row, x in zip(constraint_rows(t.model, t.state, c), lam, strict=True):
+            for k, slope in row.jacobian.items():
+                forces[c.bodies[0], k] = forces.get((c.bodies[0], k), 0.0) + slope * x
+    return forces
 
 
 def _body_wrenches(t: Tracer) -> dict[int, Wrench]:

@@ -99,7 +99,7 @@ def imbalance(motion: Trajectory, every: int = 1, order: int = 2) -> EnergyImbal
         Of the method that moved it.
     """
     robot, shape = motion.robot, motion.q.shape[1:-1]
-    if robot is None or len(motion) < 2 or robot.depends_on_time or not robot.nv:
+    if robot is None or len(motion) < 2 or not robot.nv or robot.model.setup.moves_by_itself:
         return None
     if math.prod(shape) > MOTIONS:
         distance = -(-(math.prod(shape) - 1) // (MOTIONS - 1))

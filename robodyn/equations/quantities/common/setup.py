@@ -83,6 +83,11 @@ class Setup:
         return (*self.closures, *self.constraints)
 
     @cached_property
+    def moves_by_itself(self) -> bool:
+        """Constraints ask for motion where nothing else does: they can do work."""
+        return self.rheonomic or not all(c.steady for c in self.ties)
+
+    @cached_property
     def rheonomic(self) -> bool:
         """Joints, constraints or forces depend on time."""
         return bool(self.timed)

@@ -162,7 +162,8 @@ def _audit(run: Motion) -> Panel:
     audit = run.audit
     flows = {
         "stored": audit.stored - audit.stored[:1], "forces": audit.forces,
-        "wrenches": audit.wrenches, "base": audit.base, "dissipated": audit.dissipated,
+        "wrenches": audit.wrenches, "base": audit.base,
+        "constraints": audit.constraints, "dissipated": audit.dissipated,
         "impacts": audit.impacts, "unexplained": audit.unexplained,
     }  # fmt: skip
     shown = {name: x for name, x in flows.items() if np.any(x) or name == "unexplained"}

@@ -28,7 +28,7 @@ NODES = 0.5 - math.sqrt(1.0 / 12.0), 0.5 + math.sqrt(1.0 / 12.0)
 PART = 0.02
 
 #: What is integrated over time.
-FLOWS = ("forces", "wrenches", "base", "dissipated")
+FLOWS = ("forces", "wrenches", "base", "constraints", "dissipated")
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +51,8 @@ class EnergyAudit:
         Put in by external wrenches.
     base : ndarray
         Put in by the carrier of a moving base.
+    constraints : ndarray
+        Put in by constraints that move by themselves, as time or their functions say.
     dissipated : ndarray
         Lost in dampers and friction.
     impacts : ndarray
@@ -66,6 +68,7 @@ class EnergyAudit:
     forces: FloatArray
     wrenches: FloatArray
     base: FloatArray
+    constraints: FloatArray
     dissipated: FloatArray
     impacts: FloatArray
     unexplained: FloatArray
@@ -79,7 +82,7 @@ class EnergyAudit:
     def exchanged(self) -> FloatArray:
         """Energy that changed its form or place over the motion, shape (...) [J]."""
         kinds = (self.kinetic, self.gravitational, self.elastic, self.forces, self.wrenches)
-        others = (self.base, self.dissipated, self.impacts)
+        others = (self.base, self.constraints, self.dissipated, self.impacts)
         return np.asarray(
             0.5 * sum(np.abs(np.diff(x, axis=0)).sum(axis=0) for x in (*kinds, *others))
         )
@@ -95,6 +98,7 @@ class EnergyAudit:
         others = (
             ("by wrenches", self.wrenches),
             ("by the base", self.base),
+            ("by constraints", self.constraints),
             ("dissipated", self.dissipated),
             ("lost in impacts", self.impacts),
         )
@@ -115,7 +119,7 @@ def audit_of(samples: Samples, events: Sequence[EventRecord]) -> EnergyAudit:
     Raises
     ------
     SettingsError
-        Where the power of what acts is not known: of constraints that move with time, and of
+        Where the power of what acts is not known: of joints that move with time, and of
         dampers, damping and friction between the ground and a robot with a moving base.
     """
     _check_known(samples)
@@ -183,7 +187,7 @@ def _added_up(
         lost[at] += event.energy_loss
     lost = lost - lost[:1]
     total = sum(stored, start=np.zeros(()))
-    put_in = works["forces"] + works["wrenches"] + works["base"]
+    put_in = works["forces"] + works["wrenches"] + works["base"] + works["constraints"]
     unexplained = total - total[:1] - put_in + works["dissipated"] + lost
     kinetic, gravitational, elastic = stored
     return EnergyAudit(
@@ -193,10 +197,11 @@ def _added_up(
 
 def _check_known(samples: Samples) -> None:
     robot = samples.robot
-    if robot.depends_on_time:
+    moved = [x.description.name for x in robot.model.bodies if x.joint.rheonomic]
+    if moved:
         raise SettingsError(
-            f"{robot.name!r} depends on time: what its constraints put in is not known, and so "
-            "energies cannot be added up"
+            f"joints of {robot.name!r} move with time ({', '.join(moved)}): what they put in is "
+            "not known, and so energies cannot be added up"
         )
     if robot.base == "moving":
         taking = [x for x in robot.mechanism.link_elements if x.dissipates]
@@ -241,16 +246,17 @@ def _within(samples: Samples, k: Indices, s: float) -> Samples:
     """States at one part of some steps, with the accelerations and forces that act there."""
     robot, driven = samples.robot, samples.driven
     q, v, a = between(samples, k, np.full(len(k), s))
-    if robot.nc and (driven or robot.base == "moving"):
-        q, v = robot.closed_state(q, v)
     t = samples.t[k] + s * (samples.t[k + 1] - samples.t[k])
+    now = robot.at(t.reshape(-1, *[1] * len(samples.batch)))
+    if robot.nc and (driven or robot.base == "moving" or robot.model.setup.moves_by_itself):
+        q, v = now.closed_state(q, v)
     surroundings = samples.surroundings.at_samples(t, q, v)
     x = Samples(robot, t, q, v, a, np.asarray(samples.tau[k]), driven, surroundings)
     if not driven:
         return x
     free = [column for column in range(robot.nv) if column not in driven]
     wanted, held = a[..., list(driven)], x.tau[..., free]
-    a, tau = robot.driven_dynamics(
+    a, tau = now.driven_dynamics(
         q, v, wanted, held, driven, base=x.base, wrenches=x.wrenches or None
     )
     return Samples(robot, t, q, v, a, tau, driven, surroundings)
@@ -258,7 +264,7 @@ def _within(samples: Samples, k: Indices, s: float) -> Samples:
 
 def _powers(x: Samples) -> Mapping[str, FloatArray]:
     """Powers at states, shape (n, ...) [W], by their way."""
-    robot, base = x.robot, x.base
+    robot, base = x.robot.at(x.time), x.base
     friction = robot.passive_forces(x.q, x.v, base=base) - robot.elastic_forces(x.q, base=base)
     wrenches, carried = np.zeros(x.q.shape[:-1]), np.zeros(x.q.shape[:-1])
     for link, wrench in x.wrenches.items():
@@ -269,5 +275,15 @@ def _powers(x: Samples) -> Mapping[str, FloatArray]:
         "forces": np.sum(x.tau * x.v, axis=-1),
         "wrenches": wrenches,
         "base": carried,
+        "constraints": _power_of_constraints(x),
         "dissipated": -np.sum(friction * x.v, axis=-1),
     }
+
+
+def _power_of_constraints(x: Samples) -> FloatArray:
+    """Of those that move by themselves, shape (n, ...) [W]: their multipliers at their speeds."""
+    if not (x.robot.nc and x.robot.model.setup.moves_by_itself):
+        return np.zeros(x.q.shape[:-1])
+    robot = x.robot.at(x.time)
+    found = robot.constrained_dynamics(x.q, x.v, x.tau, base=x.base, wrenches=x.wrenches or None)
+    return np.asarray(-np.sum(found.multipliers * robot.loop_velocity_offset(x.q), axis=-1))
