@@ -13,7 +13,7 @@ from support.newton_euler import imbalance
 
 import robodyn as rd
 from robodyn.description import Inertia, Joint, Link, Mechanism
-from robodyn.errors import ShapeError, UnknownNameError
+from robodyn.errors import ShapeError, SingularError, UnknownNameError
 
 M, RB = 0.8, 0.15
 BALL = Inertia.from_matrix(M, (0.0, 0.0, 0.0), 0.4 * M * RB**2 * np.eye(3))
@@ -202,6 +202,17 @@ def test_a_disc_that_wobbles_is_balanced():
     v = robot.consistent_velocity(q, rng.normal(size=6))
     a = robot.forward_dynamics(q, v, np.zeros(6))
     assert balanced(robot, q, v, a, robot.joint_wrenches(q, v, a))
+
+
+def test_a_disc_that_lies_flat_is_no_wheel():
+    disc = Mechanism("disc", (Link("disc", DISC),))
+    roll = rd.Rolling("roll", "disc", (0, 0, 0), RB, axis=(0, 0, 1))
+    with pytest.warns(rd.errors.SingularWarning, match="singular"):
+        robot = rd.load(disc, base="floating", constraints=[roll])
+        assert robot.dof == 3
+    assert abs(robot.frame_pose(robot.neutral(), "disc")[2, 2]) < 1.0 - 1e-4
+    with pytest.raises(SingularError, match="lies flat"):
+        robot.mobility([0, 0, 0, 0, 0, 0, 1])
 
 
 def wheels():

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
-from robodyn.errors import ShapeError
+from robodyn.errors import ShapeError, SingularError
 from robodyn.evaluator import Evaluator
 from robodyn.model.model import Model
 from robodyn.parts.configuration_space import ConfigurationSpace
@@ -104,7 +104,7 @@ class ConstraintRows:
     def measured_jacobian(self, q: ArrayLike) -> Array:
         """``K`` without units, shape (..., nc, nv): lengths are parts of the longest link."""
         setup = self._model.setup
-        K = np.asarray(self.jacobian(q), float)
+        K = self.with_slopes(q, np.asarray(self.jacobian(q), float))
         return np.asarray(K / np.array(setup.row_units)[:, None] * np.array(setup.speed_units))
 
     def position_rows(self) -> PositionRows:
@@ -137,7 +137,26 @@ class ConstraintRows:
 
         At time zero, of a linkage that depends on time: so its analysis looks at it.
         """
-        return np.asarray(self._evaluator.interpreted("loop_jacobian", t=0.0)(q))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            K = np.asarray(self._evaluator.interpreted("loop_jacobian", t=0.0)(q))
+        return self.with_slopes(q, K)
+
+    def with_slopes(self, q: ArrayLike, K: Array) -> Array:
+        """K, unless some row of it is no number where positions are.
+
+        Raises
+        ------
+        SingularError
+        """
+        lost = np.isnan(K).any(axis=-1).reshape(-1, len(self.names)).any(axis=0)
+        if np.any(lost) and np.isfinite(q).all():
+            names = [self.names[k] for k in np.flatnonzero(lost)]
+            raise SingularError(
+                f"constraints {', '.join(names)} of {self._model.mechanism.name!r} have no slopes "
+                "in this posture: a disc that rolls lies flat, or a function divides by zero; take "
+                "another posture, or load with near= to start elsewhere"
+            )
+        return K
 
 
 class PositionRows:

@@ -46,7 +46,7 @@ def regular_beside(
     """
     rng = np.random.default_rng(0)
     around = space.integrate(q, rng.uniform(-ASIDE, ASIDE, (POSTURES, space.nv)))
-    here = int(_rank(rows, q))
+    here = _rank(rows, q)
     if not _singular(q, rows, space, rng):
         return q, 0
     found = [(here, 0.0, q)]
@@ -56,7 +56,7 @@ def regular_beside(
         except AssemblyError:
             continue
         away = float(np.linalg.norm(space.difference(q, near)))
-        found.append((int(_rank(rows, near)), -away, near))
+        found.append((_rank(rows, near), -away, near))
     rank, _, best = max(found, key=lambda x: x[:2])
     return best, rank - here
 
@@ -69,12 +69,21 @@ def _singular(
     Loops open with the square of such a motion. So do redundant rows of regular postures become
     independent; those of singular ones do with the motion itself.
     """
-    K = rows.jacobian(q)
+    K = _slopes(rows, q)
+    if not np.isfinite(K).all():
+        return True
     free = null_space(K)
     moved = space.integrate(q, SMALL * rng.uniform(-1.0, 1.0, (2, free.shape[1])) @ free.T)
     near = rank_analysis(rows.jacobian(moved), tolerance=GROWN_SINGULAR_VALUE)
     return bool(near.rank.max(initial=0) > rank_analysis(K, tolerance=GROWN_SINGULAR_VALUE).rank)
 
 
-def _rank(rows: PositionRows, q: Array) -> Array:
-    return rank_analysis(rows.jacobian(q)).rank
+def _rank(rows: PositionRows, q: Array) -> int:
+    """Zero where some row has no slopes: what it touches the plane with is no one point there."""
+    K = _slopes(rows, q)
+    return int(rank_analysis(K).rank) if np.isfinite(K).all() else 0
+
+
+def _slopes(rows: PositionRows, q: Array) -> Array:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return rows.jacobian(q)

@@ -160,7 +160,7 @@ class Mobility:
         """Degrees of freedom at a posture: nv less the rank of the constraints."""
         x = self._space.positions("q", q)
         finite(q=x)
-        K = rows.jacobian(x)
+        K = rows.with_slopes(x, rows.jacobian(x))
         if K.ndim != 2:
             raise ShapeError("mobility takes one posture at a time", name="q", given=np.shape(q))
         return self._space.nv - int(rank_analysis(K).rank)
@@ -169,7 +169,7 @@ class Mobility:
         """Rank at postures, and how far they are from singular ones; see `Robot.loop_rank`."""
         x = self._space.positions("q", q)
         finite(q=x)
-        K = rows.jacobian(x)
+        K = rows.with_slopes(x, rows.jacobian(x))
         found = rank_analysis(K)
         if not rows.names:
             return found
