@@ -108,6 +108,7 @@ if TYPE_CHECKING:
     from robodyn.studies.sweep import SweepTable, sweep
     from robodyn.symbolic.scalar import cos, sin, sqrt
     from robodyn.symbolic.spline import Spline
+    from robodyn.symbolic.symbol import symbol
 
 __all__ = [
     "ActuationError",
@@ -199,6 +200,7 @@ __all__ = [
     "step_derivatives",
     "step_function",
     "sweep",
+    "symbol",
     "trajectory_gradient",
 ]
 
@@ -236,6 +238,7 @@ _HOMES = {
     "robodyn.studies.sweep": "SweepTable sweep",
     "robodyn.symbolic.scalar": "cos sin sqrt",
     "robodyn.symbolic.spline": "Spline",
+    "robodyn.symbolic.symbol": "symbol",
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
 

@@ -22,6 +22,7 @@ from robodyn.description import (
     Rotor,
     with_exact_turns,
 )
+from robodyn.description.symbols import symbols_of, with_symbols
 from robodyn.equations.forces.force import Force
 from robodyn.errors import SettingsError, ShapeError, UnknownNameError, UrdfWarning
 from robodyn.force_elements import LINK_ELEMENTS
@@ -85,6 +86,7 @@ def load(
     ground: Ground | Iterable[Ground] = (),
     root: str | None = None,
     forces: Iterable[Force | ForceLaw | InverseSquareGravity] = (),
+    symbols: Mapping[str, str] | None = None,
 ) -> Robot:
     """Load a robot.
 
@@ -182,6 +184,12 @@ def load(
     forces : iterable of Force or InverseSquareGravity
         Forces given as functions, in joints and on links, and gravity of planets; they enter all
         dynamics, as springs do.
+    symbols : mapping of str to str
+        Names for numbers of the file, which functions made with ``symbols=True`` take as inputs:
+        ``{"link arm mass": "m2", "joint elbow x": "l1"}``. Of links ``mass``, ``ixx`` to ``izz``
+        and the centre of mass ``x``, ``y``, ``z``; of joints the place ``x``, ``y``, ``z`` in the
+        parent, ``damping``, ``friction``, ``stiffness`` and ``rest``; of loops ``predecessor x``
+        to ``successor z``. See `robodyn.symbol` for descriptions made by program.
 
     Returns
     -------
@@ -238,6 +246,10 @@ def load(
     if loops or rotors or springs:
         for error in bad_values(mechanism):
             raise error
+    if symbols:
+        mechanism = with_symbols(mechanism, by_name("symbols", symbols))
+    if symbols or isinstance(source, Mechanism):
+        _ = symbols_of(mechanism)  # wrong ones are refused here
     if snap is None:
         mechanism, _ = with_exact_turns(mechanism)
     if base != "fixed":

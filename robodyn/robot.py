@@ -102,7 +102,7 @@ __all__ = ["Robot"]
 _CHOICES: dict[str, Any] = {
     **dict.fromkeys(("frame", "relative_to", "axes"), str),
     **dict.fromkeys(("wrenches", "joints", "frames"), Iterable[str]),
-    **dict.fromkeys(("classical", "parameters"), bool),
+    **dict.fromkeys(("classical", "parameters", "symbols"), bool),
     "controlled": Iterable[str | int],
 }
 
@@ -924,7 +924,8 @@ class Robot:
         **fixed
             What shapes the code: ``wrenches=(links)``, ``frame=``, ``relative_to=``, ``axes=``,
             ``classical=``, ``controlled=(joints)``, ``joints=(names)``;
-            ``parameters=True`` makes the inertial parameters of the moving bodies an input.
+            ``parameters=True`` makes the inertial parameters of the moving bodies an input,
+            ``symbols=True`` all numbers that have names (`symbols`).
 
         Returns
         -------
@@ -3255,6 +3256,19 @@ class Robot:
         ``parameters=True`` take such an array as an input.
         """
         return self._parts.parameters.inertial.copy()
+
+    @property
+    def symbols(self) -> dict[str, float]:
+        """Numbers of the description that have names, see `robodyn.symbol`, with their values.
+
+        Functions made with ``symbols=True`` take them as inputs, in this order.
+
+        Raises
+        ------
+        SettingsError
+            If a name has two values, or stands where none can.
+        """
+        return self._parts.parameters.symbols
 
     def regressor(
         self,

@@ -11,6 +11,7 @@ from robodyn.arguments import check_fields, checked_arguments
 from robodyn.arrays import number, shaped, vector
 from robodyn.description.pose import Pose
 from robodyn.errors import ShapeError
+from robodyn.symbolic.symbol import with_name, with_names
 
 __all__ = ["Inertia", "Link"]
 
@@ -41,8 +42,9 @@ class Inertia:
         check_fields(self)
         for name in ("mass", "ixx", "ixy", "ixz", "iyy", "iyz", "izz"):
             unit = "kg" if name == "mass" else "kg m^2"
-            value = number(name, getattr(self, name), unit, "arrays go to Inertia.from_matrix")
-            object.__setattr__(self, name, value)
+            given = getattr(self, name)
+            value = number(name, given, unit, "arrays go to Inertia.from_matrix")
+            object.__setattr__(self, name, with_name(given, value))
         if not isinstance(self.origin, Pose):
             raise ShapeError(
                 f"origin is {self.origin!r}, expected a Pose: the centre of mass as "
@@ -85,7 +87,7 @@ class Inertia:
             )
         return cls(
             mass,
-            Pose(vector("com", com)),
+            Pose(with_names(com, vector("com", com))),
             *(float(J[i, j]) for i, j in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))),
         )
 

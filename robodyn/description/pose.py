@@ -12,6 +12,7 @@ from robodyn.arguments import check_fields, checked_arguments
 from robodyn.array_types import FloatArray
 from robodyn.arrays import shaped, vector
 from robodyn.errors import ShapeError
+from robodyn.symbolic.symbol import with_names
 
 __all__ = ["Pose", "Vector", "inverse_pose", "rotation_from_rpy", "rpy_from_rotation"]
 
@@ -85,8 +86,9 @@ class Pose:
 
     def __post_init__(self) -> None:
         check_fields(self)
-        object.__setattr__(self, "xyz", vector("xyz", self.xyz))
-        object.__setattr__(self, "rpy", vector("rpy", self.rpy))
+        for name in ("xyz", "rpy"):
+            given = getattr(self, name)
+            object.__setattr__(self, name, with_names(given, vector(name, given)))
 
     @property
     def matrix(self) -> NDArray[np.float64]:

@@ -107,7 +107,7 @@ class _Derived:
     @cached_property
     def _whole(self) -> Program:
         known = row(self.name, self.options).options
-        beside = ("parameters", "numbers")
+        beside = ("parameters", "numbers", "symbols")
         options = {x: y for x, y in self.options.items() if x in known or x in beside}
         return trace(self.name, self.setup, options)
 

@@ -184,7 +184,7 @@ class Evaluator:
     def _made(self, name: str, options: Mapping[str, Any]) -> Function:
         """A function, which shares its code with others where only numbers differ."""
         setup, chosen = self.options.resolved(name, options)
-        if self._copied is not None and setup is self._model.setup:
+        if self._copied is not None and setup is self._model.setup and "symbols" not in chosen:
             return self._copied.function(name, chosen)
         if self.rows is not None:
             raise SettingsError(

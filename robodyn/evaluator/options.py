@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from robodyn.arrays import named, shown
+from robodyn.description.symbols import Symbols, symbols_of
 from robodyn.equations.catalogue import QUANTITIES, OnLoops, Setup, row
 from robodyn.errors import (
     ActuationError,
@@ -69,9 +70,47 @@ class FunctionOptions:
         if quantity.solves:
             self._check_mass(chosen.get("controlled", ()))
         setup = self._model.keeping(self._fixed_joints(options.get("joints", ())))
+        if chosen.pop("symbols", False):
+            chosen["symbols"] = self.symbols
         if "joints" in quantity.options:
             chosen["joints"] = self.wrench_joints(options.get("joints"))
         return setup, chosen
+
+    @cached_property
+    def symbols(self) -> Symbols:
+        """The numbers of the robot that have names."""
+        return symbols_of(self._model.mechanism)
+
+    def _check_symbols(self, name: str, options: Mapping[str, Any]) -> None:
+        """Refuse numbers with names as inputs of a function that cannot have them."""
+        model, values = self._model, self.symbols.values
+        robot = repr(model.mechanism.name)
+        if not values:
+            raise SettingsError(
+                f"no number of {robot} has a name: describe it with robodyn.symbol, or load it "
+                "with symbols="
+            )
+        quantity = row(name, options)
+        taken = (*quantity.input_names, *(x.name for x in quantity.outputs), "t", "numbers")
+        for symbol in values:
+            if symbol in taken:
+                raise SettingsError(
+                    f"symbol {symbol!r} has the name of an array of {name}: take another name"
+                )
+        if options.get("parameters"):
+            raise SettingsError("inertias are inputs by parameters=True or by symbols=True")
+        movers = {x.name for x in model.mechanism.movers}
+        others = [x for x in model.setup.closures if x.name not in movers]
+        if others or model.setup.constraints or model.setup.laws:
+            raise SettingsError(
+                f"{robot} has constraints or forces that are functions or between frames, which "
+                "may compute with its numbers: symbols cannot be inputs beside them"
+            )
+        if model.bodies.linkages or model.effective.links is not model.mechanism.links:
+            raise SettingsError(
+                f"symbols of {robot} cannot be inputs: it has minimal coordinates, or links that "
+                "are cut in two to close loops"
+            )
 
     def speeds(self, names: Any) -> tuple[int, ...]:
         """Indices of speeds, which may be given as such or as names of joints."""
@@ -156,7 +195,9 @@ class FunctionOptions:
             )
         known = quantity.options
         for option in options:
-            if option not in known and not (option == "parameters" and quantity.parametric):
+            if option == "symbols":
+                self._check_symbols(name, options)
+            elif option not in known and not (option == "parameters" and quantity.parametric):
                 raise UnknownNameError("option", option, known, f"function {name!r}")
         frames = tuple(self._model.bodies.frames)
         if "frame" in known and "frame" not in options:

@@ -64,6 +64,11 @@ class Parameters:
         return np.array([x for body in bodies for x in parameters_of(bodies, body)], float)
 
     @property
+    def symbols(self) -> dict[str, float]:
+        """Numbers that have names, with their values; see `Robot.symbols`."""
+        return dict(self._evaluator.options.symbols.values)
+
+    @property
     def dynamic_names(self) -> tuple[str, ...]:
         """Those of bodies, then ``"joint.rotor_inertia"``, ``"joint.damping"``, ..."""
         return (*self.inertial_names, *motor_parameters(self._model.setup))

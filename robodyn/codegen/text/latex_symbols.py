@@ -54,6 +54,8 @@ def _elements(name: str, shape: tuple[int, ...]) -> list[str]:
     elif len(head) != 1:
         head = _upright(head)
     subscript = [_upright(rest)] if rest else []
+    if not rest and not shape and (numbered := re.fullmatch(r"([A-Za-z])(\d+)", name)):
+        head, subscript = numbered[1], [numbered[2]]
     texts = []
     for index in product(*(range(1, n + 1) for n in shape)):
         inside = ",".join([*subscript, *map(str, index)])

@@ -103,7 +103,7 @@ def _tangent(t: Tracer, own: Sequence[int]) -> tuple[Matrix, Matrix]:
 
 def _slopes_of_rates(t: Tracer) -> Matrix:
     """``d (K v + psi) / d q`` with v held, row by row."""
-    inner = Tracer(t.setup, t.options)
+    inner = Tracer(t.given, t.chosen)
     for port in t.ports:
         inner.add(port)
     rates = [

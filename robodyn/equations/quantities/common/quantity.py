@@ -304,6 +304,8 @@ def _inputs(t: Tracer, quantity: Quantity) -> Iterator[Port]:
         yield Port("stabilization", (2,), "1/s")
     if t.options.get("parameters"):
         yield Port("parameters", (10 * len(t.setup.model.bodies),), "kg, kg m, kg m^2")
+    for name in t.chosen["symbols"].values if "symbols" in t.chosen else ():
+        yield Port(name, (), "SI")
     for link in t.options.get("wrenches", ()):
         yield Port(f"wrench:{link}", (6,), "N, N m")
     if t.setup.rheonomic and not quantity.timeless:

@@ -29,6 +29,7 @@ from robodyn.equations.mechanism.frames import placement
 from robodyn.equations.mechanism.state import BaseState, State, evaluate_joints
 from robodyn.equations.quantities.common.numbers import options_with_numbers, with_numbers
 from robodyn.equations.quantities.common.setup import Setup
+from robodyn.equations.quantities.common.symbolic_mechanism import SymbolicMechanism
 from robodyn.equations.tree import frame_motion as fm
 from robodyn.equations.tree.regressor import inertia_of
 from robodyn.force_elements.force_law import ForceLaw
@@ -90,7 +91,26 @@ class Tracer:
     @property
     def setup(self) -> Setup:
         """The robot, of which numbers may be symbols."""
+        if self._has_names:
+            return self._with_names
         return self._symbolic[0] if "numbers" in self.numbers else self.given
+
+    @property
+    def _has_names(self) -> bool:
+        """Whether numbers that have names are inputs, and declared."""
+        symbols = self.chosen.get("symbols")
+        return symbols is not None and self.numbers.keys() >= symbols.values.keys()
+
+    @cached_property
+    def _named(self) -> SymbolicMechanism:
+        symbols = self.chosen["symbols"]
+        numbers = {name: self.numbers[name][0] for name in symbols.values}
+        return SymbolicMechanism(self.given.model, self.given.closures, symbols, numbers)
+
+    @cached_property
+    def _with_names(self) -> Setup:
+        named = self._named
+        return replace(self.given, model=named.model(), closures=named.closures())
 
     @property
     def options(self) -> Mapping[str, Any]:
@@ -214,7 +234,8 @@ class Tracer:
         rest = [coupled_row(c, self.numbers["q"]) for c in setup.coupled]
         rest += [row for c in setup.constraints for row in constraint_rows(self.model, state, c)]
         found += [gap_of_row(row, v) for row in rest]
-        return violation(found, setup.row_units, v, setup.speed_units)
+        given = self.given
+        return violation(found, given.row_units, v, given.speed_units)
 
     def _all_rows(self, of_closure: Callable[..., list[Row]]) -> list[Row]:
         state, setup = self.state, self.setup
@@ -239,6 +260,8 @@ class Tracer:
     def link(self, name: str) -> tuple[int, Placement]:
         """Body that carries a link, and the link frame on it."""
         body, X = self.model.frames[name]
+        if self._has_names:
+            return body, self._named.link(name)
         return body, placement(X, FRAME_ROUNDING)
 
     @cached_property

@@ -1,0 +1,239 @@
+"""Numbers that have names: functions of them are those of robots that have other numbers."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+import robodyn as rd
+
+NUMBERS = {"l1": 0.4, "l2": 0.3, "m": 1.5, "k": 3.0, "h": 0.05}
+OTHERS = {"l1": 0.45, "l2": 0.2, "m": 3.1, "k": 7.0, "h": -0.03}
+
+#: Files: paths of numbers with their names, and other values of these.
+FILES = {
+    "puma560": (
+        {
+            "joint joint3 x": "l1",
+            "joint joint4 z": "d4",
+            "link link3 x": "c",
+            "link link3 ixx": "I",
+        },
+        {"l1": 0.5, "d4": 0.3, "c": 0.03, "I": 0.07},
+    ),
+    "four_bar": (
+        {
+            "joint crank_pin x": "x1",
+            "joint rocker_pivot x": "g",
+            "joint rocker_end_fixed z": "r",
+            "joint rocker_pin x": "cx",
+            "link coupler mass": "m",
+        },
+        {"x1": 0.04, "g": 0.38, "r": 0.25, "cx": 0.27, "m": 2.0},
+    ),
+}
+
+
+def arm(l1, l2, m, k, h):
+    """Two links that are not in a plane, and a tool that is fixed to the second."""
+    upper = rd.Inertia(2.0, rd.Pose((l1 / 2, 0.02, 0.0)), 0.05, 0, 0, 0.05, 0, 2.0 * l1**2 / 12)
+    rod = m * l2 * l2 / 12 + 0.01
+    lower = rd.Inertia(m, rd.Pose((0.5 * l2, 0, 0.1), (0.1, 0.2, 0)), 0.02, 0, 0.001, rod, 0, 0.02)
+    ground = rd.Inertia(4.0, ixx=0.1, iyy=0.1, izz=0.1)
+    links = ("base", ground), ("upper", upper), ("lower", lower), ("tool", rd.Inertia(0.5))
+    turned = rd.Pose((l1, 0.1, -h), (0.3, 0.4, 0.0))
+    joints = (
+        rd.Joint("shoulder", "revolute", "base", "upper", rd.Pose((0, 0, 0.3)), (0.0, 0.0, 1.0)),
+        rd.Joint("elbow", "revolute", "upper", "lower", turned, (0.0, 1.0, 0.0), stiffness=k),
+        rd.Joint("flange", "fixed", "lower", "tool", rd.Pose((l2, h, 0.05), (0.1, 0.0, 0.5))),
+    )
+    return rd.Mechanism("arm", tuple(rd.Link(*x) for x in links), joints)
+
+
+def named_arm(**options):
+    return rd.load(arm(*(rd.symbol(*x) for x in NUMBERS.items())), **options)
+
+
+def state(robot, seed=0):
+    rng = np.random.default_rng(seed)
+    q = robot.random(rng)
+    v, tau = rng.normal(size=(2, robot.nv))
+    return q, robot.consistent_velocity(q, v) if robot.model.setup.closed else v, tau
+
+
+QUANTITIES = {
+    "forward_dynamics": {},
+    "joint_wrenches": {},
+    "momentum": {},
+    "frame_pose": {"frame": "tool"},
+}
+
+
+@pytest.mark.parametrize("base", ["fixed", "floating"])
+def test_functions_are_those_of_robots_with_other_numbers(base):
+    robot, other = named_arm(base=base), rd.load(arm(*OTHERS.values()), base=base)
+    assert robot.symbols == NUMBERS
+    q, v, tau = state(robot)
+    for name, options in QUANTITIES.items():
+        f, expected = robot.function(name, symbols=True, **options), other.function(name, **options)
+        given = [{"q": q, "v": v}.get(x.name, tau) for x in expected.inputs]
+        found = f(*given, *(OTHERS[x] for x in robot.symbols))
+        np.testing.assert_allclose(found, expected(*given), rtol=1e-11, atol=1e-11)
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_derivatives_by_symbols(name):
+    robot = named_arm()
+    q, v, a = state(robot)
+    f, h = robot.function("inverse_dynamics", symbols=True), 1e-6
+    ends = [rd.load(arm(**{**NUMBERS, name: NUMBERS[name] + x})) for x in (h, -h)]
+    above, below = (robot.inverse_dynamics(q, v, a) for robot in ends)
+    found = f.jacobian(name)(q, v, a, *robot.symbols.values())
+    np.testing.assert_allclose(found, (above - below) / (2 * h), rtol=1e-7, atol=1e-7)
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_numbers_of_files(file):
+    names, values = FILES[file]
+    robot = rd.load(file, symbols=names)
+    assert {*robot.symbols} == {*values}
+    again = pickle.loads(pickle.dumps(robot))
+    assert again.symbols == robot.symbols
+    other = rd.load(rd.load(file, symbols=names).model.mechanism)  # a description of its own
+    assert other.symbols == robot.symbols
+    q, v, tau = state(robot)
+    f = robot.function("forward_dynamics", symbols=True)
+    expected = robot.forward_dynamics(q, v, tau)
+    np.testing.assert_allclose(
+        f(q, v, tau, *robot.symbols.values()), expected, rtol=1e-9, atol=1e-9
+    )
+    slopes = robot.function("mass_matrix", symbols=True)
+    for name, x in robot.symbols.items():
+        step = 1e-5
+        ends = [[*{**robot.symbols, name: x + dx}.values()] for dx in (step, -step)]
+        above, below = (slopes(q, *end) for end in ends)
+        found = slopes.jacobian(name)(q, *robot.symbols.values())
+        np.testing.assert_allclose(found, (above - below) / (2 * step), rtol=1e-6, atol=1e-8)
+
+
+def test_loops_close_at_other_lengths():
+    names, values = FILES["four_bar"]
+    robot = rd.load("four_bar", symbols=names)
+    q, _, _ = state(robot)
+    residual = robot.function("loop_residual", symbols=True)
+    numbers = [values[x] for x in robot.symbols]
+    for _ in range(20):
+        K = residual.jacobian("q")(q, *numbers)
+        q = q - np.linalg.lstsq(K, residual(q, *numbers), rcond=None)[0]
+    pin = robot.function("cut_joint_poses", symbols=True)
+    assert np.abs(residual(q, *numbers)).max() < 1e-12
+    crank, rocker = (
+        robot.function("frame_pose", frame=x, symbols=True)(q, *numbers)
+        for x in ("coupler", "rocker_end")
+    )
+    np.testing.assert_allclose(
+        crank[[0, 2], :] @ [0.27, 0, 0.12, 1.0], rocker[[0, 2], 3], atol=1e-9
+    )
+    np.testing.assert_allclose(
+        rocker[[0, 2], 3] - [0.38, 0.0], np.hypot(0.07, 0.25) * _unit(rocker)
+    )
+    assert pin.inputs[-1].name in values
+
+
+def _unit(X):
+    place = X[[0, 2], 3] - [0.38, 0.0]
+    return place / np.linalg.norm(place)
+
+
+def test_what_is_made_of_symbols():
+    x, y = rd.symbol("x", 3.0), rd.symbol("y", 2.0)
+    made = [x + y, 1 - x, x - 1, 2 * x, x / y, 1 / y, -x, x**2, x**0.5, np.float64(2.0) * x, +x * y]
+    expected = [5, -2, 2, 6, 1.5, 0.5, -3, 9, 3**0.5, 6, 6]
+    assert [float(z) for z in made] == expected
+    for z in made:
+        assert {name for name, _ in z.named()} <= {"x", "y"}
+        assert z.of({"x": 3.0, "y": 2.0}) == float(z)
+        assert pickle.loads(pickle.dumps(z)).made == z.made
+    assert (x * y + 1.0).of({"x": 5.0, "y": 7.0}) == 36.0
+
+
+def test_names_in_latex_and_c():
+    f = named_arm().function("mass_matrix", symbols=True)
+    assert "l_{1}" in f.latex()
+    assert "const double *l1" in f.c_source()
+
+
+# -- what is refused ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["2l", "l-1", "", "double", "lambda", 5, "m m", "l\n"])
+def test_names_that_are_none_in_c(name):
+    with pytest.raises(rd.SettingsError, match="symbol"):
+        rd.symbol(name, 1.0)
+
+
+@pytest.mark.parametrize("value", ["a", np.nan, np.inf, None, [1.0], 1j])
+def test_values_that_are_no_numbers(value):
+    with pytest.raises(rd.ShapeError, match="value"):
+        rd.symbol("x", value)
+
+
+def test_a_symbol_with_two_values():
+    x, y = rd.symbol("l", 0.4), rd.symbol("l", 0.5)
+    with pytest.raises(rd.SettingsError, match=r"'l' has two values, 0\.4 and, .*0\.5"):
+        rd.load(arm(x, y, 1.0, 1.0, 0.0))
+    with pytest.raises(rd.SettingsError, match="two values"):
+        rd.load("scara", symbols={"link upper_arm mass": "m", "link forearm mass": "m"})
+
+
+def test_symbols_where_none_may_stand():
+    turned = rd.Pose((0.0, 0.0, 0.0), (0.0, rd.symbol("angle", 0.1), 0.0))
+    joint = rd.Joint("j", "revolute", "a", "b", turned)
+    links = rd.Link("a"), rd.Link("b", rd.Inertia(1.0, ixx=1.0, iyy=1.0, izz=1.0))
+    with pytest.raises(rd.SettingsError, match=r"'angle' stands in origin\.rpy"):
+        rd.load(rd.Mechanism("m", links, (joint,)))
+
+
+@pytest.mark.parametrize(
+    ("path", "error"),
+    [
+        ("arm mass", "kind of element"),
+        ("link nosuch mass", "nosuch"),
+        ("link coupler colour", "colour"),
+        ("link rocker_end mass", "without an inertia"),
+        ("joint crank_pin", "crank_pin"),
+        ("", "kind of element"),
+    ],
+)
+def test_paths_of_no_number(path, error):
+    with pytest.raises(rd.RobodynError, match=error):
+        rd.load("four_bar", symbols={path: "x"})
+
+
+def test_functions_that_have_no_symbols():
+    q_and_more = "q", "tau", "M", "t"
+    for name in q_and_more:
+        robot = rd.load("double_pendulum", symbols={"joint elbow x": name})
+        quantity = {"tau": "forward_dynamics", "M": "mass_matrix"}.get(name, "bias_forces")
+        with pytest.raises(rd.SettingsError, match=f"'{name}' has the name of an array"):
+            robot.function(quantity, symbols=True)
+    with pytest.raises(rd.SettingsError, match="no number of 'scara' has a name"):
+        rd.load("scara").function("mass_matrix", symbols=True)
+    robot = named_arm()
+    with pytest.raises(rd.SettingsError, match="parameters=True or by symbols=True"):
+        robot.function("inverse_dynamics", symbols=True, parameters=True)
+    minimal = rd.load("four_bar", symbols=FILES["four_bar"][0], coordinates="minimal")
+    with pytest.raises(rd.SettingsError, match="minimal coordinates"):
+        minimal.function("mass_matrix", symbols=True)
+
+
+def test_copies_keep_their_own_numbers():
+    """Of a copy with another mass of another link, symbols are those of its description."""
+    robot = named_arm()
+    copy = robot.with_(payload={"tool": rd.Inertia(2.0)})
+    q, v, a = state(robot)
+    f = copy.function("inverse_dynamics", symbols=True)
+    expected = copy.inverse_dynamics(q, v, a)
+    np.testing.assert_allclose(f(q, v, a, *copy.symbols.values()), expected, rtol=1e-12)
