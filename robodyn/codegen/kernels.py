@@ -81,7 +81,7 @@ class CompiledCode:
         target, program, dtype = chosen_target(), self._program, self._dtype
         make = scalar_ir if kind == "scalar" else batch_ir
         key = program_key("robodyn.codegen.llvm.kernels.kernel_ir", program, target, kind, dtype)
-        size, pieces = len(program.live()), in_pieces(program)
+        size, pieces = len(program.live()), in_pieces(program, kind)
         stack = STACK * size * (target.lanes(dtype) if kind == "batch" else 1)
         return machine_code(
             key,

@@ -72,6 +72,11 @@ def run(ir, symbol, program, given):
     return x[len(given) :]
 
 
+def from_size(nodes):
+    """Pieces of all programs that have as many nodes."""
+    return dict.fromkeys(("scalar", "batch"), nodes)
+
+
 @pytest.mark.parametrize("fma", [True, False])
 @pytest.mark.parametrize("dtype", ["double", "float"])
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -83,9 +88,9 @@ def test_pieces_compute_the_same_bits(name, dtype, fma, monkeypatch):
     given[0][3, 0], given[0][11] = 3e9, np.inf
     batch = [(batch_ir, "batch")] if target.lanes(dtype) > 1 else []
     for make, symbol in [(scalar_ir, "rows"), *batch]:
-        monkeypatch.setattr(kernel_ir, "PIECES_FROM", 10**9)
+        monkeypatch.setattr(kernel_ir, "PIECES_FROM", from_size(10**9))
         whole = make(program, target, dtype)
-        monkeypatch.setattr(kernel_ir, "PIECES_FROM", 0)
+        monkeypatch.setattr(kernel_ir, "PIECES_FROM", from_size(0))
         monkeypatch.setattr(piece_code, "MOST", 40)
         monkeypatch.setattr(piece_code, "MOST_OF_VECTORS", 60)
         if fma:
@@ -106,7 +111,7 @@ def test_superwords_in_pieces_compute_the_same_bits(monkeypatch):
     given = [rng.uniform(-1, 1, (COUNT, *port.shape)) for port in program.inputs]
     found, expected = kernel_ir.superwords_for(program, target, "double"), []
     for least in (10**9, 0):
-        monkeypatch.setattr(kernel_ir, "PIECES_FROM", least)
+        monkeypatch.setattr(kernel_ir, "PIECES_FROM", from_size(least))
         monkeypatch.setattr(superword_pieces, "MOST", 30)
         ir = scalar_ir(program, target, "double")
         expected.append(run(ir, "rows", program, given))
@@ -140,7 +145,7 @@ def test_longer_chains_take_more_calls_but_no_more_functions(lanes):
 
 @pytest.mark.parametrize("dtype", ["double", "float"])
 def test_results_are_nan_where_there_is_no_memory_for_them(dtype, monkeypatch):
-    monkeypatch.setattr(kernel_ir, "PIECES_FROM", 0)
+    monkeypatch.setattr(kernel_ir, "PIECES_FROM", from_size(0))
     monkeypatch.setattr(piece_code, "ON_STACK", 0)
     program, target = odd_program(), chosen_target()
     kind = "f8" if dtype == "double" else "f4"

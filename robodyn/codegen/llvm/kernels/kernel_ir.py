@@ -27,9 +27,10 @@ __all__ = ["batch_ir", "in_pieces", "scalar_ir"]
 #: not fit into the fastest cache, so a line that is filled bit by bit would leave it in between.
 LARGE = 256
 
-#: Nodes of a program from which on it is made in pieces: from about here on that makes the code of
-#: one state no slower, and that of chains and trees faster, as it repeats itself.
-PIECES_FROM = 20_000
+#: Nodes of a program from which on it is made in pieces, for one state and for vectors of states.
+#: From about there on that makes code no slower: of one state it takes half of the time to compile,
+#: and mostly runs somewhat faster. Code of chains and trees, which repeats itself, runs faster.
+PIECES_FROM = {"scalar": 2_000, "batch": 20_000}
 
 #: Parameters of functions of many rows.
 _ROWS = "i64 %begin, i64 %end, ptr %array, ptr %strides"
@@ -42,7 +43,7 @@ def scalar_ir(program: Program, target: Target, dtype: str) -> str:
     kernel = Code(f"@kernel({arguments})", attributes=target.attributes)
     found = superwords_for(program, target, dtype)
     addresses = [f"%{name}" for name in names]
-    if in_pieces(program) and found.operations(program) >= PIECES_FROM:
+    if in_pieces(program, "scalar") and found.operations(program) >= PIECES_FROM["scalar"]:
         pieces = _pieces(program, found, target, dtype)
         pieces.call(kernel, addresses)
         needed = pieces.functions()
@@ -63,9 +64,12 @@ def _pieces(
     return PieceCode(program, found.fused, target, dtype, 1)
 
 
-def in_pieces(program: Program) -> bool:
-    """Whether the machine code of a program is made in pieces, if superwords leave that many."""
-    return len(program.live()) >= PIECES_FROM
+def in_pieces(program: Program, kind: str) -> bool:
+    """Whether the ``"scalar"`` or ``"batch"`` code of a program is made in pieces.
+
+    That of one state is if superwords leave as many operations.
+    """
+    return len(program.live()) >= PIECES_FROM[kind]
 
 
 def _names(program: Program) -> list[str]:
@@ -230,7 +234,7 @@ def batch_ir(program: Program, target: Target, dtype: str) -> str:
     code.do(f"{i} = phi i64 [ %begin, %entry ], [ {following}, %{step} ]")
     rows = _vector_rows(code, dtype, i, pointers, strides, offsets)
     found = superwords_for(program, target, dtype)
-    if in_pieces(program):
+    if in_pieces(program, "batch"):
         pieces = PieceCode(program, found.fused, target, dtype, lanes)
         pieces.call(code, [row for lanes_ in rows for row in lanes_])
         needed = pieces.functions()
