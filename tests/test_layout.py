@@ -24,6 +24,6 @@ def test_names_of_files_are_unique():
 
 
 def test_helpers_stand_in_support():
-    programs = {"fuzz_assembly", "fuzz_dynamics", "fuzz_urdf", "wild", "wild_file"}
+    programs = {"coverage_page", "fuzz_assembly", "fuzz_dynamics", "fuzz_urdf", "wild", "wild_file"}
     here = {path.stem for path in TESTS.glob("*.py") if not path.stem.startswith("test_")}
     assert here == programs | {"conftest"}

@@ -10,6 +10,7 @@ import pytest
 from oracles.test_golden_mechanisms import CUBE, EXAMPLES, cube_state, four_bar_centers, state
 from support.interpreted import interpreted
 
+import robodyn as rd
 from robodyn import urdf
 
 #: PyMbs prints the four-bar; its crank and slider is wrong but at u = 0: values by Lagrange.
@@ -112,3 +113,19 @@ def test_a_cube_with_a_tilted_hinge_is_stiff():
     assert robot.independent_joints == ()
     a = robot.forward_dynamics(np.zeros(5), np.zeros(5), np.ones(5))
     np.testing.assert_allclose(a, 0.0, atol=1e-8)
+
+
+def test_s3_mobility_of_a_crank_and_slider():
+    """[W fig. 5.3]: one, also with a ball for a pin; none where pins are not parallel."""
+    mechanism = rd.load("crank_slider").mechanism
+
+    def with_other(name, **changed):
+        joints = (
+            dataclasses.replace(x, **changed) if x.name == name else x for x in mechanism.joints
+        )
+        return rd.load(dataclasses.replace(mechanism, joints=tuple(joints))).dof
+
+    assert rd.load(mechanism).dof == 1
+    for pin in ("crank_pin", "piston_pin"):
+        assert with_other(pin, kind="spherical") == 1
+        assert with_other(pin, axis=(np.sin(0.1), np.cos(0.1), 0.0)) == 0
