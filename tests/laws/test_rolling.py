@@ -6,13 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.linalg import expm
 from scipy.spatial.transform import Rotation
 from support.caster_table import RADIUS, caster_table
 from support.interpreted import interpreted
 from support.newton_euler import imbalance
 
 import robodyn as rd
-from robodyn.description import Inertia, Joint, Link, Mechanism
+from robodyn.description import Inertia, Joint, Link, Mechanism, Pose
 from robodyn.errors import ShapeError, SingularError, UnknownNameError
 
 M, RB = 0.8, 0.15
@@ -202,6 +203,55 @@ def test_a_disc_that_wobbles_is_balanced():
     v = robot.consistent_velocity(q, rng.normal(size=6))
     a = robot.forward_dynamics(q, v, np.zeros(6))
     assert balanced(robot, q, v, a, robot.joint_wrenches(q, v, a))
+
+
+@pytest.mark.parametrize("base", ["fixed", "moving"])
+def test_a_driven_mill_whose_wheel_rolls_on_its_base(base):
+    """An arm turns, driven; its fork presses a wheel on the deck, which may itself move."""
+    mechanism = Mechanism(
+        "mill",
+        (
+            Link("base", Inertia.from_matrix(3.0, (0.0, 0.0, 0.0), np.eye(3))),
+            Link("arm", Inertia.from_matrix(1.0, (0.2, 0.0, 0.0), 0.1 * np.eye(3))),
+            Link("fork", Inertia.from_matrix(0.5, (0.1, 0.0, 0.0), 0.05 * np.eye(3))),
+            Link("wheel", DISC),
+        ),
+        (
+            Joint("turn", "revolute", "base", "arm", Pose((0.0, 0.0, 0.3)), axis=(0, 0, 1)),
+            Joint("lift", "revolute", "arm", "fork", Pose((0.4, 0.0, 0.0)), axis=(0, 1, 0)),
+            Joint("axle", "continuous", "fork", "wheel", Pose((0.3, 0.0, 0.0)), axis=(1, 0, 0)),
+        ),
+    )
+    roll = rd.Rolling("roll", "wheel", (0, 0, 0), RB, axis=(1, 0, 0), on=("base", height(0.05)))
+    robot = interpreted(mechanism, base=base, constraints=[roll], near={"lift": 0.5})
+    assert (robot.nc, robot.dof) == (3, 1)
+    rng = np.random.default_rng(3)
+    V, acceleration = rng.normal(size=(2, 6))
+
+    def deck(t):
+        if base == "fixed":
+            return {}
+        return {"base": rd.BaseMotion(moved(t * V + 0.5 * t * t * acceleration), V, acceleration)}
+
+    q = robot.neutral()
+    v = robot.consistent_velocity(q, rng.normal(size=3))
+    a = robot.hybrid_dynamics(q, v, controlled={"turn": 0.7}, **deck(0.0)).a
+    assert a[0] == 0.7
+    loads = robot.joint_wrenches(q, v, controlled={"turn": 0.7}, **deck(0.0))
+    np.testing.assert_allclose(loads["axle"][3], 0.0, atol=1e-12)
+
+    def poses(t):
+        x = robot.integrate(q, t * v + 0.5 * t * t * a)
+        return dict(zip(robot.frame_names, robot.frame_poses(x, **deck(t)), strict=True))
+
+    assert imbalance(robot, loads, poses, (0.0, 0.0, -9.81)) < 1e-8
+
+
+def moved(twist):
+    """Pose after a body twist for a second."""
+    body = np.zeros((4, 4))
+    body[:3, :3], body[:3, 3] = np.cross(np.eye(3), twist[3:]), twist[:3]
+    return expm(body)
 
 
 def test_a_disc_that_lies_flat_is_no_wheel():
