@@ -2588,7 +2588,8 @@ class Robot:
         v : array_like, shape (..., nv) [rad/s, m/s]
             Just before.
         joints : names of joints
-            ``"joint[k]"``: one axis of a joint that has several.
+            ``"joint[k]"``: one axis of a joint that has several. Joints that were cut stop along
+            all their axes.
         base : BaseMotion, optional
             Of a robot with a moving base.
 
@@ -2599,6 +2600,8 @@ class Robot:
 
         Raises
         ------
+        ImpactError
+            If time moves a joint that was cut, and is to stop.
         UnknownNameError, ShapeError
         InconsistentStateError, SingularError
             As in `inverse_dynamics`.

@@ -8,7 +8,8 @@ So loops, driven joints, rotors and minimal coordinates need nothing of their ow
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -19,6 +20,7 @@ from robodyn.arrays import checked, finite, named_alone, one_name, shaped, toget
 from robodyn.errors import ImpactError, ShapeError
 from robodyn.evaluator import Evaluator, Wrenches
 from robodyn.impacts.contact import Contact, ContactPoint, contact_point
+from robodyn.impacts.cut_joints import Pushes, pushes_in
 from robodyn.impacts.hit_functions import HitForm, HitFunctions
 from robodyn.impacts.partners import (
     MovingPoint,
@@ -338,6 +340,17 @@ class ImpactDynamics:
         """What shapes functions of impulses beside joints that are driven."""
         names = named_alone("controlled", controlled)
         return HitForm(link, other, against, names, self.speeds("controlled", names))
+
+    @cached_property
+    def cut_joints(self) -> frozenset[str]:
+        """Joints that close loops and have freedoms, but no speeds of their own."""
+        closures = self._model.setup.closures
+        joints = (c for c in closures if c.functions is None)
+        return frozenset(c.name for c in joints if c.kind.in_tree and c.kind.nv)
+
+    def pushes(self, q: Array, v: Array, cut: Sequence[str]) -> Pushes:
+        """Units of impulse along the freedoms of some of these joints."""
+        return pushes_in(self._model, self._evaluator, q, v, cut)
 
     def stopped(
         self, q: Array, v: Array, speeds: tuple[int, ...], base: BaseMotion | None

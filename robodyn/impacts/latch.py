@@ -1,17 +1,24 @@
-"""Joints that stop at once, as if caught by latches [W problem 6.2]."""
+"""Joints that stop at once, as if caught by latches [W problem 6.2].
+
+Joints that were cut have no speeds of their own: their latches are impulses ``p`` along their
+freedoms, of which the speeds are ``u = B v``: ``B X p = -u`` with the jumps ``X = M^-1 B^T`` that keep
+loops closed.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
 from robodyn.arrays import named_alone
-from robodyn.impacts.impact_dynamics import ImpactDynamics
+from robodyn.errors import ImpactError
+from robodyn.impacts.impact_dynamics import ImpactDynamics, copied
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.results import Impact, JointWrenches
+from robodyn.tolerances import APPROACH_SPEED_ZERO, MOBILITY_ZERO
 
 __all__ = ["latch"]
 
@@ -25,7 +32,10 @@ def latch(
     """See `robodyn.Robot.latch`."""
     q, v = dynamics.before(*state)
     names = named_alone("joints", joints)
-    speeds = dynamics.speeds("joints", names)
+    cut = [name for name in names if name in dynamics.cut_joints]
+    speeds = dynamics.speeds("joints", [name for name in names if name not in cut])
+    if cut:
+        return _with_cut_joints(dynamics, q, v, speeds, cut, base)
     coded: Impact | None = _by_code(dynamics, state, names, speeds, base)
     if coded is not None:
         return coded
@@ -37,6 +47,48 @@ def latch(
         energy_loss=0.5 * np.einsum("...k,...k->...", -impulses[..., at], v[..., at]),
         against_v=None,
         make_joint_impulses=lambda: dynamics.joint_impulses(q, speeds, -v, None, base),
+    )
+
+
+def _with_cut_joints(
+    dynamics: ImpactDynamics,
+    q: Array,
+    v: Array,
+    speeds: tuple[int, ...],
+    cut: Sequence[str],
+    base: BaseMotion | None,
+) -> Impact:
+    """The same where some of the joints were cut."""
+    base, pushes = copied(base), dynamics.pushes(q, v, cut)
+    own = np.broadcast_to(
+        np.eye(v.shape[-1])[list(speeds)], (*v.shape[:-1], len(speeds), v.shape[-1])
+    )
+    forces = np.moveaxis(np.concatenate([own, pushes.forces], axis=-2), -2, 0)
+    u = np.concatenate([v[..., list(speeds)], pushes.speeds], axis=-1)
+    jumps = dynamics.responses(q, forces, (), base)
+    A = np.einsum("i...n,j...n->...ij", forces, jumps)
+    sizes = np.sqrt(np.einsum("...ii->...i", A))
+    scale = np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > 0.0)
+    A = scale[..., None] * A * scale[..., None, :]
+    inverse = np.linalg.pinv(A, rcond=MOBILITY_ZERO, hermitian=True)
+    p = -scale * np.einsum("...ij,...j->...i", inverse, scale * u)
+    after = v + np.einsum("...k,k...n->...n", p, jumps)
+    left = u + np.einsum("...k,k...n,j...n->...j", p, jumps, forces)
+    if np.any(np.abs(left) > APPROACH_SPEED_ZERO * np.abs(u).max(axis=-1, initial=0.0)[..., None]):
+        raise ImpactError(
+            f"the latches of {', '.join(cut)} of {dynamics.robot!r} meet what does not give way: "
+            "no finite impulse stops these joints"
+        )
+    after[..., list(speeds)] = 0.0
+    return Impact(
+        v=after,
+        impulse=np.zeros((*v.shape[:-1], 3)),
+        energy_loss=-0.5 * np.einsum("...k,...k->...", p, u),
+        against_v=None,
+        make_joint_impulses=lambda: pushes.beside(
+            p[..., len(speeds) :],
+            dynamics.joint_impulses(q, speeds, -v, pushes.on_links(p[..., len(speeds) :]), base),
+        ),
     )
 
 

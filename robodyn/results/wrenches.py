@@ -91,6 +91,11 @@ class JointWrenches(WrenchMapping):
         super().__init__((*joints, "base"), values, undetermined)
         self._make_parts, self._pose = parts, pose
 
+    def having(self, values: Array) -> JointWrenches:
+        """The same joints with other wrenches, of which the motors' and passive parts stay."""
+        joints, parts = self._names[:-1], self._make_parts
+        return JointWrenches(joints, values, parts, self._pose, self.undetermined)
+
     @property
     def base(self) -> Array:
         """Wrench of the ground, or of the carrier, on the base, shape (..., 6) [N, N m]."""

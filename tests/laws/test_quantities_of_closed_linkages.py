@@ -491,6 +491,18 @@ def are_cut_joint_speeds(case, f):
         first += n
 
 
+def are_cut_joint_pushes(case, f):
+    """Generalised forces are what speeds along the freedoms are of all speeds."""
+    joint, successor, predecessor, forces = f(case.q)
+    g = case.robot.function("cut_joint_speeds")
+    none = g(case.q, np.zeros(case.robot.nv))
+    slopes = [g(case.q, v) - none for v in np.eye(case.robot.nv)]
+    close(forces, np.reshape(slopes, forces.T.shape).T, 1e-9)
+    for x in (joint, successor, predecessor):
+        assert x.shape == (len(forces), 6)
+        close(np.linalg.norm(x[:, :3], axis=1), np.linalg.norm(joint[:, :3], axis=1), 1e-9)
+
+
 def are_joint_positions(case, f):
     """Coordinates by name, and poses of cut joints."""
     are_cut_joint_poses(case, lambda q: f(q)[1])
@@ -773,6 +785,7 @@ LAWS = {
     "constrained_terms": are_constrained_terms,
     "cut_joint_poses": are_cut_joint_poses,
     "cut_joint_speeds": are_cut_joint_speeds,
+    "cut_joint_pushes": are_cut_joint_pushes,
     "joint_positions": are_joint_positions,
     "joint_velocities": are_joint_velocities,
     "dependent_places": follow_nothing,

@@ -1,8 +1,9 @@
-"""Speeds of joints that were cut, and their damping and dry friction as wrenches [W 5.213]."""
+"""Speeds of joints that were cut, and wrenches along their freedoms, as of friction [W 5.213]."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from robodyn.equations.loops.closure_rows import Closure, loop_motion
 from robodyn.equations.mechanism.bodies import MechanismModel
@@ -13,7 +14,13 @@ from robodyn.force_elements.joint_friction import resistance
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Twist, Wrench
 
-__all__ = ["cut_joint_speeds", "friction_in_joint", "friction_wrenches"]
+__all__ = [
+    "Pushed",
+    "cut_joint_pushes",
+    "cut_joint_speeds",
+    "friction_in_joint",
+    "friction_wrenches",
+]
 
 
 def friction_in_joint(
@@ -46,6 +53,43 @@ def _along(
     gram = [[a.v.dot(b.v) + a.w.dot(b.w) for b in axes] for a in axes]
     v, w = R.inverse_times(motion.v), R.inverse_times(motion.w)
     return axes, solve(factorize(gram), [a.v.dot(v) + a.w.dot(w) for a in axes])
+
+
+class Pushed(NamedTuple):
+    """A unit of force along one freedom of a joint that was cut.
+
+    Attributes
+    ----------
+    joint : Wrench
+        On the successor, about the origin of the user's frame there, in its axes.
+    successor, predecessor : Wrench
+        On the bodies, about their origins in their axes.
+    forces : list of nv numbers
+        Generalised; also what the speed of the joint along this freedom is of all speeds.
+    """
+
+    joint: Wrench
+    successor: Wrench
+    predecessor: Wrench
+    forces: list[Number]
+
+
+def cut_joint_pushes(model: MechanismModel, state: State, closure: Closure) -> list[Pushed]:
+    """A unit of force along each freedom of a joint that was cut."""
+    motion = loop_motion(model, state, closure)
+    axes = closure.cut.axes(motion.X, closure.geometry)
+    found = []
+    for k in range(len(axes)):
+        in_G = along_axes(axes, [1.0 if i == k else 0.0 for i in range(len(axes))])
+        in_F = motion.X.wrench_out(in_G)
+        f, n = (motion.X.R * x for x in (in_G.f, in_G.n))
+        forces: list[Number] = [0.0] * model.nv
+        for i, (v, w) in motion.columns.items():
+            if i >= 0:
+                forces[i] = f.dot(v) + n.dot(w)
+        on_bodies = closure.X_SG.wrench_out(in_G), -closure.X_PF.wrench_out(in_F)
+        found.append(Pushed(closure.X_UG.wrench_out(in_G), *on_bodies, forces))
+    return found
 
 
 def friction_wrenches(

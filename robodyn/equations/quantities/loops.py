@@ -86,6 +86,19 @@ def cut_joint_speeds(t: Tracer) -> Results:
     return {"speeds": speeds}
 
 
+def cut_joint_pushes(t: Tracer) -> Results:
+    """Units of force along the freedoms of the joints that were cut, one after the other."""
+    found = [
+        x for c in t.setup.closures for x in cut_friction.cut_joint_pushes(t.model, t.state, c)
+    ]
+    return {
+        "joint": [x.joint for x in found],
+        "successor": [x.successor for x in found],
+        "predecessor": [x.predecessor for x in found],
+        "forces": [x.forces for x in found],
+    }
+
+
 def joint_positions(t: Tracer) -> Results:
     """Coordinates of the joints of the tree, body by body, and poses of cut ones."""
     q = t.numbers["q"]
@@ -231,6 +244,18 @@ ROWS = {
         inputs=(Q, V),
         outputs=(Output("speeds", (_cut_freedoms,), "rad/s, m/s"),),
         trace=cut_joint_speeds,
+        closed=STATE,
+    ),
+    "cut_joint_pushes": Quantity(
+        inputs=(Q,),
+        outputs=(
+            *(
+                Output(where, (_cut_freedoms, 6), "1, m, 1/m")
+                for where in ("joint", "successor", "predecessor")
+            ),
+            Output("forces", (_cut_freedoms, "nv"), "1, m, 1/m"),
+        ),
+        trace=cut_joint_pushes,
         closed=STATE,
     ),
     "joint_positions": Quantity(
