@@ -1,8 +1,8 @@
 """Joints that stop at once, as if caught by latches [W problem 6.2].
 
 Joints that were cut have no speeds of their own: their latches are impulses ``p`` along their
-freedoms, of which the speeds are ``u = B v``: ``B X p = -u`` with the jumps ``X = M^-1 B^T`` that keep
-loops closed.
+freedoms, of which the speeds are ``u = B v``: ``B X p = -u`` with the jumps ``X = M^-1 B^T`` that
+keep loops closed.
 """
 
 from __future__ import annotations

@@ -215,7 +215,9 @@ class Sums:
 
     def _only_here(self, node: int, whole: int) -> bool:
         """Whether a node is a product that one sum alone needs, and so is the multiple of it."""
-        return self.graph.op[node] == MUL and self._uses[node] == self._uses[whole] == 1
+        if node == ONE or self.graph.op[node] != MUL:
+            return False
+        return self._uses[node] == self._uses[whole] == 1
 
     def _other(self, product: int, factor: int) -> int:
         """Edge of the other factor of a product."""

@@ -155,3 +155,10 @@ def test_numbers_that_are_inputs_are_not_gathered():
     rest = f(q, v, a, 0 * robot.inertial_parameters)  # of motors
     found = f(q, v, a, 2 * robot.inertial_parameters) - rest
     np.testing.assert_allclose(found, 2 * (expected - rest), rtol=1e-12, atol=1e-12)
+
+
+def test_constants_are_no_products():
+    """The last operation has a factor that a product beside a constant has, too."""
+    made = simplified(program(lambda g, x, y, z, w: [x * x + 4.0 + y * y, x * (y * z)]), count)
+    x = np.array([2.0, 3.0, 5.0, 7.0])
+    np.testing.assert_allclose(evaluate(made, x)[0], [17.0, 30.0])
