@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Protocol
 
 from numpy.typing import ArrayLike
@@ -42,11 +42,21 @@ class TreeJointPositions:
     """
 
     def __init__(self, model: Model, evaluator: Evaluator) -> None:
-        self._evaluator = evaluator
-        self._positions = tuple(_placed(model, lambda body: len(body.q), _coordinates(model)))
-        self._speeds = tuple(_placed(model, lambda body: len(body.speeds), _cut_speeds(model)))
+        self._model, self._evaluator = model, evaluator
         self._position_form = CallForm(make=self._by_name)
         self._speed_form = CallForm(make=self._speeds_by_name)
+
+    @cached_property
+    def _positions(self) -> tuple[tuple[str, Place, Any], ...]:
+        """Where positions stand. Copies of a robot are often made that are not asked for them."""
+        model = self._model
+        return tuple(_placed(model, lambda body: len(body.q), _coordinates(model)))
+
+    @cached_property
+    def _speeds(self) -> tuple[tuple[str, Place, Any], ...]:
+        """Where speeds stand."""
+        model = self._model
+        return tuple(_placed(model, lambda body: len(body.speeds), _cut_speeds(model)))
 
     def positions(self, q: ArrayLike) -> dict[str, Array]:
         """By joint name, shape (...) or (..., n) [rad, m]."""

@@ -13,7 +13,7 @@ from robodyn.arrays import generator
 from robodyn.description.possible import why_impossible
 from robodyn.equations.mechanism.bodies import Body
 from robodyn.equations.quantities.regressors import motor_parameters
-from robodyn.equations.tree.regressor import PARAMETERS, body_link, parameters_of
+from robodyn.equations.tree.regressor import PARAMETERS, body_link, parameters_of, ten_of
 from robodyn.errors import InertiaError
 from robodyn.evaluator import Evaluator
 from robodyn.model.model import Model
@@ -109,7 +109,7 @@ class Parameters:
         bodies = self._model.bodies
         for body in bodies if before is None else _changed(before, self._model):
             name = body_link(bodies, body)
-            ten = np.array(parameters_of(bodies, body), float)
+            ten = np.array(ten_of(body.inertia), float)  # in any frame
             m, h, (xx, xy, yy, xz, yz, zz) = ten[0], ten[1:4], ten[4:]
             c = h / m if m else h
             about = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
@@ -193,7 +193,8 @@ def _changed(before: Model, now: Model) -> Iterator[Body]:
         known = old.get(body_link(bodies, body))
         if known is None or (
             body.inertia is not known.inertia
-            and parameters_of(bodies, body) != parameters_of(before.bodies, known)
+            and ten_of(body.inertia) != ten_of(known.inertia)
+            and (same or parameters_of(bodies, body) != parameters_of(before.bodies, known))
         ):
             yield body
 

@@ -20,7 +20,7 @@ from robodyn.symbolic.spatial import BodyMotion, Placement, RigidInertia, Twist
 from robodyn.symbolic.vector import Sym3, Vec3
 from robodyn.tolerances import FRAME_ROUNDING
 
-__all__ = ["PARAMETERS", "body_link", "inertia_of", "parameters_of", "regressor"]
+__all__ = ["PARAMETERS", "body_link", "inertia_of", "parameters_of", "regressor", "ten_of"]
 
 #: Names of a body's parameters, in order.
 PARAMETERS = ("m", "hx", "hy", "hz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
@@ -46,7 +46,11 @@ def inertia_of(model: MechanismModel, body: Body, parameters: Sequence[Number]) 
 
 def parameters_of(model: MechanismModel, body: Body) -> list[Number]:
     """The ten parameters of a body, with all links that it consists of."""
-    inertia = body.inertia.in_parent(_link_frame(model, body).inverse)
+    return ten_of(body.inertia.in_parent(_link_frame(model, body).inverse))
+
+
+def ten_of(inertia: RigidInertia) -> list[Number]:
+    """The ten parameters of an inertia, in its own frame."""
     I = inertia.about_origin
     return [inertia.m, *inertia.h, I.xx, I.xy, I.yy, I.xz, I.yz, I.zz]
 
