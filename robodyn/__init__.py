@@ -54,6 +54,7 @@ if TYPE_CHECKING:
         Pose,
         Rotor,
     )
+    from robodyn.description.wrench import Wrench
     from robodyn.equations.forces.force import Force
     from robodyn.equations.loops.constraint import Constraint
     from robodyn.equations.loops.frame_constraint import FrameConstraint
@@ -178,6 +179,7 @@ __all__ = [
     "UndeterminedWrenchError",
     "UnknownNameError",
     "UrdfError",
+    "Wrench",
     "closed_loop",
     "compare",
     "control_law",
@@ -209,6 +211,7 @@ __all__ = [
 _HOMES = {
     "robodyn.codegen": "Function get_compilation get_num_threads set_compilation set_num_threads",
     "robodyn.description": "Actuator Coupling Inertia Joint Limits Link Loop Mechanism Pose Rotor",
+    "robodyn.description.wrench": "Wrench",
     "robodyn.equations.forces.force": "Force",
     "robodyn.equations.loops.constraint": "Constraint",
     "robodyn.equations.loops.frame_constraint": "FrameConstraint",

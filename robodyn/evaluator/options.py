@@ -8,6 +8,7 @@ from typing import Any
 
 from robodyn.arrays import named, shown
 from robodyn.description.symbols import Symbols, symbols_of
+from robodyn.description.wrench import PointOfLink
 from robodyn.equations.catalogue import QUANTITIES, OnLoops, Setup, row
 from robodyn.errors import (
     ActuationError,
@@ -202,7 +203,8 @@ class FunctionOptions:
         frames = tuple(self._model.bodies.frames)
         if "frame" in known and "frame" not in options:
             raise UnknownNameError("frame", "", frames, f"function {name!r}")
-        links = [*options.get("wrenches", ())]
+        given = options.get("wrenches", ())
+        links = [x.link if isinstance(x, PointOfLink) else x for x in given]
         links += [options[x] for x in ("frame", "other") if x in options]
         links += options.get("frames") or ()
         reference = options.get("relative_to", "world")

@@ -178,7 +178,7 @@ class _System:
             return {}
         held = any(base & row.jacobian.keys() for row in self.rows)
         first, name_of_base = t.state[0], t.model.bodies[0].description.name
-        pulled = t.passive_wrenches or any(law.joint == name_of_base for law in t.laws)
+        pulled = t.held_by_world or any(law.joint == name_of_base for law in t.laws)
         if held or pulled or base & {*self._controlled}:
             return {}
         axes = (EX, EY, EZ)

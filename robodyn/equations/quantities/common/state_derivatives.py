@@ -30,7 +30,7 @@ def state_derivatives(
     Along the tree where wrenches turn with their links and columns with their bodies; what else
     there is, is differentiated as it stands.
     """
-    along = inverse_derivatives.covered(t.model, t.state) and not t.passive_wrenches
+    along = inverse_derivatives.covered(t.model, t.state) and not t.held_by_world
 
     def forces(inner: Tracer) -> list[Number]:
         """Of the joints; those of the bodies are differentiated along the tree if they can be."""

@@ -13,6 +13,7 @@ from zipfile import BadZipFile, ZipFile
 import numpy as np
 
 from robodyn.array_types import FloatArray
+from robodyn.description.wrench import PointOfLink
 from robodyn.errors import FileError, ShapeError
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.simulation.loads.prescribed_loads import PrescribedLoads, Sampled, Surroundings
@@ -186,7 +187,9 @@ def controller_state_from(arrays: Mapping[str, Any]) -> dict[str, Any]:
 def surroundings_from(arrays: Mapping[str, Any]) -> Surroundings:
     """What acted from outside, at samples."""
     wrenches = {
-        name.removeprefix(WRENCH): x for name, x in arrays.items() if name.startswith(WRENCH)
+        PointOfLink.read(name.removeprefix(WRENCH)): x
+        for name, x in arrays.items()
+        if name.startswith(WRENCH)
     }
     base = BaseMotion(*(arrays[name] for name in BASE)) if BASE[0] in arrays else None
     if base is None and not wrenches:

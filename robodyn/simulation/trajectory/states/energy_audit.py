@@ -11,6 +11,7 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.caller import warn
+from robodyn.description.wrench import PointOfLink
 from robodyn.errors import EnergyWarning, SettingsError
 from robodyn.force_elements.common.link_element import WORLD
 from robodyn.simulation.trajectory.states import energies
@@ -262,13 +263,25 @@ def _within(samples: Samples, k: Indices, s: float) -> Samples:
     return Samples(robot, t, q, v, a, tau, driven, surroundings)
 
 
+def _twist(x: Samples, place: str) -> FloatArray:
+    """Of the point where a wrench acts, in the axes of the wrench, shape (n, ..., 6)."""
+    if not isinstance(place, PointOfLink):
+        return x.robot.frame_twist(x.q, x.v, place, base=x.base)
+    found = x.robot.frame_twist(x.q, x.v, place.link, axes=place.axes, base=x.base)
+    arm = np.array(place.at)
+    if place.axes == "world":
+        arm = x.robot.frame_pose(x.q, place.link, base=x.base)[..., :3, :3] @ arm
+    v, w = found[..., :3], found[..., 3:]
+    return np.concatenate([v + np.cross(w, arm), w], axis=-1)
+
+
 def _powers(x: Samples) -> Mapping[str, FloatArray]:
     """Powers at states, shape (n, ...) [W], by their way."""
     robot, base = x.robot.at(x.time), x.base
     friction = robot.passive_forces(x.q, x.v, base=base) - robot.elastic_forces(x.q, base=base)
     wrenches, carried = np.zeros(x.q.shape[:-1]), np.zeros(x.q.shape[:-1])
-    for link, wrench in x.wrenches.items():
-        wrenches = wrenches + np.sum(wrench * robot.frame_twist(x.q, x.v, link, base=base), axis=-1)
+    for place, wrench in x.wrenches.items():
+        wrenches = wrenches + np.sum(wrench * _twist(x, place), axis=-1)
     if base is not None:
         carried = np.sum(energies.joint_loads(x, None)["base"] * base.twist, axis=-1)
     return {

@@ -1,0 +1,154 @@
+"""Wrenches from outside at points of links, in axes of the world or of the link."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robodyn.arguments import checked_arguments
+from robodyn.array_types import FloatArray
+from robodyn.arrays import numbers, vector
+from robodyn.description.pose import Vector
+from robodyn.errors import ShapeError, UnknownNameError
+
+__all__ = ["PointOfLink", "Wrench"]
+
+AXES = ("body", "world")
+
+#: Text of a point, as `PointOfLink` writes it.
+_TEXT = re.compile(r"(.+) at \(([^,()]+), ([^,()]+), ([^,()]+)\) in (body|world) axes", re.DOTALL)
+
+
+class PointOfLink(str):
+    """Where a wrench acts that is not given at the origin of a link in its axes.
+
+    It stands in the place of the name of a link, as text that says it.
+
+    Parameters
+    ----------
+    link : str
+    at : (3,) [m]
+        In link axes.
+    axes : {"body", "world"}
+        Of the wrench.
+    """
+
+    __slots__ = ("at", "axes", "link")
+
+    link: str
+    at: Vector
+    axes: str
+
+    def __new__(cls, link: str, at: Vector, axes: str) -> PointOfLink:
+        """The point, which is text."""
+        x, y, z = at
+        point = super().__new__(cls, f"{link} at ({x!r}, {y!r}, {z!r}) in {axes} axes")
+        point.link, point.at, point.axes = link, at, axes
+        return point
+
+    def __reduce__(self) -> Any:
+        return PointOfLink, (self.link, self.at, self.axes)
+
+    @classmethod
+    def read(cls, text: str) -> str:
+        """A point that was written as text; the name of a link as it is."""
+        found = _TEXT.fullmatch(text)
+        if found is None:
+            return text
+        link, x, y, z, axes = found.groups()
+        return cls(link, (float(x), float(y), float(z)), axes)
+
+
+class Wrench(Mapping[str, FloatArray]):
+    """A force and a moment from outside, at a point of a link.
+
+    It is what ``wrenches=`` takes, alone or with others: ``wrenches=rd.Wrench(...)``,
+    ``wrenches=one | other``, ``wrenches={**one, "tool": w}``.
+
+    Parameters
+    ----------
+    link : str
+    force : array_like, shape (..., 3) [N]
+    moment : array_like, shape (..., 3), or 0 [N m]
+        About that point.
+    at : array_like, shape (3,) [m]
+        The point, in link axes.
+    axes : {"world", "body"}
+        Of force and moment: those of the world, whatever way the link turns, or of the link.
+
+    Raises
+    ------
+    ShapeError, UnknownNameError
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> arm = rd.load("double_pendulum", gravity=(0, 0, 0))
+    >>> weight = rd.Wrench("lower", (0.0, 0.0, -9.81), at=(0.0, 0.0, -1.0))
+    >>> arm.inverse_dynamics([1.0, 0.5], [0.0, 0.0], [0.0, 0.0], wrenches=weight).shape
+    (2,)
+    """
+
+    @checked_arguments
+    def __init__(
+        self,
+        link: str,
+        force: ArrayLike,
+        moment: ArrayLike = 0.0,
+        *,
+        at: ArrayLike = (0.0, 0.0, 0.0),
+        axes: str = "world",
+    ) -> None:
+        if axes not in AXES:
+            raise UnknownNameError("axes", axes, AXES, f"a wrench on {link!r}")
+        parts = _threes("force", force), _threes("moment", moment if np.ndim(moment) else [0.0] * 3)
+        try:
+            f, n = np.broadcast_arrays(*parts)
+        except ValueError:
+            shapes = " and ".join(str(x.shape) for x in parts)
+            raise ShapeError(
+                f"force and moment have shapes {shapes}, expected as many of each", name="moment"
+            ) from None
+        point = vector("at", at)
+        plain = axes == "body" and not any(point)
+        self._place = link if plain else PointOfLink(link, point, axes)
+        self._numbers = np.concatenate([f, n], axis=-1)
+
+    def __getitem__(self, place: str) -> FloatArray:
+        if place != self._place:
+            raise KeyError(place)
+        return self._numbers
+
+    def __iter__(self) -> Iterator[str]:
+        yield self._place
+
+    def __len__(self) -> int:
+        return 1
+
+    def __or__(self, other: Mapping[str, ArrayLike]) -> dict[str, ArrayLike]:
+        """Both; of two at the same point in the same axes the sum."""
+        found: dict[str, Any] = dict(self)
+        for place, wrench in other.items():
+            both = place in found
+            found[place] = found[place] + np.asarray(wrench) if both else wrench
+        return found
+
+    def __repr__(self) -> str:
+        return f"<Wrench on {self._place}: {self._numbers.tolist()}>"
+
+
+def _threes(what: str, given: ArrayLike) -> FloatArray:
+    """Vectors, shape (..., 3)."""
+    x = np.array(numbers(what, given), float)
+    if x.shape[-1:] != (3,):
+        raise ShapeError(
+            f"{what} has shape {x.shape}, expected (..., 3)",
+            name=what,
+            given=x.shape,
+            expected=(3,),
+        )
+    return x
