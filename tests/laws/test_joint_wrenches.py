@@ -115,6 +115,8 @@ def test_all_wrenches_from_outside_are_the_rate_of_momentum(kinds, base, seed):
     total[:3] += c.robot.total_mass * GRAVITY
     for link, wrench in c.wrenches.items():
         total += in_world(c.get("frame_pose", c.q, frame=link), wrench, com)
+    if not c.base:
+        close(c.get("centroidal_matrix", c.q) @ c.v, c.at(0.0))
     h = 1e-3
     rate = (8.0 * (c.at(h) - c.at(-h)) - (c.at(2 * h) - c.at(-2 * h))) / (12.0 * h)
     close(total, rate, 1e-6)

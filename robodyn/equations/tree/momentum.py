@@ -63,7 +63,7 @@ class _MassCenter:
     Attributes
     ----------
     carrier : int
-        The only body on a base that has no mass, else the base.
+        The only body on a base without mass and rotors, else the base.
     R : Rotation
         Axes of the carrier in the world.
     p : Vec3
@@ -81,7 +81,8 @@ class _MassCenter:
         """That of a mechanism."""
         h, m = _subtrees(model, state, base_inertia)
         roots = [body.index for body in model if body.parent == BASE]
-        if len(roots) != 1 or base_inertia:
+        of_base = base_inertia or any(rotor.carrier == BASE for rotor in model.rotors)
+        if len(roots) != 1 or of_base:
             return cls(BASE, base.X_WB.R, h[BASE] * (1.0 / m[BASE]))
         (root,) = roots
         return cls(root, base.X_WB.R @ state[root].X.R, h[root] * (1.0 / m[root]))
