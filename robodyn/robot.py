@@ -2342,6 +2342,8 @@ class Robot:
             still.joint_forces,
             moving.dynamics,
             moving.postures,
+            self._direct_methods,
+            self._base_at_rest,
         )
 
     @cached_property
@@ -2349,8 +2351,12 @@ class Robot:
         """Hits of one point."""
         from robodyn.impacts.direct_hits import DirectHits
 
-        methods = self._methods if self._origin is self else MethodTable()
-        return DirectHits(self.impact_dynamics, methods, self._base_at_rest)
+        return DirectHits(self.impact_dynamics, self._direct_methods, self._base_at_rest)
+
+    @property
+    def _direct_methods(self) -> MethodTable:
+        """Methods of which calls may go to machine code; those at a time are asked in Python."""
+        return self._methods if self._origin is self else MethodTable()
 
     @property
     def _base_at_rest(self) -> tuple[Array, ...]:

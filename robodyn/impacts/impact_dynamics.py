@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
 from robodyn.arrays import checked, finite, named_alone, one_name, shaped, together
+from robodyn.codegen import CallForm, MethodTable
 from robodyn.errors import ImpactError, ShapeError
 from robodyn.evaluator import Evaluator, Wrenches
 from robodyn.impacts.contact import Contact, ContactPoint, contact_point
@@ -84,6 +85,10 @@ class ImpactDynamics:
         Of the robot as it moves: a clock that drives it gives it speeds before it is hit.
     postures : Postures
         Of that one, too.
+    methods : MethodTable
+        Of the robot.
+    at_rest : tuple of ndarray
+        Of a robot whose base has a motion: that of one at rest.
     """
 
     def __init__(
@@ -94,12 +99,16 @@ class ImpactDynamics:
         joint_forces: _JointForces,
         moving: Dynamics,
         postures: _Postures,
+        methods: MethodTable,
+        at_rest: tuple[Array, ...],
     ) -> None:
         self._model, self._evaluator = model, evaluator
         self._moving, self._postures = moving, postures
         self._dynamics, self._joint_forces = dynamics, joint_forces
         #: Hits by one function each.
         self.code = HitFunctions(model, evaluator, moving)
+        #: A point of this robot as another robot meets it.
+        self.as_partner = methods.add("as_partner", self._as_partner, ("q", "v", "point"), at_rest)
 
     def point(
         self, q: Array, v: Array, link: str, point: Array, base: BaseMotion | None
@@ -290,20 +299,28 @@ class ImpactDynamics:
         ]
         return np.asarray(forces[0] - forces[1])
 
-    def as_partner(
+    def _as_partner(
         self,
-        state: tuple[ArrayLike, ArrayLike],
-        place: tuple[str, ArrayLike],
-        base: BaseMotion | None,
+        q: ArrayLike,
+        v: ArrayLike,
+        link: str,
+        point: ArrayLike,
+        base: BaseMotion | None = None,
     ) -> MovingPoint:
         """A point of this robot as another robot meets it."""
-        q, v = self.before(*state)
-        axes = np.broadcast_to(each_axis(v), (3, *v.shape[:-1], 3))
-        c = self.contact(q, v, (place,), axes, (), World(), base)
-        velocity = c.points[0].velocity
-        return MovingPoint(
-            velocity, c.mobility, lambda p: v + np.einsum("...k,k...n->...n", p, c.jumps)
+        x, y = self.before(q, v)
+        self.checked_places(x, y, ((link, point),), np.ones(3), World())
+        called = CallForm({"link": link}, method="as_partner", make=_partner)
+        arrays = (q, v, point)
+        coded: MovingPoint | None = self.code.of(
+            "point_response", HitForm(link), arrays, base, called
         )
+        if coded is not None:
+            return coded
+        axes = np.broadcast_to(each_axis(y), (3, *y.shape[:-1], 3))
+        c = self.contact(x, y, ((link, point),), axes, (), World(), base)
+        jumps = np.moveaxis(c.jumps, 0, -2)
+        return _partner((y, c.points[0].velocity, c.mobility, jumps))
 
     @property
     def on_moving_base(self) -> bool:
@@ -383,9 +400,8 @@ class ImpactDynamics:
                 return (place,), against.as_partner
             case RobotPoint():
                 state, there = (against.q, against.v), (against.link, against.point)
-                return (place,), against.robot.impact_dynamics.as_partner(
-                    state, there, against.base
-                )
+                meet = against.robot.impact_dynamics.as_partner
+                return (place,), meet(*state, *there, against.base)
             case (str() as link, _):
                 self._refuse_one_body(place[0], link)
                 return (place, against), World()
@@ -444,6 +460,12 @@ class ImpactDynamics:
 def each_axis(v: Array) -> Array:
     """The axes of the world, one after the other, beside a batch of states."""
     return np.eye(3).reshape(3, *[1] * (v.ndim - 1), 3)
+
+
+def _partner(found: tuple[Array, ...], *given: Array) -> MovingPoint:
+    """A point of a robot by its speeds, its velocity, its mobility and jumps of all speeds."""
+    v, velocity, mobility, jumps, *_ = found
+    return MovingPoint(velocity, mobility, lambda p: v + np.einsum("...k,...kn->...n", p, jumps))
 
 
 def _parting(points: tuple[ContactPoint, ...], partner: Partner) -> tuple[Array, Array]:
