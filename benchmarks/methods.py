@@ -84,6 +84,7 @@ METHODS = {
     "frame_jacobian_dot": "r.frame_jacobian_dot(q, v, link)",
     "integrate": "r.integrate(q, v)",
     "difference": "r.difference(q, q)",
+    "coordinate_rates": "r.coordinate_rates(q, v)",
     "tangent_rate": "r.tangent_rate(v, v)",
     "neutral": "r.neutral()",
     "start": "r.start()",

@@ -818,6 +818,32 @@ class Robot:
         """
         return self._parts.space.integrate(q, dv, out)
 
+    def coordinate_rates(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
+        """Rates of the coordinates, the kinematical equations: ``v`` where coordinates add.
+
+        Quaternions and the position of a floating base have other rates.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq) [rad, m]
+        v : array_like, shape (..., nv) [rad/s, m/s]
+        out : ndarray, optional
+            Written to and returned; of the shape of the result.
+
+        Returns
+        -------
+        dq : ndarray, shape (..., nq) [rad/s, m/s]
+
+        Examples
+        --------
+        >>> import robodyn as rd
+        >>> robot = rd.load("pan_tilt", base="floating")
+        >>> dq = robot.coordinate_rates(robot.neutral(), [0, 0, 0, 2.0, 0, 0, 0, 1.0])
+        >>> (dq[3:] + 0.0).tolist()  # half the angular velocity, in the quaternion x y z w
+        [1.0, 0.0, 0.0, 0.0, 0.0, 1.0]
+        """
+        return self._parts.space.coordinate_rates(q, v, out)
+
     def tangent_rate(self, u: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
         """Rate of ``u`` in ``integrate(q, u)`` when the robot moves with speed ``v``.
 

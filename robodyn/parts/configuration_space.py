@@ -79,6 +79,10 @@ class ConfigurationSpace:
         """The position that a twist ``dv`` leads to in unit time, shape (..., nq)."""
         return self._evaluator.call("integrate", (q, dv), out=out)
 
+    def coordinate_rates(self, q: ArrayLike, v: ArrayLike, out: Array | None = None) -> Array:
+        """Rates of all coordinates at given speeds, shape (..., nq)."""
+        return self._evaluator.call("coordinate_rates", (q, v), out=out)
+
     def tangent_rate(self, u: ArrayLike, v: ArrayLike, out: Array | None = None) -> Array:
         """The rate of ``u`` in ``integrate(q, u)`` at speed ``v``, shape (..., nv)."""
         return self._evaluator.call("tangent_rate", (u, v), out=out)

@@ -124,6 +124,20 @@ def test_coordinates_change_as_steps_move_them(kind):
     ahead, behind = robot.integrate(q, STEP * v), robot.integrate(q, -STEP * v)
     rate = (ahead - behind) / (2 * STEP)
     np.testing.assert_allclose(joint_kind(kind).coordinates.rates(q, v), rate, atol=1e-9)
+    np.testing.assert_allclose(robot.coordinate_rates(q, v), rate, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("name", "options"), [("satellite", {"base": "floating"}), ("four_bar", {}), ("scara", {})]
+)
+def test_kinematical_equations_of_whole_robots(name, options):
+    robot, rng = rd.load(name, **options), np.random.default_rng(6)
+    q, v = robot.random(rng), rng.normal(size=robot.nv)
+    ahead, behind = robot.integrate(q, STEP * v), robot.integrate(q, -STEP * v)
+    found = robot.coordinate_rates(q, v)
+    np.testing.assert_allclose(found, (ahead - behind) / (2 * STEP), atol=1e-8)
+    if robot.nq == robot.nv:
+        assert sum(robot.function("coordinate_rates").operations.values()) == 0
 
 
 @pytest.mark.parametrize("kind", CURVED)

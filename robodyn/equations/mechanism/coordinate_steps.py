@@ -8,7 +8,7 @@ from robodyn.equations.mechanism.bodies import MechanismModel
 from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.scalar import Number, edge_of, inputs
 
-__all__ = ["difference", "integrate", "moving", "tangent_rate"]
+__all__ = ["difference", "integrate", "moving", "rates", "tangent_rate"]
 
 Numbers = Sequence[Number]
 
@@ -54,6 +54,18 @@ def moving(model: MechanismModel) -> Program | None:
                 rows[k][speed] = x
     ports = (Port("q", (model.nq,), "rad, m"),), (Port("rates", (model.nq, model.nv), ""),)
     return Program("rates", *ports, graph, tuple(edge_of(graph, x) for row in rows for x in row))
+
+
+def rates(model: MechanismModel, q: Numbers, v: Numbers) -> list[Number]:
+    """Rates of all coordinates at given speeds: the kinematical equations [Sayers 1991, 1]."""
+    found: list[Number] = [0.0] * model.nq
+    for body in model:
+        at, own = [k for k, *_ in body.q], [v[speed.index] for speed in body.speeds]
+        for k, x in zip(
+            at, body.joint.kind.coordinates.rates([q[k] for k in at], own), strict=True
+        ):
+            found[k] = x
+    return found
 
 
 def tangent_rate(model: MechanismModel, u: Numbers, v: Numbers) -> list[Number]:

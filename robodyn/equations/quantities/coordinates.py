@@ -14,6 +14,11 @@ def integrate(t: Tracer) -> Results:
     return {"q": coordinate_steps.integrate(t.model, t.numbers["q"], t.numbers["dv"])}
 
 
+def coordinate_rates(t: Tracer) -> Results:
+    """Rates of all coordinates."""
+    return {"dq": coordinate_steps.rates(t.model, t.numbers["q"], t.v)}
+
+
 def difference(t: Tracer) -> Results:
     """The step from one position to another."""
     return {"dv": coordinate_steps.difference(t.model, t.numbers["q0"], t.numbers["q1"])}
@@ -30,6 +35,13 @@ ROWS = {
         inputs=(Q, Input("dv", "nv", "rad, m")),
         outputs=(Output("q", ("nq",), "rad, m"),),
         trace=integrate,
+        closed=STATE,
+        timeless=True,
+    ),
+    "coordinate_rates": Quantity(
+        inputs=(Q, V),
+        outputs=(Output("dq", ("nq",), "rad/s, m/s"),),
+        trace=coordinate_rates,
         closed=STATE,
         timeless=True,
     ),
