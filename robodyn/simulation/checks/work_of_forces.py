@@ -28,7 +28,7 @@ def only_known_forces_work(motion: Trajectory) -> bool:
     """Whether nothing but torques, dampers and friction does work."""
     robot, loads = motion.robot, motion.surroundings
     moved = motion.driven or loads.wrenches or loads.base is not None
-    return robot is not None and not moved and not robot.ground
+    return robot is not None and not moved
 
 
 def work_explains_energy(
