@@ -16,7 +16,6 @@ from robodyn.arrays import by_name, expect, named, numbers
 from robodyn.closed_loops.assembly.nearly_closed import model_with_rounded_loops_closed
 from robodyn.description import (
     Actuator,
-    Joint,
     Loop,
     Mechanism,
     Rotor,
@@ -25,18 +24,17 @@ from robodyn.description import (
 from robodyn.description.symbols import symbols_of, with_symbols
 from robodyn.equations.forces.force import Force
 from robodyn.errors import SettingsError, ShapeError, UnknownNameError, UrdfWarning
-from robodyn.force_elements import LINK_ELEMENTS
 from robodyn.force_elements.common.link_element import DescribedElement
 from robodyn.force_elements.force_law import ForceLaw
 from robodyn.force_elements.ground import Ground
 from robodyn.force_elements.inverse_square import InverseSquareGravity
-from robodyn.force_elements.point_spring import PointSpring
-from robodyn.joints import joint_kind, joint_map
+from robodyn.joints import joint_map
 from robodyn.joints.joint_map import JointMap
 from robodyn.model.changes.constraints import AnyConstraint, with_constraints
 from robodyn.model.changes.forces import with_forces
 from robodyn.model.changes.free_root import without_free_root
 from robodyn.model.changes.hinges import meeting_hinges, with_balls
+from robodyn.model.changes.springs import JointSpring, with_springs
 from robodyn.model.position_limits import nearest_turn
 from robodyn.model.settings import Settings
 from robodyn.robot import Robot
@@ -46,9 +44,6 @@ from robodyn.urdf.common.packages import PackageDirs
 from robodyn.urdf.xacro.arguments import Value
 
 __all__ = ["load", "robots"]
-
-#: Stiffness [N m/rad, N/m] and rest position [rad, m].
-JointSpring = tuple[float, float]
 
 
 def robots() -> tuple[str, ...]:
@@ -242,7 +237,7 @@ def load(
     if joint_maps:
         mechanism = _with_maps(mechanism, joint_maps)
     if springs:
-        mechanism = _with_springs(mechanism, springs)
+        mechanism = with_springs(mechanism, springs)
     if loops or rotors or springs:
         for error in bad_values(mechanism):
             raise error
@@ -354,53 +349,6 @@ def _with_maps(mechanism: Mechanism, maps: Mapping[str, JointMap]) -> Mechanism:
             joints[name], kind=joint_map.KIND.name, map=given, mimic=None, limits=limits
         )
     return dataclasses.replace(mechanism, joints=tuple(joints.values()))
-
-
-def _with_springs(
-    mechanism: Mechanism, springs: Mapping[str, JointSpring] | Iterable[DescribedElement]
-) -> Mechanism:
-    if not isinstance(springs, Mapping):
-        links = ["world", *(link.name for link in mechanism.links)]
-        between = named("springs", springs, "a mapping by joint name, or PointSprings")
-        for spring in between:
-            if type(spring) not in LINK_ELEMENTS.values():
-                expect("one of springs", spring, PointSpring, "springs")
-            for name, _ in spring.places:
-                if name not in links:
-                    raise UnknownNameError("link", name, links, f"{spring.tag} {spring.name!r}")
-        elements = (*mechanism.link_elements, *between)
-        return dataclasses.replace(mechanism, link_elements=elements)
-    movers: dict[str, Any] = {mover.name: mover for mover in mechanism.movers}
-    for name, pair in springs.items():
-        try:
-            stiffness, rest = (float(x) for x in pair)
-        except (TypeError, ValueError):
-            raise ShapeError(
-                f"springs[{name!r}] is {pair!r}, expected stiffness and rest position",
-                name="springs",
-                given=pair,
-            ) from None
-        if name not in movers:
-            raise UnknownNameError("joint", name, movers, repr(mechanism.name))
-        single = [n for n, mover in movers.items() if _is_single(mover)]
-        if name not in single:
-            raise UnknownNameError(
-                "joint with one degree of freedom", name, single, repr(mechanism.name)
-            )
-        movers[name] = dataclasses.replace(movers[name], stiffness=stiffness, rest=rest)
-    return dataclasses.replace(
-        mechanism,
-        joints=tuple(movers[joint.name] for joint in mechanism.joints),
-        loops=tuple(movers[loop.name] for loop in mechanism.loops),
-    )
-
-
-def _is_single(mover: Joint | Loop) -> bool:
-    """Whether joints of this kind have one coordinate and one speed."""
-    if isinstance(mover, Joint):
-        return (mover.nq, mover.nv) == (1, 1)
-    kind = joint_kind(mover.kind)
-    return (kind.nq, kind.nv) == (1, 1)
 
 
 def _with_actuators(mechanism: Mechanism, actuators: Mapping[str, Actuator]) -> Mechanism:

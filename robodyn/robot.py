@@ -35,6 +35,7 @@ from robodyn.equations.catalogue import CONSTRAINED, QUANTITIES
 from robodyn.equations.forces.force import Force
 from robodyn.errors import SettingsError, ShapeError
 from robodyn.evaluator import Evaluator, SharedPrograms, Wrenches
+from robodyn.force_elements.common.link_element import DescribedElement
 from robodyn.force_elements.force_law import ForceLaw
 from robodyn.force_elements.ground import Ground
 from robodyn.force_elements.inverse_square import InverseSquareGravity
@@ -64,6 +65,7 @@ from robodyn.model.changes.parameter_rows import (
     refuse_rows_of,
     refused_by_rows,
 )
+from robodyn.model.changes.springs import JointSpring, with_springs
 from robodyn.model.joint_info import Joints
 from robodyn.model.model import Model, build_model
 from robodyn.model.settings import Settings
@@ -89,6 +91,7 @@ from robodyn.symbolic.graph import Program
 from robodyn.symbolic.holds_symbols import holds_symbols
 from robodyn.topology.augmented_bodies import AugmentedBodies, augmented_bodies
 from robodyn.topology.system_graph import SystemGraph, system_graph
+from robodyn.urdf import bad_values
 
 if TYPE_CHECKING:
     from robodyn.impacts.direct_hits import DirectHits
@@ -375,6 +378,7 @@ class Robot:
         parameters: Mapping[str, ArrayLike] | None = None,
         forces: Iterable[Force | ForceLaw | InverseSquareGravity] | None = None,
         constraints: Iterable[AnyConstraint] = (),
+        springs: Mapping[str, JointSpring] | Iterable[DescribedElement] = (),
         **settings: Any,
     ) -> Self:
         """A changed copy.
@@ -403,6 +407,8 @@ class Robot:
             In place of those that the robot has, `forces`.
         constraints : iterable of Constraint, FrameConstraint or Rolling
             In addition to those that the robot has.
+        springs : mapping of joint name to (stiffness, rest position), or iterable of PointSpring
+            In addition to those that the robot has; a joint has one.
         **settings
             ``gravity``, ``base``, ``passive``, ``friction_speed``, ``snap``, ``allow_unphysical``,
             ``rotor_model``, ``coordinates``, ``branches``, ``near``, ``closure_tolerance``,
@@ -421,16 +427,9 @@ class Robot:
         """
         if stops is not None:
             expect("stops", stops, CompliantStops)
+        joined_anew = bool(locked or frames or constraints or springs or forces is not None)
         if is_rows(by_name("parameters", parameters)):
-            if (
-                payload
-                or locked
-                or stops
-                or frames
-                or constraints
-                or settings
-                or forces is not None
-            ):
+            if joined_anew or payload or stops or settings:
                 raise SettingsError(
                     "rows of parameters are given alone: make the other changes first, as in "
                     "robot.with_(payload=...).with_(parameters=...)"
@@ -440,18 +439,21 @@ class Robot:
         carried, welded = by_name("payload", payload), by_name("locked", locked)
         described = with_parameters(self._model, by_name("parameters", parameters))
         described = with_frames(described, by_name("frames", frames))
+        floating = settings.get("base", self.base) == "floating"
+        if springs:
+            described = with_springs(described, springs)
+            for error in bad_values(described):
+                raise error
         if forces is not None:
-            described = with_forces(described, forces, floating=self.base == "floating")
+            described = with_forces(described, forces, floating=floating)
         described = with_payloads(described, carried)
         described = described if stops is None else with_stops(described, stops)
         added = named("constraints", constraints, "Constraints")
         if added:
-            base = settings.get("base", self._model.settings.base)
-            described = with_constraints(described, added, floating=base == "floating")
+            described = with_constraints(described, added, floating=floating)
         copy = None
         numbers = carried or parameters or settings or stops
         # in minimal coordinates joints that have stops may have to be independent
-        joined_anew = locked or frames or added or forces is not None
         other_shape = joined_anew or (stops and self._parts.tree_form)
         if numbers and NUMBERS.issuperset(settings) and not other_shape:
             own = self._model.settings

@@ -13,7 +13,7 @@ from robodyn.equations.loops.frame_constraint import TracedFrameConstraint
 from robodyn.equations.loops.related import related
 from robodyn.equations.mechanism.bodies import Drive, MechanismModel, build
 from robodyn.equations.quantities.common.setup import Setup
-from robodyn.errors import SettingsError, UnknownNameError
+from robodyn.errors import SettingsError, TopologyError, UnknownNameError
 from robodyn.force_elements.common.link_element import WORLD
 from robodyn.force_elements.force_law import ForceLaw
 from robodyn.force_elements.ground import Ground
@@ -80,7 +80,7 @@ def setup_of(
         constraints=tuple(related(bodies, x) for x in effective.constraints if x not in between),
         cut_joint_friction=tuple(c for c in closures if c.damping or c.friction),
         ground=grounds_of(bodies, settings),
-        laws=tuple(x for x in forces if isinstance(x, ForceLaw)),
+        laws=_laws_on(bodies, forces),
         planets=tuple(x for x in forces if isinstance(x, InverseSquareGravity)),
     )
 
@@ -96,6 +96,19 @@ def _check_world(
                 "along a path whatever holds it: take a frame of the base, or base='fixed' and a "
                 "JointMap that moves its first link"
             )
+
+
+def _laws_on(bodies: MechanismModel, forces: Iterable[object]) -> tuple[ForceLaw, ...]:
+    """Force laws; that of a joint that moves no more is refused."""
+    laws = tuple(x for x in forces if isinstance(x, ForceLaw))
+    moving = {body.description.name for body in bodies}
+    for law in laws:
+        if law.joint and law.joint not in moving:
+            raise TopologyError(
+                f"joint {law.joint!r} has no coordinate of its own: it is fixed or gone",
+                element=f"force {law.name!r}",
+            )
+    return laws
 
 
 def grounds_of(bodies: MechanismModel, settings: Settings) -> tuple[Ground, ...]:

@@ -12,7 +12,7 @@ from support.random_mechanisms import random_mechanism
 
 import robodyn as rd
 from robodyn.description import Inertia, Joint, Link, Mechanism
-from robodyn.errors import SettingsError, ShapeError, UnknownNameError, UrdfError
+from robodyn.errors import SettingsError, ShapeError, TopologyError, UnknownNameError, UrdfError
 from robodyn.urdf import write
 
 STEP = 1e-5
@@ -368,3 +368,30 @@ def test_what_contradicts_is_refused():
     run = rd.simulate(robot, duration=0.01)
     with pytest.raises(SettingsError, match="lower"):
         _ = run.audit
+
+
+def test_a_force_in_a_joint_that_is_gone_is_refused():
+    """A base that floats no more has none; one that is locked keeps still, and needs none."""
+    mechanism = random_mechanism(np.random.default_rng(1), ["revolute"])
+    force = rd.Force(lambda q, v, t: -v, joint="floating_base", name="drag")
+    robot = rd.load(mechanism, base="floating", forces=[force])
+    with pytest.raises(TopologyError, match="floating_base") as info:
+        robot.with_(base="fixed")
+    assert "drag" in str(info.value)
+    assert not robot.with_(base="fixed", forces=()).forces
+    assert not robot.with_(locked={"floating_base": robot.neutral()[:7]}).forces
+
+
+def test_copies_get_springs():
+    given = {"rocker_pin": (3.0, 0.1)}
+    copy, loaded = rd.load("four_bar").with_(springs=given), rd.load("four_bar", springs=given)
+    q = loaded.neutral()
+    assert copy.joint_names == loaded.joint_names
+    close(copy.elastic_forces(q), loaded.elastic_forces(q))
+    strut_ = rd.PointSpring("world", (0, 0, 1.0), "lower", (0, 0, 0), 30.0)
+    robot = rd.load("double_pendulum").with_(springs=[strut_])
+    assert robot.mechanism.link_elements == (strut_,)
+    with pytest.raises(UrdfError, match="stiffness is -3"):
+        robot.with_(springs={"elbow": (-3.0, 0.1)})
+    with pytest.raises(SettingsError, match="alone"):
+        robot.with_(springs=given, parameters={"lower.m": [1.0, 2.0]})

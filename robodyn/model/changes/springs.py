@@ -1,0 +1,79 @@
+"""A description with springs in joints, or between links, beside those that it has."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from robodyn.arrays import expect, named
+from robodyn.description import Joint, Loop, Mechanism
+from robodyn.errors import ShapeError, UnknownNameError
+from robodyn.force_elements import LINK_ELEMENTS
+from robodyn.force_elements.common.link_element import DescribedElement
+from robodyn.force_elements.point_spring import PointSpring
+from robodyn.joints import joint_kind
+
+__all__ = ["JointSpring", "with_springs"]
+
+#: Stiffness [N m/rad, N/m] and rest position [rad, m].
+JointSpring = tuple[float, float]
+
+
+def with_springs(
+    mechanism: Mechanism, springs: Mapping[str, JointSpring] | Iterable[DescribedElement]
+) -> Mechanism:
+    """A description with springs beside those that it has.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    springs : mapping of joint name to (stiffness, rest position), or iterable of PointSpring
+        A joint has one spring: another one takes its place.
+
+    Raises
+    ------
+    UnknownNameError, ShapeError
+    """
+    if not isinstance(springs, Mapping):
+        links = ["world", *(link.name for link in mechanism.links)]
+        between = named("springs", springs, "a mapping by joint name, or PointSprings")
+        for spring in between:
+            if type(spring) not in LINK_ELEMENTS.values():
+                expect("one of springs", spring, PointSpring, "springs")
+            for name, _ in spring.places:
+                if name not in links:
+                    raise UnknownNameError("link", name, links, f"{spring.tag} {spring.name!r}")
+        elements = (*mechanism.link_elements, *between)
+        return dataclasses.replace(mechanism, link_elements=elements)
+    movers: dict[str, Any] = {mover.name: mover for mover in mechanism.movers}
+    for name, pair in springs.items():
+        try:
+            stiffness, rest = (float(x) for x in pair)
+        except (TypeError, ValueError):
+            raise ShapeError(
+                f"springs[{name!r}] is {pair!r}, expected stiffness and rest position",
+                name="springs",
+                given=pair,
+            ) from None
+        if name not in movers:
+            raise UnknownNameError("joint", name, movers, repr(mechanism.name))
+        single = [n for n, mover in movers.items() if _is_single(mover)]
+        if name not in single:
+            raise UnknownNameError(
+                "joint with one degree of freedom", name, single, repr(mechanism.name)
+            )
+        movers[name] = dataclasses.replace(movers[name], stiffness=stiffness, rest=rest)
+    return dataclasses.replace(
+        mechanism,
+        joints=tuple(movers[joint.name] for joint in mechanism.joints),
+        loops=tuple(movers[loop.name] for loop in mechanism.loops),
+    )
+
+
+def _is_single(mover: Joint | Loop) -> bool:
+    """Whether joints of this kind have one coordinate and one speed."""
+    if isinstance(mover, Joint):
+        return (mover.nq, mover.nv) == (1, 1)
+    kind = joint_kind(mover.kind)
+    return (kind.nq, kind.nv) == (1, 1)
