@@ -9,11 +9,11 @@ import pytest
 from scipy.linalg import expm
 from scipy.spatial.transform import Rotation
 from support.interpreted import interpreted
-from support.newton_euler import imbalance
-from support.random_mechanisms import random_mechanism
+from support.newton_euler import imbalance, in_world, slip_rate
+from support.random_mechanisms import random_inertia, random_mechanism
 
 import robodyn as rd
-from robodyn.description import Loop, Pose
+from robodyn.description import Link, Loop, Mechanism, Pose
 from robodyn.errors import SettingsError, ShapeError, TopologyError, UnknownNameError
 
 GRAVITY = np.array([1.0, 2.0, -9.81])
@@ -119,6 +119,10 @@ def test_forces_and_moments_balance_on_every_link(kind):
     a = robot.forward_dynamics(case.q, v, tau, **case.base(0.0))
     wrenches = robot.joint_wrenches(case.q, v, a, **case.base(0.0))
     assert case.imbalance(robot, v, a, wrenches) < 1e-8
+    assert slip_rate(robot, case.q, v, a) < 1e-6
+    (_, _), (last, X) = case.between
+    expected = in_world(case.poses(0.0, case.q)[last] @ X, wrenches["tie"])
+    np.testing.assert_allclose(wrenches.in_frame("world")["tie"], expected, atol=1e-9)
     # a wrench that holds nothing does no work along what the kind leaves free
     (first, _), (last, X) = case.between
     twist = case.tree.frame_twist(case.q, v, last, relative_to=first)
@@ -208,6 +212,7 @@ def test_frames_and_numbers_may_move_with_time(kind):
     a = now.forward_dynamics(case.q, v, tau)
     wrenches = now.joint_wrenches(case.q, v, a)
     assert case.imbalance(robot, v, a, wrenches) < 1e-8
+    assert slip_rate(robot, case.q, v, a) < 1e-6
 
     def gap(t):
         return robot.at(t).loop_residual(robot.integrate(case.q, t * v + 0.5 * t * t * a))
@@ -215,6 +220,37 @@ def test_frames_and_numbers_may_move_with_time(kind):
     h = 1e-4
     np.testing.assert_allclose((gap(h) - gap(-h)) / (2 * h), 0.0, atol=1e-5)
     np.testing.assert_allclose((gap(h) - 2 * gap(0) + gap(-h)) / h**2, 0.0, atol=1e-4)
+
+
+@pytest.mark.parametrize("kind", ["parallel", "rotation"])
+def test_axes_are_assembled_the_same_way_and_not_opposite(kind):
+    body = Mechanism("body", (Link("body", random_inertia(np.random.default_rng(0))),))
+    tie = rd.FrameConstraint("tie", kind, (("world", np.eye(4)), ("body", np.eye(4))))
+    robot = interpreted(body, base="floating", constraints=[tie])
+    q = robot.integrate(robot.neutral(), np.r_[np.zeros(3), 3.0, 0.2, 0.1])
+    assert robot.frame_pose(q, "body")[2, 2] < -0.9
+    assert np.abs(robot.loop_residual(q)).max() > 1.0
+    X = robot.frame_pose(robot.assemble(q), "body")
+    np.testing.assert_allclose(X[2, :3], [0.0, 0.0, 1.0], atol=1e-9)
+
+
+def test_a_payload_leaves_constraints_as_they_are():
+    """Of a copy that shares code, and of rows of parameters."""
+    ends = (("world", pose(None, np.eye(3), [0.5, 0.0, -0.4])), ("tip", np.eye(4)))
+    tie = rd.FrameConstraint("rod", "distance", ends, distance=0.9)
+    robot = rd.load("double_pendulum", constraints=[tie])
+    q = robot.assemble([0.4, 0.5])
+    v = robot.consistent_velocity(q, [0.3, 0.0])
+    load = rd.Inertia(0.7, Pose((0.1, 0.2, 0.3)), 0.1, 0, 0, 0.1, 0, 0.1)
+    lower = robot.link_names[2]
+    loaded = robot.with_(payload={lower: load})
+    anew = rd.load(loaded.mechanism)
+    a = anew.forward_dynamics(q, v, [0.2, 0.0])
+    np.testing.assert_allclose(loaded.forward_dynamics(q, v, [0.2, 0.0]), a, atol=1e-10)
+    mass = robot.with_(parameters={f"{lower}.m": [1.5, 2.5]})
+    rows = mass.forward_dynamics([q, q], [v, v], [[0.2, 0.0]] * 2)
+    one = robot.with_(parameters={f"{lower}.m": 2.5}).forward_dynamics(q, v, [0.2, 0.0])
+    np.testing.assert_allclose(rows[1], one, atol=1e-10)
 
 
 def test_faults_are_named():

@@ -10,7 +10,7 @@ from scipy.linalg import expm
 from scipy.spatial.transform import Rotation
 from support.caster_table import RADIUS, caster_table
 from support.interpreted import interpreted
-from support.newton_euler import imbalance
+from support.newton_euler import imbalance, slip_rate
 
 import robodyn as rd
 from robodyn.description import Inertia, Joint, Link, Mechanism, Pose
@@ -33,7 +33,7 @@ def balanced(robot, q, v, a, wrenches, gravity=(0.0, 0.0, -9.81)):
         x = robot.integrate(q, t * v + 0.5 * t * t * a)
         return dict(zip(robot.frame_names, robot.frame_poses(x), strict=True))
 
-    return imbalance(robot, wrenches, poses, gravity) < 1e-8
+    return imbalance(robot, wrenches, poses, gravity) < 1e-8 and slip_rate(robot, q, v, a) < 1e-6
 
 
 def test_the_axle_of_a_pushed_cart_carries_what_moves_the_wheel():
@@ -75,6 +75,13 @@ def test_a_ball_on_a_turntable_goes_round_at_two_sevenths_of_its_rate(options):
     robot = rd.load(ball, base="floating", constraints=[roll])
     q = np.array([0.5, 0.2, RB, 0, 0, 0, 1])
     v = robot.at(0.0).consistent_velocity(q, [0.1, 0.3, 0, 0, 0, 0.4])
+    contact = v[:3] + np.cross(v[3:], [0.0, 0.0, -RB])
+    np.testing.assert_allclose(contact, np.cross([0.0, 0.0, SPIN], q[:3]), atol=1e-12)
+    point = np.array([0.0, RB, 0.0])
+    towards = v[:3] + np.cross(v[3:], point)
+    hit = robot.at(0.0).impact(q, v, "ball", point, -towards)
+    after = hit.v[:3] + np.cross(hit.v[3:], [0.0, 0.0, -RB])
+    np.testing.assert_allclose(after, contact, atol=1e-12)  # the table goes on turning
     period = 2 * np.pi / (2.0 / 7.0 * SPIN)
     run = rd.simulate(robot, q0=q, v0=v, duration=period, step=period / 2000, **options)
     np.testing.assert_allclose(run.q[-1, :3], q[:3], atol=1e-4)
@@ -189,6 +196,11 @@ def test_a_disc_rolls_steadily_in_a_circle():
     np.testing.assert_allclose(np.linalg.norm(run.q[:, :2], axis=1), radius, atol=1e-8)
     np.testing.assert_allclose(run.q[:, 2], RB * c, atol=1e-9)
     np.testing.assert_allclose(run.energy, run.energy[0], rtol=1e-9)
+    # upright and at rest it falls over as sqrt(g / (5/4 r)) says; it has five positions
+    upright = np.r_[0.0, 0.0, RB, 0.0, 0.0, 0.0, 1.0]
+    model = robot.linearize(upright, np.zeros(6), np.zeros(6))
+    assert model.A.shape == (8, 8)
+    np.testing.assert_allclose(model.poles.real.max(), np.sqrt(9.81 / (1.25 * RB)), rtol=1e-9)
     load = robot.joint_wrenches(q, v, run.a[0]).in_frame("world")["roll"]
     np.testing.assert_allclose(load[:3], [-M * rate**2 * radius, 0.0, M * 9.81], atol=1e-9)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["imbalance"]
+__all__ = ["imbalance", "in_world", "slip_rate"]
 
 #: Of a second derivative at five points.
 WEIGHTS = {-2: -1 / 12, -1: 4 / 3, 0: -5 / 2, 1: 4 / 3, 2: -1 / 12}
@@ -39,6 +39,17 @@ def ends(mechanism):
 def in_world(X_WF, wrench):
     force = X_WF[:3, :3] @ wrench[:3]
     return np.r_[force, X_WF[:3, :3] @ wrench[3:] + np.cross(X_WF[:3, 3], force)]
+
+
+def slip_rate(robot, q, v, a, h=1e-5):
+    """How fast the speeds of all rows come to differ from what they have to be [m/s^2, rad/s^2]."""
+
+    def slip(t):
+        now = robot.at(t)
+        x, w = robot.integrate(q, t * v + 0.5 * t * t * a), v + t * a
+        return now.loop_jacobian(x) @ w + now.loop_velocity_offset(x)
+
+    return np.abs(slip(h) - slip(-h)).max() / (2 * h)
 
 
 def imbalance(robot, wrenches, poses, gravity):
