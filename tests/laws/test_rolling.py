@@ -119,6 +119,29 @@ def test_a_belt_works_on_a_ball_without_time():
     np.testing.assert_allclose(audit.constraints[-1], 0.7 * friction * 0.5, rtol=1e-6)
 
 
+def test_a_ball_that_rolls_off_a_ball_leaves_it_at_ten_seventeenths_of_the_height():
+    """Rows as a user writes them: all three speeds of the contact, of which one follows."""
+    distance = 0.5 + RB
+
+    def on_ball(X, twist):
+        v, w = X[:3, :3] @ twist[:3], X[:3, :3] @ twist[3:]
+        length = rd.sqrt(X[:3, 3] @ X[:3, 3])
+        return [length - distance, *(v - RB * np.cross(w, X[:3, 3] / length))]
+
+    roll = rd.FrameConstraint("roll", on_ball, (("world", np.eye(4)), ("ball", np.eye(4))))
+    ball = Mechanism("ball", (Link("ball", BALL),))
+    robot = rd.load(ball, base="floating", constraints=[roll], near=[0.01, 0, 0.65, 0, 0, 0, 1])
+    assert (robot.nc, robot.dof) == (4, 3)
+    q = robot.neutral()
+    v = robot.consistent_velocity(q, [0.01, 0, 0, 0, 0, 0])
+    run = rd.simulate(robot, q0=q, v0=v, duration=1.6, step=2e-3)
+    loads = run.joint_wrenches(["roll"]).in_frame("world")["roll"][:, :3]
+    normal = np.sum(loads * run.q[:, :3], axis=1) / distance
+    np.testing.assert_allclose(normal[0], 9.81 * M, rtol=1e-3)
+    leaves = np.interp(0.0, -normal, run.q[:, 2] / distance)
+    np.testing.assert_allclose(leaves, 10.0 / 17.0, atol=1e-3)
+
+
 def test_a_wheel_that_is_hit_is_balanced_by_the_impulse_of_the_ground():
     roll = rd.Rolling("roll", "disc", (0, 0, 0), RB, axis=(0, 1, 0))
     robot = interpreted(
