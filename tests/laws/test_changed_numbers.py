@@ -170,6 +170,60 @@ def test_no_code_serves_a_robot_of_another_shape():
             assert_allclose(a, b, rtol=1e-11, atol=1e-11, err_msg=name)
 
 
+@pytest.mark.parametrize("what", ["rotors", "place", "exponent"])
+def test_code_of_as_many_numbers_elsewhere_is_other_code(what):
+    """No number is zero in one copy that is not in the other."""
+    motors = {name: rd.Actuator(5.0, 1e-3) for name in ("shoulder", "elbow")}
+    robot = rd.load("double_pendulum", actuators=motors)
+
+    def ground(link="upper", exponent=1.0):
+        point = {"point": (link, (0.1, 0.2, 0.3))}
+        return {"ground": rd.Ground(point, height=2.0, stiffness=30.0, exponent=exponent)}
+
+    def rotor(joint):
+        inertias = {"shoulder.rotor_inertia": 0.0, "elbow.rotor_inertia": 0.0}
+        return {"parameters": inertias | {f"{joint}.rotor_inertia": 2e-3}}
+
+    changes = {
+        "rotors": (rotor("shoulder"), rotor("elbow")),
+        "place": (ground("upper"), ground("lower")),
+        "exponent": (ground(exponent=1.0), ground(exponent=1.5)),
+    }[what]
+    state = np.array([[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]])
+    for change in changes:
+        assert_same_equations(robot.with_(**change), "forward_dynamics", *state)
+
+
+def test_each_of_many_copies_has_its_own_numbers():
+    """They are more than are compiled for together."""
+    robot, q = rd.load("double_pendulum"), np.array([0.3, 0.4])
+    copies = [robot.with_(gravity=(0.0, 0.0, -float(k))) for k in range(1, 261)]
+    many = np.tile(q, (20, 1))
+    first = copies[0].gravity_forces(q)
+    found = [x.gravity_forces(q) for x in copies]
+    for k, x in enumerate(found, 1):
+        assert_allclose(x, k * first, rtol=1e-13)
+    for k in (1, 45, 256, 257):
+        assert_allclose(copies[k - 1].gravity_forces(q), k * first, rtol=1e-13)
+        assert_allclose(copies[k - 1].gravity_forces(many)[3], k * first, rtol=1e-13)
+    single = copies[44].gravity_forces(np.float32(q))
+    assert single.dtype == np.float32
+    assert_allclose(single, 45 * first, rtol=1e-5)
+    assert_allclose(copies[44].gravity_forces(np.float32(many))[3], single, rtol=1e-5)
+
+
+def test_copies_refuse_what_no_result_needs_as_loaded_robots_do():
+    copy = rd.load("arm7").with_(payload={"link7": LOAD})
+    q = copy.neutral()
+    assert copy.function("gravity_forces").partly_used == (0,)
+    for _ in range(2):
+        q[0] = np.nan  # turns all about the vertical
+        with pytest.raises(rd.ShapeError, match=r"q\[0\] is nan"):
+            copy.gravity_forces(q)
+        q[0] = 0.0
+        assert np.isfinite(copy.gravity_forces(q)).all()
+
+
 def test_nothing_is_traced_for_motions_on_another_ground():
     robot = rd.load("four_bar")
     programs = []

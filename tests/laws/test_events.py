@@ -585,6 +585,16 @@ def test_events_of_many_motions_are_those_of_each(ball):
     assert np.isfinite(ended.q[ended.t < first.time]).all()
 
 
+@pytest.mark.parametrize(("direction", "happens"), [(1, True), (0, True), (-1, False)])
+def test_a_jump_carries_a_function_across_zero_in_its_direction(direction, happens):
+    turn = rd.Event(0.05, events.jump(v=lambda state: -state.v), name="turn")
+    event = rd.Event(lambda t, q, v: v[0], direction=direction, name="across")
+    run = rd.simulate(sliders(1), v0=[-1.0], duration=0.1, events=[turn, event])
+    names = [x.name for x in run.events]
+    assert names == (["turn", "across"] if happens else ["turn"])
+    assert {round(x.time, 9) for x in run.events} == {0.05}
+
+
 def test_energies_of_many_motions_are_those_until_each_ends(double):
     rows = {"upper.m": [1.0, 2.0, 3.0]}
     low = rd.Event(lambda t, q, v: q[0] - 1.45, events.stop)

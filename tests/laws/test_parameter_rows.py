@@ -78,6 +78,28 @@ def test_methods_compute_with_the_parameters_of_each_row(name):
             close(found[result][k], x, result)
 
 
+def test_numbers_that_are_zero_in_some_rows():
+    """Zero leaves products out where it is that of all; in single precision, too."""
+    robot = rd.load("double_pendulum")
+    rows = {"elbow.damping": [0.0, 0.3, 0.0], "shoulder.friction": [0.0, 0.0, 0.2]}
+    own = dict(zip(robot.parameter_names, robot.inertial_parameters, strict=True))
+    rows |= {
+        f"lower.{x}": own[f"lower.{x}"] * np.array([0.0, 1.0, 0.0]) for x in ("hx", "hy", "hz")
+    }
+    robots = robot.with_(parameters=rows | {"lower.Ixx": 0.5, "lower.Iyy": 0.5, "lower.Izz": 0.5})
+    q, v, tau = np.array([[0.3, 0.4], [0.5, 0.6], [0.7, 0.8]])
+    a, single = (
+        robots.forward_dynamics(q, v, tau),
+        robots.forward_dynamics(*np.float32([q, v, tau])),
+    )
+    assert single.dtype == np.float32
+    for k in range(ROWS):
+        one = robots.of_rows(k)
+        known = type(one)(one.mechanism, one.model.settings).forward_dynamics(q, v, tau)
+        close(a[k], known)
+        assert_allclose(single[k], known, rtol=1e-4, atol=1e-4)
+
+
 @pytest.mark.parametrize("name", ["floating", "linkage"])
 @pytest.mark.parametrize("integrator", ["rk4", "adaptive"])
 def test_motions_are_those_of_the_robots_alone(name, integrator):
