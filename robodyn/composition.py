@@ -107,7 +107,8 @@ class Parts:
         self.space = space = ConfigurationSpace(model, evaluator)
         self.rows = rows = ConstraintRows(model, evaluator, space)
         consistency = Consistency(model, evaluator, rows)
-        self.constrained = ConstrainedSolve(model, evaluator, rows, space, consistency)
+        self.projection = projection = Projection(model, evaluator, rows, space)
+        self.constrained = ConstrainedSolve(model, evaluator, rows, space, consistency, projection)
         self.joint_positions = TreeJointPositions(model, evaluator)
         closer = LoopCloser(
             model, rows, space, CutLimits(model, evaluator), CutStart(model, evaluator)
@@ -116,10 +117,9 @@ class Parts:
         self.mobility = mobility = mobility or Mobility(model, rows, space, closer)
         self.expansion = TreeExpansion(space)
         if rows.names:
-            projection = Projection(model, evaluator, rows, space)
             self.code = code = steady.code if steady else StraightLine(model, evaluator, mobility)
             checks = consistency, Regularity(model, evaluator, rows, mobility, code)
-            motors = LoopMotors(model, evaluator, rows, space, code, *checks)
+            motors = LoopMotors(model, evaluator, rows, space, code, *checks, projection)
             self.postures = LoopPostures(
                 model, evaluator, code, rows, space, closer, mobility, projection, consistency
             )

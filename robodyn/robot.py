@@ -2965,7 +2965,8 @@ class Robot:
         it is about 1. Rows that are redundant elsewhere, too, do not count. Rows of couplings and
         of users' constraints are taken as they are.
         """
-        return self._now.mobility.rank(q, self._now.rows)
+        parts = self._now
+        return parts.mobility.rank(parts.projection.posture(q), parts.rows)
 
     def mobility(self, q: ArrayLike) -> int:
         """Degrees of freedom at a posture: nv less the rank of `loop_jacobian`.

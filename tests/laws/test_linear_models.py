@@ -562,3 +562,13 @@ def test_a_robot_that_depends_on_time():
     model = robot.at(1.7).linearize([0.3], [0.2], None)
     close(model.A, [[0.0, 1.0], [1.7**2, 0.0]], 1e-9)
     assert model.stability == "unstable"
+
+
+@pytest.mark.parametrize("name", ["double_pendulum", "four_bar"])
+def test_models_of_no_states(name):
+    robot = rd.load(name)
+    none = np.zeros((0, robot.nq)), np.zeros((0, robot.nv)), np.zeros((0, robot.nv))
+    q = robot.neutral()
+    one = robot.linearize(q, np.zeros(robot.nv), np.zeros(robot.nv))
+    found = robot.linearize(*none)
+    assert (found.A.shape, found.B.shape) == ((0, *one.A.shape), (0, *one.B.shape))

@@ -337,3 +337,34 @@ def test_rings_of_all_kinds_are_as_mobile_as_they_should_be(name):
     robot = loaded(name)
     assert robot.dof == RINGS[name][1]
     assert robot.loops_analysis.choice is not None
+
+
+@pytest.mark.parametrize("name", ["bennett", "sarrus", "line_symmetric"])
+def test_rounding_of_states_does_not_decide_which_rows_follow_from_others(name):
+    """Loops may be open by as much as states are rounded; no solver may see a frame in that."""
+    robot, rng = rd.load(ring(name)[0]), np.random.default_rng(0)
+    q, forces = robot.random(rng), rng.normal(size=robot.nv)
+    v = robot.consistent_velocity(q, rng.normal(size=robot.nv))
+    a = robot.consistent_acceleration(q, v, rng.normal(size=robot.nv))
+    moved = rng.normal(size=robot.nv)
+    rounded = [(robot.integrate(q, x * moved), v, a, forces) for x in (1e-10, 1e-8, 1e-7)]
+    rounded.append(tuple(x.astype(np.float32) for x in (q, v, a, forces)))
+    driven = {robot.joint_names[0]: 1.0}
+
+    def found(q, v, a, tau):
+        batch = np.array([q, q])
+        return {
+            "mobility": robot.mobility(q),
+            "rank": robot.loop_rank(batch).rank,
+            "solved": robot.constrained_dynamics(q, v, tau).a,
+            "batch": robot.constrained_dynamics(batch, v, tau).a,
+            "tau": robot.inverse_dynamics(q, v, a),
+            "wrench": np.concatenate([*robot.joint_wrenches(q, v, tau=tau).values()]),
+            "driven": robot.hybrid_dynamics(q, v, controlled=driven).a,
+        }
+
+    known = found(q, v, a, forces)
+    for state in rounded:
+        for what, x in found(*state).items():
+            size = max(1.0, np.abs(known[what]).max())
+            np.testing.assert_allclose(x, known[what], rtol=0.0, atol=1e-5 * size, err_msg=what)

@@ -13,7 +13,7 @@ from robodyn.closed_loops.solvers import project_velocity
 from robodyn.evaluator import Evaluator
 from robodyn.model.model import Model
 from robodyn.parts.configuration_space import ConfigurationSpace
-from robodyn.tolerances import LOOP_DRIFT
+from robodyn.tolerances import LOOP_DRIFT, SINGLE_PRECISION_CLOSURE
 
 __all__ = ["Projection", "least_change", "unit_motions"]
 
@@ -73,6 +73,8 @@ class Projection:
     ) -> None:
         self._evaluator, self._rows, self._space = evaluator, rows, space
         self._all_move_mass = not model.undetermined(())
+        self._units = np.array(model.setup.row_units)[list(model.setup.position_rows)]
+        self._most = max(model.settings.closure_tolerance, SINGLE_PRECISION_CLOSURE)
 
     def state(self, q: ArrayLike, v: ArrayLike, free: Array | None) -> tuple[Array, Array]:
         """A closed state near one that has drifted a little; see `Robot.closed_state`."""
@@ -89,6 +91,27 @@ class Projection:
             x = self._space.integrate(x, least_change(positions.jacobian(x), open_by, unit))
         K = self._rows.jacobian(x)
         return x, w + least_change(K, self._rows.violation_rate(x, w, K), unit)
+
+    def posture(self, q: ArrayLike) -> Array:
+        """A posture in double precision, closed where it is open by what a state may be.
+
+        Rounding of coordinates decides otherwise which rows follow from others.
+        """
+        x = np.asarray(self._space.positions("q", q), float)
+        finite(q=x)
+        if not self._rows.names:
+            return x
+        positions, unit = self._rows.position_rows(), None
+        for _ in range(NEWTON):
+            gap = positions.residual(x)
+            far = np.linalg.norm(gap / self._units, axis=-1) > self._most
+            is_open = ~far & (np.abs(gap).max(axis=-1) > LOOP_DRIFT)
+            if not is_open.any():
+                break
+            unit = self._unit_motions(x, np.arange(self._space.nv)) if unit is None else unit
+            moved = self._space.integrate(x, least_change(positions.jacobian(x), gap, unit))
+            x = np.where(is_open[..., None], moved, x)
+        return x
 
     def _unit_motions(self, q: Array, moving: Array) -> Array:
         """Motions of unit kinetic energy; those of the speeds themselves, if some move no mass."""

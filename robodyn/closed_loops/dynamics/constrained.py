@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
 from robodyn.arrays import finite, together
+from robodyn.closed_loops.assembly.projection import Projection
 from robodyn.closed_loops.constraints.consistency import Consistency
 from robodyn.closed_loops.constraints.constraint_rows import ConstraintRows
 from robodyn.closed_loops.constraints.precision import in_double, result_type
@@ -27,7 +28,7 @@ from robodyn.model.states import listed
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.parts.configuration_space import ConfigurationSpace
 from robodyn.results import ConstrainedDynamics, HybridDynamics
-from robodyn.tolerances import CONTROLLED_ACCELERATION, LOOP_ACCELERATION
+from robodyn.tolerances import CONTROLLED_ACCELERATION, LOOP_ACCELERATION, LOOP_DRIFT
 
 __all__ = ["ConstrainedSolve"]
 
@@ -42,6 +43,7 @@ class ConstrainedSolve:
     rows : ConstraintRows
     space : ConfigurationSpace
     consistency : Consistency
+    projection : Projection
     """
 
     def __init__(
@@ -51,9 +53,10 @@ class ConstrainedSolve:
         rows: ConstraintRows,
         space: ConfigurationSpace,
         consistency: Consistency,
+        projection: Projection,
     ) -> None:
         self._model, self._evaluator, self._rows, self._space = model, evaluator, rows, space
-        self._consistency = consistency
+        self._consistency, self._projection = consistency, projection
         self._forms: Memo[CallForm] = Memo()
 
     def dynamics(
@@ -82,8 +85,8 @@ class ConstrainedSolve:
         ) -> ConstrainedDynamics:
             if found[0].dtype == np.float32:  # in double precision
                 return self.dynamics(q, v, tau, None, None, None, method)
-            if not found[-1].max(initial=0.0) <= self._consistency.tolerance[0]:
-                self._consistency.check(q, v)
+            if not found[-1].max(initial=0.0) <= LOOP_DRIFT:
+                return self.dynamics(q, v, tau, None, None, None, method)
             return self._solved(found, method, np.dtype(float))
 
         said = {"method": method}
@@ -102,7 +105,8 @@ class ConstrainedSolve:
     ) -> ConstrainedDynamics:
         """Accelerations and multipliers under given forces; see `Robot.constrained_dynamics`."""
         kind = result_type(base is None, q, v, tau)
-        force, q, v = self._space.speeds("tau", tau), in_double(q), in_double(v)
+        force, v = self._space.speeds("tau", tau), in_double(v)
+        q = in_double(q) if stabilization is not None else self._projection.posture(q)
         finite(q=q, v=v, tau=force)
         together(q=q, v=v, tau=force)
         terms = self._evaluator.results(
@@ -141,7 +145,8 @@ class ConstrainedSolve:
     ) -> HybridDynamics:
         """Dynamics with some joints driven; multipliers of least norm."""
         kind = result_type(base is None and roles.single, q, v)
-        q, v = in_double(q), in_double(v)
+        q = in_double(q) if stabilization is not None else self._projection.posture(q)
+        v = in_double(v)
         finite(q=q, v=v)
         h = self._evaluator.call("bias_forces", (q, v), base=base, wrenches=wrenches)
         k = self._rows.stabilised_bias(q, v, stabilization)

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
 from robodyn.arrays import finite, named, together
+from robodyn.closed_loops.assembly.projection import Projection
 from robodyn.closed_loops.constraints.consistency import Consistency
 from robodyn.closed_loops.constraints.constraint_rows import ConstraintRows
 from robodyn.closed_loops.constraints.precision import (
@@ -46,6 +47,7 @@ class LoopMotors:
     code : StraightLine
     consistency : Consistency
     regularity : Regularity
+    projection : Projection
     """
 
     def __init__(
@@ -57,10 +59,12 @@ class LoopMotors:
         code: StraightLine,
         consistency: Consistency,
         regularity: Regularity,
+        projection: Projection,
     ) -> None:
         self._model, self._evaluator = model, evaluator
         self._rows, self._space, self._code = rows, space, code
         self._consistency, self._regularity = consistency, regularity
+        self._projection = projection
 
     def speeds(self, actuated: Iterable[str] | None) -> tuple[int, ...]:
         """Speeds at which forces act: those of named joints, else of the robot's motors."""
@@ -174,7 +178,7 @@ class LoopMotors:
         finite(q=q, v=v, a=wanted)
         together(q=q, v=v, a=wanted)
         kind = result_type(base is None, q, v, a)
-        q, v = in_double(q), in_double(v)
+        q, v = self._projection.posture(q), in_double(v)
         K, k = self._rows.jacobian(q), self._rows.bias(q, v)
         self._check_gap(np.einsum("...ij,...j->...i", K, wanted) + k, a)
         g = self._evaluator.call("inverse_dynamics", (q, v, wanted), base=base, wrenches=wrenches)

@@ -98,10 +98,12 @@ class LoopPostures:
         found = None
         if code is not None:
             found = code.results(self._evaluator, (x,), form=self._mobility_form)
-        return self._mobility.at(q, self._rows) if found is None else self._freedoms(found[0], x)
+        return self._freedoms(np.full(1, np.nan) if found is None else found[0], x)
 
     def _freedoms(self, found: Array, q: Array) -> int:
-        return int(found) if not found.ndim else self._mobility.at(q, self._rows)  # refuses several
+        if not found.ndim:
+            return int(found)
+        return self._mobility.at(self._projection.posture(q), self._rows)  # refuses several
 
     @cached_property
     def _mobility_form(self) -> CallForm:
