@@ -10,6 +10,7 @@ positions, ``K dv + (dK/dq dq) v = 0`` of all rows. Controlled joints do not cha
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -151,17 +152,19 @@ class Tangents:
         preferred: tuple[int, ...] = (),
     ) -> _Following:
         nv = self._model.bodies.nv
-        known, first = self._mobility.analysis.independent, K.reshape(-1, *K.shape[-2:])[:1]
-        if not len(first):  # of no states
-            first = np.asarray(self._rows.jacobian(self._mobility.analysis.q), float)[None]
+        known, batch = self._mobility.analysis.independent, K.shape[:-2]
+        if math.prod(batch):
+            first = K[(0,) * len(batch)]
+        else:  # of no states
+            first = np.asarray(self._rows.jacobian(self._mobility.analysis.q), float)
         if independent is not None:
             own = self._named(independent, free)
-            default = self._chosen(first[0], free, known)
+            default = self._chosen(first, free, known)
             self._check_number(own, default, len(default))
         elif len(free) == nv and not preferred:
             own = known
         else:
-            own = self._chosen(first[0], free, preferred or known)
+            own = self._chosen(first, free, preferred or known)
         others = tuple(k for k in free if k not in own)
         inverse = self._inverse(K, own, others)
         B = np.zeros((*K.shape[:-2], nv, len(own)))
