@@ -93,6 +93,8 @@ class PlanSearch:
         self._law = PlanLaw(robot, self._times, tuple(self._motors), self._most)
         base, wrenches = base_path(given["base"], self._times), wrenches_on(given["wrenches"], ())
         loads = loads_on(robot, driven, base, wrenches)
+        #: Threads may compute: no functions of users take part, which may not be made for that.
+        self._in_threads = base is None and not driven and not callable(wrenches)
         self._forward = ForwardPass(loads, given["integrator"], self._law)
         self._jacobian = StepJacobian(loads, given["integrator"])
 
@@ -114,7 +116,7 @@ class PlanSearch:
         ]
         going = moved = searches
         with ThreadPoolExecutor(get_num_threads()) as pool:
-            each = map if len(searches) == 1 else pool.map
+            each = pool.map if len(searches) > 1 and self._in_threads else map
             while going:
                 groups = self._groups(moved)
                 derivatives = chain.from_iterable(each(self._differentiated, groups))
