@@ -209,7 +209,8 @@ class PlanSearch:
     def _groups(self, searches: Sequence[Descent]) -> list[list[Samples | Trajectory]]:
         """Samples of motions in groups, whose steps are differentiated together."""
         steps = max(1, len(self._times) - 1)
-        size = min(max(1, TOGETHER // steps), -(-len(searches) // get_num_threads()))
+        threads = get_num_threads() if self._in_threads else 1
+        size = min(max(1, TOGETHER // steps), -(-len(searches) // threads))
         runs = [x.motion.run for x in searches]
         return [runs[k : k + size] for k in range(0, len(runs), max(size, 1))]
 

@@ -235,6 +235,21 @@ def test_searches_side_by_side_find_what_each_finds_alone(threads):
         assert (found.converged, found.reason) == (expected.converged, expected.reason)
 
 
+def test_searches_side_by_side_where_a_joint_follows_a_path():
+    """Steps of all motions are differentiated at their own instants."""
+    robot = rd.load("double_pendulum")
+    cost = QuadraticCost(robot, [np.pi, 0.0], state=0.1, effort=0.01, final=100.0)
+    given = {"duration": 0.2, "step": 0.04, "iterations": 3, "tolerance": 0.0}
+    given["controlled"] = {"elbow": lambda t: (t**3, 3.0 * t**2, 6.0 * t)}
+    starts = np.array([[0.5, 0.0], [1.0, 0.0]])
+    with pytest.warns(ConvergenceWarning):
+        plans = multistart_lqr(robot, cost, q0=starts, **given)
+        alone = [iterative_lqr(robot, cost, q0=q, **given) for q in starts]
+    for found, expected in zip(plans, alone, strict=True):
+        np.testing.assert_allclose(found.costs, expected.costs, rtol=1e-12)
+        np.testing.assert_allclose(found.gains, expected.gains, rtol=1e-9, atol=1e-9)
+
+
 def test_starts_that_are_none():
     robot = cart_pole(LIMIT)
     cost = QuadraticCost(robot, UP)
