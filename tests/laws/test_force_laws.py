@@ -95,8 +95,43 @@ def test_a_spring_as_a_law_is_the_spring_of_the_joint(coordinates, joint):
     wanted, found = own.joint_wrenches(q, v, a), law.joint_wrenches(q, v, a)
     for name in wanted:
         close(found[name], wanted[name], 1e2)
+    close(found.passive[joint], wanted.passive[joint], 1e2)
     runs = [rd.simulate(robot, q0=q, v0=v, duration=0.05) for robot in (own, law)]
     close(runs[1].q, runs[0].q)
+
+
+def test_laws_in_all_joints_of_a_loop_are_springs_in_all_of_them():
+    """One of them has to be cut, and keeps a coordinate all the same."""
+    names = ("crank_drive", "crank_pin", "rocker_pivot", "rocker_pin")
+    own = rd.load("four_bar", springs=dict.fromkeys(names, (30.0, 0.1)))
+    law = rd.load("four_bar", forces=[spring(name) for name in names])
+    assert law.joint_names == own.joint_names
+    q, v = own.closed_state(own.neutral(), np.random.default_rng(3).normal(size=own.nv))
+    close(law.elastic_forces(q), own.elastic_forces(q))
+    close(law.forward_dynamics(q, v, v), own.forward_dynamics(q, v, v))
+
+
+def test_hinges_with_laws_are_not_merged():
+    """Nor does a base take the place of a free joint that has one."""
+    ball = Inertia.from_matrix(1.0, (0.1, 0.2, 0.3), np.eye(3))
+    links = (Link("ground"), Link("one"), Link("two"), Link("three", ball))
+    joints = tuple(
+        Joint(name, "revolute", parent.name, child.name, axis=axis)
+        for name, parent, child, axis in zip(
+            "abc", links, links[1:], np.eye(3).tolist(), strict=False
+        )
+    )
+    mechanism = Mechanism("gimbal", links, joints)
+    given = {"merge_hinges": True, "allow_unphysical": True}
+    assert rd.load(mechanism, **given).joint_names == ("a-b-c",)
+    assert rd.load(mechanism, forces=[spring("b")], **given).joint_names == ("a", "b", "c")
+    free = Mechanism(
+        "free", (Link("ground"), Link("body", ball)), (Joint("j", "floating", "ground", "body"),)
+    )
+    drag = rd.Force(lambda q, v, t: -v, joint="j")
+    assert rd.load(free, base="floating").joint_names == ("floating_base",)
+    with pytest.raises(SettingsError, match="cannot take the place of joint 'j'"):
+        rd.load(rd.load(free, forces=[drag]).mechanism, base="floating")
 
 
 @pytest.mark.parametrize("base", ["fixed", "floating", "moving"])
