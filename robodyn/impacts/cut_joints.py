@@ -13,7 +13,7 @@ from robodyn.evaluator import Evaluator
 from robodyn.model.model import Model
 from robodyn.results import JointWrenches
 
-__all__ = ["Pushes", "pushes_in"]
+__all__ = ["Pushes", "pushes_in", "seen_from"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +50,7 @@ class Pushes:
                 (closure.predecessor, self.predecessor),
             ):
                 link, X = self._link_of(body)
-                wrench = _seen_from(X, p[..., k, None] * unit[..., k, :])
+                wrench = seen_from(X, p[..., k, None] * unit[..., k, :])
                 found[link] = found[link] + wrench if link in found else wrench
         return found
 
@@ -83,7 +83,7 @@ def _freedoms(model: Model) -> Iterator[Closure]:
         yield from [closure] * (closure.kind.nv if closure.kind.in_tree else 0)
 
 
-def _seen_from(X: Array, wrench: Array) -> Array:
+def seen_from(X: Array, wrench: Array) -> Array:
     """A wrench on a body as one about the origin of a link, in its axes."""
     R, r = X[:3, :3], X[:3, 3]
     moment = wrench[..., 3:] - np.cross(r, wrench[..., :3])

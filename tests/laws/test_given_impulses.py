@@ -90,6 +90,19 @@ def test_jumps_energies_and_joints(state, way):
         assert found.against_v is None
 
 
+def test_speeds_that_have_drifted_are_those_of_closed_loops(state):
+    """The energy is that between the speeds that fit the loops and those afterwards."""
+    x, r = state, state.robot
+    drift = 1e-8 * np.random.default_rng(9).normal(size=r.nv)
+    strong = {link: 1e3 * F for link, F in x.wrenches.items()}
+    found, still = (r.impulses(x.q, v, strong) for v in (x.v + drift, x.v))
+    jump = still.v - x.v
+    before = found.v - jump
+    close(x.K @ before, np.zeros(r.nc))
+    energy = 0.5 * jump @ x.M @ (before + found.v)
+    np.testing.assert_allclose(found.energy_loss, -energy, rtol=1e-11)
+
+
 def test_driven_joints_do_not_jump(state, way):
     x, joint = state, state.robot.independent_joints[0]
     where = state.robot.joints[joint].v

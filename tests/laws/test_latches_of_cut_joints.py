@@ -9,6 +9,7 @@ import pytest
 from support.newton_euler import imbalance
 
 import robodyn as rd
+from robodyn.impacts.cut_joints import seen_from
 
 #: Cut pins, redundant rows among them, a foot on the ground, and a ball.
 CASES = [
@@ -117,3 +118,13 @@ def test_batches(state):
 def test_what_is_no_joint_is_refused(state):
     with pytest.raises(rd.errors.UnknownNameError):
         state.latch([state.joint, "nothing"])
+
+
+def test_wrenches_on_links_whose_frames_stand_elsewhere():
+    """Power is the same, about the body's origin and about that of the link."""
+    rng = np.random.default_rng(2)
+    X = rd.BaseMotion.from_world(rng.normal(size=3), rng.normal(size=4)).pose
+    wrench, V = rng.normal(size=(2, 6))
+    R, r = X[:3, :3], X[:3, 3]
+    twist = np.r_[R.T @ (V[:3] + np.cross(V[3:], r)), R.T @ V[3:]]
+    close(seen_from(X, wrench) @ twist, wrench @ V)

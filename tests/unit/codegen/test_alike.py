@@ -108,3 +108,9 @@ def test_other_rates_are_other_functions(made):
 def test_numbers_that_vanish_or_change_their_sign(made):
     for slope, offset in ((2.0, 3.0), (2.5, 0.0), (-2.5, 3.0), (1.0, -1.0), (4.0, 5.0)):
         assert function_of(line(slope, offset, {}))([10.0])[0] == 10.0 * slope + offset
+
+
+def test_numbers_that_once_differed_are_given_from_then_on(made):
+    for slope, offset in ((2.0, 3.0), (2.5, 3.0), (2.0, 5.0), (4.0, 6.0), (2.5, 3.0)):
+        assert function_of(line(slope, offset, {}))([10.0])[0] == 10.0 * slope + offset
+    assert len(made) == 3
