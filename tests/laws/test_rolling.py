@@ -289,6 +289,27 @@ def moved(twist):
     return expm(body)
 
 
+def test_derivatives_along_states_that_roll():
+    roll = rd.Rolling("roll", "disc", (0, 0, 0), RB, axis=(0, 1, 0))
+    robot = interpreted(
+        Mechanism("disc", (Link("disc", DISC),)), base="floating", constraints=[roll]
+    )
+    rng = np.random.default_rng(4)
+    q = robot.assemble(robot.integrate(robot.neutral(), 0.4 * rng.normal(size=6)))
+    v, along = (robot.consistent_velocity(q, x) for x in rng.normal(size=(2, 6)))
+    tau, h = rng.normal(size=6), 1e-5
+
+    def state(s):
+        x = robot.assemble(robot.integrate(q, s * along))
+        return x, robot.consistent_velocity(x, v)
+
+    (q0, v0), (q1, v1) = state(-h), state(h)
+    change = robot.forward_dynamics(q1, v1, tau) - robot.forward_dynamics(q0, v0, tau)
+    slopes = robot.derivatives("forward_dynamics", q, v, tau)
+    found = slopes["q"] @ robot.difference(q0, q1) + slopes["v"] @ (v1 - v0)
+    np.testing.assert_allclose(found / (2 * h), change / (2 * h), rtol=1e-6, atol=1e-6)
+
+
 def test_a_disc_that_lies_flat_is_no_wheel():
     disc = Mechanism("disc", (Link("disc", DISC),))
     roll = rd.Rolling("roll", "disc", (0, 0, 0), RB, axis=(0, 0, 1))
@@ -348,6 +369,8 @@ def test_faults_are_named():
             rd.Rolling(
                 **{"name": "roll", "link": "ball", "center": (0, 0, 0), "radius": 1.0} | given
             )
+    with pytest.raises(ShapeError, match="on of constraint 'roll'"):
+        rd.Rolling("roll", "ball", (0, 0, 0), 1.0, on="world")
     roll = rd.Rolling("roll", "bell", (0, 0, 0), 1.0)
     with pytest.raises(UnknownNameError, match="bell"):
         rd.load(Mechanism("ball", (Link("ball", BALL),)), base="floating", constraints=[roll])

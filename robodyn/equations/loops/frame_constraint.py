@@ -94,10 +94,6 @@ class TracedFrameConstraint:
         assert self.functions is not None
         return dataclasses.replace(self, functions=self.functions.stopped())
 
-    def locking(self, joint: str, position: tuple[float, ...]) -> TracedFrameConstraint:
-        """The same: which joints are welded does not change where frames are on their links."""
-        return self
-
 
 class FrameConstraint:
     """A constraint between two frames; its forces act on the links that carry them.

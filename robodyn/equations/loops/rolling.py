@@ -74,6 +74,11 @@ class Rolling:
             raise ShapeError(
                 f"the radius of {self!r} is {r}, expected a positive number", name="radius", given=r
             )
+        if not (isinstance(on, tuple | list) and len(on) == 2 and isinstance(on[0], str)):
+            raise ShapeError(
+                f"on of {self!r} is {on!r}, expected (link, pose of the plane in the link (4, 4))",
+                name="on",
+            )
         X = np.eye(4)
         X[:3, 3] = vector("center", center)
         rows = _ball(r) if axis is None else _disc(r, self._unit(axis))
