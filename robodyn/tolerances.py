@@ -12,8 +12,8 @@ from __future__ import annotations
 #: Two terms of a product that cancel leave this part of them: two units of the last place.
 CANCELLATION_ROUNDING = 4e-16
 #: A summand that is a smaller part of another one is not added to it before the rest of the sum: it
-#: may be there to keep a denominator from zero, and would lose half of its digits.
-LOST_SUMMAND = 1e-8
+#: may be there to keep a denominator from zero, and single precision would lose it in the other.
+LOST_SUMMAND = 1e-6
 #: A decimal number leaves this part of itself after a few sums and products with it.
 DECIMAL_ROUNDING = 1e-14
 #: Sum of some sixteen products of numbers of size one: residuals below it are rounding.

@@ -65,8 +65,10 @@ def test_a_floor_of_a_denominator_stays():
     """It is too small to be added to another constant, and keeps the sum from zero."""
     before = program(lambda g, x, y, z, w: [1.0 / (((x + 1.0) - y) + 1e-30)])
     assert simplified(before, count) is before
-    larger = program(lambda g, x, y, z, w: [((x + 1.0) - y) + 1e-7])
-    assert constants(simplified(larger, count)) == [1.0 + 1e-7]
+    single = program(lambda g, x, y, z, w: [1.0 / (((x + 1.0) - y) + 1e-7)])  # the floor of that
+    assert simplified(single, count) is single
+    larger = program(lambda g, x, y, z, w: [((x + 1.0) - y) + 1e-5])
+    assert constants(simplified(larger, count)) == [1.0 + 1e-5]
 
 
 def test_constants_of_both_precisions_stay():
