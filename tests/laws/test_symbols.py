@@ -42,12 +42,14 @@ def arm(l1, l2, m, k, h):
     rod = m * l2 * l2 / 12 + 0.01
     lower = rd.Inertia(m, rd.Pose((0.5 * l2, 0, 0.1), (0.1, 0.2, 0)), 0.02, 0, 0.001, rod, 0, 0.02)
     ground = rd.Inertia(4.0, ixx=0.1, iyy=0.1, izz=0.1)
-    links = ("base", ground), ("upper", upper), ("lower", lower), ("tool", rd.Inertia(0.5))
+    bodies = {"base": ground, "upper": upper, "lower": lower}
+    links = {**bodies, "tool": rd.Inertia(0.5), "tip": rd.Inertia(0.2)}.items()
     turned = rd.Pose((l1, 0.1, -h), (0.3, 0.4, 0.0))
     joints = (
         rd.Joint("shoulder", "revolute", "base", "upper", rd.Pose((0, 0, 0.3)), (0.0, 0.0, 1.0)),
         rd.Joint("elbow", "revolute", "upper", "lower", turned, (0.0, 1.0, 0.0), stiffness=k),
         rd.Joint("flange", "fixed", "lower", "tool", rd.Pose((l2, h, 0.05), (0.1, 0.0, 0.5))),
+        rd.Joint("finger", "fixed", "tool", "tip", rd.Pose((0.1, 0.02, 2 * h))),
     )
     return rd.Mechanism("arm", tuple(rd.Link(*x) for x in links), joints)
 
@@ -67,7 +69,7 @@ QUANTITIES = {
     "forward_dynamics": {},
     "joint_wrenches": {},
     "momentum": {},
-    "frame_pose": {"frame": "tool"},
+    "frame_pose": {"frame": "tip"},
 }
 
 
@@ -165,6 +167,22 @@ def test_names_in_latex_and_c():
     assert "const double *l1" in f.c_source()
 
 
+def test_derivatives_by_the_state():
+    robot = named_arm()
+    q, v, a = state(robot)
+    f = robot.function("inverse_dynamics", symbols=True)
+    for name in ("q", "v"):
+        found = f.jacobian(name)(q, v, a, *robot.symbols.values())
+        expected = robot.function("inverse_dynamics").jacobian(name)(q, v, a)
+        np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-11)
+
+
+def test_centres_of_mass_from_arrays_keep_their_names():
+    inertia = rd.Inertia.from_matrix(2.0, (rd.symbol("c", 0.3), 0.0, 0.0), np.eye(3))
+    links, joint = (rd.Link("a"), rd.Link("b", inertia)), rd.Joint("j", "revolute", "a", "b")
+    assert rd.load(rd.Mechanism("m", links, (joint,))).symbols == {"c": 0.3}
+
+
 # -- what is refused ------------------------------------------------------------------------------
 
 
@@ -221,6 +239,12 @@ def test_functions_that_have_no_symbols():
             robot.function(quantity, symbols=True)
     with pytest.raises(rd.SettingsError, match="no number of 'scara' has a name"):
         rd.load("scara").function("mass_matrix", symbols=True)
+    tied = rd.Constraint("tie", lambda q: q[0] - q[1], ("shoulder", "elbow"))
+    with pytest.raises(rd.SettingsError, match="constraints or forces that are functions"):
+        named_arm(constraints=[tied]).function("mass_matrix", symbols=True)
+    backward = named_arm(root="tip")
+    with pytest.raises(rd.SettingsError, match="from its child to its parent"):
+        backward.function("mass_matrix", symbols=True)
     robot = named_arm()
     with pytest.raises(rd.SettingsError, match="parameters=True or by symbols=True"):
         robot.function("inverse_dynamics", symbols=True, parameters=True)
