@@ -116,3 +116,13 @@ def test_the_wheel_of_a_long_coupling_is_refused(name):
     assert list(wrenches) == ["j3", "base"]
     with pytest.raises(UndeterminedWrenchError, match="'gears'"):
         wrenches[name]
+
+
+def test_wrenches_of_joints_that_a_rolling_constraint_alone_ties():
+    """No row of it says where joints have to be: a posture is closed wherever it is."""
+    joints = ("shoulder", "elbow")
+    roll = rd.Constraint("roll", lambda q, v: v[0] - 0.08 * v[1], joints, "nonholonomic")
+    robot = rd.load("double_pendulum", constraints=[roll])
+    loads = robot.joint_wrenches([0.1, 0.2], [0.0, 0.0], [0.0, 0.0])
+    assert list(loads) == ["base"]
+    np.testing.assert_allclose(loads["base"][2], robot.total_mass * 9.81, rtol=1e-12)

@@ -105,7 +105,7 @@ class Projection:
         for _ in range(NEWTON):
             gap = positions.residual(x)
             far = np.linalg.norm(gap / self._units, axis=-1) > self._most
-            is_open = ~far & (np.abs(gap).max(axis=-1) > LOOP_DRIFT)
+            is_open = ~far & (np.abs(gap).max(axis=-1, initial=0.0) > LOOP_DRIFT)
             if not is_open.any():
                 break
             unit = self._unit_motions(x, np.arange(self._space.nv)) if unit is None else unit
