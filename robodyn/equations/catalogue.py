@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
 
+from robodyn.codegen.llvm.cache.kept_programs import kept_program
 from robodyn.equations.quantities import QUANTITIES
 from robodyn.equations.quantities.common.quantity import (
     Alternative,
@@ -35,6 +36,10 @@ __all__ = [
 
 #: Names of the quantities that have equations of their own for closed linkages.
 CONSTRAINED = frozenset(name for name, x in QUANTITIES.items() if isinstance(x.closed, Constrained))
+
+
+#: Speeds from which on to trace takes longer than to look for the program on disk.
+LARGE = 10
 
 
 class Ports(Protocol):
@@ -73,10 +78,18 @@ def trace(name: str, setup: Setup, options: Mapping[str, Any] | None = None) -> 
         ``classical``; ``numbers``: those of the robot are the last input, and are tried with these.
     """
     chosen = options or {}
-    program = simplified(_cheapest(name, setup, chosen), _cost)
     if "numbers" in chosen:
-        return program
+        return _shortest(name, setup, chosen)
+    if setup.model.nv < LARGE:
+        program = _shortest(name, setup, chosen)
+    else:
+        origin = name, setup, sorted(chosen.items())
+        program = kept_program(origin, lambda: _shortest(name, setup, chosen))
     return replace(program, derived=derivatives_of(name, setup, chosen, program))
+
+
+def _shortest(name: str, setup: Setup, options: Mapping[str, Any]) -> Program:
+    return simplified(_cheapest(name, setup, options), _cost)
 
 
 def derivatives_of(

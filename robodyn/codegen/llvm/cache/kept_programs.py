@@ -1,0 +1,174 @@
+"""Traced programs on disk, so that the equations of a robot are worked out once.
+
+A program is kept under a hash of what it is traced from: bytes that hold all of it, the source of
+everything in robodyn that traces or describes, and versions. What refers to functions or classes of
+others, as a joint map of the user does, has no such bytes, and is traced each time. Files are those
+of object code: trusted, checked and written as these are.
+"""
+
+from __future__ import annotations
+
+import copyreg
+import hashlib
+import io
+import os
+import pickle
+import platform
+import sys
+from array import array
+from collections.abc import Callable
+from dataclasses import astuple
+from functools import cached_property
+from pathlib import Path
+from types import BuiltinFunctionType, FunctionType
+from typing import Any
+
+import numpy as np
+
+from robodyn.codegen.llvm.cache.object_code import folder, keep, kept
+from robodyn.codegen.llvm.target.once import once
+from robodyn.symbolic.graph import CONST, ByPrecision, Graph, Port, Program
+from robodyn.version import __version__
+
+__all__ = ["MOST", "ROOMS", "kept_program"]
+
+#: Rooms of which the source is part of the key; whatever programs are traced from is from these.
+ROOMS = (
+    "description", "equations", "force_elements", "joints", "minimal", "model", "motion",
+    "symbolic", "topology",
+)  # fmt: skip
+
+#: Nodes of the largest program that is kept: some megabytes.
+MOST = 200_000
+
+_ROBODYN = Path(__file__).parents[3]
+
+
+def kept_program(origin: object, trace: Callable[[], Program]) -> Program:
+    """A program from disk, or traced and kept there.
+
+    Parameters
+    ----------
+    origin : object
+        All that the program is traced from.
+    trace : callable
+        Gives the program.
+    """
+    key = None if folder() is None else _key(origin)
+    if key is None:
+        return trace()
+    found = _read(kept(key))
+    if found is not None:
+        return found
+    program = trace()
+    graph = program.graph
+    if type(graph) is Graph and len(graph.op) <= MOST:
+        keep(key, pickle.dumps(_plain(program), protocol=pickle.HIGHEST_PROTOCOL))
+    return program
+
+
+class _Unknown(Exception):
+    """Something of which the key would not know all."""
+
+
+class _Writer(pickle.Pickler):
+    """Refuses what is not made of robodyn's own classes and functions, numpy's and Python's."""
+
+    def reducer_override(self, x: Any) -> Any:
+        named = isinstance(x, type | FunctionType | BuiltinFunctionType)
+        for known in (type(x), x) if named else (type(x),):
+            package, _, rest = (known.__module__ or "").partition(".")
+            own = package == "robodyn" and rest.partition(".")[0] in ROOMS
+            if not own and package not in ("builtins", "numpy", "collections", "types", "copyreg"):
+                raise _Unknown(known)
+        return NotImplemented if isinstance(x, type) else _without_cached(x)
+
+
+def _without_cached(x: Any) -> Any:
+    """How an object is written without values of cached properties, which follow from the rest."""
+    kind: Any = type(x)
+    state = getattr(x, "__dict__", None)
+    plain = all(
+        getattr(kind, name) is getattr(object, name)
+        for name in ("__reduce_ex__", "__reduce__", "__getstate__")
+    )
+    if not state or not plain or any(vars(base).get("__slots__") for base in kind.__mro__):
+        return NotImplemented
+    own = {
+        name: value
+        for name, value in state.items()
+        if not isinstance(getattr(kind, name, None), cached_property)
+    }
+    made: Any = copyreg.__newobj__  # type: ignore[attr-defined]  # as pickle makes objects
+    return NotImplemented if len(own) == len(state) else (made, (kind,), own or None)
+
+
+class _Reader(pickle.Unpickler):
+    """Reads what `_plain` gives: numbers, texts and constants that depend on the precision."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        if (module, name) == (ByPrecision.__module__, ByPrecision.__name__):
+            return ByPrecision
+        raise _Unknown(module)
+
+
+def _plain(program: Program) -> tuple[Any, ...]:
+    """All of a program but the derivatives that it knows, as numbers and texts."""
+    graph = program.graph
+    ports = [[astuple(port) for port in group] for group in (program.inputs, program.outputs)]
+    nodes = [array("q", x).tobytes() for x in (graph.op, graph.a, graph.b, program.results)]
+    rates = {name: _plain(rate) for name, rate in program.rates.items()}
+    examples = {k: tuple(map(float, x)) for k, x in graph.examples.items()}
+    return program.name, ports, nodes, graph.value, examples, rates
+
+
+def _program(plain: tuple[Any, ...]) -> Program:
+    """The program that `_plain` has written."""
+    name, ports, nodes, value, examples, rates = plain
+    inputs, outputs = (tuple(Port(*x) for x in group) for group in ports)
+    op, a, b, results = (memoryview(x).cast("q").tolist() for x in nodes)
+    graph = Graph()
+    graph.op, graph.a, graph.b, graph.value, graph.examples = op, a, b, value, examples
+    for k, key in enumerate(zip(op, a, b, strict=True)):
+        if op[k] == CONST:
+            x = value[k]
+            graph.known[(float(x), x.single) if isinstance(x, ByPrecision) else x] = k
+        else:
+            graph.known[key] = k
+    known = {x: _program(rate) for x, rate in rates.items()}
+    return Program(name, inputs, outputs, graph, tuple(results), known)
+
+
+def _key(origin: object) -> str | None:
+    """Hash of what a program is traced from; none of what could be another in another process."""
+    written = io.BytesIO()
+    try:
+        _Writer(written, protocol=pickle.HIGHEST_PROTOCOL).dump(origin)
+    except Exception:  # whatever objects that cannot be written raise
+        return None
+    return hashlib.sha256(_sources() + hashlib.sha256(written.getvalue()).digest()).hexdigest()
+
+
+def _read(data: bytes | None) -> Program | None:
+    if data is None:
+        return None
+    try:
+        return _program(_Reader(io.BytesIO(data)).load())
+    except Exception:  # whatever a file of something else raises
+        return None
+
+
+@once
+def _sources() -> bytes:
+    """Hash of all source that traces, and of what its numbers depend on."""
+    digest = hashlib.sha256()
+    beside = __version__, sys.version, np.__version__, platform.machine(), platform.libc_ver()
+    digest.update(repr(beside).encode())
+    files = [*_ROBODYN.glob("*.py")]
+    for room in ROOMS:
+        for base, _, names in os.walk(_ROBODYN / room):
+            files += [Path(base, name) for name in names if name.endswith(".py")]
+    for file in sorted(files):
+        source = file.read_bytes()
+        digest.update(f"{file.relative_to(_ROBODYN).as_posix()} {len(source)}\n".encode() + source)
+    return digest.digest()
