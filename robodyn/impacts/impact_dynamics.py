@@ -189,6 +189,11 @@ class ImpactDynamics:
         points = self._points(q, v, given, base)
         return points, *_parting(points, partner)
 
+    def trace_of_masses(self, q: Array) -> Array:
+        """Of the mass matrix, shape (...)."""
+        M = self._evaluator.call("mass_matrix", (q,))
+        return np.asarray(np.trace(M, axis1=-2, axis2=-1))
+
     def _responses_of_points(
         self, q: Array, v: Array, places: tuple[tuple[str, Array], ...], base: BaseMotion | None
     ) -> tuple[tuple[ContactPoint, ...], Array] | None:
@@ -246,7 +251,7 @@ class ImpactDynamics:
             jumps = np.einsum("k...i,...ij->k...j", axes, own)
         own = np.einsum("i...n,j...n->...ij", forces, jumps)
         theirs = np.einsum("i...a,...ab,j...b->...ij", axes, partner.mobility, axes)
-        trace = np.trace(self._evaluator.call("mass_matrix", (q,)), axis1=-2, axis2=-1)
+        trace = self.trace_of_masses(q)
         scale = np.abs(J * v[..., None, :]).sum(axis=(-1, -2)) + np.linalg.norm(u, axis=-1)
         along = np.square(forces).sum(axis=-1).max(axis=0)
         least = np.maximum(along, CONTACT_DIRECTION * np.square(J).sum(axis=(-1, -2)))

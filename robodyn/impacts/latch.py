@@ -18,7 +18,7 @@ from robodyn.errors import ImpactError
 from robodyn.impacts.impact_dynamics import ImpactDynamics, copied
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.results import Impact, JointWrenches
-from robodyn.tolerances import APPROACH_SPEED_ZERO, MOBILITY_ZERO
+from robodyn.tolerances import APPROACH_SPEED_ZERO, IMMOVABLE, MOBILITY_ZERO
 
 __all__ = ["latch"]
 
@@ -67,11 +67,8 @@ def _with_cut_joints(
     u = np.concatenate([v[..., list(speeds)], pushes.speeds], axis=-1)
     jumps = dynamics.responses(q, forces, (), base)
     A = np.einsum("i...n,j...n->...ij", forces, jumps)
-    sizes = np.sqrt(np.einsum("...ii->...i", A))
-    scale = np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > 0.0)
-    A = scale[..., None] * A * scale[..., None, :]
-    inverse = np.linalg.pinv(A, rcond=MOBILITY_ZERO, hermitian=True)
-    p = -scale * np.einsum("...ij,...j->...i", inverse, scale * u)
+    least = np.moveaxis(np.square(forces).sum(axis=-1), 0, -1)
+    p = _stopping(A, u, IMMOVABLE * least / dynamics.trace_of_masses(q)[..., None])
     after = v + np.einsum("...k,k...n->...n", p, jumps)
     left = u + np.einsum("...k,k...n,j...n->...j", p, jumps, forces)
     if np.any(np.abs(left) > APPROACH_SPEED_ZERO * np.abs(u).max(axis=-1, initial=0.0)[..., None]):
@@ -90,6 +87,16 @@ def _with_cut_joints(
             dynamics.joint_impulses(q, speeds, -v, pushes.on_links(p[..., len(speeds) :]), base),
         ),
     )
+
+
+def _stopping(A: Array, u: Array, least: Array) -> Array:
+    """Impulses that stop speeds, or as many as can be; mobilities below the least are none."""
+    sizes = np.einsum("...ii->...i", A)
+    moves = sizes > least
+    scale = np.where(moves, 1.0 / np.sqrt(np.where(moves, sizes, 1.0)), 0.0)
+    scaled = scale[..., None] * A * scale[..., None, :]
+    inverse = np.linalg.pinv(scaled, rcond=MOBILITY_ZERO, hermitian=True)
+    return np.asarray(-scale * np.einsum("...ij,...j->...i", inverse, scale * u))
 
 
 def _by_code(

@@ -9,6 +9,7 @@ import pytest
 from support.newton_euler import imbalance
 
 import robodyn as rd
+from robodyn.description import Inertia, Joint, Link, Loop, Mechanism, Pose
 from robodyn.impacts.cut_joints import seen_from
 
 #: Cut pins, redundant rows among them, a foot on the ground, and a ball.
@@ -128,3 +129,27 @@ def test_wrenches_on_links_whose_frames_stand_elsewhere():
     R, r = X[:3, :3], X[:3, 3]
     twist = np.r_[R.T @ (V[:3] + np.cross(V[3:], r)), R.T @ V[3:]]
     close(seen_from(X, wrench) @ twist, wrench @ V)
+
+
+def test_what_time_moves_cannot_be_stopped():
+    """The clock turns the crank of a four-bar, and with it all other joints."""
+
+    def turned(q, t):
+        return [
+            [np.cos(t), -np.sin(t), 0, 0], [np.sin(t), np.cos(t), 0, 0], [0, 0, 1, 0], [0, 0, 0, 1],
+        ]  # fmt: skip
+
+    body = Inertia.from_matrix(1.0, (0.2, 0, 0), 0.02 * np.eye(3))
+    links = (Link("ground"), *(Link(name, body) for name in ("crank", "rod", "rocker")))
+    joints = (
+        Joint("drive", "map", "ground", "crank", map=rd.JointMap(0, turned)),
+        Joint("pin", "continuous", "crank", "rod", Pose((0.2, 0, 0)), (0, 0, 1)),
+        Joint("pivot", "continuous", "ground", "rocker", Pose((0.6, 0, 0)), (0, 0, 1)),
+    )
+    ends = Pose((0.6, 0, 0)), Pose((0.5, 0, 0))
+    tip = Loop("tip", "continuous", "rod", "rocker", *ends, axis=(0, 0, 1))
+    robot = rd.load(Mechanism("clock", links, joints, (tip,))).at(0.7)
+    q = robot.assemble(robot.neutral())
+    v = robot.consistent_velocity(q, np.zeros(2))
+    with pytest.raises(rd.errors.ImpactError, match="no finite impulse"):
+        robot.latch(q, v, ["tip"])
