@@ -6,7 +6,7 @@ import pytest
 import robodyn as rd
 
 
-@pytest.mark.parametrize(("name", "most"), [("stewart", 6800), ("delta", 7600)])
+@pytest.mark.parametrize(("name", "most"), [("stewart", 8000), ("delta", 8700)])
 def test_loops_of_limbs_are_blocks(name, most):
     """A quarter less than where the rows of all loops wait for one another."""
     robot, rng = rd.load(name, passive=False), np.random.default_rng(0)

@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from robodyn.equations.loops.closure_rows import Closure, rows_of_motion
-from robodyn.equations.loops.limb_motion import apart, motion_along
+from robodyn.equations.loops.limb_motion import motion_along
 from robodyn.equations.mechanism.bodies import BASE, MechanismModel
 from robodyn.equations.mechanism.state import State
 from robodyn.joints.common.cut import RelativeMotion, Row
 from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number, Scalar
 from robodyn.symbolic.spatial import Placement
-from robodyn.symbolic.vector import ZERO3, Vec3
+from robodyn.symbolic.vector import Vec3
 
 __all__ = ["TurnedRows", "turned_rows"]
 
@@ -86,11 +86,8 @@ def turned_rows(
             continue
         at = [chosen.index(k) for k in places]
         if at == [*range(at[0], at[0] + 3)]:
-            m, R, offsets = _of_limb(model, state, closure, ends)
-            rows_along = zip(rows_of_motion(m, closure), offsets, strict=True)
-            found.rows[at[0] : at[0] + 3] = [
-                finished(replace(row, offset=row.offset + x)) for row, x in rows_along
-            ]
+            m, R = _of_limb(model, state, closure, ends)
+            found.rows[at[0] : at[0] + 3] = map(finished, rows_of_motion(m, closure))
             found.turns.append((at[0], R))
             found.motions[number] = m
     return found
@@ -108,18 +105,15 @@ def _ends(model: MechanismModel, closures: Sequence[Closure]) -> dict[int, int]:
 
 def _of_limb(
     model: MechanismModel, state: State, closure: Closure, ends: dict[int, int]
-) -> tuple[RelativeMotion, Rotation, Vec3]:
-    """Motion along the axes of the limb, what turns it to those of the predecessor, and offsets.
-
-    These are what rates of the rows have beside speeds, where loops are open.
-    """
+) -> tuple[RelativeMotion, Rotation]:
+    """Motion along the axes of the limb, and what turns it to those of the predecessor."""
     frame, reference = (closure.successor, closure.X_SG), (closure.predecessor, closure.X_PF)
     limb = frame if ends[frame[0]] < ends[reference[0]] else reference
     seen = _seen_from_tip(limb[1].p)
     m = motion_along(model, state, frame, reference, limb[0], seen)
     if limb is frame:
-        return m, m.X.R.T, ZERO3
-    return m, reference[1].R.T @ seen.R.T, apart(m)
+        return m, m.X.R.T
+    return m, reference[1].R.T @ seen.R.T
 
 
 def _seen_from_tip(p: Vec3) -> Placement:

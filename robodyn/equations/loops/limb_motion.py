@@ -9,7 +9,7 @@ axes turn with the other one [Featherstone 2008, 2.10].
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from robodyn.equations.loops.relative_motion import TIME, Frame
 from robodyn.equations.mechanism.bodies import MechanismModel
@@ -17,9 +17,9 @@ from robodyn.equations.mechanism.state import JointAtState, State
 from robodyn.joints.common.cut import RelativeMotion
 from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.spatial import Placement, Twist
-from robodyn.symbolic.vector import Vec3
+from robodyn.symbolic.vector import ZERO3
 
-__all__ = ["apart", "motion_along"]
+__all__ = ["motion_along"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,9 +49,7 @@ def motion_along(
     """Motion of a frame, fixed in a body at a placement, seen from another, along other axes.
 
     These are the axes of a third frame, which is at the same place as one of the two. The pose has
-    the position of the frame, but in place of its axes those of the other one of the two. Where a
-    loop is open, columns are those of the point where the third frame is, and velocities those of
-    the frame: they differ by what `apart` says.
+    the position of the frame, but in place of its axes those of the other one of the two.
 
     Parameters
     ----------
@@ -63,32 +61,32 @@ def motion_along(
     of_frame, of_reference = model.chains(frame[0], reference[0])
     if body == reference[0]:
         home, away = _inward(state, of_reference, seen), _outward(state, of_frame)
-        m = _seen_from_end(home, away, frame[1])
-        return replace(m, v=m.v + apart(m))
+        return _seen_from_end(home, away, frame[1])
     home, away = _inward(state, of_frame, seen), _outward(state, of_reference)
-    return _opposite(_seen_from_end(home, away, reference[1]))
+    return _opposite(_seen_from_end(home, away, reference[1], at_end=True))
 
 
-def apart(m: RelativeMotion) -> Vec3:
-    """Velocity of a frame beyond that of the point of its body that is where the other one is."""
-    return m.w.cross(m.X.p)
-
-
-def _seen_from_end(home: _Branch, away: _Branch, frame: Placement) -> RelativeMotion:
+def _seen_from_end(
+    home: _Branch, away: _Branch, frame: Placement, at_end: bool = False
+) -> RelativeMotion:
     """The motion of a frame at the end of a branch, seen from the end of the other one.
 
-    Velocities are those of the point that is where the other branch ends, fixed in the body of the
-    frame: there, speeds of the other branch have many zeros.
+    That of the point which is at that end, if ``at_end``.
     """
-    X, R, end = home.X @ away.X @ frame, home.X.R, home.X.inverse.p
+    X, R = home.X @ away.X @ frame, home.X.R
+    at = ZERO3 if at_end else X.p
+    between = home.X.inverse.p if at_end else (away.X @ frame).p
+
+    def own(s: Twist) -> Twist:
+        return Twist(s.v + s.w.cross(at), s.w)
 
     def other(s: Twist) -> Twist:
-        return Twist(R * (s.v + s.w.cross(end)), R * s.w)
+        return Twist(R * (s.v + s.w.cross(between)), R * s.w)
 
-    V, A = other(away.V) - home.V, other(away.A) - home.A
-    A = A - home.V.cross(other(away.V))
+    V, A = other(away.V) - own(home.V), other(away.A) - own(home.A)
+    A = A - own(home.V).cross(other(away.V))
     columns = {k: other(s) for k, s in away.columns.items()}
-    _add(columns, [(k, -s) for k, s in home.columns.items()])
+    _add(columns, [(k, -own(s)) for k, s in home.columns.items()])
     return _motion(X, V, Twist(A.v + V.w.cross(V.v), A.w), columns)
 
 
