@@ -19,6 +19,7 @@ from support.overconstrained_linkages import RINGS, ring, two_rings
 
 import robodyn as rd
 from robodyn.closed_loops.rank.analysis import motors_of
+from robodyn.closed_loops.solvers.rank import rank_analysis
 from robodyn.equations.elimination.constrained import accelerations, motor_forces
 from robodyn.equations.elimination.redundant import RowGroup
 from robodyn.joints.common.cut import Row
@@ -368,3 +369,11 @@ def test_rounding_of_states_does_not_decide_which_rows_follow_from_others(name):
         for what, x in found(*state).items():
             size = max(1.0, np.abs(known[what]).max())
             np.testing.assert_allclose(x, known[what], rtol=0.0, atol=1e-5 * size, err_msg=what)
+
+
+def test_the_rank_of_postures_that_are_open_is_theirs():
+    """Such a posture is asked about as it is; only what may be rounding is closed."""
+    robot, rng = rd.load("four_bar"), np.random.default_rng(0)
+    q = robot.integrate(robot.neutral(), 0.1 * rng.normal(size=robot.nv))
+    found, known = robot.loop_rank(q), rank_analysis(robot.loop_jacobian(q))
+    np.testing.assert_allclose(found.singular_values, known.singular_values, rtol=1e-12)

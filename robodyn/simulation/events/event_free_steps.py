@@ -78,7 +78,7 @@ def starts_off_zero(watched: Sequence[WitnessState], samples: StepSamples) -> bo
     for state in watched:
         try:
             change = state.function.value(t, q, v) - state.value
-        except Exception:
+        except Exception:  # of the user's function: it shows again in the first step
             return False
         if abs(state.value) <= WITNESS_ZERO * abs(change):
             return False
@@ -137,7 +137,7 @@ def _confirmed(
         try:
             for k in range(max(count - 1, 1), count + 1):
                 numbers.append(state.function.value(float(t[k]), q[k], v[k]))
-        except Exception:
+        except Exception:  # of the user's function, at instants that may never come
             state.one_by_one = True
             return False
         at_once = values[count - len(numbers) : count].tolist()

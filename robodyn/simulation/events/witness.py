@@ -86,7 +86,7 @@ def _values_at_once(
     with np.errstate(all="ignore"):
         try:
             return function.of_samples(samples(*arrays))
-        except Exception:
+        except Exception:  # of the user's function: it shows again where one state is asked for
             return None
 
 
@@ -153,12 +153,12 @@ def event_values(
             given = function(SampleNumbers(t), _columns(q), _columns(v))
             if isinstance(given, SampleNumbers) and given.values.shape == t.shape:
                 return np.asarray(given.values, float)
-        except Exception:
+        except Exception:  # it does more than compute with its arguments
             pass
         try:
             samples = zip(t.tolist(), q.copy(), v.copy(), strict=True)
             return np.array([float(function(*sample)) for sample in samples])
-        except Exception:
+        except Exception:  # of the user's function, at samples that may never come
             return None
 
 
