@@ -27,6 +27,7 @@ import numpy as np
 
 from robodyn.codegen.llvm.cache.object_code import folder, keep, kept
 from robodyn.codegen.llvm.target.once import once
+from robodyn.codegen.llvm.target.target import chosen_target
 from robodyn.symbolic.graph import CONST, ByPrecision, Graph, Port, Program
 from robodyn.version import __version__
 
@@ -144,9 +145,12 @@ def _key(origin: object) -> str | None:
     written = io.BytesIO()
     try:
         _Writer(written, protocol=pickle.HIGHEST_PROTOCOL).dump(origin)
+        # sines of constants may have other last digits on other CPUs
+        target = repr(chosen_target()).encode()
     except Exception:  # whatever objects that cannot be written raise
         return None
-    return hashlib.sha256(_sources() + hashlib.sha256(written.getvalue()).digest()).hexdigest()
+    beside = _sources() + hashlib.sha256(target).digest()
+    return hashlib.sha256(beside + hashlib.sha256(written.getvalue()).digest()).hexdigest()
 
 
 def _read(data: bytes | None) -> Program | None:
