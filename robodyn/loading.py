@@ -21,7 +21,7 @@ from robodyn.description import (
     Rotor,
     with_exact_turns,
 )
-from robodyn.description.symbols import symbols_of, with_symbols
+from robodyn.description.symbols import symbols_of, with_symbols, with_whole_symbols
 from robodyn.equations.forces.force import Force
 from robodyn.errors import SettingsError, ShapeError, UnknownNameError, UrdfWarning
 from robodyn.force_elements.common.link_element import DescribedElement
@@ -245,6 +245,7 @@ def load(
         mechanism = with_symbols(mechanism, by_name("symbols", symbols))
     if symbols or isinstance(source, Mechanism):
         _ = symbols_of(mechanism)  # wrong ones are refused here
+    described = mechanism
     if snap is None:
         mechanism, _ = with_exact_turns(mechanism)
     if base != "fixed":
@@ -255,6 +256,7 @@ def load(
         mechanism = with_forces(mechanism, forces, floating=base == "floating")
     if merge_hinges:
         mechanism = _with_balls(mechanism)
+    mechanism = with_whole_symbols(described, mechanism)
     settings = Settings(
         base,
         gravity,  # type: ignore[arg-type]  # Settings makes it a tuple

@@ -31,6 +31,7 @@ from robodyn.description import (
     Loop,
     Mechanism,
 )
+from robodyn.description.symbols import with_whole_symbols
 from robodyn.equations.catalogue import CONSTRAINED, QUANTITIES
 from robodyn.equations.forces.force import Force
 from robodyn.errors import SettingsError, ShapeError
@@ -451,6 +452,7 @@ class Robot:
         added = named("constraints", constraints, "Constraints")
         if added:
             described = with_constraints(described, added, floating=floating)
+        described = with_whole_symbols(self._model.mechanism, described)
         copy = None
         numbers = carried or parameters or settings or stops
         # in minimal coordinates joints that have stops may have to be independent
@@ -461,6 +463,7 @@ class Robot:
         if copy is None:
             start = start_by_joint(self._model.settings, self.tree_form._model.joints)
             mechanism, kept = changed(described, start, welded)
+            mechanism = with_whole_symbols(described, mechanism)
             copy = type(self)(mechanism, kept.replaced(settings))
         strict = not copy._model.settings.allow_unphysical
         before = None if strict and self._model.settings.allow_unphysical else self._model

@@ -11,7 +11,7 @@ from robodyn.description.mechanism import Mechanism
 from robodyn.errors import SettingsError, UnknownNameError
 from robodyn.symbolic.symbol import Symbol, symbol
 
-__all__ = ["Symbols", "symbols_of", "with_symbols"]
+__all__ = ["Symbols", "symbols_of", "with_symbols", "with_whole_symbols"]
 
 #: Fields, and places in tuples, one within the other.
 _Path = tuple[str | int, ...]
@@ -114,20 +114,69 @@ def with_symbols(mechanism: Mechanism, names: Mapping[str, str]) -> Mechanism:
         at = items[own]
         if kind == "link" and elements[at].inertia is None:
             raise SettingsError(f"the path {path!r} is of a link without an inertia")
-        elements[at] = _named(elements[at], _FIELDS[kind][number], name)
+        place = _FIELDS[kind][number]
+        elements[at] = _replaced(elements[at], place, symbol(name, float(_at(elements[at], place))))
         changes: dict[str, Any] = {f"{kind}s": tuple(elements)}
         mechanism = dataclasses.replace(mechanism, **changes)
     return mechanism
 
 
-def _named(item: Any, path: _Path, name: str) -> Any:
-    """An element in which the number at a path has a name."""
+def with_whole_symbols(before: Mechanism, after: Mechanism) -> Mechanism:
+    """A changed description, in which names are left out that not all of their numbers kept.
+
+    Derivatives by these would be those by a part of what they stand for.
+    """
+    lost: set[str] = set()
+    for kind, known in _FIELDS.items():
+        old, new = (getattr(x, f"{kind}s") for x in (before, after))
+        if old is new:
+            continue
+        by_name = {x.name: x for x in new}
+        for item in old:
+            other = by_name.get(item.name)
+            if other is not item:
+                for path in known.values():
+                    x = _at(item, path)
+                    if isinstance(x, Symbol) and _at(other, path) is not x:
+                        lost.update(name for name, _ in x.named())
+    return _without(after, lost) if lost else after
+
+
+def _at(item: Any, path: _Path) -> Any:
+    """What stands at a path; none where there is no such thing."""
+    for step in path:
+        if item is None:
+            return None
+        item = item[step] if isinstance(step, int) else getattr(item, step)
+    return item
+
+
+def _without(mechanism: Mechanism, names: set[str]) -> Mechanism:
+    """A description in which numbers that some names enter are plain ones."""
+    changes: dict[str, Any] = {}
+    for kind, known in _FIELDS.items():
+        items = []
+        for given in getattr(mechanism, f"{kind}s"):
+            item = given
+            for path in known.values():
+                x = _at(item, path)
+                if isinstance(x, Symbol) and not names.isdisjoint(name for name, _ in x.named()):
+                    item = _replaced(item, path, float(x))
+            items.append(item)
+        changes[f"{kind}s"] = tuple(items)
+    return dataclasses.replace(mechanism, **changes)
+
+
+def _replaced(item: Any, path: _Path, number: float) -> Any:
+    """An element with another number at a path."""
     if not path:
-        return symbol(name, float(item))
+        return number
     first, *rest = path
     if isinstance(first, int):
-        return tuple(_named(x, tuple(rest), name) if k == first else x for k, x in enumerate(item))
-    changes: dict[str, Any] = {first: _named(getattr(item, first), tuple(rest), name)}
+        items = [*item]
+        items[first] = _replaced(item[first], tuple(rest), number)
+        return tuple(items)
+    changes: dict[str, Any] = {first: _replaced(getattr(item, first), tuple(rest), number)}
     return dataclasses.replace(item, **changes)
 
 

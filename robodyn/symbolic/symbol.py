@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from operator import add, mul, neg, pow, sub, truediv
 from typing import Any
 
+import numpy as np
+
 from robodyn.arrays import number
 from robodyn.errors import SettingsError, ShapeError
 from robodyn.symbolic.scalar import Number
@@ -68,9 +70,11 @@ class Symbol(float):
         return [pair for x in operands if isinstance(x, Symbol) for pair in x.named()]
 
     def _with(self, operation: str, *operands: Any) -> Any:
+        plain = [float(x) if isinstance(x, Symbol) else x for x in operands]
+        if any(isinstance(x, np.ndarray) for x in operands):
+            return _OPERATIONS[operation](*plain)  # type: ignore[operator]
         if not all(isinstance(x, float | int) for x in operands):
             return NotImplemented
-        plain = [float(x) if isinstance(x, Symbol) else x for x in operands]
         return Symbol(_OPERATIONS[operation](*plain), (operation, *operands))  # type: ignore[operator]
 
     def __add__(self, other: Any) -> Any:
