@@ -377,3 +377,11 @@ def test_the_rank_of_postures_that_are_open_is_theirs():
     q = robot.integrate(robot.neutral(), 0.1 * rng.normal(size=robot.nv))
     found, known = robot.loop_rank(q), rank_analysis(robot.loop_jacobian(q))
     np.testing.assert_allclose(found.singular_values, known.singular_values, rtol=1e-12)
+
+
+def test_trees_have_no_rank():
+    robot = rd.load("double_pendulum")
+    for batch in ((), (3,), (0,)):
+        q = np.zeros((*batch, robot.nq))
+        np.testing.assert_array_equal(robot.loop_rank(q).rank, np.zeros(batch))
+        assert np.isinf(robot.loop_rank(q).distance).all()

@@ -148,7 +148,8 @@ class ConstraintRows:
         ------
         SingularError
         """
-        lost = np.isnan(K).any(axis=-1).reshape(-1, len(self.names)).any(axis=0)
+        lost = np.isnan(K).any(axis=-1)
+        lost = lost.any(axis=tuple(range(lost.ndim - 1)))
         if np.any(lost) and np.isfinite(q).all():
             names = [self.names[k] for k in np.flatnonzero(lost)]
             raise SingularError(
