@@ -16,7 +16,7 @@ from robodyn.equations import catalogue
 from robodyn.symbolic.graph import Program
 
 #: Robots with ten speeds and more: a tree, one that floats, a linkage.
-ROBOTS = [("dual_arm", "fixed"), ("arm7", "floating"), ("stewart", "fixed")]
+ROBOTS = [("dual_arm", "fixed"), ("arm7", "floating"), ("palletizer", "floating")]
 
 
 @pytest.fixture(autouse=True)
