@@ -148,8 +148,7 @@ class ConstraintRows:
         ------
         SingularError
         """
-        lost = np.isnan(K).any(axis=-1)
-        lost = lost.any(axis=tuple(range(lost.ndim - 1)))
+        lost = np.isnan(K).any(axis=(*range(K.ndim - 2), K.ndim - 1))
         if np.any(lost) and np.isfinite(q).all():
             names = [self.names[k] for k in np.flatnonzero(lost)]
             raise SingularError(
