@@ -70,7 +70,9 @@ def close(found, expected):
     assert np.allclose(found, expected, rtol=1e-9, atol=1e-9 * (1.0 + np.abs(expected).max()))
 
 
-@pytest.mark.parametrize("what", ["awkward", "delta", "satellite"])
+@pytest.mark.parametrize(
+    "what", [pytest.param("awkward", marks=pytest.mark.slow), "delta", "satellite"]
+)
 def test_methods_over_symbols_are_those_over_numbers(what):
     rng = np.random.default_rng(3)
     robot = rd.load(awkward_mechanism(rng) if what == "awkward" else what)
