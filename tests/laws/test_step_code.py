@@ -25,6 +25,7 @@ from robodyn.simulation.loads.loads import Loads
 from robodyn.simulation.loads.step_functions import functions_of
 from robodyn.simulation.step.compiled_motion import TABLED
 from robodyn.simulation.step.stepper import Stepper
+from robodyn.tolerances import LOOP_APART
 
 STATES = ("t", "q", "v", "a", "tau")
 #: Seven steps and a part of one.
@@ -531,7 +532,10 @@ def test_loops_of_one_of_many_cannot_close(bad, gains, speed):
 
 @pytest.mark.parametrize("many", [False, True])
 def test_loops_are_closed_until_they_come_apart(many):
-    """Also by steps of which machine code gives no corrections."""
+    """Also by steps of which machine code gives no corrections.
+
+    The last one may leave what a motion goes on with: it ends beside a singular posture.
+    """
     robot, rng = rd.load("delta"), np.random.default_rng(1)
     q = robot.neutral()
     speeds = rng.normal(size=(12, robot.nv))[6:] * np.logspace(-1, 2, 6)[:, None]
@@ -542,8 +546,8 @@ def test_loops_are_closed_until_they_come_apart(many):
             rd.rollout(robot, None, np.tile(q, (6, 1)), v, **given)
         else:
             rd.simulate(robot, q0=q, v0=v[-1], **given)
-    run = raised.value.trajectory
-    assert run.loop_residual.max() < 1e-12
+    *before, last = raised.value.trajectory.loop_residual
+    assert np.max(before) < 1e-12 and np.max(last) < LOOP_APART
 
 
 ROWS = ctypes.CFUNCTYPE(
