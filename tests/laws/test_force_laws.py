@@ -394,6 +394,8 @@ def test_what_contradicts_is_refused():
         rd.Force(None, joint="elbow")
     with pytest.raises(UnknownNameError, match="wrist"):
         rd.load("double_pendulum", forces=[rd.Force(law, joint="wrist")])
+    with pytest.raises(UnknownNameError, match="joint with coordinates"):
+        rd.load("double_pendulum", forces=[rd.Force(law, joint="")])
     with pytest.raises(UnknownNameError, match="hand"):
         rd.load("double_pendulum", forces=[rd.Force(law, on=("hand", X0))])
     with pytest.raises(ShapeError, match="forces"):

@@ -17,6 +17,7 @@ from robodyn.arguments import checked_arguments
 from robodyn.array_types import Array, FloatArray
 from robodyn.arrays import shaped
 from robodyn.codegen.calls.trace_graph import TraceGraph
+from robodyn.equations.forces.force_check import Size, check_law
 from robodyn.errors import ShapeError, UnknownNameError
 from robodyn.force_elements.common.link_element import WORLD
 from robodyn.force_elements.force_law import ForceLaw
@@ -24,20 +25,12 @@ from robodyn.joints import joint_kind
 from robodyn.joints.common.quaternion import turned, velocity_along
 from robodyn.motion.base_motion import check_rigid
 from robodyn.symbolic.derivative import jacobian
-from robodyn.symbolic.evaluate import evaluate
 from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import Number, Scalar, edge_of, inputs
 from robodyn.symbolic.vector import EX, EY, EZ, Mat3, Vec3
-from robodyn.tolerances import FORCE_OF_POTENTIAL
 
 __all__ = ["Force"]
-
-#: States that a law is tried at.
-TRIALS = 16
-
-#: ``(kind, nq, nv)`` of a joint.
-Size = tuple[str, int, int]
 
 
 class Force:
@@ -101,7 +94,7 @@ class Force:
             raise ShapeError("law is None: then potential= has to be given", name="law")
         self.law, self.potential, self.joint = law, potential, joint or ""
         what, given = ("on", (on,)) if on is not None else ("between", between or ())
-        if len(given) != 1 + (between is not None) and not joint:
+        if between is not None and len(between) != 2:
             raise ShapeError(
                 f"between is {between!r}, expected ((link, X_A), (link, X_B))", name="between"
             )
@@ -125,7 +118,7 @@ class Force:
             If the functions do not give what they should.
         """
         known = [name for name, (_, nq, _) in joints.items() if nq]
-        if self.joint and self.joint not in known:
+        if not self.places and self.joint not in known:
             raise UnknownNameError("joint with coordinates", self.joint, known, repr(self))
         for link, _ in self.places:
             if link != WORLD and link not in links:
@@ -136,7 +129,7 @@ class Force:
         law = self._traced_law(size) if self.law is not None else slope
         assert law is not None
         found = ForceLaw(self.name, self.joint, self.places, law, energy)
-        _check(self, found, slope, size)
+        check_law(found, slope if self.law is not None else None, size)
         return found
 
     def _traced_law(self, size: Size) -> Program:
@@ -230,67 +223,6 @@ class Force:
         moving = [[y for p in R * e for y in (0.0, 0.0, 0.0, p)] for e in axes]
         turning = [[y for row in (R @ Mat3.skew(e)).rows() for y in (*row, 0.0)] for e in axes]
         return [*moving, *turning]
-
-
-def _check(force: Force, law: ForceLaw, slope: Program | None, size: Size) -> None:
-    """Refuse a law that is no number, not smooth at rest, or not the slope of its energy.
-
-    Parameters
-    ----------
-    force : Force
-    law : ForceLaw
-        Traced from it.
-    slope : Program or None
-        The force that its energy has, if both were given.
-    size : (kind, nq, nv)
-    """
-    x, w, t = _trials(force, size)
-    with np.errstate(all="ignore"):
-        good = np.isfinite(_values(law.law, x, w, t)).all(axis=1)
-        if not good.any():
-            raise ShapeError(f"{force} is not a finite number anywhere", name="law")
-        x, t, still = x[good], t[good], 0.0 * w[good]
-        rest = _values(law.law, x, still, t)
-        slopes = _values(jacobian(law.law, "w"), x, still, t)
-        if not (np.isfinite(rest).all() and np.isfinite(slopes).all()):
-            raise ShapeError(
-                f"{force} is not smooth at rest: where nothing moves, it or its slope along speeds "
-                "is no number. Of the size of a speed take sqrt(w * w + s**2) with a small speed s",
-                name="law",
-            )
-        if slope is None:
-            return
-        wanted = _values(slope, x, still, t)
-    error = np.nan_to_num(np.abs(rest - wanted), nan=np.inf).max(axis=1)
-    k = int(np.argmax(error / (1.0 + np.abs(rest).max(axis=1))))
-    if not error[k] <= FORCE_OF_POTENTIAL * (1.0 + np.abs(rest[k]).max()):
-        raise ShapeError(
-            f"{force} is not the slope of its potential: in a posture where nothing moves it is "
-            f"{rest[k].round(6).tolist()}, and the slope gives {wanted[k].round(6).tolist()}. With "
-            "law=None the force is the slope",
-            name="potential",
-        )
-
-
-def _trials(force: Force, size: Size) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Positions, speeds and times at which a law is tried."""
-    kind, n, m = size
-    rng = np.random.default_rng(0)
-    x = rng.uniform(-1.0, 1.0, (TRIALS, n))
-    if force.joint and joint_kind(kind).coordinates.quaternion:
-        x[:, -4:] /= np.linalg.norm(x[:, -4:], axis=1, keepdims=True)
-    elif len(force.places) == 1:
-        R = np.linalg.qr(rng.normal(size=(TRIALS, 3, 3)))[0]
-        R = R * np.linalg.det(R)[:, None, None]
-        x = np.concatenate([R, x[:, :3, None]], axis=2).reshape(TRIALS, 12)
-    return x, rng.normal(size=(TRIALS, m)), rng.uniform(size=(TRIALS, 1))
-
-
-def _values(program: Program, *arrays: FloatArray) -> FloatArray:
-    """First result of a program at states, shape (n, m)."""
-    given = dict(zip(("x", "w", "t"), arrays, strict=False))
-    found = evaluate(program, *(given[port.name] for port in program.inputs))[0]
-    return np.asarray(found, float).reshape(len(arrays[0]), -1)
 
 
 def _program(name: str, graph: Graph, sizes: Sequence[int], results: Sequence[Number]) -> Program:

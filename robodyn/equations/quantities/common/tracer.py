@@ -7,8 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
-from robodyn.description.wrench import PointOfLink
-from robodyn.equations.forces import between_links, in_joints, laws, planets
+from robodyn.equations.forces import between_links, from_outside, in_joints, laws, planets
 from robodyn.equations.forces.between_links import Attached
 from robodyn.equations.loops import cut_friction
 from robodyn.equations.loops.closure_rows import (
@@ -32,7 +31,6 @@ from robodyn.equations.quantities.common.numbers import options_with_numbers, wi
 from robodyn.equations.quantities.common.setup import Setup
 from robodyn.equations.quantities.common.symbolic_mechanism import SymbolicMechanism
 from robodyn.equations.tree import frame_motion as fm
-from robodyn.equations.tree.kinematics import placements
 from robodyn.equations.tree.regressor import inertia_of
 from robodyn.force_elements.force_law import ForceLaw
 from robodyn.joints.common.cut import RelativeMotion, Row
@@ -189,30 +187,17 @@ class Tracer:
         total = dict(self.passive_wrenches)
         for place in self.options.get("wrenches", ()):
             w = self.numbers[f"wrench:{place}"]
-            body, F = self._given_wrench(place, Wrench(Vec3(*w[:3]), Vec3(*w[3:])))
+            given = Wrench(Vec3(*w[:3]), Vec3(*w[3:]))
+            robot = self.model, self.state, self.base
+            body, F = from_outside.on_body(*robot, place, given, self.link)
             total[body] = total[body] + F if body in total else F
         return total
-
-    def _given_wrench(self, place: str, F: Wrench) -> tuple[int, Wrench]:
-        """Body on which a wrench from outside acts, and the wrench about its origin in its axes."""
-        if not isinstance(place, PointOfLink):
-            body, X = self.link(place)
-            return body, X.wrench_out(F)
-        body, X = self.link(place.link)
-        point = X @ Placement(p=Vec3.of(place.at))
-        if place.axes == "body":
-            return body, point.wrench_out(F)
-        R = placements(self.model, self.state, self.base)[body].R
-        return body, Placement(p=point.p).wrench_out(
-            Wrench(R.inverse_times(F.f), R.inverse_times(F.n))
-        )
 
     @cached_property
     def held_by_world(self) -> bool:
         """Whether something on bodies depends on where they are, beside gravity."""
         given = self.options.get("wrenches", ())
-        in_world = any(isinstance(x, PointOfLink) and x.axes == "world" for x in given)
-        return in_world or bool(self.passive_wrenches)
+        return any(map(from_outside.in_world, given)) or bool(self.passive_wrenches)
 
     @cached_property
     def rows(self) -> Sequence[Row]:
