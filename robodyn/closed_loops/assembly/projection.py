@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from robodyn.array_types import Array
 from robodyn.arrays import finite, together
 from robodyn.closed_loops.constraints.constraint_rows import ConstraintRows
-from robodyn.closed_loops.constraints.precision import is_single
+from robodyn.closed_loops.constraints.precision import is_single, largest
 from robodyn.closed_loops.solvers import project_velocity
 from robodyn.evaluator import Evaluator
 from robodyn.model.model import Model
@@ -104,6 +104,8 @@ class Projection:
         positions, unit = self._rows.position_rows(), None
         for _ in range(NEWTON):
             gap = positions.residual(x)
+            if largest(gap) <= LOOP_DRIFT:
+                break
             far = np.linalg.norm(gap / self._units, axis=-1) > self._most
             is_open = ~far & (np.abs(gap).max(axis=-1, initial=0.0) > LOOP_DRIFT)
             if not is_open.any():
