@@ -52,7 +52,7 @@ def slip_rate(robot, q, v, a, h=1e-5):
     return np.abs(slip(h) - slip(-h)).max() / (2 * h)
 
 
-def imbalance(robot, wrenches, poses, gravity):
+def imbalance(robot, wrenches, poses, gravity, outside=None):
     """What is left of the force and the moment on every link, as part of the largest of them.
 
     Parameters
@@ -62,12 +62,16 @@ def imbalance(robot, wrenches, poses, gravity):
     poses : callable
         From a time to the poses of all links by name; the wrenches are those at time zero.
     gravity : (3,)
+    outside : dict of ndarray, shape (6,), optional
+        What else acts on links, by name, about the origin of the world in its axes.
     """
     at = {k: poses(k * H) for k in WEIGHTS}
     now = at[0] | {"world": np.eye(4)}
     mechanism = robot.mechanism
     root = mechanism.root or robot.link_names[0]
     on = {link: np.zeros(6) for link in (*robot.link_names, "world")}
+    for link, wrench in (outside or {}).items():
+        on[link] += wrench
     on[root] += in_world(now[root], wrenches["base"])
     for name, (parent, child, X) in ends(mechanism).items():
         if name in wrenches:
