@@ -2668,7 +2668,8 @@ class Robot:
         v : array_like, shape (..., nv) [rad/s, m/s]
             Just before.
         wrenches : mapping of link name to array_like, shape (..., 6) [N s, N m s]
-            The impulse on each link, and its couple about the link's origin, in link axes.
+            The impulse on each link, and its couple about the link's origin, in link axes. An
+            `rd.Wrench` acts at a point of a link, in its axes or in those of the world.
         base, controlled
             As in `impact`.
 

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from robodyn.array_types import Array
 from robodyn.arrays import by_name, finite, one_name, shaped, together
 from robodyn.codegen import CallForm
+from robodyn.description.wrench import PointOfLink
 from robodyn.errors import ShapeError
 from robodyn.evaluator import Wrenches
 from robodyn.impacts.impact_dynamics import ImpactDynamics, Places, copied
@@ -41,8 +42,10 @@ def impulses(
             return found
     q, v = (np.broadcast_to(x, (*batch, x.shape[-1])) for x in (q, v))
     force, power, along = np.zeros(v.shape), np.zeros(batch), np.zeros((*batch, len(given), 3))
-    for k, (link, F) in enumerate(given.items()):
+    for k, (place, w) in enumerate(given.items()):
+        link = place.link if isinstance(place, PointOfLink) else place
         X, V, J = dynamics.motion_of_link(q, v, link, base)
+        F = _about_origin(place, w, X[..., :3, :3])
         force = force + np.einsum("...i,...ij->...j", F, J)
         power = power + np.einsum("...i,...i->...", F, V)
         along[..., k, :] = np.einsum("...ij,...j->...i", X[..., :3, :3], F[..., :3])
@@ -50,6 +53,16 @@ def impulses(
     loss = -(power + 0.5 * np.einsum("...i,...i->...", force, jump))
     motion = (base.pose, base.twist, base.acceleration) if isinstance(base, BaseMotion) else ()
     return make((v + jump, along, loss), q, v, *motion, *given.values())
+
+
+def _about_origin(place: str, w: Array, R: Array) -> Array:
+    """An impulse with its couple about the origin of the link, in link axes, shape (..., 6)."""
+    if not isinstance(place, PointOfLink):
+        return w
+    f, n = w[..., :3], w[..., 3:]
+    if place.axes == "world":
+        f, n = (np.einsum("...ji,...j->...i", R, x) for x in (f, n))
+    return np.concatenate([f, n + np.cross(np.array(place.at), f)], axis=-1)
 
 
 def _checked(wrenches: Wrenches) -> dict[str, Array]:

@@ -115,6 +115,19 @@ def test_driven_joints_do_not_jump(state, way):
         close(U, J @ x.jump(J.T, held))
 
 
+def test_impulses_at_points_and_along_axes_of_the_world(state, way):
+    x, link, rng = state, state.links[0], np.random.default_rng(3)
+    (f, n), at = rng.normal(size=(2, 3)), x.points[state.links[0]]
+    R = x.robot.frame_pose(x.q, link)[:3, :3]
+    for axes, f_L, n_L in (("body", f, n), ("world", R.T @ f, R.T @ n)):
+        found = x.robot.impulses(x.q, x.v, rd.Wrench(link, f, n, at=at, axes=axes))
+        same = x.robot.impulses(x.q, x.v, {link: [*f_L, *(n_L + np.cross(at, f_L))]})
+        for name in ("v", "impulse", "energy_loss"):
+            close(getattr(found, name), getattr(same, name))
+        for joint, wrench in same.joint_impulses.items():
+            close(found.joint_impulses[joint], wrench)
+
+
 def test_tensors(state, way):
     x = state
     for link, other in ((x.links[0], None), x.links):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from robodyn.description.wrench import PointOfLink
+from robodyn.equations.forces.from_outside import in_world
 from robodyn.equations.quantities.common.hit import (
     AXES,
     fitted,
@@ -23,7 +25,7 @@ from robodyn.equations.tree import composite_body
 from robodyn.equations.tree.frame_motion import FrameMotion
 from robodyn.results import ImpactTensors
 from robodyn.symbolic.scalar import Number, dot
-from robodyn.symbolic.spatial import Wrench
+from robodyn.symbolic.spatial import Placement, Wrench
 from robodyn.symbolic.vector import Vec3
 
 __all__ = ["ROWS"]
@@ -35,9 +37,8 @@ def impulses(t: Tracer) -> Results:
     change, along = fitted(t, M), list[Vec3]()
     force = t.zeros
     power: Number = 0.0
-    for link in t.options.get("wrenches", ()):
-        motion, w = point_motion(t, link), t.numbers[f"wrench:{link}"]
-        F = Wrench(Vec3(*w[:3]), Vec3(*w[3:]))
+    for place in t.options.get("wrenches", ()):
+        motion, F = _given(t, place)
         own = _generalised(t, motion, F)
         force = [x + y for x, y in zip(force, own, strict=True)]
         power = power + F.f.dot(motion.V.v) + F.n.dot(motion.V.w)
@@ -66,6 +67,18 @@ def impact_tensors(t: Tracer) -> Results:
     U = [row[:3] for row in whole[:3]]
     values = if_regular(t, [x for row in U for x in row])
     return {"U": values, "V": [row[3:] for row in whole[:3]], "W": [row[3:] for row in whole[3:]]}
+
+
+def _given(t: Tracer, place: str) -> tuple[FrameMotion, Wrench]:
+    """Motion where an impulse acts, and the impulse with its couple there, in axes of the link."""
+    w = t.numbers[f"wrench:{place}"]
+    F = Wrench(Vec3(*w[:3]), Vec3(*w[3:]))
+    if not isinstance(place, PointOfLink):
+        return point_motion(t, place), F
+    motion = point_motion(t, place.link).onto(Placement(p=Vec3.of(place.at)))
+    if in_world(place):
+        F = Wrench(motion.X.R.inverse_times(F.f), motion.X.R.inverse_times(F.n))
+    return motion, F
 
 
 def _units(motion: FrameMotion) -> list[Wrench]:
