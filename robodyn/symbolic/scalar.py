@@ -184,7 +184,9 @@ def _multiple(graph: Graph, edge: int) -> tuple[int, float]:
     """An edge as a positive one and a factor."""
     node, sign = edge >> 1, -1.0 if edge & 1 else 1.0
     if graph.op[node] == MUL and graph.op[graph.a[node] >> 1] == CONST:
-        return graph.b[node], sign * graph.value[graph.a[node] >> 1]
+        known = graph.value[graph.a[node] >> 1]
+        if type(known) is not ByPrecision:
+            return graph.b[node], sign * known
     return edge & -2, sign
 
 
@@ -194,8 +196,10 @@ def _scaled(x: Scalar, factor: float) -> Number:
     graph, edge = x.graph, x.edge
     node = edge >> 1
     if graph.op[node] == MUL and graph.op[graph.a[node] >> 1] == CONST:
-        factor *= graph.value[graph.a[node] >> 1]
-        edge = graph.b[node] | (edge & 1)
+        known = graph.value[graph.a[node] >> 1]
+        if type(known) is not ByPrecision:
+            factor *= known
+            edge = graph.b[node] | (edge & 1)
     negative = (edge & 1) ^ (factor < 0.0)
     factor = abs(factor)
     if factor == 1.0:

@@ -70,6 +70,7 @@ class Symbol(float):
         return [pair for x in operands if isinstance(x, Symbol) for pair in x.named()]
 
     def _with(self, operation: str, *operands: Any) -> Any:
+        operands = tuple(x.item() if isinstance(x, np.number) else x for x in operands)
         plain = [float(x) if isinstance(x, Symbol) else x for x in operands]
         if any(isinstance(x, np.ndarray) for x in operands):
             return _OPERATIONS[operation](*plain)  # type: ignore[operator]
@@ -101,10 +102,14 @@ class Symbol(float):
     def __rtruediv__(self, other: Any) -> Any:
         return self._with("/", other, self)
 
+    def __pos__(self) -> Symbol:
+        return self
+
     def __neg__(self) -> Any:
         return self._with("negative", self)
 
     def __pow__(self, power: Any, modulo: None = None) -> Any:
+        power = power.item() if isinstance(power, np.integer) else power
         if not (isinstance(power, int) and power >= 1) and power != 0.5:
             raise SettingsError(
                 f"a symbol to the power {power!r}, expected a whole number from 1 on, or 0.5"

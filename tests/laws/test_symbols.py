@@ -65,6 +65,8 @@ def state(robot, seed=0):
     return q, robot.consistent_velocity(q, v) if robot.model.setup.closed else v, tau
 
 
+RESISTANCE = ("damping", "friction")
+
 QUANTITIES = {
     "forward_dynamics": {},
     "joint_wrenches": {},
@@ -120,6 +122,20 @@ def test_numbers_of_files(file):
         np.testing.assert_allclose(found, (above - below) / (2 * step), rtol=1e-6, atol=1e-8)
 
 
+def test_motors_resist_beside_symbols():
+    """Damping and friction of a motor are added to those of its joint, which have names."""
+    paths = {f"joint {x} {y}": f"{x}_{y}" for x in ("lift", "spindle") for y in RESISTANCE}
+    plain, robot = rd.load("scara"), rd.load("scara", symbols=paths)
+    q, v, _ = state(plain)
+    own = robot.symbols
+    f = robot.function("bias_forces", symbols=True)
+    expected = plain.bias_forces(q, v)
+    np.testing.assert_allclose(f(q, v, *own.values()), expected, rtol=1e-12)
+    more = {**own, "spindle_damping": own["spindle_damping"] + 0.5}
+    found = f(q, v, *more.values()) - expected
+    np.testing.assert_allclose(found, [0.0, 0.0, 0.0, 0.5 * v[3]], rtol=1e-9, atol=1e-12)
+
+
 def test_loops_close_at_other_lengths():
     names, values = FILES["four_bar"]
     robot = rd.load("four_bar", symbols=names)
@@ -164,6 +180,21 @@ def test_what_is_made_of_symbols():
         assert array.dtype == float
     with pytest.raises(TypeError):
         x + "1"
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda x: np.int64(2) * x + np.float32(0.5),
+        lambda x: x * np.int64(2) - np.float32(-0.5),
+        lambda x: +x / np.float64(0.5) + 0.5,
+        lambda x: x ** np.int64(2) + 2.25,
+    ],
+)
+def test_numbers_of_numpy_leave_names(made):
+    found = made(rd.symbol("l", 1.5))
+    assert isinstance(found, float) and found.named()[0] == ("l", 1.5)
+    assert float(found) == pytest.approx(made(1.5))
 
 
 def test_names_in_latex_and_c():

@@ -78,6 +78,19 @@ def test_constants_of_both_precisions_stay():
     assert [getattr(x, "single", None) for x in constants(after)] == [1e-2, None]
 
 
+@pytest.mark.parametrize(
+    "multiple", [lambda z: z * 4.0, lambda z: z + z, lambda z: 3.0 * z + z, lambda z: z - 0.5 * z]
+)
+def test_multiples_keep_constants_of_both_precisions(multiple):
+    def equations(g, x, y, z, w):
+        allowed = by_precision(g, 1e-3, 1e-2)
+        return [multiple((x + 1.0) * allowed)]
+
+    made = program(equations)
+    assert [1e-2] == [x.single for x in constants(made) if hasattr(x, "single")]
+    assert evaluate(made, np.array([1.0, 0.0, 0.0, 0.0]))[0] == pytest.approx(2e-3 * multiple(1.0))
+
+
 def test_guards_add_nothing_but_what_they_are():
     """Four times a number has twice its root, exactly, so that zero is added."""
 

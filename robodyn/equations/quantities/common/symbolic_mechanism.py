@@ -144,7 +144,9 @@ class SymbolicMechanism:
             return joint
         other = copy.copy(joint)
         for name in names:
-            object.__setattr__(other, name, self._number(getattr(described, name)))
+            given = getattr(described, name)
+            of_motor = float(getattr(joint, name)) - float(given)
+            object.__setattr__(other, name, self._number(given) + of_motor)
         return other
 
     def _inertia(self, index: int, known: RigidInertia) -> RigidInertia:
