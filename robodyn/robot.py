@@ -1715,6 +1715,11 @@ class Robot:
         Returns
         -------
         p_W : ndarray, shape (..., 3) [m]
+
+        Raises
+        ------
+        SettingsError
+            Nothing that moves has a mass.
         """
         return self._now.evaluator.call("center_of_mass", (q,), base=base, out=out)
 
@@ -1819,6 +1824,11 @@ class Robot:
         Returns
         -------
         momentum : ndarray, shape (..., 6) [kg m/s, kg m^2/s]
+
+        Raises
+        ------
+        SettingsError
+            Nothing that moves has a mass.
         """
         return self._now.evaluator.call("momentum", (q, v), base=base, out=out)
 
@@ -1843,6 +1853,11 @@ class Robot:
         Returns
         -------
         A : ndarray, shape (..., 6, nv) [kg m, kg m^2]
+
+        Raises
+        ------
+        SettingsError
+            Nothing that moves has a mass.
         """
         return self._now.evaluator.call("centroidal_matrix", (q,), base=base, out=out)
 

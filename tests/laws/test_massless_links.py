@@ -111,3 +111,15 @@ def test_two_pins_that_do_not_meet():
     # no mass between the two joints: what goes in comes out
     inner = loads.in_frame("world")
     np.testing.assert_allclose(inner["joint1"], inner["joint2"], atol=1e-9)
+
+
+def test_a_robot_of_which_nothing_moves_has_no_center_of_mass():
+    block = Link("block", rd.Inertia(2.0, ixx=1.0, iyy=1.0, izz=1.0))
+    mechanism = rd.Mechanism("block", (block,))
+    stands = rd.load(mechanism)
+    for name, given in (("center_of_mass", 1), ("momentum", 2), ("centroidal_matrix", 1)):
+        for _ in range(2):
+            with pytest.raises(rd.errors.SettingsError, match="nothing of the robot that moves"):
+                getattr(stands, name)(*[[]] * given)
+    free = rd.load(mechanism, base="floating")
+    np.testing.assert_allclose(free.center_of_mass([1, 2, 3, 0, 0, 0, 1]), [1, 2, 3])

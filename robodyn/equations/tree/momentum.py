@@ -9,6 +9,7 @@ from robodyn.equations.mechanism.bodies import BASE, MechanismModel
 from robodyn.equations.mechanism.state import BaseState, State
 from robodyn.equations.tree.composite_body import Matrix
 from robodyn.equations.tree.rotor_forces import rotor_momenta
+from robodyn.errors import SettingsError
 from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import RigidInertia, Twist, Wrench
@@ -54,6 +55,21 @@ def _subtrees(
     return h, m
 
 
+def _inverse(mass: Number) -> Number:
+    """One over the mass of all that moves, which has a centre of mass then.
+
+    Raises
+    ------
+    SettingsError
+    """
+    if isinstance(mass, float) and mass == 0.0:
+        raise SettingsError(
+            "nothing of the robot that moves has a mass, so there is no centre of mass, and no "
+            "momentum about it: give a link that moves an inertia, or load with a base that moves"
+        )
+    return 1.0 / mass
+
+
 @dataclass(frozen=True, eq=False)
 class _MassCenter:
     """The centre of mass, seen from what carries all that has mass.
@@ -83,9 +99,9 @@ class _MassCenter:
         roots = [body.index for body in model if body.parent == BASE]
         of_base = base_inertia or any(rotor.carrier == BASE for rotor in model.rotors)
         if len(roots) != 1 or of_base:
-            return cls(BASE, base.X_WB.R, h[BASE] * (1.0 / m[BASE]))
+            return cls(BASE, base.X_WB.R, h[BASE] * _inverse(m[BASE]))
         (root,) = roots
-        return cls(root, base.X_WB.R @ state[root].X.R, h[root] * (1.0 / m[root]))
+        return cls(root, base.X_WB.R @ state[root].X.R, h[root] * _inverse(m[root]))
 
     def about(self, P: Wrench) -> Wrench:
         """A momentum of the carrier about the centre of mass, in world axes."""
@@ -97,7 +113,7 @@ def center_of_mass(
 ) -> Vec3:
     """Centre of mass in the world."""
     h = first_moment(model, state, base, base_inertia)
-    return h * (1.0 / total_mass(model, base_inertia))
+    return h * _inverse(total_mass(model, base_inertia))
 
 
 def potential_energy(
