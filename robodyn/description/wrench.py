@@ -105,7 +105,12 @@ class Wrench(Mapping[str, FloatArray]):
     ) -> None:
         if axes not in AXES:
             raise UnknownNameError("axes", axes, AXES, f"a wrench on {link!r}")
-        parts = _threes("force", force), _threes("moment", moment if np.ndim(moment) else [0.0] * 3)
+        if isinstance(moment, int | float | np.number):
+            if moment != 0.0:
+                expected = "a vector of three numbers, or 0"
+                raise ShapeError(f"moment is {moment!r}, expected {expected}", name="moment")
+            moment = (0.0, 0.0, 0.0)
+        parts = _threes("force", force), _threes("moment", moment)
         try:
             f, n = np.broadcast_arrays(*parts)
         except ValueError:

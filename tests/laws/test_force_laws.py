@@ -432,3 +432,16 @@ def test_copies_get_springs():
         robot.with_(springs={"elbow": (-3.0, 0.1)})
     with pytest.raises(SettingsError, match="alone"):
         robot.with_(springs=given, parameters={"lower.m": [1.0, 2.0]})
+
+
+def test_gradients_by_masses_that_a_planet_draws_are_refused():
+    """Its forces are no linear functions of masses, and the regressor does not have them."""
+    planet = rd.InverseSquareGravity(50.0, (0.0, 1.0, -4.0))
+    robot = rd.load("double_pendulum", forces=[planet])
+    q = np.zeros(2)
+    with pytest.raises(SettingsError, match="'gravity of a planet'"):
+        rd.step_derivatives(robot, q, q, q, parameters=True)
+    run = rd.simulate(robot, duration=0.002)
+    with pytest.raises(SettingsError, match="'gravity of a planet'"):
+        rd.trajectory_gradient(run, q=np.ones_like(run.q), parameters=True)
+    rd.step_derivatives(robot, q, q, q)

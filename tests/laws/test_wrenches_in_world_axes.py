@@ -126,6 +126,7 @@ def test_batches_and_copies_of_wrenches():
     [
         (("lower", (1.0, 2.0)), ShapeError, "force has shape"),
         (("lower", (1.0, 2.0, 3.0), np.zeros(4)), ShapeError, "moment has shape"),
+        (("lower", (1.0, 2.0, 3.0), 5.0), ShapeError, "moment is 5.0"),
         (("lower", np.zeros((2, 3)), np.zeros((3, 3))), ShapeError, "force and moment have shapes"),
         (("lower", (1.0, 2.0, "x")), ShapeError, "force"),
     ],

@@ -43,11 +43,20 @@ class StepJacobian:
     ------
     SettingsError
         For an integrator that is not explicit, wrenches that are a function which is not symbolic,
-        and where loops have no straight-line code.
+        parameters where gravity of planets depends on them, and where loops have no straight-line
+        code.
     """
 
     def __init__(self, loads: Loads, integrator: str, *, parameters: bool = False) -> None:
         self._robot, self._parameters = loads.robot, parameters
+        planets = loads.robot.model.setup.planets
+        if parameters and planets:
+            raise SettingsError(
+                f"{planets[0].name!r} draws {loads.robot.name!r} by its masses: derivatives by "
+                "inertial parameters do not have that. Differentiate "
+                "robot.function('inverse_dynamics', parameters=True), or compare simulations of "
+                "robot.with_(parameters=)"
+            )
         law, wrenches = None, loads.external.wrenches
         if callable(wrenches):
             law = wrench_law(loads.robot, wrenches)
