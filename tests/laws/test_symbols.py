@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import pickle
 
 import numpy as np
@@ -134,6 +135,20 @@ def test_motors_resist_beside_symbols():
     more = {**own, "spindle_damping": own["spindle_damping"] + 0.5}
     found = f(q, v, *more.values()) - expected
     np.testing.assert_allclose(found, [0.0, 0.0, 0.0, 0.5 * v[3]], rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", RESISTANCE)
+def test_joints_that_are_cut_resist(name):
+    robot = rd.load("four_bar", symbols={f"joint rocker_pin {name}": "s"})
+    mechanism = rd.load("four_bar").mechanism
+    *joints, pin = mechanism.joints
+    assert pin.name == "rocker_pin" and robot.symbols == {"s": 0.0}
+    joints.append(dataclasses.replace(pin, **{name: 0.5}))
+    other = rd.load(dataclasses.replace(mechanism, joints=tuple(joints)))
+    q, v, tau = state(other)
+    found = robot.function("forward_dynamics", symbols=True)(q, v, tau, 0.5)
+    np.testing.assert_allclose(found, other.forward_dynamics(q, v, tau), rtol=1e-9)
+    assert np.abs(found - robot.forward_dynamics(q, v, tau)).max() > 0.1
 
 
 def test_loops_close_at_other_lengths():

@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -101,7 +101,10 @@ class SymbolicMechanism:
         for X, (link, origin) in zip((closure.X_PF, closure.X_SG), ends, strict=True):
             way = self._way(link, origin)
             frames.append(X if way is None else Placement(X.R, way.moved(X.p)))
-        return replace(closure, X_PF=frames[0], X_SG=frames[1])
+        resisting = (
+            {} if joint is None else self._resistance(closure, joint, ("damping", "friction"))
+        )
+        return replace(closure, X_PF=frames[0], X_SG=frames[1], **resisting)
 
     def _number(self, x: float) -> Number:
         return x.of(self._numbers) if isinstance(x, Symbol) else x
@@ -139,15 +142,25 @@ class SymbolicMechanism:
 
     def _joint(self, joint: Joint, described: Joint) -> Joint:
         """A joint whose resistances are symbols, which nobody checks."""
-        names = [x for x in element_numbers(joint) if isinstance(getattr(described, x), Symbol)]
-        if not names:
+        found = self._resistance(joint, described, element_numbers(joint))
+        if not found:
             return joint
         other = copy.copy(joint)
+        for name, number in found.items():
+            object.__setattr__(other, name, number)
+        return other
+
+    def _resistance(
+        self, known: Joint | Closure, described: Joint, names: Sequence[str]
+    ) -> dict[str, Any]:
+        """Numbers of a joint that are symbols; what its motor adds to them stays."""
+        found = {}
         for name in names:
             given = getattr(described, name)
-            of_motor = float(getattr(joint, name)) - float(given)
-            object.__setattr__(other, name, self._number(given) + of_motor)
-        return other
+            if isinstance(given, Symbol):
+                of_motor = float(getattr(known, name)) - float(given)
+                found[name] = self._number(given) + of_motor
+        return found
 
     def _inertia(self, index: int, known: RigidInertia) -> RigidInertia:
         """Inertia of a body, link by link where one of them has a symbol or is moved by one."""

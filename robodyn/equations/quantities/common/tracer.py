@@ -110,7 +110,11 @@ class Tracer:
     @cached_property
     def _with_names(self) -> Setup:
         named = self._named
-        return replace(self.given, model=named.model(), closures=named.closures())
+        closures = named.closures()
+        resisting = tuple(x for x in closures if x.damping or x.friction)
+        return replace(
+            self.given, model=named.model(), closures=closures, cut_joint_friction=resisting
+        )
 
     @property
     def options(self) -> Mapping[str, Any]:
