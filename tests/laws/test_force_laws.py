@@ -445,3 +445,6 @@ def test_gradients_by_masses_that_a_planet_draws_are_refused():
     with pytest.raises(SettingsError, match="'gravity of a planet'"):
         rd.trajectory_gradient(run, q=np.ones_like(run.q), parameters=True)
     rd.step_derivatives(robot, q, q, q)
+    rows = np.zeros((20, 2))
+    with pytest.raises(SettingsError, match="'gravity of a planet' draws"):
+        rd.identify(robot, rd.Measurements(np.arange(20.0), rows, rows, rows, rows))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robodyn.array_types import FloatArray
-from robodyn.errors import AssemblyError
+from robodyn.errors import AssemblyError, SettingsError
 from robodyn.identification.data.filtering import thinned
 from robodyn.identification.data.independent_motion import FAR
 from robodyn.identification.data.measurements import Measurements
@@ -87,6 +87,12 @@ def _triangular(A: FloatArray) -> FloatArray:
 
 def equations(robot: Robot, data: Measurements) -> Equations:
     """``B^T Y p = B^T tau``: the forces that close loops do no work at possible speeds ``B u``."""
+    if planets := robot.model.setup.planets:
+        raise SettingsError(
+            f"{planets[0].name!r} draws {robot.name!r} by its masses, which the regressor does not "
+            "have: identify robot.with_(forces=...) without it, under gravity= that is the same "
+            "everywhere"
+        )
     Y = robot.dynamic_regressor(data.q, data.v, data.a, base=data.base)
     inertial = np.einsum("nij,nj->ni", robot.mass_matrix(data.q), data.a)
     forces = inertial + robot.bias_forces(data.q, data.v, base=data.base)
