@@ -32,7 +32,8 @@ class Impact:
         of impulses given on k links: shape (..., k, 3), in their order.
     energy_loss : ndarray, shape (...) [J]
         Kinetic energy lost in the contact, or in the latches; what given impulses take, less than
-        zero where they bring some.
+        zero where they bring some. The work of what moves controlled joints, and constraints that
+        move by themselves, is no part of it.
     against_v : ndarray or None
         Velocity of the other body after the impact: of a point mass, shape (..., 3) [m/s]; of
         another robot its speeds, shape (..., nv); ``None`` for a fixed surface. Of simultaneous
