@@ -5,7 +5,7 @@ from __future__ import annotations
 import keyword
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from operator import add, mul, neg, pow, sub, truediv
 from typing import Any
 
@@ -17,7 +17,14 @@ from robodyn.symbolic.scalar import Number
 
 __all__ = ["Symbol", "symbol", "with_name", "with_names"]
 
-_OPERATIONS = {"+": add, "-": sub, "*": mul, "/": truediv, "**": pow, "negative": neg}
+_OPERATIONS: dict[str, Callable[..., Any]] = {
+    "+": add,
+    "-": sub,
+    "*": mul,
+    "/": truediv,
+    "**": pow,
+    "negative": neg,
+}
 
 #: Words that are no names in C.
 _C_WORDS = frozenset(
@@ -60,7 +67,8 @@ class Symbol(float):
         if operation == "symbol":
             return numbers[operands[0]]
         given = (x.of(numbers) if isinstance(x, Symbol) else x for x in operands)
-        return _OPERATIONS[operation](*given)  # type: ignore[operator,no-any-return]
+        found: Number = _OPERATIONS[operation](*given)
+        return found
 
     def named(self) -> list[tuple[str, float]]:
         """Names of the numbers that it is computed from, with these."""
@@ -73,10 +81,10 @@ class Symbol(float):
         operands = tuple(x.item() if isinstance(x, np.number) else x for x in operands)
         plain = [float(x) if isinstance(x, Symbol) else x for x in operands]
         if any(isinstance(x, np.ndarray) for x in operands):
-            return _OPERATIONS[operation](*plain)  # type: ignore[operator]
+            return _OPERATIONS[operation](*plain)
         if not all(isinstance(x, float | int) for x in operands):
             return NotImplemented
-        return Symbol(_OPERATIONS[operation](*plain), (operation, *operands))  # type: ignore[operator]
+        return Symbol(_OPERATIONS[operation](*plain), (operation, *operands))
 
     def __add__(self, other: Any) -> Any:
         return self._with("+", self, other)

@@ -63,8 +63,7 @@ def way(request, state, monkeypatch):
     """By one function, and by the numerical way that is taken where that gives no numbers."""
     if request.param == "solver":
         for name in ("given", "of"):
-            none = lambda *args: None  # noqa: E731
-            monkeypatch.setattr(state.robot.impact_dynamics.code, name, none)
+            monkeypatch.setattr(state.robot.impact_dynamics.code, name, lambda *args: None)
         for name in ("impulses", "impact_tensors"):
             vars(state.robot).pop(name, None)
     return request.param

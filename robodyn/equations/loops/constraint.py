@@ -6,7 +6,7 @@ Traced once; `constraint_functions` has what becomes of the function.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -81,15 +81,17 @@ class Constraint:
                 given=self.joints,
             )
 
-    def traced(self, kinds: Mapping[str, tuple[str, int, int]]) -> TracedConstraint:
-        """As programs, for joints of given kind, nq and nv by name."""
-        known = [name for name, (_, nq, _) in kinds.items() if nq]
+    def traced(
+        self, joints: Mapping[str, tuple[str, int, int]], links: Collection[str] = ()
+    ) -> TracedConstraint:
+        """As programs, for joints of given kind, nq and nv by name; it reads no links."""
+        known = [name for name, (_, nq, _) in joints.items() if nq]
         for joint in self.joints:
             if joint not in known:
                 raise UnknownNameError(
                     "joint with coordinates", joint, known, f"constraint {self.name!r}"
                 )
-        sizes = tuple(kinds[joint] for joint in self.joints)
+        sizes = tuple(joints[joint] for joint in self.joints)
         n, m = sum(nq for _, nq, _ in sizes), sum(nv for _, _, nv in sizes)
         timed, holonomic = takes_time(self.function), self.kind == "holonomic"
         graph = Graph()

@@ -158,8 +158,10 @@ class FrameConstraint:
             name, kind if isinstance(kind, str) else FUNCTION.name, between, numbers, function
         )
 
-    def traced(self, links: Collection[str]) -> TracedFrameConstraint:
-        """As a description has it, whose links are given."""
+    def traced(
+        self, joints: Mapping[str, tuple[str, int, int]], links: Collection[str]
+    ) -> TracedFrameConstraint:
+        """As a description with these links has it; it reads no joints."""
         return self._traced.on_links(links)
 
     def __repr__(self) -> str:

@@ -7,7 +7,7 @@ at rest on it. Their multipliers are the normal force and the friction, at the p
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -84,8 +84,10 @@ class Rolling:
         rows = _ball(r) if axis is None else _disc(r, self._unit(axis))
         self._traced = traced_between(name, FUNCTION.name, (on, (link, X)), {}, rows)
 
-    def traced(self, links: Collection[str]) -> TracedFrameConstraint:
-        """As a description has it, whose links are given."""
+    def traced(
+        self, joints: Mapping[str, tuple[str, int, int]], links: Collection[str]
+    ) -> TracedFrameConstraint:
+        """As a description with these links has it; it reads no joints."""
         return self._traced.on_links(links)
 
     def __repr__(self) -> str:

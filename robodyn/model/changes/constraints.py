@@ -52,7 +52,5 @@ def with_constraints(
                 name="constraints",
             )
         taken.add(constraint.name)
-        of_joints = isinstance(constraint, Constraint)
-        found = constraint.traced(kinds) if of_joints else constraint.traced(links)  # type: ignore[arg-type]
-        traced.append(found)
+        traced.append(constraint.traced(kinds, links))
     return dataclasses.replace(mechanism, constraints=(*mechanism.constraints, *traced))

@@ -30,15 +30,23 @@ from robodyn.tolerances import FRAME_ROUNDING
 __all__ = ["SymbolicMechanism"]
 
 
-class _Way(NamedTuple):
-    """The part of a place that symbols are: as it is for the robot's numbers, and with symbols."""
+class _SymbolicOffset(NamedTuple):
+    """Part of the origin of a frame that symbols decide.
+
+    Attributes
+    ----------
+    known : ndarray, shape (3,) [m]
+        For the robot's own numbers.
+    symbolic : Vec3 [m]
+        As expressions of the symbols.
+    """
 
     known: FloatArray
     symbolic: Vec3
 
     def moved(self, p: Vec3) -> Vec3:
-        """A place with symbols in it."""
-        rest = np.array([float(x) for x in p]) - self.known  # type: ignore[arg-type]
+        """An origin that has the known part in it, with the symbolic one instead."""
+        rest = np.array([x for x in p], float) - self.known
         return vector(rest, FRAME_ROUNDING) + self.symbolic
 
 
@@ -82,8 +90,9 @@ class SymbolicMechanism:
 
     def link(self, name: str) -> Placement:
         """Frame of a link on its body."""
-        X, way = placement(self._given.frames[name][1], FRAME_ROUNDING), self._way_to(name)
-        return X if way is None else Placement(X.R, way.moved(X.p))
+        X = placement(self._given.frames[name][1], FRAME_ROUNDING)
+        offset = self._offset_of_link(name)
+        return X if offset is None else Placement(X.R, offset.moved(X.p))
 
     def closures(self) -> tuple[Closure, ...]:
         """Joints that were cut, with symbols."""
@@ -99,8 +108,8 @@ class SymbolicMechanism:
             return closure
         frames = []
         for X, (link, origin) in zip((closure.X_PF, closure.X_SG), ends, strict=True):
-            way = self._way(link, origin)
-            frames.append(X if way is None else Placement(X.R, way.moved(X.p)))
+            offset = self._offset(link, origin)
+            frames.append(X if offset is None else Placement(X.R, offset.moved(X.p)))
         resisting = (
             {} if joint is None else self._resistance(closure, joint, ("damping", "friction"))
         )
@@ -109,16 +118,16 @@ class SymbolicMechanism:
     def _number(self, x: float) -> Number:
         return x.of(self._numbers) if isinstance(x, Symbol) else x
 
-    def _way_to(self, link: str) -> _Way | None:
-        """What symbols move a link by on its body, if some do."""
+    def _offset_of_link(self, link: str) -> _SymbolicOffset | None:
+        """The symbolic part of the origin of a link's frame on its body; None without symbols."""
         joint, frames = self._parents.get(link), self._given.frames
         if joint is None or frames[joint.parent][0] != frames[link][0]:
             return None
-        return self._way(joint.parent, joint.origin)
+        return self._offset(joint.parent, joint.origin)
 
-    def _way(self, link: str, origin: Pose) -> _Way | None:
-        """What symbols move a frame by that stands at a pose in the frame of a link."""
-        before = self._way_to(link)
+    def _offset(self, link: str, origin: Pose) -> _SymbolicOffset | None:
+        """The same of a frame at a pose in the frame of a link."""
+        before = self._offset_of_link(link)
         if not any(isinstance(x, Symbol) for x in origin.xyz):
             return before
         self._refuse_backward()
@@ -127,14 +136,14 @@ class SymbolicMechanism:
         x, y, z = (self._number(x) if isinstance(x, Symbol) else 0.0 for x in origin.xyz)
         symbolic = rotation(R, FRAME_ROUNDING) * Vec3(x, y, z)
         if before is None:
-            return _Way(known, symbolic)
-        return _Way(before.known + known, before.symbolic + symbolic)
+            return _SymbolicOffset(known, symbolic)
+        return _SymbolicOffset(before.known + known, before.symbolic + symbolic)
 
     def _body(self, body: Body) -> Body:
         described, geometry = self._joints.get(body.description.name), body.joint
-        way = described and self._way(described.parent, described.origin)
-        if way:
-            p = way.moved(geometry.X_PJ.p)
+        offset = described and self._offset(described.parent, described.origin)
+        if offset:
+            p = offset.moved(geometry.X_PJ.p)
             geometry = replace(geometry, X_PJ=Placement(geometry.X_PJ.R, p))
         inertia = self._inertia(body.index, body.inertia)
         joint = self._joint(body.description, described or body.description)
@@ -165,7 +174,7 @@ class SymbolicMechanism:
     def _inertia(self, index: int, known: RigidInertia) -> RigidInertia:
         """Inertia of a body, link by link where one of them has a symbol or is moved by one."""
         links = [x for x in self._inertias if self._given.frames[x][0] == index]
-        if not any(_has_symbols(self._inertias[x]) or self._way_to(x) for x in links):
+        if not any(_has_symbols(self._inertias[x]) or self._offset_of_link(x) for x in links):
             return known
         total = RigidInertia(0.0, ZERO3, Sym3.zero())
         for link in links:
