@@ -167,7 +167,7 @@ def test_the_environment_says_how_to_compile(monkeypatch):
 
 
 def test_where_background_compiling_fails_the_first_tier_stays(tiers, monkeypatch, caplog):
-    monkeypatch.setattr(module, "_PROGRAM", "raise SystemExit('no memory left {path}')")
+    monkeypatch.setattr(module, "_PROGRAM", "raise SystemExit('no memory left')")
     f, state = forward_dynamics()
     first, early = f(*state), f.rows_address(False)
     with caplog.at_level(logging.WARNING):

@@ -107,6 +107,7 @@ def test_of_deep_trees_one_algorithm_is_traced(monkeypatch):
         articulated_body.preferred(x.model, frozenset(range(x.model.nv))) for x in setups
     )
     times = []
+    monkeypatch.setenv("ROBODYN_CACHE", "0")  # where they may be kept from the last time
     evaluate_joints = tracer.evaluate_joints
     monkeypatch.setattr(
         tracer, "evaluate_joints", lambda *given: times.append(1) or evaluate_joints(*given)
