@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from robodyn.equations.loops.constraint import Constraint
     from robodyn.equations.loops.frame_constraint import FrameConstraint
     from robodyn.equations.loops.rolling import Rolling
+    from robodyn.exporting.export import export
     from robodyn.force_elements.ground import Ground
     from robodyn.force_elements.inverse_square import InverseSquareGravity
     from robodyn.force_elements.joint_stop import CompliantStops
@@ -186,6 +187,7 @@ __all__ = [
     "cos",
     "events",
     "excitation",
+    "export",
     "get_compilation",
     "get_num_threads",
     "identify",
@@ -216,6 +218,7 @@ _HOMES = {
     "robodyn.equations.loops.constraint": "Constraint",
     "robodyn.equations.loops.frame_constraint": "FrameConstraint",
     "robodyn.equations.loops.rolling": "Rolling",
+    "robodyn.exporting.export": "export",
     "robodyn.force_elements.ground": "Ground",
     "robodyn.force_elements.inverse_square": "InverseSquareGravity",
     "robodyn.force_elements.joint_stop": "CompliantStops",

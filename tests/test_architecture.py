@@ -37,7 +37,7 @@ FLOORS = (
     {"robot"},
     {"bags"},
     {"loading", "simulation"},
-    {"identification", "studies"},
+    {"exporting", "identification", "studies"},
     {""},  # the public names
     {"controllers"},
     {"ros"},

@@ -6,6 +6,8 @@ A new parameter needs a row: ``"name"`` for all functions that have a parameter 
 
 from __future__ import annotations
 
+import os
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
@@ -29,6 +31,16 @@ ROBOTS: dict[str, Callable[[], rd.Robot]] = {
 
 #: In which the last link of each robot can be moved.
 COMPONENTS = (2,)
+
+
+class _NewFolder(os.PathLike[str]):
+    """Path of another folder each time, which is gone with this object."""
+
+    def __init__(self) -> None:
+        self._within = tempfile.TemporaryDirectory()
+
+    def __fspath__(self) -> str:
+        return tempfile.mkdtemp(dir=self._within.name)
 
 
 @dataclass(frozen=True)
@@ -213,6 +225,10 @@ def _motions(robot: rd.Robot, q: Any, rest: Any) -> dict[str, Row]:
         "rollout.q0": Row(np.array([q]), w.array),
         "rollout.v0": Row(np.array([rest]), w.array),
         "step_function.wrenches": Row((link,), w.names),
+        "functions": Row(("mass_matrix",), w.names),
+        "target": Row("c", w.choice),
+        "folder": Row(_NewFolder(), lambda good: [5, ANYTHING, np.nan, [1.0]]),
+        "dtype": Row("double", w.choice),
         "simulate.parameters": Row({robot.dynamic_parameter_names[0]: 1.0}, w.mapping),
         "rollout.parameters": Row({robot.dynamic_parameter_names[0]: [1.0]}, w.mapping),
     }

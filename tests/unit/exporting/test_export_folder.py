@@ -1,0 +1,52 @@
+"""A folder of code: there as a whole, or not at all."""
+
+from __future__ import annotations
+
+import pytest
+
+import robodyn as rd
+from robodyn.errors import MissingFileError, SettingsError, ShapeError, UnknownNameError
+
+
+@pytest.fixture(scope="module")
+def robot():
+    return rd.load("double_pendulum")
+
+
+def test_a_folder_is_new_or_empty(robot, tmp_path):
+    into = tmp_path / "code"
+    assert rd.export(robot, ["mass_matrix"], "c", into) == into
+    files = {x.name: x.read_text() for x in into.iterdir()}
+    assert "double_pendulum.c" in files
+    with pytest.raises(SettingsError, match=r"holds other files \(.*double_pendulum.c"):
+        rd.export(robot, ["gravity_forces"], "c", into)
+    assert {x.name: x.read_text() for x in into.iterdir()} == files
+    (tmp_path / "empty").mkdir()
+    rd.export(robot, ["mass_matrix"], "c", tmp_path / "empty")
+    assert {x.name for x in (tmp_path / "empty").iterdir()} == set(files)
+
+
+@pytest.mark.parametrize(
+    ("functions", "options", "error", "words"),
+    [
+        ([], {}, SettingsError, "functions is empty"),
+        (["nosuch"], {}, UnknownNameError, "nosuch"),
+        ([3], {}, ShapeError, "functions holds 3"),
+        (["mass_matrix", "mass_matrix"], {}, SettingsError, "'mass_matrix' twice"),
+        ({"a b": "mass_matrix", "a-b": "mass_matrix"}, {}, SettingsError, "both become 'a_b'"),
+        (["mass_matrix"], {"target": "fortran"}, UnknownNameError, "no target 'fortran'"),
+        (["mass_matrix"], {"dtype": "half"}, UnknownNameError, "half"),
+    ],
+)
+def test_what_is_refused_leaves_nothing(robot, tmp_path, functions, options, error, words):
+    with pytest.raises(error, match=words):
+        rd.export(robot, functions, **({"target": "c", "folder": tmp_path / "code"} | options))
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_that_cannot_be_made(robot, tmp_path):
+    with pytest.raises(MissingFileError, match="no such folder"):
+        rd.export(robot, ["mass_matrix"], "c", tmp_path / "no" / "code")
+    (tmp_path / "file").touch()
+    with pytest.raises(SettingsError, match="is a file"):
+        rd.export(robot, ["mass_matrix"], "c", tmp_path / "file")
