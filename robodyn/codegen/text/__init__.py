@@ -1,1 +1,1 @@
-"""Programs as text: C99, CUDA, LaTeX."""
+"""Programs as text: C99, CUDA, Python, MATLAB, Modelica, LaTeX."""

@@ -25,6 +25,9 @@ __all__ = [
     "assignments",
     "check_type",
     "identifier",
+    "indices",
+    "places",
+    "plain",
     "port_comments",
     "results",
     "statements",
@@ -94,8 +97,8 @@ def check_type(dtype: str) -> None:
 
 
 def identifier(text: str) -> str:
-    """A name that C allows."""
-    cleaned = re.sub(r"\W", "_", text)
+    """A name that C allows, and other languages too."""
+    cleaned = re.sub(r"\W", "_", text, flags=re.ASCII)
     return cleaned if cleaned[:1].isalpha() else f"f_{cleaned}"
 
 
@@ -116,6 +119,42 @@ def port_comments(program: Program, names: list[str]) -> Iterator[str]:
         yield f" * {name}: {'x'.join(map(str, port.shape)) or 'scalar'} [{port.unit}]"
 
 
+def plain(text: str) -> str:
+    """A text on one line, without what would end a string or a comment, or stand for something."""
+    return " ".join(text.split()).replace("\\", "/").replace('"', "'")
+
+
+def indices(port: Port, k: int, first: int = 0) -> tuple[int, ...]:
+    """Where the k-th number of an array stands along its axes, which begin at ``first``."""
+    found: list[int] = []
+    for size in reversed(port.shape):
+        k, index = divmod(k, size)
+        found.append(index + first)
+    return tuple(reversed(found))
+
+
+def places(
+    program: Program, names: list[str], element: Callable[[str, Port, int], str]
+) -> tuple[list[str], list[str]]:
+    """Text of each number of the inputs, and of each number of the outputs.
+
+    Parameters
+    ----------
+    program : Program
+    names : list of str
+        Of all arrays, from `argument_names`.
+    element : callable
+        Text of an element, from the array's name, its port and the index.
+    """
+    texts = [
+        element(name, port, k)
+        for name, port in zip(names, (*program.inputs, *program.outputs), strict=True)
+        for k in range(port.size)
+    ]
+    first = len(texts) - len(program.results)
+    return texts[:first], texts[first:]
+
+
 def statements(
     program: Program, dtype: str, names: list[str], element: Callable[[str, Port, int], str]
 ) -> Iterator[str]:
@@ -131,23 +170,17 @@ def statements(
         Text of an element, from the array's name, its port and the index.
     """
     suffix = "" if dtype == "double" else "f"
-    ports = (*program.inputs, *program.outputs)
-    places = [
-        element(name, port, k)
-        for name, port in zip(names, ports, strict=True)
-        for k in range(port.size)
-    ]
+    given, written = places(program, names, element)
 
     def number(x: float) -> str:
         return repr(x.single if suffix and isinstance(x, ByPrecision) else float(x)) + suffix
 
     for left, right in assignments(
         program,
-        symbol=places.__getitem__,
+        symbol=given.__getitem__,
         number=number,
         call=lambda function, x: f"{function}{suffix}({x})",
     ):
         yield f"const {dtype} {left} = {right};"
-    first = len(places) - len(program.results)
-    for place, value in zip(places[first:], results(program, number), strict=True):
+    for place, value in zip(written, results(program, number), strict=True):
         yield f"{place} = {value};"

@@ -1,0 +1,135 @@
+"""From a program to a function of MATLAB and Octave, the text of its file."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from robodyn.codegen.text.assignments import (
+    argument_names,
+    assignments,
+    check_type,
+    indices,
+    places,
+    plain,
+    results,
+)
+from robodyn.symbolic.graph import ByPrecision, Port, Program
+
+__all__ = ["RESERVED", "matlab_source"]
+
+#: Words of MATLAB and Octave, and functions that the text uses.
+RESERVED = frozenset(
+    """
+    break case catch classdef continue do else elseif end end_try_catch end_unwind_protect endfor
+    endfunction endif endparfor endswitch endwhile enumeration events for function global if methods
+    otherwise parfor persistent properties return spmd switch try until unwind_protect
+    unwind_protect_cleanup while
+    NaN Inf checked cos double error isempty isequal isnumeric isreal mat2str max numel real_sqrt
+    sin single size sqrt zeros
+    """.split()
+)
+
+_CHECKED = """
+function x = checked(x, name, shape)
+  if ~isnumeric(x) || ~isreal(x)
+    error('robodyn:type', '%s is not an array of real numbers', name);
+  end
+  if isempty(shape)
+    fits = numel(x) == 1;
+  elseif numel(shape) == 1
+    fits = numel(x) == shape && (shape == 0 || max(size(x)) == shape);
+  else
+    fits = isequal(size(x), size(zeros(shape)));
+  end
+  if ~fits
+    error('robodyn:size', '%s has the size %s, expected %s', ...
+          name, mat2str(size(x)), mat2str(shape));
+  end
+  x = {dtype}(x);
+end
+"""
+
+#: Roots of what is negative are complex in MATLAB; here they mean that a result is no number.
+_ROOT = """
+function y = real_sqrt(x)
+  if x < 0
+    y = NaN;
+  else
+    y = sqrt(x);
+  end
+end
+"""
+
+
+def matlab_source(program: Program, name: str, about: str, dtype: str = "double") -> str:
+    """The text of ``name.m``, a function of one state.
+
+    Parameters
+    ----------
+    program : Program
+    name : str
+        Of the function, and of the file; one that MATLAB allows.
+    about : str
+        What the function computes.
+    dtype : {"double", "float"}
+        Of the arithmetic: ``double`` or ``single`` of MATLAB.
+
+    Returns
+    -------
+    source : str
+        Vectors may be rows or columns, results are columns.
+
+    Raises
+    ------
+    UnknownNameError
+        For another dtype.
+    """
+    check_type(dtype)
+    kind = "double" if dtype == "double" else "single"
+    body = "\n".join(_function(program, name, about, kind))
+    uses_root = "real_sqrt(" in body
+    return body + _CHECKED.replace("{dtype}", kind) + (_ROOT if uses_root else "")
+
+
+def _function(program: Program, name: str, about: str, kind: str) -> Iterator[str]:
+    names = argument_names(program, {*RESERVED, name})
+    inputs, outputs = names[: len(program.inputs)], names[len(program.inputs) :]
+    given, written = places(program, names, _element)
+
+    def number(x: float) -> str:
+        value = x.single if kind == "single" and isinstance(x, ByPrecision) else float(x)
+        if math.isfinite(value):
+            return repr(value)
+        return "NaN" if math.isnan(value) else "Inf"
+
+    yield f"function [{', '.join(outputs)}] = {name}({', '.join(inputs)})"
+    yield f"%{name.upper()}  {plain(about)}"
+    for array, port in zip(names, (*program.inputs, *program.outputs), strict=True):
+        yield f"%   {array}: {'x'.join(map(str, port.shape)) or 'scalar'} [{port.unit}]"
+    for array, port in zip(inputs, program.inputs, strict=True):
+        shape = " ".join(map(str, port.shape))
+        yield f"  {array} = checked({array}, '{array}', [{shape}]);"
+    roots = {"sqrt": "real_sqrt"}
+    for left, right in assignments(
+        program,
+        symbol=given.__getitem__,
+        number=number,
+        call=lambda function, x: f"{roots.get(function, function)}({x})",
+    ):
+        yield f"  {left} = {right};"
+    for array, port in zip(outputs, program.outputs, strict=True):
+        yield f"  {array} = zeros({_sizes(port)}, '{kind}');"
+    for place, value in zip(written, results(program, number), strict=True):
+        yield f"  {place} = {value};"
+    yield "end"
+    yield ""
+
+
+def _sizes(port: Port) -> str:
+    """Sizes along the axes, of which MATLAB has two at least."""
+    return ", ".join(map(str, (*port.shape, 1, 1)[: max(2, len(port.shape))]))
+
+
+def _element(array: str, port: Port, k: int) -> str:
+    return f"{array}({', '.join(map(str, indices(port, k, 1)))})" if port.shape else array

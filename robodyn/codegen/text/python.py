@@ -1,0 +1,128 @@
+"""From a program to a function of Python that needs numpy alone."""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+import math
+from collections.abc import Iterator
+
+from robodyn.codegen.text.assignments import (
+    argument_names,
+    assignments,
+    check_type,
+    indices,
+    places,
+    plain,
+    results,
+)
+from robodyn.symbolic.graph import ByPrecision, Port, Program
+
+__all__ = ["RESERVED", "python_function", "python_prologue"]
+
+#: Names that Python has, and names in the text around functions.
+RESERVED = frozenset({*keyword.kwlist, *keyword.softkwlist, *dir(builtins), "np", "batch"})
+
+_ARGUMENT = '''\
+import numpy as np
+
+
+def _argument(name, x, shape):
+    """The numbers of an argument, whose last axes are those of one state."""
+    x = np.asarray(x, {dtype})
+    if x.shape[max(x.ndim - len(shape), 0) :] != shape:
+        raise ValueError(f"{{name}} has shape {{x.shape}}, expected (..., *{{shape}})")
+    return x
+'''
+
+
+def python_prologue(dtype: str = "double") -> str:
+    """What stands before functions in their module.
+
+    Parameters
+    ----------
+    dtype : {"double", "float"}
+        Of the arithmetic.
+
+    Raises
+    ------
+    UnknownNameError
+        For another dtype.
+    """
+    check_type(dtype)
+    return _ARGUMENT.format(dtype=_kind(dtype))
+
+
+def python_function(program: Program, name: str, about: str, dtype: str = "double") -> str:
+    """A function over numpy arrays, whose leading axes are batches.
+
+    Parameters
+    ----------
+    program : Program
+    name : str
+        One that Python allows.
+    about : str
+        What the function computes.
+    dtype : {"double", "float"}
+        As of `python_prologue`.
+    """
+    names = argument_names(program, RESERVED)
+    inputs, outputs = names[: len(program.inputs)], names[len(program.inputs) :]
+    lines = [f"def {name}({', '.join(inputs)}):", *_docstring(program, inputs, outputs, about)]
+    shapes = []
+    for array, port in zip(inputs, program.inputs, strict=True):
+        lines.append(f"    {array} = _argument({array!r}, {array}, {port.shape!r})")
+        shapes.append(f"{array}.shape[: {array}.ndim - {len(port.shape)}]")
+    lines.append(f"    batch = np.broadcast_shapes({', '.join(shapes)})")
+    lines += _statements(program, names, _kind(dtype))
+    returned = ", ".join(f"{array}[()]" for array in outputs)
+    return "\n".join([*lines, f"    return {returned}", ""])
+
+
+def _kind(dtype: str) -> str:
+    return "np.float64" if dtype == "double" else "np.float32"
+
+
+def _statements(program: Program, names: list[str], kind: str) -> Iterator[str]:
+    """Lines that compute all outputs."""
+    given, written = places(program, names, _element)
+
+    def number(x: float) -> str:
+        value = x.single if kind == "np.float32" and isinstance(x, ByPrecision) else float(x)
+        return repr(value) if math.isfinite(value) else f"np.{value!r}"
+
+    lines = [
+        f"        {left} = {right}"
+        for left, right in assignments(
+            program, symbol=given.__getitem__, number=number, call=lambda f, x: f"np.{f}({x})"
+        )
+    ]
+    if lines:
+        yield '    with np.errstate(all="ignore"):'
+        yield from lines
+    for array, port in zip(names[len(program.inputs) :], program.outputs, strict=True):
+        yield f"    {array} = np.empty((*batch, *{port.shape!r}), {kind})"
+    for place, value in zip(written, results(program, number), strict=True):
+        yield f"    {place} = {value}"
+
+
+def _docstring(
+    program: Program, inputs: list[str], outputs: list[str], about: str
+) -> Iterator[str]:
+    """What a function takes and returns."""
+    yield f'    """{plain(about)}'
+    for title, names, ports in (
+        ("Parameters", inputs, program.inputs),
+        ("Returns", outputs, program.outputs),
+    ):
+        yield ""
+        yield f"    {title}"
+        yield f"    {'-' * len(title)}"
+        for name, port in zip(names, ports, strict=True):
+            shape = ", ".join(("...", *map(str, port.shape)))
+            yield f"    {name} : ndarray, shape ({shape}) [{plain(port.unit)}]"
+    yield '    """'
+
+
+def _element(array: str, port: Port, k: int) -> str:
+    return f"{array}[{', '.join(('...', *map(str, indices(port, k))))}]"

@@ -1,0 +1,25 @@
+"""Python: a module of functions over numpy arrays, which needs numpy alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from robodyn.codegen.text.assignments import plain
+from robodyn.codegen.text.python import RESERVED, python_function, python_prologue
+from robodyn.exporting.unit.names import legal_name, legal_names
+from robodyn.exporting.unit.unit import Unit
+from robodyn.version import __version__
+
+__all__ = ["write"]
+
+
+def write(unit: Unit) -> Mapping[str, str | bytes]:
+    """``ROBOT.py``, with a function for each routine."""
+    names = legal_names((x.name for x in unit.routines), RESERVED)
+    functions = [
+        python_function(x.program, names[x.name], x.about, unit.dtype) for x in unit.routines
+    ]
+    head = f'"""Equations of the robot {plain(unit.robot.name)}, by robodyn {__version__}."""\n'
+    exported = f"__all__ = {sorted(names.values())!r}\n"
+    text = "\n\n".join([python_prologue(unit.dtype), exported, *functions])
+    return {f"{legal_name(unit.robot.name, RESERVED)}.py": f"{head}\n{text}"}

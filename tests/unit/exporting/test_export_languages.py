@@ -1,0 +1,144 @@
+"""Units in Python, MATLAB and Modelica: written, run and compared with the robot."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from support import modelica
+from support.octave import literal, octave
+
+import robodyn as rd
+from robodyn.errors import SettingsError
+
+QUANTITIES = {"forward_dynamics": "forward_dynamics", "M": "mass_matrix", "end": "center_of_mass"}
+
+
+@pytest.fixture(scope="module")
+def robot():
+    return rd.load("five_bar")
+
+
+@pytest.fixture(scope="module")
+def state(robot):
+    rng = np.random.default_rng(3)
+    q = robot.random(rng)
+    v = robot.consistent_velocity(q, rng.normal(size=robot.nv))
+    return q, v, rng.normal(size=robot.nv)
+
+
+def test_a_module_of_python_needs_numpy_alone(robot, state, tmp_path):
+    folder = rd.export(robot, QUANTITIES, "python", tmp_path / "code")
+    assert [x.name for x in folder.iterdir()] == ["five_bar.py"]
+    q, v, tau = state
+    np.savez(tmp_path / "state.npz", q=q, v=v, tau=np.stack([tau, -tau]))
+    script = f"""
+import sys
+import numpy as np
+import five_bar
+x = np.load({str(tmp_path / "state.npz")!r})
+np.savez({str(tmp_path / "found.npz")!r}, M=five_bar.M(x["q"]), c=five_bar.end(x["q"]),
+         a=five_bar.forward_dynamics(x["q"], x["v"], x["tau"]), names=five_bar.__all__)
+assert not [x for x in sys.modules if x.startswith(("robodyn", "numba", "scipy"))]
+"""
+    environment = {"PYTHONPATH": str(folder), "OMP_NUM_THREADS": "1"}
+    subprocess.run([sys.executable, "-W", "error", "-c", script], env=environment, check=True)
+    with np.load(tmp_path / "found.npz") as found:
+        assert found["names"].tolist() == ["M", "end", "forward_dynamics"]
+        np.testing.assert_allclose(found["M"], robot.mass_matrix(q), rtol=1e-12, atol=1e-14)
+        np.testing.assert_allclose(found["c"], robot.center_of_mass(q), rtol=1e-12, atol=1e-14)
+        expected = [robot.forward_dynamics(q, v, x) for x in (tau, -tau)]
+        np.testing.assert_allclose(found["a"], expected, rtol=1e-10, atol=1e-10)
+
+
+def test_files_of_matlab(robot, state, tmp_path):
+    folder = rd.export(robot, QUANTITIES, "matlab", tmp_path / "code")
+    assert sorted(x.name for x in folder.iterdir()) == ["M.m", "end_.m", "forward_dynamics.m"]
+    q, v, tau = state
+    lines = octave(
+        folder,
+        f"printf(' %.17g', M({literal(q)}).'); disp(''); printf(' %.17g', end_({literal(q)}));"
+        f"disp(''); printf(' %.17g', forward_dynamics({', '.join(map(literal, state))}));",
+    ).splitlines()
+    expected = robot.mass_matrix(q), robot.center_of_mass(q), robot.forward_dynamics(q, v, tau)
+    for line, x in zip(lines, expected, strict=True):
+        found = np.array(line.split(), float).reshape(x.shape)
+        np.testing.assert_allclose(found, x, rtol=1e-10, atol=1e-10)
+
+
+def accelerations(package, robot, q, v, tau):
+    """What the model of the package says of rates and accelerations, and its start."""
+    model = package.classes["Motion"]
+    values = {"q": q, "v": v, "tau": tau, "time": 0.25, "stabilization": (20.0, 20.0)}
+    rates = {}
+    for equation in model.equations:
+        (state,) = equation.left.operands
+        assert str(equation.left.operator) == "der"
+        arguments = [values[x.name] for x in equation.right.operands]
+        rates[state.name] = modelica.call(package, str(equation.right.operator), *arguments)
+    return rates["q"], rates["v"]
+
+
+def test_a_model_of_modelica_moves_as_the_robot(robot, state, tmp_path):
+    folder = rd.export(robot, QUANTITIES, "modelica", tmp_path / "code")
+    (file,) = folder.iterdir()
+    assert file.name == "five_bar.mo"
+    package = modelica.parsed(file.read_text())
+    q, v, tau = state
+    np.testing.assert_allclose(
+        modelica.call(package, "M", q), robot.mass_matrix(q), rtol=1e-12, atol=1e-14
+    )
+    opened = q + 1e-4  # loops are pulled closed
+    dq, a = accelerations(package, robot, opened, v, tau)
+    np.testing.assert_allclose(dq, v)
+    held = robot.function("forward_dynamics", stabilization=True)
+    np.testing.assert_allclose(a, held(opened, v, tau, (20.0, 20.0)), rtol=1e-10, atol=1e-10)
+    model = package.classes["Motion"]
+    assert [x for x in model.symbols if "input" in model.symbols[x].prefixes] == ["tau"]
+    (start,) = re.findall(r"q_start\[4\] = {(.*)}", file.read_text())
+    np.testing.assert_allclose([float(x) for x in start.split(",")], robot.neutral(), atol=1e-15)
+
+
+def test_a_model_of_modelica_with_a_quaternion(tmp_path):
+    robot = rd.load("pan_tilt", base="floating")
+    folder = rd.export(robot, ["forward_dynamics"], "modelica", tmp_path / "code")
+    package = modelica.parsed((folder / "pan_tilt.mo").read_text())
+    rng = np.random.default_rng(4)
+    q = robot.random(rng)
+    v, tau = rng.normal(size=(2, robot.nv))
+    dq, a = accelerations(package, robot, q, v, tau)
+    np.testing.assert_allclose(dq, robot.coordinate_rates(q, v), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(a, robot.forward_dynamics(q, v, tau), rtol=1e-10, atol=1e-10)
+
+
+def test_modelica_without_forward_dynamics_has_no_model(robot, tmp_path):
+    folder = rd.export(robot, ["mass_matrix"], "modelica", tmp_path / "code")
+    assert "model" not in (folder / "five_bar.mo").read_text()
+
+
+@pytest.mark.parametrize(
+    ("target", "name", "options", "words"),
+    [
+        ("modelica", "M", {"dtype": "float"}, "Modelica has one type of real numbers"),
+        ("matlab", "a" * 64, {}, "has 64 letters, of which MATLAB reads 63"),
+    ],
+)
+def test_what_a_language_does_not_have_leaves_nothing(
+    robot, tmp_path, target, name, options, words
+):
+    with pytest.raises(SettingsError, match=words):
+        rd.export(robot, {name: "mass_matrix"}, target, tmp_path / "code", **options)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("target", "name", "legal"),
+    [("python", "lambda", "lambda_"), ("matlab", "end", "end_"), ("modelica", "der", "der_")],
+)
+def test_words_of_a_language_get_an_underscore(robot, tmp_path, target, name, legal):
+    folder = rd.export(robot, {name: "center_of_mass"}, target, tmp_path / "code")
+    (file,) = folder.iterdir()
+    assert f" {legal}" in file.read_text().replace("(", " ")
