@@ -105,7 +105,7 @@ METHODS = {
 
 #: Methods that make another robot, look at whole mechanisms, or search for long.
 NOT_TIMED = (
-    "at", "base_parameters", "equilibrium", "of_rows", "reduced", "steady_motion", "with_",
+    "at", "base_parameters", "equilibrium", "of_rows", "plot", "reduced", "steady_motion", "with_",
 )  # fmt: skip
 
 #: A tree, a planar and a spatial linkage.

@@ -6,6 +6,7 @@ A method is a signature, a docstring and one call of the part that does it; the 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -74,6 +75,7 @@ from robodyn.model.speed_selection import ByJoint, assign_roles
 from robodyn.model.states import refuse_wrong_array
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.other_names import ELSEWHERE, robot_attribute
+from robodyn.parts.postures import one_guess
 from robodyn.results import (
     BaseParameters,
     ConstrainedDynamics,
@@ -2318,6 +2320,61 @@ class Robot:
         """
         part = self._now.operational_space
         return part.manipulability(q, frame, axes, components)
+
+    def plot(
+        self,
+        q: ArrayLike,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        wrenches: JointWrenches | None = None,
+        base: BaseMotion | None = None,
+        axes: Any = None,
+    ) -> Any:
+        """Draw a posture: links as lines, joints as dots, forces in joints as arrows.
+
+        A planar linkage is drawn in its plane, another robot in space with its shadow. Joints with
+        a motor, passive joints, and joints that close a loop have different marks.
+
+        Parameters
+        ----------
+        q : array_like, shape (nq,) [rad, m]
+            Positions of the joints. An open loop is drawn open.
+        path : path, optional
+            Of an image file. Default: show a window, where there is a display.
+        wrenches : JointWrenches, optional
+            Of the same posture, by `joint_wrenches`: what the parent exerts on the child.
+        base : BaseMotion, optional
+            Motion of a moving base. Default: at rest.
+        axes : matplotlib axes, optional
+            To draw into, of two dimensions or of three.
+
+        Returns
+        -------
+        figure : matplotlib.figure.Figure
+
+        Raises
+        ------
+        MissingExtraError
+            Without matplotlib: ``pip install 'robodyn[plot]'``.
+        ShapeError
+            If there is more than one posture.
+
+        Examples
+        --------
+        >>> import robodyn as rd
+        >>> from matplotlib.figure import Figure
+        >>> robot = rd.load("four_bar")
+        >>> q, rest = robot.neutral(), [0.0] * robot.nv
+        >>> wrenches = robot.joint_wrenches(q, rest, rest)
+        >>> figure = robot.plot(q, wrenches=wrenches, axes=Figure().subplots())
+        """
+        from robodyn.parts.posture_picture import PosturePicture
+
+        q = one_guess(self._now.space, q, self.neutral())
+        X = self.frame_poses(q, self.link_names, base=base)
+        motors, joints = self.actuated_joints, self.joints
+        picture = PosturePicture(self.mechanism, joints, motors, self.link_names[0])
+        return picture.draw(dict(zip(self.link_names, X, strict=True)), wrenches, path, axes)
 
     def joint_wrenches(
         self,

@@ -421,3 +421,9 @@ STILL_POLE = 1e-9
 DECAYING_POLE = 1e-9
 #: Eigenvalues of a weight matrix below this part of the largest one are zero.
 EIGENVALUE_ZERO = 1e-12
+
+# Pictures.
+
+#: Axes of joints that are parallel, or at right angles, within this are those of a planar linkage,
+#: which is drawn in its plane: no eye sees less.
+PLANAR = 1e-3

@@ -19,6 +19,7 @@ FLOORS = (
     {"arrays"},
     {"arguments", "other_names"},
     {"files"},
+    {"pictures"},
     {"state_space"},
     {"symbolic", "results"},
     {"motion"},

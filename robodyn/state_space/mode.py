@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from robodyn.array_types import Array
-from robodyn.errors import MissingExtraError
-from robodyn.files import save_figure
+from robodyn.pictures.swings import draw_swings
 from robodyn.state_space.poles import damping_ratio
 from robodyn.tolerances import MODE_SHOWN, MODE_UNMOVED
 
@@ -62,16 +61,22 @@ class Mode:
             f"damping ratio {self._shown_ratio:.3g}>"
         )
 
-    def plot(self, path: str | os.PathLike[str] | None = None) -> None:
-        """Draw the components of the mode shape as arrows in the complex plane.
+    def plot(self, path: str | os.PathLike[str] | None = None, *, axes: Any = None) -> Any:
+        """Draw how far, and in which direction, each coordinate swings: a bar for each.
 
-        The length of an arrow is the amplitude, its angle the phase lead: components along one line
-        move in phase, those at right angles a quarter of a period apart.
+        Bars to the right swing with the largest coordinate, bars to the left against it. Beside a
+        bar of a coordinate that leads or lags stands the angle: a quarter of a period is 90 deg.
 
         Parameters
         ----------
         path : path, optional
-            Of an image file. Default: show it in a window.
+            Of an image file. Default: show it in a window, where there is a display.
+        axes : matplotlib axes, optional
+            To draw into.
+
+        Returns
+        -------
+        figure : matplotlib.figure.Figure
 
         Raises
         ------
@@ -80,41 +85,21 @@ class Mode:
         ShapeError, MissingFileError, FileError
             For no name of an image file, and where it cannot be written.
         """
-        figure = _figure(path is None)
-        axis = figure.subplots()
         of_positions = self.name.startswith("q:")
-        for name, part in zip(self.states, self.shape, strict=True):
-            if name.startswith("q:") == of_positions and abs(part) > MODE_SHOWN:
-                axis.plot([0.0, part.real], [0.0, part.imag], "o-", markevery=[1], label=name)
-        axis.set_title(f"{self.natural_frequency:.4g} rad/s, damping ratio {self._shown_ratio:.3g}")
-        axis.set_xlabel("real part")
-        axis.set_ylabel("imaginary part")
-        axis.set_aspect("equal", "datalim")
-        axis.grid(alpha=0.3)
-        axis.legend(fontsize="small")
-        if path is None:
-            from matplotlib import pyplot
+        swings = {
+            name.removeprefix("q:"): complex(part)
+            for name, part in zip(self.states, self.shape, strict=True)
+            if name.startswith("q:") == of_positions and abs(part) > MODE_SHOWN
+        }
+        return draw_swings(path, swings, title=self._title, axes=axes)
 
-            pyplot.show()
-            pyplot.close(figure)
-        else:
-            save_figure(figure, path)
-
-
-def _figure(shown: bool) -> Any:
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtraError("matplotlib", "plot", "drawing a mode") from None
-    options: dict[str, Any] = {"figsize": (6.0, 5.0), "layout": "constrained"}
-    if shown:
-        from matplotlib import pyplot
-
-        return pyplot.figure(**options)
-    figure = Figure(**options)
-    FigureCanvasAgg(figure)
-    return figure
+    @property
+    def _title(self) -> str:
+        frequency = self.natural_frequency
+        if not frequency:
+            return "free motion: the pole is zero"
+        hertz = f"{frequency:.4g} rad/s = {frequency / (2 * np.pi):.3g} Hz"
+        return f"{hertz}, damping ratio {self._shown_ratio:.3g}"
 
 
 def scaled(vector: Array, states: tuple[str, ...]) -> Array:

@@ -149,14 +149,14 @@ def _check_folder(path: Path) -> None:
 def _draw(path: Path, run: Trajectory, control: Control) -> None:
     """Plot positions, tracking errors if there is a reference, and torques."""
     from robodyn.cli.sim.summary import tracking_error
-    from robodyn.simulation.trajectory.pictures.panels import panel
-    from robodyn.simulation.trajectory.pictures.plots import Panel, draw
+    from robodyn.pictures.curves import Panel, draw
+    from robodyn.simulation.trajectory.panels import panel
 
     rows = [panel(run, "positions"), panel(run, "torques")]
     if control.reference is not None:
         names = tuple(run.joint_names[k] for k in control.reference.motors)
         off = tracking_error(run, control.reference)
-        rows.insert(1, Panel("tracking error [rad, m]", off, names))
+        rows.insert(1, Panel("tracking error", off, "rad, m", names))
     else:
         rows.append(panel(run, "energy"))
     assert run.robot is not None

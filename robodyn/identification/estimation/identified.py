@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -15,9 +16,9 @@ from robodyn.identification.bodies.frames import body_of, inertia_in
 from robodyn.identification.bodies.pseudo_inertia import possible
 from robodyn.identification.data.measurements import Measurements, measured
 from robodyn.identification.estimation.equations import equations
+from robodyn.pictures.curves import Panel, draw
 from robodyn.results import BaseParameters
 from robodyn.robot import Robot
-from robodyn.simulation.trajectory.pictures.plots import Panel, draw
 from robodyn.simulation.trajectory.trajectory import Trajectory
 
 __all__ = ["Identified"]
@@ -170,8 +171,12 @@ class Identified:
         return np.asarray(np.sqrt(((there - here) ** 2).mean(axis=0)) / np.maximum(size, 1e-300))
 
     def plot(
-        self, data: Measurements | Trajectory, path: str | os.PathLike[str] | None = None
-    ) -> None:
+        self,
+        data: Measurements | Trajectory,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        axes: Any = None,
+    ) -> Any:
         """Plot measured forces, and those of the identified and of the described robot.
 
         Parameters
@@ -179,7 +184,13 @@ class Identified:
         data : Measurements or Trajectory
             Of another motion, for cross-validation.
         path : path, optional
-            Of an image file. Default: show a window.
+            Of an image file. Default: show a window, where there is a display.
+        axes : sequence of matplotlib axes, optional
+            To draw into, one for each row.
+
+        Returns
+        -------
+        figure : matplotlib.figure.Figure
 
         Raises
         ------
@@ -189,13 +200,14 @@ class Identified:
         names = ("measured", "identified", "described")
         panels = [
             Panel(
-                f"{row} [{self._unit(row)}]",
+                row,
                 np.stack([curve[:, k] for curve in curves], axis=1),
-                () if k else names,  # one legend for all
+                self._unit(row),
+                names,
             )
             for k, row in enumerate(self.rows)
         ]
-        draw(path, t, panels, title=f"forces of {self.described.name}")
+        return draw(path, t, panels, axes=axes, title=f"forces of {self.described.name}")
 
     def _unit(self, row: str) -> str:
         """Unit of a force; both units for several degrees of freedom."""

@@ -360,26 +360,48 @@ class Trajectory:
         return table.to_pandas(self._rows()._fields())
 
     def plot(
-        self, path: str | os.PathLike[str] | None = None, *, panels: Iterable[str] | None = None
-    ) -> None:
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        panels: Iterable[str] | None = None,
+        axes: Any = None,
+    ) -> Any:
         """Show curves over time, or draw them into an image file.
+
+        Every joint has one colour. Axes are those of the curves; a limit is dashed where a curve
+        comes near to it, and utilisation says how near. Joints without a motor have no torque.
+        More than eight simultaneous motions are drawn as their median within their range.
 
         Parameters
         ----------
         path : path, optional
-            Default: show a window.
+            Default: show a window, where there is a display.
         panels : names, optional
             Of ``"positions"``, ``"velocities"``, ``"accelerations"``, ``"torques"``,
-            ``"motor torques"``, ``"power"``, ``"energy"``, ``"audit"``, ``"closure"``,
-            ``"wrench of JOINT"`` and ``"state: NAME"``. Default: positions, velocities, torques
-            and energy. Limits of joints are dashed.
+            ``"motor torques"``, ``"power"``, ``"torque utilisation"``, ``"velocity utilisation"``,
+            ``"energy"``, ``"audit"``, ``"closure"``, ``"wrench of JOINT"`` and ``"state: NAME"``.
+            Default: positions, velocities, torques where there are any, their utilisation where
+            limits are known, and energy. A panel with two units takes two axes.
+        axes : sequence of matplotlib axes, optional
+            To draw into, instead of a new figure.
+
+        Returns
+        -------
+        figure : matplotlib.figure.Figure
 
         Raises
         ------
         MissingExtraError, UnknownNameError
+        ShapeError
+            If there is nothing to draw, or not one of ``axes`` for each unit of each panel.
+        SettingsError
+            If a panel shows what only the robot can tell, or a limit that is not known.
         """
-        from robodyn.simulation.trajectory.pictures.panels import DEFAULT, panel
-        from robodyn.simulation.trajectory.pictures.plots import draw
+        from robodyn.pictures.curves import draw
+        from robodyn.simulation.trajectory.panels import default_panels, panel
 
-        names = DEFAULT if panels is None else named("panels", panels, "names of panels")
-        draw(path, self.t, [panel(self, name) for name in names])
+        if panels is None:
+            names = default_panels(self)
+        else:
+            names = named("panels", panels, "names of panels")
+        return draw(path, self.t, [panel(self, name) for name in names], axes=axes)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from robodyn.array_types import FloatArray
-from robodyn.simulation.trajectory.pictures.plots import Panel, draw
+from robodyn.pictures.curves import Panel, draw
 from robodyn.studies.sweep.table import SweepTable
 
 __all__ = ["Comparison"]
@@ -128,7 +128,7 @@ class Comparison:
         """
         return self.table.to_pandas()
 
-    def plot(self, path: str | os.PathLike[str] | None = None) -> None:
+    def plot(self, path: str | os.PathLike[str] | None = None, *, axes: Any = None) -> Any:
         """Show the norms of errors and torques over time, or draw them into an image file.
 
         A colour for each controller, a curve for each start.
@@ -136,19 +136,25 @@ class Comparison:
         Parameters
         ----------
         path : path, optional
-            Default: show a window.
+            Default: show a window, where there is a display.
+        axes : sequence of matplotlib axes, optional
+            To draw into.
+
+        Returns
+        -------
+        figure : matplotlib.figure.Figure
 
         Raises
         ------
         MissingExtraError
         """
-        known = {"error": "error [rad, m]", "torques": "torques [N m, N]"}
+        known = {"error": "rad, m", "torques": "N m, N"}
         panels = [
-            Panel(label, np.moveaxis(self[name], (0, 1, 2), (2, 1, 0)), self.controllers)
-            for name, label in known.items()
+            Panel(name, np.moveaxis(self[name], (0, 1, 2), (2, 1, 0)), unit, self.controllers)
+            for name, unit in known.items()
             if name in self.table.names
         ]
-        draw(path, self.t, panels, title=self.robot_name)
+        return draw(path, self.t, panels, axes=axes, title=self.robot_name)
 
 
 def _mean(comparison: Comparison, x: FloatArray, names: tuple[str, ...]) -> str:

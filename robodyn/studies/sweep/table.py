@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
@@ -14,6 +14,7 @@ from robodyn.array_types import Array
 from robodyn.errors import ShapeError, UnknownNameError
 from robodyn.files import as_path
 from robodyn.studies.sweep.export import to_pandas, to_xarray
+from robodyn.studies.sweep.picture import draw_sweep
 from robodyn.studies.sweep.row_result import RowResult
 from robodyn.studies.sweep.store import Coords, read, written
 
@@ -184,6 +185,41 @@ class SweepTable:
             If xarray is not installed (extra ``xarray``).
         """
         return to_xarray(self.dims, self._coords, {name: self[name] for name in self.names})
+
+    def plot(
+        self,
+        results: str | Iterable[str] | None = None,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        axes: Any = None,
+    ) -> Any:
+        """Draw results over the arguments of the sweep, one panel for each.
+
+        Over one argument a result is a curve. Over two it is a curve for each value of the second
+        where these are eight or fewer, else a map of colours.
+
+        Parameters
+        ----------
+        results : names, optional
+            Default: all that are one number a row (over one argument, arrays of numbers as well).
+        path : path, optional
+            Of an image file. Default: show a window, where there is a display.
+        axes : sequence of matplotlib axes, optional
+            To draw into, one for each result.
+
+        Returns
+        -------
+        figure : matplotlib.figure.Figure
+
+        Raises
+        ------
+        MissingExtraError, UnknownNameError
+        ShapeError
+            For more than two arguments: `sel` and `isel` choose values of the others.
+        """
+        drawn = {name: self[name] for name in self.names}
+        failed = len(self.failures)
+        return draw_sweep(path, drawn, self.coords, self.dims, results, axes, failed)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write to a file as ``sweep(..., path=)`` does, either completely or not at all.

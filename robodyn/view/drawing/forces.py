@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from robodyn.array_types import FloatArray
+from robodyn.description.stick_figure import JointMark
 from robodyn.robot import Robot
-from robodyn.view.drawing.scene import JointMark, joint_marks, link_places
+from robodyn.view.drawing.scene import link_places, marks_of
 
 __all__ = ["Forces", "forces"]
 
@@ -68,7 +69,7 @@ def forces(
     a = np.zeros(robot.nv) if a is None else np.nan_to_num(a)
     if tau is None or not np.isfinite(tau).all():
         tau = robot.inverse_dynamics(q, v, a)
-    places, marks = link_places(robot, q), {mark.name: mark for mark in joint_marks(robot)}
+    places, marks = link_places(robot, q), {mark.name: mark for mark in marks_of(robot)}
     wrenches = robot.joint_wrenches(q, v, a)
     about_world = wrenches.in_frame("world")
     names = tuple(name for name in wrenches if name in marks or name == "base")

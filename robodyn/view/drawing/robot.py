@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 
 from robodyn.array_types import FloatArray
+from robodyn.description.stick_figure import sticks
 from robodyn.joints import fixed
 from robodyn.robot import Robot
 from robodyn.view.drawing.forces import Forces
 from robodyn.view.drawing.gaps import GapDrawing
 from robodyn.view.drawing.geometry import GREY, Geometry, Shape
 from robodyn.view.drawing.meshes import joint_axis, triangles
-from robodyn.view.drawing.scene import extent, joint_marks, link_places, sticks, wxyz
+from robodyn.view.drawing.scene import extent, link_places, marks_of, wxyz
 
 __all__ = ["Drawing"]
 
@@ -101,7 +102,7 @@ class Drawing:
             self._solid.append((handle, opacity))
 
     def _add_sticks(self) -> None:
-        for link, lines in sticks(self._robot).items():
+        for link, lines in sticks(self._robot.mechanism).items():
             if len(lines):
                 self._skeleton.append(
                     self._server.scene.add_line_segments(
@@ -114,7 +115,7 @@ class Drawing:
 
     def _add_joints(self) -> None:
         """Draw a mark for each joint; for a cut joint on each side, which coincide if closed."""
-        for k, mark in enumerate(joint_marks(self._robot)):
+        for k, mark in enumerate(marks_of(self._robot)):
             if mark.kind is fixed.KIND and not mark.cut:
                 continue
             sides = [(mark.predecessor, mark.X_predecessor)]

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 import robodyn as rd
+from robodyn.description.stick_figure import sticks
 from robodyn.urdf.common.packages import Packages
 from robodyn.view.drawing.geometry import link_geometry
 from robodyn.view.drawing.mesh_files import find_file
-from robodyn.view.drawing.scene import extent, joint_marks, link_places, sticks
+from robodyn.view.drawing.scene import extent, link_places, marks_of
 
 URDF = """<robot name="shapes">
 <material name="blue"><color rgba="0 0 1 0.5"/></material>
@@ -125,7 +126,7 @@ def test_places_are_those_of_frames(name):
 def test_both_sides_of_a_cut_joint_meet(name):
     robot = rd.load(name)
     places = link_places(robot, robot.random(1))
-    cut = [mark for mark in joint_marks(robot) if mark.cut]
+    cut = [mark for mark in marks_of(robot) if mark.cut]
     assert {mark.name for mark in cut} == {closure.name for closure in robot.loops}
     for mark in cut:
         one = places[mark.predecessor] @ mark.X_predecessor
@@ -135,9 +136,9 @@ def test_both_sides_of_a_cut_joint_meet(name):
 
 def test_sticks_lead_from_joint_to_joint():
     robot = rd.load("four_bar")
-    lines = sticks(robot)
+    lines = sticks(robot.mechanism)
     places = link_places(robot, robot.neutral())
-    marks = joint_marks(robot)
+    marks = marks_of(robot)
     ends = np.concatenate(
         [part.reshape(-1, 3) @ places[n][:3, :3].T + places[n][:3, 3] for n, part in lines.items()]
     )

@@ -1,4 +1,4 @@
-"""Pictures of motions: panels by name, names and units in legends, limits as dashed lines."""
+"""Pictures: panels by name, limits where they are near, bands, postures with forces, sweeps."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 import robodyn as rd
 from robodyn.errors import MissingExtraError, SettingsError, ShapeError, UnknownNameError
-from robodyn.simulation.trajectory.pictures import plots
+from robodyn.pictures.curves import SINGLE
 
 pytest.importorskip("matplotlib")
 
@@ -23,24 +23,23 @@ def run():
 
 
 @pytest.fixture
-def drawn(monkeypatch, tmp_path):
+def drawn(tmp_path):
     """Draws, and gives the coordinate systems by the label of their vertical axis."""
-    figures = []
-    save = plots.save_figure
-    monkeypatch.setattr(
-        plots, "save_figure", lambda figure, path: (figures.append(figure), save(figure, path))
-    )
 
     def draw(run, *panels, **options):
-        run.plot(tmp_path / "run.png", panels=panels or None, **options)
+        figure = run.plot(tmp_path / "run.png", panels=panels or None, **options)
         assert (tmp_path / "run.png").stat().st_size > 5_000
-        return {axis.get_ylabel(): axis for axis in figures.pop().axes}
+        return {axis.get_ylabel(): axis for axis in figure.axes}
 
     return draw
 
 
 def curves(axis):
     return {line.get_label(): line for line in axis.get_lines() if line.get_linestyle() == "-"}
+
+
+def motors(run):
+    return sorted(run.joint_names.index(name) for name in run.robot.actuated_joints)
 
 
 def dashed(axis):
@@ -52,30 +51,35 @@ def dashed(axis):
 def test_what_is_drawn_unless_asked(drawn, run):
     axes = drawn(run)
     assert [*axes] == [
-        "position [rad, m]", "velocity [rad/s, m/s]", "torque [N m, N]", "energy [J]",
+        "position [rad]", "velocity [rad/s]", "torque [N m]", "torque, of its limit [%]",
+        "energy [J]",
     ]  # fmt: skip
     assert axes["energy [J]"].get_xlabel() == "time [s]"
 
 
 def test_curves_have_names_and_units(drawn, run):
-    axis = drawn(run, "velocities")["velocity [rad/s, m/s]"]
+    axis = drawn(run, "velocities")["velocity [rad/s]"]
     lines = curves(axis)
     k = run.joint_names.index("shoulder")
-    np.testing.assert_array_equal(lines["shoulder [rad/s]"].get_ydata(), run.v[:, k])
+    np.testing.assert_array_equal(lines["shoulder"].get_ydata(), run.v[:, k])
     assert [text.get_text() for text in axis.get_legend().get_texts()] == [*lines]
 
 
 @pytest.mark.parametrize(
     "name, label, values",
     [
-        ("accelerations", "acceleration [rad/s^2, m/s^2]", lambda run: run.a),
-        ("torques", "torque [N m, N]", lambda run: run.tau),
-        ("motor torques", "motor torque [N m, N]", lambda run: run.motor_torques),
-        ("power", "power [W]", lambda run: run.power),
-        ("positions", "position [rad, m]", lambda run: run.q),
+        ("accelerations", "acceleration [rad/s^2]", lambda run: run.a),
+        ("torques", "torque [N m]", lambda run: run.tau[:, motors(run)]),
+        ("motor torques", "motor torque [N m]", lambda run: run.motor_torques[:, motors(run)]),
+        ("power", "power [W]", lambda run: run.power[:, motors(run)]),
+        ("torque utilisation", "torque, of its limit [%]", lambda run: 100.0 * np.abs(
+            run.tau / run.robot.effort_limits)[:, motors(run)]),
+        ("positions", "position [rad]", lambda run: run.q),
         ("closure", "largest gap [m, rad]", lambda run: run.loop_residual[:, None]),
-        ("wrench of elbow", "wrench of elbow [N, N m]", lambda run: run.joint_wrenches()["elbow"]),
-        ("wrench of base", "wrench of base [N, N m]", lambda run: run.joint_wrenches()["base"]),
+        ("wrench of elbow", "wrench of elbow [N]", lambda run:
+            run.joint_wrenches()["elbow"][:, :3]),
+        ("wrench of base", "wrench of base [N m]", lambda run:
+            run.joint_wrenches()["base"][:, 3:]),
         ("audit", "energy since the start [J]", lambda run: np.stack(
             [run.audit.stored - run.audit.stored[0], run.audit.forces, run.audit.dissipated,
              run.audit.unexplained], axis=1)),
@@ -90,19 +94,32 @@ def test_panels_show_what_they_say(drawn, run, name, label, values):
     )
 
 
-def test_limits_are_dashed(drawn, run):
-    robot = run.robot
-    axes = drawn(run, "positions", "velocities", "torques", "motor torques")
-    bounds = np.r_[robot.lower_limits, robot.upper_limits]
-    assert dashed(axes["position [rad, m]"]) == sorted(bounds[np.isfinite(bounds)])
-    top = robot.velocity_limits[np.isfinite(robot.velocity_limits) & (robot.velocity_limits > 0)]
-    assert dashed(axes["velocity [rad/s, m/s]"]) == sorted([*top, *-top])
-    assert dashed(axes["torque [N m, N]"]) and dashed(axes["motor torque [N m, N]"])
+def test_limits_are_dashed_where_curves_come_near(drawn, run):
+    """Bounds of the palletizer are [-2.6, 2.6] and narrower: a motion of 50 ms is far from them."""
+    axis = drawn(run, "positions")["position [rad]"]
+    assert not dashed(axis) and np.ptp(axis.get_ylim()) < 1.2 * np.ptp(run.q)
+    top = np.full(run.robot.nv, 1.1 * np.abs(run.v).max())
+    near = dataclasses.replace(run, robot=bounded(run.robot, top[0]))
+    axis = drawn(near, "velocities")["velocity [rad/s]"]
+    assert dashed(axis) == pytest.approx([-top[0], top[0]])
+    assert "limit" in [text.get_text() for text in axis.get_legend().get_texts()]
+
+
+def bounded(robot, speed):
+    """The robot with one limit for all speeds."""
+    old = robot.mechanism
+    joints = tuple(
+        dataclasses.replace(joint, limits=dataclasses.replace(joint.limits, velocity=speed))
+        if joint.limits
+        else joint
+        for joint in old.joints
+    )
+    return rd.load(dataclasses.replace(old, joints=joints))
 
 
 def test_a_cut_joint_bears_something(drawn, run):
     (cut, *_) = [name for name, joint in run.robot.joints.items() if joint.cut]
-    (axis,) = drawn(run, f"wrench of {cut}").values()
+    axis = drawn(run, f"wrench of {cut}")[f"wrench of {cut} [N]"]
     assert any(line.get_ydata().any() for line in curves(axis).values())
 
 
@@ -116,7 +133,7 @@ def test_many_motions_in_one_panel(drawn):
     robot = rd.load("double_pendulum")
     q0, v0 = np.random.default_rng(1).normal(size=(2, 3, 2))
     run = rd.rollout(robot, None, q0, v0, duration=0.05, limits="ignore")
-    axis = drawn(run, "velocities")["velocity [rad/s, m/s]"]
+    axis = drawn(run, "velocities")["velocity [rad/s]"]
     assert len([line for line in axis.get_lines() if line.get_linestyle() == "-"]) == 6
     assert len(axis.get_legend().get_texts()) == 2
     drawn(run, "closure")
@@ -130,13 +147,102 @@ def test_motions_of_unknown_robots(drawn, run):
         drawn(bare, "wrench of elbow")
 
 
+def test_more_motions_are_a_median_in_a_band(drawn):
+    robot = rd.load("double_pendulum")
+    q0, v0 = np.random.default_rng(1).normal(size=(2, SINGLE + 3, 2))
+    run = rd.rollout(robot, None, q0, v0, duration=0.05, limits="ignore")
+    axis = drawn(run, "velocities")["velocity [rad/s]"]
+    assert len(curves(axis)) == len(axis.collections) == 2
+    np.testing.assert_allclose(
+        curves(axis)["elbow"].get_ydata(), np.median(run.v[:, :, 1], axis=1), rtol=1e-15
+    )
+    assert f"{SINGLE + 3} motions" in axis.get_legend().get_title().get_text()
+
+
+def test_a_joint_has_one_colour_and_axes_can_be_given(run):
+    from matplotlib.figure import Figure
+
+    axes = Figure().subplots(3)
+    figure = run.plot(panels=["positions", "torques", "energy"], axes=axes)
+    assert figure is axes[0].figure
+    positions, torques = (curves(axis) for axis in axes[:2])
+    for name in torques:
+        assert torques[name].get_color() == positions[name].get_color()
+    with pytest.raises(ShapeError, match="axes: 2 given, expected 1"):
+        run.plot(panels=["energy"], axes=axes[:2])
+
+
+def test_limits_that_are_not_known():
+    run = rd.simulate(rd.load("double_pendulum"), duration=0.05)
+    with pytest.raises(SettingsError, match="leave 'torque utilisation' out"):
+        run.plot(panels=["torque utilisation"])
+
+
+@pytest.mark.parametrize("name, dimensions", [("four_bar", 2), ("stewart", 3)])
+def test_a_posture_with_its_forces(name, dimensions, tmp_path):
+    robot = rd.load(name)
+    q, rest = robot.neutral(), np.zeros(robot.nv)
+    figure = robot.plot(q, tmp_path / "q.png", wrenches=robot.joint_wrenches(q, rest, rest))
+    (axis,) = figure.axes
+    assert hasattr(axis, "set_zlim") == (dimensions == 3)
+    said = {text.get_text() for text in axis.get_legend().get_texts()}
+    assert said == {
+        "joint with a motor", "passive joint", "joint that closes a loop", "base",
+        "force on the child link",
+    }  # fmt: skip
+    with pytest.raises(ShapeError, match="one posture"):
+        robot.plot(np.stack([q, q]), tmp_path / "q.png")
+
+
+def test_arrows_are_as_the_forces():
+    """In the four-bar, which moves in the plane y = 0: drawn to the right is x, upwards is z."""
+    from matplotlib.figure import Figure
+
+    robot, axis = rd.load("four_bar"), Figure().subplots()
+    q, rest = robot.neutral(), np.zeros(robot.nv)
+    wrenches = robot.joint_wrenches(q, rest, rest)
+    robot.plot(q, wrenches=wrenches, axes=axis)
+    arrows = {tuple(np.round(x.get_offsets()[0], 6)): x for x in axis.collections}
+    for name, link in (("crank_pin", "coupler"), ("rocker_pivot", "rocker")):
+        place = robot.frame_pose(q, link)[:3, 3]
+        arrow = arrows[tuple(np.round(place[[0, 2]], 6))]
+        force = wrenches.in_frame("world")[name][:3]
+        drawn = np.array([arrow.U[0], arrow.V[0]])
+        np.testing.assert_allclose(
+            drawn / np.linalg.norm(drawn), force[[0, 2]] / np.linalg.norm(force), atol=1e-9
+        )
+
+
+def test_pictures_of_sweeps(tmp_path):
+    table = rd.sweep(_study, {"gain": [1.0, 2.0, 3.0], "mass": [*range(9)]})
+    figure = table.plot(path=tmp_path / "map.png")
+    assert [x for axis in figure.axes for x in axis.collections]
+    figure = table.isel(mass=[0, 1]).plot("peak", tmp_path / "curves.png")
+    (axis,) = figure.axes
+    np.testing.assert_allclose(axis.get_lines()[1].get_ydata(), [1.0, 2.0, 3.0])
+    assert (axis.get_xlabel(), axis.get_ylabel()) == ("gain", "peak")
+    with pytest.raises(UnknownNameError, match="peek"):
+        table.plot("peek")
+    with pytest.raises(ShapeError, match="not one number a row"):
+        table.plot("path")
+    with pytest.raises(ShapeError, match="a sweep over 0 arguments"):
+        table.isel(gain=0, mass=0).plot()
+
+
+def _study(gain, mass):
+    return {"peak": gain * mass, "path": np.zeros((2, 2))}
+
+
 @pytest.mark.slow
-def test_without_a_path_it_is_shown(monkeypatch, run):
+def test_without_a_path_it_is_shown_where_there_is_a_display(monkeypatch, run):
     from matplotlib import pyplot
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     shown = []
     monkeypatch.setattr(pyplot, "show", lambda: shown.append(pyplot.get_fignums()))
     pyplot.switch_backend("Agg")
+    assert run.plot().axes and not shown and not pyplot.get_fignums()
+    monkeypatch.setattr(FigureCanvasAgg, "required_interactive_framework", "some", raising=False)
     run.plot()
     assert len(shown) == 1 and len(shown[0]) == 1 and not pyplot.get_fignums()
 

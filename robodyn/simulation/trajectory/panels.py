@@ -9,6 +9,7 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.errors import SettingsError, UnknownNameError
+from robodyn.pictures.curves import Panel
 from robodyn.results import JointWrenches
 from robodyn.robot import Robot
 from robodyn.simulation.limits.bounds import effort_bounds, speed_bounds
@@ -18,13 +19,12 @@ from robodyn.simulation.loads.column_names import (
     force_unit,
     speed_units,
 )
-from robodyn.simulation.trajectory.pictures.plots import Panel
 from robodyn.simulation.trajectory.states.energy_audit import EnergyAudit
 
-__all__ = ["DEFAULT", "PANELS", "panel"]
+__all__ = ["PANELS", "default_panels", "panel"]
 
-#: Shown unless others are asked for.
-DEFAULT = ("positions", "velocities", "torques", "energy")
+#: How much of their limits torques take.
+TORQUE_USE = "torque utilisation"
 
 #: Before the name of a joint.
 WRENCH = "wrench of "
@@ -33,7 +33,7 @@ WRENCH = "wrench of "
 CONTROLLER_STATE = "state: "
 
 #: What six numbers of a wrench are.
-COMPONENTS = ("fx [N]", "fy [N]", "fz [N]", "mx [N m]", "my [N m]", "mz [N m]")
+COMPONENTS = ("fx", "fy", "fz", "mx", "my", "mz")
 
 
 class Motion(Protocol):
@@ -74,6 +74,14 @@ class Motion(Protocol):
     def joint_wrenches(self, joints: Sequence[str] | None = None) -> JointWrenches: ...
 
 
+def default_panels(run: Motion) -> tuple[str, ...]:
+    """What is shown unless other panels are asked for."""
+    torques = ["torques"] if np.any(run.tau) else []
+    if torques and run.robot is not None and np.isfinite(effort_bounds(run.robot)).any():
+        torques.append(TORQUE_USE)
+    return ("positions", "velocities", *torques, "energy")
+
+
 def panel(run: Motion, name: str) -> Panel:
     """A panel by its name.
 
@@ -95,67 +103,101 @@ def panel(run: Motion, name: str) -> Panel:
     return PANELS[name](run)
 
 
-def _labelled(names: Sequence[str], units: Sequence[str]) -> tuple[str, ...]:
-    pairs = zip(names, units, strict=True)
-    return tuple(f"{name} [{unit}]" if unit else name for name, unit in pairs)
+def _positions(run: Motion) -> Panel:
+    robot = run.robot
+    if robot is None:
+        names = run.joint_names if len(run.joint_names) == run.q.shape[-1] else ()
+        return Panel("position", run.q, "rad, m", names)
+    bounds = np.stack([robot.lower_limits, robot.upper_limits])
+    return Panel("position", run.q, coordinate_units(robot), coordinate_names(robot), bounds)
+
+
+def _speeds(
+    run: Motion,
+    values: FloatArray,
+    label: str,
+    unit: Callable[[str], str],
+    top: FloatArray | None = None,
+) -> Panel:
+    """Something with one number a speed, between the negative and positive of its limit."""
+    if run.robot is None:
+        names = run.joint_names if len(run.joint_names) == run.v.shape[-1] else ()
+        return Panel(label, values, ", ".join(map(unit, ("rad", "m"))), names)
+    units = tuple(unit(x) for x in speed_units(run.robot))
+    return Panel(
+        label, values, units, run.joint_names, None if top is None else np.stack([-top, top])
+    )
+
+
+def _driven(run: Motion, shown: Panel) -> Panel:
+    """Without joints that have no motor, and no force either."""
+    if run.robot is None:
+        return shown
+    motors = np.zeros(run.v.shape[-1], bool)
+    for name in run.robot.actuated_joints:
+        motors[run.robot.joints[name].v] = True
+    moved = np.any(shown.values != 0.0, axis=tuple(range(shown.values.ndim - 1)))
+    columns = np.flatnonzero(motors | moved)
+    return shown.only(columns.tolist()) if columns.size else shown
+
+
+def _velocities(run: Motion) -> Panel:
+    top = None if run.robot is None else speed_bounds(run.robot)
+    return _speeds(run, run.v, "velocity", lambda x: _per(x, "/s"), top)
 
 
 def _per(unit: str, per: str) -> str:
     return unit + per if unit else ""
 
 
-def _positions(run: Motion) -> Panel:
-    robot = run.robot
-    if robot is None:
-        names = run.joint_names if len(run.joint_names) == run.q.shape[-1] else ()
-        return Panel("position [rad, m]", run.q, names)
-    labels = _labelled(coordinate_names(robot), coordinate_units(robot))
-    bounds = np.stack([robot.lower_limits, robot.upper_limits])
-    return Panel("position [rad, m]", run.q, labels, bounds)
-
-
-def _speeds(
-    run: Motion, values: FloatArray, label: str, unit: Callable[[str], str], top: FloatArray | None
-) -> Panel:
-    """Something with one number a speed, between the negative and positive of its limit."""
-    if run.robot is None:
-        names = run.joint_names if len(run.joint_names) == run.v.shape[-1] else ()
-        return Panel(label, values, names)
-    labels = _labelled(run.joint_names, [unit(x) for x in speed_units(run.robot)])
-    return Panel(label, values, labels, None if top is None else np.stack([-top, top]))
-
-
-def _velocities(run: Motion) -> Panel:
-    top = None if run.robot is None else speed_bounds(run.robot)
-    return _speeds(run, run.v, "velocity [rad/s, m/s]", lambda x: _per(x, "/s"), top)
-
-
 def _accelerations(run: Motion) -> Panel:
-    return _speeds(run, run.a, "acceleration [rad/s^2, m/s^2]", lambda x: _per(x, "/s^2"), None)
+    return _speeds(run, run.a, "acceleration", lambda x: _per(x, "/s^2"))
 
 
 def _torques(run: Motion) -> Panel:
     top = None if run.robot is None else effort_bounds(run.robot)
-    return _speeds(run, run.tau, "torque [N m, N]", force_unit, top)
+    return _driven(run, _speeds(run, run.tau, "torque", force_unit, top))
 
 
 def _motor_torques(run: Motion) -> Panel:
     top = None if run.robot is None else run.robot.motor_torque_limits
     top = top if top is None else np.where(top > 0.0, top, np.inf)
-    return _speeds(run, run.motor_torques, "motor torque [N m, N]", force_unit, top)
+    return _driven(run, _speeds(run, run.motor_torques, "motor torque", force_unit, top))
 
 
 def _power(run: Motion) -> Panel:
-    return _speeds(run, run.power, "power [W]", lambda x: "W", None)
+    return _driven(run, _speeds(run, run.power, "power", lambda x: "W"))
+
+
+def _torque_use(run: Motion) -> Panel:
+    top = None if run.robot is None else effort_bounds(run.robot)
+    return _use(run, "torque", run.tau, top)
+
+
+def _speed_use(run: Motion) -> Panel:
+    top = None if run.robot is None else speed_bounds(run.robot)
+    return _use(run, "velocity", run.v, top)
+
+
+def _use(run: Motion, of: str, values: FloatArray, top: FloatArray | None) -> Panel:
+    """How much of its limit each joint takes that has one."""
+    columns = [] if top is None else np.flatnonzero(np.isfinite(top)).tolist()
+    if top is None or not columns:
+        which = "the robot of this motion" if run.robot is None else repr(run.robot.name)
+        raise SettingsError(f"no limit of {of} is known of {which}: leave '{of} utilisation' out")
+    part = 100.0 * np.abs(values[..., columns]) / top[columns]
+    names = tuple(run.joint_names[k] for k in columns)
+    bounds = np.full((2, len(columns)), [[-np.inf], [100.0]])
+    return Panel(f"{of}, of its limit", part, "%", names, bounds)
 
 
 def _energy(run: Motion) -> Panel:
     if run.robot is None:
-        return Panel("energy [J]", run.energy[..., None], ("total",))
+        return Panel("energy", run.energy[..., None], "J", ("total",))
     kinds = {"total": run.energy, "kinetic": run.kinetic_energy, "potential": run.potential_energy}
     if np.any(run.elastic_energy):
         kinds["elastic"] = run.elastic_energy
-    return Panel("energy [J]", np.stack([*kinds.values()], axis=-1), tuple(kinds))
+    return Panel("energy", np.stack([*kinds.values()], axis=-1), "J", tuple(kinds))
 
 
 def _audit(run: Motion) -> Panel:
@@ -167,11 +209,11 @@ def _audit(run: Motion) -> Panel:
         "impacts": audit.impacts, "unexplained": audit.unexplained,
     }  # fmt: skip
     shown = {name: x for name, x in flows.items() if np.any(x) or name == "unexplained"}
-    return Panel("energy since the start [J]", np.stack([*shown.values()], axis=-1), tuple(shown))
+    return Panel("energy since the start", np.stack([*shown.values()], axis=-1), "J", tuple(shown))
 
 
 def _closure(run: Motion) -> Panel:
-    return Panel("largest gap [m, rad]", run.loop_residual[..., None], ("loops",))
+    return Panel("largest gap", run.loop_residual[..., None], "m, rad", ("loops",))
 
 
 def _wrench(run: Motion, joint: str) -> Panel:
@@ -182,13 +224,14 @@ def _wrench(run: Motion, joint: str) -> Panel:
         )
     joints = [] if joint == "base" else [joint]
     wrench = run.joint_wrenches(joints)[joint]
-    return Panel(f"wrench of {joint} [N, N m]", np.asarray(wrench), COMPONENTS)
+    units = ("N",) * 3 + ("N m",) * 3
+    return Panel(f"wrench of {joint}", np.asarray(wrench), units, COMPONENTS)
 
 
 def _memory(run: Motion, name: str) -> Panel:
     values = run.controller_state[name]
     names = run.joint_names if values.shape[-1] == len(run.joint_names) else ()
-    return Panel(name, values, names)
+    return Panel(name, values, names=names)
 
 
 #: Panels by name; besides them, ``"wrench of JOINT"`` and ``"state: NAME"``.
@@ -199,6 +242,8 @@ PANELS: dict[str, Callable[[Motion], Panel]] = {
     "torques": _torques,
     "motor torques": _motor_torques,
     "power": _power,
+    TORQUE_USE: _torque_use,
+    "velocity utilisation": _speed_use,
     "energy": _energy,
     "audit": _audit,
     "closure": _closure,

@@ -1,0 +1,1 @@
+"""Pictures by matplotlib (extra ``plot``), of plain arrays."""

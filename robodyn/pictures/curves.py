@@ -1,0 +1,220 @@
+"""Curves over time, one panel below the other."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from robodyn.array_types import FloatArray
+from robodyn.errors import ShapeError
+from robodyn.pictures.figure import Canvas
+
+__all__ = ["Panel", "draw"]
+
+#: Curves of a panel that have a name and a colour of their own. Others are grey.
+NAMED = 30
+#: Simultaneous motions that are drawn one by one. More are drawn as a median within a band.
+SINGLE = 8
+#: A limit is drawn where the curves come this near to it, in parts of the range that they pass.
+NEAR = 0.25
+#: Names of a legend one below the other.
+COLUMN = 9
+#: Of curves that have the same colour.
+STYLES = ("-", "-.", ":")
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """Curves over time. Those with different units are drawn in different coordinate systems.
+
+    Attributes
+    ----------
+    label : str
+        What they are.
+    values : ndarray, shape (n, ..., k)
+        ``k`` quantities of each simultaneous motion.
+    units : str, or tuple of str
+        Of all, or of each.
+    names : tuple of str
+        Of the quantities, for the legend; empty where they have none. Curves of one name have
+        one colour in all panels of a figure.
+    bounds : ndarray, shape (2, k), or None
+        Lower and upper limits, infinite where there is none.
+    """
+
+    label: str
+    values: FloatArray
+    units: str | tuple[str, ...] = ""
+    names: tuple[str, ...] = ()
+    bounds: FloatArray | None = None
+
+    def only(self, columns: Sequence[int]) -> Panel:
+        """Some of the quantities."""
+        chosen = list(columns)
+        return replace(
+            self,
+            values=self.values[..., chosen],
+            units=self.units if isinstance(self.units, str) else _at(self.units, chosen),
+            names=_at(self.names, chosen) if self.names else (),
+            bounds=None if self.bounds is None else self.bounds[:, chosen],
+        )
+
+    def by_unit(self) -> list[Panel]:
+        """A panel for each unit."""
+        if isinstance(self.units, str):
+            return [self]
+        units = np.array(self.units, dtype=object)
+        parts = dict.fromkeys(self.units)
+        return [replace(self.only(np.flatnonzero(units == x).tolist()), units=x) for x in parts]
+
+
+def _at(values: Sequence[str], columns: Iterable[int]) -> tuple[str, ...]:
+    return tuple(values[k] for k in columns)
+
+
+def draw(
+    path: str | os.PathLike[str] | None,
+    t: FloatArray,
+    panels: Sequence[Panel],
+    *,
+    axes: Any = None,
+    title: str = "",
+    linewidth: float = 1.2,
+) -> Any:
+    """Draw quantities over time, one panel below the other.
+
+    Parameters
+    ----------
+    path : path or None
+        Of an image file. ``None``: show them in a window.
+    t : ndarray, shape (n,) [s]
+    panels : sequence of Panel
+    axes : sequence of matplotlib axes, optional
+        To draw into, one for each unit of each panel.
+    title : str
+    linewidth : float
+
+    Returns
+    -------
+    figure : matplotlib.figure.Figure
+
+    Raises
+    ------
+    MissingExtraError
+    ShapeError
+        If there is nothing to draw, or the ending is that of no image.
+    """
+    if not panels or not t.ndim or not len(t):
+        what = "no panels are named" if t.ndim else "one state is no motion"
+        what = "there are no samples" if panels and t.ndim else what
+        raise ShapeError(f"there is nothing to draw: {what}", name="panels")
+    rows = [part for panel in panels for part in panel.by_unit()]
+    size = (9.0, 1.2 + 1.9 * len(rows))
+    canvas = Canvas("drawing a motion", path, axes, rows=len(rows), size=size)
+    if title:
+        canvas.figure.suptitle(title)
+    colors: dict[str, int] = {}
+    for axis, row in zip(canvas.axes, rows, strict=True):
+        _draw(axis, t, row, _numbers(row, colors), linewidth)
+    canvas.axes[-1].set_xlabel("time [s]")
+    return canvas.finished()
+
+
+def _numbers(panel: Panel, known: dict[str, int]) -> list[int]:
+    """Which colour each curve has: that of its name in panels above, or a new one."""
+    names = panel.names or tuple(map(str, range(panel.values.shape[-1])))
+    used = {known[name] for name in names if name in known}
+    free = (k for k in range(len(names) + len(used)) if k not in used)
+    for name in names:
+        if name not in known:
+            known[name] = next(free)
+    return [known[name] for name in names]
+
+
+def _draw(axis: Any, t: FloatArray, panel: Panel, numbers: list[int], linewidth: float) -> None:
+    """One panel: a colour for each quantity, whichever motion it is of."""
+    count = panel.values.shape[-1]
+    values = panel.values.reshape(len(t), math.prod(panel.values.shape[1:-1]), count)
+    names = panel.names if len(panel.names) == count else ("",) * count
+    shown = set(_widest(values))
+    for k in range(count):
+        style = {"color": "0.75", "linewidth": 0.5 * linewidth}
+        if k in shown:
+            color, line = f"C{numbers[k] % 10}", STYLES[numbers[k] // 10 % len(STYLES)]
+            style = {"color": color, "linestyle": line, "linewidth": linewidth}
+        _curves(axis, t, values[:, :, k], style, names[k] if k in shown else "")
+    if panel.bounds is not None:
+        _limits(axis, values, panel.bounds, numbers)
+    unit = f" [{panel.units}]" if panel.units else ""
+    axis.set_ylabel(f"{panel.label}{unit}")
+    axis.grid(alpha=0.3)
+    axis.margins(x=0.0)
+    _legend(axis, values.shape[1], count - len(shown) if panel.names else 0)
+
+
+def _curves(axis: Any, t: FloatArray, values: FloatArray, style: Any, name: str) -> None:
+    """One quantity of all motions."""
+    if values.shape[1] <= SINGLE:
+        lines = axis.plot(t, values, **style)
+        if name and lines:
+            lines[0].set_label(name)
+        return
+    there = np.where(np.isfinite(values), values, np.nan)
+    known = np.isfinite(there).any(axis=1)
+    low, middle, high = bands = np.full((3, len(t)), np.nan)
+    bands[:, known] = [f(there[known], axis=1) for f in (np.nanmin, np.nanmedian, np.nanmax)]
+    axis.fill_between(t, low, high, color=style["color"], alpha=0.2, linewidth=0.0)
+    axis.plot(t, middle, label=name or None, **style)
+
+
+def _widest(values: FloatArray) -> list[int]:
+    """The curves that have colours: those that pass the widest ranges."""
+    if values.shape[-1] <= NAMED or not values.size:
+        return list(range(values.shape[-1]))
+    there = np.ma.masked_invalid(values)
+    span = np.ma.filled(there.max(axis=(0, 1)) - there.min(axis=(0, 1)), -1.0)
+    return [int(k) for k in np.argsort(-span, kind="stable")[: NAMED - 1]]
+
+
+def _limits(axis: Any, values: FloatArray, bounds: FloatArray, numbers: list[int]) -> None:
+    """Draw limits that some curve comes near to; axes are not stretched to others."""
+    there = values[np.isfinite(values)]
+    if not there.size:
+        return
+    low, high = float(there.min()), float(there.max())
+    margin = NEAR * max(high - low, NEAR * max(abs(low), abs(high)))
+    lines: dict[float, set[str]] = {}
+    for number, pair in zip(numbers, bounds.T.tolist(), strict=True):
+        for bound in pair:
+            if math.isfinite(bound) and low - margin <= bound <= high + margin:
+                lines.setdefault(bound, set()).add(f"C{number % 10}")
+    for k, (bound, colors) in enumerate(sorted(lines.items())):
+        color = colors.pop() if len(colors) == 1 else "0.3"
+        label = None if k else "limit"
+        axis.axhline(bound, color=color, linestyle="--", linewidth=0.8, label=label)
+
+
+def _legend(axis: Any, motions: int, others: int) -> None:
+    """Beside the curves, not over them."""
+    handles, labels = axis.get_legend_handles_labels()
+    if others:
+        handles.append(axis.plot([], [], color="0.75", linewidth=0.6)[0])
+        labels.append(f"{others} others")
+    if labels:
+        title = f"median and range\nof {motions} motions" if motions > SINGLE else None
+        axis.legend(
+            handles,
+            labels,
+            loc="center left",
+            bbox_to_anchor=(1.01, 0.5),
+            ncols=math.ceil(len(labels) / COLUMN),
+            fontsize="small",
+            frameon=False,
+            title=title,
+            title_fontsize="small",
+        )

@@ -1,0 +1,64 @@
+"""Amplitudes and phases of the coordinates of a mode, as bars."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from robodyn.pictures.figure import Canvas
+
+__all__ = ["draw_swings"]
+
+#: Phases nearer than this to 0 or 180 degrees are those of bars to the right and to the left.
+IN_PHASE = 2.0
+WITH, AGAINST = "C0", "C1"
+
+
+def draw_swings(
+    path: str | os.PathLike[str] | None,
+    swings: Mapping[str, complex],
+    *,
+    title: str = "",
+    axes: Any = None,
+) -> Any:
+    """Draw a bar for each coordinate.
+
+    Parameters
+    ----------
+    path : path or None
+        Of an image file.
+    swings : mapping of name to complex
+        Amplitude and phase, relative to the largest.
+    title : str
+    axes : matplotlib axes, optional
+
+    Returns
+    -------
+    figure : matplotlib.figure.Figure
+
+    Raises
+    ------
+    MissingExtraError, ShapeError
+    """
+    size = (7.0, 1.4 + 0.34 * max(2, len(swings)))
+    canvas = Canvas("drawing a mode", path, axes, size=size)
+    (axis,) = canvas.axes
+    for row, (name, part) in enumerate(swings.items()):
+        angle = math.degrees(math.atan2(part.imag, part.real))
+        ahead = abs(angle) <= 90.0
+        length = abs(part) if ahead else -abs(part)
+        axis.barh(name, length, height=0.6, color=WITH if ahead else AGAINST)
+        if IN_PHASE < abs(angle) < 180.0 - IN_PHASE:
+            place = {"x": length, "y": row, "va": "center", "ha": "left" if ahead else "right"}
+            axis.text(s=f" {angle:+.0f}° ", fontsize="small", **place)
+    axis.set_xlim(-1.2, 1.2)
+    axis.axvline(0.0, color="0.3", linewidth=0.8)
+    axis.set_xticks((-1.0, -0.5, 0.0, 0.5, 1.0), ("1", "0.5", "0", "0.5", "1"))
+    axis.set_xlabel("← swings against the largest        amplitude        swings with it →")
+    axis.invert_yaxis()
+    axis.grid(axis="x", alpha=0.3)
+    if title:
+        axis.set_title(title)
+    return canvas.finished()
