@@ -134,6 +134,8 @@ WALK_CLOSED = 1e-12
 ASSEMBLY_STEP = 1e-12
 #: Gaps that a step leaves [m, rad] and that are not corrected: Newton's method gains nothing.
 LOOP_DRIFT = 1e-12
+#: The same of exported code in single precision, whose residuals are rounded to about 1e-7.
+SINGLE_PRECISION_DRIFT = 1e-6
 #: Gaps that correction leaves [m, rad] and with which no motion goes on.
 LOOP_APART = 1e-6
 #: Gaps [m, rad] with which no motion starts, and none that gains hold closed goes on.

@@ -11,8 +11,7 @@ from robodyn.codegen.text.assignments import check_type
 from robodyn.errors import UnknownNameError
 from robodyn.exporting.folder import new_folder, write_folder
 from robodyn.exporting.targets import TARGETS
-from robodyn.exporting.unit.routines import routines_of
-from robodyn.exporting.unit.unit import Unit
+from robodyn.exporting.unit.contents import unit_of
 from robodyn.robot import Robot
 
 __all__ = ["export"]
@@ -25,23 +24,37 @@ def export(
     target: str,
     folder: str | os.PathLike[str],
     *,
+    controller: Any = None,
     dtype: str = "double",
+    step: float = 1e-3,
+    integrator: str = "rk4",
 ) -> Path:
     """Write functions of a robot as code of another language: a folder that stands alone.
 
     Parameters
     ----------
     robot : Robot
-    functions : names, Functions, or a mapping from names in the code to these
-        Names are those of `Robot.function`. Functions are any of this robot: with options, with
-        controllers, derivatives of others.
+    functions : sequence or mapping
+        What the folder has: names as `Robot.function` takes them; ``(name, options)``, as
+        ``("frame_pose", {"frame": "tool"})``; or Functions of this robot, such as derivatives. A
+        mapping from names in the code to these gives names. Besides there are ``"motor_torques"``,
+        ``"assemble"`` (option ``hold=``), which closes loops near a guess, and ``"step"``, a step
+        in time. With a controller there are ``"control"``, the controller alone, and
+        ``"closed_loop"``, accelerations under it.
     target : str
         A language or format: a key of `robodyn.exporting.targets.TARGETS`.
     folder : path
         Of a folder that is not there yet, or is empty. It is there as a whole in the end, or not at
         all.
+    controller : callable, optional
+        Of ``"step"``, ``"control"`` and ``"closed_loop"``: one of `robodyn.controllers` or another
+        one with ``symbolic = True``. A step without one takes forces.
     dtype : {"double", "float"}
         Of the arithmetic.
+    step : float [s]
+        From sample to sample of ``"step"`` and ``"control"``.
+    integrator : str
+        Of ``"step"``, an explicit one: a key of `robodyn.simulation.integrators.EXPLICIT`.
 
     Returns
     -------
@@ -50,7 +63,8 @@ def export(
     Raises
     ------
     SettingsError
-        If the folder holds other files, no functions are given, or names are the same.
+        If the folder holds other files, no functions are given, or names are the same; if there is
+        no straight-line code of a step, of loops or of the controller.
     UnknownNameError
         For an unknown function, target or dtype.
     MissingFileError, FileError
@@ -59,7 +73,7 @@ def export(
     if target not in TARGETS:
         raise UnknownNameError("target", target, TARGETS)
     check_type(dtype)
-    unit = Unit(robot, routines_of(robot, functions), dtype)
+    unit = unit_of(robot, functions, controller, step, integrator, dtype)
     path = new_folder(folder)
     write_folder(path, TARGETS[target](unit))
     return path

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Collection, Iterator
 
@@ -21,11 +22,13 @@ from robodyn.symbolic.graph import (
 )
 
 __all__ = [
+    "C_WORDS",
     "argument_names",
     "assignments",
     "check_type",
-    "identifier",
     "indices",
+    "legal_name",
+    "literal",
     "places",
     "plain",
     "port_comments",
@@ -34,6 +37,19 @@ __all__ = [
 ]
 
 TYPES = ("double", "float")
+
+#: Words of C and C++, and functions and macros that generated code calls.
+C_WORDS = frozenset(
+    "alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t "
+    "char32_t class compl concept const const_cast consteval constexpr constinit continue "
+    "co_await co_return co_yield decltype default delete do double dynamic_cast else enum explicit "
+    "export extern false float for friend goto if inline int long mutable namespace new noexcept "
+    "not not_eq nullptr operator or or_eq private protected public register reinterpret_cast "
+    "requires restrict return short signed sizeof static static_assert static_cast struct switch "
+    "template this thread_local throw true try typedef typeid typename union unsigned using "
+    "virtual void volatile wchar_t while xor xor_eq asm typeof linux unix "
+    "sin cos sqrt sinf cosf sqrtf fabs fabsf isfinite main INFINITY NAN NULL".split()
+)
 
 Text = Callable[[float], str]
 
@@ -96,17 +112,26 @@ def check_type(dtype: str) -> None:
         raise UnknownNameError("C type", dtype, TYPES)
 
 
-def identifier(text: str) -> str:
-    """A name that C allows, and other languages too."""
-    cleaned = re.sub(r"\W", "_", text, flags=re.ASCII)
-    return cleaned if cleaned[:1].isalpha() else f"f_{cleaned}"
+def legal_name(name: str, reserved: Collection[str] = ()) -> str:
+    """A name of ASCII letters, digits and underscores that begins with a letter.
+
+    Parameters
+    ----------
+    name : str
+    reserved : collection of str
+        Words that it may not be; an underscore is added to these.
+    """
+    legal = re.sub(r"\W", "_", name, flags=re.ASCII)
+    if not legal[:1].isalpha():
+        legal = f"f_{legal}"
+    return f"{legal}_" if legal in reserved else legal
 
 
 def argument_names(program: Program, taken: Collection[str] = ()) -> list[str]:
-    """Name of each input and output array; none is ``taken`` or the name of a node."""
+    """Name of each input and output array; none is ``taken``, a word of C or the name of a node."""
     names: list[str] = []
     for port in (*program.inputs, *program.outputs):
-        name = identifier(port.name)
+        name = legal_name(port.name, C_WORDS)
         while name in taken or name in names or re.fullmatch(r"t\d+", name):
             name += "_"
         names.append(name)
@@ -155,6 +180,17 @@ def places(
     return texts[:first], texts[first:]
 
 
+def literal(x: float, dtype: str) -> str:
+    """A number as C has it."""
+    if dtype == "float" and isinstance(x, ByPrecision):
+        x = x.single
+    if math.isnan(x):
+        return "NAN"
+    if math.isinf(x):
+        return "INFINITY" if x > 0 else "(-INFINITY)"
+    return f"{float(x)!r}{'f' if dtype == 'float' else ''}"
+
+
 def statements(
     program: Program, dtype: str, names: list[str], element: Callable[[str, Port, int], str]
 ) -> Iterator[str]:
@@ -173,7 +209,7 @@ def statements(
     given, written = places(program, names, element)
 
     def number(x: float) -> str:
-        return repr(x.single if suffix and isinstance(x, ByPrecision) else float(x)) + suffix
+        return literal(x, dtype)
 
     for left, right in assignments(
         program,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from robodyn.codegen.text.assignments import (
+    C_WORDS,
     argument_names,
     check_type,
-    identifier,
+    legal_name,
     port_comments,
     statements,
 )
@@ -46,7 +47,7 @@ def c_source(program: Program, name: str | None = None, dtype: str = "double") -
             f"/* {program.name}",
             *port_comments(program, names),
             " * No output may overlap an input. */",
-            f"void {identifier(name or program.name)}({', '.join(arguments)})",
+            f"void {legal_name(name or program.name, C_WORDS)}({', '.join(arguments)})",
             "{",
             *(f"    {line}" for line in body),
             "}",

@@ -10,9 +10,10 @@ import numpy as np
 
 from robodyn.codegen.calls.arguments import check_axes, common_batch
 from robodyn.codegen.text.assignments import (
+    C_WORDS,
     argument_names,
     check_type,
-    identifier,
+    legal_name,
     port_comments,
     statements,
 )
@@ -58,7 +59,7 @@ def cuda_source(program: Program, name: str | None = None, dtype: str = "double"
             f"/* {program.name}, for each of n states",
             *port_comments(program, names),
             " * No output may overlap an input. */",
-            f'extern "C" __global__ void {identifier(name or program.name)}(',
+            f'extern "C" __global__ void {legal_name(name or program.name, C_WORDS)}(',
             ",\n".join(f"    {argument}" for argument in arguments) + ")",
             "{",
             "    const long long step = (long long)gridDim.x * blockDim.x;",
@@ -106,7 +107,7 @@ class CudaFunction:
         self.inputs, self.outputs = program.inputs, program.outputs
         self.dtype = np.dtype(np.float64 if dtype == "double" else np.float32)
         self._cupy = cupy
-        self._kernel = cupy.RawKernel(source, identifier(program.name))
+        self._kernel = cupy.RawKernel(source, legal_name(program.name, C_WORDS))
 
     def __call__(self, *arrays: Any, out: Any = None) -> Any:
         """Compute, for one state or a batch of them."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from robodyn.codegen.text.matlab import RESERVED, matlab_source
 from robodyn.errors import SettingsError
 from robodyn.exporting.unit.names import legal_names
-from robodyn.exporting.unit.unit import Unit
+from robodyn.exporting.unit.unit import Unit, refuse_procedures
 
 __all__ = ["write"]
 
@@ -23,6 +23,7 @@ def write(unit: Unit) -> Mapping[str, str | bytes]:
     SettingsError
         For a name that is too long.
     """
+    refuse_procedures(unit, "matlab")
     names = legal_names((x.name for x in unit.routines), RESERVED)
     for name in names.values():
         if len(name) > LONGEST:

@@ -8,7 +8,8 @@ from robodyn.codegen.text.assignments import plain
 from robodyn.codegen.text.modelica import REAL_SQRT, RESERVED, modelica_function
 from robodyn.errors import SettingsError
 from robodyn.exporting.unit.names import legal_name, legal_names
-from robodyn.exporting.unit.unit import Routine, Unit
+from robodyn.exporting.unit.procedure import Routine
+from robodyn.exporting.unit.unit import Unit, refuse_procedures
 from robodyn.robot import Robot
 from robodyn.symbolic.graph import Port
 from robodyn.version import __version__
@@ -30,6 +31,7 @@ def write(unit: Unit) -> Mapping[str, str | bytes]:
     SettingsError
         For single precision, which Modelica does not have.
     """
+    refuse_procedures(unit, "modelica")
     if unit.dtype != "double":
         raise SettingsError(
             f"dtype is {unit.dtype!r}, but Modelica has one type of real numbers: take 'double'"

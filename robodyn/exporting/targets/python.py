@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from robodyn.codegen.text.assignments import plain
 from robodyn.codegen.text.python import RESERVED, python_function, python_prologue
 from robodyn.exporting.unit.names import legal_name, legal_names
-from robodyn.exporting.unit.unit import Unit
+from robodyn.exporting.unit.unit import Unit, refuse_procedures
 from robodyn.version import __version__
 
 __all__ = ["write"]
@@ -15,6 +15,7 @@ __all__ = ["write"]
 
 def write(unit: Unit) -> Mapping[str, str | bytes]:
     """``ROBOT.py``, with a function for each routine."""
+    refuse_procedures(unit, "python")
     names = legal_names((x.name for x in unit.routines), RESERVED)
     functions = [
         python_function(x.program, names[x.name], x.about, unit.dtype) for x in unit.routines

@@ -4,29 +4,54 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from robodyn.errors import SettingsError
+from robodyn.exporting.unit.procedure import Procedure, Routine
 from robodyn.robot import Robot
-from robodyn.symbolic.graph import Program
 
-__all__ = ["Routine", "Unit"]
+__all__ = ["Assembly", "Step", "Unit", "refuse_procedures"]
 
 
 @dataclass(frozen=True, eq=False)
-class Routine:
-    """One function: from input arrays to output arrays by straight-line code.
+class Assembly:
+    """Closing of loops by Newton's method: ``q`` -> ``q_closed``, and what is left.
 
     Attributes
     ----------
-    name : str
-        As the user has it. A target makes it a legal name of its language (`names.legal_names`).
-    about : str
-        What it computes, in one sentence.
-    program : Program
-        ``inputs`` and ``outputs`` have names, shapes and units.
+    procedure : Procedure
+        Its last output is the ``residual`` [m, rad]; there is none of a tree.
     """
 
-    name: str
-    about: str
-    program: Program
+    procedure: Procedure
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """A step in time, with the controller that gives its forces.
+
+    Attributes
+    ----------
+    h : float [s]
+    integrator : str
+    close : Procedure or None
+        ``(t, q, v)`` -> ``q_closed``, ``v_closed`` and ``residual``: the state at which a motion
+        begins. None of a tree.
+    advance : Procedure
+        ``(t, q, v, tau)`` -> ``q_next``, ``v_next``, and the ``residual`` of a linkage. Forces are
+        held.
+    first, update : Routine or None
+        The controller at the first sample and at all others, as `robodyn.control_law` has them;
+        the same where it remembers nothing. None without a controller: forces are given.
+    memory : int
+        Numbers that the controller keeps from sample to sample.
+    """
+
+    h: float
+    integrator: str
+    close: Procedure | None
+    advance: Procedure
+    first: Routine | None
+    update: Routine | None
+    memory: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,11 +63,27 @@ class Unit:
     robot : Robot
         Its public attributes are the facts that code states: names of joints, sizes, limits.
     routines : tuple of Routine
-        Each name once.
+        Each name once. Those that procedures call are among them.
+    assemblies : tuple of Assembly
+    step : Step or None
     dtype : str
         Of the arithmetic: ``"double"`` or ``"float"``.
     """
 
     robot: Robot
     routines: tuple[Routine, ...]
+    assemblies: tuple[Assembly, ...]
+    step: Step | None
     dtype: str
+
+
+def refuse_procedures(unit: Unit, target: str) -> None:
+    """Refuse steps and assembly, which a target does not write.
+
+    Raises
+    ------
+    SettingsError
+    """
+    if unit.step is not None or unit.assemblies:
+        name = "step" if unit.step is not None else unit.assemblies[0].procedure.name
+        raise SettingsError(f"target {target!r} has no {name!r}: take 'c' or 'cpp'")

@@ -1,0 +1,215 @@
+"""From what a user asks for to a unit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from robodyn.arrays import named, shown
+from robodyn.codegen import Function
+from robodyn.errors import ActuationError, SettingsError, ShapeError, UnknownNameError
+from robodyn.exporting.unit.motion import assembly, check_step, control_of, explicit, step_of
+from robodyn.exporting.unit.procedure import Routine
+from robodyn.exporting.unit.unit import Assembly, Step, Unit
+from robodyn.robot import Robot
+from robodyn.simulation.control.closed_loop import closed_loop
+from robodyn.simulation.control.control_law import control_law
+from robodyn.symbolic.graph import Graph, Port, Program
+from robodyn.symbolic.inline import inline
+from robodyn.symbolic.scalar import edge_of, inputs
+
+__all__ = ["unit_of"]
+
+#: What `functions` may be.
+EXPECTED = (
+    "names of functions, (name, options), Functions, or a mapping from names in the code to these"
+)
+
+#: What a controller is needed for.
+OF_CONTROLLER = ("closed_loop", "control")
+
+
+def unit_of(
+    robot: Robot, functions: Any, controller: Any, step: float, integrator: str, dtype: str
+) -> Unit:
+    """The unit that is asked for.
+
+    Raises
+    ------
+    ShapeError
+        If ``functions`` is something else than it may be.
+    SettingsError
+        If there are none, two of the same name, or one that cannot be exported.
+    UnknownNameError
+        If the robot has no function of a name.
+    """
+    explicit(integrator)
+    contents = _Contents(robot, controller, check_step(step), integrator, dtype)
+    uses_controller = False
+    for name, quantity, options in _requests(functions):
+        contents.add(name, quantity, options)
+        uses_controller |= quantity in ("control", "step", "closed_loop")
+    if contents.is_empty:
+        raise SettingsError(f"functions is empty, expected {EXPECTED}")
+    if controller is not None and not uses_controller:
+        raise SettingsError(
+            "controller= is given, but no function has it: add 'control', 'step' or 'closed_loop'"
+        )
+    return contents.unit
+
+
+def _requests(functions: Any) -> Iterator[tuple[str, str | Function, dict[str, Any]]]:
+    """Name in the code, quantity or function, and options."""
+    if isinstance(functions, Mapping):
+        pairs: Iterable[tuple[Any, Any]] = functions.items()
+    else:
+        alone = isinstance(functions, Function) or _with_options(functions)
+        given = (functions,) if alone else named("functions", functions, EXPECTED)
+        pairs = ((None, x) for x in given)
+    for name, x in pairs:
+        quantity, options = x if _with_options(x) else (x, {})
+        for given, kinds in ((name, str | None), (quantity, str | Function)):
+            if not isinstance(given, kinds):
+                raise ShapeError(
+                    f"functions holds {shown(given)}, expected {EXPECTED}",
+                    name="functions",
+                    given=given,
+                )
+        plain = quantity if isinstance(quantity, str) else quantity.name
+        yield name or "_".join((plain, *_words(options))), quantity, dict(options)
+
+
+def _with_options(x: Any) -> bool:
+    """Whether something is (name, options)."""
+    return isinstance(x, tuple) and len(x) == 2 and isinstance(x[1], Mapping)
+
+
+def _words(options: Mapping[str, Any]) -> Iterator[str]:
+    """What options add to a name: the names of frames, joints and links that they hold."""
+    for x in options.values():
+        if isinstance(x, str):
+            yield x
+        elif isinstance(x, Iterable):
+            yield from map(str, x)
+
+
+class _Contents:
+    """A unit that is being made."""
+
+    def __init__(
+        self, robot: Robot, controller: Any, h: float, integrator: str, dtype: str
+    ) -> None:
+        self._robot, self._controller, self._h = robot, controller, h
+        self._integrator, self._dtype = integrator, dtype
+        self._routines: dict[str, Routine] = {}
+        self._functions: dict[int, tuple[Function, Routine]] = {}
+        self._assemblies: list[Assembly] = []
+        self._step: Step | None = None
+        self._asked: set[str] = set()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing has been added."""
+        return not self._asked
+
+    @property
+    def unit(self) -> Unit:
+        """The unit."""
+        routines = tuple(self._routines.values())
+        return Unit(self._robot, routines, tuple(self._assemblies), self._step, self._dtype)
+
+    def add(self, name: str, quantity: str | Function, options: dict[str, Any]) -> None:
+        """Add what is asked for."""
+        if name in self._asked:
+            raise SettingsError(
+                f"functions has {name!r} twice; give them names of their own: "
+                'functions={"name": (...), ...}'
+            )
+        self._asked.add(name)
+        if isinstance(quantity, Function):
+            if options:
+                raise SettingsError(f"{name!r} is a Function: it takes no options here")
+            self._put(name, _about(quantity.name), quantity)
+        elif quantity in self._beside:
+            self._add_beside(name, quantity, options)
+        else:
+            self._put(name, _about(quantity), self._robot.function(quantity, **options))
+
+    def _add_beside(self, name: str, quantity: str, options: dict[str, Any]) -> None:
+        """Add what is no function of a robot alone."""
+        allowed, make = self._beside[quantity]
+        unknown = [x for x in options if x not in allowed]
+        if unknown:
+            raise UnknownNameError("option", unknown[0], allowed, quantity)
+        if quantity in OF_CONTROLLER and self._controller is None:
+            raise SettingsError(f"{quantity!r} needs a controller: give controller=")
+        if quantity in ("control", "step") and name != quantity:
+            raise SettingsError(f"{quantity!r} cannot be called {name!r}: it is there once")
+        make(name, **options)
+
+    @property
+    def _beside(self) -> dict[str, tuple[tuple[str, ...], Callable[..., None]]]:
+        """What is no function of a robot: the options that it takes, and what adds it."""
+        return {
+            "assemble": (("hold",), self._add_assembly),
+            "closed_loop": ((), self._add_closed_loop),
+            "control": ((), self._add_control),
+            "motor_torques": (("wrenches",), self._add_motor_torques),
+            "step": ((), self._add_step),
+        }
+
+    def _add_assembly(self, name: str, hold: Iterable[str] = ()) -> None:
+        made = assembly(self._robot, name, hold, self._part, self._dtype)
+        self._assemblies.append(made)
+
+    def _add_closed_loop(self, name: str) -> None:
+        about = "Accelerations of the robot under its controller."
+        self._put(name, about, closed_loop(self._robot, self._controller))
+
+    def _add_control(self, name: str) -> None:
+        control_of(control_law(self._robot, self._controller, step=self._h), self._part)
+
+    def _add_motor_torques(self, name: str, **options: Any) -> None:
+        function = self._robot.function("inverse_dynamics", **options)
+        self._put(name, _about("motor_torques"), _at_shafts(self._robot, function))
+
+    def _add_step(self, name: str) -> None:
+        given = self._robot, self._controller, self._h, self._integrator
+        self._step = step_of(*given, self._part, self._dtype)
+
+    def _put(self, name: str, about: str, function: Function) -> Routine:
+        """A routine that the user has named."""
+        known = self._routines.get(name)
+        if known is not None and known.program is not function.program:
+            raise SettingsError(
+                f"{name!r} is also the name of a function that a step or an assembly calls: give "
+                "yours another name"
+            )
+        made = known or Routine(name, about, function.program)
+        self._routines[name] = made
+        self._functions[id(function)] = function, made
+        return made
+
+    def _part(self, name: str, about: str, function: Function) -> Routine:
+        """The routine of a function, under the name that it has already, if there is one."""
+        known = self._functions.get(id(function))
+        return known[1] if known else self._put(name, about, function)
+
+
+def _about(quantity: str) -> str:
+    """What a function computes, in one sentence: that of its method."""
+    doc = getattr(getattr(Robot, quantity, None), "__doc__", None)
+    return doc.splitlines()[0] if doc else f"{quantity.replace('_', ' ').capitalize()}."
+
+
+def _at_shafts(robot: Robot, function: Function) -> Function:
+    """Torques at the shafts of motors instead of generalised forces."""
+    ratios = robot.gear_ratios
+    if not ratios.all():
+        raise ActuationError(f"a gear ratio of {robot.name!r} is zero: its motor moves no joint")
+    program, graph = function.program, Graph()
+    tau = inline(program, inputs(graph, 0, sum(port.size for port in program.inputs)))
+    torques = [x / float(ratio) for x, ratio in zip(tau, ratios, strict=True)]
+    outputs = (Port("torque", program.outputs[0].shape, "N m, N"),)
+    edges = tuple(edge_of(graph, x) for x in torques)
+    return Function(Program("motor_torques", program.inputs, outputs, graph, edges, program.rates))
