@@ -108,9 +108,9 @@ class ForwardPass:
         if self._compiled is None:
             return None
         count, times, run = len(parts), self._law.times, runs[0]
-        start = (np.stack([getattr(x, name)[0] for x in runs]) for name in "qv")
+        q, v = (np.stack([getattr(x, name)[0] for x in runs]) for name in "qv")
         compiled = replace(self._compiled, initial=parts[:, None])
-        motion = self._stepper.compiled(times, *start, compiled, tabled=len(times))
+        motion = self._stepper.compiled(times, q, v, compiled, tabled=len(times))
         assert motion is not None, "a robot with motors has joints"
         if signals is not None:
             inputs = motion.sample_inputs(0)

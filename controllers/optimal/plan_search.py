@@ -45,7 +45,7 @@ from .riccati import Forces, best_forces
 __all__ = ["PlanSearch", "Start"]
 
 #: Parts of a change of forces that are tried, one after the other.
-PARTS = 0.5 ** np.arange(10)
+PARTS = np.asarray(0.5 ** np.arange(10), float)
 
 #: A change is taken if it makes this part of the gain that it promises.
 ENOUGH = 1e-3
@@ -141,7 +141,8 @@ class PlanSearch:
             If the robot cannot move under them.
         """
         given = self._holding(start.q0) if start.tau is None else start.tau
-        first, state = self._law.follow(self._first(given)), {"q0": start.q0, "v0": start.v0}
+        first = self._law.follow(self._first(given))
+        state: dict[str, Any] = {"q0": start.q0, "v0": start.v0}
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of motions on the way
