@@ -86,4 +86,4 @@ def refuse_procedures(unit: Unit, target: str) -> None:
     """
     if unit.step is not None or unit.assemblies:
         name = "step" if unit.step is not None else unit.assemblies[0].procedure.name
-        raise SettingsError(f"target {target!r} has no {name!r}: take 'c' or 'cpp'")
+        raise SettingsError(f"target {target!r} has no {name!r}")
