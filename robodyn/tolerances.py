@@ -115,6 +115,8 @@ ACTIVE_LIMIT = 1e-12
 SAME_POSITION = 1e-9
 #: Part of a limit, or of 1 where that is more, that a value may be beyond it by rounding.
 LIMIT_EXCESS = 1e-9
+#: The same of samples in float32.
+LIMIT_EXCESS_SINGLE = 1e-6
 #: Part of a limit by which joints that follow others may be beyond theirs.
 FOLLOWER_LIMIT_EXCESS = 1e-9
 #: How far beyond its limit a joint at rest may be [rad, m].
@@ -389,6 +391,10 @@ REDUCED_MOTION_END = 1e-11
 ENERGY_ROUNDING = 1e-9
 #: Energy a mass [J/kg] that rounding may take where there is none: of what rests at height zero.
 ENERGY_AT_REST = 1e-12
+#: The same of motions in float32, in which every step is rounded to 6e-8 of the state: what sums
+#: of many such steps may come to, and what a mass weighs that is moved by 1e-6 m.
+ENERGY_ROUNDING_SINGLE = 1e-5
+ENERGY_AT_REST_SINGLE = 1e-5
 #: Accelerations of a posture at rest [rad/s^2, m/s^2] that are rounding.
 REST_ACCELERATION = 1e-6
 #: Accelerations of controlled joints per acceleration of a motor that count as none.

@@ -19,6 +19,7 @@ from robodyn.simulation.events.joint_stops import RigidStops
 from robodyn.simulation.limits.motor_limits import MotorLimits
 from robodyn.simulation.loads.arguments import (
     base_path,
+    is_single_precision,
     on_ground,
     start_of_rows,
     start_state,
@@ -211,6 +212,9 @@ def rollout(
         Called with ``(t, q, v)`` of all motions, shapes (n, nq), (n, nv); one that numba has
         compiled, with those of each motion alone.
     q0, v0 : array_like, shape (n, nq), (n, nv)
+        Where both are float32, motions are computed and recorded in float32. Closed linkages,
+        events, rigid stops, integrators that are not explicit and wrenches that are functions of
+        the state need float64: such motions are computed and recorded in that.
     duration, step, base, controlled, locked, wrenches, integrator, limits, progress, stabilization
     every, to, tolerance, ground
         As in `simulate`. Integrators that are not explicit move each motion by itself, and call a
@@ -291,4 +295,7 @@ def _simulated(
         **options,
     )
     happening = as_events(named("events", events, "functions or robodyn.Event objects"))
+    if many and not happening and is_single_precision(q0, v0):
+        own = own.in_single_precision(robot, mode.driven, path)
+        q, v = q.astype(own.dtype), v.astype(own.dtype)
     return run_motion(mode, happening, q, v, own, reporter(progress))

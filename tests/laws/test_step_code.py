@@ -565,8 +565,8 @@ class Failing:
     def __getattr__(self, name):
         return getattr(self._f, name)
 
-    def rows_address(self, batch, **numbers):
-        rows = ROWS(self._f.rows_address(batch, **numbers))
+    def rows_address(self, batch, dtype, **numbers):
+        rows = ROWS(self._f.rows_address(batch, dtype, **numbers))
         ports, (nv,) = len(self._f.inputs), self._f.inputs[1].shape
         out = ports  # accelerations
 

@@ -68,9 +68,9 @@ class EnergyBalance:
     def __init__(
         self, t: FloatArray, v: FloatArray, tau: FloatArray, several: bool, allowance: Allowance
     ) -> None:
-        acting = tau if tau.any() else np.zeros(0)
+        acting = (v, tau) if tau.any() else (np.zeros(0), np.zeros(0))
         at_rest = np.full(v.shape[1], allowance.at_rest)
-        self._arrays = tuple(np.ascontiguousarray(x, float) for x in (t, v, acting, at_rest))
+        self._arrays = tuple(np.ascontiguousarray(x, float) for x in (t, *acting, at_rest))
         self._known = np.empty((len(KNOWN), v.shape[1]))
         self._sizes, self._several = v.shape[1:], several
         self._allowed = allowance.part, allowance.rounding

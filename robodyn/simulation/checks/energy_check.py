@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -20,8 +21,14 @@ from robodyn.robot import Robot
 from robodyn.simulation.checks.energy_samples import blocks_of
 from robodyn.simulation.checks.work_of_forces import only_known_forces_work, work_explains_energy
 from robodyn.simulation.loads.column_names import speed_names
+from robodyn.simulation.trajectory.computed_fields import COMPUTED
 from robodyn.simulation.trajectory.trajectory import Trajectory
-from robodyn.tolerances import ENERGY_AT_REST, ENERGY_ROUNDING
+from robodyn.tolerances import (
+    ENERGY_AT_REST,
+    ENERGY_AT_REST_SINGLE,
+    ENERGY_ROUNDING,
+    ENERGY_ROUNDING_SINGLE,
+)
 
 __all__ = ["EnergyImbalance", "imbalance", "warn_of_imbalance"]
 
@@ -109,27 +116,42 @@ def imbalance(motion: Trajectory, every: int = 1, order: int = 2) -> EnergyImbal
         place = np.unravel_index(distance * found.motion[0], shape)
         return replace(found, motion=tuple(int(i) for i in place))
     part = PART if order > 1 else FIRST_ORDER
+    single = motion.q.dtype == np.float32
     limits = part, ENERGY_ROUNDING, ENERGY_AT_REST
+    if single:
+        limits = part, ENERGY_ROUNDING_SINGLE, ENERGY_AT_REST_SINGLE
     if only_known_forces_work(motion) and work_explains_energy(motion, *limits, every):
         return None
+    motion = _in_double(motion) if single else motion
     energy, stored = _energies(motion)
-    by_ends = _unexplained(motion, energy, stored, part, False, every)
+    by_ends = _unexplained(motion, energy, stored, limits, False, every)
     if by_ends is None or every > 1:
         return by_ends
-    by_middles = _unexplained(motion, energy, stored, part, True)
+    by_middles = _unexplained(motion, energy, stored, limits, True)
     return None if by_middles is None else by_ends
 
 
 def _some_motions(motion: Trajectory, distance: int) -> Trajectory:
     """Every so many of many motions, on which no wrenches act that differ between them."""
-    arrays = {name: getattr(motion, name) for name in ("q", "v", "a", "tau")}
-    parts = {
-        name: x.reshape(len(motion), -1, x.shape[-1])[:, ::distance] for name, x in arrays.items()
+    parts: dict[str, Any] = {
+        name: x.reshape(len(motion), -1, x.shape[-1])[:, ::distance]
+        for name, x in _states(motion).items()
     }
     return Trajectory(
         motion.t, **parts, joint_names=motion.joint_names, robot=_some_robots(motion, distance),
         driven=motion.driven, surroundings=motion.surroundings,
     )  # fmt: skip
+
+
+def _in_double(motion: Trajectory) -> Trajectory:
+    """The same samples in double precision."""
+    states: dict[str, Any] = {name: x.astype(float) for name, x in _states(motion).items()}
+    return replace(motion, **COMPUTED, **states)
+
+
+def _states(motion: Trajectory) -> dict[str, FloatArray]:
+    """Arrays of all samples."""
+    return {name: getattr(motion, name) for name in ("q", "v", "a", "tau")}
 
 
 def _some_robots(motion: Trajectory, distance: int) -> Robot | None:
@@ -154,12 +176,13 @@ def _unexplained(
     motion: Trajectory,
     energy: FloatArray,
     stored: FloatArray,
-    part: float,
+    limits: tuple[float, float, float],
     middles: bool,
     every: int = 1,
 ) -> EnergyImbalance | None:
     """Energy beyond the work that is known from the ends of steps, and from their middles."""
     assert motion.robot is not None
+    part, rounding, at_rest = limits
     work = np.concatenate([x.work(middles) for x in blocks_of(motion)])
     done = np.abs(work).sum(axis=0)
     if every > 1 and (done > 0.1 * part * stored).any():
@@ -167,8 +190,8 @@ def _unexplained(
     gained = np.diff(energy, axis=0) - work
     gained[np.diff(motion.t) <= 0.0] = 0.0  # a jump takes no time, and is explained elsewhere
     exchanged = np.maximum(stored, done)
-    allowed = part * exchanged + ENERGY_ROUNDING * np.abs(energy).max(axis=0)
-    allowed += ENERGY_AT_REST * motion.robot.total_mass
+    allowed = part * exchanged + rounding * np.abs(energy).max(axis=0)
+    allowed += at_rest * motion.robot.total_mass
     return _worst(motion, gained, exchanged, allowed)
 
 

@@ -123,7 +123,8 @@ def unresolved_friction(motion: Trajectory, every: int = 1) -> UnresolvedFrictio
             rows = _often(np.flatnonzero(reversing[:, k]))
             chosen = rows[:: max(1, len(rows) // ASKED)]
             one = robot.of_rows(n)
-            rates = [_slope(one, motion, float(t[i]), q[i, n], k, smooth) for i in chosen]
+            states = q[:, n].astype(float, copy=False)
+            rates = [_slope(one, motion, float(t[i]), states[i], k, smooth) for i in chosen]
             wrong = [i for i, rate in zip(chosen, rates, strict=True) if h[i] * rate > LIMIT]
             if wrong:
                 since, step = float(t[wrong[0]]), float(h.max())

@@ -213,7 +213,7 @@ def applied_forces(
     q, v : ndarray, shape (..., nq), (..., nv)
     """
     if controller is None:
-        return cut(np.zeros(v.shape), v)
+        return cut(np.zeros_like(v), v)
     tau = cut(controller(t, q, v), v)
     controller.notify_applied(tau)
     return tau

@@ -17,7 +17,7 @@ from robodyn.array_types import FloatArray
 from robodyn.model.joint_info import JointInfo
 from robodyn.robot import Robot
 from robodyn.simulation.reuse.kept import once_per_robot
-from robodyn.tolerances import LIMIT_EXCESS
+from robodyn.tolerances import LIMIT_EXCESS, LIMIT_EXCESS_SINGLE
 
 __all__ = [
     "JointBounds",
@@ -45,13 +45,19 @@ class Range(NamedTuple):
     edges: FloatArray
 
     @classmethod
-    def of(cls, lower: ArrayLike, upper: ArrayLike) -> Range | None:
+    def of(cls, lower: ArrayLike, upper: ArrayLike, excess: float = LIMIT_EXCESS) -> Range | None:
         """The range between limits; none if there are no limits."""
         bounds = np.array([lower, upper], float)
         if np.isinf(bounds).all():
             return None
-        slack = LIMIT_EXCESS * np.maximum(1.0, np.where(np.isfinite(bounds), np.abs(bounds), 0.0))
+        slack = excess * np.maximum(1.0, np.where(np.isfinite(bounds), np.abs(bounds), 0.0))
         return cls(bounds[0], bounds[1], np.stack([bounds[0] - slack[0], bounds[1] + slack[1]]))
+
+    def for_samples(self, x: FloatArray) -> Range:
+        """The same, with the slack that the precision of samples needs."""
+        single = x.dtype == np.float32
+        wider = Range.of(self.lower, self.upper, LIMIT_EXCESS_SINGLE) if single else None
+        return wider or self
 
 
 @dataclass(frozen=True, eq=False)

@@ -256,6 +256,7 @@ def _beyond(
     """Limits of one sort, if some are passed."""
     if not x.size:  # of no motions
         return
+    allowed = allowed.for_samples(x)
     samples = np.ascontiguousarray(x, float).reshape(-1, x.shape[-1])
     found = passed_edges(samples, allowed.edges)
     if found is not None:

@@ -26,6 +26,7 @@ from robodyn.tolerances import QUATERNION_ROUNDING
 
 __all__ = [
     "base_path",
+    "is_single_precision",
     "on_ground",
     "start_of_rows",
     "start_state",
@@ -157,6 +158,12 @@ def start_state(
         unit = robot.integrate(np.asarray(q, float), np.zeros(robot.nv))
         q = np.where(np.abs(unit - q) > QUATERNION_ROUNDING, unit, q)
     return np.array(q, float, order="C"), np.array(v, float, order="C")
+
+
+def is_single_precision(q0: ArrayLike | None, v0: ArrayLike | None) -> bool:
+    """Whether the start is given in single precision, as all motions from it are meant then."""
+    given = [numbers(name, x) for name, x in (("q0", q0), ("v0", v0)) if x is not None]
+    return len(given) == 2 and all(x.dtype == np.float32 for x in given)
 
 
 def start_of_rows(robot: Robot, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:

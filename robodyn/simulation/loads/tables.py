@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from robodyn.array_types import FloatArray
 from robodyn.codegen import Function
@@ -42,15 +43,18 @@ class LoadsAt:
         given = {**self.constant, **self.varying}
         return [given[port.name] for port in f.inputs[after:]]
 
-    def tables(self, f: Function, after: int) -> list[Table]:
-        """The same as tables for machine code, and rows of numbers, where it takes some."""
+    def tables(self, f: Function, after: int, dtype: DTypeLike = float) -> list[Table]:
+        """The same as tables for machine code, and rows of numbers, where it takes some.
+
+        ``dtype``: the precision of the numbers.
+        """
         found, numbers = [], f.rows_of_numbers
         given = [*self.inputs(f, after), *([] if numbers is None else [numbers])]
         for port, x in zip(f.code_inputs[after:], given, strict=True):
             if port.name in self.varying:
-                found.append(Table(np.ascontiguousarray(x), port.size))
+                found.append(Table(np.ascontiguousarray(x, dtype), port.size))
             else:
-                found.append(Table(np.ascontiguousarray(x, float), 0, port.size * (x.ndim > 1)))
+                found.append(Table(np.ascontiguousarray(x, dtype), 0, port.size * (x.ndim > 1)))
         return found
 
 

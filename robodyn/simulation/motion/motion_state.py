@@ -57,7 +57,8 @@ class MotionState:
         self.times = times = options.times
         self._options = options
         self.interval = float(times[1] - times[0]) if len(times) > 1 else 1.0
-        self.t, self.tau = float(times[0]), np.zeros((*options.batch, mode.robot.nv))
+        self.t = float(times[0])
+        self.tau = np.zeros((*options.batch, mode.robot.nv), options.dtype)
         self.records = ModeRecords(options)
         self.sampled = self.keep_next = False
         self.asked: FloatArray | None = None

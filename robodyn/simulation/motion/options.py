@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from robodyn.array_types import FloatArray
 from robodyn.motion.base_motion import BasePath
 from robodyn.robot import Robot
@@ -21,6 +23,8 @@ from robodyn.simulation.step.stepper import Stepper
 from robodyn.simulation.trajectory.states.event_record import EventRecord
 
 __all__ = ["MotionOptions"]
+
+DOUBLE, SINGLE = np.dtype(np.float64), np.dtype(np.float32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +46,8 @@ class MotionOptions:
         Instants between steps, the start and the end included.
     batch : tuple of int
         Leading axes of a state.
+    dtype : dtype
+        Of states, forces and samples.
     """
 
     integrator: str
@@ -54,6 +60,7 @@ class MotionOptions:
     stops: RigidStops | None
     times: FloatArray
     batch: tuple[int, ...] = ()
+    dtype: np.dtype[Any] = DOUBLE
 
     def stepper(
         self,
@@ -68,10 +75,21 @@ class MotionOptions:
             loads, self.integrator, tolerance=self.tolerance, until=float(self.times[-1]), tell=tell
         )
 
+    def in_single_precision(
+        self, robot: Robot, driven: Driven, base: BasePath | None
+    ) -> MotionOptions:
+        """The same in float32, where machine code does all steps of a robot without loops.
+
+        Loops that are closed to rounding, and instants of events, need float64.
+        """
+        stepper = self.stepper(robot, driven, base)
+        fitting = stepper.by_machine_code and not robot.nc and self.stops is None
+        return replace(self, dtype=SINGLE) if fitting else self
+
     def record(self, robot: Robot, base: BasePath | None, size: int, driven: Driven) -> Record:
         """What takes the samples of a robot, as many as are expected."""
         loads = PrescribedLoads(base, self.wrenches or {})
-        options: dict[str, Any] = {"every": self.every, "to": self.to}
+        options: dict[str, Any] = {"every": self.every, "to": self.to, "dtype": self.dtype}
         return Record(robot, loads, size, self.batch, driven=driven.speeds, **options)
 
     def limits_of(self, robot: Robot) -> Limits:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from robodyn.array_types import FloatArray
 from robodyn.errors import FileError, RobodynError, ShapeError, SimulationError
@@ -56,6 +57,8 @@ class Record:
         Every so many steps are kept, and the last one.
     to : path, optional
         A folder that samples are written to while they come.
+    dtype : dtype
+        Of all samples but their times.
 
     Attributes
     ----------
@@ -83,6 +86,7 @@ class Record:
         driven: tuple[int, ...] = (),
         every: int = 1,
         to: str | os.PathLike[str] | None = None,
+        dtype: DTypeLike = float,
     ) -> None:
         if isinstance(every, bool) or not isinstance(every, int | np.integer) or every < 1:
             raise ShapeError(
@@ -105,7 +109,9 @@ class Record:
         self._most = rows
         rows += self._folder is not None
         try:
-            self._columns = [np.empty((rows, *shape)) for shape in shapes]
+            times, *states = shapes
+            self._columns = [np.empty((rows, *shape), dtype) for shape in states]
+            self._columns.insert(0, np.empty((rows, *times)))
         except MemoryError:
             raise ShapeError(
                 f"{rows - 1} samples do not fit into memory: keep fewer, every=100, or write them "

@@ -61,7 +61,8 @@ class CompiledMotion:
     integrator : Integrator
     times : ndarray, shape (steps + 1,) [s]
     q, v : ndarray, shape (n, nq), (n, nv)
-        At the start; written into from then on.
+        At the start, both in the precision in which the motion is computed: float64, or float32 of
+        a robot without loops.
     controller : CompiledController, optional
     effort : ndarray, shape (nv,), optional
         Largest efforts of the controller.
@@ -92,7 +93,7 @@ class CompiledMotion:
     ) -> None:
         self._rows = TABLED if tabled is None else tabled
         self.q, self.v = np.array(q, order="C"), np.array(v, order="C")
-        self.tau = np.zeros(self.v.shape)
+        self.tau = np.zeros_like(self.v)
         assert loads.functions is not None
         self._loads, self._driven, functions = loads, loads.driven, loads.functions
         self.controller = controller
@@ -109,7 +110,9 @@ class CompiledMotion:
             control=-1 if controller is None else controller.extras,
             corrections=len(functions.corrections.code_inputs) - 2 if functions.corrections else 0,
             cut=controller is not None and effort is not None,
+            real="float" if self.v.dtype == np.float32 else "double",
         )
+        self._real = variant.real
         self._code = loaded_program(integrator, variant)
         self._arguments = ArgumentValues(self._code.place)
         self._reached, self._stuck = np.zeros((2, len(self.q)), np.int64)
@@ -141,7 +144,7 @@ class CompiledMotion:
         for name in ("dynamics", "integrate", "rate", "corrections"):
             f: Function | None = getattr(self._functions, name)
             if f is not None:
-                given.set(**{name: f.rows_address(several, numbers=True)})
+                given.set(**{name: f.rows_address(several, self._real, numbers=True)})
         if self.controller is not None:
             given.set(control=self.controller.address(several))
 
@@ -155,7 +158,7 @@ class CompiledMotion:
         given.point("reached", self._reached)
         given.point("stuck", self._stuck)
         if effort is not None:
-            given.point("effort", np.ascontiguousarray(effort, float))
+            given.point("effort", np.ascontiguousarray(effort, self.v.dtype))
         driven = self._driven
         if driven:
             coordinates, speeds = (np.ascontiguousarray(x, np.int64) for x in driven.places)
@@ -167,6 +170,7 @@ class CompiledMotion:
     def samples(self, arrays: Sequence[FloatArray], first: int = 0, every: int = 1) -> None:
         """Where samples from a step on go: q, v, a and tau, shape (samples, [n,] ...).
 
+        They are of the precision of the motion.
         A sample is taken at every so many steps, counted from the first of all, and at the last.
         """
         for name, x in zip(("q", "v", "a", "tau"), arrays, strict=True):
@@ -216,11 +220,11 @@ class CompiledMotion:
         if loads is None:
             return
         for name, x in zip("qva", loads.driven, strict=False):
-            given.point(f"path_{name}", x)
-        for k, table in enumerate(loads.tables(own.dynamics, own.before_loads)):
+            given.point(f"path_{name}", np.ascontiguousarray(x, self.v.dtype))
+        for k, table in enumerate(loads.tables(own.dynamics, own.before_loads, self.v.dtype)):
             given.point_table(f"dynamics{k}", table)
         if own.corrections is not None:
-            for k, table in enumerate(loads.tables(own.corrections, 2)):
+            for k, table in enumerate(loads.tables(own.corrections, 2, self.v.dtype)):
                 given.point_table(f"corrections{k}", table)
 
     # -- steps --------------------------------------------------------------------------------

@@ -13,7 +13,9 @@ from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from typing import Any
 
-from robodyn.codegen.llvm.builder.values import Number, Variable
+import numpy as np
+
+from robodyn.codegen.llvm.builder.values import REAL, Number, Variable
 
 __all__ = ["Code", "module_ir"]
 
@@ -96,7 +98,9 @@ class Code:
             return value.name
         if kind == "ptr":
             return "null" if value is None else str(value)
-        return f"{float(value):.16e}" if kind == "double" else str(int(value))
+        if kind == "float":  # as a number that LLVM finds among those of single precision
+            value = np.float32(value)
+        return f"{float(value):.16e}" if kind in REAL else str(int(value))
 
     def integer(self, value: int) -> Number:
         """A constant."""
@@ -105,7 +109,7 @@ class Code:
     def operation(self, symbol: str, a: Any, b: Any) -> Number:
         """``a symbol b``; at least one of them is of the program, or both are integers."""
         kind = next((x.kind for x in (a, b) if isinstance(x, Number)), "i64")
-        name = _OPERATIONS[symbol][kind == "double"]
+        name = _OPERATIONS[symbol][kind in REAL]
         result = "i1" if symbol in _COMPARISONS else kind
         return self.put(f"{name} {kind} {self.text(a, kind)}, {self.text(b, kind)}", result)
 
@@ -120,6 +124,13 @@ class Code:
         full = f"{kind} @llvm.{function}.{_suffix(kind)}"
         self.declare(f"declare {full}({', '.join([kind] * len(values))})")
         return self.name(f"call {full}({', '.join([f'{kind} {x}' for x in values])})")
+
+    def real(self, x: Number, kind: str) -> Number:
+        """A real number in the precision ``"double"`` or ``"float"``."""
+        if x.kind == kind:
+            return x
+        verb = "fptrunc" if kind == "float" else "fpext"
+        return self.put(f"{verb} {x.kind} {x.name} to {kind}", kind)
 
     def root(self, x: Number) -> Number:
         """The square root."""

@@ -22,26 +22,30 @@ class Buffer(NamedTuple):
     ----------
     code : Code
     pointer : str
+    kind : {"double", "float"}
     """
 
     code: Code
     pointer: str
+    kind: str = "double"
 
     def at(self, i: Number | int) -> str:
         """Address of a number."""
-        return self.code.at(self.pointer, i, "double")
+        return self.code.at(self.pointer, i, self.kind)
 
     def part(self, i: Number | int) -> Buffer:
         """The numbers from one on."""
-        return Buffer(self.code, self.at(i))
+        return Buffer(self.code, self.at(i), self.kind)
 
     def get(self, i: Number | int) -> Number:
         """One number."""
-        return self.code.load(self.pointer, i, "double")
+        return self.code.load(self.pointer, i, self.kind)
 
     def put(self, i: Number | int, value: Number | float) -> None:
-        """Change one."""
-        self.code.store(value, self.pointer, i, "double")
+        """Change one; a number of another precision is rounded to that of the array."""
+        if isinstance(value, Number):
+            value = self.code.real(value, self.kind)
+        self.code.store(value, self.pointer, i, self.kind)
 
 
 class Rows:
@@ -83,12 +87,17 @@ class Rows:
         return Rows(self._code, lambda i: _rounded("fsub", self.at(i), other.at(i)))
 
     def scaled(self, factor: Number) -> Rows:
-        """Every number times one that is the same for all."""
-        return Rows(self._code, lambda i: _rounded("fmul", factor, self.at(i)))
+        """Every number times one that is the same for all, in the precision of the numbers."""
+
+        def product(i: Number) -> Number:
+            x = self.at(i)
+            return _rounded("fmul", self._code.real(factor, x.kind), x)
+
+        return Rows(self._code, product)
 
 
 def _rounded(verb: str, x: Number, y: Number) -> Number:
-    return x.code.put(f"{verb} double {x.name}, {y.name}", "double")
+    return x.code.put(f"{verb} {x.kind} {x.name}, {y.name}", x.kind)
 
 
 def call_rows(

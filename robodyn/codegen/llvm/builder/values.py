@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-__all__ = ["Number", "Variable", "Writer"]
+__all__ = ["REAL", "Number", "Variable", "Writer"]
+
+#: Kinds of real numbers.
+REAL = ("double", "float")
 
 
 class Writer(Protocol):
@@ -34,8 +37,8 @@ class Number:
     name : str
         Its name in the text of the program, or a literal.
     kind : str
-        As LLVM writes it: an integer ``i64``, a real number ``double``, a condition ``i1``, an
-        address ``ptr``, or another integer.
+        As LLVM writes it: an integer ``i64``, a real number ``double`` or ``float``, a condition
+        ``i1``, an address ``ptr``, or another integer.
     """
 
     __slots__ = ("code", "kind", "name")
@@ -74,7 +77,7 @@ class Number:
         return self.code.operation("%", self, other)
 
     def __neg__(self) -> Number:
-        return self.code.operation("-", -0.0 if self.kind == "double" else 0, self)
+        return self.code.operation("-", -0.0 if self.kind in REAL else 0, self)
 
     def __lt__(self, other: Any) -> Number:
         return self.code.operation("<", self, other)
@@ -135,7 +138,7 @@ class Variable:
 
     def add(self, term: Any) -> None:
         """Add a term of a sum; the compiler may choose the order of the terms."""
-        kind = "add i64" if self.kind == "i64" else "fadd reassoc contract double"
+        kind = "add i64" if self.kind == "i64" else f"fadd reassoc contract {self.kind}"
         self.value = self.code.put(
             f"{kind} {self.value.name}, {self.code.text(term, self.kind)}", self.kind
         )

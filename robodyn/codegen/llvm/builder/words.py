@@ -44,9 +44,9 @@ class Words:
         """An address."""
         return self.word(name, "ptr").name
 
-    def array(self, name: str) -> Buffer:
-        """Real numbers that an address points to."""
-        return Buffer(self._code, self.pointer(name))
+    def array(self, name: str, kind: str = "double") -> Buffer:
+        """Real numbers ``"double"`` or ``"float"`` that an address points to."""
+        return Buffer(self._code, self.pointer(name), kind)
 
     def indices(self, name: str) -> Indices:
         """Whole numbers that an address points to."""

@@ -28,7 +28,7 @@ def accept_step(
     total, open_loops = code.variable(0.0), code.variable(0)
     for x, kind in zip(new, "qv", strict=True):
         for i in code.each(block.size(kind)):
-            total.add(x.get(i) * x.get(i))
+            total.add(_square(x, i))
     if gaps is not None:
         for r in code.each(block.count):
             open_loops.add(code.choose(gaps.get(r) < variant.apart, code.integer(0), 1))
@@ -58,7 +58,7 @@ def _accept_robot(
     table.indices("reached").put(k + 1, block.first + r)
     with code.when(fine):
         for name, source, width in (("q", new[0], block.nq), ("v", new[1], block.nv)):
-            target = table.array(name).part((block.first + r) * width)
+            target = table.array(name, block.real).part((block.first + r) * width)
             for j in code.each(width):
                 target.put(j, source.get(r * width + j))
     with code.when(~fine):
@@ -69,6 +69,11 @@ def _small(x: Buffer, r: Number, width: Number) -> Number:
     """Whether the numbers of a robot are numbers, and not too large."""
     total = x.code.variable(0.0)
     for j in x.code.each(width):
-        value = x.get(r * width + j)
-        total.value = total.value + value * value
+        total.value = total.value + _square(x, r * width + j)
     return total.value < DIVERGED
+
+
+def _square(x: Buffer, i: Number) -> Number:
+    """The square of a number, in double precision."""
+    value = x.code.real(x.get(i), "double")
+    return value * value

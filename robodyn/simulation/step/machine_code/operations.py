@@ -100,7 +100,7 @@ class BlockOperations:
         state = block.kept(q, "q"), block.kept(v, "v")
         if self._variant.driven:
             for x, kind, count in zip(state, "qv", ("driven_nq", "driven_nv"), strict=True):
-                number, path = block.table.number(count), block.table.array(f"path_{kind}")
+                number, path = block.table.number(count), block.path(kind)
                 index, width = block.table.indices(f"driven_{kind}"), block.width(kind)
                 for r in code.each(block.count):
                     for j in code.each(number):
@@ -122,7 +122,7 @@ class BlockOperations:
             count, nf = block.table.number("driven_nv"), block.table.number("free_nv")
             if self._free is None:
                 self._free = self._of_free(tau, nf)
-            wanted = block.table.array("path_a").at(row * count)
+            wanted = block.path("a").at(row * count)
             given += [(wanted, 0), (self._free.pointer, nf)]
             forces = block.buffer("v")
             results.append((forces.pointer, block.nv))

@@ -73,7 +73,7 @@ class _Writer:
             for b in code.each((end - begin + most - 1) / most):
                 first = begin + b * most
                 count = code.choose(end - first < most, end - first, most)
-                block = Block(code, table, room, first, count)
+                block = Block(code, table, room, first, count, self.variant.real)
                 self._motion(block)
                 self.taken = block.taken
         code.do(f"call void {table.pointer('free')}(ptr {room.pointer})")
@@ -107,25 +107,32 @@ class _Writer:
         tau = block.state("tau", "v")
         if self.variant.control >= 0:
             row = k - self.table.number("table")
-            extras = [block.extra(f"control{n}", row) for n in range(self.variant.control)]
-            self._control(block, tau, [(q.pointer, block.nq), (v.pointer, block.nv), *extras])
+            n = self.variant.control
+            extras = [block.extra(f"control{k}", row, "double") for k in range(n)]
+            state = block.addresses((block.doubled(q, "q"), block.doubled(v, "v")), "qv")
+            self._control(block, tau, [*state, *extras])
         if self.variant.cut:
             self._cut(block, tau)
         return tau
 
     def _control(self, block: Block, tau: Buffer, given: Given) -> None:
         """Update the controller: given are the state of the robot, the time and signals."""
-        applied, before = block.state("applied", "v"), block.state("controller_state_before", "s")
-        after, size = block.state("controller_state", "s"), block.width("s")
+        applied = block.state("applied", "v", "double")
+        after, before = (
+            block.state(f"controller_state{which}", "s", "double") for which in ("", "_before")
+        )
         block.copy(tau, applied, "v")
         block.copy(after, before, "s")
-        others: Given = [(applied.pointer, block.nv), *given[3:], (before.pointer, size)]
-        results: Given = [(tau.pointer, block.nv), (after.pointer, size)]
+        found = tau if tau.kind == "double" else block.buffer("v", "double")
+        others = [*block.addresses([applied], "v"), *given[3:], *block.addresses([before], "s")]
+        results = block.addresses((found, after), "vs")
         block.call("control", [*given[:3], *others, *results])
+        if found is not tau:
+            block.copy(found, tau, "v")
 
     def _cut(self, block: Block, tau: Buffer) -> None:
         """Efforts within their limits."""
-        code, effort = self.code, self.table.array("effort")
+        code, effort = self.code, self.table.array("effort", block.real)
         for r in code.each(block.count):
             for j in code.each(block.nv):
                 at, most = r * block.nv + j, effort.get(j)
@@ -150,14 +157,14 @@ class _Writer:
                 ("samples_a", "v", block.nv, a),
                 ("samples_tau", "v", block.nv, forces),
             ):
-                block.copy(source, table.array(name).part(row * width), kind)
+                block.copy(source, table.array(name, block.real).part(row * width), kind)
             if self.variant.control >= 0:
                 self._record_controller_state(block, row)
 
     def _record_controller_state(self, block: Block, row: Number) -> None:
         """Copy what is recorded of the state of the controller, the first numbers of it."""
         code, count, size = self.code, self.table.number("recorded"), block.width("s")
-        state = block.state("controller_state", "s")
+        state = block.state("controller_state", "s", "double")
         target = self.table.array("samples_controller_state").part(row * count)
         for r in code.each(block.count):
             for j in code.each(count):

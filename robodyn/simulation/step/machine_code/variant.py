@@ -28,6 +28,9 @@ class StepVariant(NamedTuple):
         controller that is machine code.
     cut : bool
         Efforts of the controller are cut to a limit.
+    real : {"double", "float"}
+        Numbers of states, forces, loads and samples. Times, and all that a controller computes
+        with, are ``"double"`` anyway.
     """
 
     flat: bool
@@ -38,6 +41,7 @@ class StepVariant(NamedTuple):
     control: int = -1
     corrections: int = 0
     cut: bool = False
+    real: str = "double"
 
     @property
     def arguments(self) -> tuple[str, ...]:

@@ -146,7 +146,7 @@ def _real(name: str, x: FloatArray) -> FloatArray:
     """
     if x.dtype.kind not in "fiu":
         raise ValueError(f"{name} holds {x.dtype.name}, expected real numbers")
-    return np.asarray(x, float)
+    return x if x.dtype == np.float32 else np.asarray(x, float)
 
 
 def check_columns(fields: Mapping[str, Any]) -> None:

@@ -43,17 +43,24 @@ class _Column:
     """A ``.npy`` file that grows.
 
     The room that numpy leaves in a header is enough for any number of rows.
+
+    Parameters
+    ----------
+    path : Path
+    like : ndarray, shape (n, ...)
+        Some rows. Those of float32 stay so, all others are float64.
     """
 
-    def __init__(self, path: Path, row: tuple[int, ...]) -> None:
-        self.row, self._file = row, FileIO(path, "w")
+    def __init__(self, path: Path, like: FloatArray) -> None:
+        self.row, self._file = like.shape[1:], FileIO(path, "w")
+        self._dtype = np.dtype("<f4" if like.dtype == np.float32 else "<f8")
         self._write_header(0)
         self._start = self._file.tell()
 
     def _write_header(self, rows: int) -> None:
         self._file.seek(0)
         shape = (rows, *self.row)
-        header = {"descr": "<f8", "fortran_order": False, "shape": shape}
+        header = {"descr": self._dtype.str, "fortran_order": False, "shape": shape}
         np.lib.format.write_array_header_1_0(self._file, header)
 
     def append(self, x: FloatArray) -> None:
@@ -63,7 +70,7 @@ class _Column:
         ------
         OSError
         """
-        left = memoryview(np.ascontiguousarray(x, "<f8").tobytes())
+        left = memoryview(np.ascontiguousarray(x, self._dtype).tobytes())
         while left:  # the system may take a part, where there is no room for more
             left = left[self._file.write(left) or 0 :]
 
@@ -71,7 +78,7 @@ class _Column:
         """End it after so many rows."""
         if not self._file.closed:
             self._write_header(rows)
-            self._file.truncate(self._start + 8 * rows * math.prod(self.row))
+            self._file.truncate(self._start + self._dtype.itemsize * rows * math.prod(self.row))
             self._file.close()
 
 
@@ -125,7 +132,7 @@ class Folder:
         with writing(self.path):
             for name, x in arrays.items():
                 if name not in self._columns:
-                    self._columns[name] = column = _Column(self.path / _file(name), x.shape[1:])
+                    self._columns[name] = column = _Column(self.path / _file(name), x)
                     column.append(np.zeros((self.rows, *column.row)))
                     self._say(about)
             for name, column in self._columns.items():

@@ -18,7 +18,7 @@ from robodyn.simulation.trajectory.states import energies
 from robodyn.simulation.trajectory.states.event_record import EventRecord, sample_of
 from robodyn.simulation.trajectory.states.interpolation import Indices, between
 from robodyn.simulation.trajectory.states.samples import BLOCK, Samples
-from robodyn.tolerances import ENERGY_ROUNDING
+from robodyn.tolerances import ENERGY_ROUNDING, ENERGY_ROUNDING_SINGLE
 
 __all__ = ["EnergyAudit", "audit_of", "joined_audits", "warn_of_unexplained"]
 
@@ -160,7 +160,8 @@ def warn_of_unexplained(audit: EnergyAudit, name: str) -> None:
     if len(audit.t) < 2:
         return
     unexplained, exchanged = np.abs(audit.unexplained), audit.exchanged
-    allowed = PART * exchanged + ENERGY_ROUNDING * np.abs(audit.stored).max(axis=0)
+    rounding = ENERGY_ROUNDING_SINGLE if audit.stored.dtype == np.float32 else ENERGY_ROUNDING
+    allowed = PART * exchanged + rounding * np.abs(audit.stored).max(axis=0)
     excess = np.ravel(unexplained.max(axis=0) - allowed)
     if not (excess > 0.0).any():
         return
