@@ -55,6 +55,7 @@ if TYPE_CHECKING:
         Rotor,
     )
     from robodyn.description.wrench import Wrench
+    from robodyn.equations.closed_form.explicit_loop import ExplicitLoop, Follower
     from robodyn.equations.forces.force import Force
     from robodyn.equations.loops.constraint import Constraint
     from robodyn.equations.loops.frame_constraint import FrameConstraint
@@ -127,6 +128,8 @@ __all__ = [
     "EquilibriumError",
     "Event",
     "Excitation",
+    "ExplicitLoop",
+    "Follower",
     "Force",
     "FrameConstraint",
     "Function",
@@ -214,6 +217,7 @@ _HOMES = {
     "robodyn.codegen": "Function get_compilation get_num_threads set_compilation set_num_threads",
     "robodyn.description": "Actuator Coupling Inertia Joint Limits Link Loop Mechanism Pose Rotor",
     "robodyn.description.wrench": "Wrench",
+    "robodyn.equations.closed_form.explicit_loop": "ExplicitLoop Follower",
     "robodyn.equations.forces.force": "Force",
     "robodyn.equations.loops.constraint": "Constraint",
     "robodyn.equations.loops.frame_constraint": "FrameConstraint",

@@ -35,6 +35,7 @@ from robodyn.model.changes.forces import with_forces
 from robodyn.model.changes.free_root import without_free_root
 from robodyn.model.changes.hinges import meeting_hinges, with_balls
 from robodyn.model.changes.springs import JointSpring, with_springs
+from robodyn.model.followers import AnyCoupling, with_couplings_added
 from robodyn.model.position_limits import nearest_turn
 from robodyn.model.settings import Settings
 from robodyn.robot import Robot
@@ -73,6 +74,7 @@ def load(
     joint_maps: Mapping[str, JointMap] | None = None,
     srdf: str | Path | None = None,
     constraints: Iterable[AnyConstraint] = (),
+    couplings: Iterable[AnyCoupling] = (),
     near: ArrayLike | Mapping[str, ArrayLike] | None = None,
     urdf: str | Path | None = None,
     strict: bool = True,
@@ -145,6 +147,8 @@ def load(
     constraints : iterable of Constraint, FrameConstraint or Rolling
         Constraints between joints, or between frames of links, in addition to loops; holonomic or
         not.
+    couplings : iterable of Follower, ExplicitLoop or Coupling
+        Joints that are functions of others, in addition to those of the file.
     near : array_like, shape (nq,), or mapping of joint name to position [rad, m]
         Where the search for the closed posture `Robot.neutral` of a closed linkage starts. Joints
         that are named keep their position if the loops can be closed with it; the others start at
@@ -213,6 +217,7 @@ def load(
     )
     loops, rotors = named("loops", loops, "Loops"), named("rotors", rotors, "Rotors")
     constraints = named("constraints", constraints, "Constraints")
+    couplings = named("couplings", couplings, "Couplings")
     actuators = by_name("actuators", actuators)
     joint_maps = by_name("joint_maps", joint_maps)
     for what, values, kind in (
@@ -250,6 +255,8 @@ def load(
         mechanism, _ = with_exact_turns(mechanism)
     if base != "fixed":
         mechanism = without_free_root(mechanism, base)
+    if couplings:
+        mechanism = with_couplings_added(mechanism, couplings)
     if constraints:
         mechanism = with_constraints(mechanism, constraints, floating=base == "floating")
     if forces:

@@ -68,6 +68,7 @@ from robodyn.model.changes.parameter_rows import (
     refused_by_rows,
 )
 from robodyn.model.changes.springs import JointSpring, with_springs
+from robodyn.model.followers import AnyCoupling, with_couplings_added
 from robodyn.model.joint_info import Joints
 from robodyn.model.model import Model, build_model
 from robodyn.model.settings import Settings
@@ -381,6 +382,7 @@ class Robot:
         parameters: Mapping[str, ArrayLike] | None = None,
         forces: Iterable[Force | ForceLaw | InverseSquareGravity] | None = None,
         constraints: Iterable[AnyConstraint] = (),
+        couplings: Iterable[AnyCoupling] = (),
         springs: Mapping[str, JointSpring] | Iterable[DescribedElement] = (),
         **settings: Any,
     ) -> Self:
@@ -410,6 +412,8 @@ class Robot:
             In place of those that the robot has, `forces`.
         constraints : iterable of Constraint, FrameConstraint or Rolling
             In addition to those that the robot has.
+        couplings : iterable of Follower, ExplicitLoop or Coupling
+            In addition to those that the robot has.
         springs : mapping of joint name to (stiffness, rest position), or iterable of PointSpring
             In addition to those that the robot has; a joint has one.
         **settings
@@ -430,7 +434,9 @@ class Robot:
         """
         if stops is not None:
             expect("stops", stops, CompliantStops)
-        joined_anew = bool(locked or frames or constraints or springs or forces is not None)
+        couplings = named("couplings", couplings, "Couplings")
+        tied = bool(constraints or couplings)
+        joined_anew = bool(locked or frames or tied or springs or forces is not None)
         if is_rows(by_name("parameters", parameters)):
             if joined_anew or payload or stops or settings:
                 raise SettingsError(
@@ -451,6 +457,8 @@ class Robot:
             described = with_forces(described, forces, floating=floating)
         described = with_payloads(described, carried)
         described = described if stops is None else with_stops(described, stops)
+        if couplings:
+            described = with_couplings_added(described, couplings)
         added = named("constraints", constraints, "Constraints")
         if added:
             described = with_constraints(described, added, floating=floating)

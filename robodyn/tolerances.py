@@ -104,6 +104,16 @@ LENGTH_ROUNDING = 1e-14
 POINT_LENGTH = 1e-9
 #: Cosines, sines and lengths [m] of two postures that differ by less are of one branch.
 SAME_BRANCH = 1e-6
+#: Part of the product of the lengths of its rows that a determinant has to be: postures that come
+#: from an iteration are known to half of the digits where it vanishes. In double and single
+#: precision.
+DEAD_POINT = 1e-7, 1e-3
+#: Length of the last of Newton's steps [rad, m] after which the next would be rounding, as its
+#: square is, in double and in single precision.
+NEWTON_STEP = 1e-6, 1e-3
+#: Part of its terms by which a solution given by its user may miss the equations that it solves:
+#: numbers that it is written with have nine digits at least.
+EXPLICIT_SOLUTION = 1e-8
 
 # Positions of joints.
 

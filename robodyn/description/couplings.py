@@ -56,11 +56,13 @@ def _chain(above: Mapping[str, Joint], link: str) -> list[Joint]:
 def with_couplings(mechanism: Mechanism) -> Mechanism:
     """Couplings of one joint to one other as mimic joints; the others stay couplings."""
     joints = {joint.name: joint for joint in mechanism.joints}
+    following = {name for loop in mechanism.followers for name in loop.dependent}
     left = []
     for coupling in mechanism.couplings:
         over, under = branches(mechanism, coupling)
         follower = joints[over[0]]
         alone = len(over) == len(under) == 1 and follower.mimic is None
+        alone = alone and follower.name not in following
         if alone and not leads_to(joints, under[0], over[0]):
             mimic = Mimic(under[0], coupling.ratio, coupling.offset)
             joints[over[0]] = dataclasses.replace(follower, mimic=mimic)

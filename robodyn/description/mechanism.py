@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from robodyn.description.actuation import Actuator, Rotor
+from robodyn.description.explicit_loop import TracedExplicitLoop
 from robodyn.description.joint import Joint
 from robodyn.description.link import Link
 from robodyn.description.loop import Coupling, Loop
@@ -38,6 +39,8 @@ class Mechanism:
         Given as functions to `robodyn.load`.
     forces : tuple of ForceLaw or InverseSquareGravity
         Given to `robodyn.load`. No file has them.
+    followers : tuple of TracedExplicitLoop
+        Joints that are functions of others, each after those that it is a function of.
     relaxed : bool
         Its force elements exert nothing; joints keep the coordinates that they need for them. No
         file has it; not part of equality.
@@ -61,6 +64,7 @@ class Mechanism:
     rotors: tuple[Rotor, ...] = ()
     constraints: tuple[Any, ...] = ()
     forces: tuple[ForceLaw | InverseSquareGravity, ...] = ()
+    followers: tuple[TracedExplicitLoop, ...] = ()
     relaxed: bool = field(default=False, compare=False)
     start: tuple[tuple[str, tuple[float, ...]], ...] = field(default=(), compare=False)
     root: str | None = None

@@ -357,7 +357,8 @@ class Evaluator:
         """Whether results may not be finite at states that are."""
         bodies = self._model.bodies
         maps = any(body.joint.map is not None for body in bodies)
-        return self._model.has_quaternions or bool(bodies.linkages) or maps
+        follow = bool(bodies.linkages or bodies.followers)
+        return self._model.has_quaternions or follow or maps
 
     def environment(self, name: str, base: BaseMotion | None) -> tuple[Array, ...]:
         """The last inputs of a function: the base's motion, by default at rest, and the time."""

@@ -98,8 +98,8 @@ class NonFiniteDiagnosis:
         raise overflow(self._model, name, f.inputs, given, wrong)
 
     def _refuse_open(self, q: Array, wrong: Array) -> None:
-        """Refuse postures in which loops that are solved in closed form do not close."""
-        if self._model.bodies.linkages:
+        """Refuse postures in which joints that follow others cannot, or need infinite speeds."""
+        if self._model.bodies.linkages or self._model.bodies.followers:
             postures = np.broadcast_to(q, (*wrong.shape, q.shape[-1])).astype(float)
             places = self._function("dependent_places")(postures)
             refuse_open_linkages(self._model, postures, places)

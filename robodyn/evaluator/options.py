@@ -102,10 +102,10 @@ class FunctionOptions:
             raise SettingsError("inertias are inputs by parameters=True or by symbols=True")
         movers = {x.name for x in model.mechanism.movers}
         others = [x for x in model.setup.closures if x.name not in movers]
-        if others or model.setup.constraints or model.setup.laws:
+        if others or model.setup.constraints or model.setup.laws or model.bodies.followers:
             raise SettingsError(
-                f"{robot} has constraints or forces that are functions or between frames, which "
-                "may compute with its numbers: symbols cannot be inputs beside them"
+                f"{robot} has constraints, forces or joints that are functions or between frames, "
+                "which may compute with its numbers: symbols cannot be inputs beside them"
             )
         if model.bodies.linkages or model.effective.links is not model.mechanism.links:
             raise SettingsError(

@@ -84,13 +84,19 @@ def minimal_model(
     linkages = _linkages(tree_form, settings, loops, q)
     following = {i for linkage in linkages for i in linkage.dependent}
     joints = tuple(
-        dataclasses.replace(joint, follows=i in following)
+        dataclasses.replace(joint, follows=joint.follows or i in following)
         for i, joint in enumerate(tree_form.tree.joints)
     )
     tree = dataclasses.replace(tree_form.tree, joints=joints)
     effective = effective_mechanism(tree_form.mechanism, settings)
     drives = drives_of(effective, settings)
-    bodies = build(tree, snap=settings.parallel, drives=drives, linkages=linkages)
+    bodies = build(
+        tree,
+        snap=settings.parallel,
+        drives=drives,
+        linkages=linkages,
+        followers=tree_form.bodies.followers,
+    )
     setup = dataclasses.replace(tree_form.setup, model=bodies, closures=(), coupled=())
     posture = _posture_beside(tree_form, bodies, own_coordinates(tree_form.bodies, bodies, q))
     return model_of(tree_form.mechanism, effective, settings, tree, setup, posture)
@@ -223,6 +229,7 @@ def _held(tree_form: Model) -> set[int]:
     users = Counter(k for body in tree_form.bodies for k, *_ in body.q)
     forces = [force.joint for force in tree_form.setup.laws]
     held = set(_bodies(tree_form, [*marked, *forces]))
+    held |= {i for one in tree_form.bodies.followers for i in one.bodies}
     for body in tree_form.bodies:
         told = body.description
         springy = acts(told, "elastic") and not body.joint.kind.is_slider

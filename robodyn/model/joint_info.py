@@ -40,6 +40,9 @@ class JointInfo:
     closure : str
         Of a joint that closes a loop, the name in `Robot.loops` of what closes it: its own where
         it is cut, that of a weld where its child is (or its parent). Else empty.
+    follows : tuple of str
+        Joints of which its position is a function: the one that it mimics, or those of a
+        `robodyn.Follower` or `robodyn.ExplicitLoop`.
     """
 
     name: str
@@ -52,6 +55,7 @@ class JointInfo:
     axis: tuple[float, float, float]
     merged: tuple[str, ...] = ()
     closure: str = ""
+    follows: tuple[str, ...] = ()
 
     @property
     def cut(self) -> bool:
@@ -135,23 +139,32 @@ def names_of(
         cut.rejoins if isinstance(cut, Loop) and cut.rejoins else cut.name: cut.name
         for cut in tree.cuts
     }
+    follows: dict[str, tuple[str, ...]] = {
+        x.name: (x.mimic.joint,) for x in effective.joints if x.mimic is not None
+    }
+    follows |= {name: x.independent for x in effective.followers for name in x.dependent}
     infos = {
         mover.name: _info(
             drawn.get(mover.name, mover),
             *slices.get(mover.name, (empty, empty)),
             closures.get(mover.name, ""),
+            follows.get(mover.name, ()),
         )
         for mover in (*synthetic, *effective.movers)
     }
     return tuple(blocks), infos
 
 
-def _info(joint: Joint | Loop, q: slice, v: slice, closure: str) -> JointInfo:
+def _info(
+    joint: Joint | Loop, q: slice, v: slice, closure: str, follows: tuple[str, ...]
+) -> JointInfo:
     if isinstance(joint, Joint):
         ends, merged = (joint.parent, joint.child), joint.merged
     else:
         ends, merged = (joint.predecessor, joint.successor), ()
-    return JointInfo(joint.name, joint.kind, q, v, *ends, joint.limits, joint.axis, merged, closure)
+    return JointInfo(
+        joint.name, joint.kind, q, v, *ends, joint.limits, joint.axis, merged, closure, follows
+    )
 
 
 def limits_of(

@@ -14,7 +14,7 @@ from robodyn.equations.mechanism.bodies import MechanismModel
 from robodyn.equations.mechanism.state import evaluate_joints
 from robodyn.equations.tree.articulated_body import preferred
 from robodyn.equations.tree.composite_body import mass_diagonal, mass_matrix
-from robodyn.errors import InertiaError
+from robodyn.errors import InertiaError, TopologyError
 
 __all__ = [
     "mass_diagonals_at",
@@ -30,13 +30,34 @@ NEAR = 8
 
 
 def some_posture(bodies: MechanismModel) -> tuple[float, ...]:
-    """A position without symmetry."""
+    """A position without symmetry, at which functions that joints follow are defined.
+
+    Raises
+    ------
+    TopologyError
+        If they are not even at rest.
+    """
     q = [0.3 + 0.1 * (k % 7) for k in range(bodies.nq)]
     for body in bodies:
         if body.joint.kind.coordinates.quaternion:
             last = body.q[-1][0]
             q[last - 3 : last + 1] = [0.1, 0.3, -0.5, math.sqrt(0.65)]
-    return tuple(q)
+    if not bodies.followers:
+        return tuple(q)
+    leading = {i for one in bodies.followers for i in one.independent}
+    leading = {k for i in leading for k, *_ in bodies.bodies[i].q}
+    for scale in (1.0, -1.0, 0.3, -0.3, 0.1, -0.1, 0.01, -0.01, 0.0):
+        tried = tuple(x * scale if k in leading else x for k, x in enumerate(q))
+        try:
+            if np.isfinite(mass_diagonals_at(bodies, tried)[0]).all():
+                return tried
+        except (ArithmeticError, ValueError):
+            pass
+    names = ", ".join(repr(one.name) for one in bodies.followers)
+    raise TopologyError(
+        f"joints do not follow where all others are at rest: the functions of {names} are no "
+        "numbers there, or have no derivatives"
+    )
 
 
 def mass_matrix_at(bodies: MechanismModel, q: Sequence[Any]) -> FloatArray:

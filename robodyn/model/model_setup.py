@@ -8,6 +8,7 @@ from dataclasses import replace
 from robodyn.description import Mechanism
 from robodyn.description.couplings import branches, with_couplings
 from robodyn.description.graph_check import find_root
+from robodyn.equations.closed_form.explicit_linkage import ExplicitLinkage
 from robodyn.equations.loops.closing import closure, coupled, frame_closure
 from robodyn.equations.loops.frame_constraint import TracedFrameConstraint
 from robodyn.equations.loops.related import related
@@ -19,6 +20,7 @@ from robodyn.force_elements.force_law import ForceLaw
 from robodyn.force_elements.ground import Ground
 from robodyn.force_elements.inverse_square import InverseSquareGravity
 from robodyn.model.actuators import rotor_drives, with_free_rotors, with_motors
+from robodyn.model.followers import mimics_as_followers
 from robodyn.model.settings import Settings
 from robodyn.model.splitting import with_split_links
 from robodyn.topology.spanning_tree import SpanningTree, spanning_tree
@@ -33,6 +35,7 @@ def effective_mechanism(mechanism: Mechanism, settings: Settings) -> Mechanism:
     """
     mechanism = with_free_rotors(mechanism) if mechanism.rotors else mechanism
     mechanism = with_couplings(mechanism) if mechanism.couplings else mechanism
+    mechanism = mimics_as_followers(mechanism) if mechanism.followers else mechanism
     mechanism = with_split_links(mechanism, movable_root=settings.base == "floating")
     if settings.passive:
         return with_motors(mechanism)
@@ -59,7 +62,12 @@ def setup_of(
     """What the equations know of a robot; mechanisms as described and as `effective_mechanism`."""
     passive = settings.passive and not mechanism.relaxed
     forces = effective.forces if passive else ()
-    bodies = build(tree, snap=settings.parallel, drives=drives_of(effective, settings))
+    bodies = build(
+        tree,
+        snap=settings.parallel,
+        drives=drives_of(effective, settings),
+        followers=_followers(tree, effective),
+    )
     cuts = tuple(closure(bodies, cut, settings.parallel) for cut in tree.cuts)
     between = [x for x in effective.constraints if isinstance(x, TracedFrameConstraint)]
     _check_world(between, bodies, settings)
@@ -82,6 +90,20 @@ def setup_of(
         ground=grounds_of(bodies, settings),
         laws=_laws_on(bodies, forces),
         planets=tuple(x for x in forces if isinstance(x, InverseSquareGravity)),
+    )
+
+
+def _followers(tree: SpanningTree, effective: Mechanism) -> tuple[ExplicitLinkage, ...]:
+    """Joints that are functions of others, with the bodies that they move."""
+    bodies = {joint.joint.name: i for i, joint in enumerate(tree.joints)}
+    return tuple(
+        ExplicitLinkage(
+            given.name,
+            tuple(bodies[name] for name in given.dependent),
+            given=given,
+            independent=tuple(bodies[name] for name in given.independent),
+        )
+        for given in effective.followers
     )
 
 

@@ -93,6 +93,8 @@ def without_speed(
             ": it is cut; it gets one by a motor, or where another joint of its loop is marked "
             'with cut="true"'
         )
+    elif joint.follows:
+        why = f": it follows {', '.join(joint.follows)}, whose speeds determine its own"
     elif follows:
         why = ": it follows others by a loop in closed form; tree_form has speeds of all joints"
     return UnknownNameError("joint with a speed of its own", name, known, f"{robot!r}{why}")

@@ -74,6 +74,7 @@ def _needing_coordinates(mechanism: Mechanism) -> set[str]:
     for constraint in mechanism.constraints:
         needed |= {*constraint.joints}
     needed |= {force.joint for force in mechanism.forces}
+    needed |= {joint for loop in mechanism.followers for joint in loop.joints}
     for coupling in mechanism.couplings:
         over, under = branches(mechanism, coupling)
         needed |= {*over, *under}

@@ -128,12 +128,12 @@ def refuse_zero_quaternions(model: Model, name: str, q: Array) -> None:
 
 
 def refuse_open_linkages(model: Model, q: Array, places: Array) -> None:
-    """Refuse postures in which a loop that is solved in closed form does not close.
+    """Refuse postures in which joints that follow others cannot: a loop does not close.
 
     Parameters
     ----------
     model : Model
-        In minimal coordinates.
+        In minimal coordinates, or with joints that follow by functions.
     q : ndarray, shape (..., nq)
     places : ndarray, shape (..., freedoms that follow, 2)
         Of the joints that follow; not numbers where the loop does not close.
@@ -148,10 +148,18 @@ def refuse_open_linkages(model: Model, q: Array, places: Array) -> None:
         if np.any(wrong):
             rows = np.flatnonzero(wrong)
             first = q.reshape(-1, q.shape[-1])[rows[0]].copy()
+            if joints := _by_function(model, name):
+                what = f"the function of {name!r}, by which {joints} follow,"
+                said, why = "is no number", "choose positions at which it is defined"
+            else:
+                what, said = f"loop {name!r}", "does not close"
+                why = (
+                    "its other joints cannot get there, however they move. dependent_positions(q) "
+                    "is NaN there; random() gives postures that close"
+                )
             raise InconsistentStateError(
-                f"loop {name!r} of {model.mechanism.name!r} does not close at q = {_shown(first)}"
-                f"{_of_batch(wrong, rows)}: its other joints cannot get there, however they move. "
-                "dependent_positions(q) is NaN there; random() gives postures that close",
+                f"{what} of {model.mechanism.name!r} {said} at q = {_shown(first)}"
+                f"{_of_batch(wrong, rows)}: {why}",
                 q=first,
                 loops=(name,),
                 rows=tuple(int(k) for k in rows) if np.ndim(wrong) else (),
@@ -176,11 +184,13 @@ def refuse_dead_points(model: Model, speed_map: Array) -> None:
         wrong = np.asarray(~np.isfinite(speed_map[..., part, :]).all(axis=(-1, -2)))
         if np.any(wrong):
             rows = np.flatnonzero(wrong)
+            what, instead = f"loop {name!r}", "tree_form, or other independent joints"
+            if _by_function(model, name):
+                what, instead = repr(name), "other joints"
             raise SingularError(
-                f"loop {name!r} of {model.mechanism.name!r} is at a dead point"
-                f"{_of_batch(wrong, rows)}: the speeds of {', '.join(model.joint_names)} do not "
-                "determine those of the joints that follow. Take tree_form, or other independent "
-                "joints",
+                f"{what} of {model.mechanism.name!r} is at a dead "
+                f"point{_of_batch(wrong, rows)}: the speeds of {', '.join(model.joint_names)} do "
+                f"not determine those of the joints that follow. Take {instead}",
                 joints=model.joint_names,
                 rows=tuple(int(k) for k in rows) if np.ndim(wrong) else (),
             )
@@ -210,15 +220,21 @@ def overflow(
 
 
 def _following(model: Model) -> list[tuple[str, list[int]]]:
-    """Loops that are solved in closed form, in order, and the freedoms that follow by each."""
-    bodies, linkages = model.bodies.bodies, model.bodies.linkages
+    """What makes joints follow, loops in closed form last, and the freedoms that follow by each."""
+    bodies, linkages = model.bodies.bodies, (*model.bodies.followers, *model.bodies.linkages)
     places: dict[int, list[int]] = {}
     first = 0
     for i in sorted(i for linkage in linkages for i in linkage.dependent):
-        count = len(bodies[i].joint.kind.turning)
+        count = len(bodies[i].joint.kind.turning) or 1
         places[i] = list(range(first, first + count))
         first += count
     return [(one.name, [k for i in one.dependent for k in places[i]]) for one in linkages]
+
+
+def _by_function(model: Model, name: str) -> str:
+    """Joints that follow by the function of that name; empty of a loop."""
+    found = (one.given.dependent for one in model.bodies.followers if one.name == name)
+    return ", ".join(next(found, ()))
 
 
 def _of_batch(wrong: Array | np.bool_, rows: Array) -> str:

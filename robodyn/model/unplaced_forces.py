@@ -1,9 +1,10 @@
 """Joints with undetermined wrenches: these depend on where the force of a constraint acts.
 
-A `robodyn.Constraint` between several joints, and a coupling over more than two, say how
-coordinates move together. They do not say on which bodies the force acts that makes them do so: a
-cart may be held back by the ground under its wheels or by a gear at its axle. Motions are the same.
-What the joints between those bodies and the base carry is not.
+A `robodyn.Constraint` between several joints, a function by which joints follow others, and a
+coupling over more than two say how coordinates move together. They do not say on which bodies the
+force acts that makes them do so: a cart may be held back by the ground under its wheels or by a
+gear at its axle. Motions are the same. What the joints between those bodies and the base carry is
+not.
 """
 
 from __future__ import annotations
@@ -43,8 +44,9 @@ def unplaced_wrenches(mechanism: Mechanism, cuts: Iterable[str]) -> Mapping[str,
 
 
 def _over_several_joints(mechanism: Mechanism) -> dict[str, tuple[str, ...]]:
-    """Joints by name of the constraint or coupling that ties several of them."""
+    """Joints by name of the constraint, function or coupling that ties several of them."""
     ties = {given.name: given.joints for given in mechanism.constraints}
+    ties |= {given.name: given.joints for given in mechanism.followers}
     for coupling in with_couplings(mechanism).couplings:
         over, under = branches(mechanism, coupling)
         ties[coupling.name] = (*over, *under)
@@ -54,10 +56,12 @@ def _over_several_joints(mechanism: Mechanism) -> dict[str, tuple[str, ...]]:
 def _with_followers(mechanism: Mechanism, joints: Iterable[str]) -> set[str]:
     """The joints, and those that follow one of them."""
     names = set(joints)
+    leaders: dict[str, tuple[str, ...]] = {
+        joint.name: (joint.mimic.joint,) for joint in mechanism.joints if joint.mimic
+    }
+    leaders |= {name: x.independent for x in mechanism.followers for name in x.dependent}
     while more := {
-        joint.name
-        for joint in mechanism.joints
-        if joint.mimic and joint.mimic.joint in names and joint.name not in names
+        name for name, of in leaders.items() if not names.isdisjoint(of) and name not in names
     }:
         names |= more
     return names

@@ -33,7 +33,7 @@ class TreeJointPositions:
     """Of a robot in tree coordinates.
 
     The position of a joint that was cut is read from the pose of one of its frames seen from the
-    other; of a joint that mimics another, from the position of that one.
+    other; of a joint that follows others by a factor or a function, from the positions of these.
 
     Parameters
     ----------
@@ -50,13 +50,18 @@ class TreeJointPositions:
     def _positions(self) -> tuple[tuple[str, Place, Any], ...]:
         """Where positions stand. Copies of a robot are often made that are not asked for them."""
         model = self._model
-        return tuple(_placed(model, lambda body: len(body.q), _coordinates(model)))
+        return tuple(_placed(model, model.bodies.known, _coordinates(model)))
 
     @cached_property
     def _speeds(self) -> tuple[tuple[str, Place, Any], ...]:
         """Where speeds stand."""
         model = self._model
-        return tuple(_placed(model, lambda body: len(body.speeds), _cut_speeds(model)))
+        following = model.bodies.following
+
+        def count(body: Body) -> int:
+            return len(body.speeds) or int(body.index in following)
+
+        return tuple(_placed(model, count, _cut_speeds(model)))
 
     def positions(self, q: ArrayLike) -> dict[str, Array]:
         """By joint name, shape (...) or (..., n) [rad, m]."""

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.arguments import checked_arguments
-from robodyn.array_types import FloatArray
 from robodyn.arrays import of_one_state
 from robodyn.errors import ShapeError
 from robodyn.symbolic.scalar import Number, Scalar, sqrt
@@ -34,6 +33,12 @@ class Spline:
     monotone : bool
         Between two points the curve does not leave their values (its curvature jumps at points
         then). Default: the curvature is continuous.
+
+    Attributes
+    ----------
+    x, y : tuple of float
+        The points.
+    monotone : bool
 
     Raises
     ------
@@ -60,8 +65,9 @@ class Spline:
         from scipy.interpolate import CubicSpline, PchipInterpolator
 
         pieces = (PchipInterpolator if monotone and count > 2 else CubicSpline)(xs, ys)
-        self._x: FloatArray = xs
-        self._y: FloatArray = ys
+        self.x: tuple[float, ...] = tuple(xs.tolist())
+        self.y: tuple[float, ...] = tuple(ys.tolist())
+        self.monotone = monotone
         #: Coefficients of u, u^2, u^3 between points, shape (3, n - 1); slopes at the ends.
         self._c = np.asarray(pieces.c[-2::-1], float)
         self._ends = float(pieces(xs[0], 1)), float(pieces(xs[-1], 1))
@@ -69,7 +75,7 @@ class Spline:
     def __call__(self, x: Any) -> Any:
         """The curve at ``x``: a number, an array, or symbols."""
         before, ways, after = self._ways(x)
-        total = before * self._ends[0] + after * self._ends[1] + float(self._y[0])
+        total = before * self._ends[0] + after * self._ends[1] + self.y[0]
         for u, c in zip(ways, self._c.T.tolist(), strict=True):
             total = total + _polynomial(c, u)
         return total
@@ -78,18 +84,18 @@ class Spline:
         """The area under the curve from the first point to ``x``: of a force, its energy."""
         before, ways, after = self._ways(x)
         first, last = self._ends
-        total = before * float(self._y[0]) + before * before * (0.5 * first)
-        for u, y, c in zip(ways, self._y.tolist(), self._c.T.tolist(), strict=False):
+        total = before * self.y[0] + before * before * (0.5 * first)
+        for u, y, c in zip(ways, self.y, self._c.T.tolist(), strict=False):
             total = total + _polynomial((y, *(a / (k + 2) for k, a in enumerate(c))), u)
-        return total + after * float(self._y[-1]) + after * after * (0.5 * last)
+        return total + after * self.y[-1] + after * after * (0.5 * last)
 
     def _ways(self, x: Any) -> tuple[Any, list[Any], Any]:
         """Ways to ``x``: back from the first point, between each two points, on from the last."""
         if not isinstance(x, Scalar):
             x = np.asarray(x) if isinstance(x, list | tuple) else x
-        passed = [_positive(x - point) for point in self._x.tolist()]
+        passed = [_positive(x - point) for point in self.x]
         ways = [a - b for a, b in pairwise(passed)]
-        return x - float(self._x[0]) - passed[0], ways, passed[-1]
+        return x - self.x[0] - passed[0], ways, passed[-1]
 
 
 def _positive(x: Any) -> Any:

@@ -57,7 +57,7 @@ class TreeJoint:
     mimic : (int, float, float) or None
         Index of the master joint, multiplier, offset; the master is no mimic joint itself.
     follows : bool
-        Its position follows from those of others, by a closed loop.
+        Its position follows from those of others, by a closed loop or a function.
     """
 
     joint: Joint
@@ -161,6 +161,10 @@ def spanning_tree(
     by_link = {x.name: _inertia_on_body(x, links) for x in mechanism.links}
     base, inertias = _lump(by_link, links, len(joints))
     resolved = _resolve_mimics(mechanism, joints)
+    following = {joint for loop in mechanism.followers for joint in loop.dependent}
+    resolved = tuple(
+        dataclasses.replace(x, follows=True) if x.joint.name in following else x for x in resolved
+    )
     return SpanningTree(root, resolved, inertias, base, links, (*cut, *mechanism.loops), by_link)
 
 
@@ -212,8 +216,9 @@ def _cut_loops(mechanism: Mechanism) -> tuple[list[Joint], list[Joint]]:
 
     Kruskal's algorithm: joints join components in the order of their degrees of freedom, so that
     of each loop the freest joint stays out. Among equals, joints that carry a motor, a spring, an
-    armature, a mimic or the mark ``independent``, are given as a map or named by a constraint or
-    a force stay in, then those that slide, and the last of the file is cut.
+    armature, a mimic or the mark ``independent``, are given as a map or named by a constraint, a
+    force or a function that joints follow stay in, then those that slide, and the last of the file
+    is cut.
     """
     wanted = {name for name, _ in mechanism.actuators}
     for joint in mechanism.joints:
@@ -224,6 +229,7 @@ def _cut_loops(mechanism: Mechanism) -> tuple[list[Joint], list[Joint]]:
     for constraint in mechanism.constraints:
         wanted |= {*constraint.joints}
     wanted |= {force.joint for force in mechanism.forces}
+    wanted |= {joint for loop in mechanism.followers for joint in loop.joints}
 
     def freedom(joint: Joint) -> tuple[int, bool, bool]:
         return joint.nv, joint.name not in wanted, not joint_kind(joint.kind).is_slider

@@ -65,6 +65,7 @@ def write(
     """
     functions = [("constraint", x.name) for x in mechanism.constraints]
     functions += [("force", x.name) for x in mechanism.forces]
+    functions += [("follower", x.name) for x in mechanism.followers]
     for what, name in functions:
         raise UrdfError(
             f"cannot be written: {what}s of one's own have no notation in a file",

@@ -36,6 +36,8 @@ def _angles(model: Model) -> list[int]:
     """Coordinates that turn one joint, and whose turns no coupling and no user counts."""
     users = Counter(k for body in model.bodies for k, *_ in body.q)
     counted = {k for coupling in model.setup.coupled for k, *_ in coupling.weights}
+    leading = {i for one in model.bodies.followers for i in one.independent}
+    counted |= {k for i in leading for k, *_ in model.bodies.bodies[i].q}
     if model.setup.constraints:
         return []
     return [

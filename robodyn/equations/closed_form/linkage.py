@@ -40,10 +40,14 @@ class Posture:
     places : tuple of Planar
         None of a joint whose freedoms are not turns and slides.
     joint : JointState
+    q : tuple of Number
+        Its coordinates, where they are known: of an angle that follows by geometry, only cosine
+        and sine are.
     """
 
     places: Places
     joint: JointState
+    q: tuple[Number, ...] = field(default=(), kw_only=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +100,11 @@ class Linkage(ABC):
     def close(self, known: Mapping[int, Posture]) -> dict[int, Places]:
         """Places of the dependent joints, given the postures of the others."""
 
+    def posture(self, geometry: JointGeometry, found: Places, speeds: Sequence[Number]) -> Posture:
+        """Of a dependent joint, of what `close` gives for it, and its speeds."""
+        q = (found[0].x,) if geometry.kind.is_slider else ()
+        return Posture(found, placed(geometry, found, speeds), q=q)
+
     @abstractmethod
     def slopes(self, postures: Mapping[int, Posture]) -> dict[Freedom, Any]:
         """Columns of the Jacobian of ``h``."""
@@ -117,8 +126,10 @@ class Linkage(ABC):
         return _weighted(dJ, speeds) + _weighted(J, accelerations)
 
     @abstractmethod
-    def solver(self, columns: Sequence[Any]) -> Callable[[Any], tuple[Number, ...]]:
-        """``-[columns]^-1`` as a function."""
+    def solver(
+        self, slopes: Mapping[Freedom, Any], own: Sequence[Freedom]
+    ) -> Callable[[Any], tuple[Number, ...]]:
+        """``-[columns]^-1`` of some freedoms as a function."""
 
     def fitting(self, postures: Mapping[int, Posture]) -> list[int]:
         """Branches in which the dependent joints stand as they do in a known, closed posture."""
@@ -158,10 +169,10 @@ def motions(
     found = linkage.close(known)
     at: dict[int, Posture] = dict(known)
     for i, places in found.items():
-        at[i] = Posture(places, placed(geometry[i], places, [0.0] * len(places)))
+        at[i] = linkage.posture(geometry[i], places, [0.0] * len(places))
     own = [(i, n) for i in linkage.dependent for n in range(len(found[i]))]
     J = linkage.slopes(at)
-    solve = linkage.solver([J[freedom] for freedom in own])
+    solve = linkage.solver(J, own)
     masters = sorted({k for motion in known.values() for k in motion.columns})
     columns = {k: _by_freedom({i: m.columns.get(k, ()) for i, m in known.items()}) for k in masters}
     B = {k: solve(_weighted(J, columns[k])) for k in masters}
@@ -170,7 +181,7 @@ def motions(
     speeds |= {f: sum((B[k][n] * v[k] for k in masters), 0.0) for n, f in enumerate(own)}
     for i, places in found.items():
         of_joint = [speeds[i, n] for n in range(len(places))]
-        at[i] = Posture(places, placed(geometry[i], places, of_joint))
+        at[i] = linkage.posture(geometry[i], places, of_joint)
     bias = solve(linkage.bend(at, speeds, _by_freedom({i: m.c for i, m in known.items()})))
     dJ = linkage.slope_rates(at, speeds)
     dB = {}
@@ -184,12 +195,13 @@ def motions(
 
     return {
         i: JointMotion(
-            found[i],
+            at[i].places,
             at[i].joint,
             of(i, [speeds[freedom] for freedom in own]),
             of(i, bias),
             {k: of(i, B[k]) for k in masters},
             {k: of(i, dB[k]) for k in masters},
+            q=at[i].q,
         )
         for i in linkage.dependent
     }

@@ -109,9 +109,11 @@ class PlanarLinkage(Linkage):
                 rates[link.body, 0] = rate * side
         return rates
 
-    def solver(self, columns: Sequence[Planar]) -> Callable[[Planar], tuple[Number, ...]]:
+    def solver(
+        self, slopes: Mapping[Freedom, Planar], own: Sequence[Freedom]
+    ) -> Callable[[Planar], tuple[Number, ...]]:
         """``-[columns]^-1`` as a function."""
-        a, b = columns
+        a, b = (slopes[freedom] for freedom in own)
         inverse = 1.0 / a.cross(b)
         return lambda h: (b.cross(h) * inverse, h.cross(a) * inverse)
 

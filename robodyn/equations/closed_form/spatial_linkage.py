@@ -114,9 +114,11 @@ class BallLinkage(_PointLinkage):
         """Second derivative of ``h``."""
         return self._gap(postures, Rates(speeds, accelerations))[2]
 
-    def solver(self, columns: Sequence[Vec3]) -> Callable[[Vec3], tuple[Number, ...]]:
+    def solver(
+        self, slopes: Mapping[Freedom, Vec3], own: Sequence[Freedom]
+    ) -> Callable[[Vec3], tuple[Number, ...]]:
         """``-[columns]^-1`` as a function."""
-        a, b, c = columns
+        a, b, c = (slopes[freedom] for freedom in own)
         across = b.cross(c)
         inverse = -1.0 / a.dot(across)
         rows = [row * inverse for row in (across, c.cross(a), a.cross(b))]
@@ -156,7 +158,9 @@ class RodLinkage(_PointLinkage):
         gap, velocity, acceleration = self._gap(postures, Rates(speeds, accelerations))
         return velocity.dot(velocity) + gap.dot(acceleration)
 
-    def solver(self, columns: Sequence[Number]) -> Callable[[Number], tuple[Number, ...]]:
+    def solver(
+        self, slopes: Mapping[Freedom, Number], own: Sequence[Freedom]
+    ) -> Callable[[Number], tuple[Number, ...]]:
         """``-[columns]^-1`` as a function."""
-        inverse = -1.0 / columns[0]
+        inverse = -1.0 / slopes[own[0]]
         return lambda h: (h * inverse,)

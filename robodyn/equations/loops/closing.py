@@ -126,8 +126,11 @@ def coupled(
         for name in names:
             body = bodies[name]
             if len(body.q) != 1 or len(body.speeds) != 1:
+                why = "which has more than one coordinate"
+                if body.index in model.following:
+                    why = "which is a function of others: take a robodyn.Constraint"
                 raise TopologyError(
-                    f"couples joint {name!r}, which has more than one coordinate",
+                    f"couples joint {name!r}, {why}",
                     line=coupling.line,
                     element=f"coupling {coupling.name!r}",
                 )

@@ -69,19 +69,22 @@ def related(model: MechanismModel, given: TracedConstraint) -> Related:
     )
 
 
-def constraint_rows(model: MechanismModel, state: State, constraint: Related) -> list[Row]:
+def constraint_rows(state: State, constraint: Related) -> list[Row]:
     """Rows of one constraint."""
     given, locked = constraint.given, dict(constraint.given.locked)
     functions = given.functions
     q: list[Number] = []
     v: list[Number] = []
-    places: list[tuple[int, float] | None] = []
+    moved: list[list[tuple[int, Number]]] = []
+    rest: list[Number] = []
     for joint, i, (_, _, nv) in zip(given.joints, constraint.bodies, given.sizes, strict=True):
         if i is None:
-            q, v, places = [*q, *locked[joint]], [*v, *[0.0] * nv], [*places, *[None] * nv]
+            q, v = [*q, *locked[joint]], [*v, *[0.0] * nv]
+            moved, rest = [*moved, *[[]] * nv], [*rest, *[0.0] * nv]
             continue
-        q, v = [*q, *state[i].q], [*v, *state[i].v]
-        places += [(speed.index, speed.factor) for speed in model.bodies[i].speeds]
+        at = state[i]
+        q, v, rest = [*q, *at.q], [*v, *at.v], [*rest, *at.own_c]
+        moved += [[(k, x) for k, m, x in at.ratios if m == n] for n in range(nv)]
     q = [*q, state.t] if functions.rheonomic else q
     values = inline(functions.value, q)
     slopes, offsets = inline(functions.slopes, q), inline(functions.offset, q)
@@ -89,8 +92,10 @@ def constraint_rows(model: MechanismModel, state: State, constraint: Related) ->
     rows = []
     for k in range(functions.count):
         columns: dict[int, Number] = {}
-        for place, slope in zip(places, slopes[k * m : (k + 1) * m], strict=True):
-            if place is not None:
-                columns[place[0]] = columns.get(place[0], 0.0) + slope * place[1]
-        rows.append(Row(values[k], columns, bias[k], offsets[k]))
+        left = bias[k]
+        for speeds, c, slope in zip(moved, rest, slopes[k * m : (k + 1) * m], strict=True):
+            left = left + slope * c
+            for index, ratio in speeds:
+                columns[index] = columns.get(index, 0.0) + slope * ratio
+        rows.append(Row(values[k], columns, left, offsets[k]))
     return rows

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.description import Joint
 from robodyn.description.pose import inverse_pose
+from robodyn.equations.closed_form.explicit_linkage import ExplicitLinkage
 from robodyn.equations.closed_form.linkage import Linkage
 from robodyn.equations.mechanism.frames import choose_frames, vector
 from robodyn.equations.mechanism.lumping import (
@@ -79,7 +81,7 @@ class Body:
     joint : JointGeometry
     q : tuple of (index, factor, offset)
         Own coordinates as ``factor * q[index] + offset`` (not 1, 0 for a mimic joint); none of a
-        joint that follows others by a closed loop.
+        joint that follows others by a closed loop or a function.
     speeds : tuple of Speed
         One a column of the motion subspace; none of such a joint.
     inertia : RigidInertia
@@ -123,6 +125,8 @@ class MechanismModel:
         The same with bodies that are lumped as rotors; they go with `Body.lumped`.
     linkages : tuple of Linkage
         Closed loops that make joints follow others, in the order of their solution.
+    followers : tuple of ExplicitLinkage
+        Functions by which joints follow others, which come before those loops.
     motors : tuple of Motor
         All that are described, also those whose rotors have no inertia.
     regrouping : Regrouping or None
@@ -143,6 +147,7 @@ class MechanismModel:
     lumped_armature: tuple[Armature, ...]
     lumped_rotors: tuple[Rotor, ...]
     linkages: tuple[Linkage, ...] = ()
+    followers: tuple[ExplicitLinkage, ...] = ()
     motors: tuple[Motor, ...] = ()
     regrouping: Regrouping | None = None
     light: Mapping[int, float] = field(default_factory=dict)
@@ -152,6 +157,15 @@ class MechanismModel:
 
     def __reversed__(self) -> Iterator[Body]:
         return reversed(self.bodies)
+
+    @cached_property
+    def following(self) -> frozenset[int]:
+        """Bodies whose joints follow others by a function: their coordinates are known."""
+        return frozenset(i for one in self.followers for i in one.dependent)
+
+    def known(self, body: Body) -> int:
+        """Number of coordinates that are known of a joint, whether they are its own or not."""
+        return 1 if body.index in self.following else len(body.q)
 
     @property
     def chained(self) -> bool:
@@ -185,6 +199,7 @@ def build(
     snap: float,
     drives: Sequence[Drive] = (),
     linkages: tuple[Linkage, ...] = (),
+    followers: tuple[ExplicitLinkage, ...] = (),
 ) -> MechanismModel:
     """Bodies, frames and inertias of a spanning tree.
 
@@ -197,6 +212,8 @@ def build(
         Rotors of motors.
     linkages : tuple of Linkage
         Loops solved in closed form, of a tree that has their dependent joints marked.
+    followers : tuple of ExplicitLinkage
+        Functions by which joints follow others, marked in the tree as well.
     """
     choice = choose_frames(tree, snap)
     q_index, v_index, nq, nv = _coordinates(tree)
@@ -220,7 +237,7 @@ def build(
     }
     coupled = not all(joint.independent for joint in tree.joints)
     geometry = MechanismModel(
-        tuple(bodies), nothing, nq, nv, frames, coupled, (), (), (), (), linkages
+        tuple(bodies), nothing, nq, nv, frames, coupled, (), (), (), (), linkages, followers
     )
     return weighed(geometry, tree, drives)
 

@@ -86,7 +86,7 @@ class State:
     joints : list of JointAtState
     v : sequence of nv numbers
     dependent : dict of body index to JointMotion
-        Joints that follow others by a closed loop.
+        Joints that follow others by a closed loop or a function.
     t : Number [s]
         Time, where anything depends on it.
     """
@@ -161,7 +161,7 @@ def _joint(body: Body, q: Sequence[Number], v: Sequence[Number], t: Number) -> J
 
 
 def _following(body: Body, motion: JointMotion) -> JointAtState:
-    """A joint that follows others by a closed loop."""
+    """A joint that follows others, by a closed loop or a function."""
     S, dS = motion.joint.S, motion.joint.dS
 
     def twist(speeds: Sequence[Number]) -> Twist:
@@ -176,7 +176,7 @@ def _following(body: Body, motion: JointMotion) -> JointAtState:
         tuple(twist(motion.rates[k]) + turned(column) for k, column in motion.columns.items()),
         twist(motion.v),
         twist(motion.c) + turned(motion.v),
-        (motion.places[0].x,) if body.joint.kind.is_slider else (),
+        motion.q,
         motion.v,
         tuple(S),
         tuple((k, n, x) for k, column in motion.columns.items() for n, x in enumerate(column)),
@@ -199,6 +199,7 @@ def _leading(body: Body, q: Sequence[Number], v: Sequence[Number]) -> JointMotio
         own_v,
         (0.0,) * len(own_v),
         columns,
+        q=tuple(own_q),
     )
 
 
@@ -221,7 +222,7 @@ def evaluate_joints(
     ``t`` [s] is the time, of mechanisms that depend on it.
     """
     dependent: dict[int, JointMotion] = {}
-    for linkage in model.linkages:
+    for linkage in (*model.followers, *model.linkages):
         dependent |= _dependent(model, linkage, q, v, dependent)
     joints = [
         _following(body, dependent[body.index])

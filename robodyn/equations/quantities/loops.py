@@ -24,7 +24,7 @@ from robodyn.equations.quantities.common.tracer import Results, Tracer
 from robodyn.equations.quantities.frames import pose_rows
 from robodyn.equations.tree import composite_body
 from robodyn.equations.tree import frame_motion as fm
-from robodyn.symbolic.scalar import sqrt
+from robodyn.symbolic.scalar import Number, sqrt
 
 __all__ = ["ROWS"]
 
@@ -102,18 +102,26 @@ def cut_joint_pushes(t: Tracer) -> Results:
 def joint_positions(t: Tracer) -> Results:
     """Coordinates of the joints of the tree, body by body, and poses of cut ones."""
     q = t.numbers["q"]
-    own = [q[k] * factor + c for body in t.model for k, factor, c in body.q]
+    own: list[Number] = []
+    for body in t.model:
+        if body.index in t.model.following:
+            own += t.state[body.index].q
+        own += [q[k] * factor + c for k, factor, c in body.q]
     return {"positions": own, **cut_joint_poses(t)}
 
 
 def joint_velocities(t: Tracer) -> Results:
     """Speeds of the joints of the tree, body by body, and of cut ones."""
-    own = [t.v[speed.index] * speed.factor for body in t.model for speed in body.speeds]
+    own: list[Number] = []
+    for body in t.model:
+        if body.index in t.model.following:
+            own += t.state[body.index].v
+        own += [t.v[speed.index] * speed.factor for speed in body.speeds]
     return {"own": own, **cut_joint_speeds(t)}
 
 
 def _dependent_joints(t: Tracer) -> list[JointMotion]:
-    """Joints that follow by a closed loop, in order."""
+    """Joints that follow by a closed loop or a function, in order."""
     return [motion for _, motion in sorted(t.state.dependent.items())]
 
 
@@ -153,6 +161,10 @@ def _cut_joints(t: Tracer) -> int:
 
 def _cut_freedoms(t: Tracer) -> int:
     return sum(c.kind.nv for c in t.setup.closures if c.kind.in_tree)
+
+
+def _known_speeds(t: Tracer) -> int:
+    return sum(len(body.speeds) for body in t.model) + len(t.model.following)
 
 
 def _dependent_freedoms(t: Tracer) -> int:
@@ -261,7 +273,7 @@ ROWS = {
     "joint_positions": Quantity(
         inputs=(Q,),
         outputs=(
-            Output("positions", (lambda t: sum(len(body.q) for body in t.model),), "rad, m"),
+            Output("positions", (lambda t: sum(map(t.model.known, t.model)),), "rad, m"),
             Output("X", (_cut_joints, 4, 4), "1, m"),
         ),
         trace=joint_positions,
@@ -270,7 +282,7 @@ ROWS = {
     "joint_velocities": Quantity(
         inputs=(Q, V),
         outputs=(
-            Output("own", (lambda t: sum(len(body.speeds) for body in t.model),), "rad/s, m/s"),
+            Output("own", (_known_speeds,), "rad/s, m/s"),
             Output("speeds", (_cut_freedoms,), "rad/s, m/s"),
         ),
         trace=joint_velocities,

@@ -93,7 +93,7 @@ def _forces_of_constraints(t: Tracer) -> dict[tuple[int, int], Number]:
         first += c.count
         if len(c.bodies) != 1 or c.bodies[0] is None:
             continue  # the wrenches in several joints are not determined
-        for row, x in zip(constraint_rows(t.model, t.state, c), lam, strict=True):
+        for row, x in zip(constraint_rows(t.state, c), lam, strict=True):
             for k, slope in row.jacobian.items():
                 forces[c.bodies[0], k] = forces.get((c.bodies[0], k), 0.0) + slope * x
     return forces

@@ -16,7 +16,7 @@ from robodyn.errors import SettingsError, ShapeError, UnknownNameError
 from robodyn.force_elements import relaxed
 from robodyn.force_elements.joint_stop import CompliantStops
 from robodyn.joints import fixed
-from robodyn.model.changes.locking import all_locked, couplings_left
+from robodyn.model.changes.locking import all_locked, couplings_left, followers_left
 from robodyn.model.changes.welding import (
     free_base,
     joints_of_loops,
@@ -83,6 +83,7 @@ def changed(
         couplings=couplings,
         constraints=(*(_locking(given, welded) for given in mechanism.constraints), *rows),
         forces=tuple(force for force in mechanism.forces if force.joint not in welded),
+        followers=followers_left(mechanism, welded),
     )
     return mechanism, settings
 
@@ -153,6 +154,7 @@ def with_frames(mechanism: Mechanism, frames: Mapping[str, tuple[str, ArrayLike]
 def with_stops(mechanism: Mechanism, stops: CompliantStops) -> Mechanism:
     """The same with stops at the limits of joints."""
     able = {j.name for j in mechanism.joints if j.nv == 1 and _limited(j) and not j.mimic}
+    able -= {name for loop in mechanism.followers for name in loop.dependent}
     given = stops.of(able)
     for name in given:
         if name not in able:

@@ -136,6 +136,7 @@ def _free_hinges(mechanism: Mechanism) -> list[Joint]:
     named |= {other.mimic.joint for other in mechanism.joints if other.mimic is not None}
     named |= {name for given in mechanism.constraints for name in given.joints}
     named |= {force.joint for force in mechanism.forces}
+    named |= {name for loop in mechanism.followers for name in loop.joints}
     return [
         joint
         for joint in mechanism.joints

@@ -1,4 +1,4 @@
-"""What holding some joints does to those that mimic them, or are coupled to them."""
+"""What holding some joints does to those that follow them, or are coupled to them."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from robodyn.description import Coupling, Joint, Mechanism
 from robodyn.description.couplings import branches
+from robodyn.description.explicit_loop import TracedExplicitLoop
 from robodyn.equations.loops.constraint import Constraint, TracedConstraint
 from robodyn.errors import SettingsError
 from robodyn.tolerances import SAME_POSITION
 
-__all__ = ["all_locked", "couplings_left"]
+__all__ = ["all_locked", "couplings_left", "followers_left"]
 
 #: Of a joint, one number a coordinate.
 Position = tuple[float, ...]
@@ -26,7 +29,8 @@ def all_locked(mechanism: Mechanism, locked: Mapping[str, Position]) -> dict[str
     Raises
     ------
     SettingsError
-        If joints are locked where their mimics or couplings do not allow them together.
+        If joints are locked where what ties them together does not allow it, or joints that follow
+        others by a function are locked without these.
     """
     if not locked:
         return {}
@@ -42,11 +46,46 @@ def all_locked(mechanism: Mechanism, locked: Mapping[str, Position]) -> dict[str
             if len(free) == 1:
                 found[free[0]] = rest / tie[0][free[0]]
             elif not free and abs(rest) > SAME_POSITION:
+                raise _contradiction(given, what, abs(rest))
+        for loop in mechanism.followers:
+            if found.keys() >= {*loop.independent}:
+                _hold(loop, found, given)
+    for loop in mechanism.followers:
+        for name in loop.dependent:
+            if name in found and not found.keys() >= {*loop.independent}:
                 raise SettingsError(
-                    f"locked={given} contradicts {what}, by {abs(rest):.3g} (rad or m): "
-                    "leave one of its joints out"
+                    f"joint {name!r} cannot be locked: it follows {', '.join(loop.independent)} by "
+                    f"the function of {loop.name!r}; lock these"
                 )
     return {**locked, **{name: (x,) for name, x in found.items()}}
+
+
+def _hold(loop: TracedExplicitLoop, found: dict[str, float], given: Mapping[str, float]) -> None:
+    """Let the joints of a loop stand where those that they follow have them."""
+    at = np.array([[found[name] for name in loop.independent]])
+    for name, x in zip(loop.dependent, loop.positions(at)[0].tolist(), strict=True):
+        if not np.isfinite(x):
+            raise SettingsError(
+                f"locked={given}: the function of {loop.name!r}, by which {name!r} follows, is no "
+                "number there"
+            )
+        if not abs(found.setdefault(name, x) - x) <= SAME_POSITION:
+            raise _contradiction(given, repr(loop.name), abs(found[name] - x))
+
+
+def _contradiction(given: Mapping[str, float], what: str, gap: float) -> SettingsError:
+    return SettingsError(
+        f"locked={given} contradicts {what}, by {gap:.3g} (rad or m): leave one of its joints out"
+    )
+
+
+def followers_left(
+    mechanism: Mechanism, positions: Mapping[str, Position]
+) -> tuple[TracedExplicitLoop, ...]:
+    """Joints that are functions of others, where some of these stand still."""
+    locked = {name: x[0] for name, x in positions.items() if len(x) == 1}
+    left = (x for x in mechanism.followers if not {*x.dependent} <= locked.keys())
+    return tuple(loop.locking(locked) for loop in left)
 
 
 def couplings_left(

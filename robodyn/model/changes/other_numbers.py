@@ -24,6 +24,7 @@ NUMBERS = frozenset(
 #: All of a description that says how its links are joined.
 _JOINING = (
     "joints", "loops", "couplings", "actuators", "rotors", "constraints", "link_elements", "forces",
+    "followers",
 )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ they are, and what it says of them is not read.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -119,7 +119,8 @@ class StateNames:
     names : tuple of str
         In the order of the file.
     told : tuple of str
-        Scalar coordinates of joints that are cut, or follow others by loops in closed form.
+        Scalar coordinates of joints that are cut, or follow others by loops in closed form or by
+        functions.
     multi : tuple of str
         Joints whose place is MultiDOFJointState.
     """
@@ -135,7 +136,8 @@ class StateNames:
             width = joint.v.stop - joint.v.start
             names += _axes(name, width)
             rows += [(joint.q.start + k, joint.v.start + k, 1.0, 0.0, True) for k in range(width)]
-        for name, master, factor, offset in _mimics(robot):
+        mimics = [*_mimics(robot)]
+        for name, master, factor, offset in mimics:
             joint = robot.joints[master]
             names.append(name)
             rows.append((joint.q.start, joint.v.start, factor, offset, False))
@@ -143,7 +145,7 @@ class StateNames:
         self.multi = tuple(
             n for n in robot.joint_names if not robot.joints[n].kind.coordinates.flat
         )
-        self._others = [*_without_coordinates(robot)]
+        self._others = [*_without_coordinates(robot, {name for name, *_ in mimics})]
         self.told = tuple(
             axis for name in self._others for axis in _axes(name, robot.joints[name].kind.nv)
         )
@@ -252,10 +254,11 @@ def _axes(name: str, width: int) -> list[str]:
     return [name] if width == 1 else [f"{name}[{k}]" for k in range(width)]
 
 
-def _without_coordinates(robot: rd.Robot) -> Iterator[str]:
-    """Joints that are cut or follow others by a loop, and have scalar coordinates."""
+def _without_coordinates(robot: rd.Robot, mimics: Container[str]) -> Iterator[str]:
+    """Joints that are cut or follow others, not by a factor, and have scalar coordinates."""
     for name, joint in robot.joints.items():
-        if joint.cut or name in robot.dependent_joints:
+        follows = joint.follows and name not in mimics
+        if joint.cut or follows or name in robot.dependent_joints:
             if joint.kind.in_tree and joint.kind.nv and joint.kind.coordinates.flat:
                 yield name
 

@@ -243,7 +243,7 @@ class Tracer:
         robot, along = (self.model, state), self._along_limbs.get
         found = [gap for k, c in enumerate(setup.closures) for gap in gaps(*robot, c, along(k))]
         rest = [coupled_row(c, self.numbers["q"]) for c in setup.coupled]
-        rest += [row for c in setup.constraints for row in constraint_rows(self.model, state, c)]
+        rest += [row for c in setup.constraints for row in constraint_rows(state, c)]
         found += [gap_of_row(row, v) for row in rest]
         given = self.given
         return violation(found, given.row_units, v, given.speed_units)
@@ -252,7 +252,7 @@ class Tracer:
         state, setup = self.state, self.setup
         rows = [row for c in setup.closures for row in of_closure(self.model, state, c)]
         rows += [coupled_row(c, self.numbers["q"]) for c in setup.coupled]
-        rows += [row for c in setup.constraints for row in constraint_rows(self.model, state, c)]
+        rows += [row for c in setup.constraints for row in constraint_rows(state, c)]
         return rows
 
     @cached_property

@@ -1,0 +1,47 @@
+"""Curves that files have a notation for: by which one joint follows another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from robodyn.arguments import check_fields
+from robodyn.errors import ShapeError
+from robodyn.symbolic.spline import Spline
+
+__all__ = ["Curve", "Polynomial", "Table"]
+
+
+@dataclass(frozen=True)
+class Polynomial:
+    """``c_0 + c_1 x + c_2 x^2 + ...``."""
+
+    coefficients: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        if not self.coefficients:
+            raise ShapeError("a polynomial without coefficients", name="coefficients")
+
+    def __call__(self, x: Any) -> Any:
+        """Its value: of a number or a symbol."""
+        *rest, total = self.coefficients
+        for c in reversed(rest):
+            total = total * x + c
+        return total
+
+
+@dataclass(frozen=True)
+class Table:
+    """A smooth curve through points, see `robodyn.Spline`."""
+
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    monotone: bool = False
+
+    def __call__(self, x: Any) -> Any:
+        """Its value: of a number or a symbol."""
+        return Spline(self.x, self.y, monotone=self.monotone)(x)
+
+
+Curve = Polynomial | Table

@@ -1,0 +1,144 @@
+"""Joints that are functions of others, as programs: cams, and loops whose solution is known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from robodyn.array_types import FloatArray
+from robodyn.description.curve import Curve
+from robodyn.symbolic.derivative import jacobian
+from robodyn.symbolic.evaluate import evaluate
+from robodyn.symbolic.graph import Graph, Port, Program
+from robodyn.symbolic.inline import inline
+from robodyn.symbolic.scalar import Number, edge_of, inputs
+
+__all__ = ["TracedExplicitLoop"]
+
+#: Numbers from numbers, known or symbolic.
+Function = Callable[[Sequence[Number]], Sequence[Number]]
+
+
+@dataclass(frozen=True, eq=False)
+class TracedExplicitLoop:
+    """Joints ``v`` that follow joints ``u``: ``v = f(u)``, which solves ``h(u, v) = 0``.
+
+    All of them have one coordinate. Rates come from h alone [PyMbs 9, 10].
+
+    Attributes
+    ----------
+    name : str
+    independent, dependent : tuple of str
+        The joints u and v.
+    solution : Program
+        ``u -> v``.
+    gap : Program
+        ``u, v -> h``, both in one input ``q``; as many numbers as there are joints v.
+    curve : Curve or None
+        The law of one joint that follows one other, where files have a notation for it.
+    line : int or None
+        In the file it was read from.
+    """
+
+    name: str
+    independent: tuple[str, ...]
+    dependent: tuple[str, ...]
+    solution: Program = field(repr=False)
+    gap: Program = field(repr=False)
+    curve: Curve | None = None
+    line: int | None = None
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        independent: Sequence[str],
+        dependent: Sequence[str],
+        solution: Function,
+        gap: Function | None = None,
+        *,
+        curve: Curve | None = None,
+        line: int | None = None,
+    ) -> TracedExplicitLoop:
+        """Of functions over lists of numbers; without h, it is ``v - f(u)``."""
+        p, m = len(independent), len(dependent)
+        solved = program("solution", p, solution)
+
+        def rest(q: Sequence[Number]) -> list[Number]:
+            return [x - y for x, y in zip(q[p:], inline(solved, q[:p]), strict=True)]
+
+        own = tuple(independent), tuple(dependent)
+        return cls(name, *own, solved, program("gap", p + m, gap or rest), curve, line)
+
+    @classmethod
+    def of_curve(
+        cls, joint: str, master: str, curve: Curve, line: int | None = None
+    ) -> TracedExplicitLoop:
+        """One joint that follows one other along a curve."""
+        return cls.of(joint, (master,), (joint,), lambda q: [curve(q[0])], curve=curve, line=line)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, TracedExplicitLoop) or self.curve is None:
+            return self is other
+        return self._content == other._content
+
+    def __hash__(self) -> int:
+        return hash(self._content)
+
+    @property
+    def _content(self) -> tuple[object, ...]:
+        """All that a file says of it."""
+        return self.name, self.independent, self.dependent, self.curve
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        """Those that follow, and those that they follow."""
+        return (*self.independent, *self.dependent)
+
+    @cached_property
+    def slopes(self) -> Program:
+        """``dh/d(u, v)``, by rows."""
+        return jacobian(self.gap, "q")
+
+    @cached_property
+    def bends(self) -> Program:
+        """Slopes of these."""
+        return jacobian(self.slopes, "q")
+
+    def positions(self, u: FloatArray) -> FloatArray:
+        """Of the joints that follow, shape (n, m), at positions u, shape (n, p)."""
+        with np.errstate(all="ignore"):
+            return np.asarray(evaluate(self.solution, u)[0], float)
+
+    def locking(self, positions: Mapping[str, float]) -> TracedExplicitLoop:
+        """With some of the joints that are followed at rest."""
+        left = [name for name in self.independent if name not in positions]
+        if len(left) == len(self.independent):
+            return self
+        count = len(self.independent)
+
+        def whole(q: Sequence[Number]) -> list[Number]:
+            own = iter(q)
+            u = [positions[x] if x in positions else next(own) for x in self.independent]
+            return [*u, *own]
+
+        return TracedExplicitLoop.of(
+            self.name,
+            left,
+            self.dependent,
+            lambda q: inline(self.solution, whole(q)[:count]),
+            lambda q: inline(self.gap, whole(q)),
+            line=self.line,
+        )
+
+
+def program(name: str, count: int, function: Function) -> Program:
+    """A function of coordinates as a program."""
+    graph = Graph()
+    results = function(inputs(graph, 0, count))
+    edges = tuple(edge_of(graph, x) for x in results)
+    port = Port("q", (count,), "rad, m")
+    return Program(name, (port,), (Port(name, (len(edges),), "rad, m"),), graph, edges)

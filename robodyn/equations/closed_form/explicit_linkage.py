@@ -1,0 +1,85 @@
+"""Joints that follow others as their user says: cams, and loops whose solution is given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from robodyn.description.explicit_loop import TracedExplicitLoop
+from robodyn.equations.closed_form.linkage import Freedom, Linkage, Places, Posture
+from robodyn.equations.closed_form.small_systems import Column, solver_of
+from robodyn.joints.common.evaluate import evaluate, places_of
+from robodyn.joints.common.kind import JointGeometry
+from robodyn.symbolic.inline import inline
+from robodyn.symbolic.plane import Planar
+from robodyn.symbolic.scalar import Number
+
+__all__ = ["ExplicitLinkage"]
+
+
+@dataclass(frozen=True, eq=False)
+class ExplicitLinkage(Linkage):
+    """Joints with one coordinate that are functions of those of other joints.
+
+    Places of the dependent joints are their coordinates, not cosine and sine.
+
+    Attributes
+    ----------
+    given : TracedExplicitLoop
+    independent : tuple of int
+        Bodies whose joints they follow.
+    """
+
+    given: TracedExplicitLoop = field(kw_only=True)
+    independent: tuple[int, ...] = field(kw_only=True)
+
+    @property
+    def branches(self) -> tuple[int, ...]:
+        """One: the function says where the joints are."""
+        return (1,)
+
+    @property
+    def bodies(self) -> tuple[int, ...]:
+        """Bodies whose joints it is about, in the order of its programs."""
+        return (*self.independent, *self.dependent)
+
+    def close(self, known: Mapping[int, Posture]) -> dict[int, Places]:
+        """Coordinates of the dependent joints."""
+        found = inline(self.given.solution, [known[i].q[0] for i in self.independent])
+        return {i: (Planar(x),) for i, x in zip(self.dependent, found, strict=True)}
+
+    def posture(self, geometry: JointGeometry, found: Places, speeds: Sequence[Number]) -> Posture:
+        """Of a dependent joint, whose coordinate is known."""
+        q = (found[0].x,)
+        return Posture(places_of(geometry, q) or found, evaluate(geometry, q, speeds), q=q)
+
+    def slopes(self, postures: Mapping[int, Posture]) -> dict[Freedom, Column]:
+        """Columns of the Jacobian of ``h``."""
+        return self._columns(inline(self.given.slopes, self._coordinates(postures)))
+
+    def slope_rates(
+        self, postures: Mapping[int, Posture], speeds: Mapping[Freedom, Number]
+    ) -> dict[Freedom, Column]:
+        """Rates of those columns."""
+        bends = inline(self.given.bends, self._coordinates(postures))
+        count, rates = len(self.bodies), []
+        for first in range(0, len(bends), count):
+            rate: Number = 0.0
+            for i, bend in zip(self.bodies, bends[first : first + count], strict=True):
+                rate = rate + bend * speeds[i, 0]
+            rates.append(rate)
+        return self._columns(rates)
+
+    def solver(
+        self, slopes: Mapping[Freedom, Column], own: Sequence[Freedom]
+    ) -> Callable[[Column], tuple[Number, ...]]:
+        """``-[columns]^-1`` as a function; not numbers where others would have to be infinite."""
+        return solver_of([slopes[f] for f in own], [x for f, x in slopes.items() if f not in own])
+
+    def _coordinates(self, postures: Mapping[int, Posture]) -> list[Number]:
+        return [postures[i].q[0] for i in self.bodies]
+
+    def _columns(self, rows: Sequence[Number]) -> dict[Freedom, Column]:
+        """Columns of a matrix given by rows."""
+        count = len(self.bodies)
+        return {(i, 0): Column(tuple(rows[k::count])) for k, i in enumerate(self.bodies)}

@@ -1,0 +1,345 @@
+"""Joints that are functions of others: cams, chains of them, and loops with a known solution."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import robodyn as rd
+from robodyn.description import Mimic
+
+CRANK, ROD = 0.1, 0.3
+SPIN = (0.0, 0.0, 1.0)
+
+
+def link(name, mass, x):
+    return rd.Link(name, rd.Inertia.from_matrix(mass, (x, 0.0, 0.0), 0.01 * np.eye(3)))
+
+
+def turning(name, parent, child, at=(0.0, 0.0, 0.0), **values):
+    return rd.Joint(name, "revolute", parent, child, rd.Pose(at), axis=SPIN, **values)
+
+
+def slider_crank(**changes):
+    """A crank, a rod and a slider that are not joined, and a flap on the slider."""
+    links = (rd.Link("base"), link("crank", 1.0, 0.05), link("rod", 0.5, 0.15))
+    joints = (
+        rd.Joint("a", "continuous", "base", "crank", axis=SPIN),
+        turning("b", "crank", "rod", (CRANK, 0.0, 0.0)),
+        rd.Joint("c", "prismatic", "base", "slider", damping=1.0),
+        turning("t", "slider", "flap", (0.0, 0.1, 0.0), damping=0.1, friction=0.05, stiffness=2.0),
+    )
+    motors = ("t", rd.Actuator(gear_ratio=20.0, rotor_inertia=1e-4)), ("a", rd.Actuator())
+    made = rd.Mechanism(
+        "slider_crank",
+        (*links, link("slider", 0.3, 0.0), link("flap", 0.4, 0.02)),
+        joints,
+        actuators=motors,
+    )
+    return dataclasses.replace(made, **changes)
+
+
+PIN = rd.Loop("pin", "revolute", "rod", "slider", rd.Pose((ROD, 0.0, 0.0)), axis=SPIN)
+DOWN = (0.0, -9.81, 0.0)
+
+
+def flap(a):
+    return 0.3 * rd.sin(a) + 0.1 * a * a
+
+
+def closed(u, v):
+    across = CRANK * rd.sin(u[0]) + ROD * rd.sin(u[0] + v[0])
+    return [CRANK * rd.cos(u[0]) + ROD * rd.cos(u[0] + v[0]) - v[1], across]
+
+
+def nearly(u):
+    return [-u[0] - rd.sin(u[0]) * CRANK / ROD, CRANK * rd.cos(u[0]) + ROD]
+
+
+LOOP = rd.ExplicitLoop("loop", closed, "a", ("b", "c"), nearly, iterations=6)
+CAM = rd.Follower("t", flap, of="a")
+
+
+@pytest.fixture(scope="module")
+def explicit():
+    return rd.load(slider_crank(), gravity=DOWN, couplings=[LOOP, CAM])
+
+
+@pytest.fixture(scope="module")
+def multiplied():
+    """The same by constraints: an independent way to all of it."""
+    cam = rd.Constraint("cam", lambda q: q[1] - flap(q[0]), ("a", "t"))
+    made = slider_crank(loops=(PIN,))
+    return rd.load(made, gravity=DOWN, constraints=[cam], near={"a": 0.4, "c": 0.38})
+
+
+def states(robot, count=4):
+    rng = np.random.default_rng(3)
+    q, v = 0.6 * rng.normal(size=(count, robot.nq)), rng.normal(size=(count, robot.nv))
+    return q, v, rng.normal(size=(count, robot.nv))
+
+
+def whole(robot, multiplied, q, v):
+    """State of the robot with constraints."""
+    x, w = robot.joint_positions(q), robot.joint_velocities(q, v)
+    names = multiplied.joint_names
+    return np.stack([x[n] for n in names], -1), np.stack([w[n] for n in names], -1)
+
+
+def test_a_cam_has_the_equations_of_lagrange():
+    cam = rd.Link("cam", rd.Inertia.from_matrix(2.0, (0.05, 0.0, 0.0), 0.01 * np.eye(3)))
+    lift = rd.Joint("lift", "prismatic", "base", "tappet", damping=0.3)
+    links = rd.Link("base"), cam, link("tappet", 0.5, 0.0)
+    made = rd.Mechanism("cam", links, (turning("turn", "base", "cam"), lift))
+    law = rd.Follower("lift", lambda q: 0.1 + 0.02 * rd.cos(q) + 0.005 * rd.sin(2.0 * q), of="turn")
+    robot = rd.load(made, gravity=DOWN, couplings=[law])
+    assert (robot.nq, robot.nv, robot.nc) == (1, 1, 0)
+    assert robot.joints["lift"].follows == ("turn",)
+    q, v, a = states(robot)
+    slope = -0.02 * np.sin(q) + 0.01 * np.cos(2.0 * q)
+    bend = -0.02 * np.cos(q) - 0.02 * np.sin(2.0 * q)
+    M = 0.01 + 2.0 * 0.05**2 + 0.5 * slope**2
+    h = 0.5 * slope * bend * v**2 + 0.3 * slope**2 * v + 2.0 * 9.81 * 0.05 * np.cos(q)
+    np.testing.assert_allclose(robot.mass_matrix(q)[..., 0], M, rtol=1e-13)
+    np.testing.assert_allclose(robot.inverse_dynamics(q, v, a), M * a + h, rtol=1e-12, atol=1e-14)
+
+
+def test_joints_follow_as_constraints_would_have_them(explicit, multiplied):
+    q, v, tau = states(explicit)
+    x, w = whole(explicit, multiplied, q, v)
+    assert np.abs(multiplied.loop_residual(x)).max() < 1e-13
+    assert np.abs(np.einsum("kij,kj->ki", multiplied.loop_jacobian(x), w)).max() < 1e-13
+    forces = np.zeros_like(x)
+    forces[:, multiplied.joints["a"].v] = tau
+    wanted = multiplied.forward_dynamics(x, w, forces)
+    found = explicit.forward_dynamics(q, v, tau)
+    np.testing.assert_allclose(found, wanted[:, multiplied.joints["a"].v], rtol=1e-9)
+    for name in ("kinetic_energy", "potential_energy"):
+        one, other = (getattr(x, name) for x in (explicit, multiplied))
+        state = ((q, v), (x, w)) if name == "kinetic_energy" else ((q,), (x,))
+        np.testing.assert_allclose(one(*state[0]), other(*state[1]), rtol=1e-12)
+
+
+def test_wrenches_in_joints_are_those_of_a_constraint():
+    made = slider_crank(actuators=())
+    cam = rd.Constraint("cam", lambda q: q[1] - flap(q[0]), ("a", "t"))
+    robot = rd.load(made, gravity=DOWN, couplings=[CAM])
+    tied = rd.load(made, gravity=DOWN, constraints=[cam])
+    q, v, a = np.array([0.4, -0.3, 0.2]), np.array([0.7, 1.1, -0.4]), np.array([0.5, 0.2, 1.0])
+    x, w = whole(robot, tied, q, v)
+    tau = robot.inverse_dynamics(q, v, a)
+    forces = np.array([tau[robot.joints[n].v][0] if n != "t" else 0.0 for n in tied.joint_names])
+    b = tied.forward_dynamics(x, w, forces)
+    one, other = robot.joint_wrenches(q, v, a), tied.joint_wrenches(x, w, b)
+    for name in "abct":
+        if name == "b":
+            np.testing.assert_allclose(one[name], other[name], atol=1e-11)
+            continue
+        for found in (one, other):  # where on the bodies the force of the cam acts is not said
+            with pytest.raises(rd.UndeterminedWrenchError, match="ties several joints"):
+                found[name]
+
+
+def test_hits_and_motions_agree_with_constraints(explicit, multiplied):
+    q, v, _ = states(explicit, 1)
+    x, w = whole(explicit, multiplied, q, v)
+    blow = {"flap": [0.1, 0.2, 0.0, 0.0, 0.0, 0.01]}
+    one, other = explicit.impulses(q[0], v[0], blow), multiplied.impulses(x[0], w[0], blow)
+    np.testing.assert_allclose(one.v, other.v[multiplied.joints["a"].v], rtol=1e-10)
+    run = rd.simulate(explicit, q0=q[0], v0=v[0], duration=0.3, step=1e-3)
+    assert np.abs(run.audit.unexplained).max() < 1e-8
+    wanted = rd.simulate(multiplied, q0=x[0], v0=w[0], duration=0.3, step=1e-3)
+    ends = explicit.joint_positions(run.q[-1])
+    for name in multiplied.joint_names:
+        place = multiplied.joints[name].q.start
+        assert abs(ends[name] - wanted.q[-1, place]) < 1e-7
+
+
+def test_minimal_coordinates_go_with_cams(explicit):
+    made = slider_crank(loops=(PIN,))
+    minimal = rd.load(
+        made, gravity=DOWN, couplings=[CAM], coordinates="minimal", near={"a": 0.4, "c": 0.38}
+    )
+    assert minimal.joint_names == ("a",) and set(minimal.dependent_joints) == {"b", "c"}
+    q, v, a = states(minimal)
+    np.testing.assert_allclose(
+        minimal.inverse_dynamics(q, v, a), explicit.inverse_dynamics(q, v, a), rtol=1e-11
+    )
+    one, other = minimal.joint_positions(q), explicit.joint_positions(q)
+    for name in "abct":
+        np.testing.assert_allclose(one[name], other[name], atol=1e-13)
+
+
+def chain():
+    """A floating base, a chain of joints that follow, a screw among them, and a mimic of one."""
+    names = ("base", "one", "two", "three", "four")
+    joints = (
+        turning("a", "base", "one"),
+        turning("b", "one", "two", (0.3, 0.0, 0.1)),
+        rd.Joint("c", "helical", "two", "three", rd.Pose((0.3, 0, 0)), axis=(0, 1, 0), pitch=0.02),
+        turning("d", "three", "four", (0.0, 0.3, 0.0), mimic=Mimic("c", 2.0, 0.1)),
+    )
+    made = rd.Mechanism("chain", tuple(link(x, 1.0, 0.1) for x in names), joints)
+    given = [
+        rd.Follower("c", lambda a, b: a * b + rd.sin(b), of=("a", "b")),
+        rd.Follower("b", np.polynomial.Polynomial([0.1, 0.5, 0.2]), of="a"),
+    ]
+    return rd.load(made, base="floating", couplings=given)
+
+
+def test_laws_of_chains_of_followers():
+    robot = chain()
+    assert robot.joint_names == ("floating_base", "a")
+    rng = np.random.default_rng(5)
+    q = robot.random(rng)
+    v, a = rng.normal(size=(2, robot.nv))
+    x = robot.joint_positions(q)
+    b = 0.1 + 0.5 * x["a"] + 0.2 * x["a"] ** 2
+    c = x["a"] * b + np.sin(b)
+    assert np.allclose([x["b"], x["c"], x["d"]], [b, c, 2.0 * c + 0.1], rtol=1e-14)
+    h = 1e-6
+    ahead, behind = robot.integrate(q, h * v), robot.integrate(q, -h * v)
+    speeds = robot.joint_velocities(q, v)
+    for name in "abcd":
+        slope = (robot.joint_positions(ahead)[name] - robot.joint_positions(behind)[name]) / (2 * h)
+        assert abs(speeds[name] - slope) < 1e-8
+    tau = robot.inverse_dynamics(q, v, a)
+    np.testing.assert_allclose(robot.forward_dynamics(q, v, tau), a, atol=1e-10)
+    # what is put in is what energies gain
+    energy = [
+        robot.kinetic_energy(*state) + robot.potential_energy(state[0])
+        for state in ((robot.integrate(q, s * v), v + s * a) for s in (h, -h))
+    ]
+    assert abs((energy[0] - energy[1]) / (2 * h) - tau @ v) < 1e-6 * (1.0 + abs(tau @ v))
+    found = robot.derivatives("forward_dynamics", q, v, tau)["q"]
+    step = h * np.eye(robot.nv)
+    numeric = [
+        (
+            robot.forward_dynamics(robot.integrate(q, dq), v, tau)
+            - robot.forward_dynamics(robot.integrate(q, -dq), v, tau)
+        )
+        / (2 * h)
+        for dq in step
+    ]
+    np.testing.assert_allclose(found, np.transpose(numeric), atol=2e-6 * np.abs(found).max())
+
+
+def test_changed_copies_keep_following(explicit):
+    load = rd.Inertia.from_matrix(1.0, (0.0, 0.0, 0.0), 0.01 * np.eye(3))
+    loaded = explicit.with_(payload={"slider": load})
+    fresh = rd.load(loaded.mechanism, gravity=DOWN)
+    np.testing.assert_allclose(loaded.mass_matrix([0.7]), fresh.mass_matrix([0.7]), rtol=1e-13)
+    rows = explicit.with_(parameters={"slider.m": [0.3, 1.3]})
+    heavy = explicit.with_(parameters={"slider.m": 1.3})
+    np.testing.assert_allclose(rows.mass_matrix([0.7])[1], heavy.mass_matrix([0.7]), rtol=1e-13)
+    still = explicit.with_(locked={"a": 0.7})
+    assert still.nv == 0 and not still.mechanism.followers
+    np.testing.assert_allclose(
+        still.frame_pose([], "flap"), explicit.frame_pose([0.7], "flap"), atol=1e-14
+    )
+    free = rd.load(slider_crank(), gravity=DOWN)
+    two = free.with_(couplings=[rd.Follower("t", lambda a, b: a * b, of=("a", "b"))])
+    half = two.with_(locked={"a": 0.4})
+    x = half.joint_positions(half.neutral() + 0.5)
+    assert abs(x["t"] - 0.4 * x["b"]) < 1e-15
+
+
+def test_constraints_may_be_about_joints_that_follow():
+    joints = ("c", "b")
+    cam = rd.Follower("c", lambda a: 0.4 + 0.1 * rd.cos(a), of="a")
+    tie = rd.Constraint("tie", lambda q: q[0] - 0.5 * q[1] * q[1] - 0.4, joints)
+    robot = rd.load(slider_crank(), couplings=[cam], constraints=[tie])
+    q, v, h = np.array([0.3, -0.6, 0.2]), np.array([0.7, -1.1, 0.4]), 1e-6
+    rate = (robot.loop_residual(q + h * v) - robot.loop_residual(q - h * v)) / (2 * h)
+    np.testing.assert_allclose(robot.loop_jacobian(q) @ v, rate, atol=1e-9)
+    rate = (robot.loop_jacobian(q + h * v) - robot.loop_jacobian(q - h * v)) @ v / (2 * h)
+    np.testing.assert_allclose(robot.loop_bias(q, v), rate, atol=1e-8)
+
+
+def root(u):
+    return [rd.sqrt(u[0] + 1.0), 0.0]
+
+
+def test_dead_points_and_open_loops_are_refused():
+    square = rd.ExplicitLoop(
+        "square", lambda u, v: [v[0] * v[0] - u[0] - 1.0, v[1]], "a", ("b", "c"), root
+    )
+    robot = rd.load(slider_crank(), couplings=[square])
+    v = np.zeros(robot.nv)
+    assert np.isfinite(robot.bias_forces([-0.99, 0.0], v)).all()
+    for a in (-1.0, -1.0 + 1e-15):
+        with pytest.raises(rd.SingularError, match=r"'square' .* dead point"):
+            robot.bias_forces([a, 0.0], v)
+    with pytest.raises(rd.InconsistentStateError, match="'square', by which b, c follow") as caught:
+        robot.bias_forces([[0.0, 0.0], [-1.5, 0.0]], [v, v])
+    assert caught.value.loops == ("square",) and caught.value.rows == (1,)
+    slow = rd.ExplicitLoop("loop", closed, "a", ("b", "c"), nearly, iterations=1)
+    robot = rd.load(slider_crank(), couplings=[slow])
+    with pytest.raises(rd.InconsistentStateError, match="is no number"):
+        robot.frame_pose([0.9, 0.0], "slider")
+
+
+def follower(law, of="a", joint="t"):
+    return lambda: [rd.Follower(joint, law, of=of)]
+
+
+BAD = {
+    "two numbers": (follower(lambda a: [a, a]), rd.ShapeError, "returns 2 numbers, expected 1"),
+    "text": (follower(lambda a: "a"), rd.ShapeError, "expected 1 numbers"),
+    "time": (follower(lambda a, t: a * t), rd.ShapeError, "takes the time"),
+    "a size": (follower(lambda a: rd.sqrt(a * a)), rd.ShapeError, "slope is no number"),
+    "a bend": (follower(lambda a: a * rd.sqrt(a * a)), rd.ShapeError, "not smooth at rest"),
+    "nothing": (follower(lambda a: a * np.nan), rd.ShapeError, "not a finite number anywhere"),
+    "unknown": (follower(lambda a: a, "nobody"), rd.UnknownNameError, "no joint 'nobody'"),
+    "itself": (follower(lambda a: a, "t"), rd.ShapeError, "none of t"),
+    "a circle": (
+        lambda: [rd.Follower("t", rd.sin, of="b"), rd.Follower("b", rd.sin, of="t")],
+        rd.TopologyError,
+        "joints b, t follow one another in a circle",
+    ),
+    "twice": (
+        lambda: [CAM, rd.ExplicitLoop("x", lambda u, v: [v[0]], "a", "t", lambda u: [0.0])],
+        rd.TopologyError,
+        "'t' follows others by 't' already",
+    ),
+    "no solution": (
+        lambda: [rd.ExplicitLoop("x", closed, "a", ("b", "c"), lambda u: [0.1, 0.4])],
+        rd.ShapeError,
+        "does not solve h",
+    ),
+    "no coupling": (lambda: [PIN], rd.ShapeError, "expected a robodyn.Coupling"),
+    "two ways": (
+        lambda: [CAM, rd.Coupling("z", "crank", "flap")],
+        rd.TopologyError,
+        "'t', which is a function of others",
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", BAD)
+def test_faulty_followers_are_refused(fault):
+    couplings, error, words = BAD[fault]
+    with pytest.raises(error, match=words):
+        rd.load(slider_crank(), couplings=couplings())
+
+
+def test_joints_that_follow_have_no_motion_of_their_own(explicit):
+    with pytest.raises(rd.UnknownNameError, match="it follows a, whose speeds"):
+        explicit.hybrid_dynamics([0.1], [0.0], controlled={"t": 1.0})
+    with pytest.raises(rd.SettingsError, match="it follows a by the function of 'loop'; lock"):
+        explicit.with_(locked={"b": 0.1})
+    with pytest.raises(rd.SettingsError, match="contradicts 'loop'"):
+        explicit.with_(locked={"a": 0.7, "b": 0.1})
+    marked = [dataclasses.replace(x, independent=True) for x in slider_crank().joints]
+    with pytest.raises(rd.TopologyError, match="'t' is marked as independent"):
+        rd.load(slider_crank(joints=tuple(marked)), couplings=[CAM])
+
+
+def test_limits_of_joints_that_follow_are_reported():
+    joints = [
+        dataclasses.replace(x, limits=rd.Limits(-0.15, 0.15)) if x.name == "t" else x
+        for x in slider_crank().joints
+    ]
+    robot = rd.load(slider_crank(joints=tuple(joints)), gravity=DOWN, couplings=[LOOP, CAM])
+    with pytest.warns(rd.errors.LimitWarning, match="position of 't'"):
+        rd.simulate(robot, q0=[0.5], v0=[1.0], duration=0.3, step=0.01)
