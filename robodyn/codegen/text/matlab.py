@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from robodyn.codegen.text.assignments import (
     argument_names,
@@ -16,7 +16,7 @@ from robodyn.codegen.text.assignments import (
 )
 from robodyn.symbolic.graph import ByPrecision, Port, Program
 
-__all__ = ["RESERVED", "matlab_source"]
+__all__ = ["RESERVED", "matlab_checks", "matlab_head", "matlab_source"]
 
 #: Words of MATLAB and Octave, and functions that the text uses.
 RESERVED = frozenset(
@@ -86,16 +86,46 @@ def matlab_source(program: Program, name: str, about: str, dtype: str = "double"
         For another dtype.
     """
     check_type(dtype)
-    kind = "double" if dtype == "double" else "single"
-    body = "\n".join(_function(program, name, about, kind))
-    uses_root = "real_sqrt(" in body
-    return body + _CHECKED.replace("{dtype}", kind) + (_ROOT if uses_root else "")
-
-
-def _function(program: Program, name: str, about: str, kind: str) -> Iterator[str]:
     names = argument_names(program, {*RESERVED, name})
-    inputs, outputs = names[: len(program.inputs)], names[len(program.inputs) :]
-    given, written = places(program, names, _element)
+    head = matlab_head(name, about, names, program.inputs, program.outputs)
+    body = "\n".join([*head, *_statements(program, names, _kind(dtype)), "end", ""])
+    return body + matlab_checks(dtype) + (_ROOT if "real_sqrt(" in body else "")
+
+
+def matlab_checks(dtype: str) -> str:
+    """The function at the end of a file that looks at arguments."""
+    return _CHECKED.replace("{dtype}", _kind(dtype))
+
+
+def matlab_head(
+    name: str, about: str, names: Sequence[str], inputs: Sequence[Port], outputs: Sequence[Port]
+) -> Iterator[str]:
+    """Lines at the beginning of a function: its arguments, which are looked at.
+
+    Parameters
+    ----------
+    name, about : str
+    names : sequence of str
+        Of all inputs and outputs.
+    inputs, outputs : sequence of Port
+    """
+    taken, given = names[: len(inputs)], names[len(inputs) :]
+    yield f"function [{', '.join(given)}] = {name}({', '.join(taken)})"
+    yield f"%{name.upper()}  {plain(about)}"
+    for array, port in zip(names, (*inputs, *outputs), strict=True):
+        yield f"%   {array}: {'x'.join(map(str, port.shape)) or 'scalar'} [{port.unit}]"
+    for array, port in zip(taken, inputs, strict=True):
+        shape = " ".join(map(str, port.shape))
+        yield f"  {array} = checked({array}, '{array}', [{shape}]);"
+
+
+def _kind(dtype: str) -> str:
+    return "double" if dtype == "double" else "single"
+
+
+def _statements(program: Program, names: Sequence[str], kind: str) -> Iterator[str]:
+    """Lines that compute all outputs."""
+    given, written = places(program, list(names), _element)
 
     def number(x: float) -> str:
         value = x.single if kind == "single" and isinstance(x, ByPrecision) else float(x)
@@ -103,13 +133,6 @@ def _function(program: Program, name: str, about: str, kind: str) -> Iterator[st
             return repr(value)
         return "NaN" if math.isnan(value) else "Inf"
 
-    yield f"function [{', '.join(outputs)}] = {name}({', '.join(inputs)})"
-    yield f"%{name.upper()}  {plain(about)}"
-    for array, port in zip(names, (*program.inputs, *program.outputs), strict=True):
-        yield f"%   {array}: {'x'.join(map(str, port.shape)) or 'scalar'} [{port.unit}]"
-    for array, port in zip(inputs, program.inputs, strict=True):
-        shape = " ".join(map(str, port.shape))
-        yield f"  {array} = checked({array}, '{array}', [{shape}]);"
     roots = {"sqrt": "real_sqrt"}
     for left, right in assignments(
         program,
@@ -118,12 +141,10 @@ def _function(program: Program, name: str, about: str, kind: str) -> Iterator[st
         call=lambda function, x: f"{roots.get(function, function)}({x})",
     ):
         yield f"  {left} = {right};"
-    for array, port in zip(outputs, program.outputs, strict=True):
+    for array, port in zip(names[len(program.inputs) :], program.outputs, strict=True):
         yield f"  {array} = zeros({_sizes(port)}, '{kind}');"
     for place, value in zip(written, results(program, number), strict=True):
         yield f"  {place} = {value};"
-    yield "end"
-    yield ""
 
 
 def _sizes(port: Port) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import keyword
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from robodyn.codegen.text.assignments import (
     argument_names,
@@ -18,7 +18,7 @@ from robodyn.codegen.text.assignments import (
 )
 from robodyn.symbolic.graph import ByPrecision, Port, Program
 
-__all__ = ["RESERVED", "python_function", "python_prologue"]
+__all__ = ["RESERVED", "python_function", "python_head", "python_prologue"]
 
 #: Names that Python has, and names in the text around functions.
 RESERVED = frozenset({*keyword.kwlist, *keyword.softkwlist, *dir(builtins), "np", "batch"})
@@ -67,16 +67,42 @@ def python_function(program: Program, name: str, about: str, dtype: str = "doubl
         As of `python_prologue`.
     """
     names = argument_names(program, RESERVED)
-    inputs, outputs = names[: len(program.inputs)], names[len(program.inputs) :]
-    lines = [f"def {name}({', '.join(inputs)}):", *_docstring(program, inputs, outputs, about)]
-    shapes = []
-    for array, port in zip(inputs, program.inputs, strict=True):
-        lines.append(f"    {array} = _argument({array!r}, {array}, {port.shape!r})")
-        shapes.append(f"{array}.shape[: {array}.ndim - {len(port.shape)}]")
+    lines = [*python_head(name, about, names, program.inputs, program.outputs)]
+    shapes = [
+        f"{array}.shape[: {array}.ndim - {len(port.shape)}]"
+        for array, port in zip(names[: len(program.inputs)], program.inputs, strict=True)
+    ]
     lines.append(f"    batch = np.broadcast_shapes({', '.join(shapes)})")
     lines += _statements(program, names, _kind(dtype))
-    returned = ", ".join(f"{array}[()]" for array in outputs)
+    returned = ", ".join(f"{array}[()]" for array in names[len(program.inputs) :])
     return "\n".join([*lines, f"    return {returned}", ""])
+
+
+def python_head(
+    name: str, about: str, names: Sequence[str], inputs: Sequence[Port], outputs: Sequence[Port]
+) -> Iterator[str]:
+    """Lines at the beginning of a function: its arguments, which are looked at.
+
+    Parameters
+    ----------
+    name, about : str
+    names : sequence of str
+        Of all inputs and outputs.
+    inputs, outputs : sequence of Port
+    """
+    taken, given = names[: len(inputs)], names[len(inputs) :]
+    yield f"def {name}({', '.join(taken)}):"
+    yield f'    """{plain(about)}'
+    for title, arrays, ports in (("Parameters", taken, inputs), ("Returns", given, outputs)):
+        yield ""
+        yield f"    {title}"
+        yield f"    {'-' * len(title)}"
+        for array, port in zip(arrays, ports, strict=True):
+            shape = ", ".join(("...", *map(str, port.shape)))
+            yield f"    {array} : ndarray, shape ({shape}) [{plain(port.unit)}]"
+    yield '    """'
+    for array, port in zip(taken, inputs, strict=True):
+        yield f"    {array} = _argument({array!r}, {array}, {port.shape!r})"
 
 
 def _kind(dtype: str) -> str:
@@ -104,24 +130,6 @@ def _statements(program: Program, names: list[str], kind: str) -> Iterator[str]:
         yield f"    {array} = np.empty((*batch, *{port.shape!r}), {kind})"
     for place, value in zip(written, results(program, number), strict=True):
         yield f"    {place} = {value}"
-
-
-def _docstring(
-    program: Program, inputs: list[str], outputs: list[str], about: str
-) -> Iterator[str]:
-    """What a function takes and returns."""
-    yield f'    """{plain(about)}'
-    for title, names, ports in (
-        ("Parameters", inputs, program.inputs),
-        ("Returns", outputs, program.outputs),
-    ):
-        yield ""
-        yield f"    {title}"
-        yield f"    {'-' * len(title)}"
-        for name, port in zip(names, ports, strict=True):
-            shape = ", ".join(("...", *map(str, port.shape)))
-            yield f"    {name} : ndarray, shape ({shape}) [{plain(port.unit)}]"
-    yield '    """'
 
 
 def _element(array: str, port: Port, k: int) -> str:

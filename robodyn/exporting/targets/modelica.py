@@ -9,7 +9,7 @@ from robodyn.codegen.text.modelica import REAL_SQRT, RESERVED, modelica_function
 from robodyn.errors import SettingsError
 from robodyn.exporting.unit.names import legal_name, legal_names
 from robodyn.exporting.unit.procedure import Routine
-from robodyn.exporting.unit.unit import Unit, refuse_procedures
+from robodyn.exporting.unit.unit import Unit
 from robodyn.robot import Robot
 from robodyn.symbolic.graph import Port
 from robodyn.version import __version__
@@ -31,7 +31,11 @@ def write(unit: Unit) -> Mapping[str, str | bytes]:
     SettingsError
         For single precision, which Modelica does not have.
     """
-    refuse_procedures(unit, "modelica")
+    if unit.procedures:
+        raise SettingsError(
+            f"Modelica moves the robot by itself: leave {unit.procedures[-1].name!r} out; "
+            "'forward_dynamics' comes with a model of the motion"
+        )
     if unit.dtype != "double":
         raise SettingsError(
             f"dtype is {unit.dtype!r}, but Modelica has one type of real numbers: take 'double'"

@@ -6,20 +6,22 @@ from collections.abc import Mapping
 
 from robodyn.codegen.text.assignments import plain
 from robodyn.codegen.text.python import RESERVED, python_function, python_prologue
+from robodyn.exporting.procedures.python import python_procedure
+from robodyn.exporting.procedures.statements import local_names
 from robodyn.exporting.unit.names import legal_name, legal_names
-from robodyn.exporting.unit.unit import Unit, refuse_procedures
+from robodyn.exporting.unit.unit import Unit
 from robodyn.version import __version__
 
 __all__ = ["write"]
 
 
 def write(unit: Unit) -> Mapping[str, str | bytes]:
-    """``ROBOT.py``, with a function for each routine."""
-    refuse_procedures(unit, "python")
-    names = legal_names((x.name for x in unit.routines), RESERVED)
+    """``ROBOT.py``, with a function for each routine and each procedure."""
+    names = legal_names(unit.names, RESERVED | local_names(unit.procedures))
     functions = [
         python_function(x.program, names[x.name], x.about, unit.dtype) for x in unit.routines
     ]
+    functions += (python_procedure(x, names[x.name], names) for x in unit.procedures)
     head = f'"""Equations of the robot {plain(unit.robot.name)}, by robodyn {__version__}."""\n'
     exported = f"__all__ = {sorted(names.values())!r}\n"
     text = "\n\n".join([python_prologue(unit.dtype), exported, *functions])

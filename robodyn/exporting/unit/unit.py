@@ -76,6 +76,18 @@ class Unit:
     step: Step | None
     dtype: str
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of all routines and procedures."""
+        return (*(x.name for x in self.routines), *(x.name for x in self.procedures))
+
+    @property
+    def procedures(self) -> tuple[Procedure, ...]:
+        """All procedures, each once."""
+        stepping = (self.step.close, self.step.advance) if self.step is not None else ()
+        found = (*stepping, *(x.procedure for x in self.assemblies))
+        return tuple(x for x in found if x is not None)
+
 
 def refuse_procedures(unit: Unit, target: str) -> None:
     """Refuse steps and assembly, which a target does not write.

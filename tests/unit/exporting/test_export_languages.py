@@ -124,13 +124,15 @@ def test_modelica_without_forward_dynamics_has_no_model(robot, tmp_path):
     [
         ("modelica", "M", {"dtype": "float"}, "Modelica has one type of real numbers"),
         ("matlab", "a" * 64, {}, "has 64 letters, of which MATLAB reads 63"),
+        ("modelica", "step", {}, "Modelica moves the robot by itself: leave 'step' out"),
     ],
 )
 def test_what_a_language_does_not_have_leaves_nothing(
     robot, tmp_path, target, name, options, words
 ):
     with pytest.raises(SettingsError, match=words):
-        rd.export(robot, {name: "mass_matrix"}, target, tmp_path / "code", **options)
+        asked = {name: "step" if name == "step" else "mass_matrix"}
+        rd.export(robot, asked, target, tmp_path / "code", **options)
     assert not list(tmp_path.iterdir())
 
 
@@ -142,3 +144,55 @@ def test_words_of_a_language_get_an_underscore(robot, tmp_path, target, name, le
     folder = rd.export(robot, {name: "center_of_mass"}, target, tmp_path / "code")
     (file,) = folder.iterdir()
     assert f" {legal}" in file.read_text().replace("(", " ")
+
+
+@pytest.fixture(scope="module")
+def motion(robot, state):
+    """Ten steps of the robot, by forces that stay the same."""
+    q, v, tau = state
+    options = {"duration": 0.01, "step": 1e-3, "limits": "ignore"}
+    return rd.simulate(robot, lambda t, q, v: tau, q0=q, v0=v, **options)
+
+
+def test_steps_in_python(robot, state, motion, tmp_path):
+    # names of variables, which the functions that a step calls do not take
+    asked = {"q": "forward_dynamics", "rounds": "loop_residual", "step": "step"}
+    folder = rd.export(robot, asked, "python", tmp_path / "code")
+    names = {}
+    exec((folder / "five_bar.py").read_text(), names)
+    assert {"q_", "rounds_", "step"} <= set(names["__all__"])
+    q, v = (np.stack([x[0], x[0]]) for x in (motion.q, motion.v))
+    for _ in range(10):
+        q, v, residual = names["step"](q, v, state[2])
+        assert residual.shape == (2, *np.shape(robot.function("loop_residual")(q[0])))
+        assert np.abs(residual).max() < 1e-12
+    np.testing.assert_allclose(q, [motion.q[-1]] * 2, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(v, [motion.v[-1]] * 2, rtol=0, atol=1e-11)
+
+
+def test_assembly_in_python(robot, state, tmp_path):
+    asked = {"close": ("assemble", {"hold": ["left_drive"]})}
+    folder = rd.export(robot, asked, "python", tmp_path / "code")
+    names = {}
+    exec((folder / "five_bar.py").read_text(), names)
+    guess = np.array([1e-2, -1e-2, 2e-2, 0.0]) + state[0]
+    q, residual = names["close"](guess)
+    held = robot.joints["left_drive"].q
+    assert (q[held] == guess[held]).all()
+    assert np.abs(residual).max() < 1e-12 and np.abs(robot.loop_residual(q)).max() < 1e-12
+    assert np.abs(q - guess).max() > 1e-3
+
+
+def test_steps_in_matlab(robot, state, motion, tmp_path):
+    folder = rd.export(robot, ["step"], "matlab", tmp_path / "code")
+    start = (motion.q[0], motion.v[0], state[2])
+    script = (
+        "[q, v, tau] = deal({}, {}, {});"
+        "for k = 1:10; [q, v, residual] = step(q, v, tau); end;"
+        "printf(' %.17g', q); disp(''); printf(' %.17g', v); disp('');"
+        "disp(all(abs(residual) < 1e-12) && iscolumn(q))"
+    ).format(*map(literal, start))
+    q, v, closed = octave(folder, script).splitlines()
+    np.testing.assert_allclose(np.array(q.split(), float), motion.q[-1], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(np.array(v.split(), float), motion.v[-1], rtol=0, atol=1e-11)
+    assert closed == "1"

@@ -1,0 +1,1 @@
+"""Procedures as text: one file a language."""
