@@ -28,6 +28,7 @@ METHODS = {
     "linearize": "r.linearize(q, v, tau)",
     "joint_wrenches": "r.joint_wrenches(q, v, a)",
     "joint_wrenches, controlled": "r.joint_wrenches(q, v, controlled=controlled)",
+    "measure": "measuring.measure(q, v, a)",
     "joint_positions": "r.joint_positions(q)",
     "joint_velocities": "r.joint_velocities(q, v)",
     "motor_torques": "r.motor_torques(q, v, a)",
@@ -131,6 +132,7 @@ def arguments(robot: Any) -> dict[str, Any]:
     moves = (J[:3] + np.cross(J[3:].T, offset).T) @ v
     return {
         "r": robot,
+        "measuring": robot.with_(sensors=[rd.Sensor("imu", at=link), rd.Sensor("momentum")]),
         "q": q,
         "v": v,
         "a": a,

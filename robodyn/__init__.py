@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from robodyn.equations.loops.constraint import Constraint
     from robodyn.equations.loops.frame_constraint import FrameConstraint
     from robodyn.equations.loops.rolling import Rolling
+    from robodyn.equations.sensors.sensor import Sensor
     from robodyn.exporting.export import export
     from robodyn.force_elements.ground import Ground
     from robodyn.force_elements.inverse_square import InverseSquareGravity
@@ -167,6 +168,7 @@ __all__ = [
     "RobotPoint",
     "Rolling",
     "Rotor",
+    "Sensor",
     "SettingsError",
     "ShapeError",
     "SimulationError",
@@ -223,6 +225,7 @@ _HOMES = {
     "robodyn.equations.loops.frame_constraint": "FrameConstraint",
     "robodyn.equations.loops.rolling": "Rolling",
     "robodyn.exporting.export": "export",
+    "robodyn.equations.sensors.sensor": "Sensor",
     "robodyn.force_elements.ground": "Ground",
     "robodyn.force_elements.inverse_square": "InverseSquareGravity",
     "robodyn.force_elements.joint_stop": "CompliantStops",

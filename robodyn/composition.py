@@ -31,12 +31,14 @@ from robodyn.minimal.coordinates import (
 )
 from robodyn.minimal.joint_forces import MinimalJointForces
 from robodyn.minimal.joint_positions import MinimalJointPositions
+from robodyn.minimal.measurements import MinimalMeasurements
 from robodyn.model.model import Model
 from robodyn.parts.configuration_space import ConfigurationSpace
 from robodyn.parts.dynamics import Dynamics, TreeDynamics
 from robodyn.parts.dynamics_derivatives import DynamicsDerivatives
 from robodyn.parts.joint_loads import JointForces, MotorLoads
 from robodyn.parts.joint_positions import JointPositions, TreeJointPositions
+from robodyn.parts.measurements import Measurements, SensorReadings
 from robodyn.parts.operational_space import OperationalSpace
 from robodyn.parts.parameters import Parameters
 from robodyn.parts.postures import Postures, TreePostures
@@ -54,6 +56,7 @@ class TreeForm:
     model : Model
     joint_forces : JointForces
     joint_positions : TreeJointPositions
+    measurements : Measurements
     neutral : ndarray, shape (nq of the robot in minimal coordinates,)
         Its own coordinates at the neutral posture.
     """
@@ -61,6 +64,7 @@ class TreeForm:
     model: Model
     joint_forces: JointForces
     joint_positions: TreeJointPositions
+    measurements: Measurements
     neutral: Array
 
     @classmethod
@@ -68,7 +72,7 @@ class TreeForm:
         """Of the model and the parts of the robot in tree coordinates."""
         forces, positions = parts.joint_forces, parts.joint_positions
         assert isinstance(forces, JointForces) and isinstance(positions, TreeJointPositions)
-        return cls(model, forces, positions, neutral)
+        return cls(model, forces, positions, parts.measurements, neutral)
 
 
 class Parts:
@@ -92,6 +96,7 @@ class Parts:
     expansion: Expansion
     joint_forces: JointForces | MinimalJointForces
     joint_positions: JointPositions
+    measurements: Measurements
     code: StraightLine
     mobility: Mobility
 
@@ -131,6 +136,7 @@ class Parts:
             self.dynamics = TreeDynamics(model, evaluator)
         self.derivatives = DynamicsDerivatives(model, evaluator, self.dynamics)
         self.joint_forces = JointForces(model, evaluator, self.dynamics)
+        self.measurements = SensorReadings(model, evaluator, self.dynamics)
         if tree_form is not None:
             self._follow(model, evaluator, tree_form)
         whole = model if tree_form is None else tree_form.model
@@ -160,6 +166,9 @@ class Parts:
         self.postures = TreePostures(model, evaluator, self.space, closed.neutral, closed.random)
         self.joint_forces = MinimalJointForces(
             model, self.dynamics, expansion, tree_form.joint_forces
+        )
+        self.measurements = MinimalMeasurements(
+            model, evaluator, self.dynamics, expansion, tree_form.measurements
         )
         self.joint_positions = MinimalJointPositions(expansion, positions)
         self.expansion = expansion

@@ -34,6 +34,7 @@ from robodyn.model.changes.constraints import AnyConstraint, with_constraints
 from robodyn.model.changes.forces import with_forces
 from robodyn.model.changes.free_root import without_free_root
 from robodyn.model.changes.hinges import meeting_hinges, with_balls
+from robodyn.model.changes.sensors import AnySensor, with_sensors
 from robodyn.model.changes.springs import JointSpring, with_springs
 from robodyn.model.followers import AnyCoupling, with_couplings_added
 from robodyn.model.position_limits import nearest_turn
@@ -84,6 +85,7 @@ def load(
     root: str | None = None,
     forces: Iterable[Force | ForceLaw | InverseSquareGravity] = (),
     symbols: Mapping[str, str] | None = None,
+    sensors: Iterable[AnySensor] = (),
 ) -> Robot:
     """Load a robot.
 
@@ -189,6 +191,8 @@ def load(
         and the centre of mass ``x``, ``y``, ``z``; of joints the place ``x``, ``y``, ``z`` in the
         parent, ``damping``, ``friction``, ``stiffness`` and ``rest``; of loops ``predecessor x``
         to ``successor z``. See `robodyn.symbol` for descriptions made by program.
+    sensors : iterable of Sensor
+        What `Robot.measure` shows.
 
     Returns
     -------
@@ -261,6 +265,8 @@ def load(
         mechanism = with_constraints(mechanism, constraints, floating=base == "floating")
     if forces:
         mechanism = with_forces(mechanism, forces, floating=base == "floating")
+    if sensors:
+        mechanism = with_sensors(mechanism, sensors, floating=base == "floating")
     if merge_hinges:
         mechanism = _with_balls(mechanism)
     mechanism = with_whole_symbols(described, mechanism)

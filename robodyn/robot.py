@@ -32,6 +32,7 @@ from robodyn.description import (
     Loop,
     Mechanism,
 )
+from robodyn.description.sensor import DescribedSensor
 from robodyn.description.symbols import with_whole_symbols
 from robodyn.equations.catalogue import CONSTRAINED, QUANTITIES
 from robodyn.equations.forces.force import Force
@@ -67,6 +68,7 @@ from robodyn.model.changes.parameter_rows import (
     refuse_rows_of,
     refused_by_rows,
 )
+from robodyn.model.changes.sensors import AnySensor, with_sensors
 from robodyn.model.changes.springs import JointSpring, with_springs
 from robodyn.model.followers import AnyCoupling, with_couplings_added
 from robodyn.model.joint_info import Joints
@@ -108,7 +110,7 @@ __all__ = ["Robot"]
 #: Choices that shape the code of a function, and their types.
 _CHOICES: dict[str, Any] = {
     **dict.fromkeys(("frame", "relative_to", "axes"), str),
-    **dict.fromkeys(("wrenches", "joints", "frames"), Iterable[str]),
+    **dict.fromkeys(("wrenches", "joints", "frames", "sensors"), Iterable[str]),
     **dict.fromkeys(("classical", "parameters", "symbols"), bool),
     "controlled": Iterable[str | int],
 }
@@ -142,6 +144,10 @@ def _call_with_symbols(
     if method.__name__ == "at":
         return method(*args, **kwargs)
     robot: Robot = args[0]
+    if method.__name__ == "measure":
+        arguments = signature(method).bind(*args, **kwargs).arguments
+        del arguments["self"]
+        return robot._now.measurements.over_symbols(arguments)
     bound, name = signature(method).bind(*args, **kwargs), method.__name__
     if "out" not in bound.signature.parameters and name not in ("difference", "driven_dynamics"):
         raise ShapeError(
@@ -384,6 +390,7 @@ class Robot:
         constraints: Iterable[AnyConstraint] = (),
         couplings: Iterable[AnyCoupling] = (),
         springs: Mapping[str, JointSpring] | Iterable[DescribedElement] = (),
+        sensors: Iterable[AnySensor] | None = None,
         **settings: Any,
     ) -> Self:
         """A changed copy.
@@ -416,6 +423,8 @@ class Robot:
             In addition to those that the robot has.
         springs : mapping of joint name to (stiffness, rest position), or iterable of PointSpring
             In addition to those that the robot has; a joint has one.
+        sensors : iterable of Sensor, optional
+            In place of those that the robot has, `sensors`.
         **settings
             ``gravity``, ``base``, ``passive``, ``friction_speed``, ``snap``, ``allow_unphysical``,
             ``rotor_model``, ``coordinates``, ``branches``, ``near``, ``closure_tolerance``,
@@ -436,7 +445,8 @@ class Robot:
             expect("stops", stops, CompliantStops)
         couplings = named("couplings", couplings, "Couplings")
         tied = bool(constraints or couplings)
-        joined_anew = bool(locked or frames or tied or springs or forces is not None)
+        given_anew = forces is not None or sensors is not None
+        joined_anew = bool(locked or frames or tied or springs or given_anew)
         if is_rows(by_name("parameters", parameters)):
             if joined_anew or payload or stops or settings:
                 raise SettingsError(
@@ -455,6 +465,8 @@ class Robot:
                 raise error
         if forces is not None:
             described = with_forces(described, forces, floating=floating)
+        if sensors is not None:
+            described = with_sensors(described, sensors, floating=floating)
         described = with_payloads(described, carried)
         described = described if stops is None else with_stops(described, stops)
         if couplings:
@@ -659,6 +671,14 @@ class Robot:
     def forces(self) -> tuple[ForceLaw | InverseSquareGravity, ...]:
         """Forces that `load` or `with_` was given; `with_` takes them as it takes a `Force`."""
         return self._model.mechanism.forces
+
+    @property
+    def sensors(self) -> tuple[DescribedSensor, ...]:
+        """Sensors that `load` or `with_` was given: ``.name``, ``.columns``, ``.units``, ...
+
+        `with_` takes them as it takes a `Sensor`.
+        """
+        return self._model.mechanism.sensors
 
     @property
     def coordinates(self) -> str:
@@ -2435,6 +2455,62 @@ class Robot:
         [W 5.180]. External wrenches on the root link are carried by the base.
         """
         return self._now.joint_forces.at(q, v, a, joints, controlled, tau, locked, wrenches, base)
+
+    def measure(
+        self,
+        q: ArrayLike,
+        v: ArrayLike | None = None,
+        a: ArrayLike | None = None,
+        *,
+        tau: ByJoint | None = None,
+        sensors: Iterable[str] | None = None,
+        wrenches: Wrenches | None = None,
+        base: BaseMotion | None = None,
+    ) -> dict[str, Array]:
+        """What sensors show: all of them by one function.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq) [rad, m]
+        v : array_like, shape (..., nv), optional [rad/s, m/s]
+        a : array_like, shape (..., nv), optional [rad/s^2, m/s^2]
+            May be left out where no sensor needs them.
+        tau : array_like, shape (..., nv), or mapping of joint name to array_like [N m, N]
+            In place of ``a``, which then follows as in `hybrid_dynamics`. How a closed linkage
+            shares its load among joints depends on these forces.
+        sensors : names of sensors, optional
+            Default: all. Those that read no more than is given need no more.
+        wrenches, base
+            As in `inverse_dynamics`. Wrenches enter those that sensors read.
+
+        Returns
+        -------
+        readings : dict of sensor name to ndarray, shape (..., n)
+            Numbers of each, as its ``.columns`` and ``.units`` in `sensors` say.
+
+        Raises
+        ------
+        ShapeError
+            Where a sensor needs what is not given; it is named.
+        SingularError
+            Where one shows no number, as the rate of a distance of zero.
+        SettingsError
+            The robot has no sensors.
+        UnknownNameError
+        InconsistentStateError, ActuationError
+            As in `joint_wrenches`, where wrenches are read.
+
+        Examples
+        --------
+        >>> import robodyn as rd
+        >>> imu = rd.Sensor("imu", at=("lower", [0, 0, -0.5]), name="imu")
+        >>> flange = rd.Sensor("wrench", joint="elbow", name="flange")
+        >>> robot = rd.load("double_pendulum", sensors=[imu, flange])
+        >>> shown = robot.measure([0.0, 0.0], [1.0, 0.0], [0.0, 0.0])
+        >>> {name: round(float(x[2]), 3) for name, x in shown.items()}     # along z
+        {'imu': 11.31, 'flange': 11.31}
+        """
+        return self._now.measurements.at(q, v, a, tau, sensors, wrenches, base)
 
     # -- impacts ----------------------------------------------------------------------------------
 

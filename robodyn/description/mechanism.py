@@ -10,6 +10,7 @@ from robodyn.description.explicit_loop import TracedExplicitLoop
 from robodyn.description.joint import Joint
 from robodyn.description.link import Link
 from robodyn.description.loop import Coupling, Loop
+from robodyn.description.sensor import DescribedSensor
 from robodyn.force_elements.common.link_element import DescribedElement
 from robodyn.force_elements.force_law import ForceLaw
 from robodyn.force_elements.inverse_square import InverseSquareGravity
@@ -41,6 +42,8 @@ class Mechanism:
         Given to `robodyn.load`. No file has them.
     followers : tuple of TracedExplicitLoop
         Joints that are functions of others, each after those that it is a function of.
+    sensors : tuple of DescribedSensor
+        Given to `robodyn.load`. No file has them.
     relaxed : bool
         Its force elements exert nothing; joints keep the coordinates that they need for them. No
         file has it; not part of equality.
@@ -65,6 +68,7 @@ class Mechanism:
     constraints: tuple[Any, ...] = ()
     forces: tuple[ForceLaw | InverseSquareGravity, ...] = ()
     followers: tuple[TracedExplicitLoop, ...] = ()
+    sensors: tuple[DescribedSensor, ...] = ()
     relaxed: bool = field(default=False, compare=False)
     start: tuple[tuple[str, tuple[float, ...]], ...] = field(default=(), compare=False)
     root: str | None = None

@@ -32,6 +32,9 @@ TELL_BY_NAN = {
     "loop_conditioning",
 }
 
+#: What has no value in some states, as its caller says.
+MAY_BE_UNDEFINED = {"measure"}
+
 #: States of a batch that are looked at for the joints at fault.
 LOOKED_AT = 5
 
@@ -93,6 +96,8 @@ class NonFiniteDiagnosis:
         wrong = np.asarray(~np.isfinite(found).all(axis=axes))
         if f.inputs[0].name == "q":
             self._refuse_open(np.asarray(given[0]), wrong)
+        if name in MAY_BE_UNDEFINED:
+            return
         if QUANTITIES[name].solves:
             self._refuse_singular(np.asarray(given[0]), found.dtype, wrong, controlled)
         raise overflow(self._model, name, f.inputs, given, wrong)

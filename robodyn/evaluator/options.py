@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 from robodyn.arrays import named, shown
+from robodyn.description.sensor import DescribedSensor
 from robodyn.description.symbols import Symbols, symbols_of
 from robodyn.description.wrench import PointOfLink
 from robodyn.equations.catalogue import QUANTITIES, OnLoops, Setup, row
+from robodyn.equations.quantities.wrenches import GROUND
 from robodyn.errors import (
     ActuationError,
     SettingsError,
@@ -46,7 +49,7 @@ class FunctionOptions:
             For an option that is not hashable.
         """
         kept = {key: tuple(x) if isinstance(x, list) else x for key, x in options.items()}
-        for given in ("wrenches", "joints") & kept.keys():
+        for given in ("wrenches", "joints", "sensors") & kept.keys():
             kept[given] = named(given, kept[given])
         for option, value in kept.items():
             _refuse_changeable(option, value)
@@ -70,7 +73,11 @@ class FunctionOptions:
             chosen["controlled"] = self.speeds(options.get("controlled", ()))
         if quantity.solves:
             self._check_mass(chosen.get("controlled", ()))
-        setup = self._model.keeping(self._fixed_joints(options.get("joints", ())))
+        joints = options.get("joints", ())
+        if "sensors" in quantity.options:
+            chosen["sensors"] = self.sensors(options.get("sensors"))
+            joints = [x for sensor in chosen["sensors"] for x in _measured_joints(sensor)]
+        setup = self._model.keeping(self._fixed_joints(tuple(joints)))
         if chosen.pop("symbols", False):
             chosen["symbols"] = self.symbols
         if "joints" in quantity.options:
@@ -125,6 +132,47 @@ class FunctionOptions:
             raise ActuationError(f"a joint is named twice in controlled={names!r}")
         return tuple(indices)
 
+    def sensors(self, names: Iterable[str] | None) -> tuple[DescribedSensor, ...]:
+        """Sensors by name; if none are named, all.
+
+        Raises
+        ------
+        SettingsError
+            If the robot has none.
+        UnknownNameError
+        UndeterminedWrenchError
+            For one in a joint whose wrench depends on where the force of a constraint acts.
+        """
+        robot = repr(self._model.mechanism.name)
+        known = self._sensors
+        if not known:
+            raise SettingsError(
+                f"{robot} has no sensors: load it with sensors=, or give it some by with_(sensors=)"
+            )
+        chosen = tuple(known) if names is None else named("sensors", names)
+        for name in chosen:
+            if name not in known:
+                raise UnknownNameError("sensor", name, known, robot)
+            self.wrench_joints(_measured_joints(known[name]))
+        return tuple(known[name] for name in dict.fromkeys(chosen))
+
+    @cached_property
+    def _sensors(self) -> Mapping[str, DescribedSensor]:
+        """All sensors by name, those of bodies with the halves of links that are cut in two."""
+        return {x.name: self._with_halves(x) for x in self._model.mechanism.sensors}
+
+    def _with_halves(self, sensor: DescribedSensor) -> DescribedSensor:
+        frames = self._model.bodies.frames
+        bodies = {frames[x][0] for x in sensor.bodies if x in frames}
+        cuts = [x for x in self._model.effective.loops if x.rejoins]
+        halves = [
+            end
+            for cut in cuts
+            if bodies & {frames[x][0] for x in (cut.predecessor, cut.successor) if x in frames}
+            for end in (cut.predecessor, cut.successor)
+        ]
+        return replace(sensor, bodies=(*sensor.bodies, *halves)) if halves else sensor
+
     def wrench_joints(self, joints: Iterable[str] | None) -> tuple[str, ...]:
         """Joints whose wrenches are wanted; if none are named, all that move and have one.
 
@@ -149,6 +197,11 @@ class FunctionOptions:
         """Constraints by joint, of joints whose wrench depends on where their forces act."""
         cuts = [c.name for c in self._model.setup.closures]
         return unplaced_wrenches(self._model.mechanism, cuts)
+
+    def _exerted(self, name: str, options: Mapping[str, Any]) -> bool:
+        """Whether what constraints exert counts, of a quantity of which it may."""
+        given = {"sensors": self.sensors(options.get("sensors"))} if name == "measure" else options
+        return QUANTITIES[name].exerted(given)
 
     @cached_property
     def _moving_joints(self) -> tuple[str, ...]:
@@ -182,7 +235,8 @@ class FunctionOptions:
         if name not in QUANTITIES:
             raise UnknownNameError("function", name, QUANTITIES)
         quantity = row(name, options)
-        if self._model.bodies.linkages and quantity.closed is OnLoops.MULTIPLIERS:
+        exerted = quantity.closed is OnLoops.MULTIPLIERS and self._exerted(name, options)
+        if self._model.bodies.linkages and exerted:
             raise UnknownNameError(
                 "function of minimal coordinates",
                 name,
@@ -214,6 +268,11 @@ class FunctionOptions:
                 raise UnknownNameError("link", link, frames, repr(self._model.mechanism.name))
         if options.get("axes", "body") not in ("body", "world"):
             raise UnknownNameError("axes", options["axes"], ("body", "world"))
+
+
+def _measured_joints(sensor: DescribedSensor) -> tuple[str, ...]:
+    """Joints of which a sensor reads the wrench."""
+    return tuple(x for x in sensor.joints if sensor.kind == "wrench" and x != GROUND)
 
 
 def _refuse_changeable(option: str, value: Any) -> None:

@@ -23,10 +23,15 @@ import robodyn.controllers as rc
 __all__ = ["ROBOTS", "Row", "table"]
 
 ROBOTS: dict[str, Callable[[], rd.Robot]] = {
-    "tree": lambda: rd.load("pan_tilt"),
-    "linkage": lambda: rd.load("four_bar"),
-    "minimal": lambda: rd.load("four_bar", coordinates="minimal"),
+    "tree": lambda: rd.load("pan_tilt", sensors=_sensors("camera")),
+    "linkage": lambda: rd.load("four_bar", sensors=_sensors("coupler")),
+    "minimal": lambda: rd.load("four_bar", coordinates="minimal", sensors=_sensors("coupler")),
 }
+
+
+def _sensors(link: str) -> list[rd.Sensor]:
+    """One of them, for robots that are asked what they measure."""
+    return [rd.Sensor("imu", at=link)]
 
 
 #: In which the last link of each robot can be moved.
@@ -91,6 +96,9 @@ def _states(robot: rd.Robot, q: Any, rest: Any) -> dict[str, Row]:
     rows |= {
         "hybrid_dynamics.tau": Row(rest, w.by_joint),
         "joint_wrenches.tau": Row(rest, w.by_joint),
+        "measure.tau": Row(rest, w.by_joint),
+        "measure.v": Row(rest, w.array, needed=True),
+        "measure.a": Row(rest, w.array, needed=True),
         "steady_motion.tau": Row(rest, w.by_joint),
         "equilibrium.tau": Row(rest, w.by_joint),
         "linearize.tau": Row(rest, w.by_joint, none=True),
@@ -134,6 +142,7 @@ def _names(robot: rd.Robot) -> dict[str, Row]:
     return rows | {
         "frames": Row((link,), w.names),
         "relative_to": Row("world", w.choice),
+        "measure.sensors": Row((robot.sensors[0].name,), w.names),
         "axes": Row("body", w.choice),
         "components": Row(COMPONENTS, w.indices, needed=True),
         "method": Row("auto", w.choice),
@@ -357,6 +366,14 @@ def _descriptions(robot: rd.Robot, q: Any, rest: Any) -> dict[str, Row]:
         "Force.between": Row(None, w.objects),
         "Force.potential": Row(None, w.function),
         "FrameConstraint.kind": Row("parallel", w.function),
+        "Sensor.kind": Row("position", w.function),
+        "Sensor.at": Row(link, w.name, needed=True),
+        "Sensor.relative_to": Row("world", w.name),
+        "Sensor.axes": Row("own", w.name),
+        "Sensor.joint": Row(robot.joint_names[0], w.names),
+        "bodies": Row((link,), w.names),
+        "Sensor.columns": Row(("x",), w.names),
+        "Sensor.units": Row(("m",), w.names),
         "between": Row((("world", np.eye(4)), (link, np.eye(4))), w.instance),
         "Rolling.link": Row(link, w.name),
         "Rolling.center": Row(place, w.array),
@@ -470,6 +487,7 @@ def _loading(robot: rd.Robot) -> dict[str, Row]:
         "constraints": Row((), w.objects),
         "couplings": Row((), w.objects),
         "forces": Row((), w.objects),
+        "sensors": Row((), w.objects),
         "urdf": Row(None, w.anything),
         "closure_tolerance": Row(1e-6, w.number),
     }

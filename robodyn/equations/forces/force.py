@@ -15,19 +15,23 @@ import numpy as np
 
 from robodyn.arguments import checked_arguments
 from robodyn.array_types import Array, FloatArray
-from robodyn.arrays import shaped
 from robodyn.codegen.calls.trace_graph import TraceGraph
 from robodyn.equations.forces.force_check import Size, check_law
+from robodyn.equations.mechanism.user_law import (
+    checked_pose,
+    numbers_of,
+    program_of,
+    symbol_array,
+)
 from robodyn.errors import ShapeError, UnknownNameError
 from robodyn.force_elements.common.link_element import WORLD
 from robodyn.force_elements.force_law import ForceLaw
 from robodyn.joints import joint_kind
 from robodyn.joints.common.quaternion import turned, velocity_along
-from robodyn.motion.base_motion import check_rigid
 from robodyn.symbolic.derivative import jacobian
 from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.inline import inline
-from robodyn.symbolic.scalar import Number, Scalar, edge_of, inputs
+from robodyn.symbolic.scalar import Number, inputs
 from robodyn.symbolic.vector import EX, EY, EZ, Mat3, Vec3
 
 __all__ = ["Force"]
@@ -136,7 +140,7 @@ class Force:
         _, n, m = size
         graph = TraceGraph()
         x, w, (t,) = inputs(graph, 0, n), inputs(graph, n, m), inputs(graph, n + m, 1)
-        given = (self._position(x), _array(w), t)
+        given = (self._position(x), symbol_array(w), t)
         found = self._called("law", self.law, given, graph)
         if len(found) != m:
             expected = f"({m},)"
@@ -164,34 +168,16 @@ class Force:
     def _position(self, x: Sequence[Number]) -> Array:
         """The first argument of the functions."""
         if len(self.places) != 1:
-            return _array(x)
-        return _array([*x, 0.0, 0.0, 0.0, 1.0]).reshape(4, 4)
+            return symbol_array(x)
+        return symbol_array([*x, 0.0, 0.0, 0.0, 1.0]).reshape(4, 4)
 
     def _called(
         self, what: str, function: Any, arguments: tuple[Any, ...], graph: Graph
     ) -> list[Number]:
         """What a function gives for symbols, as a list of numbers of their graph."""
-        try:
-            result = np.asarray(function(*arguments), object)
-            found = [x if isinstance(x, Scalar) else float(x) for x in result.ravel()]
-        except Exception as error:
-            names = {"law": ("q, v, t", "X, twist, t", "x, w, t"), "potential": ("q", "X", "x")}
-            raise ShapeError(
-                f"the {what} of {self} failed with {type(error).__name__}: {error}. It is called "
-                f"with ({names[what][len(self.places)]}), arrays of symbols: arithmetic and "
-                "robodyn.sin, cos, sqrt are understood, math and comparisons are not",
-                name=what,
-                given=function,
-            ) from error
-        if any(isinstance(x, Scalar) and x.graph is not graph for x in found):
-            raise ShapeError(
-                f"the {what} of {self} returns symbols of another function: a force may read "
-                "nothing but its own arguments",
-                name=what,
-            )
-        if not all(isinstance(x, Scalar) or np.isfinite(x) for x in found):
-            raise ShapeError(f"the {what} of {self} returns {found}: not finite", name=what)
-        return found
+        names = {"law": ("q, v, t", "X, twist, t", "x, w, t"), "potential": ("q", "X", "x")}
+        given = names[what][len(self.places)]
+        return numbers_of(f"the {what} of {self}", function, arguments, given, graph, what)
 
     def _slope(self, energy: Program, size: Size) -> Program:
         """The negative slope of an energy along the speeds."""
@@ -226,21 +212,10 @@ class Force:
 
 
 def _program(name: str, graph: Graph, sizes: Sequence[int], results: Sequence[Number]) -> Program:
-    """Results of a graph as a program, without what they do not need."""
+    """Results of a graph as a program of position, speeds and time."""
     names = ("x", "w", "t")[: len(sizes)]
     ports = tuple(Port(x, (size,), "") for x, size in zip(names, sizes, strict=True))
-    edges = tuple(edge_of(graph, x) for x in results)
-    traced = Program(name, ports, (Port(name, (len(edges),), ""),), graph, edges)
-    own = Graph()
-    kept = inline(traced, inputs(own, 0, sum(sizes)))
-    edges = tuple(edge_of(own, x) for x in kept)
-    return Program(name, ports, traced.outputs, own, edges)
-
-
-def _array(values: Sequence[Number]) -> Array:
-    found = np.empty(len(values), object)
-    found[:] = values
-    return found
+    return program_of(name, graph, ports, results)
 
 
 def _place(what: str, given: Any) -> tuple[str, FloatArray]:
@@ -251,8 +226,4 @@ def _place(what: str, given: Any) -> tuple[str, FloatArray]:
             name=what,
             given=given,
         )
-    X = shaped(what, given[1], 4, 4)
-    if X.ndim != 2:
-        raise ShapeError(f"{what} has shape {X.shape}, expected one pose (4, 4)", name=what)
-    check_rigid(X, what)
-    return given[0], np.array(X, float)
+    return given[0], checked_pose(what, given[1], what)

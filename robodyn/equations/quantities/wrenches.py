@@ -25,18 +25,43 @@ from robodyn.equations.quantities.dynamics import ACCELERATIONS, CHECKED, LEAST_
 from robodyn.equations.quantities.dynamics import ROWS as DYNAMICS
 from robodyn.equations.tree import reactions
 from robodyn.symbolic.scalar import Number
-from robodyn.symbolic.spatial import Wrench
+from robodyn.symbolic.spatial import Placement, Wrench
 
-__all__ = ["ROWS"]
+__all__ = ["GROUND", "ROWS", "joint_frame", "wrench_in_joint"]
+
+#: Stands for a joint: what the ground, or the moving base, supplies.
+GROUND = "base"
 
 
 def joint_wrenches(t: Tracer) -> Results:
     """Of the joints asked for, and last what the ground or the moving base supplies."""
     F = _body_wrenches(t)
     rows = [_joint_wrench_of(t, name, F) for name in t.options["joints"]]
-    # on a floating base the world exerts what the generalised forces of the base are
-    root = F[BASE] if not t.setup.floating else F[0]
-    return {"wrenches": [*rows, root]}
+    return {"wrenches": [*rows, F[_root(t)]]}
+
+
+def _root(t: Tracer) -> int:
+    """The body that the ground holds: on a floating base it exerts what the forces there are."""
+    return 0 if t.setup.floating else BASE
+
+
+def wrench_in_joint(t: Tracer, name: str) -> Wrench:
+    """Wrench in a joint of the tree or a cut one, or, of the ground, on the base."""
+    if "body wrenches" not in t.kept:
+        t.kept["body wrenches"] = _body_wrenches(t)
+    F: Mapping[int, Wrench] = t.kept["body wrenches"]
+    return F[_root(t)] if name == GROUND else _joint_wrench_of(t, name, F)
+
+
+def joint_frame(t: Tracer, name: str) -> tuple[int, Placement]:
+    """Body, and the frame on it in which the wrench in a joint is given."""
+    if name == GROUND:
+        return _root(t), Placement()
+    for body in t.model:
+        if body.description.name == name:
+            return t.link(body.description.child)
+    c = next(c for c in t.setup.closures if c.name == name)
+    return c.successor, c.X_SG @ c.X_UG.inverse
 
 
 def joint_wrenches_by_motors(t: Tracer) -> Results:

@@ -11,7 +11,7 @@ from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Placement, Twist
 
-__all__ = ["FrameMotion", "absolute", "in_axes", "relative"]
+__all__ = ["FrameMotion", "absolute", "classical", "in_axes", "relative", "seen_from"]
 
 
 @dataclass(eq=False)
@@ -97,6 +97,11 @@ def relative(
     A = _walk(model, state, path_A, a, FrameMotion(Placement(), still, still, {}, {})).onto(
         reference[1]
     )
+    return seen_from(F, A)
+
+
+def seen_from(F: FrameMotion, A: FrameMotion) -> FrameMotion:
+    """Motion of F seen from A, of two frames whose motions are seen from a third."""
     X_AF = A.X.inverse @ F.X
     V_A = X_AF.twist_in(A.V)
     V = F.V - V_A

@@ -137,6 +137,7 @@ def _free_hinges(mechanism: Mechanism) -> list[Joint]:
     named |= {name for given in mechanism.constraints for name in given.joints}
     named |= {force.joint for force in mechanism.forces}
     named |= {name for loop in mechanism.followers for name in loop.joints}
+    named |= {name for sensor in mechanism.sensors for name in sensor.joints}
     return [
         joint
         for joint in mechanism.joints
@@ -157,7 +158,7 @@ def _light_links(mechanism: Mechanism) -> set[str]:
         users.update((coupling.predecessor, coupling.successor))
     for element in mechanism.link_elements:
         users.update(link for link, _ in element.places)
-    for given in (*mechanism.forces, *mechanism.constraints):
+    for given in (*mechanism.forces, *mechanism.constraints, *mechanism.sensors):
         users.update(given.links)
     users.update(rotor.link for rotor in mechanism.rotors)
     users.update(motor.mounted_on for _, motor in mechanism.actuators if motor.mounted_on)

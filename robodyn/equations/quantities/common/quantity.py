@@ -184,12 +184,17 @@ class Quantity:
     ----------
     inputs : tuple of Input
     outputs : tuple of Output
+    outputs_by : callable
+        Outputs before those, for the options that are given. Default: none.
     trace : callable
         Writes down the equations: from a `Tracer` to the numbers of each output by name.
     closed : OnLoops or Constrained
         What is computed for linkages whose loops are closed by constraints: the value of the
         spanning tree, which `STATE`, `TREE_FORCES` and `MULTIPLIERS` justify; nothing (`REFUSED`);
         or equations over constraint rows.
+    exerted : callable
+        Of a quantity that takes `MULTIPLIERS`: whether it does for the options that are given.
+        Default: always.
     solved : Constrained, optional
         Of a quantity that takes `MULTIPLIERS`: equations that find them first, over constraint
         rows that are chosen.
@@ -218,6 +223,8 @@ class Quantity:
     outputs: tuple[Output, ...]
     trace: Callable[[Tracer], Results]
     closed: OnLoops | Constrained
+    outputs_by: Callable[[Options], tuple[Output, ...]] = lambda options: ()
+    exerted: Callable[[Options], bool] = lambda options: True
     solved: Constrained | None = None
     base: bool = False
     options: tuple[str, ...] = ()
@@ -271,7 +278,7 @@ def traced(
         t.add(port)
     results = algorithm(t)
     outputs, edges = [], []
-    for output in quantity.outputs:
+    for output in (*quantity.outputs_by(options), *quantity.outputs):
         if output.when(options):
             shape = tuple(size_of(x, t) for x in output.shape)
             port = Port(output.name, shape, output.unit)
@@ -298,7 +305,7 @@ def _inputs(t: Tracer, quantity: Quantity) -> Iterator[Port]:
         yield Port("base_pose", (4, 4), "1, m")
         yield Port("base_twist", (6,), "m/s, rad/s")
         yield Port("base_acceleration", (6,), "m/s^2, rad/s^2")
-    if t.setup.closed and quantity.closed is MULTIPLIERS:
+    if t.setup.closed and quantity.closed is MULTIPLIERS and quantity.exerted(t.options):
         yield Port("multipliers", (len(t.setup.row_names),), "N, N m")
     if t.options.get("stabilization"):
         yield Port("stabilization", (2,), "1/s")

@@ -1,0 +1,95 @@
+"""Functions of users that become programs: of forces and of sensors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from robodyn.array_types import Array, FloatArray
+from robodyn.arrays import shaped
+from robodyn.errors import ShapeError
+from robodyn.motion.base_motion import check_rigid
+from robodyn.symbolic.graph import Graph, Port, Program
+from robodyn.symbolic.inline import inline
+from robodyn.symbolic.scalar import Number, Scalar, edge_of, inputs
+
+__all__ = ["checked_pose", "numbers_of", "program_of", "symbol_array"]
+
+
+def numbers_of(
+    what: str, function: Any, arguments: tuple[Any, ...], given: str, graph: Graph, name: str
+) -> list[Number]:
+    """What a function gives for symbols, as a list of numbers of their graph.
+
+    Parameters
+    ----------
+    what : str
+        The function, in messages.
+    function : callable
+    arguments : tuple
+    given : str
+        Names of the arguments.
+    graph : Graph
+        That of the symbols.
+    name : str
+        Of the argument that the function was.
+
+    Raises
+    ------
+    ShapeError
+    """
+    try:
+        result = np.asarray(function(*arguments), object)
+        found = [x if isinstance(x, Scalar) else float(x) for x in result.ravel()]
+    except Exception as error:
+        raise ShapeError(
+            f"{what} failed with {type(error).__name__}: {error}. It is called with ({given}), "
+            "arrays of symbols: arithmetic and robodyn.sin, cos, sqrt are understood, math and "
+            "comparisons are not",
+            name=name,
+            given=function,
+        ) from error
+    if any(isinstance(x, Scalar) and x.graph is not graph for x in found):
+        raise ShapeError(
+            f"{what} returns symbols of another function: it may read nothing but its own "
+            "arguments",
+            name=name,
+        )
+    if not all(isinstance(x, Scalar) or np.isfinite(x) for x in found):
+        raise ShapeError(f"{what} returns {found}: not finite", name=name)
+    return found
+
+
+def program_of(
+    name: str, graph: Graph, ports: tuple[Port, ...], results: Sequence[Number]
+) -> Program:
+    """Results of a graph as a program, without what they do not need."""
+    edges = tuple(edge_of(graph, x) for x in results)
+    traced = Program(name, ports, (Port(name, (len(edges),), ""),), graph, edges)
+    own = Graph()
+    kept = inline(traced, inputs(own, 0, sum(port.size for port in ports)))
+    edges = tuple(edge_of(own, x) for x in kept)
+    return Program(name, ports, traced.outputs, own, edges)
+
+
+def symbol_array(values: Sequence[Number]) -> Array:
+    """Numbers that may be symbols, as an array."""
+    found = np.empty(len(values), object)
+    found[:] = values
+    return found
+
+
+def checked_pose(what: str, X: Any, name: str) -> FloatArray:
+    """One pose, shape (4, 4).
+
+    Raises
+    ------
+    ShapeError
+    """
+    X = shaped(what, X, 4, 4)
+    if X.ndim != 2:
+        raise ShapeError(f"{what} has shape {X.shape}, expected one pose (4, 4)", name=name)
+    check_rigid(X, what)
+    return np.array(X, float)

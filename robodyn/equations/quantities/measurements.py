@@ -1,0 +1,86 @@
+"""What the sensors of a robot show: all of them in one program."""
+
+from __future__ import annotations
+
+from robodyn.description.sensor import DescribedSensor
+from robodyn.equations.quantities.common.quantity import (
+    MULTIPLIERS,
+    A,
+    Input,
+    Options,
+    Output,
+    Q,
+    Quantity,
+    V,
+)
+from robodyn.equations.quantities.common.tracer import Results, Tracer
+from robodyn.equations.quantities.wrenches import joint_frame, wrench_in_joint
+from robodyn.equations.sensors.kinds import KINDS
+from robodyn.equations.sensors.kinds.common.measured import MeasuredState
+from robodyn.errors import SingularError
+from robodyn.symbolic.scalar import Number
+from robodyn.symbolic.spatial import Placement, Wrench
+
+__all__ = ["ROWS"]
+
+
+def measure(t: Tracer) -> Results:
+    """The numbers of each sensor."""
+
+    def wrench(joint: str) -> tuple[Wrench, int, Placement]:
+        return (wrench_in_joint(t, joint), *joint_frame(t, joint))
+
+    robot = MeasuredState(t.model, t.state, t.a, t.base, t.setup.base_inertia, t.link, wrench)
+    return {x.name: _shown(robot, x) for x in _sensors(t.options)}
+
+
+def _shown(robot: MeasuredState, sensor: DescribedSensor) -> list[Number]:
+    try:
+        return list(KINDS[sensor.kind].measure(robot, sensor))
+    except ZeroDivisionError:
+        raise SingularError(
+            f"sensor {sensor.name!r} ({sensor.kind}) shows no number in any state: its points "
+            "coincide, its axes are parallel, its bodies have no mass, or a function divides by "
+            "zero"
+        ) from None
+
+
+def _sensors(options: Options) -> tuple[DescribedSensor, ...]:
+    return tuple(options.get("sensors", ()))
+
+
+def _outputs(options: Options) -> tuple[Output, ...]:
+    """An array a sensor."""
+    return tuple(
+        Output(x.name, (len(x.columns),), ", ".join(dict.fromkeys(x.units)))
+        for x in _sensors(options)
+    )
+
+
+def _read(given: Input, letters: str) -> Input:
+    """An input where a sensor needs it."""
+    return Input(
+        given.name, given.size, given.unit,
+        when=lambda options: any(x.reads in letters for x in _sensors(options)),
+    )  # fmt: skip
+
+
+def reads_wrenches(options: Options) -> bool:
+    """Whether what constraints exert counts."""
+    return any(x.kind == "wrench" for x in _sensors(options))
+
+
+#: Quantities by name.
+ROWS = {
+    "measure": Quantity(
+        inputs=(Q, _read(V, "va"), _read(A, "a")),
+        outputs=(),
+        outputs_by=_outputs,
+        trace=measure,
+        closed=MULTIPLIERS,
+        exerted=reads_wrenches,
+        base=True,
+        options=("sensors", "wrenches"),
+        parametric=True,
+    ),
+}

@@ -1,0 +1,141 @@
+"""A robot at a state, as sensors look at it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from robodyn.description.sensor import DescribedSensor, Frame
+from robodyn.equations.mechanism.bodies import BASE, MechanismModel
+from robodyn.equations.mechanism.frames import placement
+from robodyn.equations.mechanism.state import BaseState, State
+from robodyn.equations.tree import frame_motion as fm
+from robodyn.equations.tree import kinematics
+from robodyn.force_elements.common.link_element import WORLD
+from robodyn.symbolic.rotation import Rotation
+from robodyn.symbolic.scalar import Number
+from robodyn.symbolic.spatial import Placement, RigidInertia, Twist, Wrench
+from robodyn.symbolic.vector import Vec3
+from robodyn.tolerances import FRAME_ROUNDING
+
+__all__ = ["MeasuredState"]
+
+#: Origin and axes of the world.
+_ORIGIN = Placement()
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredState:
+    """A mechanism at a state.
+
+    Attributes
+    ----------
+    model : MechanismModel
+    state : State
+    a : sequence of nv numbers
+        Accelerations.
+    base : BaseState
+    base_inertia : RigidInertia or None
+        Of the base, where it moves.
+    link : callable
+        From the name of a link to the body that carries it, and the link frame on it.
+    wrench : callable
+        From the name of a joint to the wrench in it, with the body and the frame on it in which
+        the wrench is given.
+    """
+
+    model: MechanismModel
+    state: State
+    a: Sequence[Number]
+    base: BaseState
+    base_inertia: RigidInertia | None
+    link: Callable[[str], tuple[int, Placement]]
+    wrench: Callable[[str], tuple[Wrench, int, Placement]]
+
+    # -- frames -----------------------------------------------------------------------------------
+
+    def of_sensor(self, sensor: DescribedSensor) -> fm.FrameMotion:
+        """Motion of the frame of a sensor, seen from the frame that it refers to."""
+        assert sensor.at is not None
+        return self.motion(sensor.at, sensor.relative_to)
+
+    def motion(self, frame: Frame, reference: Frame | None = None) -> fm.FrameMotion:
+        """Motion of one frame, seen from another, or from the world."""
+        return self.motion_on(*self._place(frame), reference)
+
+    def motion_on(
+        self, body: int | None, X: Placement, reference: Frame | None = None
+    ) -> fm.FrameMotion:
+        """Motion of a frame on a body, or of the world; as `motion`."""
+        other, X_ref = (None, _ORIGIN) if reference is None else self._place(reference)
+        if body is not None and other is not None:
+            return fm.relative(self.model, self.state, self.a, (body, X), (other, X_ref))
+        F = self._absolute(body, X)
+        if reference is None:
+            return F
+        return fm.seen_from(F, self._absolute(other, X_ref))
+
+    def along_axes(self, sensor: DescribedSensor, frame: fm.FrameMotion, v: Vec3) -> Vec3:
+        """A vector, given in the frame of a sensor, along the axes that the sensor asks for."""
+        if sensor.axes is None:  # those of the frame that it refers to
+            return frame.X.R * v
+        assert sensor.at is not None
+        return self.motion(sensor.at, sensor.axes).X.R * v
+
+    def _place(self, frame: Frame) -> tuple[int | None, Placement]:
+        """Body, and frame on it; no body of the world."""
+        name, X = frame
+        if name == WORLD and WORLD not in self.model.frames:
+            return None, placement(X, FRAME_ROUNDING)
+        body, X_BL = self.link(name)
+        return body, X_BL @ placement(X, FRAME_ROUNDING)
+
+    def _absolute(self, body: int | None, X: Placement) -> fm.FrameMotion:
+        if body is None:
+            return fm.FrameMotion(X, Twist(), Twist(), {}, {})
+        return fm.absolute(self.model, self.state, self.a, self.base, body, X)
+
+    # -- bodies -----------------------------------------------------------------------------------
+
+    def chosen(self, sensor: DescribedSensor) -> frozenset[int]:
+        """The bodies of a sensor, the base too where it moves or is named."""
+        if sensor.bodies:
+            return frozenset(self.link(name)[0] for name in sensor.bodies)
+        return frozenset((BASE, *(body.index for body in self.model)))
+
+    def inertias(self, chosen: frozenset[int]) -> Iterator[tuple[int, RigidInertia]]:
+        """Those of chosen bodies."""
+        if self.base_inertia is not None and BASE in chosen:
+            yield BASE, self.base_inertia
+        for body in self.model:
+            if body.index in chosen:
+                yield body.index, body.inertia
+
+    def mass_and_moment(self, chosen: frozenset[int]) -> tuple[Number, Vec3]:
+        """Mass of chosen bodies, and the integral of ``p dm`` in the world."""
+        mass: Number = 0.0
+        moment = Vec3(0.0, 0.0, 0.0)
+        for i, inertia in self.inertias(chosen):
+            X = self.poses[i]
+            mass, moment = mass + inertia.m, moment + (X.R * inertia.h + X.p * inertia.m)
+        return mass, moment
+
+    @cached_property
+    def poses(self) -> Mapping[int, Placement]:
+        """``X_WB`` of the base and of every body."""
+        return kinematics.placements(self.model, self.state, self.base)
+
+    @cached_property
+    def twists(self) -> Mapping[int, Twist]:
+        """Twist of the base and of every body, in its own axes."""
+        return kinematics.twists(self.model, self.state, self.base)
+
+    @property
+    def gravity(self) -> Vec3:
+        """In the world [m/s^2]."""
+        return self.base.g_W
+
+    def rotation(self, frame: Frame) -> Rotation:
+        """``R_WF`` of a frame."""
+        return self.motion(frame).X.R

@@ -1,0 +1,73 @@
+"""What the sensors of a linkage in minimal coordinates show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from robodyn.array_types import Array
+from robodyn.evaluator import Evaluator, Wrenches
+from robodyn.minimal.coordinates import MinimalExpansion
+from robodyn.model.model import Model
+from robodyn.model.speed_selection import ByJoint, assign_roles
+from robodyn.motion.base_motion import BaseMotion
+from robodyn.parts.dynamics import Dynamics
+from robodyn.parts.measurements import Measurements, SensorReadings
+
+__all__ = ["MinimalMeasurements"]
+
+
+class MinimalMeasurements:
+    """As those of the tree form at the same state, where sensors read wrenches in joints.
+
+    Parameters
+    ----------
+    model : Model
+        In minimal coordinates.
+    evaluator : Evaluator
+    dynamics : Dynamics
+        Of that model.
+    expansion : MinimalExpansion
+    tree_form : Measurements
+        Of the same robot in tree coordinates.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        evaluator: Evaluator,
+        dynamics: Dynamics,
+        expansion: MinimalExpansion,
+        tree_form: Measurements,
+    ) -> None:
+        self._model, self._evaluator, self._dynamics = model, evaluator, dynamics
+        self._expansion, self._tree_form = expansion, tree_form
+        self._own = SensorReadings(model, evaluator, dynamics)
+
+    def at(
+        self,
+        q: ArrayLike,
+        v: ArrayLike | None,
+        a: ArrayLike | None,
+        tau: ByJoint | None,
+        sensors: Iterable[str] | None,
+        wrenches: Wrenches | None,
+        base: BaseMotion | None,
+    ) -> dict[str, Array]:
+        """What they show at a state, or at many."""
+        read = self._evaluator.options.sensors(sensors)
+        loads = any(x.kind == "wrench" for x in read)
+        if not loads or v is None or (a is None) == (tau is None):
+            return self._own.at(q, v, a, tau, sensors, wrenches, base)
+        if a is None:
+            roles = assign_roles(self._model, None, tau, ())
+            a = self._dynamics.hybrid(q, v, roles, wrenches, base, None).a
+        expansion = self._expansion
+        state = expansion.positions(q), expansion.velocity(q, v), expansion.acceleration(q, v, a)
+        return self._tree_form.at(*state, None, sensors, wrenches, base)
+
+    def over_symbols(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """What they show where arguments are symbols; as functions, without wrenches."""
+        return self._own.over_symbols(given)

@@ -1,0 +1,174 @@
+"""What the sensors of a robot show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robodyn.array_types import Array
+from robodyn.arrays import all_finite, by_name
+from robodyn.description.sensor import DescribedSensor
+from robodyn.errors import ShapeError, SingularError
+from robodyn.evaluator import Evaluator, Wrenches
+from robodyn.model.model import Model
+from robodyn.model.speed_selection import ByJoint, assign_roles
+from robodyn.model.states import listed
+from robodyn.motion.base_motion import BaseMotion
+from robodyn.parts.dynamics import Dynamics
+
+__all__ = ["Measurements", "SensorReadings"]
+
+#: What inputs are called in messages.
+_WORDS = {"v": "speeds v", "a": "accelerations a"}
+
+
+class Measurements(Protocol):
+    """What the sensors of a robot show; see `Robot.measure`."""
+
+    def at(
+        self,
+        q: ArrayLike,
+        v: ArrayLike | None,
+        a: ArrayLike | None,
+        tau: ByJoint | None,
+        sensors: Iterable[str] | None,
+        wrenches: Wrenches | None,
+        base: BaseMotion | None,
+    ) -> dict[str, Array]:
+        """By name of the sensor, shape (..., n)."""
+
+    def over_symbols(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """The same for arguments of the method that are symbols: arrays of symbols."""
+
+
+class SensorReadings:
+    """Of a robot whose joints all have coordinates of their own, or are cut.
+
+    Parameters
+    ----------
+    model : Model
+    evaluator : Evaluator
+    dynamics : Dynamics
+    """
+
+    def __init__(self, model: Model, evaluator: Evaluator, dynamics: Dynamics) -> None:
+        self._model, self._evaluator, self._dynamics = model, evaluator, dynamics
+
+    def at(
+        self,
+        q: ArrayLike,
+        v: ArrayLike | None,
+        a: ArrayLike | None,
+        tau: ByJoint | None,
+        sensors: Iterable[str] | None,
+        wrenches: Wrenches | None,
+        base: BaseMotion | None,
+    ) -> dict[str, Array]:
+        """What they show at a state, or at many."""
+        read = self._evaluator.options.sensors(sensors)
+        wrenches = by_name("wrenches", wrenches or {})
+        if a is not None and tau is not None:
+            raise ShapeError(
+                "a and tau are both given: accelerations follow from forces, or are known",
+                name="tau",
+            )
+        loads = self._model.setup.closed and any(x.kind == "wrench" for x in read)
+        multipliers: tuple[Array, ...] = ()
+        if tau is not None and v is not None and any(x.reads == "a" for x in read):
+            roles = assign_roles(self._model, None, tau, ())
+            _, a, *multipliers_found = self._dynamics.hybrid_joint_wrenches(
+                (q, v), roles, (), wrenches, base
+            )
+            multipliers = tuple(multipliers_found) if loads else ()
+        elif loads and v is not None and a is not None:
+            found = self._dynamics.joint_wrenches((q, v, a), (), wrenches, base)
+            multipliers = (found[1],)
+        arrays = _inputs(read, q, v, a)
+        names = tuple(x.name for x in read)
+        results = self._evaluator.results(
+            "measure", arrays, base=base, wrenches=wrenches, extra=multipliers, sensors=names
+        )
+        shown = dict(zip(names, results if isinstance(results, tuple) else (results,), strict=True))
+        _refuse_undefined(read, shown)
+        return shown
+
+    def over_symbols(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """What they show where arguments are symbols.
+
+        Raises
+        ------
+        ShapeError
+            If a sensor reads wrenches that depend on what motors do, or something is missing.
+        """
+        given = {name: x for name, x in given.items() if x is not None}
+        read = self._evaluator.options.sensors(given.pop("sensors", None))
+        wrenches, base = given.pop("wrenches", {}), given.pop("base", None)
+        if "tau" in given:
+            raise ShapeError("tau is given beside symbols: give accelerations a", name="tau")
+        if self._model.setup.closed and (wrong := [x for x in read if x.kind == "wrench"]):
+            raise ShapeError(
+                f"{wrong[0]!r} reads a joint of a closed linkage, whose load is solved for: it is "
+                "not to be had with symbols",
+                name="sensors",
+            )
+        names = tuple(x.name for x in read)
+        links = {"wrenches": tuple(wrenches)} if wrenches else {}
+        f = self._dynamics.function("measure", sensors=names, **links)
+        state = _inputs(read, *(given.get(x) for x in ("q", "v", "a")))
+        arrays = {port.name: x for port, x in zip(f.inputs, state, strict=False)}
+        arrays |= {f"wrench:{link}": x for link, x in wrenches.items()}
+        rest = [port.name for port in f.inputs if port.name not in arrays]
+        arrays |= dict(zip(rest, self._evaluator.environment("measure", base), strict=True))
+        found = f(*(arrays[port.name] for port in f.inputs))
+        return dict(zip(names, found if isinstance(found, tuple) else (found,), strict=True))
+
+
+def _inputs(
+    read: tuple[DescribedSensor, ...],
+    q: ArrayLike | None,
+    v: ArrayLike | None,
+    a: ArrayLike | None,
+) -> tuple[Any, ...]:
+    """The arrays that sensors need.
+
+    Raises
+    ------
+    ShapeError
+        If one is not given.
+    """
+    arrays: list[Any] = [q]
+    for name, given, letters in (("v", v, "va"), ("a", a, "a")):
+        needing = [x.name for x in read if x.reads in letters]
+        if needing and given is None:
+            beside = " or forces tau" if name == "a" else ""
+            raise ShapeError(
+                f"sensor {needing[0]!r} needs {_WORDS[name]}{beside}: give them, or say by "
+                "sensors= which sensors are to be read",
+                name=name,
+            )
+        if needing:
+            arrays.append(given)
+    return tuple(arrays)
+
+
+def _refuse_undefined(read: tuple[DescribedSensor, ...], shown: Mapping[str, Array]) -> None:
+    """Refuse readings that are no numbers, as the rate of a distance of zero.
+
+    Raises
+    ------
+    SingularError
+    """
+    for sensor in read:
+        values = shown[sensor.name]
+        if not all_finite(values):
+            wrong = np.atleast_1d(~np.isfinite(values).all(axis=-1))
+            rows = tuple(int(k) for k in np.flatnonzero(wrong)) if values.ndim > 1 else ()
+            where = f" in states {listed(rows)} of the batch" if rows else " in this state"
+            raise SingularError(
+                f"sensor {sensor.name!r} ({sensor.kind}) shows no number{where}: points whose "
+                "distance changes coincide there, axes are parallel, or a function divides by zero",
+                rows=rows,
+            )

@@ -1,0 +1,440 @@
+"""What sensors show: against the methods of the robot, and against differences of positions."""
+
+import pickle
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+from support.random_mechanisms import random_mechanism
+
+import robodyn as rd
+from robodyn.codegen.calls.trace_graph import TraceGraph, symbols
+from robodyn.equations.sensors.kinds import KINDS
+from robodyn.errors import SettingsError, ShapeError, SingularError, UnknownNameError
+
+STEP = 1e-5
+
+
+def pose(p, w=(0.0, 0.0, 0.0)):
+    X = np.eye(4)
+    X[:3, :3], X[:3, 3] = Rotation.from_rotvec(w).as_matrix(), p
+    return X
+
+
+AT = ("link3", pose((0.1, 0.2, 0.3), (0.3, 0.1, -0.2)))
+FROM = ("link1", pose((-0.1, 0.1, 0.2), (0.1, 0.5, 0.2)))
+OUTSIDE = ("world", pose((0.5, -0.3, 0.2), (0.4, -0.1, 0.3)))
+
+#: Sensors of two frames: the frame they are at, and what it is seen from.
+PLACES = {"": (AT, FROM), "_in_world": (AT, OUTSIDE), "_of_world": (OUTSIDE, AT)}
+RATES = {
+    "velocity": "position",
+    "acceleration": "velocity",
+    "angular_acceleration": "angular_velocity",
+    "distance_rate": "distance",
+    "angle_rate": "angle",
+    "turn_rate": "turn",
+}
+
+
+def motion_sensors():
+    kinds = {*RATES, *RATES.values()}
+    for suffix, (at, reference) in PLACES.items():
+        for kind in sorted(kinds):
+            yield rd.Sensor(kind, at=at, relative_to=reference, name=kind + suffix)
+    for kind in ("position", "velocity", "acceleration", "angular_velocity"):
+        for axes, text in (("own", "own"), ("link0", "link0"), ("world", "world")):
+            yield rd.Sensor(kind, at=AT, relative_to=FROM, axes=axes, name=f"{kind}_{text}")
+    yield rd.Sensor("position", at=AT, name="point")
+    yield rd.Sensor("velocity", at=AT, axes="own", name="speed")
+    yield rd.Sensor("imu", at=AT, name="imu")
+    yield rd.Sensor(lambda X, V, A: [X[0, 3], V @ V, A[2]], at=AT, relative_to=FROM, name="law")
+
+
+class Case:
+    """A random tree with a rotor, at a state, on any base."""
+
+    def __init__(self, base):
+        rng = np.random.default_rng(3)
+        kinds = ["revolute", "spherical", "prismatic", "universal"]
+        rotor = rd.Actuator(8.0, 0.01, axis=(1.0, 2.0, -2.0), mounted_on="link0")
+        self.robot = rd.load(
+            random_mechanism(rng, kinds), base=base, actuators={"joint2": rotor},
+            gravity=(1.0, 2.0, -9.81), sensors=motion_sensors(),
+        )  # fmt: skip
+        self.q = self.robot.random(rng)
+        self.v, self.a = rng.normal(size=(2, self.robot.nv))
+        self.base = None
+        if base == "moving":
+            self.base = rd.BaseMotion(pose((0.1, 0.2, 0.3), (0.2, 0.1, 0.3)),
+                                      *rng.normal(size=(2, 6)))  # fmt: skip
+        self.given = {} if self.base is None else {"base": self.base}
+
+    def at(self, t):
+        """A short time later, to second order."""
+        q = self.robot.integrate(self.q, t * self.v + 0.5 * t * t * self.a)
+        given = {}
+        if self.base is not None:
+            V, A = self.base.twist, self.base.acceleration
+            turn, way = t * V[3:] + 0.5 * t * t * A[3:], t * V[:3]
+            X = self.base.pose @ pose(way + 0.5 * t * t * (A[:3] + np.cross(V[3:], V[:3])), turn)
+            given = {"base": rd.BaseMotion(X, V + t * A, A)}
+        return self.robot.measure(q, self.v + t * self.a, self.a, **given)
+
+    def measure(self):
+        return self.robot.measure(self.q, self.v, self.a, **self.given)
+
+
+@pytest.fixture(scope="module", params=["fixed", "floating", "moving"])
+def case(request):
+    return Case(request.param)
+
+
+def test_rates_are_differences_of_what_is_measured(case):
+    shown, after, before = case.measure(), case.at(STEP), case.at(-STEP)
+    for rate, measured in RATES.items():
+        for suffix in PLACES:
+            slope = (after[measured + suffix] - before[measured + suffix]) / (2 * STEP)
+            np.testing.assert_allclose(shown[rate + suffix], slope, rtol=1e-6, atol=2e-8)
+    # seen along axes of the world, where these do not turn with what it is seen from
+    slope = (after["point"] - before["point"]) / (2 * STEP)
+    R = case.robot.frame_pose(case.q, "link3", **case.given)[:3, :3] @ AT[1][:3, :3]
+    np.testing.assert_allclose(R @ shown["speed"], slope, rtol=1e-6, atol=2e-8)
+
+
+def test_sensors_of_frames_are_methods_of_frames(case):
+    robot, q, v, a, shown = case.robot, case.q, case.v, case.a, case.measure()
+    robot = robot.with_(frames={"F": AT, "A": FROM})
+    X = robot.frame_pose(q, "F", relative_to="A")
+    V = robot.frame_twist(q, v, "F", relative_to="A")
+    A = robot.frame_acceleration(q, v, a, "F", relative_to="A", classical=True)
+    R, X_W = X[:3, :3], robot.frame_pose(q, "F", **case.given)
+    expected = {
+        "position": X[:3, 3], "velocity": R @ V[:3], "angular_velocity": R @ V[3:],
+        "acceleration": R @ A[:3], "distance": [np.linalg.norm(X[:3, 3])],
+        "angle": [np.arccos(R[2, 2])], "turn": [np.arctan2(R[1, 0], R[0, 0])],
+        "position_own": R.T @ X[:3, 3], "acceleration_own": A[:3],
+        "velocity_world": X_W[:3, :3] @ V[:3],
+        "angular_velocity_link0": robot.frame_pose(q, "F", relative_to="link0")[:3, :3] @ V[3:],
+    }  # fmt: skip
+    rate = robot.frame_acceleration(q, v, a, "F", relative_to="A")
+    expected["law"] = [X[0, 3], V @ V, rate[2]]
+    for name, value in expected.items():
+        np.testing.assert_allclose(shown[name], value, rtol=1e-9, atol=1e-11, err_msg=name)
+
+
+def test_an_imu_shows_what_holds_it_against_gravity(case):
+    robot, q, v, a = case.robot.with_(frames={"F": AT}), case.q, case.v, case.a
+    X = robot.frame_pose(q, "F", **case.given)
+    A = robot.frame_acceleration(q, v, a, "F", classical=True, **case.given)
+    w = robot.frame_twist(q, v, "F", **case.given)[3:]
+    force = A[:3] - X[:3, :3].T @ np.array(robot.gravity)
+    np.testing.assert_allclose(case.measure()["imu"], [*force, *w], rtol=1e-10, atol=1e-10)
+
+
+def test_an_imu_at_rest_shows_gravity_upwards_and_none_in_free_fall():
+    imu = rd.Sensor("imu", at=("upper", pose((0, 0, 0), (np.pi / 2, 0, 0))))
+    robot = rd.load("double_pendulum", sensors=[imu])
+    shown = robot.measure([0.0, 0.0], [0.0, 0.0], [0.0, 0.0])["imu_upper"]
+    np.testing.assert_allclose(shown, [0.0, 9.81, 0.0, 0.0, 0.0, 0.0], atol=1e-12)  # y is up
+    falling = Case("floating").robot.with_(passive=False)
+    still = np.zeros(falling.nv)
+    shown = falling.measure(falling.random(1), still, tau=still, sensors=["imu"])["imu"]
+    np.testing.assert_allclose(shown, 0.0, atol=1e-10)
+
+
+def body_sensors(robot, root):
+    links = [name for name in robot.body_names if name != root]
+    for kind in ("kinetic_energy", "potential_energy", "momentum", "center_of_mass"):
+        yield rd.Sensor(kind)
+        for name in (root, *links):
+            if kind in ("momentum", "center_of_mass") and not (
+                robot.base != "fixed" or name != root
+            ):
+                continue
+            at = {"at": ("world", (0.3, 0.2, 0.1))} if kind == "momentum" else {}
+            yield rd.Sensor(kind, bodies=[name], **at)
+
+
+@pytest.mark.parametrize("base", ["fixed", "floating", "moving"])
+def test_energies_and_momenta_of_bodies_add_to_those_of_the_robot(base):
+    case = Case(base)
+    root, robot = case.robot.link_names[0], case.robot
+    links = [name for name in robot.body_names if name != root]
+    robot = robot.with_(sensors=body_sensors(robot, root))
+    q, v, given = case.q, case.v, case.given
+    shown = robot.measure(q, v, **given)
+    close = dict(rtol=1e-10, atol=1e-10)
+    kinetic = robot.kinetic_energy(q, v, **given)
+    np.testing.assert_allclose(shown["kinetic_energy"], kinetic, **close)
+    apart = sum(shown[f"kinetic_energy_{name}"] for name in (root, *links))
+    np.testing.assert_allclose(apart, kinetic, **close)
+    potential = robot.potential_energy(q, **given) - robot.elastic_energy(q, **given)
+    np.testing.assert_allclose(shown["potential_energy"], potential, **close)
+    apart = sum(shown[f"potential_energy_{name}"] for name in (root, *links))
+    np.testing.assert_allclose(apart, potential, **close)
+    whole, c = robot.momentum(q, v, **given), robot.center_of_mass(q, **given)
+    np.testing.assert_allclose(shown["momentum"], whole, **close)
+    np.testing.assert_allclose(shown["center_of_mass"], c, **close)
+    if base != "fixed":
+        apart = sum(shown[f"momentum_{name}"] for name in (root, *links))
+        about = whole[3:] + np.cross(c - (0.3, 0.2, 0.1), whole[:3])
+        np.testing.assert_allclose(apart, [*whole[:3], *about], **close)
+
+
+def test_energy_of_a_rotor_counts_with_its_carrier():
+    """A rotor on the base, of a joint that turns a link of no inertia about the axis."""
+    robot = rd.load("pan_tilt")
+    motor = robot.actuators["tilt"]
+    assert motor.mounted_on == "fork" and motor.rotor_inertia
+    names = ("camera", "fork")
+    robot = robot.with_(sensors=[rd.Sensor("kinetic_energy", bodies=[x], name=x) for x in names])
+    shown = robot.measure([0.2, 0.3], [0.0, 2.0])
+    spin = 0.5 * motor.rotor_inertia * (2.0 * motor.gear_ratio) ** 2
+    np.testing.assert_allclose(shown["fork"], spin, rtol=1e-12)
+    total = robot.kinetic_energy([0.2, 0.3], [0.0, 2.0])
+    np.testing.assert_allclose(shown["camera"], total - spin, rtol=1e-12)
+
+
+def consistent(robot, rng):
+    q = robot.neutral()
+    v = robot.consistent_velocity(q, rng.normal(size=robot.nv))
+    return q, v, robot.consistent_acceleration(q, v, rng.normal(size=robot.nv))
+
+
+@pytest.mark.parametrize("coordinates", ["tree", "minimal"])
+def test_wrenches_are_those_in_joints(coordinates):
+    """Of a linkage, in moving and cut joints, in frames of their own and in others."""
+    rng = np.random.default_rng(5)
+    robot = rd.load("four_bar", coordinates=coordinates)
+    joints = ("crank_drive", "rocker_pin", "base")
+    frame = ("coupler", pose((0.1, 0.0, 0.2), (0.1, 0.4, 0.2)))
+    sensors = [rd.Sensor("wrench", joint=name, name=name) for name in joints]
+    sensors += [rd.Sensor("wrench", joint="rocker_pin", at=frame, name="turned"),
+                rd.Sensor("wrench", joint="rocker_pin", at="world", name="world")]  # fmt: skip
+    robot = robot.with_(sensors=sensors, frames={"F": frame})
+    q, v, a = consistent(robot, rng)
+    loads = {"rocker": rng.normal(size=6)}
+    shown = robot.measure(q, v, a, wrenches=loads)
+    wrenches = robot.joint_wrenches(q, v, a, wrenches=loads)
+    for name in joints:
+        np.testing.assert_allclose(shown[name], wrenches[name], rtol=1e-10, atol=1e-10)
+    for name, frame in (("turned", "F"), ("world", "world")):
+        expected = wrenches.in_frame(frame)["rocker_pin"]
+        np.testing.assert_allclose(shown[name], expected, rtol=1e-9, atol=1e-9)
+    # forces of motors say how it moves, too
+    tau = robot.inverse_dynamics(q, v, a, wrenches=loads)
+    again = robot.measure(q, v, tau=tau, wrenches=loads)
+    for name, x in shown.items():
+        np.testing.assert_allclose(again[name], x, rtol=1e-7, atol=1e-7)
+
+
+def test_a_flange_is_a_fixed_joint_and_a_bearing_a_constraint():
+    """A fixed joint of a tree, and a constraint between frames."""
+    X = pose((0.0, 0.0, -0.3))
+    robot = rd.load("double_pendulum").with_(frames={"tool": ("lower", X)})
+    robot = robot.with_(
+        payload={"tool": rd.Inertia.from_matrix(2.0, (0.1, 0.0, 0.2), np.eye(3) * 0.1)}
+    )
+    robot = robot.with_(sensors=[rd.Sensor("wrench", joint="lower_to_tool", name="flange")])
+    state = [0.3, 0.4], [1.0, 2.0], [3.0, 4.0]
+    expected = robot.joint_wrenches(*state, joints=["lower_to_tool"])["lower_to_tool"]
+    np.testing.assert_allclose(robot.measure(*state)["flange"], expected, rtol=1e-12)
+    assert np.linalg.norm(expected[:3]) > 10.0
+    bound = rd.FrameConstraint("slot", "point_on_plane", (("world", np.eye(4)), ("lower", X)))
+    sensor = rd.Sensor("wrench", joint="slot")
+    robot = rd.load("double_pendulum", constraints=[bound], sensors=[sensor], near=[0.4, 1.0])
+    q = robot.neutral()
+    shown = robot.measure(q, np.zeros(2), tau=np.array([1.0, 2.0]))["wrench_slot"]
+    expected = robot.joint_wrenches(q, np.zeros(2), tau=np.array([1.0, 2.0]))["slot"]
+    np.testing.assert_allclose(shown, expected, rtol=1e-10, atol=1e-10)
+    assert np.linalg.norm(expected) > 0.1
+
+
+def pendulum(**more):
+    """With a sensor of each sort that needs other inputs."""
+    sensors = [
+        rd.Sensor("position", at=("lower", (0, 0, -1)), name="tip"),
+        rd.Sensor("velocity", at=("lower", (0, 0, -1)), name="speed"),
+        rd.Sensor("imu", at="lower"),
+        rd.Sensor("wrench", joint="elbow"),
+        rd.Sensor("kinetic_energy", bodies=["lower"]),
+        rd.Sensor(
+            lambda q, v, a: [rd.sin(q[0]) * q[1], q[0] * q[1]],
+            joint=("elbow", "shoulder"), name="law", columns=("s", "p"), units=("1", "rad^2"),
+        ),
+    ]  # fmt: skip
+    return rd.load("double_pendulum", sensors=sensors, **more)
+
+
+def test_one_function_of_what_the_sensors_need():
+    robot = pendulum()
+    f = robot.function("measure")
+    assert [port.name for port in f.inputs] == ["q", "v", "a"]
+    assert [(x.name, x.shape) for x in f.outputs] == [
+        (x.name, (len(x.columns),)) for x in robot.sensors
+    ]
+    assert "double *wrench_elbow" in f.c_source("measure")
+    position = robot.function("measure", sensors=("tip", "law"))
+    assert [port.name for port in position.inputs] == ["q"]
+    rng = np.random.default_rng(2)
+    q, v, a = rng.normal(size=(3, 4, 5, 2))
+    shown = robot.measure(q, v, a)
+    for name, x, expected in zip(shown, f(q, v, a), shown.values(), strict=True):
+        np.testing.assert_allclose(x, expected, rtol=1e-13)
+        alone = robot.measure(q[1, 2], v[1, 2], a[1, 2])[name]
+        np.testing.assert_allclose(alone, expected[1, 2], rtol=1e-12, atol=1e-13)
+    law = np.stack([np.sin(q[..., 1]) * q[..., 0], q[..., 0] * q[..., 1]], axis=-1)
+    np.testing.assert_allclose(shown["law"], law, rtol=1e-13)
+    single = robot.measure(*(x.astype(np.float32) for x in (q, v, a)))
+    assert all(x.dtype == np.float32 for x in single.values())
+    slope = robot.function("measure", sensors=("tip",)).jacobian("q")(q[0, 0])
+    expected = robot.with_(frames={"T": ("lower", pose((0, 0, -1)))}).frame_jacobian(
+        q[0, 0], "T", axes="world"
+    )
+    np.testing.assert_allclose(slope, expected[:3], atol=1e-12)
+
+
+def test_less_is_enough_for_some():
+    robot = pendulum()
+    q, v = [0.3, 0.4], [1.0, 2.0]
+    assert set(robot.measure(q, sensors=("tip", "law"))) == {"tip", "law"}
+    assert robot.measure(q, v, sensors=["speed"])["speed"].shape == (3,)
+    with pytest.raises(ShapeError, match="sensor 'speed' needs speeds v"):
+        robot.measure(q)
+    with pytest.raises(ShapeError, match="sensor 'imu_lower' needs accelerations a or forces tau"):
+        robot.measure(q, v)
+    with pytest.raises(ShapeError, match="a and tau are both given"):
+        robot.measure(q, v, v, tau=v)
+    a = robot.forward_dynamics(q, v, [1.0, 2.0])
+    for name, x in robot.measure(q, v, tau=[1.0, 2.0]).items():
+        np.testing.assert_allclose(x, robot.measure(q, v, a)[name], rtol=1e-10, atol=1e-12)
+
+
+def test_copies_rows_pickles_and_symbols():
+    robot = pendulum()
+    q, v, a = np.random.default_rng(4).normal(size=(3, 3, 2))
+    masses = np.array([1.0, 2.0, 3.0])
+    rows = robot.with_(parameters={"lower.m": masses}).measure(q, v, a)
+    for k, mass in enumerate(masses):
+        one = robot.with_(parameters={"lower.m": mass}).measure(q[k], v[k], a[k])
+        for name, x in one.items():
+            np.testing.assert_allclose(rows[name][k], x, rtol=1e-12, atol=1e-12, err_msg=name)
+    again = pickle.loads(pickle.dumps(robot))
+    for name, x in again.measure(q, v, a).items():
+        np.testing.assert_allclose(x, robot.measure(q, v, a)[name], rtol=1e-13, atol=1e-13)
+    assert not robot.with_(sensors=()).sensors
+    kept = rd.load("double_pendulum", sensors=robot.sensors)
+    assert kept.sensors == robot.sensors
+    graph = TraceGraph()
+    shown = robot.measure(symbols(graph, 0, 2), symbols(graph, 2, 2), sensors=["tip", "speed"])
+    assert shown["tip"].shape == (3,) and shown["tip"].dtype == object
+
+
+def test_a_controller_reads_sensors():
+    """Force at the tip by a law over symbols, as by numbers."""
+    robot = pendulum()
+
+    class Law:
+        symbolic = True
+
+        def __call__(self, t, q, v):
+            tip, speed = robot.measure(q, v, sensors=["tip", "speed"]).values()
+            return np.array([-3.0 * tip[0] - speed[0], 0.5 * speed[2]])
+
+    run = rd.simulate(robot, Law(), q0=[0.3, 0.2], duration=0.02, step=1e-3)
+    for k in (0, 7):
+        tau = Law()(0.0, run.q[k], run.v[k])
+        np.testing.assert_allclose(run.tau[k], tau, rtol=1e-12)
+
+
+def test_sensors_of_time_and_of_no_number():
+    """Of a robot that depends on time; where a rate is not defined."""
+    crank = rd.Constraint("clock", lambda q, t: q[0] - 0.3 * t, "crank_drive")
+    sensors = [rd.Sensor("position", at="coupler"), rd.Sensor("wrench", joint="crank_pin")]
+    robot = rd.load("four_bar", constraints=[crank], sensors=sensors)
+    with pytest.raises(ShapeError, match=r"ask robot.at\(t\)"):
+        robot.measure(robot.at(1.0).assemble())
+    now = robot.at(1.0)
+    q = now.assemble()
+    X = now.frame_pose(q, "coupler")
+    np.testing.assert_allclose(
+        now.measure(q, sensors=["position_coupler"])["position_coupler"], X[:3, 3]
+    )
+
+
+def test_where_a_sensor_shows_no_number():
+    """Named, with the states of a batch; or in any state."""
+    gap = rd.Sensor("distance_rate", at=("lower", (0, 0, -1)), relative_to="upper", name="gap")
+    robot = rd.load("double_pendulum", sensors=[gap])
+    q = np.array([[0.0, 0.0], [0.0, np.pi], [0.0, 1.0]])
+    rate = robot.measure(q[[0, 2]], [0.0, 1.0])["gap"]
+    np.testing.assert_allclose(rate[:, 0], [0.0, -np.sin(1.0) / (2.0 * np.cos(0.5))], atol=1e-12)
+    flat = rd.Sensor("angle_rate", at="lower", relative_to="upper", name="bend")
+    bent = rd.load("double_pendulum", sensors=[flat])
+    with pytest.raises(SingularError, match=r"'bend' \(angle_rate\) .* in states 0 of") as info:
+        bent.measure(q, [0.0, 1.0])
+    assert info.value.rows == (0,)
+    for sensor in (
+        rd.Sensor("distance_rate", at="upper", relative_to="world", name="none"),
+        rd.Sensor(lambda X, V, A: X[0, 0] / X[1, 0], at="upper", name="none"),
+    ):
+        with pytest.raises(SingularError, match=r"sensor 'none' .* no number in any state"):
+            rd.load("double_pendulum", sensors=[sensor]).measure([0.0, 0.0], [1.0, 0.0])
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "text"),
+    [
+        (lambda: rd.Sensor("positon", at="lower"), UnknownNameError, "did you mean 'position'"),
+        (lambda: rd.Sensor("function", at="lower"), UnknownNameError, "kind of sensor"),
+        (lambda: rd.Sensor("imu"), ShapeError, "needs at="),
+        (lambda: rd.Sensor("distance", at="lower"), ShapeError, "needs relative_to="),
+        (lambda: rd.Sensor("imu", at="lower", bodies=["lower"]), ShapeError, "takes no bodies="),
+        (lambda: rd.Sensor("imu", at=("lower", np.eye(3))), ShapeError, "4, 4"),
+        (lambda: rd.Sensor("imu", at=("lower", 2 * np.eye(4))), ShapeError, "rotation"),
+        (lambda: rd.Sensor("imu", at=("lower", (0, 0, np.nan))), ShapeError, "finite"),
+        (lambda: rd.Sensor("imu", at=("lower", (0, 0))), ShapeError, "expected"),
+        (lambda: rd.Sensor("imu", at=("lower", np.eye(4), 1)), ShapeError, "expected a link"),
+        (lambda: rd.Sensor("imu", at="lower", name="q"), ShapeError, "cannot be called 'q'"),
+        (lambda: rd.Sensor("imu", at="lower", units=["m"]), ShapeError, "functions alone"),
+        (lambda: rd.Sensor("wrench", joint=["elbow", "shoulder"]), ShapeError, "one joint"),
+        (lambda: rd.Sensor(lambda X, V, A: X), ShapeError, "of a frame, at=, or of joints"),
+        (lambda: rd.Sensor("imu", at="lowr"), UnknownNameError, "did you mean 'lower'"),
+        (lambda: rd.Sensor("wrench", joint="elbo"), UnknownNameError, "did you mean 'elbow'"),
+        (lambda: rd.Sensor("momentum", bodies=["hand"]), UnknownNameError, "no link 'hand'"),
+        (lambda: rd.Sensor("momentum", axes="hand"), UnknownNameError, "no link 'hand'"),
+        (lambda: rd.Sensor(lambda q, v, a: q, joint="elbo"), UnknownNameError, "elbow"),
+        (lambda: rd.Sensor(lambda X, V, A: [], at="lower"), ShapeError, "returns no numbers"),
+        (lambda: rd.Sensor(lambda X, V, A: [np.nan], at="lower"), ShapeError, "not finite"),
+        (lambda: rd.Sensor(lambda X, V: X, at="lower"), ShapeError, "failed with TypeError"),
+        (lambda: rd.Sensor(lambda X, V, A: abs(V[0]) > 1.0, at="lower"), ShapeError, "comparisons"),
+        (lambda: rd.Sensor(lambda X, V, A: V, at="lower", columns=["x"]), ShapeError, "returns 6"),
+    ],
+)  # fmt: skip
+def test_wrong_sensors_are_refused(make, error, text):
+    with pytest.raises(error, match=text):
+        rd.load("double_pendulum", sensors=[make()])
+
+
+def test_wrong_sets_of_sensors_are_refused():
+    imu = rd.Sensor("imu", at="lower")
+    with pytest.raises(ShapeError, match="two sensors are called 'imu_lower'"):
+        rd.load("double_pendulum", sensors=[imu, rd.Sensor("imu", at=("lower", (0, 0, 1)))])
+    with pytest.raises(ShapeError, match="sensors"):
+        rd.load("double_pendulum", sensors=["imu"])
+    robot = rd.load("double_pendulum", sensors=[imu])
+    with pytest.raises(UnknownNameError, match="did you mean 'imu_lower'"):
+        robot.measure([0, 0], sensors=["imu_lover"])
+    with pytest.raises(SettingsError, match="has no sensors"):
+        rd.load("double_pendulum").measure([0, 0])
+    law = rd.Sensor(lambda q, v, a: q, joint="elbow", name="law")
+    locked = robot.with_(sensors=[law]).with_(locked={"elbow": 0.1})
+    with pytest.raises(rd.TopologyError, match="sensor 'law' reads 'elbow'"):
+        locked.measure([0.0])
+
+
+def test_every_kind_says_what_it_is():
+    for name, kind in KINDS.items():
+        assert name == kind.name and len(kind.columns) == len(kind.units)
+        assert kind.reads in ("q", "v", "a")
