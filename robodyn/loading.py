@@ -31,12 +31,12 @@ from robodyn.force_elements.inverse_square import InverseSquareGravity
 from robodyn.joints import joint_map
 from robodyn.joints.joint_map import JointMap
 from robodyn.model.changes.constraints import AnyConstraint, with_constraints
+from robodyn.model.changes.couplings import AnyCoupling, with_couplings_added
 from robodyn.model.changes.forces import with_forces
 from robodyn.model.changes.free_root import without_free_root
 from robodyn.model.changes.hinges import meeting_hinges, with_balls
 from robodyn.model.changes.sensors import AnySensor, with_sensors
 from robodyn.model.changes.springs import JointSpring, with_springs
-from robodyn.model.followers import AnyCoupling, with_couplings_added
 from robodyn.model.position_limits import nearest_turn
 from robodyn.model.settings import Settings
 from robodyn.robot import Robot

@@ -49,6 +49,7 @@ from robodyn.inverse_kinematics import Targets
 from robodyn.linearization.local_dynamics import LoadCase, WrenchesAt
 from robodyn.minimal.recut import recut, welds_as_joints
 from robodyn.model.changes.constraints import AnyConstraint, with_constraints
+from robodyn.model.changes.couplings import AnyCoupling, with_couplings_added
 from robodyn.model.changes.edit import (
     changed,
     start_by_joint,
@@ -70,7 +71,6 @@ from robodyn.model.changes.parameter_rows import (
 )
 from robodyn.model.changes.sensors import AnySensor, with_sensors
 from robodyn.model.changes.springs import JointSpring, with_springs
-from robodyn.model.followers import AnyCoupling, with_couplings_added
 from robodyn.model.joint_info import Joints
 from robodyn.model.model import Model, build_model
 from robodyn.model.settings import Settings

@@ -41,7 +41,7 @@ class Mechanism:
     forces : tuple of ForceLaw or InverseSquareGravity
         Given to `robodyn.load`. No file has them.
     followers : tuple of TracedExplicitLoop
-        Joints that are functions of others, each after those that it is a function of.
+        Joints that are functions of others. Files have some of them.
     sensors : tuple of DescribedSensor
         Given to `robodyn.load`. No file has them.
     relaxed : bool

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from robodyn.description import Mechanism
 from robodyn.description.couplings import branches, with_couplings
+from robodyn.description.followers import mimics_as_followers
 from robodyn.description.graph_check import find_root
 from robodyn.equations.closed_form.explicit_linkage import ExplicitLinkage
 from robodyn.equations.loops.closing import closure, coupled, frame_closure
@@ -20,7 +21,6 @@ from robodyn.force_elements.force_law import ForceLaw
 from robodyn.force_elements.ground import Ground
 from robodyn.force_elements.inverse_square import InverseSquareGravity
 from robodyn.model.actuators import rotor_drives, with_free_rotors, with_motors
-from robodyn.model.followers import mimics_as_followers
 from robodyn.model.settings import Settings
 from robodyn.model.splitting import with_split_links
 from robodyn.topology.spanning_tree import SpanningTree, spanning_tree
@@ -35,7 +35,8 @@ def effective_mechanism(mechanism: Mechanism, settings: Settings) -> Mechanism:
     """
     mechanism = with_free_rotors(mechanism) if mechanism.rotors else mechanism
     mechanism = with_couplings(mechanism) if mechanism.couplings else mechanism
-    mechanism = mimics_as_followers(mechanism) if mechanism.followers else mechanism
+    if mechanism.followers:
+        mechanism = mimics_as_followers(mechanism)
     mechanism = with_split_links(mechanism, movable_root=settings.base == "floating")
     if settings.passive:
         return with_motors(mechanism)

@@ -17,6 +17,7 @@ from robodyn.urdf.common.report import give_warnings
 from robodyn.urdf.common.spelling import check_spelling
 from robodyn.urdf.common.xml import Element, fragment, line_of, local_name, parse_xml, recovered
 from robodyn.urdf.elements import read_elements
+from robodyn.urdf.followers import read_followers
 from robodyn.urdf.xacro.leftovers import check_leftovers
 
 __all__ = ["parse", "read"]
@@ -83,6 +84,8 @@ def read(
     closures = Closures(reader, links, tuple(joints.values()))
     rest = [element for element in others if not closures.read(element)]
     movers = joints | {loop.name: loop for loop in closures.loops}
+    followers = read_followers(reader, [x for x in rest if local_name(x) == "follower"], movers)
+    rest = [element for element in rest if local_name(element) != "follower"]
     actuators, rest = read_actuators(reader, rest, links, movers)
     link_elements, rotors, unread = read_elements(reader, rest, links, joints)
     mechanism = Mechanism(
@@ -96,6 +99,7 @@ def read(
         file,
         link_elements,
         rotors,
+        followers=followers,
     )
     return mechanism, reader
 

@@ -25,6 +25,7 @@ from robodyn.errors import UrdfError
 from robodyn.files import as_path, replacing
 from robodyn.joints import fixed, joint_kind
 from robodyn.urdf.common.markup import attributes, child, element
+from robodyn.urdf.followers import follower_element
 from robodyn.urdf.parse import read
 
 __all__ = ["loop_element", "write"]
@@ -65,7 +66,6 @@ def write(
     """
     functions = [("constraint", x.name) for x in mechanism.constraints]
     functions += [("force", x.name) for x in mechanism.forces]
-    functions += [("follower", x.name) for x in mechanism.followers]
     for what, name in functions:
         raise UrdfError(
             f"cannot be written: {what}s of one's own have no notation in a file",
@@ -88,6 +88,8 @@ def write(
         lines += _coupling(coupling)
     for item in mechanism.link_elements:
         lines += element(item.tag, _unusual(item))
+    for follower in mechanism.followers:
+        lines += follower_element(follower)
     for rotor in mechanism.rotors:
         lines += element("rotor", _unusual(rotor))
     lines += _actuated_extras(mechanism)

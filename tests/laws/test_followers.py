@@ -343,3 +343,102 @@ def test_limits_of_joints_that_follow_are_reported():
     robot = rd.load(slider_crank(joints=tuple(joints)), gravity=DOWN, couplings=[LOOP, CAM])
     with pytest.warns(rd.errors.LimitWarning, match="position of 't'"):
         rd.simulate(robot, q0=[0.5], v0=[1.0], duration=0.3, step=0.01)
+
+
+FILE = """<robot name="cam"><link name="ground"/>
+<link name="cam"><inertial><origin xyz="0.01 0 0"/><mass value="0.8"/>
+<inertia ixx="4e-4" iyy="4e-4" izz="8e-4" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<link name="tappet"><inertial><mass value="0.2"/>
+<inertia ixx="1e-5" iyy="1e-5" izz="1e-5" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="turn" type="continuous"><parent link="ground"/><child link="cam"/><axis xyz="0 1 0"/>
+</joint>
+<joint name="lift" type="prismatic"><parent link="ground"/><child link="tappet"/>
+<axis xyz="0 0 1"/></joint>
+{}</robot>"""
+
+
+def test_files_have_polynomials_and_tables():
+    text = FILE.format('<follower joint="lift" of="turn" polynomial="0.02 0 0.5 -1e-3"/>')
+    robot = rd.load(text)
+    assert abs(robot.joint_positions([0.3])["lift"] - (0.02 + 0.045 - 2.7e-5)) < 1e-16
+    again = rd.urdf.parse(rd.urdf.write(robot.mechanism))[0]
+    assert again == robot.mechanism
+    x, y = [0.0, 0.5, 1.0, 2.0], [0.01, 0.02, 0.025, 0.01]
+    words = (" ".join(map(str, z)) for z in (x, y))
+    text = FILE.format('<follower joint="lift" of="turn" x="{}" y="{}"/>'.format(*words))
+    robot = rd.load(text)
+    curve = rd.Spline(x, y)
+    assert abs(robot.joint_positions([0.7])["lift"] - curve(0.7)) < 1e-15
+    assert rd.urdf.parse(rd.urdf.write(robot.mechanism))[0] == robot.mechanism
+    given = rd.load(FILE.format("")).with_(couplings=[rd.Follower("lift", curve, of="turn")])
+    assert given.mechanism == robot.mechanism
+    other = given.with_(locked={"turn": 0.0}).mechanism
+    assert other != robot.mechanism
+    one = rd.load(FILE.format("")).with_(couplings=[rd.Follower("lift", rd.sin, of="turn")])
+    with pytest.raises(rd.UrdfError, match=r"follower 'lift'.* polynomials and tables"):
+        rd.urdf.write(one.mechanism)
+
+
+@pytest.mark.parametrize(
+    ("written", "words"),
+    [
+        ('joint="lift" of="turn"', "has no law"),
+        ('joint="lift" of="turn" x="0 1"', "has x: give polynomial"),
+        ('joint="lift" of="turn" x="0 0" y="1 2"', "two numbers or more that increase"),
+        ('joint="lift" of="turn" x="0 1" y="1 2 3"', "y has"),
+        ('joint="lift" of="turn" polynomial="1 a"', "polynomial: 'a'"),
+        ('joint="lift" of="turn" polynomial=""', "without coefficients"),
+        ('joint="lift" of="turns" polynomial="1"', "no joint 'turns'"),
+        ('joint="lift" of="lift" polynomial="1 2"', "in a circle"),
+        ('joint="lift" polynomial="1 2"', "has no of"),
+        ('joint="lift" of="turn" coefficients="1 2"', "coefficients"),
+    ],
+)
+def test_faulty_files_are_refused(written, words):
+    with pytest.raises(rd.RobodynError, match=words):
+        rd.load(FILE.format(f"<follower {written}/>"))
+
+
+MODEL = """<mujoco><compiler angle="radian"/>
+<default><geom contype="0" conaffinity="0"/></default><worldbody>
+<body name="cam"><joint name="turn" axis="0 1 0" ref="0.2" damping="0.1"/>
+<geom type="box" size="0.1 0.02 0.03" pos="0.03 0 0" mass="0.8"/>
+<body name="arm" pos="0.2 0 0"><joint name="bend" axis="0 0 1" ref="-0.1"/>
+<geom type="box" size="0.1 0.02 0.03" pos="0.1 0 0.02" mass="0.5"/></body></body>
+<body name="tappet"><joint name="lift" type="slide" axis="0 0 1" ref="0.05" armature="0.3"/>
+<geom type="box" size="0.1 0.02 0.03" mass="0.3"/></body></worldbody><equality>
+<joint joint1="bend" joint2="turn" polycoef="0.1 0.4 -0.3 0.2 0.05"/>
+<joint joint1="lift" joint2="bend" polycoef="0.02 0 0.15 0 -0.01"/></equality></mujoco>"""
+
+
+def test_polynomials_of_mujoco_are_its_own():
+    mujoco = pytest.importorskip("mujoco")
+    robot = rd.load(MODEL)
+    assert robot.joint_names == ("turn",) and not robot.nc
+    model = mujoco.MjModel.from_xml_string(MODEL)
+    data = mujoco.MjData(model)
+    order = [model.joint(name).qposadr[0] for name in ("turn", "bend", "lift")]
+    bend = np.polynomial.Polynomial([0.1, 0.4, -0.3, 0.2, 0.05])
+    lift = np.polynomial.Polynomial([0.02, 0.0, 0.15, 0.0, -0.01])
+    rng = np.random.default_rng(2)
+    for turn, v, a in rng.normal(size=(4, 3)):
+        x = turn - 0.2
+        y = bend(x)
+        data.qpos[order] = turn, -0.1 + y, 0.05 + lift(y)
+        found = robot.joint_positions([turn])
+        assert np.allclose(
+            [found[n] for n in ("turn", "bend", "lift")], data.qpos[order], atol=1e-15
+        )
+        slope, curve = bend.deriv()(x), bend.deriv(2)(x)
+        B = np.array([1.0, slope, lift.deriv()(y) * slope])
+        c = lift.deriv(2)(y) * slope**2 + lift.deriv()(y) * curve
+        b = np.array([0.0, curve, c]) * v * v
+        data.qvel[order] = B * v
+        mujoco.mj_forward(model, data)
+        assert np.abs(data.efc_pos[:2]).max() < 1e-12  # MuJoCo, too, has them there
+        given, inertial = np.zeros(3), np.zeros(3)
+        given[order] = B * a + b
+        mujoco.mj_mulM(model, data, inertial, given)
+        force = data.qfrc_bias[order] - data.qfrc_passive[order]
+        wanted = B @ (inertial[order] + force)
+        np.testing.assert_allclose(robot.inverse_dynamics([turn], [v], [a]), [wanted], rtol=1e-9)

@@ -12,6 +12,8 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.description import Joint, Loop, Pose
+from robodyn.description.curve import Polynomial
+from robodyn.description.explicit_loop import TracedExplicitLoop
 from robodyn.joints import fixed, spherical
 from robodyn.urdf.mjcf.bodies import pose_of
 from robodyn.urdf.mjcf.names import Names
@@ -57,6 +59,11 @@ class Equalities:
                 self.refused[name] = f"equality constraints of kind {word!r} have no counterpart"
 
     @property
+    def followers(self) -> tuple[TracedExplicitLoop, ...]:
+        """Joints that follow others by polynomials."""
+        return self._related.followers
+
+    @property
     def joints(self) -> tuple[Joint, ...]:
         """All joints, in the order in which they were given."""
         return self._related.joints
@@ -94,14 +101,16 @@ class Equalities:
         ref = float(model.qpos0[model.jnt_qposadr[one]])
         if other < 0 or not (a1 or any(higher)):
             self._refuse(name, self._related.hold(self._names.joints[one], ref + a0))
-        elif any(higher):
-            self.refused[name] = (
-                f"joint {self._names.joints[one]!r} follows {self._names.joints[other]!r} by a "
-                "polynomial, and only linear ones have a counterpart"
-            )
+            return
+        start = float(model.qpos0[model.jnt_qposadr[other]])
+        if any(higher):
+            way = np.polynomial.Polynomial([-start, 1.0])
+            found = np.polynomial.Polynomial([ref + a0, a1, *higher])(way)
+            curve = Polynomial(tuple(map(float, found.trim().coef)))
+            joints = self._names.joints
+            self._refuse(name, self._related.follow(joints[one], joints[other], curve))
         else:
-            offset = ref + a0 - a1 * float(model.qpos0[model.jnt_qposadr[other]])
-            self._relate(name, one, other, a1, offset)
+            self._relate(name, one, other, a1, ref + a0 - a1 * start)
 
     def _pair(self, k: int) -> tuple[int, int, float, float] | None:
         """The two joints of a tendon of constant length, ratio and offset of the first one."""

@@ -54,6 +54,7 @@ def read_mjcf(
     bodies = Bodies(mujoco, model, names, Passive.of(mujoco, model), motors.efforts)
     equalities = Equalities(mujoco, model, names, bodies.joints)
     own = {joint.name for joint in equalities.joints if joint.nv and joint.mimic is None}
+    own -= {name for loop in equalities.followers for name in loop.dependent}
     mechanism = Mechanism(
         _name(model, file),
         tuple(bodies.links),
@@ -63,6 +64,7 @@ def read_mjcf(
         file=file,
         link_elements=tendons.springs,
         start=tuple(x for x in bodies.start if x[0] in own),
+        followers=equalities.followers,
     )
     refused = [(f"equality {name!r}", why) for name, why in equalities.refused.items()]
     refused += [(f"tendon {name!r}", why) for name, why in tendons.refused.items()]

@@ -1,4 +1,4 @@
-"""Joints that follow others linearly, and joints that are held at a position."""
+"""Joints that follow others, and joints that are held at a position."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import math
 from collections.abc import Iterable
 
 from robodyn.description import Joint, Mimic, Pose
-from robodyn.description.couplings import leads_to
+from robodyn.description.curve import Polynomial
+from robodyn.description.explicit_loop import TracedExplicitLoop
 from robodyn.joints import fixed, joint_kind
 from robodyn.joints.common.described import described_pose
 from robodyn.tolerances import SAME_POSITION
@@ -21,6 +22,12 @@ class RelatedJoints:
     def __init__(self, joints: Iterable[Joint]) -> None:
         self._joints = {joint.name: joint for joint in joints}
         self._held: dict[str, float] = {}
+        self._curves: dict[str, tuple[str, Polynomial]] = {}
+
+    @property
+    def followers(self) -> tuple[TracedExplicitLoop, ...]:
+        """Joints that follow others by polynomials."""
+        return tuple(TracedExplicitLoop.of_curve(name, *of) for name, of in self._curves.items())
 
     @property
     def joints(self) -> tuple[Joint, ...]:
@@ -39,30 +46,58 @@ class RelatedJoints:
             return None
         return f"joints {one!r} and {other!r} follow others already, or each other in a circle"
 
+    def follow(self, one: str, other: str, curve: Polynomial) -> str | None:
+        """Demand ``q = curve(q')`` of two joints; why it cannot be, or ``None``."""
+        if other in self._held:
+            return self.hold(one, float(curve(self._held[other])))
+        if one in self._held:
+            return f"joint {other!r} leads joint {one!r}, which is held, by a polynomial"
+        if self._follows(one) or self._leads_to(other, one):
+            return f"joint {one!r} follows others already, or leads joint {other!r}"
+        self._curves[one] = other, curve
+        return None
+
     def hold(self, name: str, position: float) -> str | None:
         """Make a joint a fixed one, and all that are related to it; why it cannot be, or `None`."""
         if name in self._held:
             there = math.isclose(self._held[name], position, abs_tol=SAME_POSITION)
             return None if there else f"joint {name!r} is held at two positions"
+        if name in self._curves:
+            return f"joint {name!r} follows {self._curves[name][0]!r} by a polynomial, and is held"
         joint = self._joints[name]
         self._held[name] = position
         X = joint.origin.matrix @ described_pose(joint_kind(joint.kind), joint, (position,))
         self._joints[name] = Joint(
             name, fixed.KIND.name, joint.parent, joint.child, Pose.from_matrix(X)
         )
+        reasons = []
         if joint.mimic is not None:
-            self.hold(joint.mimic.joint, (position - joint.mimic.offset) / joint.mimic.multiplier)
+            at = (position - joint.mimic.offset) / joint.mimic.multiplier
+            reasons.append(self.hold(joint.mimic.joint, at))
         for follower in self.joints:
             if follower.mimic is not None and follower.mimic.joint == name:
-                self.hold(
-                    follower.name, follower.mimic.multiplier * position + follower.mimic.offset
-                )
-        return None
+                at = follower.mimic.multiplier * position + follower.mimic.offset
+                reasons.append(self.hold(follower.name, at))
+        for follows, (master, curve) in [*self._curves.items()]:
+            if master == name:
+                del self._curves[follows]
+                reasons.append(self.hold(follows, float(curve(position))))
+        return next((reason for reason in reasons if reason), None)
 
     def _follow(self, name: str, master: str, ratio: float, offset: float) -> bool:
         """Let a joint follow another, if it follows none and the other does not follow it."""
         joint = self._joints[name]
-        if joint.mimic is not None or leads_to(self._joints, master, name):
+        if self._follows(name) or self._leads_to(master, name):
             return False
         self._joints[name] = dataclasses.replace(joint, mimic=Mimic(master, ratio, offset))
         return True
+
+    def _follows(self, name: str) -> bool:
+        return self._joints[name].mimic is not None or name in self._curves
+
+    def _leads_to(self, name: str, target: str) -> bool:
+        """Whether a joint follows the target by way of others, or is the target."""
+        while name != target and self._follows(name):
+            mimic = self._joints[name].mimic
+            name = mimic.joint if mimic is not None else self._curves[name][0]
+        return name == target

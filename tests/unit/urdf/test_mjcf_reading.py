@@ -59,11 +59,11 @@ def test_what_is_written_as_urdf_reads_back_equal(text):
         ),
         (
             _text(
-                end='<equality><joint name="cam" joint1="swing" joint2="elbow" '
-                'polycoef="0 1 2 0 0"/></equality>'
+                end='<equality><joint joint1="swing" joint2="elbow" polycoef="0 1 2 0 0"/>'
+                '<joint name="cam" joint1="elbow" joint2="swing" polycoef="0 1 2 0 0"/></equality>'
             ),
             "equality 'cam'",
-            "by a polynomial",
+            "or leads joint 'swing'",
         ),
         (
             _text(
@@ -173,6 +173,21 @@ def test_what_is_held_holds_what_follows():
     twice = twice.replace('"stop"', '"first"', 1)
     with pytest.raises(UrdfError, match="equality 'stop': joint 'left_driver' is held at two"):
         rd.load(GRIPPER.replace("</equality>", twice))
+
+
+def test_polynomials_hold_what_follows_and_not_what_leads():
+    curve = 'polycoef="0 1 0 0 0"', 'polycoef="0.1 1 0.5 0 0"'
+    bent = GRIPPER.replace(*curve)
+    assert bent != GRIPPER and rd.load(bent).mechanism.followers[0].curve.coefficients[2] == 0.5
+    held = '<joint name="stop" joint1="{}" polycoef="0.2 0 0 0 0"/></equality>'
+    robot = rd.load(bent.replace("</equality>", held.format("right_driver")))
+    assert {robot.joints[f"{side}_driver"].kind.name for side in ("left", "right")} == {"fixed"}
+    with pytest.raises(UrdfError, match="follows 'right_driver' by a polynomial, and is held"):
+        rd.load(bent.replace("</equality>", held.format("left_driver")))
+    first = held.format("left_driver").replace("</equality>", "")
+    before = bent.replace('<joint name="together"', first + '<joint name="together"')
+    with pytest.raises(UrdfError, match="leads joint 'left_driver', which is held"):
+        rd.load(before)
 
 
 @pytest.mark.filterwarnings("ignore::robodyn.errors.UrdfWarning")

@@ -1,0 +1,100 @@
+"""``<follower>``: a joint that follows another by a polynomial or along a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from robodyn.description.curve import Curve, Polynomial, Table
+from robodyn.description.explicit_loop import TracedExplicitLoop
+from robodyn.errors import RobodynError, UnknownNameError, UrdfError
+from robodyn.urdf.common.markup import element as written
+from robodyn.urdf.common.reader import Reader
+from robodyn.urdf.common.xml import Element, line_of
+
+__all__ = ["follower_element", "read_followers"]
+
+
+def read_followers(
+    reader: Reader, elements: Iterable[Element], joints: Mapping[str, object]
+) -> tuple[TracedExplicitLoop, ...]:
+    """Joints that follow others, of elements ``<follower>``."""
+    found: dict[str, TracedExplicitLoop] = {}
+    for element in elements:
+        follower = _read(reader, element, joints)
+        if follower is None:
+            continue
+        if follower.name in found:
+            reader.problem(
+                element,
+                f"joint {follower.name!r} follows another already, in line "
+                f"{found[follower.name].line}; keep one",
+                leniently="the first is read",
+            )
+            continue
+        found[follower.name] = follower
+    return tuple(found.values())
+
+
+def _read(
+    reader: Reader, element: Element, joints: Mapping[str, object]
+) -> TracedExplicitLoop | None:
+    joint, of = reader.name(element, "joint"), reader.name(element, "of")
+    curve = _curve(reader, element)
+    if joint is None or of is None or curve is None:
+        return None
+    for name in (joint, of):
+        if name not in joints:
+            reader.problem(element, UnknownNameError("joint", name, joints))
+            return None
+    return TracedExplicitLoop.of_curve(joint, of, curve, line_of(element))
+
+
+def _curve(reader: Reader, element: Element) -> Curve | None:
+    given = [key for key in ("polynomial", "x", "y") if element.get(key) is not None]
+    if given not in (["polynomial"], ["x", "y"]):
+        reader.problem(
+            element,
+            f"<follower> has {' and '.join(given) or 'no law'}: give polynomial, its coefficients "
+            "from the constant one on, or x and y, the points of a table",
+        )
+        return None
+    unread = reader.unread
+    first, *rest = (_numbers(reader, element, key) for key in given)
+    monotone = reader.flag(element, "monotone")
+    if reader.unread > unread:
+        return None
+    try:
+        curve = Table(first, rest[0], bool(monotone)) if rest else Polynomial(first)
+        curve(0.0)
+    except RobodynError as error:
+        reader.problem(element, str(error))
+        return None
+    return curve
+
+
+def _numbers(reader: Reader, element: Element, key: str) -> tuple[float, ...]:
+    words = element.get(key, "").split()
+    return tuple(reader.to_number(element, key, word) for word in words)
+
+
+def follower_element(follower: TracedExplicitLoop) -> list[str]:
+    """Lines of a ``<follower>``.
+
+    Raises
+    ------
+    UrdfError
+        If its law is a function that files have no notation for.
+    """
+    curve = follower.curve
+    values: dict[str, object] = {"joint": follower.name, "of": follower.independent[0]}
+    if isinstance(curve, Polynomial):
+        values["polynomial"] = curve.coefficients
+    elif curve is not None:
+        values |= {"x": curve.x, "y": curve.y, "monotone": "true" if curve.monotone else None}
+    else:
+        raise UrdfError(
+            "cannot be written: files have a notation for polynomials and tables of one joint, "
+            "and for no other functions by which joints follow others",
+            element=f"follower {follower.name!r}",
+        )
+    return written("follower", values)
