@@ -110,6 +110,7 @@ if TYPE_CHECKING:
     from robodyn.state_space import StateSpace
     from robodyn.studies.compare import Comparison, compare
     from robodyn.studies.sweep import SweepTable, sweep
+    from robodyn.symbolic.fourier_series import FourierSeries
     from robodyn.symbolic.scalar import cos, sin, sqrt
     from robodyn.symbolic.spline import Spline
     from robodyn.symbolic.symbol import symbol
@@ -132,6 +133,7 @@ __all__ = [
     "ExplicitLoop",
     "Follower",
     "Force",
+    "FourierSeries",
     "FrameConstraint",
     "Function",
     "Ground",
@@ -250,6 +252,7 @@ _HOMES = {
     "robodyn.studies.compare": "Comparison compare",
     "robodyn.studies.sweep": "SweepTable sweep",
     "robodyn.symbolic.scalar": "cos sin sqrt",
+    "robodyn.symbolic.fourier_series": "FourierSeries",
     "robodyn.symbolic.spline": "Spline",
     "robodyn.symbolic.symbol": "symbol",
 }

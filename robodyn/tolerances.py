@@ -111,6 +111,10 @@ DEAD_POINT = 1e-7, 1e-3
 #: Length of the last of Newton's steps [rad, m] after which the next would be rounding, as its
 #: square is, in double and in single precision.
 NEWTON_STEP = 1e-6, 1e-3
+#: Part of a period by which the first and the last point of a table may be less or more apart.
+PERIOD_ROUNDING = 1e-9
+#: Part of the largest height of a table by which a curve through its points may miss them.
+CURVE_FIT = 1e-9
 #: Part of its terms by which a solution given by its user may miss the equations that it solves:
 #: numbers that it is written with have nine digits at least.
 EXPLICIT_SOLUTION = 1e-8

@@ -7,6 +7,7 @@ from typing import Any
 
 from robodyn.arguments import check_fields
 from robodyn.errors import ShapeError
+from robodyn.symbolic.fourier_series import FourierSeries
 from robodyn.symbolic.spline import Spline
 
 __all__ = ["Curve", "Polynomial", "Table"]
@@ -33,14 +34,30 @@ class Polynomial:
 
 @dataclass(frozen=True)
 class Table:
-    """A smooth curve through points, see `robodyn.Spline`."""
+    """A smooth curve through points, see `robodyn.Spline`; with a period `robodyn.FourierSeries`.
+
+    Attributes
+    ----------
+    x, y : tuple of float
+    monotone : bool
+        Of a spline.
+    period : float
+        Zero of a spline.
+    harmonics : int
+        Of a periodic one; zero: half the number of points.
+    """
 
     x: tuple[float, ...]
     y: tuple[float, ...]
     monotone: bool = False
+    period: float = 0.0
+    harmonics: int = 0
 
     def __call__(self, x: Any) -> Any:
         """Its value: of a number or a symbol."""
+        if self.period:
+            sines = self.harmonics or None
+            return FourierSeries(self.x, self.y, period=self.period, harmonics=sines)(x)
         return Spline(self.x, self.y, monotone=self.monotone)(x)
 
 

@@ -60,11 +60,15 @@ def _curve(reader: Reader, element: Element) -> Curve | None:
         return None
     unread = reader.unread
     first, *rest = (_numbers(reader, element, key) for key in given)
-    monotone = reader.flag(element, "monotone")
+    monotone = bool(reader.flag(element, "monotone"))
+    period, sines = (reader.not_negative(element, key) for key in ("period", "harmonics"))
+    if sines != int(sines):
+        reader.problem(element, f"harmonics={sines:g} is no number of sines")
     if reader.unread > unread:
         return None
     try:
-        curve = Table(first, rest[0], bool(monotone)) if rest else Polynomial(first)
+        table = (monotone, period, int(sines))
+        curve = Table(first, rest[0], *table) if rest else Polynomial(first)
         curve(0.0)
     except RobodynError as error:
         reader.problem(element, str(error))
@@ -91,6 +95,7 @@ def follower_element(follower: TracedExplicitLoop) -> list[str]:
         values["polynomial"] = curve.coefficients
     elif curve is not None:
         values |= {"x": curve.x, "y": curve.y, "monotone": "true" if curve.monotone else None}
+        values |= {"period": curve.period or None, "harmonics": curve.harmonics or None}
     else:
         raise UrdfError(
             "cannot be written: files have a notation for polynomials and tables of one joint, "

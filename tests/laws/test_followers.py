@@ -370,6 +370,13 @@ def test_files_have_polynomials_and_tables():
     curve = rd.Spline(x, y)
     assert abs(robot.joint_positions([0.7])["lift"] - curve(0.7)) < 1e-15
     assert rd.urdf.parse(rd.urdf.write(robot.mechanism))[0] == robot.mechanism
+    angle = np.linspace(0.0, 2.0 * np.pi, 9, endpoint=False)
+    around = rd.FourierSeries(angle, 0.01 * np.exp(np.sin(angle)))
+    turning = rd.load(FILE.format(""), couplings=[rd.Follower("lift", around, of="turn")])
+    again = rd.load(rd.urdf.write(turning.mechanism))
+    assert again.mechanism == turning.mechanism
+    far = again.joint_positions([[0.7], [0.7 + 20.0 * np.pi]])["lift"]
+    np.testing.assert_allclose(far, around(0.7), atol=1e-15)
     given = rd.load(FILE.format("")).with_(couplings=[rd.Follower("lift", curve, of="turn")])
     assert given.mechanism == robot.mechanism
     other = given.with_(locked={"turn": 0.0}).mechanism
@@ -388,6 +395,8 @@ def test_files_have_polynomials_and_tables():
         ('joint="lift" of="turn" x="0 1" y="1 2 3"', "y has"),
         ('joint="lift" of="turn" polynomial="1 a"', "polynomial: 'a'"),
         ('joint="lift" of="turn" polynomial=""', "without coefficients"),
+        ('joint="lift" of="turn" x="0 1" y="1 2" period="0.5"', "less than the period 0.5"),
+        ('joint="lift" of="turn" x="0 1" y="1 2" period="2" harmonics="1.5"', "no number of sines"),
         ('joint="lift" of="turns" polynomial="1"', "no joint 'turns'"),
         ('joint="lift" of="lift" polynomial="1 2"', "in a circle"),
         ('joint="lift" polynomial="1 2"', "has no of"),

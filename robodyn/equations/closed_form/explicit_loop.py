@@ -17,6 +17,7 @@ from robodyn.errors import ShapeError
 from robodyn.joints.common.user_function import called, takes_time
 from robodyn.symbolic.derivative import jacobian
 from robodyn.symbolic.evaluate import evaluate
+from robodyn.symbolic.fourier_series import FourierSeries
 from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.guarded import if_not_negative
 from robodyn.symbolic.inline import inline
@@ -46,8 +47,9 @@ class Follower:
         The joint that follows.
     law : callable
         ``q1, q2, ... -> position`` [rad, m] of the positions of the others: arithmetic,
-        `robodyn.sin`, `robodyn.cos`, `robodyn.sqrt` (and numpy's), a `robodyn.Spline` or a
-        `numpy.polynomial.Polynomial`; no branches. It is called once, with symbols.
+        `robodyn.sin`, `robodyn.cos`, `robodyn.sqrt` (and numpy's), a `robodyn.Spline`, a
+        `robodyn.FourierSeries` or a `numpy.polynomial.Polynomial`; no branches. It is called
+        once, with symbols.
     of : names of joints
         Those that it follows, in the order in which the law takes them.
 
@@ -291,6 +293,8 @@ def _curve(law: Any) -> Curve | None:
     """A law that files have a notation for."""
     if isinstance(law, Spline):
         return Table(law.x, law.y, law.monotone)
+    if isinstance(law, FourierSeries):
+        return Table(law.x, law.y, period=law.period, harmonics=law.harmonics)
     if isinstance(law, np.polynomial.Polynomial):
         return Polynomial(tuple(map(float, law.convert().coef)))
     return None
