@@ -16,7 +16,7 @@ __all__ = ["PACKAGES", "module_of", "read_back"]
 PACKAGES = ("builtin_interfaces", "geometry_msgs", "sensor_msgs", "std_msgs", "tf2_msgs",
             "trajectory_msgs")  # fmt: skip
 #: Kinds of fields of rosbags: a plain value, a message, and sequences of both.
-BASE, NAME = 1, 2
+BASE, NAME, ARRAY = 1, 2, 3
 PLAIN = {"string": str, "bool": bool, "float32": float, "float64": float}
 
 
@@ -37,7 +37,7 @@ class Message:
             if sort == BASE:
                 default = PLAIN.get(detail[0], int)()
             else:
-                default = message_class(detail)() if sort == NAME else []
+                default = message_class(detail)() if sort == NAME else _empty(sort, detail)
             object.__setattr__(self, name, default)
         for name, value in given.items():
             setattr(self, name, value)
@@ -52,6 +52,12 @@ class Message:
         """The same message as rosbags has it."""
         values = [_there(store, *self.fields[name], getattr(self, name)) for name in self.fields]
         return store.types[self.kind](*values)
+
+
+def _empty(sort, detail):
+    """A sequence without elements, or an array of zeros."""
+    (_, kind), size = detail
+    return [PLAIN.get(kind[0], int)()] * size if sort == ARRAY else []
 
 
 def _check(what, sort, detail, value):

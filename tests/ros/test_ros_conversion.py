@@ -15,6 +15,7 @@ import robodyn as rd
 from robodyn.ros import StateNames
 from robodyn.ros.engine.frames import multi_joint, transforms
 from robodyn.ros.engine.messages import split_stamp, wrench_content
+from robodyn.ros.engine.sensors import sensor_content, sensor_frames
 from robodyn.ros.rclpy import conversion
 
 STAMP = (12, 345_678_901)
@@ -80,6 +81,53 @@ def test_a_wrench(need):
     assert message.header.frame_id == robot.joints["joint3"].child
     np.testing.assert_array_equal(numbers(message.wrench.force), [1.0, 2.0, 3.0])
     np.testing.assert_array_equal(numbers(message.wrench.torque), [4.0, 5.0, 6.0])
+
+
+def test_sensors(need):
+    """Each as the message of ROS for it, in a frame that transforms have."""
+    for package in ("geometry_msgs", "sensor_msgs", "std_msgs"):
+        need(package)
+    X = np.eye(4)
+    X[:3, :3], X[:3, 3] = Rotation.from_rotvec([0.0, 0.0, 0.5]).as_matrix(), (0.1, 0.2, 0.3)
+    sensors = [
+        rd.Sensor("imu", at="link6", name="imu"),
+        rd.Sensor("imu", at=("link6", X), name="turned"),
+        rd.Sensor("wrench", joint="joint3", name="load"),
+        rd.Sensor("position", at=("link6", X), name="point"),
+        rd.Sensor("position", at="link6", axes="link3", name="along"),
+        rd.Sensor("velocity", at="link6", relative_to="link2", name="speed"),
+        rd.Sensor("distance", at="link6", relative_to="world", name="range"),
+    ]
+    robot = rd.load("puma560", sensors=sensors)
+    q, v, a = np.random.default_rng(2).normal(size=(3, 6))
+    shown = robot.measure(q, v, a)
+    found = {}
+    for sensor in robot.sensors:
+        content = sensor_content(robot, sensor, shown[sensor.name], STAMP)
+        found[sensor.name] = read_back(conversion.sensor_message(content))
+        if sensor.name != "range":
+            check_stamp(found[sensor.name])
+    frames = {name: x.header.frame_id for name, x in found.items() if name != "range"}
+    root = robot.link_names[0]
+    assert frames == {
+        "imu": "link6", "turned": "turned_frame", "load": robot.joints["joint3"].child,
+        "point": root, "along": "link3", "speed": "link2",
+    }  # fmt: skip
+    for name in ("imu", "turned"):
+        parts = found[name].linear_acceleration, found[name].angular_velocity
+        np.testing.assert_array_equal(np.concatenate([*map(numbers, parts)]), shown[name])
+        assert found[name].orientation_covariance[0] == -1.0
+    wrench = found["load"].wrench
+    parts = numbers(wrench.force), numbers(wrench.torque)
+    np.testing.assert_array_equal(np.concatenate(parts), shown["load"])
+    np.testing.assert_array_equal(numbers(found["point"].point), shown["point"])
+    np.testing.assert_array_equal(numbers(found["along"].vector), shown["along"])
+    np.testing.assert_array_equal(numbers(found["speed"].vector), shown["speed"])
+    np.testing.assert_array_equal(found["range"].data, shown["range"])
+    (place,) = sensor_frames(robot)
+    assert (place.parent, place.child) == ("link6", "turned_frame")
+    np.testing.assert_allclose(place.translation, X[:3, 3])
+    np.testing.assert_allclose(Rotation.from_quat(place.rotation).as_matrix(), X[:3, :3])
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
+
 import numpy as np
 from builtin_interfaces.msg import Duration
 from client import LATCHED, by_name
@@ -9,7 +13,7 @@ from geometry_msgs.msg import WrenchStamped
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState, GetState
 from rosgraph_msgs.msg import Clock
-from sensor_msgs.msg import JointState
+from sensor_msgs.msg import Imu, JointState
 from std_msgs.msg import Float64MultiArray, String
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
@@ -99,6 +103,30 @@ def test_wrenches_and_motor_torques(launch, client):
     np.testing.assert_allclose(force, loads[:3], atol=1e-6)
     assert wrench.header.frame_id == robot.joints["joint1"].child
     assert len(client.some(torques).data) == 6
+
+
+def test_sensors_are_published(domain, client):
+    """By a program that makes a node of a robot with sensors."""
+    program = """if True:
+        import robodyn as rd
+        from robodyn.ros import Settings, SimNode
+        sensors = [rd.Sensor("imu", at="link6", name="imu"),
+                   rd.Sensor("distance", at="link6", relative_to="world", name="range")]
+        SimNode(rd.load("puma560", sensors=sensors), settings=Settings(controller="gravity")).spin()
+    """
+    node = subprocess.Popen([sys.executable, "-c", program])
+    try:
+        shown = client.some(client.listen(Imu, "/robodyn/sensors/imu"))
+        ranges = client.some(client.listen(Float64MultiArray, "/robodyn/sensors/range"))
+    finally:
+        node.send_signal(signal.SIGINT)
+        node.wait(timeout=20)
+    robot = rd.load("puma560")
+    X = robot.frame_pose(robot.neutral(), "link6")
+    force = [getattr(shown.linear_acceleration, x) for x in "xyz"]
+    np.testing.assert_allclose(X[:3, :3] @ force, [0.0, 0.0, 9.81], atol=1e-5)
+    assert shown.header.frame_id == "link6"
+    np.testing.assert_allclose(ranges.data, [np.linalg.norm(X[:3, 3])], atol=1e-6)
 
 
 def test_services(launch, client):

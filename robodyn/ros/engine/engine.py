@@ -263,6 +263,14 @@ class Engine:
             return self.robot.joint_wrenches(self.q, self.v, a, joints=joints)
         return self.robot.joint_wrenches(self.q, self.v, tau=tau, joints=joints)
 
+    def measurements(
+        self, a: FloatArray, tau: FloatArray, sensors: Iterable[str]
+    ) -> Mapping[str, FloatArray]:
+        """What sensors show under the accelerations and forces that `observe` gives."""
+        if not self.robot.nc:
+            return self.robot.measure(self.q, self.v, a, sensors=sensors)
+        return self.robot.measure(self.q, self.v, tau=tau, sensors=sensors)
+
     def motor_torques(self, tau: FloatArray) -> FloatArray:
         """Torque at the shaft of each commanded joint's motor, shape (n,)."""
         speeds = self.commanded.speeds

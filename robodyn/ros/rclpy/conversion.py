@@ -8,14 +8,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from robodyn.equations.sensors.kinds.common.kind import Form
 from robodyn.ros.engine.frames import Transform
 from robodyn.ros.engine.messages import JointStateContent, Stamp, WrenchContent
+from robodyn.ros.engine.sensors import SensorContent
 from robodyn.ros.engine.trajectories import TrajectoryContent, TrajectoryPoint, check_count
 from robodyn.ros.rclpy.access import message
 
 __all__ = [
     "joint_state_message",
     "multi_joint_message",
+    "sensor_message",
+    "sensor_message_class",
     "topic_name",
     "trajectory_content",
     "transform_message",
@@ -66,6 +70,43 @@ def multi_joint_message(
         _fill(rate.angular, twist[3:])
         msg.transforms.append(one)
         msg.twist.append(rate)
+    return msg
+
+
+#: Package and name of the message of each form.
+SENSOR_MESSAGES = {
+    Form.NUMBERS: ("std_msgs", "Float64MultiArray"),
+    Form.POINT: ("geometry_msgs", "PointStamped"),
+    Form.VECTOR: ("geometry_msgs", "Vector3Stamped"),
+    Form.WRENCH: ("geometry_msgs", "WrenchStamped"),
+    Form.IMU: ("sensor_msgs", "Imu"),
+}
+
+
+def sensor_message_class(form: Form) -> Any:
+    """The class of messages of a form."""
+    package, name = SENSOR_MESSAGES[form]
+    (kind,) = message(package, name)
+    return kind
+
+
+def sensor_message(content: SensorContent) -> Any:
+    """The message of a sensor, which its form says."""
+    msg, numbers = sensor_message_class(content.form)(), content.numbers
+    if content.form is Form.NUMBERS:
+        msg.data = numbers.tolist()
+        return msg
+    _stamp(msg, content.stamp)
+    msg.header.frame_id = content.frame_id
+    if content.form is Form.IMU:
+        _fill(msg.linear_acceleration, numbers[:3])
+        _fill(msg.angular_velocity, numbers[3:])
+        msg.orientation_covariance = [-1.0, *[0.0] * 8]  # it measures no orientation
+    elif content.form is Form.WRENCH:
+        _fill(msg.wrench.force, numbers[:3])
+        _fill(msg.wrench.torque, numbers[3:])
+    else:
+        _fill(msg.point if content.form is Form.POINT else msg.vector, numbers)
     return msg
 
 

@@ -5,13 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import robodyn as rd
+from robodyn.array_types import FloatArray
 from robodyn.ros.engine.engine import Engine
 from robodyn.ros.engine.frames import description, multi_joint, transforms
-from robodyn.ros.engine.messages import split_stamp, wrench_content
+from robodyn.ros.engine.messages import Stamp, split_stamp, wrench_content
+from robodyn.ros.engine.sensors import form_of, sensor_content, sensor_frames
 from robodyn.ros.rclpy.access import message, optional
 from robodyn.ros.rclpy.conversion import (
     joint_state_message,
     multi_joint_message,
+    sensor_message,
+    sensor_message_class,
     topic_name,
     transform_message,
     wrench_message,
@@ -25,7 +29,7 @@ __all__ = ["Publishing"]
 class Publishing:
     """Publishers of a simulation node.
 
-    Wrenches and motor torques are computed only while somebody listens.
+    Wrenches, motor torques and sensors are computed only while somebody listens.
 
     Parameters
     ----------
@@ -52,6 +56,11 @@ class Publishing:
             (self._time,) = message("rosgraph_msgs", "Clock")
             self._clock = self._publisher(self._time, "/clock")
         self._wrenches = self._wrench_publishers(parameters.fixed("wrenches"))
+        self._sensors = {x.name: x for x in engine.robot.sensors}
+        self._readings = {
+            x.name: self._publisher(sensor_message_class(form_of(x)), _sensor_topic(x.name))
+            for x in engine.robot.sensors
+        }
         self._describe(text, parameters.fixed("description"))
         if parameters.fixed("publish_tf") and optional("tf2_msgs"):
             self._start_tf()
@@ -79,6 +88,17 @@ class Publishing:
             for name in wanted:
                 content = wrench_content(engine.robot, name, wrenches[name], stamp)
                 self._wrenches[name].publish(wrench_message(content))
+
+        self._publish_sensors(a, tau, stamp)
+
+    def _publish_sensors(self, a: FloatArray, tau: FloatArray, stamp: Stamp) -> None:
+        wanted = [n for n, p in self._readings.items() if p.get_subscription_count()]
+        if not wanted:
+            return
+        shown = self._engine.measurements(a, tau, wanted)
+        for name in wanted:
+            content = sensor_content(self._engine.robot, self._sensors[name], shown[name], stamp)
+            self._readings[name].publish(sensor_message(content))
 
     def overruns(self, count: int) -> None:
         """Publish how many publications came late so far."""
@@ -118,5 +138,9 @@ class Publishing:
         engine = self._engine
         self._moving = self._publisher(kind, "/tf")
         wide = self._publisher(kind, "/tf_static", latched=True)
-        fixed = transforms(engine.robot, engine.q, fixed=True)
+        fixed = transforms(engine.robot, engine.q, fixed=True) + sensor_frames(engine.robot)
         wide.publish(transform_message(fixed, (0, 0)))
+
+
+def _sensor_topic(name: str) -> str:
+    return f"~/sensors/{topic_name(name)}"

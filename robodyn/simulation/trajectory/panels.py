@@ -8,6 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from robodyn.array_types import FloatArray
+from robodyn.description.sensor import DescribedSensor
 from robodyn.errors import SettingsError, UnknownNameError
 from robodyn.pictures.curves import Panel
 from robodyn.results import JointWrenches
@@ -31,6 +32,9 @@ WRENCH = "wrench of "
 
 #: Before the name of what controllers remember.
 CONTROLLER_STATE = "state: "
+
+#: Before the name of a sensor.
+SENSOR = "sensor: "
 
 #: What six numbers of a wrench are.
 COMPONENTS = ("fx", "fy", "fz", "mx", "my", "mz")
@@ -71,6 +75,8 @@ class Motion(Protocol):
     def audit(self) -> EnergyAudit: ...
     @property
     def controller_state(self) -> Mapping[str, FloatArray]: ...
+    @property
+    def measurements(self) -> Mapping[str, FloatArray]: ...
     def joint_wrenches(self, joints: Sequence[str] | None = None) -> JointWrenches: ...
 
 
@@ -96,9 +102,13 @@ def panel(run: Motion, name: str) -> Panel:
     recorded = {f"{CONTROLLER_STATE}{key}": key for key in run.controller_state}
     if isinstance(name, str) and name in recorded:
         return _memory(run, recorded[name])
+    sensors = () if run.robot is None else run.robot.sensors
+    known_sensors = {f"{SENSOR}{sensor.name}": sensor for sensor in sensors}
+    if isinstance(name, str) and name in known_sensors:
+        return _sensor(run, known_sensors[name])
     if not isinstance(name, str) or name not in PANELS:
         names = run.robot.joints if run.robot is not None else run.joint_names
-        known = (*PANELS, *recorded, *(f"{WRENCH}{joint}" for joint in names))
+        known = (*PANELS, *recorded, *known_sensors, *(f"{WRENCH}{joint}" for joint in names))
         raise UnknownNameError("panel", name, known)
     return PANELS[name](run)
 
@@ -228,13 +238,17 @@ def _wrench(run: Motion, joint: str) -> Panel:
     return Panel(f"wrench of {joint}", np.asarray(wrench), units, COMPONENTS)
 
 
+def _sensor(run: Motion, sensor: DescribedSensor) -> Panel:
+    return Panel(sensor.name, run.measurements[sensor.name], sensor.units, sensor.columns)
+
+
 def _memory(run: Motion, name: str) -> Panel:
     values = run.controller_state[name]
     names = run.joint_names if values.shape[-1] == len(run.joint_names) else ()
     return Panel(name, values, names=names)
 
 
-#: Panels by name; besides them, ``"wrench of JOINT"`` and ``"state: NAME"``.
+#: Panels by name; besides them, ``"wrench of JOINT"``, ``"sensor: NAME"``, ``"state: NAME"``.
 PANELS: dict[str, Callable[[Motion], Panel]] = {
     "positions": _positions,
     "velocities": _velocities,

@@ -38,6 +38,7 @@ from robodyn.simulation.trajectory.states.energy_audit import (
     warn_of_unexplained,
 )
 from robodyn.simulation.trajectory.states.event_record import EventRecord, events_among
+from robodyn.simulation.trajectory.states.measurements import by_sensor, measurements
 
 __all__ = ["Trajectory"]
 
@@ -228,6 +229,29 @@ class Trajectory:
         """
         return computed(self, energies.motor_torques)
 
+    @cached_property
+    def measurements(self) -> Mapping[str, FloatArray]:
+        """What the sensors of the robot show at all samples, by name, shape (n, ..., k).
+
+        None of a robot without sensors. The columns of each and their units are in its
+        `Robot.sensors`.
+
+        Raises
+        ------
+        SingularError
+            Where a sensor shows no number.
+        SettingsError
+            If the robot is not known.
+        """
+        sensors = samples_of(self).robot.sensors
+        return by_sensor(sensors, computed(self, measurements)) if sensors else {}
+
+    def _table(self) -> dict[str, Any]:
+        """For a table with a row a sample: fields, and what sensors show."""
+        run = self._rows()
+        shown = run.measurements if run.robot is not None and run.q.ndim == 2 else {}
+        return {**run._fields(), "measurements": shown}
+
     @checked_arguments
     def joint_wrenches(self, joints: Iterable[str] | None = None) -> JointWrenches:
         """Force and moment in joints at all samples, shape (n, ..., 6) [N, N m]; n = 1 of a state.
@@ -313,8 +337,8 @@ class Trajectory:
         """Write to a file that is complete or not there at all.
 
         ``.npz``: all arrays, motion of the base, external wrenches, events, controller states.
-        ``.csv``: one row a sample, with joints and units in the header. ``.mcap``: joint states, as
-        `robodyn.ros.bag.write_bag` writes them.
+        ``.csv``: one row a sample, with joints, sensors and units in the header. ``.mcap``: joint
+        states, as `robodyn.ros.bag.write_bag` writes them.
 
         Parameters
         ----------
@@ -326,7 +350,7 @@ class Trajectory:
         ShapeError
             For other endings, and for a CSV or a bag of several motions at once.
         """
-        trajectory_files.save(path, self._fields(), lambda: self._rows()._fields())
+        trajectory_files.save(path, self._fields(), self._table)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], robot: Robot | None = None) -> Self:
@@ -357,7 +381,7 @@ class Trajectory:
         ------
         MissingExtraError, ShapeError
         """
-        return table.to_pandas(self._rows()._fields())
+        return table.to_pandas(self._table())
 
     def plot(
         self,
@@ -379,9 +403,9 @@ class Trajectory:
         panels : names, optional
             Of ``"positions"``, ``"velocities"``, ``"accelerations"``, ``"torques"``,
             ``"motor torques"``, ``"power"``, ``"torque utilisation"``, ``"velocity utilisation"``,
-            ``"energy"``, ``"audit"``, ``"closure"``, ``"wrench of JOINT"`` and ``"state: NAME"``.
-            Default: positions, velocities, torques where there are any, their utilisation where
-            limits are known, and energy. A panel with two units takes two axes.
+            ``"energy"``, ``"audit"``, ``"closure"``, ``"wrench of JOINT"``, ``"sensor: NAME"`` and
+            ``"state: NAME"``. Default: positions, velocities, torques where there are any, their
+            utilisation where limits are known, and energy. A panel with two units takes two axes.
         axes : sequence of matplotlib axes, optional
             To draw into, instead of a new figure.
 

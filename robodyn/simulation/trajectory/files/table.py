@@ -47,7 +47,13 @@ def header(fields: Mapping[str, Any]) -> list[str]:
     names += [
         _column("tau", name, force_unit(unit)) for name, unit in zip(speeds, moved, strict=True)
     ]
-    return [*names, "energy [J]", "loop_residual"]
+    names += ["energy [J]", "loop_residual"]
+    sensors = robot.sensors if fields["measurements"] else ()
+    return names + [
+        _column("sensor", f"{sensor.name}.{column}", unit)
+        for sensor in sensors
+        for column, unit in zip(sensor.columns, sensor.units, strict=True)
+    ]
 
 
 def _column(letter: str, name: str, unit: str) -> str:
@@ -57,6 +63,7 @@ def _column(letter: str, name: str, unit: str) -> str:
 def rows(fields: Mapping[str, Any], part: slice) -> FloatArray:
     """Numbers under the header."""
     parts = [fields[name][part] for name in ("t", "q", "v", "a", "tau", "energy", "loop_residual")]
+    parts += [x[part] for x in fields["measurements"].values()]
     return np.hstack([x[:, None] if x.ndim == 1 else x for x in parts])
 
 
