@@ -45,6 +45,7 @@ def motion_sensors():
     for kind in ("position", "velocity", "acceleration", "angular_velocity"):
         for axes, text in (("own", "own"), ("link0", "link0"), ("world", "world")):
             yield rd.Sensor(kind, at=AT, relative_to=FROM, axes=axes, name=f"{kind}_{text}")
+    yield rd.Sensor("orientation", at=AT, relative_to=FROM, name="orientation")
     yield rd.Sensor("position", at=AT, name="point")
     yield rd.Sensor("velocity", at=AT, axes="own", name="speed")
     yield rd.Sensor("imu", at=AT, name="imu")
@@ -112,7 +113,8 @@ def test_sensors_of_frames_are_methods_of_frames(case):
     expected = {
         "position": X[:3, 3], "velocity": R @ V[:3], "angular_velocity": R @ V[3:],
         "acceleration": R @ A[:3], "distance": [np.linalg.norm(X[:3, 3])],
-        "angle": [np.arccos(R[2, 2])], "turn": [np.arctan2(R[1, 0], R[0, 0])],
+        "orientation": R.ravel(), "angle": [np.arccos(R[2, 2])],
+        "turn": [np.arctan2(R[1, 0], R[0, 0])],
         "position_own": R.T @ X[:3, 3], "acceleration_own": A[:3],
         "velocity_world": X_W[:3, :3] @ V[:3],
         "angular_velocity_link0": robot.frame_pose(q, "F", relative_to="link0")[:3, :3] @ V[3:],
