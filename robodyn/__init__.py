@@ -53,6 +53,7 @@ if TYPE_CHECKING:
         Mechanism,
         Pose,
         Rotor,
+        Transmission,
     )
     from robodyn.description.wrench import Wrench
     from robodyn.equations.closed_form.explicit_loop import ExplicitLoop, Follower
@@ -184,6 +185,7 @@ __all__ = [
     "TopologyError",
     "Trajectory",
     "TrajectoryGradient",
+    "Transmission",
     "UndeterminedWrenchError",
     "UnknownNameError",
     "UrdfError",
@@ -219,7 +221,8 @@ __all__ = [
 #: process imports what it needs.
 _HOMES = {
     "robodyn.codegen": "Function get_compilation get_num_threads set_compilation set_num_threads",
-    "robodyn.description": "Actuator Coupling Inertia Joint Limits Link Loop Mechanism Pose Rotor",
+    "robodyn.description": "Actuator Coupling Inertia Joint Limits Link Loop Mechanism Pose Rotor "
+    "Transmission",
     "robodyn.description.wrench": "Wrench",
     "robodyn.equations.closed_form.explicit_loop": "ExplicitLoop Follower",
     "robodyn.equations.forces.force": "Force",

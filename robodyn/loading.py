@@ -19,8 +19,10 @@ from robodyn.description import (
     Loop,
     Mechanism,
     Rotor,
+    Transmission,
     with_exact_turns,
 )
+from robodyn.description.coupled_motors import with_transmissions
 from robodyn.description.symbols import symbols_of, with_symbols, with_whole_symbols
 from robodyn.equations.forces.force import Force
 from robodyn.errors import SettingsError, ShapeError, UnknownNameError, UrdfWarning
@@ -86,6 +88,7 @@ def load(
     forces: Iterable[Force | ForceLaw | InverseSquareGravity] = (),
     symbols: Mapping[str, str] | None = None,
     sensors: Iterable[AnySensor] = (),
+    transmissions: Iterable[Transmission] = (),
 ) -> Robot:
     """Load a robot.
 
@@ -193,6 +196,9 @@ def load(
         to ``successor z``. See `robodyn.symbol` for descriptions made by program.
     sensors : iterable of Sensor
         What `Robot.measure` shows.
+    transmissions : iterable of Transmission
+        Differentials, belts and others that couple the motors of several joints, in addition to
+        those of the file.
 
     Returns
     -------
@@ -224,11 +230,13 @@ def load(
     couplings = named("couplings", couplings, "Couplings")
     actuators = by_name("actuators", actuators)
     joint_maps = by_name("joint_maps", joint_maps)
+    transmissions = named("transmissions", transmissions, "Transmissions")
     for what, values, kind in (
         ("actuators", actuators.values(), Actuator),
         ("joint_maps", joint_maps.values(), JointMap),
         ("loops", loops, Loop),
         ("rotors", rotors, Rotor),
+        ("transmissions", transmissions, Transmission),
     ):
         for value in values:
             expect(f"one of {what}", value, kind, what)
@@ -245,6 +253,8 @@ def load(
         mechanism = dataclasses.replace(mechanism, rotors=(*mechanism.rotors, *rotors))
     if joint_maps:
         mechanism = _with_maps(mechanism, joint_maps)
+    if transmissions or mechanism.transmissions:
+        mechanism = with_transmissions(mechanism, transmissions)
     if springs:
         mechanism = with_springs(mechanism, springs)
     if loops or rotors or springs:

@@ -31,6 +31,7 @@ from robodyn.description import (
     Joint,
     Loop,
     Mechanism,
+    Transmission,
 )
 from robodyn.description.sensor import DescribedSensor
 from robodyn.description.symbols import with_whole_symbols
@@ -2957,13 +2958,31 @@ class Robot:
 
     @property
     def gear_ratios(self) -> Array:
-        """Motor speed over joint speed, shape (nv,); 1 where no motor is described."""
-        return self._parts.motors.by_speed("gear_ratio", 1.0)
+        """Motor speed over joint speed, shape (nv,); 1 where no motor is described.
+
+        Where a transmission couples several motors, over the speed of the motor's shaft.
+        """
+        return self._model.gearing.ratios.copy()
+
+    @property
+    def transmissions(self) -> tuple[Transmission, ...]:
+        """Those that couple motors, as given or read from the file."""
+        return self._model.mechanism.transmissions
+
+    @property
+    def transmission_matrix(self) -> Array:
+        """Speeds of motors a unit of the speeds of joints, shape (nv, nv).
+
+        Torques of joints are the transposed matrix times torques of motors. Each motor has the
+        place of the joint it is described for; without `transmissions` the matrix is diagonal and
+        has the gear ratios.
+        """
+        return self._model.gearing.matrix
 
     @property
     def motor_torque_limits(self) -> Array:
         """Largest torque of each motor's shaft, shape (nv,) [N m, N]; infinite where unknown."""
-        return self._parts.motors.by_speed("torque_limit", np.inf)
+        return self._model.gearing.torque_limits.copy()
 
     def motor_torques(
         self,
@@ -2976,7 +2995,8 @@ class Robot:
     ) -> Array:
         """Torque that each motor has to make, at its own shaft, shape (..., nv) [N m, N].
 
-        Raises `ActuationError` where a gear ratio is zero, and what `inverse_dynamics` raises.
+        Raises `ActuationError` where a gear ratio is zero or a transmission has a joint that cannot
+        move by itself, and what `inverse_dynamics` raises.
 
         Parameters
         ----------
@@ -2988,7 +3008,8 @@ class Robot:
         Notes
         -----
         The generalised force over the gear ratio: it accelerates the rotor, overcomes the friction
-        on both sides of the gear, and drives the joint.
+        on both sides of the gear, and drives the joint. Where a transmission couples motors, the
+        inverse of the transposed `transmission_matrix` times the generalised forces.
         """
         return self._now.motors.motor_torques(q, v, a, wrenches, base)
 

@@ -56,6 +56,9 @@ INERTIA_TRIANGLE = 1e-6
 PARALLEL_COSINE = 1 - 1e-9
 #: The axes of a gearbox and of its hinges are parallel to within this, of the cosine.
 GEARBOX_PARALLEL = 1e-6
+#: Least singular value of the matrix of a transmission whose rows have length one: below it,
+#: torques of motors would have fewer than half of their digits.
+SINGULAR_TRANSMISSION = 1e-8
 #: A joint this near to the origin of its child [m] is at it: rounding of the poses between.
 SAME_ORIGIN = 1e-12
 #: Gravity of an SDF world that differs by less [m/s^2] from the Earth's default is that one.

@@ -28,7 +28,7 @@ from robodyn.errors import (
     SimulationError,
     SingularError,
 )
-from robodyn.simulation.limits.bounds import effort_bounds
+from robodyn.simulation.limits.bounds import joint_bounds_alone
 from robodyn.simulation.loads.arguments import base_path, step_times, wrenches_on
 from robodyn.simulation.loads.driven_joints import driven_joints
 from robodyn.simulation.loads.loads import loads_on
@@ -295,7 +295,7 @@ class PlanSearch:
 def _limits(robot: Robot, given: ArrayLike | None) -> FloatArray:
     """Largest forces, shape (nv,) [N m, N]."""
     if given is None:
-        return effort_bounds(robot)
+        return joint_bounds_alone(robot, "limits= [N m, N]")
     limits = np.asarray(numbers("limits", given), float)
     if limits.shape not in ((), (robot.nv,)) or not np.all(limits > 0.0):
         raise ShapeError(

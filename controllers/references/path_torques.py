@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from robodyn import PathError, Robot, SettingsError, ShapeError
 from robodyn.array_types import FloatArray
 from robodyn.arrays import expect
-from robodyn.simulation.limits.bounds import effort_bounds
+from robodyn.simulation.limits.bounds import joint_bounds_alone
 from robodyn.simulation.loads.column_names import speed_names
 from robodyn.tolerances import LOOP_OPEN
 
@@ -67,7 +67,7 @@ def torque_limits(robot: Robot | None, torque: ArrayLike | None) -> FloatArray:
         )
     if torque is not None:
         return limit("torque", torque, robot.nv)
-    given = effort_bounds(robot)
+    given = joint_bounds_alone(robot, "torque= [N m, N]")
     if robot.nc:  # nothing else has a torque
         given = np.where(motor_mask(robot) > 0.0, given, np.inf)
     if not np.isfinite(given).any():

@@ -12,7 +12,7 @@ from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 from robodyn.simulation import Controller, ControllerSample
 from robodyn.simulation.control.controller import INNER, State
-from robodyn.simulation.limits.bounds import effort_bounds
+from robodyn.simulation.limits.bounds import effort_bounds, limited_motors
 
 from ..support.symbols import cut
 from .wrapping import (
@@ -31,6 +31,9 @@ __all__ = ["Saturated"]
 @dataclass(frozen=True, eq=False)
 class Saturated:
     """Another controller whose forces are cut to ``-limits <= tau <= limits``.
+
+    Without ``limits=``, motors that a transmission couples are cut at their own torques, after the
+    limits of joints.
 
     Forces within the limits stay as they are, to the last bit. Around a symbolic controller it is
     part of the compiled step.
@@ -79,7 +82,7 @@ class Saturated:
 
     def _of_the_robot(self) -> FloatArray:
         robot = robot_of(self)
-        limits = effort_bounds(robot)
+        limits, _ = effort_bounds(robot), limited_motors(robot)
         if not np.isfinite(limits).any():
             raise SettingsError(
                 f"no joint of {robot.name!r} has a limit of effort: give limits= [N m, N]"
@@ -98,7 +101,18 @@ class Saturated:
         tau[..., limits == 0.0] = 0.0
         at = np.flatnonzero(np.isfinite(limits) & (limits > 0.0))
         tau[..., at] = cut(tau[..., at], limits[at])
+        if self.limits is None:
+            tau = self._within_motors(tau)
         return tau, {INNER: inner}
+
+    def _within_motors(self, tau: FloatArray) -> FloatArray:
+        """Efforts whose motors, which a transmission couples, stay within their limits."""
+        for x in limited_motors(robot_of(self)):
+            wanted, top = x.torques(tau), np.where(x.torque_limits > 0.0, x.torque_limits, np.inf)
+            torques, at = wanted.copy(), np.flatnonzero(np.isfinite(top))
+            torques[..., at] = cut(wanted[..., at], top[at])
+            tau[..., x.speeds] = tau[..., x.speeds] + x.forces(torques - wanted)
+        return tau
 
 
 def _checked(value: ArrayLike) -> FloatArray:

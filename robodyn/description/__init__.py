@@ -12,6 +12,7 @@ from robodyn.description.link import Inertia, Link
 from robodyn.description.loop import Coupling, Loop
 from robodyn.description.mechanism import Mechanism
 from robodyn.description.pose import Pose, Vector, rotation_from_rpy, rpy_from_rotation
+from robodyn.description.transmission import Transmission
 
 __all__ = [
     "JOINT_KINDS",
@@ -27,6 +28,7 @@ __all__ = [
     "Mimic",
     "Pose",
     "Rotor",
+    "Transmission",
     "Vector",
     "rotation_from_rpy",
     "rpy_from_rotation",

@@ -11,6 +11,7 @@ from robodyn.description.joint import Joint
 from robodyn.description.link import Link
 from robodyn.description.loop import Coupling, Loop
 from robodyn.description.sensor import DescribedSensor
+from robodyn.description.transmission import Transmission
 from robodyn.force_elements.common.link_element import DescribedElement
 from robodyn.force_elements.force_law import ForceLaw
 from robodyn.force_elements.inverse_square import InverseSquareGravity
@@ -53,6 +54,8 @@ class Mechanism:
     root : str, optional
         The link that is the base; joints that point to it are followed backwards. Default: the
         link that is no joint's child. No URDF has it.
+    transmissions : tuple of Transmission
+        Those that couple motors. Each of their joints has an actuator.
     """
 
     name: str
@@ -72,6 +75,7 @@ class Mechanism:
     relaxed: bool = field(default=False, compare=False)
     start: tuple[tuple[str, tuple[float, ...]], ...] = field(default=(), compare=False)
     root: str | None = None
+    transmissions: tuple[Transmission, ...] = ()
 
     @property
     def movers(self) -> tuple[Joint | Loop, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Container
 from typing import Any
 
 import numpy as np
@@ -16,18 +17,20 @@ from robodyn.description import (
     Mechanism,
     Rotor,
 )
+from robodyn.description.coupled_motors import motor_ratios
 from robodyn.equations.mechanism.bodies import Drive
 from robodyn.errors import ActuationError, InertiaError, TopologyError, UnknownNameError
 from robodyn.joints import continuous
 
-__all__ = ["rotor_drives", "with_free_rotors", "with_motors"]
+__all__ = ["rotor_drives", "with_free_rotors", "with_motors", "with_rotor_axes"]
 
 
 def with_motors(mechanism: Mechanism) -> Mechanism:
     """The friction of motors counted on their joints.
 
     A motor at ``gear_ratio`` times the joint's speed brakes the joint with ``gear_ratio^2`` times
-    its viscous and ``gear_ratio`` times its dry friction.
+    its viscous and ``gear_ratio`` times its dry friction. Motors that several joints turn brake
+    them together, and are no part of the friction of one.
 
     Raises
     ------
@@ -35,9 +38,10 @@ def with_motors(mechanism: Mechanism) -> Mechanism:
         If a joint with several freedoms has a motor with rotor or friction.
     """
     motors = dict(mechanism.actuators)
+    coupled = {name for x in mechanism.transmissions for name in x.joints}
     joints = []
     for joint in mechanism.joints:
-        motor = motors.get(joint.name)
+        motor = None if joint.name in coupled else motors.get(joint.name)
         if (
             motor is not None
             and joint.nv
@@ -126,20 +130,34 @@ def rotor_drives(mechanism: Mechanism, *, exact: bool) -> tuple[Drive, ...]:
         If it is mounted on a link that does not exist.
     """
     joints = {joint.name: joint for joint in mechanism.joints}
-    drives = []
+    ratios, drives = motor_ratios(mechanism), []
     for name, motor in mechanism.actuators:
         joint = joints[name]
         _check_values(name, motor)
         known = motor.rotor_inertia or _placed(mechanism, motor, joint)
-        if known and joint.nv:
+        if known and any(joints[turned].nv for turned, _ in ratios[name]):
             carrier = motor.mounted_on or joint.parent
             links = [link.name for link in mechanism.links]
             if carrier not in links:
                 raise UnknownNameError("link", carrier, links, f"the motor of {name!r}")
             axis = _axis(mechanism, motor, joint, carrier)
             where = carrier if exact else None
-            drives.append(Drive(name, motor.gear_ratio, motor.rotor_inertia, where, axis))
+            drives.append(Drive(name, ratios[name], motor.rotor_inertia, where, axis))
     return tuple(drives)
+
+
+def with_rotor_axes(mechanism: Mechanism, joints: Container[str]) -> Mechanism:
+    """With axes given of the rotors that stay when joints are welded: coupled motors turn on."""
+    coupled = {name for x in mechanism.transmissions for name in x.joints}
+    described = {joint.name: joint for joint in mechanism.joints}
+    actuators = []
+    for name, motor in mechanism.actuators:
+        if name in joints and name in coupled and motor.rotor_inertia and motor.axis is None:
+            joint = described[name]
+            axis = _axis(mechanism, motor, joint, motor.mounted_on or joint.parent)
+            motor = dataclasses.replace(motor, axis=axis)
+        actuators.append((name, motor))
+    return dataclasses.replace(mechanism, actuators=tuple(actuators))
 
 
 def _placed(mechanism: Mechanism, motor: Actuator, joint: Joint) -> bool:

@@ -20,6 +20,7 @@ from robodyn.errors import (
     ActuationError,
 )
 from robodyn.model.configuration import Block
+from robodyn.model.gearing import Gearing
 from robodyn.model.joint_inertias import InertiaForms, JointInertias
 from robodyn.model.joint_info import JointInfo, Joints, limits_of, names_of
 from robodyn.model.mass_checks import (
@@ -66,6 +67,12 @@ class Model:
     #: A posture without symmetry, and the inertia that each speed moves there.
     some_posture: tuple[float, ...]
     joint_inertias: JointInertias
+
+    @cached_property
+    def gearing(self) -> Gearing:
+        """How motors turn with joints."""
+        motors, transmissions = dict(self.mechanism.actuators), self.mechanism.transmissions
+        return Gearing(motors, transmissions, self.joints, self.bodies.nv)
 
     @cached_property
     def some_diagonal(self) -> FloatArray:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import replace
 
 from robodyn.description import Mechanism
+from robodyn.description.coupled_motors import motor_ratios
 from robodyn.description.couplings import branches, with_couplings
 from robodyn.description.followers import mimics_as_followers
 from robodyn.description.graph_check import find_root
 from robodyn.equations.closed_form.explicit_linkage import ExplicitLinkage
+from robodyn.equations.forces.motor_friction import MotorFriction
 from robodyn.equations.loops.closing import closure, coupled, frame_closure
 from robodyn.equations.loops.frame_constraint import TracedFrameConstraint
 from robodyn.equations.loops.related import related
@@ -25,7 +28,14 @@ from robodyn.model.settings import Settings
 from robodyn.model.splitting import with_split_links
 from robodyn.topology.spanning_tree import SpanningTree, spanning_tree
 
-__all__ = ["drives_of", "effective_mechanism", "grounds_of", "setup_of", "tree_of"]
+__all__ = [
+    "drives_of",
+    "effective_mechanism",
+    "grounds_of",
+    "motor_friction_of",
+    "setup_of",
+    "tree_of",
+]
 
 
 def effective_mechanism(mechanism: Mechanism, settings: Settings) -> Mechanism:
@@ -91,6 +101,7 @@ def setup_of(
         ground=grounds_of(bodies, settings),
         laws=_laws_on(bodies, forces),
         planets=tuple(x for x in forces if isinstance(x, InverseSquareGravity)),
+        motor_friction=motor_friction_of(effective, bodies) if passive else (),
     )
 
 
@@ -141,6 +152,19 @@ def grounds_of(bodies: MechanismModel, settings: Settings) -> tuple[Ground, ...]
             if link not in bodies.frames:
                 raise UnknownNameError("link", link, bodies.frames, f"contact {name!r}")
     return settings.ground
+
+
+def motor_friction_of(mechanism: Mechanism, bodies: MechanismModel) -> tuple[MotorFriction, ...]:
+    """Friction of the motors of transmissions, whose joints may be locked."""
+    ratios, motors = motor_ratios(mechanism), dict(mechanism.actuators)
+    moving = {body.description.name: body.index for body in bodies}
+    frictions = []
+    for name in (name for x in mechanism.transmissions for name in x.joints):
+        turns = tuple((moving[joint], x) for joint, x in ratios[name] if joint in moving)
+        if turns:
+            motor, scale = motors[name], math.hypot(*(x for _, x in ratios[name]))
+            frictions.append(MotorFriction(name, turns, scale, motor.viscous, motor.coulomb))
+    return tuple(frictions)
 
 
 def drives_of(mechanism: Mechanism, settings: Settings) -> tuple[Drive, ...]:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from robodyn.array_types import Array
 from robodyn.arrays import by_name
 from robodyn.codegen import CallForm, Memo
-from robodyn.errors import ActuationError, ShapeError
+from robodyn.errors import ShapeError
 from robodyn.evaluator import Evaluator, Wrenches
 from robodyn.force_elements.common.link_element import WORLD
 from robodyn.model.model import Model
@@ -173,13 +173,6 @@ class MotorLoads:
     def __init__(self, model: Model, dynamics: Dynamics) -> None:
         self._model, self._dynamics = model, dynamics
 
-    def by_speed(self, attribute: str, default: float) -> Array:
-        """A number of each motor, shape (nv,); the default where no motor is described."""
-        values = np.full(self._model.bodies.nv, default)
-        for name, motor in self._model.mechanism.actuators:
-            values[self._model.joints[name].v] = getattr(motor, attribute)
-        return values
-
     def motor_torques(
         self,
         q: ArrayLike,
@@ -189,28 +182,13 @@ class MotorLoads:
         base: BaseMotion | None,
     ) -> Array:
         """Torque of each motor at its own shaft, shape (..., nv); see `Robot.motor_torques`."""
-        ratios = self.by_speed("gear_ratio", 1.0)
-        if not ratios.all():
-            idle = [name for name, m in self._model.mechanism.actuators if not m.gear_ratio]
-            raise ActuationError(
-                f"the gear ratio of {', '.join(idle)} is zero: the motor does not move the joint",
-                direction=tuple(idle),
-            )
+        self._model.gearing.check()
         tau = self._dynamics.inverse(q, v, a, wrenches, base, form=self._torques)
-        return self._at_shafts(tau)
+        return self._model.gearing.torques(tau)
 
     @cached_property
     def _torques(self) -> CallForm:
-        return CallForm(method="motor_torques", make=self._at_shafts)
-
-    @cached_property
-    def _at_shafts(self) -> Callable[[Array], Array]:
-        """From forces at joints to torques of motors."""
-        ratios = {
-            dtype: self.by_speed("gear_ratio", 1.0).astype(dtype)
-            for dtype in (np.dtype(np.float64), np.dtype(np.float32))
-        }
-        return lambda tau: np.asarray(tau / ratios[tau.dtype])
+        return CallForm(method="motor_torques", make=self._model.gearing.torques)
 
     def motor_power(
         self,
@@ -221,17 +199,25 @@ class MotorLoads:
         base: BaseMotion | None,
     ) -> Array:
         """Mechanical power of each motor, shape (..., nv); see `Robot.motor_power`."""
-        form = CallForm(method="motor_power", make=_power, made_of=2)
-        return _power(self._dynamics.inverse(q, v, a, wrenches, base, form=form), q, v)
+        self._model.gearing.refuse_partial()
+        return self._power(self._dynamics.inverse(q, v, a, wrenches, base, form=self._powers), q, v)
+
+    @cached_property
+    def _powers(self) -> CallForm:
+        return CallForm(method="motor_power", make=self._power, made_of=2)
+
+    def _power(self, tau: Array, q: ArrayLike, v: ArrayLike) -> Array:
+        """Power of each motor; of one that moves one joint, that of the joint."""
+        v = np.asarray(v, tau.dtype)
+        power = np.asarray(tau * v)
+        for x in self._model.gearing.coupled:
+            power[..., x.speeds] = x.torques(tau) * self._model.gearing.speeds(v)[..., x.speeds]
+        return power
 
 
 def _arrays(base: BaseMotion | None) -> tuple[Array, ...]:
     """Those that a base motion consists of."""
     return () if base is None else (base.pose, base.twist, base.acceleration)
-
-
-def _power(tau: Array, q: ArrayLike, v: ArrayLike) -> Array:
-    return np.asarray(tau * np.asarray(v, tau.dtype))
 
 
 def refuse_both(controlled: ByJoint | None, tau: ByJoint | None, locked: Iterable[str]) -> None:

@@ -15,7 +15,7 @@ from robodyn.array_types import FloatArray
 from robodyn.cli.sim.control import Control
 from robodyn.cli.sim.reference import MotorReference
 from robodyn.errors import EnergyWarning, SettingsError
-from robodyn.simulation.limits.bounds import effort_bounds
+from robodyn.simulation.limits.bounds import effort_bounds, effort_shares
 from robodyn.simulation.trajectory.trajectory import Trajectory
 
 __all__ = ["details", "in_one_line", "tracking_error"]
@@ -117,7 +117,6 @@ def _share(robot: rd.Robot, run: Trajectory) -> str:
     known = np.isfinite(bounds)
     if not known.any():
         return ""
-    most = np.nanmax(np.abs(run.tau).reshape(-1, robot.nv), axis=0)
-    part = most[known] / bounds[known]
+    part = np.nanmax(effort_shares(robot, run.tau).reshape(-1, robot.nv), axis=0)[known]
     worst = np.array(run.joint_names)[known][part.argmax()]
     return f"; up to {100 * part.max():.0f} % of the limit, at {worst}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from robodyn.equations.forces.laws import along_joint
+from robodyn.equations.forces.motor_friction import MotorFriction, motor_friction_forces
 from robodyn.equations.mechanism.bodies import Body, MechanismModel
 from robodyn.equations.mechanism.state import JointAtState, State
 from robodyn.force_elements import JOINT_ELEMENTS
@@ -20,6 +21,7 @@ def passive_forces(
     friction_speed: float,
     passive: bool = True,
     laws: Sequence[ForceLaw] = (),
+    motors: Sequence[MotorFriction] = (),
 ) -> list[Number]:
     """Generalised forces of the elements along joints.
 
@@ -31,13 +33,18 @@ def passive_forces(
         Whether more than the stops belongs to the mechanism.
     laws : sequence of ForceLaw
         Forces that are given as functions; those of joints count.
+    motors : sequence of MotorFriction
+        Those that several joints turn.
     """
     tau: list[Number] = [0.0] * model.nv
+    shared = motor_friction_forces(motors, state, friction_speed)
     for body in model:
         joint = state[body.index]
         forces = joint_forces(body, joint, friction_speed, passive)
         given = along_joint(laws, body, joint, state.t)
         forces = [x + y for x, y in zip(forces, given, strict=True)]
+        if body.index in shared:
+            forces = [forces[0] + shared[body.index]]
         for k, freedom, ratio in joint.ratios:
             tau[k] += forces[freedom] * ratio
     return tau

@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from robodyn.equations.forces.between_links import generalised
+from robodyn.equations.forces.motor_friction import MotorFriction, motor_friction_forces
 from robodyn.equations.mechanism.bodies import Body, MechanismModel
 from robodyn.equations.mechanism.rotors import Armature, Motor
 from robodyn.equations.mechanism.state import State
-from robodyn.equations.tree.rotor_forces import armature_forces, rotor_reactions
+from robodyn.equations.tree.rotor_forces import (
+    armature_forces,
+    coupling_forces,
+    rotor_reactions,
+)
 from robodyn.force_elements.joint_friction import resistance
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import BodyMotion, Wrench
 
-__all__ = ["armature_column", "resistance_column", "rotor_column"]
+__all__ = ["armature_column", "motor_friction_column", "resistance_column", "rotor_column"]
 
 
 def rotor_column(
@@ -25,10 +30,10 @@ def rotor_column(
 ) -> list[Number]:
     """Forces of inverse dynamics for a rotor of 1 kg m^2, shape (nv,)."""
     on_carrier: dict[int, Wrench] = {}
-    rotors = () if motor.rotor is None else (motor.rotor,)
-    along = rotor_reactions(rotors, state, a, motion, on_carrier)
+    along = rotor_reactions(motor.rotors, state, a, motion, on_carrier)
     tau = generalised(model, state, on_carrier)
-    for forces in (armature_forces((motor.armature,), state, a), along):
+    felt = armature_forces(motor.armature, state, a), coupling_forces(motor.couplings, state, a)
+    for forces in (*felt, along):
         for k, force in forces.items():
             tau[k] += force
     return tau
@@ -51,4 +56,15 @@ def resistance_column(
     own = [-resistance(x, damping, friction, friction_speed) for x in joint.v]
     for k, freedom, ratio in joint.ratios:
         tau[k] += own[freedom] * ratio
+    return tau
+
+
+def motor_friction_column(
+    nv: int, motor: MotorFriction, state: State, friction_speed: float
+) -> list[Number]:
+    """Forces that overcome the friction of a motor that several joints turn, shape (nv,)."""
+    tau: list[Number] = [0.0] * nv
+    for body, force in motor_friction_forces((motor,), state, friction_speed).items():
+        for k, _, ratio in state[body].ratios:
+            tau[k] -= force * ratio
     return tau

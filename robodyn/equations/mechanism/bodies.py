@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -23,7 +24,7 @@ from robodyn.equations.mechanism.lumping import (
     pseudo_inertia,
     rigid,
 )
-from robodyn.equations.mechanism.rotors import Armature, Motor, Rotor
+from robodyn.equations.mechanism.rotors import Armature, CouplingInertia, Motor, Rotor
 from robodyn.joints.common.kind import JointGeometry
 from robodyn.symbolic.spatial import RigidInertia
 from robodyn.symbolic.vector import EZ, ZERO3, Sym3
@@ -52,8 +53,9 @@ class Drive:
     Attributes
     ----------
     joint : str
-    ratio : float
-        Speed of the rotor over the speed of the joint.
+        The joint that the motor is described for.
+    ratios : tuple of (str, float)
+        Joints that turn it, each with the speed of the rotor over the speed of the joint.
     inertia : float [kg m^2]
         About the rotor's axis.
     carrier : str or None
@@ -63,7 +65,7 @@ class Drive:
     """
 
     joint: str
-    ratio: float
+    ratios: tuple[tuple[str, float], ...]
     inertia: float
     carrier: str | None = None
     axis: tuple[float, float, float] = (0.0, 0.0, 1.0)
@@ -121,8 +123,10 @@ class MechanismModel:
         Inertia of the motors' rotors as joints feel it, and what joints have of their own.
     rotors : tuple of Rotor
         Those that their carriers feel, too.
+    coupling_inertias : tuple of CouplingInertia
+        Of rotors that several joints turn together.
     lumped_armature, lumped_rotors
-        The same with bodies that are lumped as rotors; they go with `Body.lumped`.
+        `armature` and `rotors` with bodies that are lumped as rotors; they go with `Body.lumped`.
     linkages : tuple of Linkage
         Closed loops that make joints follow others, in the order of their solution.
     followers : tuple of ExplicitLinkage
@@ -149,6 +153,7 @@ class MechanismModel:
     linkages: tuple[Linkage, ...] = ()
     followers: tuple[ExplicitLinkage, ...] = ()
     motors: tuple[Motor, ...] = ()
+    coupling_inertias: tuple[CouplingInertia, ...] = ()
     regrouping: Regrouping | None = None
     light: Mapping[int, float] = field(default_factory=dict)
 
@@ -170,7 +175,7 @@ class MechanismModel:
     @property
     def chained(self) -> bool:
         """No joint shares speeds or a rotor with a body that is not next to it."""
-        return not self.coupled and all(
+        return not (self.coupled or self.coupling_inertias) and all(
             rotor.carrier in (BASE, self.bodies[rotor.body].parent) for rotor in self.lumped_rotors
         )
 
@@ -270,7 +275,8 @@ def weighed(
     motors = model.motors
     if drives is not None:
         driven = {body.description.name: body.index for body in model}
-        motors = tuple(_motor(x, driven, model.frames) for x in drives if x.joint in driven)
+        found = (_motor(x, driven, model.frames) for x in drives)
+        motors = tuple(motor for motor in found if motor.armature)
     joints = [joint.joint for joint in tree.joints]
     with_base = replace(model, base_inertia=rigid(pseudo_inertia(tree.base_inertia)))
     return regrouped(with_base, tree, own, changed, joints, motors)
@@ -321,8 +327,15 @@ def regrouped(
     )
     changed_model = replace(model, bodies=bodies, motors=motors, regrouping=regrouping, light={})
     if not same:
-        armature, rotors = _rotors_of(motors, [joint.armature for joint in joints])
-        changed_model = replace(changed_model, armature=_felt(armature), rotors=tuple(rotors))
+        armature = _armature_of(motors, [joint.armature for joint in joints])
+        changed_model = replace(
+            changed_model,
+            armature=_felt(armature),
+            rotors=tuple(_scaled(motors, "rotors", lambda rotor, inertia: inertia)),
+            coupling_inertias=tuple(
+                _scaled(motors, "couplings", lambda unit, inertia: unit.inertia * inertia)
+            ),
+        )
     elif not regrouping.spinning and not (model.regrouping and model.regrouping.spinning):
         return changed_model
     return _with_spinning(changed_model, regrouping.spinning)
@@ -364,27 +377,38 @@ def _driven_by(
     return (), ()
 
 
-def _rotors_of(motors: Sequence[Motor], armature: list[float]) -> tuple[list[float], list[Rotor]]:
-    """Armature of each joint with that of its motor, and rotors that have an inertia."""
-    rotors = []
+def _armature_of(motors: Sequence[Motor], armature: list[float]) -> list[float]:
+    """Armature of each joint with that of the motors that it turns."""
     for motor in motors:
-        unit = motor.armature
-        armature[unit.body] = armature[unit.body] + unit.inertia * motor.inertia
-        if motor.rotor is not None and is_there(motor.inertia):
-            rotors.append(replace(motor.rotor, inertia=motor.inertia))
-    return armature, rotors
+        for unit in motor.armature:
+            armature[unit.body] = armature[unit.body] + unit.inertia * motor.inertia
+    return armature
+
+
+def _scaled(
+    motors: Sequence[Motor], parts: str, inertia: Callable[[Any, Any], Any]
+) -> Iterator[Any]:
+    """Parts of motors whose rotors have an inertia, from those of a rotor of 1 kg m^2."""
+    for motor in motors:
+        if is_there(motor.inertia):
+            for unit in getattr(motor, parts):
+                yield replace(unit, inertia=inertia(unit, motor.inertia))
 
 
 def _motor(
     drive: Drive, driven: Mapping[str, int], frames: Mapping[str, tuple[int, FloatArray]]
 ) -> Motor:
-    i = driven[drive.joint]
-    unit, rotor = Armature(i, drive.ratio**2), None
+    turning = [(driven[name], ratio) for name, ratio in drive.ratios if name in driven]
+    armature = tuple(Armature(i, ratio**2) for i, ratio in turning)
+    couplings = tuple(
+        CouplingInertia(i, j, x * y) for (i, x), (j, y) in itertools.combinations(turning, 2)
+    )
+    rotors: tuple[Rotor, ...] = ()
     if drive.carrier is not None:
         carrier, X_BL = frames[drive.carrier]
         axis = vector(X_BL[:3, :3] @ np.array(drive.axis), FRAME_ROUNDING)
-        rotor = Rotor(i, drive.ratio, 1.0, carrier, axis)
-    return Motor(drive.inertia, unit, rotor)
+        rotors = tuple(Rotor(i, ratio, 1.0, carrier, axis) for i, ratio in turning)
+    return Motor(drive.joint, drive.inertia, armature, rotors, couplings)
 
 
 def _felt(armature: Sequence[float]) -> tuple[Armature, ...]:

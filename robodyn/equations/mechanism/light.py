@@ -87,7 +87,7 @@ def _pivots_of_rows(model: MechanismModel, body: Body) -> FloatArray:
     some = [0.3 + 0.1 * k for k in range(len(body.q))]
     S = evaluate(body.joint, some, [0.0] * len(body.speeds)).S
     momenta = [body.inertia.momentum(s) for s in S]
-    felt = sum(x.inertia for x in model.armature if x.body == body.index)
+    felt = _armature_alone(model, body)
     G: Any = [S[j].dot(F) + felt * (j == k) for j in range(len(S)) for k, F in enumerate(momenta)]
     *elements, _ = np.broadcast_arrays(*G, np.zeros(1))
     M = np.array(elements).T.reshape(-1, len(S), len(S)).astype(float)
@@ -135,7 +135,7 @@ def _own_pivots(model: MechanismModel, body: Body) -> list[float]:
     momenta = [body.inertia.momentum(s) for s in S]
     G: Any = [[s.dot(F) for F in momenta] for s in S]
     for k in range(len(S)):
-        G[k][k] += sum(x.inertia for x in model.armature if x.body == body.index)
+        G[k][k] += _armature_alone(model, body)
     before, pivots = [float(G[k][k]) for k in range(len(S))], [0.0] * len(S)
     for k in range(len(S) - 1, -1, -1):
         pivot = float(G[k][k])
@@ -146,6 +146,13 @@ def _own_pivots(model: MechanismModel, body: Body) -> list[float]:
             for j in range(k):
                 G[i][j] = G[i][j] - G[i][k] * G[k][j] / pivot
     return pivots
+
+
+def _armature_alone(model: MechanismModel, body: Body) -> Any:
+    """Armature of a joint that is there whatever other joints do; none of shared rotors."""
+    if any(body.index in (x.first, x.second) for x in model.coupling_inertias):
+        return 0.0
+    return sum(x.inertia for x in model.armature if x.body == body.index)
 
 
 def _pairs(model: MechanismModel) -> Iterator[tuple[Body, Body]]:

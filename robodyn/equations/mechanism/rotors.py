@@ -10,6 +10,11 @@ carries it counts it as if it did not turn. Its spin adds an angular momentum ``
 The last term, the inertia that the joint feels, is an `Armature`. The joint may have the speed and
 the acceleration of a coordinate, of one that it mimics, or follow several by a closed loop: ``v``
 and ``a`` are those of the joint, and its force does work at all that move it.
+
+A rotor that several joints turn together, by a differential or a belt, spins with the sum of
+``ratio v``. Its angular momentum is a sum too, so it is one `Rotor` and one `Armature` for each of
+these joints; what is left of ``1/2 inertia (sum of ratio v)^2`` is a `CouplingInertia` for each
+two.
 """
 
 from __future__ import annotations
@@ -19,7 +24,7 @@ from dataclasses import dataclass
 from robodyn.symbolic.spatial import RigidInertia, Twist
 from robodyn.symbolic.vector import ZERO3, Sym3, Vec3
 
-__all__ = ["Armature", "Motor", "Rotor"]
+__all__ = ["Armature", "CouplingInertia", "Motor", "Rotor"]
 
 
 @dataclass(frozen=True)
@@ -27,6 +32,23 @@ class Armature:
     """Inertia that each speed of a body's joint feels, ``ratio^2 inertia`` of a rotor."""
 
     body: int
+    inertia: float
+
+
+@dataclass(frozen=True)
+class CouplingInertia:
+    """Inertia that each of two joints feels when the other accelerates.
+
+    Attributes
+    ----------
+    first, second : int
+        Bodies, whose joints have one degree of freedom.
+    inertia : float
+        ``ratio_1 ratio_2 inertia`` of a rotor that both joints turn.
+    """
+
+    first: int
+    second: int
     inertia: float
 
 
@@ -74,18 +96,24 @@ class Rotor:
 
 @dataclass(frozen=True, eq=False)
 class Motor:
-    """A motor: the inertia of its rotor, and what each unit of it is to the joint and the carrier.
+    """A motor: the inertia of its rotor, and what each unit of it is to joints and to the carrier.
 
     Attributes
     ----------
+    joint : str
+        The joint that it is described for.
     inertia : float [kg m^2]
         About the rotor's axis.
-    armature : Armature
-        Of a rotor of 1 kg m^2.
-    rotor : Rotor or None
-        Of 1 kg m^2; ``None`` where the carrier does not feel it.
+    armature : tuple of Armature
+        Of a rotor of 1 kg m^2, one for each joint that turns it.
+    rotors : tuple of Rotor
+        Of 1 kg m^2, alike; none where the carrier does not feel it.
+    couplings : tuple of CouplingInertia
+        Of 1 kg m^2, one for each two joints that turn it.
     """
 
+    joint: str
     inertia: float
-    armature: Armature
-    rotor: Rotor | None
+    armature: tuple[Armature, ...]
+    rotors: tuple[Rotor, ...] = ()
+    couplings: tuple[CouplingInertia, ...] = ()

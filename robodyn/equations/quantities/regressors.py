@@ -18,30 +18,35 @@ from robodyn.equations.tree.kinematics import body_motions
 from robodyn.equations.tree.regressor import regressor
 from robodyn.symbolic.scalar import Number
 
-__all__ = ["RESISTANCES", "ROWS", "motor_parameters"]
+__all__ = ["MOTOR_FRICTION", "RESISTANCES", "ROWS", "motor_parameters"]
 
 #: What resists the motion of a joint, in the order of the parameters: (damping, friction) of each.
 RESISTANCES = {"damping": (1.0, 0.0), "friction": (0.0, 1.0)}
+
+#: The same of motors that several joints turn together.
+MOTOR_FRICTION = {"viscous": (1.0, 0.0), "coulomb": (0.0, 1.0)}
 
 
 def motor_parameters(setup: Setup) -> dict[str, float]:
     """Name and value of each parameter beside the bodies' ones, in the order of the columns.
 
     Rotors of motors, armatures of joints that have one, then damping and dry friction of joints,
-    those that were cut last.
+    those that were cut last, and of motors that several joints turn.
     """
     model = setup.model
-    of_rotors = {
-        f"{model.bodies[motor.armature.body].description.name}.rotor_inertia": motor.inertia
-        for motor in model.motors
-    }
+    of_rotors = {f"{motor.joint}.rotor_inertia": motor.inertia for motor in model.motors}
     of_rotors |= {
         f"{body.description.name}.armature": body.description.armature for body in _slow(setup)
     }
     resisting: list[Joint | Closure] = [body.description for body in _resisted(setup)]
     resisting += setup.cut_joint_friction if setup.passive else ()
-    return of_rotors | {
+    of_rotors |= {
         f"{joint.name}.{name}": getattr(joint, name) for name in RESISTANCES for joint in resisting
+    }
+    return of_rotors | {
+        f"{motor.joint}.{name}": getattr(motor, name)
+        for name in MOTOR_FRICTION
+        for motor in setup.motor_friction
     }
 
 
@@ -83,6 +88,10 @@ def _motor_columns(t: Tracer) -> Iterator[list[Number]]:
             alone = replace(closure, damping=unit[0], friction=unit[1])
             load = cut_friction.friction_wrenches(model, state, [alone], s)
             yield [-x for x in generalised(model, state, load)]
+    for unit in MOTOR_FRICTION.values():
+        for resisting in t.setup.motor_friction:
+            one = replace(resisting, viscous=unit[0], coulomb=unit[1])
+            yield motor_columns.motor_friction_column(model.nv, one, state, s)
 
 
 def _parameters(t: Tracer) -> int:

@@ -85,6 +85,11 @@ def _of_tree(model: MechanismModel, state: State, columns: Columns, size: int) -
         for k, freedom, x in driven:
             for j, other, y in driven:
                 M[k][j] += x * y * armature.inertia if freedom == other else 0.0
+    for both in model.coupling_inertias:
+        for k, _, x in _driven(state, columns, both.first):
+            for j, _, y in _driven(state, columns, both.second):
+                M[k][j] += x * y * both.inertia
+                M[j][k] += x * y * both.inertia
     for body in reversed(model):
         momenta = [(k, inertia[body.index].momentum(s)) for k, s in columns[body.index]]
         for k, s in columns[body.index]:

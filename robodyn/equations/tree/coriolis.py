@@ -61,6 +61,12 @@ def coriolis_matrix(model: MechanismModel, state: State, base: BaseState) -> Mat
         for k, freedom, ratio in joint.ratios:
             for (j, other, _), rate_j in zip(joint.ratios, joint.ratio_rates, strict=True):
                 C[k][j] += ratio * rate_j * armature.inertia if freedom == other else 0.0
+    for both in model.coupling_inertias:
+        for one, other in ((both.first, both.second), (both.second, both.first)):
+            follows = state[other]
+            for k, _, ratio in state[one].ratios:
+                for (j, *_), rate_j in zip(follows.ratios, follows.ratio_rates, strict=True):
+                    C[k][j] += ratio * rate_j * both.inertia
     for body in reversed(model):
         i = body.index
         for j, s, ds in S[i]:

@@ -137,6 +137,9 @@ def kinetic_energy(
     for armature in model.armature:
         for x in state[armature.body].v:
             twice = twice + x * x * armature.inertia
+    for both in model.coupling_inertias:
+        x, y = state[both.first].v[0], state[both.second].v[0]
+        twice = twice + 2.0 * x * y * both.inertia
     for i, P in rotor_momenta(model.rotors, state):
         twice = twice + 2.0 * V[i].dot(P)
     return 0.5 * twice

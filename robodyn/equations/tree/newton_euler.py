@@ -7,7 +7,11 @@ from collections.abc import Mapping, Sequence
 from robodyn.equations.mechanism.bodies import BASE, MechanismModel
 from robodyn.equations.mechanism.state import BaseState, State
 from robodyn.equations.tree.kinematics import body_motions
-from robodyn.equations.tree.rotor_forces import armature_forces, rotor_reactions
+from robodyn.equations.tree.rotor_forces import (
+    armature_forces,
+    coupling_forces,
+    rotor_reactions,
+)
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Wrench
 
@@ -37,6 +41,7 @@ def inverse_dynamics(
     tau: list[Number] = [0.0] * model.nv
     for forces in (
         armature_forces(model.lumped_armature, state, a),
+        coupling_forces(model.coupling_inertias, state, a),
         rotor_reactions(model.lumped_rotors, state, a, motion, F),
     ):
         for k, force in forces.items():

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from robodyn.equations.mechanism.rotors import Armature, Rotor
+from robodyn.equations.mechanism.rotors import Armature, CouplingInertia, Rotor
 from robodyn.equations.mechanism.state import State
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import BodyMotion, Wrench
 
-__all__ = ["armature_forces", "rotor_momenta", "rotor_reactions"]
+__all__ = ["armature_forces", "coupling_forces", "rotor_momenta", "rotor_reactions"]
 
 
 def rotor_reactions(
@@ -41,6 +41,19 @@ def armature_forces(
         felt = [x * armature.inertia for x in joint.acceleration(a)]
         for k, freedom, ratio in joint.ratios:
             forces[k] = forces.get(k, 0.0) + felt[freedom] * ratio
+    return forces
+
+
+def coupling_forces(
+    couplings: Sequence[CouplingInertia], state: State, a: Sequence[Number]
+) -> dict[int, Number]:
+    """Forces that rotors take which several joints turn together, by index of speed."""
+    forces: dict[int, Number] = {}
+    for x in couplings:
+        for one, other in ((x.first, x.second), (x.second, x.first)):
+            felt = state[other].acceleration(a)[0] * x.inertia
+            for k, _, ratio in state[one].ratios:
+                forces[k] = forces.get(k, 0.0) + felt * ratio
     return forces
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,6 +16,7 @@ from robodyn.errors import SettingsError, ShapeError, UnknownNameError
 from robodyn.force_elements import relaxed
 from robodyn.force_elements.joint_stop import CompliantStops
 from robodyn.joints import fixed
+from robodyn.model.actuators import with_rotor_axes
 from robodyn.model.changes.locking import all_locked, couplings_left, followers_left
 from robodyn.model.changes.welding import (
     free_base,
@@ -64,8 +65,11 @@ def changed(
             mechanism, welded_joint(joints[FLOATING_BASE], positions[FLOATING_BASE])
         )
         settings = dataclasses.replace(settings, base="fixed")
-    joints = {joint.name: joint for joint in mechanism.joints}
     welded = all_locked(mechanism, positions)
+    if mechanism.transmissions:
+        _refuse_coupled(mechanism, {*closing} & {*welded})
+        mechanism = with_rotor_axes(mechanism, welded)
+    joints = {joint.name: joint for joint in mechanism.joints}
     for name, position in welded.items():
         if name in joints and joints[name].nv:
             joints[name] = welded_joint(joints[name], position)
@@ -223,6 +227,16 @@ def start_by_joint(settings: Settings, joints: Joints) -> Settings:
         return settings  # of a wrong shape: an error where it is used
     moving = (joint for joint in joints.values() if joint.q.stop > joint.q.start)
     return dataclasses.replace(settings, near=tuple((j.name, near[j.q]) for j in moving))
+
+
+def _refuse_coupled(mechanism: Mechanism, locked: Collection[str]) -> None:
+    """Refuse to lock joints of loops whose motors a transmission couples to others."""
+    for x in mechanism.transmissions:
+        for name in sorted({*x.joints} & {*locked}):
+            raise SettingsError(
+                f"joint {name!r} closes a loop, and transmission {x.name!r} couples its motor to "
+                "others: it cannot be locked; let another joint close the loop"
+            )
 
 
 def _locking(given: TracedConstraint, locked: Mapping[str, tuple[float, ...]]) -> TracedConstraint:

@@ -10,7 +10,12 @@ from robodyn.equations.loops.closure_rows import Closure
 from robodyn.equations.mechanism.bodies import MechanismModel, weighed
 from robodyn.equations.quantities.common.setup import Setup
 from robodyn.model.model import Model, checked_masses
-from robodyn.model.model_setup import drives_of, effective_mechanism, grounds_of
+from robodyn.model.model_setup import (
+    drives_of,
+    effective_mechanism,
+    grounds_of,
+    motor_friction_of,
+)
 from robodyn.model.settings import Settings
 from robodyn.topology.spanning_tree import SpanningTree, described_anew
 
@@ -66,12 +71,14 @@ def with_other_numbers(
     bodies = weighed(model.bodies, tree, drives, model.tree)
     closures = _closures(model, tree)
     resisted = tree_form.closures if tree_form else closures
+    motors = motor_friction_of(effective, bodies) if model.setup.motor_friction else ()
     setup = dataclasses.replace(
         model.setup,
         model=bodies,
         **_numbers(bodies, settings),
         closures=closures,
         cut_joint_friction=tuple(x for x in resisted if x.damping or x.friction),
+        motor_friction=motors,
     )
     joint_inertias = model.joint_inertias.for_copy(model.bodies, bodies) if same_motors else None
     if joint_inertias is None:  # some speeds may move next to no mass

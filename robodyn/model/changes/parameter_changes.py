@@ -12,7 +12,11 @@ from robodyn.array_types import FloatArray
 from robodyn.arrays import number
 from robodyn.description import Actuator, Inertia, Joint, Link, Loop, Mechanism
 from robodyn.equations.mechanism.bodies import Body
-from robodyn.equations.quantities.regressors import RESISTANCES, motor_parameters
+from robodyn.equations.quantities.regressors import (
+    MOTOR_FRICTION,
+    RESISTANCES,
+    motor_parameters,
+)
 from robodyn.equations.tree.regressor import PARAMETERS, body_link, parameters_of
 from robodyn.errors import SettingsError, UnknownNameError
 from robodyn.model.model import Model
@@ -59,15 +63,21 @@ def with_parameters(model: Model, given: Mapping[str, float]) -> Mechanism:
             mechanism = _with_body(model, mechanism, body, ten)
     motors = dict(mechanism.actuators)
     for name, motor in motors.items():
-        inertia = different.get(f"{name}.rotor_inertia", motor.rotor_inertia)
-        motors[name] = dataclasses.replace(motor, rotor_inertia=inertia)
+        changed: dict[str, Any] = {
+            x: different[f"{name}.{x}"]
+            for x in ("rotor_inertia", *MOTOR_FRICTION)
+            if f"{name}.{x}" in different
+        }
+        motors[name] = dataclasses.replace(motor, **changed) if changed else motor
+    coupled = {name for x in mechanism.transmissions for name in x.joints}
     resisting = {x.rpartition(".")[0] for x in different if x.rpartition(".")[2] in RESISTANCES}
     joints, loops = list(mechanism.joints), list(mechanism.loops)
     for k, joint in enumerate(joints):
         armature = different.get(f"{joint.name}.armature", joint.armature)
         joints[k] = joint = dataclasses.replace(joint, armature=armature)
         if joint.name in resisting:
-            joints[k], driving = _with_resistance(joint, motors.get(joint.name), different)
+            own = None if joint.name in coupled else motors.get(joint.name)
+            joints[k], driving = _with_resistance(joint, own, different)
             motors |= {} if driving is None else {joint.name: driving}
     for k, loop in enumerate(loops):
         if loop.name in resisting:

@@ -14,13 +14,14 @@ from robodyn.array_types import FloatArray
 from robodyn.arrays import numbers as as_numbers
 from robodyn.description import Joint
 from robodyn.description.possible import LARGEST, why_impossible
+from robodyn.equations.forces.motor_friction import MotorFriction
 from robodyn.equations.loops.closure_rows import Closure
-from robodyn.equations.mechanism.bodies import Body, MechanismModel, regrouped
+from robodyn.equations.mechanism.bodies import Body, regrouped
 from robodyn.equations.mechanism.light import rows_in_doubt
 from robodyn.equations.mechanism.rotors import Motor
 from robodyn.equations.quantities.common.numbers import with_numbers
 from robodyn.equations.quantities.common.setup import Setup
-from robodyn.equations.quantities.regressors import RESISTANCES
+from robodyn.equations.quantities.regressors import MOTOR_FRICTION, RESISTANCES
 from robodyn.equations.tree.regressor import PARAMETERS, body_link, inertia_of, parameters_of
 from robodyn.errors import InertiaError, SettingsError, ShapeError
 from robodyn.model.changes.other_numbers import with_other_numbers
@@ -34,6 +35,9 @@ from robodyn.model.model import Model, checked_masses
 from robodyn.symbolic.spatial import RigidInertia
 
 __all__ = ["ParameterRows", "is_rows", "parameter_rows"]
+
+#: Last parts of names of parameters that are not negative.
+_NOT_NEGATIVE = (*RESISTANCES, *MOTOR_FRICTION, "armature", "rotor_inertia")
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +156,7 @@ def _as_rows(given: Mapping[str, ArrayLike]) -> dict[str, FloatArray]:
                 f"parameters[{name!r}] is {np.atleast_1d(x)[wrong[0]]} in row {wrong[0]}, expected "
                 "a finite number"
             )
-        small = name.rpartition(".")[2] in (*RESISTANCES, "armature", "rotor_inertia")
+        small = name.rpartition(".")[2] in _NOT_NEGATIVE
         wrong = np.flatnonzero(x < 0.0)
         if small and len(wrong):
             raise SettingsError(
@@ -226,7 +230,7 @@ def _setup(model: Model, ten: Mapping[int, FloatArray], values: Mapping[str, Flo
     inertias = {i: inertia_of(bodies, bodies.bodies[i], list(rows.T)) for i, rows in ten.items()}
     own = [_pseudo_inertia(inertias.get(body.index, body.inertia)) for body in bodies]
     joints = [_joint(body.description, values) for body in bodies]
-    motors = tuple(_motor(bodies, x, values) for x in bodies.motors)
+    motors = tuple(_motor(x, values) for x in bodies.motors)
     same = all(x is body.description for x, body in zip(joints, bodies, strict=True))
     changed = ten if same else range(len(own))
     rows = regrouped(bodies, model.tree, own, changed, joints, motors)
@@ -237,6 +241,7 @@ def _setup(model: Model, ten: Mapping[int, FloatArray], values: Mapping[str, Flo
         model=replace(rows, light=bodies.light),
         closures=closures,
         cut_joint_friction=resisted,
+        motor_friction=tuple(_with_motor_friction(x, values) for x in setup.motor_friction),
     )
 
 
@@ -263,10 +268,15 @@ def _joint(joint: Joint, values: Mapping[str, FloatArray]) -> Joint:
     return other
 
 
-def _motor(bodies: MechanismModel, motor: Motor, values: Mapping[str, FloatArray]) -> Motor:
-    joint = bodies.bodies[motor.armature.body].description.name
-    inertia: Any = values.get(f"{joint}.rotor_inertia", motor.inertia)
+def _motor(motor: Motor, values: Mapping[str, FloatArray]) -> Motor:
+    inertia: Any = values.get(f"{motor.joint}.rotor_inertia", motor.inertia)
     return replace(motor, inertia=inertia)
+
+
+def _with_motor_friction(motor: MotorFriction, values: Mapping[str, FloatArray]) -> MotorFriction:
+    names = [x for x in MOTOR_FRICTION if f"{motor.joint}.{x}" in values]
+    given: dict[str, Any] = {x: values[f"{motor.joint}.{x}"] for x in names}
+    return replace(motor, **given) if given else motor
 
 
 def _with_resistance(closure: Closure, values: Mapping[str, FloatArray]) -> Closure:

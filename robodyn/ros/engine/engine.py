@@ -18,6 +18,7 @@ from robodyn.ros.engine.throttled_logger import ThrottledLogger
 from robodyn.ros.engine.trajectories import TrajectoryContent, plan, prepare
 from robodyn.simulation.control.controller import ControlFunction
 from robodyn.simulation.control.running_controller import RunningController
+from robodyn.simulation.limits.bounds import within_motors
 from robodyn.simulation.loads.driven import Driven
 from robodyn.simulation.loads.driven_joints import independent
 from robodyn.simulation.loads.loads import loads_on
@@ -273,9 +274,7 @@ class Engine:
 
     def motor_torques(self, tau: FloatArray) -> FloatArray:
         """Torque at the shaft of each commanded joint's motor, shape (n,)."""
-        speeds = self.commanded.speeds
-        ratios = self.robot.gear_ratios[speeds]
-        return np.asarray(tau[speeds] / np.where(ratios == 0.0, np.inf, ratios))
+        return np.asarray(self.robot.model.gearing.torques(tau)[self.commanded.speeds])
 
     # -- what acts on it ------------------------------------------------------------------------
 
@@ -293,7 +292,10 @@ class Engine:
             self._log_efforts()
         tau = np.zeros(self.robot.nv)
         tau[self.commanded.speeds] = within
-        return tau
+        by_motors = within_motors(self.robot, tau)
+        if np.any(by_motors != tau):
+            self._log_efforts()
+        return by_motors
 
     def _expire_stale(self, t: float, q: FloatArray, v: FloatArray) -> None:
         """Let the controller take over where the last command is too old."""

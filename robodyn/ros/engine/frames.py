@@ -130,5 +130,13 @@ def description(robot: rd.Robot, form: str = "tree") -> str:
         for j in joints
     )
     motors = tuple((name, motor) for name, motor in mechanism.actuators if name in names)
-    tree = dataclasses.replace(mechanism, joints=joints, loops=(), couplings=(), actuators=motors)
+    transmissions = tuple(x for x in mechanism.transmissions if names.issuperset(x.joints))
+    tree = dataclasses.replace(
+        mechanism,
+        joints=joints,
+        loops=(),
+        couplings=(),
+        actuators=motors,
+        transmissions=transmissions,
+    )
     return urdf.write(tree)

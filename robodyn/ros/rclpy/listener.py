@@ -17,7 +17,7 @@ from robodyn.ros.rclpy.access import message, rclpy, ros_errors, start
 from robodyn.ros.rclpy.node import spin
 from robodyn.ros.rclpy.quality import command_quality, state_quality
 from robodyn.simulation.control.controller import ControlFunction, Controller
-from robodyn.simulation.limits.bounds import effort_bounds
+from robodyn.simulation.limits.bounds import effort_bounds, within_motors
 
 __all__ = ["StateListener"]
 
@@ -78,6 +78,7 @@ class StateListener:
         self.joints = self.names.motors if joints is None else tuple(joints)
         self._speeds = np.array([self.names.speed(n) for n in self.joints], int)
         self._limit = effort_bounds(robot)[self._speeds] if limit else np.inf
+        self._limits_motors = limit
         #: (t, q, v) -> forces, shape (nv,).
         self._forces: Callable[[float, FloatArray, FloatArray], FloatArray]
         self._controlled = None if controller is None else ControlledStates(robot, controller)
@@ -116,10 +117,12 @@ class StateListener:
         if not np.isfinite(tau).all():
             self._log("torque", "no efforts published: they are not finite")
             return
-        self.state, efforts = state, np.clip(tau, -self._limit, self._limit)
+        self.state, applied = state, np.zeros(self.robot.nv)
+        applied[self._speeds] = np.clip(tau, -self._limit, self._limit)
+        if self._limits_motors:
+            applied = within_motors(self.robot, applied)
+        efforts = applied[self._speeds]
         if self._controlled is not None:
-            applied = np.zeros(self.robot.nv)
-            applied[self._speeds] = efforts
             self._controlled.notify_applied(applied)
         self._out.publish(self._numbers(data=efforts.tolist()))
 

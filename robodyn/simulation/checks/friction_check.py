@@ -144,8 +144,13 @@ def _smooth_speed(robot: Robot) -> float | None:
         *(body.description for body in model.bodies),
         *model.setup.cut_joint_friction,
     ]
-    rows = (x.any() for name, x in robot.parameter_rows.items() if name.endswith(".friction"))
-    if settings.passive and (any(joint.friction for joint in joints) or any(rows)):
+    dry = [*(joint.friction for joint in joints), *(x.coulomb for x in model.setup.motor_friction)]
+    dry += [
+        x.any()
+        for name, x in robot.parameter_rows.items()
+        if name.endswith((".friction", ".coulomb"))
+    ]
+    if settings.passive and any(dry):
         speeds.append(settings.friction_speed)
     return min(speeds, default=None)
 

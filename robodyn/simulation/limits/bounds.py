@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import FloatArray
+from robodyn.errors import SettingsError
+from robodyn.model.gearing import CoupledMotors
 from robodyn.model.joint_info import JointInfo
 from robodyn.robot import Robot
 from robodyn.simulation.reuse.kept import once_per_robot
@@ -24,8 +26,12 @@ __all__ = [
     "Range",
     "bounds_of",
     "effort_bounds",
+    "effort_shares",
     "has_top_speed",
+    "joint_bounds_alone",
+    "limited_motors",
     "speed_bounds",
+    "within_motors",
 ]
 
 
@@ -67,7 +73,8 @@ class JointBounds:
     Attributes
     ----------
     ranges : mapping of str to Range or None
-        Of positions, velocities and efforts.
+        Of positions, velocities, efforts, and torques of motors that transmissions couple, all of
+        them in the order of `limited_motors`.
     others : tuple of JointInfo
         Joints that move, without coordinates, and have limits: those that are cut, and those that
         follow.
@@ -85,10 +92,16 @@ def bounds_of(robot: Robot) -> JointBounds:
         "position": Range.of(robot.lower_limits, robot.upper_limits),
         "velocity": Range.of(-speeds, speeds),
         "effort": Range.of(-efforts, efforts),
+        "motor torque": _of_motors(robot),
     }
     moving = (joint for joint in robot.joints.values() if joint.kind.nv)
     without = (joint for joint in moving if joint.q.start == joint.q.stop)
     return JointBounds(ranges, tuple(x for x in without if x.position_limits or has_top_speed(x)))
+
+
+def _of_motors(robot: Robot) -> Range | None:
+    tops = [_given(x.torque_limits) for x in limited_motors(robot)]
+    return Range.of(-np.concatenate(tops), np.concatenate(tops)) if tops else None
 
 
 def has_top_speed(joint: JointInfo) -> bool:
@@ -100,13 +113,86 @@ def has_top_speed(joint: JointInfo) -> bool:
 def effort_bounds(robot: Robot) -> FloatArray:
     """The largest effort at each speed, shape (nv,) [N m, N]; infinite where none is given.
 
-    The lesser of the joint's own limit and that of its motor, through the gear.
+    The lesser of the joint's own limit and that of its motor, through the gear. Where a
+    transmission couples motors, it is the effort that all of them together have for one joint
+    alone: `within_motors` cuts efforts to what they have for several.
     """
     ratios = np.abs(robot.gear_ratios)  # zero: the motor does not move the joint
     motor = np.where(ratios > 0.0, ratios, np.inf) * _given(robot.motor_torque_limits)
+    for x in robot.model.gearing.coupled:
+        shares = np.abs(x.matrix)
+        top = np.where(shares > 0.0, _given(x.torque_limits)[:, None], 0.0)
+        motor[x.speeds] = (shares * top).sum(axis=0)
     bounds = np.minimum(_given(robot.effort_limits), motor)
     bounds.flags.writeable = False
     return bounds
+
+
+@once_per_robot
+def limited_motors(robot: Robot) -> tuple[CoupledMotors, ...]:
+    """Motors that a transmission couples, and of which some have a limit.
+
+    Raises
+    ------
+    ActuationError
+        If several joints of such a transmission move, and others do not.
+    """
+    gearing = robot.model.gearing
+    limited = tuple(
+        x
+        for x in gearing.coupled
+        if len(x.speeds) > 1 and np.isfinite(_given(x.torque_limits)).any()
+    )
+    if any(x.inverse is None for x in limited):
+        gearing.refuse_partial()
+    return limited
+
+
+def within_motors(robot: Robot, tau: FloatArray) -> FloatArray:
+    """Efforts that motors have which transmissions couple, shape (..., nv).
+
+    The torque of each motor is cut to its limit. Where none is cut, efforts stay as they are.
+    """
+    for x in limited_motors(robot):
+        wanted, top = x.torques(tau), _given(x.torque_limits)
+        torques = np.minimum(np.maximum(wanted, -top), top)
+        tau = tau.copy()
+        tau[..., x.speeds] += x.forces(torques - wanted)
+    return tau
+
+
+def joint_bounds_alone(robot: Robot, instead: str) -> FloatArray:
+    """`effort_bounds`, of robots whose joints have limits that hold whatever the others do.
+
+    Parameters
+    ----------
+    robot : Robot
+    instead : str
+        What a user gives otherwise.
+
+    Raises
+    ------
+    SettingsError
+        If a transmission couples motors that have limits.
+    """
+    for x in limited_motors(robot):
+        raise SettingsError(
+            f"a transmission of {robot.name!r} couples the motors of {', '.join(x.joints)}: their "
+            f"limits are none of one joint alone; give {instead}"
+        )
+    return effort_bounds(robot)
+
+
+def effort_shares(robot: Robot, tau: FloatArray) -> FloatArray:
+    """Parts of the largest efforts that are used, shape (..., nv); zero where none is given.
+
+    At the place of a motor that a transmission couples to others, that of its torque if it is more.
+    """
+    shares = np.abs(tau) / effort_bounds(robot)
+    for x in limited_motors(robot):
+        of_motors = np.abs(x.torques(tau)) / _given(x.torque_limits)
+        shares[..., x.speeds] = np.maximum(shares[..., x.speeds], of_motors)
+    return shares
 
 
 @once_per_robot

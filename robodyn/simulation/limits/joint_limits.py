@@ -20,7 +20,9 @@ from robodyn.simulation.limits.bounds import (
     bounds_of,
     effort_bounds,
     has_top_speed,
+    limited_motors,
     speed_bounds,
+    within_motors,
 )
 from robodyn.simulation.limits.motor_limits import MotorLimits
 from robodyn.simulation.limits.passed_edges import PassedEdges, passed_edges
@@ -39,7 +41,8 @@ class LimitViolation:
     ----------
     joint : str
         The joint, or ``"joint[k]"`` where it has several speeds.
-    limit : {"position", "velocity", "effort"}
+    limit : {"position", "velocity", "effort", "motor torque"}
+        The last of motors that a transmission couples, each by the joint it is described for.
     bound : float [rad, m], [rad/s, m/s], [N m, N]
         The value that is not to be passed: negative for the lower one.
     start : float [s]
@@ -94,16 +97,17 @@ class Limits:
             raise UnknownNameError("way to treat limits", str(choice), LIMITS)
         self._robot, self._choice = robot, choice
         self._efforts = effort_bounds(robot) if choice == "enforce" else None
+        self._coupled = choice == "enforce" and bool(limited_motors(robot))
 
     @property
-    def depend_on_speed(self) -> bool:
-        """What motors can do falls with their speed."""
-        return self._motors is not None
+    def of_joints_alone(self) -> bool:
+        """What a joint can do depends neither on its speed nor on the efforts of others."""
+        return self._motors is None and not self._coupled
 
     @property
     def efforts(self) -> FloatArray | None:
-        """The largest ones, where they are enforced whatever the speed."""
-        return None if self._motors is not None else self._efforts
+        """The largest ones, where they are enforced and are those of joints alone."""
+        return self._efforts if self.of_joints_alone else None
 
     def cut(self, tau: FloatArray, v: FloatArray) -> FloatArray:
         """Efforts as they act, shape (..., nv): within their limits where these are enforced.
@@ -123,7 +127,8 @@ class Limits:
             driving = np.where(np.isnan(driving), 0.0, driving)
             upper = np.where(v > 0.0, driving, upper)
             lower = np.where(v < 0.0, -driving, lower)
-        return np.minimum(np.maximum(tau, lower), upper)
+        within = np.minimum(np.maximum(tau, lower), upper)
+        return within_motors(self._robot, within) if self._coupled else within
 
     def warn_of_violations(
         self, t: FloatArray, q: FloatArray, v: FloatArray, tau: FloatArray
@@ -169,7 +174,7 @@ class _Left:
 
     Attributes
     ----------
-    limit : {"position", "velocity", "effort"}
+    limit : {"position", "velocity", "effort", "motor torque"}
     t : ndarray, shape (n,) [s]
     shape : tuple of int
         Axes of simultaneous motions.
@@ -210,7 +215,9 @@ def _left(
 ) -> Iterator[_Left]:
     """The limits that samples leave."""
     bounds = bounds_of(robot)
-    for (limit, allowed), x in zip(bounds.ranges.items(), (q, v, tau), strict=True):
+    torques = [x.torques(tau) for x in limited_motors(robot)]
+    samples = q, v, tau, np.concatenate(torques, axis=-1) if torques else tau
+    for (limit, allowed), x in zip(bounds.ranges.items(), samples, strict=True):
         if allowed is not None:
             yield from _beyond(limit, t, x, allowed, partial(_COLUMNS[limit], robot))
     if bounds.others:
@@ -289,5 +296,14 @@ def _efforts(robot: Robot) -> list[tuple[str, str]]:
     return [(name, units.get(unit, "")) for name, unit in _speeds(robot)]
 
 
+def _motors(robot: Robot) -> list[tuple[str, str]]:
+    return [(name, "N m") for x in limited_motors(robot) for name in x.joints]
+
+
 #: Name and unit of each column of what has limits.
-_COLUMNS = {"position": _coordinates, "velocity": _speeds, "effort": _efforts}
+_COLUMNS = {
+    "position": _coordinates,
+    "velocity": _speeds,
+    "effort": _efforts,
+    "motor torque": _motors,
+}

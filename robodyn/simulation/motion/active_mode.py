@@ -43,7 +43,7 @@ class ActiveMode:
         self.limits = options.limits_of(mode.robot)
         self._others = {mode.robot: self.stepper}
         if mode.controller is not None:  # between blocks too: bits do not depend on these
-            code = self.stepper.by_machine_code and not self.limits.depend_on_speed
+            code = self.stepper.by_machine_code and self.limits.of_joints_alone
             mode.controller.runs_code = code and not options.batch
 
     def compiled(
@@ -68,7 +68,7 @@ class ActiveMode:
         controller, compiled = self.mode.controller, None
         if not self.stepper.by_machine_code:
             return None
-        if controller is not None and with_controller and not self.limits.depend_on_speed:
+        if controller is not None and with_controller and self.limits.of_joints_alone:
             compiled = controller.compiled
         return self.stepper.compiled(times, q, v, compiled, self.limits.efforts, tabled)
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.simulation.control.running_controller import RunningController, applied_forces
+from robodyn.simulation.limits.bounds import limited_motors, within_motors
 from robodyn.simulation.step.compiled_motion import CompiledMotion
 from robodyn.simulation.step.stepper import Stepper
 
@@ -53,6 +54,7 @@ class ContinuedMotion:
         v: FloatArray,
     ) -> None:
         self._stepper, self._controller, self._efforts = stepper, controller, efforts
+        self._coupled = bool(limited_motors(stepper.robot))
         self.t, self.q, self.v, self._step = t, q, v, step
         self.at_limit = False
         self._k = 0
@@ -80,7 +82,9 @@ class ContinuedMotion:
         """Make machine code ready for steps from here on."""
         self._k = 0
         self._times = np.asarray(self.t + self._step * np.arange(STEPS_AHEAD + 1))
-        compiled = None if self._controller is None else self._controller.compiled_function
+        compiled = None
+        if self._controller is not None and not self._coupled:
+            compiled = self._controller.compiled_function
         self._motion = None
         if self._controller is None or compiled is not None:
             state, efforts = (self._times, self.q, self.v), self._efforts
@@ -119,5 +123,7 @@ class ContinuedMotion:
     def _cut(self, tau: FloatArray, v: FloatArray) -> FloatArray:
         """Forces within their limits."""
         within = np.minimum(np.maximum(tau, -self._efforts), self._efforts)
+        if self._coupled:
+            within = within_motors(self._stepper.robot, within)
         self.at_limit |= bool((within != tau)[self._efforts > 0.0].any())
         return within

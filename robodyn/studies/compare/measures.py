@@ -9,7 +9,7 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.robot import Robot
-from robodyn.simulation.limits.bounds import effort_bounds, speed_bounds
+from robodyn.simulation.limits.bounds import effort_bounds, effort_shares, speed_bounds
 from robodyn.simulation.trajectory.trajectory import Trajectory
 from robodyn.studies.compare.task import Task, joint_errors, motors_of
 
@@ -127,13 +127,12 @@ def _margins(robot: Robot, run: Trajectory, speeds: Sequence[int]) -> dict[str, 
     """Margins to limits, shape (n, len(speeds)); infinite without a limit."""
     columns = list(speeds)
     left = {}
-    for name, x, bounds in (
-        ("torque_margin", run.tau, effort_bounds(robot)),
-        ("velocity_margin", run.v, speed_bounds(robot)),
+    for name, shares, bounds in (
+        ("torque_margin", effort_shares(robot, run.tau), effort_bounds(robot)),
+        ("velocity_margin", np.abs(run.v) / speed_bounds(robot), speed_bounds(robot)),
     ):
-        bound = bounds[columns]
-        share = np.abs(x[..., columns]).max(axis=0) / bound
-        left[name] = np.where(np.isfinite(bound), 1.0 - share, np.inf)
+        share = shares[..., columns].max(axis=0)
+        left[name] = np.where(np.isfinite(bounds[columns]), 1.0 - share, np.inf)
     position = np.full((run.q.shape[1], robot.nv), np.inf)
     for name in robot.actuated_joints:
         joint = robot.joints[name]

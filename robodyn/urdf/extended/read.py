@@ -131,10 +131,10 @@ class Extension:
         actuators = mechanism.actuators
         if self._motors is not None or self._motor is not None:
             written = dict(actuators)
-            actuators = tuple(
-                (name, written.get(name, Actuator()))
-                for name in self._motor_joints(joints, problems, warnings)
-            )
+            named = self._motor_joints(joints, problems, warnings)
+            coupled = (name for x in mechanism.transmissions for name in x.joints)
+            names = dict.fromkeys((*named, *coupled))
+            actuators = tuple((name, written.get(name, Actuator())) for name in names)
         changed = dataclasses.replace(
             mechanism, joints=joints, loops=(*mechanism.loops, *loops), actuators=actuators
         )

@@ -108,8 +108,14 @@ def _weighed_as(root: Setup, model: MechanismModel) -> MechanismModel:
         bodies=tuple(replace(x, inertia=own[x.index], lumped=own[x.index]) for x in model),
         armature=tuple(map(armature, model.armature)),
         lumped_armature=tuple(map(armature, model.lumped_armature)),
-        rotors=root.model.rotors if len(root.model.rotors) == len(model.rotors) else model.rotors,
+        rotors=_rather(root.model.rotors, model.rotors),
+        coupling_inertias=_rather(root.model.coupling_inertias, model.coupling_inertias),
     )
+
+
+def _rather(of_root: tuple[Any, ...], own: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Those of a root where there are as many."""
+    return of_root if len(of_root) == len(own) else own
 
 
 def shape_of(setup: Setup) -> Shape:
@@ -117,13 +123,15 @@ def shape_of(setup: Setup) -> Shape:
     model = setup.model
     rotors = (*model.rotors, None, *model.lumped_rotors)
     return (
-        tuple(x.armature.body for x in model.motors),
+        tuple(tuple(unit.body for unit in x.armature) for x in model.motors),
         tuple(body.index for body in model if body.description.armature),
         tuple(x.body for x in model.armature),
         tuple(x.body for x in model.lumped_armature),
+        tuple((x.first, x.second) for x in model.coupling_inertias),
         tuple(x and (x.body, x.carrier) for x in rotors),
         tuple(model.light),
         tuple(x.name for x in setup.cut_joint_friction),
+        tuple(x.turns for x in setup.motor_friction),
         tuple((x.exponent, *((name, link) for name, link, _ in x.contacts)) for x in setup.ground),
     )
 
@@ -146,6 +154,9 @@ def with_numbers(setup: Setup, take: Take) -> Setup:
         closures=_closures(setup.closures, take),
         cut_joint_friction=_closures(setup.cut_joint_friction, take),
         ground=tuple(_ground(x, take) for x in setup.ground),
+        motor_friction=tuple(
+            _with(x, viscous=take(x.viscous), coulomb=take(x.coulomb)) for x in setup.motor_friction
+        ),
     )
 
 
@@ -169,6 +180,7 @@ def _model(model: MechanismModel, take: Take) -> MechanismModel:
         base_inertia=_inertia(model.base_inertia, take),
         armature=spinning(model.armature),
         rotors=spinning(model.rotors),
+        coupling_inertias=spinning(model.coupling_inertias),
         lumped_armature=spinning(model.lumped_armature),
         lumped_rotors=spinning(model.lumped_rotors),
         light={k: take(x) for k, x in model.light.items()},

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from robodyn.equations.forces.motor_friction import MotorFriction
 from robodyn.equations.loops.closure_rows import Closure, Coupled
 from robodyn.equations.loops.constraint_violation import longest_link, row_units, speed_units
 from robodyn.equations.loops.related import Related
@@ -55,6 +56,8 @@ class Setup:
         Forces that the user gives as functions, which belong to the mechanism as springs do.
     planets : tuple of InverseSquareGravity
         Masses far away that draw all bodies.
+    motor_friction : tuple of MotorFriction
+        Of motors that several joints turn, if it belongs to the mechanism.
     """
 
     model: MechanismModel
@@ -71,6 +74,7 @@ class Setup:
     ground: tuple[Ground, ...] = ()
     laws: tuple[ForceLaw, ...] = ()
     planets: tuple[InverseSquareGravity, ...] = ()
+    motor_friction: tuple[MotorFriction, ...] = ()
 
     @property
     def closed(self) -> bool:

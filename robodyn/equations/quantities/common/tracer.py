@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 from robodyn.equations.forces import between_links, from_outside, in_joints, laws, planets
 from robodyn.equations.forces.between_links import Attached
+from robodyn.equations.forces.motor_friction import motor_friction_forces
 from robodyn.equations.loops import cut_friction
 from robodyn.equations.loops.closure_rows import (
     closure_gap,
@@ -316,7 +317,12 @@ class Tracer:
         """Forces of the joints themselves: their stops, and what else belongs to the mechanism."""
         setup = self.setup
         return in_joints.passive_forces(
-            self.model, self.state, setup.friction_speed, setup.passive, self.laws
+            self.model,
+            self.state,
+            setup.friction_speed,
+            setup.passive,
+            self.laws,
+            setup.motor_friction,
         )
 
     def passive_of(self, body: Body) -> list[Number]:
@@ -325,7 +331,9 @@ class Tracer:
         state = self.state[body.index]
         own = in_joints.joint_forces(body, state, setup.friction_speed, setup.passive)
         given = laws.along_joint(self.laws, body, state, self.state.t)
-        return [x + y for x, y in zip(own, given, strict=True)]
+        shared = motor_friction_forces(setup.motor_friction, self.state, setup.friction_speed)
+        own = [x + y for x, y in zip(own, given, strict=True)]
+        return [own[0] + shared[body.index]] if body.index in shared else own
 
     @property
     def frame_names(self) -> tuple[str, ...]:

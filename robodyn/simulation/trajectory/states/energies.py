@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from robodyn.array_types import FloatArray
-from robodyn.errors import ActuationError
 from robodyn.results import JointWrenches
 from robodyn.simulation.trajectory.states.samples import Samples
 
@@ -46,15 +45,10 @@ def largest_gap(samples: Samples) -> FloatArray:
 
 
 def motor_torques(samples: Samples) -> FloatArray:
-    """At the shafts of motors, shape (n, ..., nv) [N m, N]: forces over gear ratios."""
-    ratios = samples.robot.gear_ratios
-    if not ratios.all():
-        idle = [name for name, m in samples.robot.actuators.items() if not m.gear_ratio]
-        raise ActuationError(
-            f"the gear ratio of {', '.join(idle)} is zero: the motor does not move the joint",
-            direction=tuple(idle),
-        )
-    return np.asarray(samples.tau / ratios)
+    """At the shafts of motors, shape (n, ..., nv) [N m, N]: forces through gears."""
+    gearing = samples.robot.model.gearing
+    gearing.check()
+    return gearing.torques(samples.tau)
 
 
 def joint_loads(samples: Samples, joints: tuple[str, ...] | None) -> JointWrenches:

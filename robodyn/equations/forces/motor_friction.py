@@ -1,0 +1,54 @@
+"""Friction of motors that several joints turn together, as forces on these joints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from robodyn.equations.mechanism.state import State
+from robodyn.force_elements.joint_friction import resistance
+from robodyn.symbolic.scalar import Number
+
+__all__ = ["MotorFriction", "motor_friction_forces"]
+
+
+@dataclass(frozen=True, eq=False)
+class MotorFriction:
+    """Viscous and dry friction of a motor that turns with ``sum of ratio v``.
+
+    Attributes
+    ----------
+    joint : str
+        The joint that the motor is described for.
+    turns : tuple of (int, float)
+        Bodies, whose joints have one degree of freedom, each with its ratio.
+    scale : float
+        Root of the sum of the squares of all its ratios, those of joints that are locked too.
+    viscous, coulomb : float [N m s/rad], [N m]
+    """
+
+    joint: str
+    turns: tuple[tuple[int, float], ...]
+    scale: float
+    viscous: float
+    coulomb: float
+
+
+def motor_friction_forces(
+    motors: Iterable[MotorFriction], state: State, friction_speed: float
+) -> dict[int, Number]:
+    """Force along the joint of each body.
+
+    Dry friction is smooth, and reaches 70 % at the speed of the motor that is `scale` times
+    ``friction_speed``: where one joint alone turns it, when that has this speed.
+    """
+    forces: dict[int, Number] = {}
+    for motor in motors:
+        speed: Number = 0.0
+        for body, ratio in motor.turns:
+            speed = speed + state[body].v[0] * ratio
+        smooth = friction_speed * motor.scale
+        torque = resistance(speed, motor.viscous, motor.coulomb, smooth)
+        for body, ratio in motor.turns:
+            forces[body] = forces.get(body, 0.0) + torque * ratio
+    return forces

@@ -1,0 +1,177 @@
+"""Torques and speeds of motors from those of joints, by gears and transmissions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from robodyn.array_types import Array, FloatArray
+from robodyn.description import Actuator, Transmission
+from robodyn.errors import ActuationError
+from robodyn.model.joint_info import JointInfo
+
+__all__ = ["CoupledMotors", "Gearing"]
+
+
+@dataclass(frozen=True, eq=False)
+class CoupledMotors:
+    """The motors of a transmission.
+
+    Attributes
+    ----------
+    joints : tuple of str
+        Which the motors are described for.
+    speeds : ndarray of int, shape (m,)
+        Of these joints, as far as they have one: not of locked ones and of followers.
+    matrix : ndarray, shape (n, m)
+        Speeds of motors a unit of these speeds.
+    inverse : ndarray, shape (n, n), or None
+        The other way, where each joint has a speed.
+    torque_limits : ndarray, shape (n,) [N m, N]
+        Infinite where none is given.
+    """
+
+    joints: tuple[str, ...]
+    speeds: Array
+    matrix: FloatArray
+    inverse: FloatArray | None
+    torque_limits: FloatArray
+
+    def torques(self, tau: Array) -> Array:
+        """Of the motors, shape (..., n), that make forces of all joints (..., nv)."""
+        assert self.inverse is not None
+        return _times(tau[..., self.speeds], self.inverse)
+
+    def forces(self, torques: Array) -> Array:
+        """Of the joints, shape (..., m), by torques of the motors (..., n)."""
+        return _times(torques, self.matrix)
+
+
+class Gearing:
+    """How motors turn with joints: each motor has the place of the joint it is described for.
+
+    Parameters
+    ----------
+    motors : mapping of joint name to Actuator
+    transmissions : sequence of Transmission
+    joints : mapping of str to JointInfo
+    nv : int
+
+    Attributes
+    ----------
+    ratios : ndarray, shape (nv,)
+        Speed of each motor over that of its joint, or of its shaft where a transmission is between;
+        1 where no motor is described.
+    torque_limits : ndarray, shape (nv,) [N m, N]
+        Of each motor; infinite where none is given.
+    coupled : tuple of CoupledMotors
+        Of transmissions that move.
+    """
+
+    def __init__(
+        self,
+        motors: Mapping[str, Actuator],
+        transmissions: Sequence[Transmission],
+        joints: Mapping[str, JointInfo],
+        nv: int,
+    ) -> None:
+        self._motors, self._joints = motors, joints
+        self.ratios, self.torque_limits = np.ones(nv), np.full(nv, np.inf)
+        for name, motor in motors.items():
+            self.ratios[joints[name].v] = motor.gear_ratio
+            self.torque_limits[joints[name].v] = motor.torque_limit
+        divisors = np.where(self.ratios == 0.0, np.inf, self.ratios)
+        self._divisors = {np.dtype(x): divisors.astype(x) for x in (np.float64, np.float32)}
+        found = map(self._coupled, transmissions)
+        self.coupled = tuple(x for x in found if len(x.speeds))
+
+    def _coupled(self, given: Transmission) -> CoupledMotors:
+        motors = [self._motors[name] for name in given.joints]
+        matrix = np.array([x.gear_ratio for x in motors])[:, None] * np.array(given.matrix)
+        places = [self._joints[name].v for name in given.joints]
+        moving = [k for k, v in enumerate(places) if v.stop > v.start]
+        return CoupledMotors(
+            given.joints,
+            np.array([places[k].start for k in moving], int),
+            matrix[:, moving],
+            np.linalg.inv(matrix) if len(moving) == len(motors) else None,
+            np.array([x.torque_limit for x in motors]),
+        )
+
+    @property
+    def matrix(self) -> FloatArray:
+        """Speeds of motors a unit of the speeds of joints, shape (nv, nv).
+
+        Raises
+        ------
+        ActuationError
+            As `refuse_partial`.
+        """
+        self.refuse_partial()
+        G = np.diag(self.ratios)
+        for x in self.coupled:
+            G[np.ix_(x.speeds, x.speeds)] = x.matrix
+        return G
+
+    def check(self) -> None:
+        """Refuse motors whose torques do not follow from the forces of joints.
+
+        Raises
+        ------
+        ActuationError
+        """
+        if not self.ratios.all():
+            idle = [name for name, motor in self._motors.items() if not motor.gear_ratio]
+            raise ActuationError(
+                f"the gear ratio of {', '.join(idle)} is zero: the motor does not move the joint",
+                direction=tuple(idle),
+            )
+        self.refuse_partial()
+
+    def refuse_partial(self) -> None:
+        """Refuse transmissions of which a joint has no speed of its own.
+
+        Raises
+        ------
+        ActuationError
+        """
+        for x in self.coupled:
+            if x.inverse is None:
+                places = {name: self._joints[name].v for name in x.joints}
+                still = tuple(name for name, v in places.items() if v.stop == v.start)
+                raise ActuationError(
+                    f"a transmission couples the motors of {', '.join(x.joints)}, of which "
+                    f"{', '.join(still)} cannot move by itself: how the motors share the torque "
+                    "is not determined",
+                    direction=still,
+                )
+
+    def torques(self, tau: Array) -> Array:
+        """Torque of each motor at its own shaft, shape (..., nv), for forces of joints alike.
+
+        Zero for a motor that does not move its joint, as its gear ratio is zero.
+        """
+        found = np.asarray(tau / self._divisors[tau.dtype])
+        if self.coupled:
+            self.refuse_partial()
+            for x in self.coupled:
+                found[..., x.speeds] = x.torques(tau)
+        return found
+
+    def speeds(self, v: Array) -> Array:
+        """Speed of each motor, shape (..., nv), for speeds of joints (..., nv)."""
+        found = v * self.ratios.astype(v.dtype)
+        for x in self.coupled:
+            found[..., x.speeds] = _times(v[..., x.speeds], x.matrix.T)
+        return np.asarray(found)
+
+
+def _times(rows: Array, matrix: FloatArray) -> Array:
+    """``rows @ matrix``, each sum in the same order however many rows there are."""
+    matrix = matrix.astype(rows.dtype)
+    total = rows[..., :1] * matrix[0]
+    for k in range(1, len(matrix)):
+        total = total + rows[..., k : k + 1] * matrix[k]
+    return np.asarray(total)
