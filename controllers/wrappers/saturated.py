@@ -12,7 +12,7 @@ from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 from robodyn.simulation import Controller, ControllerSample
 from robodyn.simulation.control.controller import INNER, State
-from robodyn.simulation.limits.bounds import effort_bounds, limited_motors
+from robodyn.simulation.limits.bounds import limited_motors, own_effort_bounds
 
 from ..support.symbols import cut
 from .wrapping import (
@@ -82,8 +82,8 @@ class Saturated:
 
     def _of_the_robot(self) -> FloatArray:
         robot = robot_of(self)
-        limits, _ = effort_bounds(robot), limited_motors(robot)
-        if not np.isfinite(limits).any():
+        limits = own_effort_bounds(robot)
+        if not limited_motors(robot) and not np.isfinite(limits).any():
             raise SettingsError(
                 f"no joint of {robot.name!r} has a limit of effort: give limits= [N m, N]"
             )

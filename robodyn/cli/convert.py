@@ -81,6 +81,7 @@ def _counts(mechanism: Mechanism) -> str:
         "loop": mechanism.loops,
         "coupling": mechanism.couplings,
         "motor": mechanism.actuators,
+        "transmission": mechanism.transmissions,
         **{tag: [x for x in mechanism.link_elements if x.tag == tag] for tag in LINK_ELEMENTS},
         "rotor": mechanism.rotors,
     }

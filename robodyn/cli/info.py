@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from typing import Any
 
 import robodyn as rd
@@ -44,6 +45,8 @@ def _info(arguments: argparse.Namespace) -> int:
         for joint in reversed(children.get(name, [])):
             stack.append((joint.child, depth + 1, f"  <- {_joint_text(joint)}"))
     _print_loops(robot)
+    for transmission in robot.transmissions:
+        print(f"transmission {_transmission_text(transmission, robot.actuators)}")
     if arguments.graph:
         with replacing(as_path("--graph", arguments.graph)) as unfinished:
             unfinished.write_text(robot.graph.svg(), encoding="utf-8")
@@ -64,6 +67,16 @@ def _print_loops(robot: rd.Robot) -> None:
         print(f"cut: {name}{kind}, {len(rows)} constraints, {extra} of them redundant")
     print(f"independent: {', '.join(robot.independent_joints)}")
     print(f"motors: {', '.join(robot.actuated_joints)}")
+
+
+def _transmission_text(given: rd.Transmission, motors: Mapping[str, rd.Actuator]) -> str:
+    """How fast each motor turns by the speeds of joints."""
+    turning = []
+    for motor, row in zip(given.joints, given.matrix, strict=True):
+        ratios = (motors[motor].gear_ratio * x for x in row)
+        terms = (f"{x:+.6g} {name}" for x, name in zip(ratios, given.joints, strict=True) if x)
+        turning.append(f"motor of {motor} turns with {' '.join(terms)}")
+    return f"{given.name}: {', '.join(turning)}"
 
 
 def _joint_text(joint: rd.Joint) -> str:

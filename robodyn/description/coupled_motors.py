@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from robodyn.description.actuation import Actuator
 from robodyn.description.joint import Joint
@@ -36,21 +36,22 @@ def with_transmissions(mechanism: Mechanism, more: Iterable[Transmission]) -> Me
         If a transmission drives what it cannot.
     """
     transmissions = (*mechanism.transmissions, *more)
-    for coupling, problem in transmission_problems(mechanism, transmissions):
+    joints, motors = {x.name: x for x in mechanism.movers}, dict(mechanism.actuators)
+    for coupling, problem in transmission_problems(joints, motors, transmissions):
         raise ActuationError(f"transmission {coupling.name!r} {problem}", direction=coupling.name)
-    actuators = dict(mechanism.actuators)
     for name in (name for x in transmissions for name in x.joints):
-        actuators.setdefault(name, Actuator())
+        motors.setdefault(name, Actuator())
     return dataclasses.replace(
-        mechanism, transmissions=transmissions, actuators=tuple(actuators.items())
+        mechanism, transmissions=transmissions, actuators=tuple(motors.items())
     )
 
 
 def transmission_problems(
-    mechanism: Mechanism, transmissions: Iterable[Transmission]
+    joints: Mapping[str, Joint | Loop],
+    motors: Mapping[str, Actuator],
+    transmissions: Iterable[Transmission],
 ) -> Iterator[tuple[Transmission, str]]:
-    """What is wrong with transmissions of a mechanism, each with a sentence that says it."""
-    joints, motors = {x.name: x for x in mechanism.movers}, dict(mechanism.actuators)
+    """What is wrong with transmissions of a robot, each with a sentence that says it."""
     driven: dict[str, str] = {}
     for coupling in transmissions:
         for name in coupling.joints:
@@ -59,8 +60,6 @@ def transmission_problems(
                 yield coupling, f"drives {name!r}, which transmission {driven[name]!r} drives too"
             elif joint is None:
                 yield coupling, f"drives {name!r}, which is no joint of the robot"
-            elif getattr(joint, "mimic", None) is not None:
-                yield coupling, f"drives {name!r}, which follows another joint"
             elif _freedoms(joint) > 1:
                 yield coupling, f"drives {name!r}, which is {joint.kind}: one freedom is expected"
             elif name in motors and not motors[name].gear_ratio:

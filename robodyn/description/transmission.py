@@ -118,7 +118,11 @@ class Transmission:
             Default: equal ones, with which a link keeps its direction while its motor rests.
         """
         joints, ratios = tuple(joints), [1.0]
-        pairs = [(1.0, 1.0)] * (len(joints) - 1) if radii is None else [_pair(x) for x in radii]
+        pairs = (
+            [(1.0, 1.0)] * (len(joints) - 1)
+            if radii is None
+            else [*map(_pair, named("radii", radii))]
+        )
         for driving, driven in pairs:
             if not driving > 0.0 or not driven > 0.0:
                 raise ShapeError(

@@ -86,7 +86,7 @@ def read(
     movers = joints | {loop.name: loop for loop in closures.loops}
     followers = read_followers(reader, [x for x in rest if local_name(x) == "follower"], movers)
     rest = [element for element in rest if local_name(element) != "follower"]
-    actuators, rest = read_actuators(reader, rest, links, movers)
+    actuators, transmissions, rest = read_actuators(reader, rest, links, movers)
     link_elements, rotors, unread = read_elements(reader, rest, links, joints)
     mechanism = Mechanism(
         root.get("name") or "robot",
@@ -100,6 +100,7 @@ def read(
         link_elements,
         rotors,
         followers=followers,
+        transmissions=transmissions,
     )
     return mechanism, reader
 

@@ -18,6 +18,7 @@ from robodyn.description import (
     Loop,
     Mechanism,
     Pose,
+    Transmission,
 )
 from robodyn.description.graph_check import find_root, graph_problems
 from robodyn.description.loop import shared_fields
@@ -27,6 +28,7 @@ from robodyn.joints import fixed, joint_kind
 from robodyn.urdf.common.markup import attributes, child, element
 from robodyn.urdf.followers import follower_element
 from robodyn.urdf.parse import read
+from robodyn.urdf.transmissions import GENERAL
 
 __all__ = ["loop_element", "write"]
 
@@ -92,7 +94,10 @@ def write(
         lines += follower_element(follower)
     for rotor in mechanism.rotors:
         lines += element("rotor", _unusual(rotor))
-    lines += _actuated_extras(mechanism)
+    said, extras = _actuated_extras(mechanism)
+    lines += extras
+    for transmission in mechanism.transmissions:
+        lines += [] if transmission in said else _transmission(transmission)
     text = "\n".join([*lines, "</robot>", ""])
     illegal = _ILLEGAL.search(text)
     if illegal:
@@ -243,13 +248,17 @@ def _coupling(coupling: Coupling) -> list[str]:
     return element("coupling", {"name": coupling.name}, children)
 
 
-def _actuated_extras(mechanism: Mechanism) -> list[str]:
+def _actuated_extras(mechanism: Mechanism) -> tuple[list[Transmission], list[str]]:
     """Elements kept as text, and a ``<motor>`` for each actuator that they do not say.
+
+    Also the transmissions that they say.
 
     Actuators read back in the order of these elements, so each ``<motor>`` goes before the element
     that says the next actuator.
     """
-    spoken = [_actuators_of(extra, mechanism) for extra in mechanism.extras]
+    read_back = [_said_by(extra, mechanism) for extra in mechanism.extras]
+    spoken = [{} if x is None else dict(x.actuators) for x in read_back]
+    transmissions = [y for x in read_back if x is not None for y in x.transmissions]
     lines: list[str] = []
     extra = 0
     said: dict[str, Actuator] = {}
@@ -263,20 +272,28 @@ def _actuated_extras(mechanism: Mechanism) -> list[str]:
             extra = ahead[0] + 1
         if said.get(name) != actuator:
             lines += _motor(name, actuator)
-    return lines + ["  " + text for text in mechanism.extras[extra:]]
+    return transmissions, lines + ["  " + text for text in mechanism.extras[extra:]]
 
 
-def _actuators_of(extra: str, mechanism: Mechanism) -> dict[str, Actuator]:
+def _said_by(extra: str, mechanism: Mechanism) -> Mechanism | None:
+    """What an element that is kept as text says of motors."""
     if not extra.startswith(("<transmission", "<ros2_control")):
-        return {}
+        return None
     joints = "".join(
         f'<joint{attributes(name=joint.name)} type="{fixed.KIND}">'
         '<parent link="a"/><child link="b"/></joint>'
         for joint in mechanism.movers
     )
     text = f'<robot name="robot">{joints}{extra}</robot>'
-    said = read(text)[0]
-    return {} if said is None else dict(said.actuators)
+    return read(text)[0]
+
+
+def _transmission(given: Transmission) -> list[str]:
+    numbers = "  ".join(" ".join(map(repr, row)) for row in given.matrix)
+    driven = [child("joint", name=name) for name in given.joints]
+    matrix = f"<matrix>{numbers}</matrix>"
+    children = [f"<type>{GENERAL}</type>", *driven, matrix]
+    return element("transmission", {"name": given.name}, children)
 
 
 def _motor(joint: str, actuator: Actuator) -> list[str]:

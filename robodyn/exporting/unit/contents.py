@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+import numpy as np
+
 from robodyn.arrays import named, shown
 from robodyn.codegen import Function
-from robodyn.errors import ActuationError, SettingsError, ShapeError, UnknownNameError
+from robodyn.errors import SettingsError, ShapeError, UnknownNameError
 from robodyn.exporting.unit.motion import assembly, check_step, control_of, explicit, step_of
 from robodyn.exporting.unit.procedure import Routine
 from robodyn.exporting.unit.unit import Assembly, Step, Unit
@@ -204,12 +206,16 @@ def _about(quantity: str) -> str:
 
 def _at_shafts(robot: Robot, function: Function) -> Function:
     """Torques at the shafts of motors instead of generalised forces."""
-    ratios = robot.gear_ratios
-    if not ratios.all():
-        raise ActuationError(f"a gear ratio of {robot.name!r} is zero: its motor moves no joint")
+    gearing = robot.model.gearing
+    gearing.check()
     program, graph = function.program, Graph()
     tau = inline(program, inputs(graph, 0, sum(port.size for port in program.inputs)))
-    torques = [x / float(ratio) for x, ratio in zip(tau, ratios, strict=True)]
+    torques = [x / float(ratio) for x, ratio in zip(tau, gearing.ratios, strict=True)]
+    of_joints = np.empty(len(tau), object)
+    of_joints[:] = tau
+    for motors in gearing.coupled:
+        for k, torque in zip(motors.speeds.tolist(), motors.torques(of_joints), strict=True):
+            torques[k] = torque
     outputs = (Port("torque", program.outputs[0].shape, "N m, N"),)
     edges = tuple(edge_of(graph, x) for x in torques)
     return Function(Program("motor_torques", program.inputs, outputs, graph, edges, program.rates))

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 import robodyn as rd
 from robodyn.array_types import FloatArray
 from robodyn.ros.engine.messages import StateNames
-from robodyn.simulation.limits.bounds import effort_bounds, speed_bounds
+from robodyn.simulation.limits.bounds import own_effort_bounds, speed_bounds
 
 __all__ = ["CommandedJoints"]
 
@@ -55,7 +55,7 @@ class CommandedJoints:
         self.lower = robot.lower_limits[self.coordinates]
         self.upper = robot.upper_limits[self.coordinates]
         self.top_speed = speed_bounds(robot)[self.speeds]
-        self.effort = effort_bounds(robot)[self.speeds]
+        self.effort = own_effort_bounds(robot)[self.speeds]
 
     def __len__(self) -> int:
         return len(self.names)

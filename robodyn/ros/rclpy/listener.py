@@ -17,7 +17,7 @@ from robodyn.ros.rclpy.access import message, rclpy, ros_errors, start
 from robodyn.ros.rclpy.node import spin
 from robodyn.ros.rclpy.quality import command_quality, state_quality
 from robodyn.simulation.control.controller import ControlFunction, Controller
-from robodyn.simulation.limits.bounds import effort_bounds, within_motors
+from robodyn.simulation.limits.bounds import own_effort_bounds, within_motors
 
 __all__ = ["StateListener"]
 
@@ -77,7 +77,7 @@ class StateListener:
         self.robot, self.names = robot, StateNames(robot)
         self.joints = self.names.motors if joints is None else tuple(joints)
         self._speeds = np.array([self.names.speed(n) for n in self.joints], int)
-        self._limit = effort_bounds(robot)[self._speeds] if limit else np.inf
+        self._limit = own_effort_bounds(robot)[self._speeds] if limit else np.inf
         self._limits_motors = limit
         #: (t, q, v) -> forces, shape (nv,).
         self._forces: Callable[[float, FloatArray, FloatArray], FloatArray]

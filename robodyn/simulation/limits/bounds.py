@@ -30,6 +30,7 @@ __all__ = [
     "has_top_speed",
     "joint_bounds_alone",
     "limited_motors",
+    "own_effort_bounds",
     "speed_bounds",
     "within_motors",
 ]
@@ -87,7 +88,7 @@ class JointBounds:
 @once_per_robot
 def bounds_of(robot: Robot) -> JointBounds:
     """The limits of a robot's joints."""
-    speeds, efforts = speed_bounds(robot), effort_bounds(robot)
+    speeds, efforts = speed_bounds(robot), own_effort_bounds(robot)
     ranges = {
         "position": Range.of(robot.lower_limits, robot.upper_limits),
         "velocity": Range.of(-speeds, speeds),
@@ -110,22 +111,40 @@ def has_top_speed(joint: JointInfo) -> bool:
 
 
 @once_per_robot
-def effort_bounds(robot: Robot) -> FloatArray:
-    """The largest effort at each speed, shape (nv,) [N m, N]; infinite where none is given.
+def own_effort_bounds(robot: Robot) -> FloatArray:
+    """The largest effort of each joint by itself, shape (nv,) [N m, N]; infinite where none is.
 
-    The lesser of the joint's own limit and that of its motor, through the gear. Where a
-    transmission couples motors, it is the effort that all of them together have for one joint
-    alone: `within_motors` cuts efforts to what they have for several.
+    The lesser of the joint's own limit and that of its motor, through the gear. A motor that
+    several moving joints turn together does not count: `within_motors` cuts its torque.
     """
     ratios = np.abs(robot.gear_ratios)  # zero: the motor does not move the joint
     motor = np.where(ratios > 0.0, ratios, np.inf) * _given(robot.motor_torque_limits)
     for x in robot.model.gearing.coupled:
-        shares = np.abs(x.matrix)
-        top = np.where(shares > 0.0, _given(x.torque_limits)[:, None], 0.0)
-        motor[x.speeds] = (shares * top).sum(axis=0)
+        motor[x.speeds] = _of_all_motors(x) if len(x.speeds) == 1 else np.inf
     bounds = np.minimum(_given(robot.effort_limits), motor)
     bounds.flags.writeable = False
     return bounds
+
+
+@once_per_robot
+def effort_bounds(robot: Robot) -> FloatArray:
+    """The largest effort at each speed, shape (nv,) [N m, N]; infinite where none is given.
+
+    The lesser of the joint's own limit and that of its motor, through the gear; where a
+    transmission couples motors, of all of them together, which not every joint has at once.
+    """
+    bounds = own_effort_bounds(robot).copy()
+    for x in robot.model.gearing.coupled:
+        bounds[x.speeds] = np.minimum(bounds[x.speeds], _of_all_motors(x))
+    bounds.flags.writeable = False
+    return bounds
+
+
+def _of_all_motors(x: CoupledMotors) -> FloatArray:
+    """The largest effort that coupled motors have together for each joint alone."""
+    shares = np.abs(x.matrix)
+    top = np.where(shares > 0.0, _given(x.torque_limits)[:, None], 0.0)
+    return np.asarray((shares * top).sum(axis=0))
 
 
 @once_per_robot

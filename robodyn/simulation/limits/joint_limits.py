@@ -11,16 +11,16 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.caller import warn
-from robodyn.errors import LimitWarning, UnknownNameError
+from robodyn.errors import LimitWarning, SettingsError, UnknownNameError
 from robodyn.model.joint_info import JointInfo
 from robodyn.model.position_limits import followed
 from robodyn.robot import Robot
 from robodyn.simulation.limits.bounds import (
     Range,
     bounds_of,
-    effort_bounds,
     has_top_speed,
     limited_motors,
+    own_effort_bounds,
     speed_bounds,
     within_motors,
 )
@@ -87,6 +87,8 @@ class Limits:
     ------
     UnknownNameError
         For another choice.
+    SettingsError
+        For `MotorLimits` of motors that a transmission couples.
     """
 
     def __init__(self, robot: Robot, choice: str | MotorLimits) -> None:
@@ -96,8 +98,15 @@ class Limits:
         if not isinstance(choice, str) or choice not in LIMITS:
             raise UnknownNameError("way to treat limits", str(choice), LIMITS)
         self._robot, self._choice = robot, choice
-        self._efforts = effort_bounds(robot) if choice == "enforce" else None
-        self._coupled = choice == "enforce" and bool(limited_motors(robot))
+        self._efforts = own_effort_bounds(robot) if choice == "enforce" else None
+        coupled = limited_motors(robot) if choice == "enforce" else ()
+        if coupled and self._motors is not None:
+            raise SettingsError(
+                f"a transmission of {robot.name!r} couples the motors of "
+                f"{', '.join(coupled[0].joints)}: how their limits fall with speed is not "
+                "described; limits='enforce' cuts their torques at all speeds alike"
+            )
+        self._coupled = bool(coupled)
 
     @property
     def of_joints_alone(self) -> bool:

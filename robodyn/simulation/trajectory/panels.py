@@ -13,7 +13,7 @@ from robodyn.errors import SettingsError, UnknownNameError
 from robodyn.pictures.curves import Panel
 from robodyn.results import JointWrenches
 from robodyn.robot import Robot
-from robodyn.simulation.limits.bounds import effort_bounds, speed_bounds
+from robodyn.simulation.limits.bounds import effort_bounds, effort_shares, speed_bounds
 from robodyn.simulation.loads.column_names import (
     coordinate_names,
     coordinate_units,
@@ -180,22 +180,25 @@ def _power(run: Motion) -> Panel:
 
 
 def _torque_use(run: Motion) -> Panel:
-    top = None if run.robot is None else effort_bounds(run.robot)
-    return _use(run, "torque", run.tau, top)
+    if run.robot is None:
+        return _use(run, "torque", run.tau, None)
+    return _use(run, "torque", effort_shares(run.robot, run.tau), effort_bounds(run.robot))
 
 
 def _speed_use(run: Motion) -> Panel:
-    top = None if run.robot is None else speed_bounds(run.robot)
-    return _use(run, "velocity", run.v, top)
+    if run.robot is None:
+        return _use(run, "velocity", run.v, None)
+    top = speed_bounds(run.robot)
+    return _use(run, "velocity", np.abs(run.v) / top, top)
 
 
-def _use(run: Motion, of: str, values: FloatArray, top: FloatArray | None) -> Panel:
-    """How much of its limit each joint takes that has one."""
+def _use(run: Motion, of: str, shares: FloatArray, top: FloatArray | None) -> Panel:
+    """How much of its limit each joint takes that has one, from parts of the limits."""
     columns = [] if top is None else np.flatnonzero(np.isfinite(top)).tolist()
     if top is None or not columns:
         which = "the robot of this motion" if run.robot is None else repr(run.robot.name)
         raise SettingsError(f"no limit of {of} is known of {which}: leave '{of} utilisation' out")
-    part = 100.0 * np.abs(values[..., columns]) / top[columns]
+    part = 100.0 * shares[..., columns]
     names = tuple(run.joint_names[k] for k in columns)
     bounds = np.full((2, len(columns)), [[-np.inf], [100.0]])
     return Panel(f"{of}, of its limit", part, "%", names, bounds)

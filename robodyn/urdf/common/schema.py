@@ -268,7 +268,7 @@ _GEAR = {
 _DRIVE = rule("name", {**_GEAR, **_HARDWARE}, others="role", unknown="warning")
 _TRANSMISSION = rule(
     "name",
-    {"joint": _DRIVE, "actuator": _DRIVE, **_GEAR, **_HARDWARE},
+    {"joint": _DRIVE, "actuator": _DRIVE, "matrix": _TEXT, **_GEAR, **_HARDWARE},
     others="type",
     other_children="leftActuator rightActuator flexJoint rollJoint gap_joint passive_joint "
     "use_simulated_gripper_joint simulated_actuated_joint",

@@ -12,7 +12,8 @@ import robodyn as rd
 from robodyn import urdf
 from robodyn.cli import main
 from robodyn.errors import LimitWarning
-from robodyn.simulation.limits.joint_limits import effort_bounds, limit_violations
+from robodyn.simulation.limits.bounds import effort_bounds
+from robodyn.simulation.limits.joint_limits import limit_violations
 
 
 def slider(limit, motor="", joint="prismatic"):

@@ -1,0 +1,112 @@
+"""Torques of motors that a transmission couples: cut, told, and refused where a joint is meant."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import robodyn as rd
+from robodyn.controllers import JointPD, PointToPoint, QuadraticCost, Saturated, iterative_lqr
+from robodyn.controllers.references import path_torques
+from robodyn.errors import LimitWarning
+from robodyn.exporting.unit.contents import unit_of
+from robodyn.simulation.limits.bounds import effort_bounds, effort_shares, within_motors
+
+#: Motors turn ten times as fast as the sum and the difference of two joints.
+GEAR, LIMITS = 10.0, (3.0, 2.0)
+G = GEAR * np.array([[1.0, 1.0], [1.0, -1.0]])
+
+
+def robot(limits=LIMITS, **options):
+    motors = {
+        name: rd.Actuator(GEAR, 1e-4, torque_limit=limit)
+        for name, limit in zip(("shoulder", "elbow"), limits, strict=True)
+    }
+    both = rd.Transmission.differential("both", ("shoulder", "elbow"))
+    return rd.load("double_pendulum", actuators=motors, transmissions=[both], **options)
+
+
+def cut(tau):
+    """Efforts whose motor torques are within their limits, written by hand."""
+    torques = np.clip(np.linalg.solve(G.T, tau), -np.array(LIMITS), LIMITS)
+    return G.T @ torques
+
+
+TAU = np.array([[20.0, 5.0], [100.0, 0.0], [-100.0, 100.0], [5.0, 55.0]])
+
+
+def test_torques_are_cut_at_motors():
+    found = within_motors(robot(), TAU)
+    np.testing.assert_allclose(found, [cut(tau) for tau in TAU], rtol=1e-13, atol=1e-13)
+    np.testing.assert_array_equal(found[0], TAU[0])  # within the limits: as they are
+    assert np.abs(found[1:] - TAU[1:]).max(axis=1).min() > 1.0
+
+
+@pytest.mark.parametrize("controlled", [False, True])
+def test_a_simulation_cuts_torques_at_motors(controlled):
+    """Whether a controller is asked by Python, or is machine code."""
+    made, far = robot(), np.array([2.0, -1.0])
+    law = JointPD(made, PointToPoint(0.0 * far, far, 1.0), stiffness=5000.0, damping=50.0)
+    controller = law if controlled else lambda t, q, v: law(t, q, v)
+    options = {"duration": 0.1, "step": 1e-3, "q0": [0.5, -0.4]}
+    run = rd.simulate(made, controller, limits="enforce", **options)
+    wanted = np.array([law(*x) for x in zip(run.t, run.q, run.v, strict=True)])
+    np.testing.assert_allclose(run.tau, [cut(tau) for tau in wanted], rtol=1e-9, atol=1e-9)
+    assert (np.abs(run.motor_torques).max(axis=0) <= np.array(LIMITS) * (1 + 1e-12)).all()
+    assert np.abs(wanted - run.tau).max() > 1.0
+    saturated = rd.simulate(made, Saturated(law), limits="ignore", **options)
+    np.testing.assert_allclose(saturated.q, run.q, rtol=0, atol=1e-9)
+
+
+def test_a_motion_tells_of_the_torques_of_motors():
+    with pytest.warns(LimitWarning, match="the motor torque of 'elbow' is"):
+        run = rd.simulate(robot(), lambda t, q, v: [0.0, 50.0], duration=0.01, step=1e-3)
+    found = {(x.joint, x.limit): x for x in run.limit_violations}
+    assert set(found) == {("elbow", "motor torque")}
+    violation = found["elbow", "motor torque"]
+    assert violation.bound == -2.0 and violation.unit == "N m"
+    assert violation.worst == pytest.approx(np.linalg.solve(G.T, [0.0, 50.0])[1])
+
+
+def test_a_joint_alone_has_the_torques_of_all_its_motors():
+    made = robot()
+    np.testing.assert_allclose(effort_bounds(made), [50.0, 50.0], rtol=1e-15)
+    torques = np.linalg.solve(G.T, TAU[0])
+    shares = effort_shares(made, TAU[0])
+    expected = np.maximum(np.abs(TAU[0]) / 50.0, np.abs(torques) / LIMITS)
+    np.testing.assert_allclose(shares, expected, rtol=1e-14)
+    assert np.isinf(effort_bounds(robot((3.0, np.inf)))).all()
+
+
+def test_limits_of_one_joint_are_asked_for_where_there_are_none():
+    made = robot()
+    with pytest.raises(rd.SettingsError, match=r"their limits are none of one .*torque="):
+        path_torques.torque_limits(made, None)
+    cost = QuadraticCost(made, np.zeros(2))
+    with pytest.raises(rd.SettingsError, match="none of one joint alone; give limits="):
+        iterative_lqr(made, cost, q0=np.zeros(2), duration=0.1, step=0.05)
+    locked = made.with_(locked={"elbow": 0.3})
+    np.testing.assert_allclose(effort_bounds(locked), [50.0], rtol=1e-15)
+    assert np.isfinite(path_torques.torque_limits(locked, None)).all()
+
+
+def test_limits_that_fall_with_speed_are_refused():
+    with pytest.raises(rd.SettingsError, match="how their limits fall with speed is not"):
+        rd.simulate(robot(), limits=rd.MotorLimits(0.5), duration=0.1, step=0.01)
+
+
+def test_a_locked_joint_among_three_leaves_limits_undetermined():
+    joints = ("forearm_roll", "wrist_pitch", "flange_roll")
+    motors = {name: rd.Actuator(10.0, torque_limit=1.0) for name in joints}
+    shared = rd.Transmission.belts("wrist", joints)
+    made = rd.load("arm7", actuators=motors, transmissions=[shared])
+    with pytest.raises(rd.ActuationError, match="forearm_roll cannot move by itself"):
+        within_motors(made.with_(locked={"forearm_roll": 0.1}), np.zeros(6))
+
+
+def test_exported_torques_are_those_of_motors():
+    made = robot()
+    q, v, a = np.random.default_rng(0).normal(size=(3, 2))
+    unit = unit_of(made, ["motor_torques"], None, 1e-3, "rk4", "double")
+    found = [rd.Function(x.program)(q, v, a) for x in unit.routines if x.name == "motor_torques"]
+    np.testing.assert_allclose(found, [made.motor_torques(q, v, a)], rtol=1e-12, atol=1e-13)
