@@ -29,7 +29,7 @@ class Transmission:
     ----------
     name : str
     joints : tuple of n str
-        Hinges and sliders with a coordinate of their own.
+        With one degree of freedom each.
     matrix : tuple of n tuples of n float [rad/rad, rad/m]
         Speed of each shaft a unit of the speed of each joint; not singular.
     line : int or None

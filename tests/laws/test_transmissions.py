@@ -360,3 +360,23 @@ def test_robots_that_a_rotor_alone_makes_heavy_are_solved():
     robot = rd.load(text, actuators=motors, transmissions=[shared])
     q, v, a = np.random.default_rng(8).normal(size=(3, 6, 2))
     close(robot.forward_dynamics(q, v, robot.inverse_dynamics(q, v, a)), a)
+
+
+def test_a_joint_that_mimics_turns_motors_too():
+    motors = {"wrist_pitch": rd.Actuator(10.0, 1e-3), "flange_roll": rd.Actuator(12.0, 2e-3)}
+    shared = [rd.Transmission.differential("wrist", tuple(motors))]
+    free = rd.load("arm7", actuators=motors, transmissions=shared)
+    joints = [
+        dataclasses.replace(joint, mimic=rd.description.Mimic("elbow_pitch", 0.5, 0.1))
+        if joint.name == "flange_roll"
+        else joint
+        for joint in free.mechanism.joints
+    ]
+    robot = rd.load(dataclasses.replace(free.mechanism, joints=tuple(joints)))
+    B = np.eye(7)[:, :6]
+    B[6, 3] = 0.5
+    q, v, a = np.random.default_rng(0).normal(size=(3, 6))
+    at = B @ q + [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.1]
+    close(robot.inverse_dynamics(q, v, a), B.T @ free.inverse_dynamics(at, B @ v, B @ a))
+    with pytest.raises(rd.ActuationError, match="flange_roll cannot move by itself"):
+        robot.motor_torques(q, v, a)

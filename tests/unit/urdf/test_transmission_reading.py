@@ -215,9 +215,7 @@ def test_info_and_convert_tell_of_transmissions(tmp_path, capsys):
     file, new = tmp_path / "arm.urdf", tmp_path / "new.urdf"
     file.write_text(arm(ros1()))
     assert main(["info", str(file)]) == 0
-    told = (
-        "transmission t: motor of p turns with +100 p +150 r, motor of r turns with +120 p -180 r"
-    )
+    told = "t: motor of p turns with +100 p +150 r, motor of r turns with +120 p -180 r"
     assert told in capsys.readouterr().out
     assert main(["convert", str(file), str(new)]) == 0
     assert "2 motors, 1 transmission" in capsys.readouterr().out
