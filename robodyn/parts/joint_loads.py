@@ -200,24 +200,29 @@ class MotorLoads:
     ) -> Array:
         """Mechanical power of each motor, shape (..., nv); see `Robot.motor_power`."""
         self._model.gearing.refuse_partial()
-        return self._power(self._dynamics.inverse(q, v, a, wrenches, base, form=self._powers), q, v)
+        form = CallForm(method="motor_power", make=self._power, made_of=2)
+        return self._power(self._dynamics.inverse(q, v, a, wrenches, base, form=form), q, v)
 
     @cached_property
-    def _powers(self) -> CallForm:
-        return CallForm(method="motor_power", make=self._power, made_of=2)
+    def _power(self) -> Callable[[Array, ArrayLike, ArrayLike], Array]:
+        """From forces at joints, positions and speeds to the power of motors."""
+        return self._coupled_power if self._model.gearing.coupled else _power
 
-    def _power(self, tau: Array, q: ArrayLike, v: ArrayLike) -> Array:
+    def _coupled_power(self, tau: Array, q: ArrayLike, v: ArrayLike) -> Array:
         """Power of each motor; of one that moves one joint, that of the joint."""
-        v = np.asarray(v, tau.dtype)
-        power = np.asarray(tau * v)
+        power, speeds = _power(tau, q, v), self._model.gearing.speeds(np.asarray(v, tau.dtype))
         for x in self._model.gearing.coupled:
-            power[..., x.speeds] = x.torques(tau) * self._model.gearing.speeds(v)[..., x.speeds]
+            power[..., x.speeds] = x.torques(tau) * speeds[..., x.speeds]
         return power
 
 
 def _arrays(base: BaseMotion | None) -> tuple[Array, ...]:
     """Those that a base motion consists of."""
     return () if base is None else (base.pose, base.twist, base.acceleration)
+
+
+def _power(tau: Array, q: ArrayLike, v: ArrayLike) -> Array:
+    return np.asarray(tau * np.asarray(v, tau.dtype))
 
 
 def refuse_both(controlled: ByJoint | None, tau: ByJoint | None, locked: Iterable[str]) -> None:
