@@ -63,6 +63,8 @@ def test_files_of_matlab(robot, state, tmp_path):
         f"printf(' %.17g', M({literal(q)}).'); disp(''); printf(' %.17g', end_({literal(q)}));"
         f"disp(''); printf(' %.17g', forward_dynamics({', '.join(map(literal, state))}));",
     ).splitlines()
+    refused = "try; M(zeros(2, 2)); catch e; disp(e.message); end"
+    assert octave(folder, refused).strip() == "q has the size [2 2], expected 4"
     expected = robot.mass_matrix(q), robot.center_of_mass(q), robot.forward_dynamics(q, v, tau)
     for line, x in zip(lines, expected, strict=True):
         found = np.array(line.split(), float).reshape(x.shape)
@@ -181,6 +183,19 @@ def test_assembly_in_python(robot, state, tmp_path):
     assert (q[held] == guess[held]).all()
     assert np.abs(residual).max() < 1e-12 and np.abs(robot.loop_residual(q)).max() < 1e-12
     assert np.abs(q - guess).max() > 1e-3
+
+
+def test_assembly_that_cannot_succeed_ends(robot, tmp_path):
+    asked = {"close": ("assemble", {"hold": ["left_drive", "right_drive"]})}
+    guess = robot.neutral()
+    guess[robot.joints["left_drive"].q] = -2.0
+    folder = rd.export(robot, asked, "python", tmp_path / "python")
+    names = {}
+    exec((folder / "five_bar.py").read_text(), names)
+    assert not np.abs(names["close"](guess)[1]).max() < 1e-3
+    folder = rd.export(robot, asked, "matlab", tmp_path / "matlab")
+    script = f"[q, residual] = close({literal(guess)}); disp(max(abs(residual)) < 1e-3)"
+    assert octave(folder, script).strip() == "0"
 
 
 def test_steps_in_matlab(robot, state, motion, tmp_path):
