@@ -43,7 +43,7 @@ def _info(arguments: argparse.Namespace) -> int:
         mass = f"{inertia.mass:.6g} kg" if inertia else "massless"
         print("  " * depth + f"- {name} ({mass}){by}")
         for joint in reversed(children.get(name, [])):
-            stack.append((joint.child, depth + 1, f"  <- {_joint_text(joint)}"))
+            stack.append((joint.child, depth + 1, f"  <- {_joint_text(joint, robot)}"))
     _print_loops(robot)
     for transmission in robot.transmissions:
         print(f"transmission {_transmission_text(transmission, robot.actuators)}")
@@ -79,10 +79,12 @@ def _transmission_text(given: rd.Transmission, motors: Mapping[str, rd.Actuator]
     return f"{given.name}: {', '.join(turning)}"
 
 
-def _joint_text(joint: rd.Joint) -> str:
+def _joint_text(joint: rd.Joint, robot: rd.Robot) -> str:
     text = f"{joint.name}: {joint.kind}"
     if joint.mimic:
         text += f", {joint.mimic.multiplier:g} x {joint.mimic.joint} + {joint.mimic.offset:g}"
+    elif follows := robot.joints[joint.name].follows:
+        text += f", a function of {', '.join(follows)}"
     if joint.limits and joint_kind(joint.kind).limited:
         limits = joint.limits
         text += f" [{limits.lower:.4g}, {limits.upper:.4g}], velocity {limits.velocity:.4g}"

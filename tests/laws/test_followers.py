@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 import robodyn as rd
+from robodyn.cli import main
 from robodyn.description import Mimic
+from robodyn.ros.engine.messages import StateNames
 
 CRANK, ROD = 0.1, 0.3
 SPIN = (0.0, 0.0, 1.0)
@@ -451,3 +453,20 @@ def test_polynomials_of_mujoco_are_its_own():
         force = data.qfrc_bias[order] - data.qfrc_passive[order]
         wanted = B @ (inertial[order] + force)
         np.testing.assert_allclose(robot.inverse_dynamics([turn], [v], [a]), [wanted], rtol=1e-9)
+
+
+def test_ros_tells_of_joints_that_follow(explicit):
+    names = StateNames(explicit)
+    assert (names.names, names.told) == (("a",), ("b", "c", "t"))
+    told = names.content([0.5], [2.0], [0.1])
+    x, w = explicit.joint_positions([0.5]), explicit.joint_velocities([0.5], [2.0])
+    np.testing.assert_allclose(told.position, [x[n] for n in "abct"], rtol=1e-15)
+    np.testing.assert_allclose(told.velocity, [w[n] for n in "abct"], rtol=1e-15)
+    assert not names.read(["t", "a"], [0.1, 0.2]).unknown
+
+
+def test_info_says_what_follows_what(tmp_path, capsys):
+    path = tmp_path / "cam.urdf"
+    path.write_text(FILE.format('<follower joint="lift" of="turn" polynomial="0.02 0 0.5"/>'))
+    assert main(["info", str(path)]) == 0
+    assert "lift: prismatic, a function of turn" in capsys.readouterr().out
