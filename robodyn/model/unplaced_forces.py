@@ -56,12 +56,10 @@ def _over_several_joints(mechanism: Mechanism) -> dict[str, tuple[str, ...]]:
 def _with_followers(mechanism: Mechanism, joints: Iterable[str]) -> set[str]:
     """The joints, and those that follow one of them."""
     names = set(joints)
-    leaders: dict[str, tuple[str, ...]] = {
-        joint.name: (joint.mimic.joint,) for joint in mechanism.joints if joint.mimic
-    }
-    leaders |= {name: x.independent for x in mechanism.followers for name in x.dependent}
     while more := {
-        name for name, of in leaders.items() if not names.isdisjoint(of) and name not in names
+        joint.name
+        for joint in mechanism.joints
+        if joint.mimic and joint.mimic.joint in names and joint.name not in names
     }:
         names |= more
     return names

@@ -7,6 +7,7 @@ import pytest
 
 import robodyn as rd
 from robodyn.cli import main
+from robodyn.closed_loops.constraints.turns import nearest_turns
 from robodyn.description import Mimic
 from robodyn.ros.engine.messages import StateNames
 
@@ -244,6 +245,8 @@ def test_changed_copies_keep_following(explicit):
     half = two.with_(locked={"a": 0.4})
     x = half.joint_positions(half.neutral() + 0.5)
     assert abs(x["t"] - 0.4 * x["b"]) < 1e-15
+    assert half.joint_names == ("b", "c")
+    assert abs(half.joint_velocities(half.neutral() + 0.5, [2.0, 1.0])["t"] - 0.8) < 1e-15
 
 
 def test_constraints_may_be_about_joints_that_follow():
@@ -277,6 +280,7 @@ def test_dead_points_and_open_loops_are_refused():
     assert caught.value.loops == ("square",) and caught.value.rows == (1,)
     slow = rd.ExplicitLoop("loop", closed, "a", ("b", "c"), nearly, iterations=1)
     robot = rd.load(slider_crank(), couplings=[slow])
+    assert np.isfinite(robot.frame_pose([0.0, 0.0], "slider")).all()
     with pytest.raises(rd.InconsistentStateError, match="is no number"):
         robot.frame_pose([0.9, 0.0], "slider")
 
@@ -311,9 +315,9 @@ BAD = {
     ),
     "no coupling": (lambda: [PIN], rd.ShapeError, "expected a robodyn.Coupling"),
     "two ways": (
-        lambda: [CAM, rd.Coupling("z", "crank", "flap")],
+        lambda: [rd.Follower("c", rd.sin, of="a"), rd.Coupling("z", "crank", "slider")],
         rd.TopologyError,
-        "'t', which is a function of others",
+        "'c', which is a function of others",
     ),
 }
 
@@ -332,9 +336,75 @@ def test_joints_that_follow_have_no_motion_of_their_own(explicit):
         explicit.with_(locked={"b": 0.1})
     with pytest.raises(rd.SettingsError, match="contradicts 'loop'"):
         explicit.with_(locked={"a": 0.7, "b": 0.1})
+    with pytest.raises(rd.SettingsError, match="joint 't' of 'slider_crank' is to have"):
+        explicit.with_(stops=rd.CompliantStops({"t": 1e3}, 1.0))
+    named = rd.load(slider_crank(), couplings=[CAM], symbols={"link slider mass": "m"})
+    with pytest.raises(rd.SettingsError, match="joints that are functions"):
+        named.function("mass_matrix", symbols=True)
+    circle = [
+        dataclasses.replace(x, mimic=Mimic("t")) if x.name == "c" else x
+        for x in slider_crank().joints
+    ]
+    with pytest.raises(rd.TopologyError, match="in a circle"):
+        rd.load(slider_crank(joints=tuple(circle)), couplings=[rd.Follower("t", rd.sin, of="c")])
     marked = [dataclasses.replace(x, independent=True) for x in slider_crank().joints]
     with pytest.raises(rd.TopologyError, match="'t' is marked as independent"):
         rd.load(slider_crank(joints=tuple(marked)), couplings=[CAM])
+
+
+def test_joints_that_functions_name_are_not_cut():
+    closing = turning("pin", "rod", "slider", (ROD, 0.0, 0.0))
+    made = slider_crank(actuators=())
+    made = dataclasses.replace(made, joints=(*made.joints, closing))
+    near = {"a": 0.4, "c": 0.38}
+    robot = rd.load(made, couplings=[rd.Follower("t", rd.sin, of="pin")], near=near)
+    assert not robot.joints["pin"].cut and len(robot.constraint_names) == 5
+    q = robot.assemble(robot.neutral())
+    x = robot.joint_positions(q)
+    assert abs(x["t"] - np.sin(x["pin"])) < 1e-15
+    # where a function names all joints of a loop, one of them is a joint on half of a link
+    law = rd.Follower("t", lambda a, b, c, p: a + b * c * p, of=("a", "b", "c", "pin"))
+    robot = rd.load(made, couplings=[law], near=near)
+    x = robot.joint_positions(robot.neutral())
+    assert abs(x["t"] - (x["a"] + x["b"] * x["c"] * x["pin"])) < 1e-15
+    # the joint that leads has a coordinate in minimal coordinates, too, and counts its turns
+    minimal = rd.load(
+        made, couplings=[rd.Follower("t", rd.sin, of="b")], near=near, coordinates="minimal"
+    )
+    assert minimal.joint_names == ("b",)
+    robot = rd.load(made, couplings=[rd.Follower("t", lambda a: 0.1 * a, of="a")], near=near)
+    limits = np.full(robot.nq, np.inf)
+    start = robot.neutral()
+    far = start + 2.0 * np.pi * (np.arange(robot.nq) == robot.joints["a"].q.start)
+    assert nearest_turns(robot._model, start, far, -limits, limits)[0] == start[0]
+
+
+def test_hinges_that_follow_are_not_merged():
+    names = ("base", "one", "two", "three")
+    links = (link("base", 1.0, 0.0), rd.Link("one"), rd.Link("two"), link("three", 1.0, 0.1))
+    axes = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), SPIN)
+    joints = tuple(
+        rd.Joint(f"h{k}", "revolute", names[k], names[k + 1], axis=axis)
+        for k, axis in enumerate(axes)
+    )
+    law = rd.Follower("h2", rd.sin, of="h1")
+    robot = rd.load(rd.Mechanism("wrist", links, joints), merge_hinges=True, couplings=[law])
+    assert robot.joint_names == ("h0", "h1")
+
+
+def test_a_carrier_that_follows_moves_when_its_speed_is_eliminated():
+    """A massless arm that follows carries a link: with what leads it massless, too, it is light."""
+    links = (rd.Link("base"), rd.Link("arm"), link("load", 1.0, 0.0), rd.Link("lever"))
+    joints = (
+        turning("t", "base", "arm"),
+        turning("b", "arm", "load"),
+        turning("a", "base", "lever"),
+    )
+    law = rd.Follower("t", lambda a: rd.sqrt(0.2 - a), of="a")
+    robot = rd.load(rd.Mechanism("arm", links, joints), gravity=(0, 0, 0), couplings=[law])
+    assert robot.joint_names == ("b", "a")
+    with pytest.raises(rd.SingularError, match="move no mass"):
+        robot.forward_dynamics([0.1, 0.1], [0.0, 0.0], [1.0, 0.0])
 
 
 def test_limits_of_joints_that_follow_are_reported():
@@ -470,3 +540,6 @@ def test_info_says_what_follows_what(tmp_path, capsys):
     path.write_text(FILE.format('<follower joint="lift" of="turn" polynomial="0.02 0 0.5"/>'))
     assert main(["info", str(path)]) == 0
     assert "lift: prismatic, a function of turn" in capsys.readouterr().out
+    path.write_text(FILE.format('<follower joint="lift" of="lift" polynomial="0.02 0 0.5"/>'))
+    assert main(["check", str(path)]) == 2
+    assert "in a circle" in capsys.readouterr().out

@@ -69,6 +69,5 @@ def _is_more(mechanism: Mechanism, root: str, free: Joint) -> bool:
     named = {name for name, _ in mechanism.actuators}
     named |= {name for constraint in mechanism.constraints for name in constraint.joints}
     named |= {force.joint for force in mechanism.forces}
-    named |= {name for loop in mechanism.followers for name in loop.joints}
     resists = bool(free.damping or free.friction)
     return root in used or free.name in named or resists or free.origin != Pose()

@@ -54,7 +54,6 @@ def read_mjcf(
     bodies = Bodies(mujoco, model, names, Passive.of(mujoco, model), motors.efforts)
     equalities = Equalities(mujoco, model, names, bodies.joints)
     own = {joint.name for joint in equalities.joints if joint.nv and joint.mimic is None}
-    own -= {name for loop in equalities.followers for name in loop.dependent}
     mechanism = Mechanism(
         _name(model, file),
         tuple(bodies.links),
