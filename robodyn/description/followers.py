@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
 
 from robodyn.description.curve import Polynomial
 from robodyn.description.explicit_loop import TracedExplicitLoop
@@ -40,24 +39,13 @@ def in_order(mechanism: Mechanism) -> Mechanism:
     left, done = list(mechanism.followers), list[TracedExplicitLoop]()
     while left:
         waiting = {name for loop in left for name in loop.dependent}
-        ready = [loop for loop in left if waiting.isdisjoint(_leaders(loop, movers))]
+        ready = [loop for loop in left if waiting.isdisjoint(loop.independent)]
         if not ready:
             names = ", ".join(sorted(waiting))
             raise _error(mechanism, left[0], f"joints {names} follow one another in a circle")
         done += ready
         left = [loop for loop in left if loop not in ready]
     return dataclasses.replace(mechanism, followers=tuple(done))
-
-
-def _leaders(loop: TracedExplicitLoop, movers: Mapping[str, Joint | Loop]) -> set[str]:
-    """Joints that a loop follows, and those that these mimic."""
-    found: set[str] = set()
-    for name in loop.independent:
-        while name not in found:
-            found.add(name)
-            mimic = getattr(movers.get(name), "mimic", None)
-            name = name if mimic is None else mimic.joint
-    return found
 
 
 def _check_joint(

@@ -105,18 +105,9 @@ def _pivots_of_rows(model: MechanismModel, body: Body) -> FloatArray:
 def moving_last(model: MechanismModel) -> set[int]:
     """Bodies whose carriers rest when their own speeds are eliminated: joints may share speeds."""
     alone, last = set(), {BASE: -1}
-    following = {i: one for one in model.followers for i in one.dependent}
-
-    def speeds(i: int) -> set[int]:
-        """Those that move a joint."""
-        if i not in following:
-            return {x.index for x in model.bodies[i].speeds}
-        one = following[i]
-        return {k for j in one.independent for k in speeds(j)}
-
     for body in model:
-        own = speeds(body.index)
-        if body.speeds and last[body.parent] < min(own):
+        own = [x.index for x in body.speeds]
+        if own and last[body.parent] < min(own):
             alone.add(body.index)
         last[body.index] = max([last[body.parent], *own])
     return alone

@@ -7,14 +7,12 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from robodyn.description import Joint, Mechanism
-from robodyn.description.followers import in_order
 from robodyn.description.graph_check import graph_problems
 from robodyn.description.possible import why_impossible
 from robodyn.errors import (
     Hints,
     InertiaError,
     RobodynError,
-    TopologyError,
     UnknownNameError,
     UrdfError,
     UrdfWarning,
@@ -62,10 +60,6 @@ def check(mechanism: Mechanism, *, graph: bool = True) -> Checked:
         mimics = _bad_mimics(mechanism)
         mechanism = _without_mimics(mechanism, mimics.keys())
         found += mimics.values()
-        try:
-            in_order(mechanism)
-        except TopologyError as error:
-            found.append(error)
     if sound:
         problems = graph_problems(mechanism)
         found += problems
