@@ -9,6 +9,7 @@ import robodyn as rd
 from robodyn.cli import main
 from robodyn.closed_loops.constraints.turns import nearest_turns
 from robodyn.description import Mimic
+from robodyn.ros.engine.frames import description
 from robodyn.ros.engine.messages import StateNames
 
 CRANK, ROD = 0.1, 0.3
@@ -350,6 +351,36 @@ def test_joints_that_follow_have_no_motion_of_their_own(explicit):
         rd.load(slider_crank(joints=tuple(marked)), couplings=[CAM])
 
 
+@pytest.mark.parametrize("base", ["fixed", "floating"])
+def test_rotors_and_friction_of_motors_are_felt_by_what_leads(base):
+    """Forces of the robot without its cam, put on what leads by virtual work."""
+    motors = (
+        ("a", rd.Actuator(3.0, 2e-3, mounted_on="base", viscous=0.01, coulomb=0.02)),
+        ("t", rd.Actuator(5.0, 1e-3, mounted_on="slider", viscous=0.02)),
+        ("b", rd.Actuator(2.0, 1e-3, axis=(0.0, 1.0, 0.0), mounted_on="crank")),
+    )
+    made = slider_crank(actuators=motors)
+    belt = rd.Transmission("belt", ("a", "t"), [[0.5, 0.5], [0.5, -0.5]])
+    free = rd.load(made, gravity=DOWN, transmissions=[belt], base=base)
+    robot = rd.load(made, gravity=DOWN, transmissions=[belt], couplings=[CAM], base=base)
+    rng = np.random.default_rng(0)
+    q, (v, a) = robot.random(rng), rng.normal(size=(2, robot.nv))
+    B, b, x = np.zeros((free.nv, robot.nv)), np.zeros(free.nv), np.zeros(free.nq)
+    for name in robot.joint_names:
+        own, whole = robot.joints[name], free.joints[name]
+        B[whole.v, own.v] = np.eye(own.v.stop - own.v.start)
+        x[whole.q] = q[own.q]
+    lead, follow = robot.joints["a"].v.start, free.joints["t"].v.start
+    angle = float(q[robot.joints["a"].q][0])
+    x[free.joints["t"].q] = 0.3 * np.sin(angle) + 0.1 * angle**2
+    B[follow, lead] = 0.3 * np.cos(angle) + 0.2 * angle
+    b[follow] = (0.2 - 0.3 * np.sin(angle)) * v[lead] ** 2
+    wanted = B.T @ free.inverse_dynamics(x, B @ v, B @ a + b)
+    np.testing.assert_allclose(robot.inverse_dynamics(q, v, a), wanted, atol=1e-12)
+    np.testing.assert_allclose(robot.mass_matrix(q), B.T @ free.mass_matrix(x) @ B, atol=1e-13)
+    assert abs(robot.kinetic_energy(q, v) - free.kinetic_energy(x, B @ v)) < 1e-12
+
+
 def test_joints_that_functions_name_are_not_cut():
     closing = turning("pin", "rod", "slider", (ROD, 0.0, 0.0))
     made = slider_crank(actuators=())
@@ -428,7 +459,7 @@ FILE = """<robot name="cam"><link name="ground"/>
 def test_files_have_polynomials_and_tables():
     text = FILE.format('<follower joint="lift" of="turn" polynomial="0.02 0 0.5 -1e-3"/>')
     robot = rd.load(text)
-    assert abs(robot.joint_positions([0.3])["lift"] - (0.02 + 0.045 - 2.7e-5)) < 1e-16
+    assert abs(robot.joint_positions([0.3])["lift"] - (0.02 + 0.045 - 2.7e-5)) < 1e-15
     again = rd.urdf.parse(rd.urdf.write(robot.mechanism))[0]
     assert again == robot.mechanism
     x, y = [0.0, 0.5, 1.0, 2.0], [0.01, 0.02, 0.025, 0.01]
@@ -444,7 +475,10 @@ def test_files_have_polynomials_and_tables():
     again = rd.load(rd.urdf.write(turning.mechanism))
     assert again.mechanism == turning.mechanism
     far = again.joint_positions([[0.7], [0.7 + 20.0 * np.pi]])["lift"]
-    np.testing.assert_allclose(far, around(0.7), atol=1e-15)
+    np.testing.assert_allclose(far, around(0.7), atol=1e-14)
+    linear = rd.load(FILE.format(""), couplings=[rd.Coupling("rack", "cam", "tappet", 0.02, 0.1)])
+    assert linear.joint_names == ("turn",)
+    assert abs(linear.joint_positions([0.2])["lift"] - 0.104) < 1e-15
     given = rd.load(FILE.format("")).with_(couplings=[rd.Follower("lift", curve, of="turn")])
     assert given.mechanism == robot.mechanism
     other = given.with_(locked={"turn": 0.0}).mechanism
@@ -529,6 +563,9 @@ def test_ros_tells_of_joints_that_follow(explicit):
     np.testing.assert_allclose(told.position, [x[n] for n in "abct"], rtol=1e-15)
     np.testing.assert_allclose(told.velocity, [w[n] for n in "abct"], rtol=1e-15)
     assert not names.read(["t", "a"], [0.1, 0.2]).unknown
+    assert "follower" not in description(explicit)
+    with pytest.raises(rd.UrdfError, match="follower 'loop'"):
+        description(explicit, "source")
 
 
 def test_info_says_what_follows_what(tmp_path, capsys):

@@ -113,11 +113,13 @@ def description(robot: rd.Robot, form: str = "tree") -> str:
     if form not in ("tree", "source"):
         raise rd.UnknownNameError("form of description", form, ("tree", "source"))
     mechanism = robot.mechanism
+    # joint states tell of joints that follow by functions, which no other program knows
+    without_functions = dataclasses.replace(mechanism, followers=())
     if form == "source" or not robot.nc:
         file = Path(mechanism.file or "")
         if file.suffix == ".urdf" and file.is_file():
             return _DECLARATION.sub("", decode(read_bytes(file), str(file)).removeprefix("\ufeff"))
-        return urdf.write(mechanism)
+        return urdf.write(mechanism if form == "source" else without_functions)
     joints = tuple(j for j in mechanism.joints if not robot.joints[j.name].closure)
     children = [joint.child for joint in joints]
     if len({*children}) < len(children):
@@ -132,7 +134,7 @@ def description(robot: rd.Robot, form: str = "tree") -> str:
     motors = tuple((name, motor) for name, motor in mechanism.actuators if name in names)
     transmissions = tuple(x for x in mechanism.transmissions if names.issuperset(x.joints))
     tree = dataclasses.replace(
-        mechanism,
+        without_functions,
         joints=joints,
         loops=(),
         couplings=(),
