@@ -3638,6 +3638,7 @@ _OTHER_DIRECT: Mapping[str, tuple[str, ...]] = {
     "derivatives": ("q", "v", "x"),
     "driven_dynamics": ("q", "v", "a_controlled", "tau_free"),
     "joint_wrenches": ("q", "v", "a"),
+    "measure": ("q", "v", "a"),
     "linearize": ("q", "v", "tau"),
     "motor_torques": ("q", "v", "a"),
     "motor_power": ("q", "v", "a"),
@@ -3660,11 +3661,12 @@ _OTHER_DIRECT: Mapping[str, tuple[str, ...]] = {
 _BY_JOINT: Mapping[str, tuple[str, ...]] = {
     "derivatives": ("controlled",),
     "joint_wrenches": ("controlled", "tau"),
+    "measure": ("tau",),
 }
 
 
 #: Of these methods, arrays of which the default stands for none.
-_OPTIONAL: Mapping[str, tuple[str, ...]] = {"impact": ("friction",)}
+_OPTIONAL: Mapping[str, tuple[str, ...]] = {"impact": ("friction",), "measure": ("v", "a")}
 
 
 #: Methods that have nothing to compute where there are no loops.

@@ -9,7 +9,7 @@ from typing import Any
 from robodyn.codegen.function import Function
 from robodyn.codegen.method import add_function, bind_compiled
 
-__all__ = ["CallForm", "MethodTable"]
+__all__ = ["BY_METHOD", "CallForm", "MethodTable"]
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,10 @@ class CallForm:
     made_of: int = 0
     by_joint: int = 0
     missing: tuple[str, ...] = ()
+
+
+#: Of calls that the method itself computes each time.
+BY_METHOD = CallForm(method="none")
 
 
 class MethodTable:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
 from robodyn.arrays import all_finite, by_name
+from robodyn.codegen import BY_METHOD, CallForm, Memo
 from robodyn.description.sensor import DescribedSensor
 from robodyn.errors import ShapeError, SingularError
 from robodyn.evaluator import Evaluator, Wrenches
@@ -56,6 +58,7 @@ class SensorReadings:
 
     def __init__(self, model: Model, evaluator: Evaluator, dynamics: Dynamics) -> None:
         self._model, self._evaluator, self._dynamics = model, evaluator, dynamics
+        self._makers: Memo[Callable[[Any], dict[str, Array]]] = Memo()
 
     def at(
         self,
@@ -88,10 +91,15 @@ class SensorReadings:
             multipliers = (found[1],)
         arrays = _inputs(read, q, v, a)
         names = tuple(x.name for x in read)
+        missing = tuple(name for name, x in (("v", v), ("a", a)) if x is None)
+        form, made = BY_METHOD, self._makers.get(names, lambda: partial(_by_name, names))
+        if tau is None and len(arrays) + len(missing) == 3:  # nothing is given that is not read
+            form = CallForm({"sensors": sensors}, (None,), (-1,), make=made, missing=missing)
         results = self._evaluator.results(
-            "measure", arrays, base=base, wrenches=wrenches, extra=multipliers, sensors=names
-        )
-        shown = dict(zip(names, results if isinstance(results, tuple) else (results,), strict=True))
+            "measure", arrays, base=base, wrenches=wrenches, extra=multipliers, form=form,
+            sensors=names,
+        )  # fmt: skip
+        shown = made(results)
         _refuse_undefined(read, shown)
         return shown
 
@@ -122,8 +130,12 @@ class SensorReadings:
         arrays |= {f"wrench:{link}": x for link, x in wrenches.items()}
         rest = [port.name for port in f.inputs if port.name not in arrays]
         arrays |= dict(zip(rest, self._evaluator.environment("measure", base), strict=True))
-        found = f(*(arrays[port.name] for port in f.inputs))
-        return dict(zip(names, found if isinstance(found, tuple) else (found,), strict=True))
+        return _by_name(names, f(*(arrays[port.name] for port in f.inputs)))
+
+
+def _by_name(names: tuple[str, ...], found: Any) -> dict[str, Array]:
+    """What the function of some sensors gives, by their names."""
+    return dict(zip(names, found if isinstance(found, tuple) else (found,), strict=True))
 
 
 def _inputs(
@@ -169,6 +181,7 @@ def _refuse_undefined(read: tuple[DescribedSensor, ...], shown: Mapping[str, Arr
             where = f" in states {listed(rows)} of the batch" if rows else " in this state"
             raise SingularError(
                 f"sensor {sensor.name!r} ({sensor.kind}) shows no number{where}: points whose "
-                "distance changes coincide there, axes are parallel, or a function divides by zero",
+                "distance changes coincide there, axes are parallel, a function divides by zero, "
+                "or numbers are too large",
                 rows=rows,
             )

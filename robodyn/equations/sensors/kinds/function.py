@@ -42,8 +42,8 @@ def _of_joints(robot: MeasuredState, sensor: DescribedSensor) -> list[Number]:
     expected = [port.size for port in sensor.law.inputs]
     if found != expected:
         raise TopologyError(
-            f"sensor {sensor.name!r} reads {', '.join(map(repr, sensor.joints))}, of which one has "
-            "no coordinates of its own here: it is cut, fixed, or follows others by a loop",
+            f"it reads {', '.join(map(repr, sensor.joints))}, of which one has no coordinates of "
+            "its own here: it is cut, fixed, or follows others by a loop",
             element=f"sensor {sensor.name!r}",
         )
     return [*q, *v, *a]
