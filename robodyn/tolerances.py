@@ -110,7 +110,7 @@ SAME_BRANCH = 1e-6
 #: Part of the product of the lengths of its rows that a determinant has to be: postures that come
 #: from an iteration are known to half of the digits where it vanishes. In double and single
 #: precision.
-DEAD_POINT = 1e-7, 1e-3
+DEAD_POINT = 1e-7, 1e-4
 #: Length of the last of Newton's steps [rad, m] after which the next would be rounding, as its
 #: square is, in double and in single precision.
 NEWTON_STEP = 1e-6, 1e-3

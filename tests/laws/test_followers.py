@@ -286,6 +286,23 @@ def test_dead_points_and_open_loops_are_refused():
         robot.frame_pose([0.9, 0.0], "slider")
 
 
+def test_solutions_are_tried_where_joints_may_be():
+    half = rd.ExplicitLoop(
+        "x",
+        lambda u, v: [v[0] - rd.sqrt((u[0] + 1e-3) * (u[0] + 1e-3)) - 1.0],
+        "a",
+        "t",
+        lambda u: [u[0] + 1.001],
+    )
+    with pytest.raises(rd.ShapeError, match="does not solve h"):
+        rd.load(slider_crank(), couplings=[half])
+    joints = [
+        dataclasses.replace(x, kind="revolute", limits=rd.Limits(0.0, 2.0)) if x.name == "a" else x
+        for x in slider_crank().joints
+    ]
+    assert rd.load(slider_crank(joints=tuple(joints)), couplings=[half]).nv == 3
+
+
 def follower(law, of="a", joint="t"):
     return lambda: [rd.Follower(joint, law, of=of)]
 
@@ -315,6 +332,30 @@ BAD = {
         "does not solve h",
     ),
     "no coupling": (lambda: [PIN], rd.ShapeError, "expected a robodyn.Coupling"),
+    "no equations": (
+        lambda: [rd.ExplicitLoop("x", lambda u, v: [u[0]] * 2, "a", ("b", "c"), lambda u: [0.0])],
+        rd.ShapeError,
+        "returns 1 numbers, expected 2",
+    ),
+    "the same equation twice": (
+        lambda: [
+            rd.ExplicitLoop(
+                "x", lambda u, v: [v[0] - u[0]] * 2, "a", ("b", "c"), lambda u: [u[0], 0.0]
+            )
+        ],
+        rd.TopologyError,
+        "'x' are no numbers there",
+    ),
+    "many": (
+        lambda: [rd.ExplicitLoop("x", closed, "a", tuple("bcdef"), nearly)],
+        rd.ShapeError,
+        "expected 4 at most",
+    ),
+    "steps back": (
+        lambda: [rd.ExplicitLoop("x", closed, "a", ("b", "c"), nearly, iterations=-1)],
+        rd.ShapeError,
+        "expected 0 or more",
+    ),
     "two ways": (
         lambda: [rd.Follower("c", rd.sin, of="a"), rd.Coupling("z", "crank", "slider")],
         rd.TopologyError,

@@ -27,6 +27,9 @@ from robodyn.tolerances import EXPLICIT_SOLUTION, NEWTON_STEP
 
 __all__ = ["ExplicitLoop", "Follower"]
 
+#: Lower and upper end of positions at which functions are tried.
+Range = tuple[float, float]
+
 #: Positions at which functions are tried.
 TRIALS = 16
 
@@ -69,8 +72,8 @@ class Follower:
     def __repr__(self) -> str:
         return f"follower {self.name!r}"
 
-    def traced(self) -> TracedExplicitLoop:
-        """As programs.
+    def traced(self, ranges: Sequence[Range]) -> TracedExplicitLoop:
+        """As programs, for joints that are followed in these ranges.
 
         Raises
         ------
@@ -86,7 +89,7 @@ class Follower:
             lambda u: inline(solution, u),
             curve=_curve(self.law),
         )
-        _check_smooth(repr(self), found)
+        _check_smooth(repr(self), found, ranges)
         return found
 
 
@@ -144,8 +147,8 @@ class ExplicitLoop:
     def __repr__(self) -> str:
         return f"explicit loop {self.name!r}"
 
-    def traced(self) -> TracedExplicitLoop:
-        """As programs.
+    def traced(self, ranges: Sequence[Range]) -> TracedExplicitLoop:
+        """As programs, for joints that are followed in these ranges.
 
         Raises
         ------
@@ -164,7 +167,7 @@ class ExplicitLoop:
             lambda u: _newton(gap, u, inline(start, u), self.iterations),
             lambda q: inline(gap, q),
         )
-        _check_smooth(repr(self), found)
+        _check_smooth(repr(self), found, ranges)
         return found
 
 
@@ -254,11 +257,11 @@ def _traced(what: str, function: Callable[..., Any], sizes: Sequence[int], count
     return Program("law", (port,), traced.outputs, plain, kept)
 
 
-def _check_smooth(what: str, loop: TracedExplicitLoop) -> None:
+def _check_smooth(what: str, loop: TracedExplicitLoop, ranges: Sequence[Range]) -> None:
     """Refuse functions without values or derivatives at rest, and solutions that are none."""
-    rng = np.random.default_rng(0)
-    p = len(loop.independent)
-    u = np.concatenate([np.zeros((1, p)), rng.uniform(-1.0, 1.0, (TRIALS, p))])
+    lower, upper = np.transpose(ranges)
+    tried = np.random.default_rng(0).uniform(lower, upper, (TRIALS, len(ranges)))
+    u = np.concatenate([np.zeros((1, len(ranges))), tried])
     q = np.concatenate([u, loop.positions(u)], axis=1)
     good = np.isfinite(q).all(axis=1)
     if not good.any():

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterable
 from typing import TypeAlias
 
-from robodyn.description import Coupling, Mechanism
+from robodyn.description import Coupling, Limits, Mechanism
 from robodyn.description.followers import in_order
 from robodyn.description.graph_check import unknown_links
 from robodyn.equations.closed_form.explicit_loop import ExplicitLoop, Follower
@@ -51,7 +51,7 @@ def with_couplings_added(mechanism: Mechanism, couplings: Iterable[AnyCoupling])
             linear.append(coupling)
         else:
             _check_names(mechanism, coupling)
-            traced.append(coupling.traced())
+            traced.append(coupling.traced(_ranges(mechanism, coupling.independent)))
     mechanism = dataclasses.replace(
         mechanism,
         couplings=(*mechanism.couplings, *linear),
@@ -61,6 +61,17 @@ def with_couplings_added(mechanism: Mechanism, couplings: Iterable[AnyCoupling])
         for error in unknown_links(mechanism):
             raise error
     return in_order(mechanism)
+
+
+def _ranges(mechanism: Mechanism, names: Iterable[str]) -> list[tuple[float, float]]:
+    """Where joints may be: within their limits, and not farther than one radian or metre away."""
+    limits = {mover.name: mover.limits or Limits() for mover in mechanism.movers}
+    found = []
+    for name in names:
+        lower, upper = limits[name].lower, limits[name].upper
+        nearest = min(max(0.0, lower), upper)
+        found.append((max(lower, nearest - 1.0), min(upper, nearest + 1.0)))
+    return found
 
 
 def _check_names(mechanism: Mechanism, given: Follower | ExplicitLoop) -> None:
