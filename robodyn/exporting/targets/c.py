@@ -1,23 +1,18 @@
-"""C99: a header, a source file, static memory only."""
+"""C99: a header and a source file, without allocation."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from robodyn.codegen.text.c import c_source
-from robodyn.exporting.unit.names import legal_name, legal_names
-from robodyn.exporting.unit.unit import Unit, refuse_procedures
+from robodyn.exporting.c_code.header import header
+from robodyn.exporting.c_code.signature import Names
+from robodyn.exporting.c_code.source import source
+from robodyn.exporting.unit.unit import Unit
 
 __all__ = ["write"]
 
 
 def write(unit: Unit) -> Mapping[str, str | bytes]:
-    """The files of a unit."""
-    refuse_procedures(unit, "c")
-    name = legal_name(unit.robot.name)
-    own = legal_names(x.name for x in unit.routines)
-    texts = [
-        c_source(routine.program, f"{name}_{own[routine.name]}", unit.dtype)
-        for routine in unit.routines
-    ]
-    return {f"{name}.c": "\n".join(texts)}
+    """``ROBOT.h`` and ``ROBOT.c``."""
+    names = Names(unit)
+    return {f"{names.prefix}.h": header(unit, names), f"{names.prefix}.c": source(unit, names)}

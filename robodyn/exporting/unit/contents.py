@@ -118,7 +118,8 @@ class _Contents:
     def unit(self) -> Unit:
         """The unit."""
         routines = tuple(self._routines.values())
-        return Unit(self._robot, routines, tuple(self._assemblies), self._step, self._dtype)
+        asked = frozenset(self._asked)
+        return Unit(self._robot, routines, tuple(self._assemblies), self._step, self._dtype, asked)
 
     def add(self, name: str, quantity: str | Function, options: dict[str, Any]) -> None:
         """Add what is asked for."""

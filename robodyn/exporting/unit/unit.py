@@ -68,6 +68,8 @@ class Unit:
     step : Step or None
     dtype : str
         Of the arithmetic: ``"double"`` or ``"float"``.
+    asked : frozenset of str
+        Names that the user has asked for; what procedures call has others besides.
     """
 
     robot: Robot
@@ -75,6 +77,7 @@ class Unit:
     assemblies: tuple[Assembly, ...]
     step: Step | None
     dtype: str
+    asked: frozenset[str]
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -1,0 +1,160 @@
+"""A motion in C: its state, how it begins, and a step of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from robodyn.codegen.text.assignments import literal
+from robodyn.exporting.c_code.checks import checks
+from robodyn.exporting.c_code.signature import (
+    Names,
+    Parameter,
+    defined,
+    of_procedure,
+    of_routine,
+    signature,
+)
+from robodyn.exporting.unit.procedure import Call, Procedure, Routine
+from robodyn.exporting.unit.unit import Step
+from robodyn.tolerances import LOOP_APART, LOOP_OPEN, SINGLE_PRECISION_CLOSURE
+
+__all__ = ["begin", "begin_head", "state", "step", "step_head"]
+
+#: Parameters of a controller that a state knows.
+KNOWN = ("t", "q", "v", "applied", "state")
+
+
+def state(own: Step, names: Names) -> Iterator[str]:
+    """The type of the state."""
+    dtype, nq, nv = names.unit.dtype, f"{names.macro}_NQ", f"{names.macro}_NV"
+    forces = "of the controller in the last step" if own.update else "for the next steps: set them"
+    yield from (
+        "/* A motion between two steps. Copies of it are motions of their own. */",
+        "typedef struct {",
+        "    unsigned long long steps; /* since the motion began */",
+        f"    {dtype} q[{nq}]; /* positions [rad, m] */",
+        f"    {dtype} v[{nv}]; /* speeds [rad/s, m/s] */",
+        f"    {dtype} tau[{nv}]; /* forces {forces} [N m, N] */",
+    )
+    if own.memory:
+        yield f"    {dtype} memory[{own.memory}]; /* what the controller remembers */"
+    yield f"}} {names.own('state')};"
+
+
+def begin_head(names: Names) -> list[str]:
+    """The declaration of the function that begins a motion."""
+    dtype = names.unit.dtype
+    sizes = (f"const {dtype} {x}[{names.macro}_N{x.upper()}]" for x in "qv")
+    given = (f"{names.own('state')} *state", *sizes)
+    return signature(names.own("result"), names.own("begin"), given)
+
+
+def step_head(own: Step, names: Names) -> list[str]:
+    """The declaration of the function that makes a step."""
+    given = (x.declared(names.unit.dtype) for x in signals(own))
+    return signature(
+        names.own("result"), names.own("step"), (f"{names.own('state')} *state", *given)
+    )
+
+
+def signals(own: Step) -> list[Parameter]:
+    """What the controller gets of what only Python knows."""
+    given = [] if own.update is None else of_routine(own.update)
+    return [x for x in given if not (x.is_output or x.port.name in KNOWN)]
+
+
+def begin(own: Step, names: Names) -> Iterator[str]:
+    """The function that begins a motion; loops that are open a little are closed."""
+    robot, dtype = names.unit.robot, names.unit.dtype
+    zero = literal(0.0, dtype)
+    q, v, lines = "q", "v", list[str]()
+    if own.close is None:
+        lines += checks([("q", robot.nq), ("v", robot.nv)], 0, 0.0, names)
+    else:
+        rows = own.close.outputs[-1].size
+        lines += [
+            f"{dtype} q_closed[{robot.nq}];",
+            f"{dtype} v_closed[{robot.nv}];",
+            f"{dtype} residual[{rows}];",
+            _called(names, _residual(own.close), {"t": zero}),
+            *checks([("q", robot.nq), ("v", robot.nv)], rows, LOOP_OPEN, names),
+            _passed("close_loops", own.close, {"t": zero}),
+            *checks([("q_closed", robot.nq), ("v_closed", robot.nv)], rows, _apart(dtype), names),
+        ]
+        q, v = "q_closed", "v_closed"
+    lines.append("state->steps = 0;")
+    lines += [*_set("state->q", f"{q}[i]", robot.nq), *_set("state->v", f"{v}[i]", robot.nv)]
+    lines += [*_set("state->tau", zero, robot.nv), *_set("state->memory", zero, own.memory)]
+    return defined(begin_head(names), [*lines, f"return {names.macro}_OK;"])
+
+
+def step(own: Step, names: Names) -> Iterator[str]:
+    """The function that makes a step; where that fails the state stays as it was."""
+    robot, dtype = names.unit.robot, names.unit.dtype
+    arrays = {"q_next": robot.nq, "v_next": robot.nv}
+    rows = own.advance.outputs[-1].size if own.close is not None else 0
+    known = {"t": "t", "q": "state->q", "v": "state->v", "tau": "state->tau"}
+    lines = [
+        f"const {dtype} t = ({dtype})state->steps * {literal(own.h, dtype)};",
+        *(f"{dtype} {name}[{size}];" for name, size in arrays.items()),
+    ]
+    lines += [f"{dtype} residual[{rows}];"] if rows else []
+    if own.update is not None and own.first is not None:
+        arrays["tau"] = robot.nv
+        known["tau"] = "tau"
+        lines.append(f"{dtype} tau[{robot.nv}];")
+        if own.memory:
+            arrays["memory"] = own.memory
+            lines.append(f"{dtype} memory[{own.memory}];")
+        lines += _controlled(own.first, own.update, names)
+    lines += ["(void)t;", _passed("advance", own.advance, known)]
+    lines += checks(arrays.items(), rows, _apart(dtype), names)
+    for name, size in arrays.items():
+        lines += _set(f"state->{name.removesuffix('_next')}", f"{name}[i]", size)
+    lines += ["state->steps++;", f"return {names.macro}_OK;"]
+    return defined(step_head(own, names), lines)
+
+
+def _controlled(first: Routine, update: Routine, names: Names) -> Iterator[str]:
+    """Forces of the controller."""
+    known = {"t": "t", "q": "state->q", "v": "state->v", "applied": "state->tau"}
+    known |= {"state": "state->memory", "out state": "memory", "out tau": "tau"}
+    if first is update:
+        yield _called(names, update, known)
+        return
+    yield from (
+        "if (state->steps == 0) {", f"    {_called(names, first, known)}",
+        "} else {", f"    {_called(names, update, known)}", "}",
+    )  # fmt: skip
+
+
+def _residual(close: Procedure) -> Routine:
+    """How far loops are open: what closing them ends with."""
+    last = close.statements[-1]
+    assert isinstance(last, Call)
+    return last.routine
+
+
+def _called(names: Names, routine: Routine, known: Mapping[str, str]) -> str:
+    """A call of a routine, from texts of what has another name than its parameter."""
+    given = (
+        known.get(f"out {x.port.name}" if x.is_output else x.port.name, x.name)
+        for x in of_routine(routine)
+    )
+    return f"{names.of(routine.name)}({', '.join(given)});"
+
+
+def _passed(name: str, procedure: Procedure, known: Mapping[str, str]) -> str:
+    """A call of a procedure."""
+    given = (x.name if x.is_output else known.get(x.name, x.name) for x in of_procedure(procedure))
+    return f"{name}({', '.join(given)});"
+
+
+def _apart(dtype: str) -> float:
+    """Gap [m, rad] with which no motion goes on."""
+    return SINGLE_PRECISION_CLOSURE if dtype == "float" else LOOP_APART
+
+
+def _set(array: str, value: str, size: int) -> tuple[str, ...]:
+    """Statements that set all numbers of an array."""
+    return (f"for (int i = 0; i < {size}; i++) {{", f"    {array}[i] = {value};", "}")[: 3 * size]

@@ -1,0 +1,230 @@
+"""C between the functions of FMI and those of a unit: model.h and model.c."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from robodyn.exporting.c_code.signature import Names, of_routine
+from robodyn.exporting.fmi.parts import Parts
+from robodyn.exporting.fmi.variables import Variable
+from robodyn.exporting.unit.procedure import Routine
+
+__all__ = ["model_header", "model_source"]
+
+_HEADER = """\
+/* The motion of {name} as the functions of FMI see it. */
+#ifndef MODEL_H
+#define MODEL_H
+
+#include "{prefix}.h"
+
+#define MODEL_TOKEN "{token}"
+#define MODEL_STEP {step}
+#define MODEL_STEP_TEXT "{step}"
+
+enum {{
+    MODEL_VALUES = {count}, /* numbers of variables, by value reference */
+    MODEL_NEEDS_TIME = {needs_time} /* whether the motion depends on when it begins */
+}};
+
+enum {{ MODEL_NEVER, MODEL_AT_START, MODEL_ALWAYS }}; /* when a variable can be set */
+
+typedef struct {{
+    double start; /* time [s] */
+    double values[MODEL_VALUES];
+    {state} motion;
+}} model_state;
+
+extern const double model_start[MODEL_VALUES];
+extern const unsigned char model_settable[MODEL_VALUES];
+
+double model_time(const model_state *state);
+
+/* These return NULL, or what is wrong. */
+const char *model_begin(model_state *state);
+const char *model_step(model_state *state);
+
+/* Forces of the controller and other outputs, of which the motion knows nothing. */
+void model_outputs(model_state *state);
+
+#endif
+"""
+
+_SOURCE = """\
+#include "model.h"
+
+#include <string.h>
+
+const double model_start[MODEL_VALUES] = {{{start}}};
+
+const unsigned char model_settable[MODEL_VALUES] = {{{settable}}};
+
+double model_time(const model_state *state)
+{{
+    return state->start + (double)state->motion.steps * MODEL_STEP;
+}}
+
+static const char *done({result} result, model_state *state)
+{{
+    if (result == {macro}_NOT_FINITE)
+        return "the motion is not finite: it is singular, or the step is too long";
+    if (result != {macro}_OK)
+        return "the loops do not close";
+    memcpy(state->values + {q}, state->motion.q, sizeof state->motion.q);
+    memcpy(state->values + {v}, state->motion.v, sizeof state->motion.v);
+    return NULL;
+}}
+
+const char *model_begin(model_state *state)
+{{
+    return done({begin}(&state->motion, state->values + {q}, state->values + {v}), state);
+}}
+
+const char *model_step(model_state *state)
+{{
+    const {state} before = state->motion;
+    const char *wrong;
+{forces}    wrong = done({call}, state);
+    if (wrong != NULL)
+        state->motion = before;
+    return wrong;
+}}
+
+void model_outputs(model_state *state)
+{{
+    const double t = model_time(state);
+    double *const values = state->values;
+{lines}
+    (void)t, (void)values;
+}}
+"""
+
+
+class Places:
+    """Where numbers stand among the values of variables."""
+
+    def __init__(self, names: Names, parts: Parts) -> None:
+        robot = names.unit.robot
+        self.q, self.v = 1, 1 + robot.nq
+        self.tau = self.v + robot.nv
+        self.signals, end = dict[str, int](), self.tau + robot.nv
+        for port in parts.signals:
+            self.signals[port.name] = end
+            end += port.size
+        self.outputs = end
+
+
+def model_header(names: Names, parts: Parts, variables: Sequence[Variable], token: str) -> str:
+    """The text of model.h.
+
+    Parameters
+    ----------
+    names : Names
+    parts : Parts
+    variables : sequence of Variable
+    token : str
+        Of the model description.
+    """
+    return _HEADER.format(
+        name=names.prefix,
+        prefix=names.prefix,
+        token=token,
+        step=repr(parts.step.h),
+        count=len(variables),
+        needs_time=int(parts.needs_time),
+        state=names.own("state"),
+    )
+
+
+def model_source(names: Names, parts: Parts, variables: Sequence[Variable]) -> str:
+    """The text of model.c.
+
+    Parameters
+    ----------
+    names : Names
+    parts : Parts
+    variables : sequence of Variable
+    """
+    places = Places(names, parts)
+    signals = _signals(parts, places)
+    forces = ""
+    if parts.step.update is None:
+        forces = f"    memcpy(state->motion.tau, state->values + {places.tau}, "
+        forces += "sizeof state->motion.tau);\n"
+    return _SOURCE.format(
+        start=", ".join(repr(x.start or 0.0) for x in variables),
+        settable=", ".join(_settable(x) for x in variables),
+        state=names.own("state"),
+        result=names.own("result"),
+        macro=names.macro,
+        begin=names.own("begin"),
+        q=places.q,
+        v=places.v,
+        forces=forces,
+        call=f"{names.own('step')}({', '.join(['&state->motion', *signals])})",
+        lines="\n".join(f"    {x}" for x in _outputs(names, parts, places)),
+    )
+
+
+def _settable(variable: Variable) -> str:
+    if variable.causality == "input":
+        return "MODEL_ALWAYS"
+    return "MODEL_NEVER" if variable.start is None else "MODEL_AT_START"
+
+
+def _signals(parts: Parts, places: Places) -> list[str]:
+    """Signals of the controller as arguments of a step."""
+    if parts.step.update is None:
+        return []
+    return [
+        f"state->values[{places.signals[x.port.name]}]"
+        if x.is_number
+        else f"state->values + {places.signals[x.port.name]}"
+        for x in of_routine(parts.step.update)
+        if not x.is_output and x.port.name in places.signals
+    ]
+
+
+def _outputs(names: Names, parts: Parts, places: Places) -> Iterator[str]:
+    """Statements that compute what is not part of the motion."""
+    step = parts.step
+    known = {
+        "t": "t",
+        "q": "state->motion.q",
+        "v": "state->motion.v",
+        "applied": "state->motion.tau",
+        "state": "state->motion.memory",
+    }
+    if step.update is not None and step.first is not None:
+        given = {**known, **{name: f"values + {at}" for name, at in places.signals.items()}}
+        to = {"tau": f"values + {places.tau}", "state": "remembered"}
+        calls = [_call(names, x, given, to) for x in (step.first, step.update)]
+        if step.memory:
+            yield f"double remembered[{step.memory}];"
+        if step.first is step.update:
+            yield calls[0]
+        else:
+            yield from (
+                "if (state->motion.steps == 0)", f"    {calls[0]}", "else", f"    {calls[1]}",
+            )  # fmt: skip
+    known |= {"tau": f"values + {places.tau}", "a": "a"}
+    if any(port.name == "a" for x in parts.outputs for port in x.program.inputs):
+        yield f"double a[{names.unit.robot.nv}];"
+        yield _call(names, parts.dynamics, known, known)
+    at = places.outputs
+    for routine in parts.outputs:
+        to = {}
+        for port in routine.program.outputs:
+            to[port.name] = f"values + {at}"
+            at += port.size
+        yield _call(names, routine, known, to)
+
+
+def _call(names: Names, routine: Routine, given: Mapping[str, str], to: Mapping[str, str]) -> str:
+    """A call of a routine, from texts of arrays that it takes, and of those it writes."""
+    arguments = []
+    for x in of_routine(routine):
+        text = (to if x.is_output else given)[x.port.name]
+        number = x.is_number and x.port.name != "t"
+        arguments.append(f"*({text})" if number else text)
+    return f"{names.of(routine.name)}({', '.join(arguments)});"

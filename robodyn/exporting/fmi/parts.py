@@ -1,0 +1,107 @@
+"""What an FMU does: a step, and outputs besides the state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from robodyn.errors import SettingsError
+from robodyn.exporting.unit.procedure import Call, Procedure, Routine, Statement, WhileAbove
+from robodyn.exporting.unit.unit import Step, Unit
+from robodyn.symbolic.graph import Port
+
+__all__ = ["KNOWN", "Parts", "parts_of"]
+
+#: Inputs that functions get from the state of an FMU; accelerations are those under its forces.
+KNOWN = ("t", "q", "v", "tau", "a")
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """What an FMU does.
+
+    Attributes
+    ----------
+    step : Step
+    signals : tuple of Port
+        Inputs of the controller besides time and state.
+    outputs : tuple of Routine
+        Functions of time, state, forces and accelerations.
+    dynamics : Routine
+        Accelerations, as a step computes them.
+    needs_time : bool
+        Whether anything depends on time.
+    """
+
+    step: Step
+    signals: tuple[Port, ...]
+    outputs: tuple[Routine, ...]
+    dynamics: Routine
+    needs_time: bool
+
+
+def parts_of(unit: Unit) -> Parts:
+    """What an FMU of a unit does.
+
+    Raises
+    ------
+    SettingsError
+        If there is no step, or a function takes what an FMU does not know.
+    """
+    if unit.dtype != "double":
+        raise SettingsError(f"dtype is {unit.dtype!r}, but an FMU computes with doubles")
+    if unit.step is None:
+        raise SettingsError("an FMU moves the robot: add 'step' to functions")
+    if unit.assemblies:
+        raise SettingsError(
+            "an FMU does not assemble: leave 'assemble' out; loops are closed when it begins"
+        )
+    called = tuple(_called(unit.step))
+    law = (unit.step.first, unit.step.update)
+    outputs = tuple(x for x in unit.routines if x.name in unit.asked and x not in law)
+    for routine in outputs:
+        for port in routine.program.inputs:
+            if port.name not in KNOWN:
+                raise SettingsError(
+                    f"{routine.name!r} takes {port.name!r}, but an FMU has {', '.join(KNOWN)} "
+                    "for functions: leave it out"
+                )
+    needs_time = any(_needs_time(routine) for routine in (*called, *outputs))
+    dynamics = next(x for x in called if x.program.name == "forward_dynamics")
+    return Parts(unit.step, _signals(unit.step), outputs, dynamics, needs_time)
+
+
+def _needs_time(routine: Routine) -> bool:
+    """Whether results of a routine depend on time."""
+    first, program = 0, routine.program
+    for port in program.inputs:
+        if port.name == "t":
+            return first in program.needed
+        first += port.size
+    return False
+
+
+def _signals(step: Step) -> tuple[Port, ...]:
+    """Inputs of the controller that only its user knows."""
+    own = (*KNOWN, "applied", "state")
+    found = dict[str, Port]()
+    for routine in (step.first, step.update):
+        if routine is not None:
+            found |= {x.name: x for x in routine.program.inputs if x.name not in own}
+    return tuple(found.values())
+
+
+def _called(step: Step) -> Iterator[Routine]:
+    """Routines that a step calls."""
+    procedures: list[Procedure] = [x for x in (step.close, step.advance) if x is not None]
+    for procedure in procedures:
+        yield from _within(procedure.statements)
+    yield from (x for x in (step.first, step.update) if x is not None)
+
+
+def _within(statements: tuple[Statement, ...]) -> Iterator[Routine]:
+    for statement in statements:
+        if isinstance(statement, Call):
+            yield statement.routine
+        elif isinstance(statement, WhileAbove):
+            yield from _within(statement.body)

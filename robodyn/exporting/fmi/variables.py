@@ -1,0 +1,110 @@
+"""What an FMU takes and gives: one variable a number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from robodyn.codegen.text.assignments import indices
+from robodyn.errors import SettingsError
+from robodyn.exporting.fmi.parts import Parts
+from robodyn.exporting.unit.procedure import Routine
+from robodyn.robot import Robot
+from robodyn.simulation.loads.column_names import (
+    coordinate_names,
+    coordinate_units,
+    force_unit,
+    speed_names,
+    speed_units,
+)
+from robodyn.symbolic.graph import Port
+
+__all__ = ["Variable", "variables"]
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A number that others see; its value reference is its place in the list of them.
+
+    Attributes
+    ----------
+    name, unit, about : str
+    causality : {"independent", "input", "output"}
+    start : float or None
+        At the beginning; of what is computed there is none.
+    """
+
+    name: str
+    causality: str
+    unit: str
+    about: str
+    start: float | None
+
+
+def variables(robot: Robot, parts: Parts) -> tuple[Variable, ...]:
+    """Time, positions, speeds, forces, signals of the controller and outputs, in this order.
+
+    Raises
+    ------
+    SettingsError
+        If two have the same name.
+    """
+    found = [Variable("time", "independent", "s", "Time.", None), *_joints(robot, parts)]
+    for port in parts.signals:
+        found += (
+            Variable(name, "input", "", f"Input {port.name} of the controller.", 0.0)
+            for name in _numbered(port.name, port)
+        )
+    for routine in parts.outputs:
+        if routine.program.name == "measure":
+            found += _shown(robot, routine)
+            continue
+        alone = len(routine.program.outputs) == 1
+        for port in routine.program.outputs:
+            stem = routine.name if alone else f"{routine.name}.{port.name}"
+            found += (
+                Variable(name, "output", "", routine.about, None) for name in _numbered(stem, port)
+            )
+    names = set[str]()
+    for variable in found:
+        if variable.name in names:
+            raise SettingsError(
+                f"two variables of the FMU would be called {variable.name!r}: give the function of "
+                "that name another one"
+            )
+        names.add(variable.name)
+    return tuple(found)
+
+
+def _joints(robot: Robot, parts: Parts) -> Iterator[Variable]:
+    """Positions, speeds and forces of joints."""
+    lengths = coordinate_units(robot)
+    for name, unit, q in zip(coordinate_names(robot), lengths, robot.neutral(), strict=True):
+        yield Variable(f"{name}.position", "output", unit, "Position of the joint.", float(q))
+    for name, unit in zip(speed_names(robot), speed_units(robot), strict=True):
+        per_second = f"{unit or '1'}/s"
+        yield Variable(f"{name}.speed", "output", per_second, "Speed of the joint.", 0.0)
+    for name, unit in zip(speed_names(robot), speed_units(robot), strict=True):
+        given = parts.step.update is None
+        causality, start = ("input", 0.0) if given else ("output", None)
+        about = "Force or torque in the joint."
+        yield Variable(f"{name}.force", causality, force_unit(unit).replace(" ", "."), about, start)
+
+
+def _shown(robot: Robot, routine: Routine) -> Iterator[Variable]:
+    """What sensors show."""
+    sensors = {sensor.name: sensor for sensor in robot.sensors}
+    for port in routine.program.outputs:
+        sensor = sensors[port.name]
+        for column, unit in zip(sensor.columns, sensor.units, strict=True):
+            name = f"{sensor.name}.{column}" if len(sensor.columns) > 1 else sensor.name
+            yield Variable(name, "output", unit, f"What a {sensor.kind} sensor shows.", None)
+
+
+def _numbered(stem: str, port: Port) -> Iterator[str]:
+    """A name for each number of an array: indices from one, in brackets."""
+    if not port.shape:
+        yield stem
+        return
+    for k in range(port.size):
+        yield f"{stem}[{','.join(map(str, indices(port, k, 1)))}]"

@@ -1,0 +1,114 @@
+"""Units in C: compiled without a warning, run and compared with the robot."""
+
+from __future__ import annotations
+
+import ctypes
+import shutil
+import subprocess
+import zipfile
+
+import numpy as np
+import pytest
+
+import robodyn as rd
+from robodyn.controllers import Filtered, JointPD, SineReference
+
+STRICT = ["-std=c99", "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror"]
+REAL = {"double": np.float64, "float": np.float32}
+
+
+@pytest.fixture(scope="module")
+def robot():
+    return rd.load("five_bar")
+
+
+def controller_of(robot):
+    """One that remembers something."""
+    wave = SineReference(robot.neutral(), 0.1 * np.ones(robot.nq), np.ones(robot.nq))
+    return Filtered(JointPD(robot, wave, stiffness=50.0, damping=5.0), cutoff=20.0)
+
+
+def library(folder, *options):
+    """The library of the C files of a folder, compiled without a warning."""
+    compiler = shutil.which("cc")
+    assert compiler, "this test needs a C compiler named cc"
+    sources = sorted(map(str, folder.glob("*.c")))
+    made = folder.parent / f"{folder.name}.so"
+    command = [compiler, *STRICT, *options, "-shared", "-fPIC", *sources, "-o", str(made), "-lm"]
+    subprocess.run(command, check=True)
+    return ctypes.CDLL(str(made))
+
+
+def pointers(*arrays):
+    return [ctypes.c_void_p(x.ctypes.data) for x in arrays]
+
+
+@pytest.mark.parametrize("dtype", ["double", "float"])
+def test_a_unit_without_warnings(robot, tmp_path, dtype):
+    asked = {
+        "default": "mass_matrix",
+        "motor_torques": "motor_torques",
+        "assemble": ("assemble", {"hold": ["left_drive"]}),
+        "control": "control",
+        "step": "step",
+    }
+    options = {"controller": controller_of(robot), "dtype": dtype}
+    folder = rd.export(robot, asked, "c", tmp_path / "code", **options)
+    assert sorted(x.name for x in folder.iterdir()) == ["five_bar.c", "five_bar.h"]
+    c, real = library(folder), REAL[dtype]
+    near = 1e-12 if dtype == "double" else 1e-4
+    rng = np.random.default_rng(0)
+    guess = (robot.neutral() + 0.01 * rng.normal(size=4)).astype(real)
+    q, M, torques = np.zeros(4, real), np.zeros((4, 4), real), np.zeros(4, real)
+    assert c.five_bar_assemble(*pointers(guess, q)) == 0
+    assert np.abs(robot.loop_residual(q.astype(float))).max() < near
+    assert q[0] == guess[0]
+    c.five_bar_default(*pointers(q, M))
+    np.testing.assert_allclose(M, robot.mass_matrix(q.astype(float)), rtol=near, atol=near)
+    v = robot.consistent_velocity(q, rng.normal(size=4))
+    a = robot.consistent_acceleration(q, v, rng.normal(size=4))
+    c.five_bar_motor_torques(*pointers(q, v.astype(real), a.astype(real), torques))
+    expected = robot.motor_torques(q.astype(float), v, a)
+    np.testing.assert_allclose(torques, expected, rtol=near, atol=10 * near)
+    guess[:] = np.nan
+    assert c.five_bar_assemble(*pointers(guess, q)) == 2
+
+
+def test_a_motion_is_that_of_a_simulation(robot, tmp_path):
+    controller = controller_of(robot)
+    folder = rd.export(robot, ["step"], "c", tmp_path / "code", controller=controller)
+    c = library(folder)
+    run = rd.simulate(robot, controller, duration=0.1, step=1e-3, limits="ignore")
+    state = np.zeros(1000)  # more than a state has
+    start = pointers(state, run.q[0].copy(), run.v[0].copy())
+    assert c.five_bar_begin(*start) == 0
+    for _ in range(100):
+        assert c.five_bar_step(start[0]) == 0
+    assert state[:1].view(np.uint64)[0] == 100
+    np.testing.assert_allclose(state[1:5], run.q[-1], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(state[5:9], run.v[-1], rtol=0, atol=1e-11)
+    np.testing.assert_allclose(state[9:13], run.tau[-2], rtol=0, atol=1e-10)
+
+
+def test_steps_that_fail_leave_the_state(robot, tmp_path):
+    c = library(rd.export(robot, ["step"], "c", tmp_path / "code"))
+    q, v = robot.neutral(), np.zeros(4)
+    state = np.zeros(1000)
+    start = pointers(state, q, v)
+    q[0] += 0.1
+    assert c.five_bar_begin(*start) == 1  # as a simulation, it closes no more than 1e-3
+    q[0] -= 0.0999
+    assert c.five_bar_begin(*start) == 0
+    assert np.abs(robot.loop_residual(state[1:5])).max() < 1e-12
+    state[9] = np.inf
+    before = state.copy()
+    assert c.five_bar_step(start[0]) == 2
+    assert (state == before).all()
+
+
+def test_the_sources_of_an_fmu_without_warnings(robot, tmp_path):
+    options = {"controller": controller_of(robot)}
+    folder = rd.export(robot, ["step", "center_of_mass"], "fmu", tmp_path / "code", **options)
+    with zipfile.ZipFile(folder / "five_bar.fmu") as archive:
+        archive.extractall(tmp_path / "unit")
+    library(tmp_path / "unit" / "sources")

@@ -1,0 +1,235 @@
+"""Units of FMI: validated and run by fmpy, compared with simulations."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import robodyn as rd
+from robodyn.controllers import Filtered, JointPD, Saturated, SineReference
+from robodyn.errors import FileError, MissingFileError, SettingsError
+
+fmpy = pytest.importorskip("fmpy")
+STEP = 1e-3
+
+
+def exported(robot, functions, folder, **options):
+    """The path of an FMU without faults."""
+    from fmpy.validation import validate_fmu
+
+    into = rd.export(robot, functions, "fmu", folder / "code", step=STEP, **options)
+    (path,) = into.iterdir()
+    assert path.name == f"{robot.name}.fmu"
+    assert validate_fmu(str(path)) == []
+    return path
+
+
+class Unit:
+    """An instance of an FMU, whose variables have names."""
+
+    def __init__(self, path, folder):
+        from fmpy.fmi3 import FMU3Slave
+
+        about = fmpy.read_model_description(str(path))
+        unpacked = fmpy.extract(str(path), unzipdir=str(folder / "unpacked"))
+        self.places = {x.name: x.valueReference for x in about.modelVariables}
+        self.said = []
+        self.fmu = FMU3Slave(
+            guid=about.instantiationToken,
+            unzipDirectory=unpacked,
+            modelIdentifier=about.coSimulation.modelIdentifier,
+            instanceName="one",
+        )
+        self.fmu.instantiate(logMessage=lambda *x: self.said.append(x[-1].decode()))
+
+    def begin(self, start_time=0.0, **values):
+        self.fmu.enterInitializationMode(startTime=start_time)
+        for name, x in values.items():
+            self[name.replace("__", ".")] = x
+        self.fmu.exitInitializationMode()
+
+    def step(self, time, steps=1):
+        self.fmu.doStep(currentCommunicationPoint=time, communicationStepSize=steps * STEP)
+
+    def __getitem__(self, name):
+        return self.fmu.getFloat64([self.places[name]])[0]
+
+    def __setitem__(self, name, value):
+        self.fmu.setFloat64([self.places[name]], [value])
+
+    def all(self, ending):
+        return np.array([self[x] for x in self.places if x.endswith(ending)])
+
+
+@pytest.fixture
+def refused():
+    """Calls that an FMU refuses."""
+    from fmpy.fmi1 import FMICallException
+
+    return pytest.raises(FMICallException)
+
+
+def test_a_linkage_under_a_controller_with_memory(tmp_path):
+    robot = rd.load("five_bar")
+    q0 = robot.neutral()
+    inner = JointPD(
+        robot, SineReference(q0, 0.1 * np.ones(4), np.ones(4)), stiffness=50.0, damping=5.0
+    )
+    controller = Saturated(Filtered(inner, cutoff=20.0, order=2))
+    path = exported(robot, ["step", "center_of_mass"], tmp_path, controller=controller)
+    run = rd.simulate(robot, controller, q0=q0, duration=0.2, step=STEP, limits="ignore")
+    names = robot.joint_names
+    outputs = [f"{x}.{y}" for y in ("position", "speed", "force") for x in names]
+    outputs += [f"center_of_mass[{k}]" for k in (1, 2, 3)]
+    found = fmpy.simulate_fmu(
+        str(path), stop_time=0.2, step_size=STEP, output_interval=4 * STEP, output=outputs
+    )
+    at = slice(None, None, 4)
+    columns = [run.q[at], run.v[at], run.tau[at], robot.center_of_mass(run.q[at])]
+    np.testing.assert_allclose(found["time"], run.t[at], atol=1e-12)
+    values = np.stack([found[x] for x in outputs], axis=-1)
+    np.testing.assert_allclose(values, np.concatenate(columns, axis=-1), rtol=0, atol=1e-11)
+    assert np.abs(run.q[-1] - q0).max() > 1e-2
+
+
+@pytest.fixture(scope="module")
+def floating(tmp_path_factory):
+    """A robot with a quaternion and sensors, its FMU, and the folder of that."""
+    sensors = [rd.Sensor("imu", at="camera", name="imu")]
+    robot = rd.load("pan_tilt", base="floating", sensors=sensors)
+    folder = tmp_path_factory.mktemp("fmu")
+    return robot, exported(robot, ["step", "measure"], folder), folder
+
+
+def test_forces_are_inputs_and_sensors_outputs(floating, tmp_path):
+    robot, path, _ = floating
+    unit = Unit(path, tmp_path)
+    forces = np.random.default_rng(0).normal(size=(4, robot.nv))
+    places = [x for x in unit.places if x.endswith(".force")]
+    unit.begin(pan__speed=0.4, tilt__position=0.2)
+    q0, v0 = robot.neutral(), np.zeros(robot.nv)
+    q0[robot.joints["tilt"].q], v0[robot.joints["pan"].v] = 0.2, 0.4
+    run = rd.simulate(
+        robot, lambda t, q, v: forces[int(t / STEP / 5 + 1e-6) % 4], q0=q0, v0=v0,
+        duration=20 * STEP, step=STEP, limits="ignore",
+    )  # fmt: skip
+    for k in range(4):
+        unit.fmu.setFloat64([unit.places[x] for x in places], forces[k])
+        shown = robot.measure(run.q[5 * k], run.v[5 * k], tau=forces[k])["imu"]
+        found = [unit[x] for x in unit.places if x.startswith("imu.")]
+        np.testing.assert_allclose(found, shown, rtol=0, atol=1e-10)
+        unit.step(5 * k * STEP, 5)
+        np.testing.assert_allclose(unit.all(".position"), run.q[5 * k + 5], rtol=0, atol=1e-12)
+        np.testing.assert_allclose(unit.all(".speed"), run.v[5 * k + 5], rtol=0, atol=1e-12)
+    assert unit["time"] == pytest.approx(20 * STEP)
+
+
+def test_states_of_a_unit_are_kept_and_reset(floating, tmp_path):
+    _, path, _ = floating
+    unit = Unit(path, tmp_path)
+    unit.begin(pan__speed=1.0)
+    unit["tilt.force"] = 0.3
+    unit.step(0.0, 3)
+    kept = unit.fmu.getFMUState()
+    data = unit.fmu.serializeFMUState(kept)
+    unit.step(3 * STEP, 4)
+    end = unit.all("n")
+    for state in (kept, unit.fmu.deserializeFMUState(data)):
+        unit.fmu.setFMUState(state)
+        assert unit["time"] == pytest.approx(3 * STEP)
+        unit.step(3 * STEP, 4)
+        assert (unit.all("n") == end).all()
+        unit.fmu.freeFMUState(state)
+    unit.fmu.reset()
+    assert unit["pan.speed"] == 0.0 and unit["tilt.force"] == 0.0
+    unit.begin(pan__speed=1.0)
+    unit["tilt.force"] = 0.3
+    unit.step(0.0, 7)
+    np.testing.assert_allclose(unit.all("n"), end, rtol=0, atol=1e-15)
+    unit.fmu.terminate()
+    unit.fmu.freeInstance()
+
+
+@pytest.mark.parametrize(
+    ("calls", "words"),
+    [
+        (lambda x: x.step(0.0), "the motion has not begun"),
+        (lambda x: (x.begin(), x.step(0.0, 1.5)), "no multiple of 0.001 s"),
+        (lambda x: (x.begin(), x.step(STEP)), "does not begin where"),
+        (lambda x: (x.begin(), x.begin()), "reset it first"),
+        (lambda x: (x.begin(), x.__setitem__("pan.speed", 1.0)), "before the motion begins"),
+        (lambda x: x.__setitem__("pan.force", np.nan), "not finite"),
+        (lambda x: x.__setitem__("imu.fx", 1.0), "cannot be set"),
+        (lambda x: x.fmu.getFloat64([1000]), "no variable of this reference"),
+        (lambda x: x.fmu.getInt32([0]), "no variables of type Int32"),
+        (lambda x: (x.begin(pan__speed=1e200), x.step(0.0)), "not finite"),
+        (lambda x: x.fmu.enterEventMode(), "does not have this function"),
+    ],
+)
+def test_what_a_unit_refuses(floating, tmp_path, refused, calls, words):
+    _, path, _ = floating
+    unit = Unit(path, tmp_path)
+    with refused:
+        calls(unit)
+    assert words in unit.said[-1]
+
+
+def test_a_motion_that_depends_on_time_begins_at_zero(floating, tmp_path, refused):
+    Unit(floating[1], tmp_path).begin(start_time=2.0)  # nothing here does
+    robot = rd.load("double_pendulum")
+    controller = JointPD(
+        robot, SineReference(np.zeros(2), [0.1, 0.1], [1.0, 1.0]),
+        stiffness=10.0, damping=1.0,
+    )  # fmt: skip
+    unit = Unit(exported(robot, ["step"], tmp_path, controller=controller), tmp_path / "other")
+    with refused:
+        unit.begin(start_time=2.0)
+    assert "begins at zero" in unit.said[-1]
+
+
+def test_open_loops_are_closed_or_refused(tmp_path, refused):
+    robot = rd.load("four_bar")
+    path = exported(robot, ["step", "loop_residual"], tmp_path)
+    unit = Unit(path, tmp_path)
+    first = robot.joint_names[0]
+    unit.begin(**{f"{first}__position": 1e-3})
+    assert np.abs([unit[x] for x in unit.places if x.startswith("loop_residual")]).max() < 1e-10
+    unit.fmu.reset()
+    with refused:
+        unit.begin(**{f"{first}__position": 3.0})
+    assert "do not close" in unit.said[-1]
+
+
+def test_the_same_unit_is_written_twice(floating, tmp_path):
+    robot, path, _ = floating
+    assert exported(robot, ["step", "measure"], tmp_path).read_bytes() == path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("functions", "options", "words"),
+    [
+        (["mass_matrix"], {}, "add 'step'"),
+        (["step"], {"dtype": "float"}, "computes with doubles"),
+        (["step", "assemble"], {}, "does not assemble"),
+        (["step", ("inverse_dynamics", {"wrenches": ["coupler"]})], {}, "takes 'wrench"),
+        ({"step": "step", "time": "kinetic_energy"}, {}, "two variables .* 'time'"),
+    ],
+)
+def test_what_is_no_unit_leaves_nothing(tmp_path, functions, options, words):
+    with pytest.raises(SettingsError, match=words):
+        rd.export(rd.load("four_bar"), functions, "fmu", tmp_path / "code", **options)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("compiler", "error", "words"),
+    [
+        ("no-such-compiler", MissingFileError, "no C compiler 'no-such-compiler'"),
+        ("false", FileError, "cannot compile"),
+    ],
+)
+def test_without_a_compiler_nothing_is_left(tmp_path, monkeypatch, compiler, error, words):
+    monkeypatch.setenv("CC", compiler)
+    with pytest.raises(error, match=words):
+        rd.export(rd.load("double_pendulum"), ["step"], "fmu", tmp_path / "code")
+    assert not list(tmp_path.iterdir())
