@@ -346,6 +346,13 @@ BAD = {
         rd.TopologyError,
         "'x' are no numbers there",
     ),
+    "the same equation twice, solved": (
+        lambda: [
+            rd.ExplicitLoop("x", lambda u, v: [v[0]] * 2, "a", ("b", "c"), lambda u: [0.0] * 2, 3)
+        ],
+        rd.ShapeError,
+        "does not determine b, c",
+    ),
     "many": (
         lambda: [rd.ExplicitLoop("x", closed, "a", tuple("bcdef"), nearly)],
         rd.ShapeError,

@@ -160,13 +160,20 @@ class ExplicitLoop:
         _refuse_time(repr(self), self.solution, 1)
         gap = _traced(f"h of {self}", lambda *q: self.h(list(q[:p]), list(q[p:])), [1] * (p + m), m)
         start = _traced(f"solution of {self}", lambda *q: self.solution(list(q)), [1] * p, m)
-        found = TracedExplicitLoop.of(
-            self.name,
-            self.independent,
-            self.dependent,
-            lambda u: _newton(gap, u, inline(start, u), self.iterations),
-            lambda q: inline(gap, q),
-        )
+        try:
+            found = TracedExplicitLoop.of(
+                self.name,
+                self.independent,
+                self.dependent,
+                lambda u: _newton(gap, u, inline(start, u), self.iterations),
+                lambda q: inline(gap, q),
+            )
+        except ZeroDivisionError:
+            raise ShapeError(
+                f"h of {self} does not determine {', '.join(self.dependent)}: its slopes along "
+                "them are dependent everywhere",
+                name="h",
+            ) from None
         _check_smooth(repr(self), found, ranges)
         return found
 
@@ -179,7 +186,7 @@ def _newton(gap: Program, u: Sequence[Number], v: list[Number], count: int) -> l
         q = [*u, *v]
         rows, n = inline(slopes, q), len(q)
         columns = [Column(tuple(rows[k::n])) for k in range(n)]
-        step = solver_of(columns[p:], columns[:p])(Column(tuple(inline(gap, q))))
+        step = solver_of(columns[p:])(Column(tuple(inline(gap, q))))
         v = [x + dx for x, dx in zip(v, step, strict=True)]
     size: Number = 0.0
     for dx in step:

@@ -26,16 +26,19 @@ class Column:
 
 
 def solver_of(
-    columns: Sequence[Column], others: Sequence[Column] = ()
+    columns: Sequence[Column], others: Sequence[Column] | None = None
 ) -> Callable[[Column], tuple[Number, ...]]:
     """``-[columns]^-1`` as a function.
 
-    Its results are not numbers where the determinant is next to nothing beside the lengths of the
-    rows, in which other columns count as well.
+    With other columns its results are not numbers where the determinant is next to nothing beside
+    the lengths of the whole rows.
     """
     count = len(columns)
     rows = [[column.numbers[k] for column in columns] for k in range(count)]
-    inverse = _inverse(_determinant(rows), rows, [x.numbers for x in others])
+    determinant = _determinant(rows)
+    inverse = 1.0 / determinant
+    if others is not None and isinstance(determinant, Scalar):
+        inverse = _guarded(determinant, rows, [x.numbers for x in others])
     minors = [
         [_signed(i + j, _determinant(_without(rows, i, j))) for i in range(count)]
         for j in range(count)
@@ -53,11 +56,9 @@ def solver_of(
     return solve
 
 
-def _inverse(
-    determinant: Number, rows: Sequence[Sequence[Number]], others: Sequence[Sequence[Number]]
+def _guarded(
+    determinant: Scalar, rows: Sequence[Sequence[Number]], others: Sequence[Sequence[Number]]
 ) -> Number:
-    if not isinstance(determinant, Scalar):
-        return 1.0 / determinant
     least: Number = by_precision(determinant.graph, *(x**2 for x in DEAD_POINT))
     for k, row in enumerate(rows):
         total: Number = 0.0
