@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from robodyn import PathError, Robot, SettingsError, ShapeError
 from robodyn.array_types import FloatArray
 from robodyn.arrays import expect
-from robodyn.simulation.limits.bounds import joint_bounds_alone
+from robodyn.simulation.limits.bounds import limited_motors, motor_bounds, own_effort_bounds
 from robodyn.simulation.loads.column_names import speed_names
 from robodyn.tolerances import LOOP_OPEN
 
@@ -21,23 +21,35 @@ from .profile import limit
 
 __all__ = ["PathTorques", "check_closed", "path_torques", "torque_limits", "torque_too_small"]
 
-#: (q, v, a) -> tau, each over all joints, a row an instant.
+#: (q, v, a) -> tau, a row an instant: q, v and a over all joints, tau over these and then over the
+#: motors that transmissions couple and that have limits.
 PathTorques = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
 
 
 def path_torques(robot: Robot) -> PathTorques:
-    """The function from motion to joint torques: of a closed linkage, those of its motors alone.
+    """The function from motion to torques: of a closed linkage, those of its motors alone.
 
     For a position they are linear in accelerations, and but for friction in squares of speeds.
     """
-    if not robot.nc:
-        return robot.inverse_dynamics
-    by_motors = motor_torques(robot)
-    return lambda q, v, a: by_motors(q, v, a, None, 0.0)
+    of_joints: PathTorques = robot.inverse_dynamics
+    if robot.nc:
+        by_motors = motor_torques(robot)
+        of_joints = lambda q, v, a: by_motors(q, v, a, None, 0.0)  # noqa: E731
+    coupled = limited_motors(robot)
+    if not coupled:
+        return of_joints
+
+    def with_motors(q: FloatArray, v: FloatArray, a: FloatArray) -> FloatArray:
+        tau = of_joints(q, v, a)
+        return np.concatenate([tau, *(x.torques(tau) for x in coupled)], axis=-1)
+
+    return with_motors
 
 
 def torque_limits(robot: Robot | None, torque: ArrayLike | None) -> FloatArray:
-    """The largest torque of each joint that has to follow, shape (nv,) [N m, N].
+    """The largest torques of joints and coupled motors, as `path_torques` has them [N m, N].
+
+    Those that are given are of joints, shape (nv,), in place of all that the robot has.
 
     Raises
     ------
@@ -65,11 +77,14 @@ def torque_limits(robot: Robot | None, torque: ArrayLike | None) -> FloatArray:
         refuse_passive(
             robot, "torques of motors follow from a path where they are one", floats=False
         )
+    coupled = limited_motors(robot)
     if torque is not None:
-        return limit("torque", torque, robot.nv)
-    given = joint_bounds_alone(robot, "torque= [N m, N]")
+        unlimited = [np.full(len(x.joints), np.inf) for x in coupled]
+        return np.concatenate([limit("torque", torque, robot.nv), *unlimited])
+    given = own_effort_bounds(robot)
     if robot.nc:  # nothing else has a torque
         given = np.where(motor_mask(robot) > 0.0, given, np.inf)
+    given = np.concatenate([given, *(motor_bounds(x) for x in coupled)])
     if not np.isfinite(given).any():
         raise SettingsError(f"{robot.name!r} gives no limits of torques: give torque=")
     return given
@@ -112,9 +127,12 @@ def torque_too_small(
     """The error where torques do not suffice even at rest, at the instant that needs most."""
     tau = np.abs(path_torques(robot)(q, 0.0 * q, 0.0 * q))
     row, k = np.unravel_index(int((tau - effort).argmax()), tau.shape)
-    joint = speed_names(robot)[k]
+    motors = [name for x in limited_motors(robot) for name in x.joints]
+    of_joint = k < robot.nv
+    joint = speed_names(robot)[k] if of_joint else motors[k - robot.nv]
+    what = "joint" if of_joint else "the motor of joint"
     return PathError(
-        f"at t = {times[row]:.6g} s of the reference joint {joint!r} takes {tau[row, k]:.4g} N m "
+        f"at t = {times[row]:.6g} s of the reference {what} {joint!r} takes {tau[row, k]:.4g} N m "
         f"or N at rest, and its limit is {effort[k]:.4g}: no slower motion helps",
         time=float(times[row]),
         joint=joint,

@@ -12,7 +12,7 @@ from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 from robodyn.simulation import Controller, ControllerSample
 from robodyn.simulation.control.controller import INNER, State
-from robodyn.simulation.limits.bounds import limited_motors, own_effort_bounds
+from robodyn.simulation.limits.bounds import limited_motors, motor_bounds, own_effort_bounds
 
 from ..support.symbols import cut
 from .wrapping import (
@@ -108,7 +108,7 @@ class Saturated:
     def _within_motors(self, tau: FloatArray) -> FloatArray:
         """Efforts whose motors, which a transmission couples, stay within their limits."""
         for x in limited_motors(robot_of(self)):
-            wanted, top = x.torques(tau), np.where(x.torque_limits > 0.0, x.torque_limits, np.inf)
+            wanted, top = x.torques(tau), motor_bounds(x)
             torques, at = wanted.copy(), np.flatnonzero(np.isfinite(top))
             torques[..., at] = cut(wanted[..., at], top[at])
             tau[..., x.speeds] = tau[..., x.speeds] + x.forces(torques - wanted)

@@ -140,7 +140,8 @@ def _read_transmission(
     motors = element.findall("actuator")
     if not driven:
         names = ", ".join(repr(e.get("name")) for e in element.findall("joint"))
-        reader.warn(element, f"drives {names}, which is no joint of the robot: not modelled")
+        why = f"drives {names}, which is no joint of the robot" if names else "has no <joint>"
+        reader.warn(element, f"{why}: not modelled")
         return
     if len(driven) > 1 or len(motors) > 1 or couples(element):
         made = read_coupled(reader, element, joints, found.actuators, partial(_gear, coupled=True))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
 import numpy as np
@@ -42,7 +42,7 @@ def from_object(source: Any) -> tuple[Mechanism, list[UrdfWarning]]:
     joints = tuple(_made(_joint, joint, "joint") for joint in robot.joints)
     name = str(getattr(robot, "name", None) or "robot")
     mechanism = Mechanism(name, links, joints, actuators=_actuators(robot, joints))
-    return mechanism, _invented_inertias(links)
+    return mechanism, [*_invented_inertias(links), *_couplings_left_out(robot)]
 
 
 def _made(make: Callable[[Any], Made], given: Any, kind: str) -> Made:
@@ -138,12 +138,27 @@ def _or(value: Any, default: float) -> float:
     return default if value is None else float(value)
 
 
+def _transmissions(robot: Any) -> Iterable[Any]:
+    return getattr(robot, "transmissions", None) or getattr(robot, "transmission", None) or ()
+
+
+def _couplings_left_out(robot: Any) -> Iterator[UrdfWarning]:
+    """Warnings of transmissions of several joints: these models do not keep all that they say."""
+    for transmission in _transmissions(robot):
+        names = ", ".join(repr(str(joint.name)) for joint in transmission.joints)
+        if len(transmission.joints) > 1 or len(transmission.actuators) > 1:
+            yield UrdfWarning(
+                f"couples the joints {names} to several motors, and their roles and reductions are "
+                "not in this model: not modelled; load the file itself",
+                element=f"transmission {str(getattr(transmission, 'name', ''))!r}",
+            )
+
+
 def _actuators(robot: Any, joints: tuple[Joint, ...]) -> tuple[tuple[str, Actuator], ...]:
     """Motors of the transmissions that drive one joint each."""
     known = {joint.name for joint in joints}
     found: dict[str, Actuator] = {}
-    transmissions = getattr(robot, "transmissions", None) or getattr(robot, "transmission", None)
-    for transmission in transmissions or ():
+    for transmission in _transmissions(robot):
         driven = [str(joint.name) for joint in transmission.joints]
         motors = list(transmission.actuators)
         if len(driven) == 1 and len(motors) <= 1 and driven[0] in known:

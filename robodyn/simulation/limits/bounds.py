@@ -30,6 +30,7 @@ __all__ = [
     "has_top_speed",
     "joint_bounds_alone",
     "limited_motors",
+    "motor_bounds",
     "own_effort_bounds",
     "speed_bounds",
     "within_motors",
@@ -101,7 +102,7 @@ def bounds_of(robot: Robot) -> JointBounds:
 
 
 def _of_motors(robot: Robot) -> Range | None:
-    tops = [_given(x.torque_limits) for x in limited_motors(robot)]
+    tops = [motor_bounds(x) for x in limited_motors(robot)]
     return Range.of(-np.concatenate(tops), np.concatenate(tops)) if tops else None
 
 
@@ -140,10 +141,15 @@ def effort_bounds(robot: Robot) -> FloatArray:
     return bounds
 
 
+def motor_bounds(x: CoupledMotors) -> FloatArray:
+    """The largest torques of coupled motors, shape (n,) [N m, N]; infinite where none is given."""
+    return _given(x.torque_limits)
+
+
 def _of_all_motors(x: CoupledMotors) -> FloatArray:
     """The largest effort that coupled motors have together for each joint alone."""
     shares = np.abs(x.matrix)
-    top = np.where(shares > 0.0, _given(x.torque_limits)[:, None], 0.0)
+    top = np.where(shares > 0.0, motor_bounds(x)[:, None], 0.0)
     return np.asarray((shares * top).sum(axis=0))
 
 
@@ -158,9 +164,7 @@ def limited_motors(robot: Robot) -> tuple[CoupledMotors, ...]:
     """
     gearing = robot.model.gearing
     limited = tuple(
-        x
-        for x in gearing.coupled
-        if len(x.speeds) > 1 and np.isfinite(_given(x.torque_limits)).any()
+        x for x in gearing.coupled if len(x.speeds) > 1 and np.isfinite(motor_bounds(x)).any()
     )
     if any(x.inverse is None for x in limited):
         gearing.refuse_partial()
@@ -173,7 +177,7 @@ def within_motors(robot: Robot, tau: FloatArray) -> FloatArray:
     The torque of each motor is cut to its limit. Where none is cut, efforts stay as they are.
     """
     for x in limited_motors(robot):
-        wanted, top = x.torques(tau), _given(x.torque_limits)
+        wanted, top = x.torques(tau), motor_bounds(x)
         torques = np.minimum(np.maximum(wanted, -top), top)
         tau = tau.copy()
         tau[..., x.speeds] += x.forces(torques - wanted)
@@ -209,7 +213,7 @@ def effort_shares(robot: Robot, tau: FloatArray) -> FloatArray:
     """
     shares = np.abs(tau) / effort_bounds(robot)
     for x in limited_motors(robot):
-        of_motors = np.abs(x.torques(tau)) / _given(x.torque_limits)
+        of_motors = np.abs(x.torques(tau)) / motor_bounds(x)
         shares[..., x.speeds] = np.maximum(shares[..., x.speeds], of_motors)
     return shares
 

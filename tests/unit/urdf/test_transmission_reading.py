@@ -164,6 +164,7 @@ def test_lenient_reading_leaves_it_out_and_says_so():
     [
         (ros1("Strange"), "of type 'StrangeTransmission' couples the joints 'p', 'r'"),
         (ros1("Simple"), "of type 'SimpleTransmission' couples the joints 'p', 'r'"),
+        (ros1(names=""), "transmission 't': has no <joint>: not modelled"),
         (ros1(names="px"), "drives 'x', which is no joint of the robot"),
         (ros1().replace("<joint", "<mechanicalReduction>2</mechanicalReduction><joint", 1),
          "outside of its joints and actuators is left out"),

@@ -12,7 +12,7 @@ import pytest
 
 from robodyn import urdf
 from robodyn.description import Actuator, Inertia, Joint, Limits, Link, Loop, Mechanism, Mimic, Pose
-from robodyn.errors import MissingExtraError, ShapeError, UrdfError
+from robodyn.errors import MissingExtraError, ShapeError, UrdfError, UrdfWarning
 
 INERTIAL = (
     '<inertial><origin xyz="0.1 0.2 0.3" rpy="0 0 0.5"/><mass value="2"/>'
@@ -168,6 +168,14 @@ def urdfpy_model(kind="revolute", axis=(0.0, 0.0, 2.0), **joint):
         joints=[Bag(**attributes | joint)],
         transmissions=[Bag(name="t", joints=[Bag(name="j")], actuators=[motor])],
     )
+
+
+def test_couplings_of_urdfpy_models_are_left_out_with_a_warning():
+    model = urdfpy_model()
+    (transmission,) = model.transmissions
+    transmission.joints.append(Bag(name="k"))
+    with pytest.warns(UrdfWarning, match="transmission 't'.*couples the joints 'j', 'k'"):
+        assert not urdf.load_mechanism(model).actuators
 
 
 def test_urdfpy_model_by_its_looks():

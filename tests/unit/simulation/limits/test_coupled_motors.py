@@ -6,8 +6,15 @@ import numpy as np
 import pytest
 
 import robodyn as rd
-from robodyn.controllers import JointPD, PointToPoint, QuadraticCost, Saturated, iterative_lqr
-from robodyn.controllers.references import path_torques
+from robodyn.controllers import (
+    JointPD,
+    PointToPoint,
+    QuadraticCost,
+    Saturated,
+    Stretched,
+    TimeOptimal,
+    iterative_lqr,
+)
 from robodyn.errors import LimitWarning
 from robodyn.exporting.unit.contents import unit_of
 from robodyn.simulation.limits.bounds import effort_bounds, effort_shares, within_motors
@@ -80,14 +87,40 @@ def test_a_joint_alone_has_the_torques_of_all_its_motors():
 
 def test_limits_of_one_joint_are_asked_for_where_there_are_none():
     made = robot()
-    with pytest.raises(rd.SettingsError, match=r"their limits are none of one .*torque="):
-        path_torques.torque_limits(made, None)
     cost = QuadraticCost(made, np.zeros(2))
-    with pytest.raises(rd.SettingsError, match="none of one joint alone; give limits="):
+    with pytest.raises(rd.SettingsError, match=r"couples the motors of .*alone; give limits="):
         iterative_lqr(made, cost, q0=np.zeros(2), duration=0.1, step=0.05)
     locked = made.with_(locked={"elbow": 0.3})
     np.testing.assert_allclose(effort_bounds(locked), [50.0], rtol=1e-15)
-    assert np.isfinite(path_torques.torque_limits(locked, None)).all()
+
+
+FAR = np.array([0.4, -0.9])
+SLOW = PointToPoint(0.0 * FAR, FAR, 5.0)
+
+
+@pytest.mark.parametrize("optimal", [False, True])
+def test_a_timed_motion_takes_motors_to_their_limits(optimal):
+    made = robot((0.5, 0.3))
+    if optimal:
+        pytest.importorskip("toppra")
+        quick = TimeOptimal(SLOW, 5.0, robot=made, points=60)
+        length = quick.duration
+    else:
+        quick = Stretched.within(SLOW, 5.0, robot=made)
+        length = 5.0 * quick.factor
+    t = np.linspace(0.0, length, 400)
+    q, v, a = (np.array(x) for x in zip(*map(quick, t.tolist()), strict=True))
+    shares = np.abs(made.motor_torques(q, v, a)) / [0.5, 0.3]
+    assert 0.97 < shares.max() < 1.0 + 1e-6
+
+
+def test_a_motor_that_is_too_weak_for_a_path_is_named():
+    weak = robot((0.5, 1e-3))
+    with pytest.raises(rd.PathError, match="the motor of joint 'elbow' takes") as raised:
+        Stretched.within(SLOW, 5.0, robot=weak)
+    assert raised.value.joint == "elbow"
+    own = Stretched.within(SLOW, 5.0, robot=weak, torque=20.0)  # in place of what motors have
+    assert own.factor < 1.0
 
 
 def test_limits_that_fall_with_speed_are_refused():
