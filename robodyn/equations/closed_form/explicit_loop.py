@@ -8,30 +8,26 @@ from typing import Any
 import numpy as np
 
 from robodyn.arguments import checked_arguments
-from robodyn.array_types import Array, FloatArray
-from robodyn.codegen.calls.trace_graph import TraceGraph
 from robodyn.description.curve import Curve, Polynomial, Table
 from robodyn.description.explicit_loop import TracedExplicitLoop
+from robodyn.equations.closed_form.explicit_loop_check import (
+    Range,
+    check_smooth,
+    refuse_time,
+    traced,
+)
 from robodyn.equations.closed_form.small_systems import Column, solver_of
 from robodyn.errors import ShapeError
-from robodyn.joints.common.user_function import called, takes_time
 from robodyn.symbolic.derivative import jacobian
-from robodyn.symbolic.evaluate import evaluate
 from robodyn.symbolic.fourier_series import FourierSeries
-from robodyn.symbolic.graph import Graph, Port, Program
+from robodyn.symbolic.graph import Program
 from robodyn.symbolic.guarded import if_not_negative
 from robodyn.symbolic.inline import inline
-from robodyn.symbolic.scalar import Number, Scalar, by_precision, edge_of, inputs
+from robodyn.symbolic.scalar import Number, Scalar, by_precision
 from robodyn.symbolic.spline import Spline
-from robodyn.tolerances import EXPLICIT_SOLUTION, NEWTON_STEP
+from robodyn.tolerances import NEWTON_STEP
 
 __all__ = ["ExplicitLoop", "Follower"]
-
-#: Lower and upper end of positions at which functions are tried.
-Range = tuple[float, float]
-
-#: Positions at which functions are tried.
-TRIALS = 16
 
 #: Most joints that follow by one loop: its equations are solved by minors.
 MOST = 4
@@ -80,8 +76,8 @@ class Follower:
         ShapeError
             If the law is none.
         """
-        _refuse_time(repr(self), self.law, len(self.independent))
-        solution = _traced(repr(self), self.law, [1] * len(self.independent), 1)
+        refuse_time(repr(self), self.law, len(self.independent))
+        solution = traced(repr(self), self.law, len(self.independent), 1)
         found = TracedExplicitLoop.of(
             self.name,
             self.independent,
@@ -89,7 +85,7 @@ class Follower:
             lambda u: inline(solution, u),
             curve=_curve(self.law),
         )
-        _check_smooth(repr(self), found, ranges)
+        check_smooth(repr(self), found, ranges)
         return found
 
 
@@ -156,10 +152,10 @@ class ExplicitLoop:
             If a function is of the wrong size, or what is said to be the solution is none.
         """
         p, m = len(self.independent), len(self.dependent)
-        _refuse_time(repr(self), self.h, 2)
-        _refuse_time(repr(self), self.solution, 1)
-        gap = _traced(f"h of {self}", lambda *q: self.h(list(q[:p]), list(q[p:])), [1] * (p + m), m)
-        start = _traced(f"solution of {self}", lambda *q: self.solution(list(q)), [1] * p, m)
+        refuse_time(repr(self), self.h, 2)
+        refuse_time(repr(self), self.solution, 1)
+        gap = traced(f"h of {self}", lambda *q: self.h(list(q[:p]), list(q[p:])), p + m, m)
+        start = traced(f"solution of {self}", lambda *q: self.solution(list(q)), p, m)
         try:
             found = TracedExplicitLoop.of(
                 self.name,
@@ -174,7 +170,7 @@ class ExplicitLoop:
                 "them are dependent everywhere",
                 name="h",
             ) from None
-        _check_smooth(repr(self), found, ranges)
+        check_smooth(repr(self), found, ranges)
         return found
 
 
@@ -207,96 +203,6 @@ def _names(what: str, given: Iterable[str], of: str, others: Sequence[str] = ())
             given=names,
         )
     return names
-
-
-def _refuse_time(what: str, function: Any, count: int) -> None:
-    """Refuse a function of the time: a parameter ``t`` beyond those of the positions."""
-    if not takes_time(function):
-        return
-    import inspect
-
-    positional = [
-        x
-        for x in inspect.signature(function).parameters.values()
-        if x.default is x.empty and x.kind in (x.POSITIONAL_ONLY, x.POSITIONAL_OR_KEYWORD)
-    ]
-    if len(positional) > count:
-        raise ShapeError(
-            f"the function of {what} takes the time t, and joints follow others by positions "
-            "alone: a joint that the clock moves is a robodyn.JointMap, or controlled= in "
-            "simulations",
-            name="law",
-        )
-
-
-def _traced(what: str, function: Callable[..., Any], sizes: Sequence[int], count: int) -> Program:
-    """A function of positions as a program, which returns so many numbers."""
-    graph = TraceGraph()
-    q = inputs(graph, 0, len(sizes))
-    result = called(what, function, *q)
-    try:
-        listed = np.asarray(result, object).ravel()
-        numbers = [x if isinstance(x, Scalar) else float(x) for x in listed]
-    except (TypeError, ValueError) as error:
-        raise ShapeError(
-            f"the function of {what} returns {result!r}, expected {count} numbers: {error}",
-            name="law",
-        ) from None
-    if len(numbers) != count:
-        raise ShapeError(
-            f"the function of {what} returns {len(numbers)} numbers, expected {count}: one a joint "
-            "that follows",
-            name="law",
-            given=len(numbers),
-            expected=(count,),
-        )
-    if any(isinstance(x, Scalar) and x.graph is not graph for x in numbers):
-        raise ShapeError(
-            f"the function of {what} returns symbols of another function: it may read nothing but "
-            "the positions that it gets",
-            name="law",
-        )
-    plain = Graph()
-    port = Port("q", (len(sizes),), "rad, m")
-    edges = tuple(edge_of(graph, x) for x in numbers)
-    traced = Program("law", (port,), (Port("law", (count,), "rad, m"),), graph, edges)
-    kept = tuple(edge_of(plain, x) for x in inline(traced, inputs(plain, 0, len(sizes))))
-    return Program("law", (port,), traced.outputs, plain, kept)
-
-
-def _check_smooth(what: str, loop: TracedExplicitLoop, ranges: Sequence[Range]) -> None:
-    """Refuse functions without values or derivatives at rest, and solutions that are none."""
-    lower, upper = np.transpose(ranges)
-    tried = np.random.default_rng(0).uniform(lower, upper, (TRIALS, len(ranges)))
-    u = np.concatenate([np.zeros((1, len(ranges))), tried])
-    q = np.concatenate([u, loop.positions(u)], axis=1)
-    good = np.isfinite(q).all(axis=1)
-    if not good.any():
-        raise ShapeError(f"{what} is not a finite number anywhere", name="law")
-    h, K, dK = (_values(x, q) for x in (loop.gap, loop.slopes, loop.bends))
-    for name, x in (("value", h), ("slope", K), ("curvature", dK)):
-        good &= np.isfinite(x).all(axis=1)
-        if not good[0]:
-            raise ShapeError(
-                f"{what} is not smooth at rest: its {name} is no number where the joints that are "
-                "followed are at zero. Of a size take sqrt(x * x + s**2) with a small s",
-                name="law",
-            )
-    terms = 1.0 + np.einsum("nij,nj->ni", np.abs(K.reshape(len(q), h.shape[1], -1)), np.abs(q))
-    error = np.where(good[:, None], np.abs(h) / terms, 0.0)
-    k = int(np.argmax(error.max(axis=1)))
-    if not error[k].max() <= EXPLICIT_SOLUTION:
-        raise ShapeError(
-            f"the solution of {what} does not solve h: at u = {u[k].round(6).tolist()} it gives v "
-            f"= {q[k, u.shape[1] :].round(6).tolist()}, and h is {h[k].round(9).tolist()}. With "
-            "iterations= it need only be near",
-            name="solution",
-        )
-
-
-def _values(program: Program, q: FloatArray) -> Array:
-    with np.errstate(all="ignore"):
-        return np.asarray(evaluate(program, q)[0], float).reshape(len(q), -1)
 
 
 def _curve(law: Any) -> Curve | None:
