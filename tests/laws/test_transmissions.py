@@ -380,3 +380,18 @@ def test_a_joint_that_mimics_turns_motors_too():
     close(robot.inverse_dynamics(q, v, a), B.T @ free.inverse_dynamics(at, B @ v, B @ a))
     with pytest.raises(rd.ActuationError, match="flange_roll cannot move by itself"):
         robot.motor_torques(q, v, a)
+
+
+def test_sensors_count_coupled_rotors_with_the_links_that_carry_them():
+    links = ["forearm_link", "wrist_x_link", "wrist_y_link"]
+    sensors = [rd.Sensor("kinetic_energy", bodies=[link], name=link) for link in links]
+    robot, bodies = wrist(), rd.load(file_of(*WRIST))
+    q, v = np.random.default_rng(7).normal(size=(2, 3))
+    found, alone = (
+        np.array([x.measure(q, v, 0.0 * v)[link][0] for link in links])
+        for x in (robot.with_(sensors=sensors), bodies.with_(sensors=sensors))
+    )
+    spins = np.array(CASES["wrist"][2]) @ v
+    of_rotors = np.array([2e-5, 3e-5]) @ (0.5 * spins**2 + spins * v[0])  # along the forearm's axis
+    close(found - alone, [of_rotors, 0.0, 0.0])
+    close(found.sum(), robot.kinetic_energy(q, v))

@@ -400,14 +400,16 @@ def _motor(
 ) -> Motor:
     turning = [(driven[name], ratio) for name, ratio in drive.ratios if name in driven]
     armature = tuple(Armature(i, ratio**2) for i, ratio in turning)
-    couplings = tuple(
-        CouplingInertia(i, j, x * y) for (i, x), (j, y) in itertools.combinations(turning, 2)
-    )
     rotors: tuple[Rotor, ...] = ()
+    carrier = driven.get(drive.joint, turning[0][0] if turning else BASE)
     if drive.carrier is not None:
         carrier, X_BL = frames[drive.carrier]
         axis = vector(X_BL[:3, :3] @ np.array(drive.axis), FRAME_ROUNDING)
         rotors = tuple(Rotor(i, ratio, 1.0, carrier, axis) for i, ratio in turning)
+    couplings = tuple(
+        CouplingInertia(i, j, x * y, carrier)
+        for (i, x), (j, y) in itertools.combinations(turning, 2)
+    )
     return Motor(drive.joint, drive.inertia, armature, rotors, couplings)
 
 

@@ -45,11 +45,15 @@ class CouplingInertia:
         Bodies, whose joints have one degree of freedom.
     inertia : float
         ``ratio_1 ratio_2 inertia`` of a rotor that both joints turn.
+    carrier : int
+        The body that its energy is counted with: the one that carries the rotor, or, where none
+        feels it, one that it turns with.
     """
 
     first: int
     second: int
     inertia: float
+    carrier: int
 
 
 @dataclass(frozen=True, eq=False)

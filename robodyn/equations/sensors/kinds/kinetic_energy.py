@@ -27,6 +27,10 @@ def measure(robot: MeasuredState, sensor: DescribedSensor) -> Sequence[Number]:
         inertia_here = _counted(robot, chosen, armature.body, armature.inertia)
         for x in robot.state[armature.body].v:
             twice = twice + x * x * inertia_here
+    for both in model.coupling_inertias:
+        if both.carrier in chosen:
+            x, y = robot.state[both.first].v[0], robot.state[both.second].v[0]
+            twice = twice + 2.0 * x * y * both.inertia
     return [twice * 0.5]
 
 
