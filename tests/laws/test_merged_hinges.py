@@ -196,6 +196,15 @@ def test_hinges_that_are_something_else_stay():
     assert "a" in load(plain, actuators={"b": rd.Actuator()}).joints
 
 
+def test_hinges_that_sensors_read_stay():
+    assert "b" not in load(gimbal(), sensors=[rd.Sensor("imu", at="rod")]).joint_names
+    for sensor in (rd.Sensor("wrench", joint="b"), rd.Sensor("imu", at="one")):
+        robot = load(gimbal(), sensors=[sensor])
+        assert "b" in robot.joint_names
+        still = np.zeros(robot.nv)
+        assert robot.measure(robot.neutral(), still, still)[sensor.name].shape == (6,)
+
+
 def test_axes_that_pass_each_other_or_are_oblique_or_parallel_stay():
     plain = gimbal()
 

@@ -1,6 +1,7 @@
 """What sensors show: against the methods of the robot, and against differences of positions."""
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -121,8 +122,47 @@ def test_sensors_of_frames_are_methods_of_frames(case):
     }  # fmt: skip
     rate = robot.frame_acceleration(q, v, a, "F", relative_to="A")
     expected["law"] = [X[0, 3], V @ V, rate[2]]
+    outside = np.linalg.inv(OUTSIDE[1]) @ X_W
+    expected["position_in_world"], expected["position_of_world"] = (
+        outside[:3, 3],
+        (np.linalg.inv(outside)[:3, 3]),
+    )
     for name, value in expected.items():
         np.testing.assert_allclose(shown[name], value, rtol=1e-9, atol=1e-11, err_msg=name)
+
+
+def test_wrenches_and_momenta_along_axes_of_other_frames(case):
+    robot = case.robot.with_(frames={"F": AT, "A": FROM})
+    joints = ("joint0", "joint1", "joint2", "base")
+    sensors = [rd.Sensor("wrench", joint=name, at=AT, name=name) for name in joints]
+    sensors += [rd.Sensor("momentum", name="plain"), rd.Sensor("momentum", axes=FROM, name="own")]
+    robot = robot.with_(sensors=sensors)
+    q, v, a, given = case.q, case.v, case.a, case.given
+    shown = robot.measure(q, v, a, **given)
+    expected = robot.joint_wrenches(q, v, a, **given).in_frame("F")
+    for name in joints:
+        np.testing.assert_allclose(shown[name], expected[name], rtol=1e-9, atol=1e-9)
+    R = robot.frame_pose(q, "A", **given)[:3, :3]
+    turned = np.concatenate([R.T @ shown["plain"][:3], R.T @ shown["plain"][3:]])
+    np.testing.assert_allclose(shown["own"], turned, rtol=1e-9, atol=1e-10)
+
+
+def test_a_function_reads_no_more_than_it_says(case):
+    """Of joints, also with other numbers of coordinates than of speeds."""
+    joints = ("joint1", "joint0")
+    laws = {
+        "of q": lambda q, v, a: [q[4]], "of v": lambda q, v, a: [v[0], q[0]],
+        "of a": lambda q, v, a: [a[3], a[0]], "of none": lambda q, v, a: [2.0],
+    }  # fmt: skip
+    robot = case.robot.with_(sensors=[rd.Sensor(f, joint=joints, name=x) for x, f in laws.items()])
+    assert [sensor.reads for sensor in robot.sensors] == ["q", "v", "a", "q"]
+    first, second = (robot.joints[name] for name in joints)
+    shown = robot.measure(case.q, case.v, case.a, **case.given)
+    np.testing.assert_allclose(shown["of q"], case.q[second.q])
+    np.testing.assert_allclose(shown["of v"], [case.v[first.v][0], case.q[first.q][0]], rtol=1e-14)
+    expected = [*case.a[second.v], case.a[first.v][0]]
+    np.testing.assert_allclose(shown["of a"], expected, rtol=1e-14)
+    np.testing.assert_allclose(shown["of none"], 2.0)
 
 
 def test_an_imu_shows_what_holds_it_against_gravity(case):
@@ -196,6 +236,39 @@ def test_energy_of_a_rotor_counts_with_its_carrier():
     np.testing.assert_allclose(shown["fork"], spin, rtol=1e-12)
     total = robot.kinetic_energy([0.2, 0.3], [0.0, 2.0])
     np.testing.assert_allclose(shown["camera"], total - spin, rtol=1e-12)
+
+
+def test_energy_of_an_armature_counts_with_the_link_that_it_moves():
+    """Beside that of a rotor which another link carries."""
+    described = rd.load("pan_tilt").mechanism
+    joints = tuple(replace(x, armature=0.05 * (x.name == "tilt")) for x in described.joints)
+    names = ("camera", "fork", "base")
+    sensors = [rd.Sensor("kinetic_energy", bodies=[x], name=x) for x in names if x != "base"]
+    q, v = [0.2, 0.3], [0.0, 2.0]
+    before = rd.load(described, sensors=sensors).measure(q, v)
+    after = rd.load(replace(described, joints=joints), sensors=sensors).measure(q, v)
+    np.testing.assert_allclose(after["camera"] - before["camera"], 0.5 * 0.05 * 4.0, rtol=1e-9)
+    np.testing.assert_allclose(after["fork"], before["fork"], rtol=1e-12)
+
+
+def test_a_link_that_is_cut_in_two_is_one_body():
+    """All hinges of the linkage have motors: one of the links is cut, and welded again."""
+    links = ("ground", "crank", "coupler", "rocker")
+    hinges = ("crank_drive", "crank_pin", "rocker_pivot", "rocker_pin")
+    kinds = ("kinetic_energy", "center_of_mass")
+    sensors = [rd.Sensor(kind, bodies=[x]) for kind in kinds for x in links[kind == kinds[1] :]]
+    whole = rd.load("four_bar", sensors=sensors)
+    motors = dict.fromkeys(hinges, rd.Actuator())
+    cut = rd.load("four_bar", actuators=motors, sensors=sensors)
+    assert len(cut.link_names) > len(whole.link_names)
+    q, v, _ = consistent(cut, np.random.default_rng(6))
+    places = {name: whole.joints[name].q for name in whole.joint_names}
+    p, w = np.zeros(whole.nq), np.zeros(whole.nv)
+    for name, at in places.items():
+        p[at], w[at] = q[cut.joints[name].q], v[cut.joints[name].v]
+    shown, expected = cut.measure(q, v), whole.with_(passive=False).measure(p, w)
+    for name, x in expected.items():
+        np.testing.assert_allclose(shown[name], x, rtol=1e-9, atol=1e-12, err_msg=name)
 
 
 def consistent(robot, rng):
@@ -467,6 +540,17 @@ def test_wrong_sets_of_sensors_are_refused():
     locked = robot.with_(sensors=[law]).with_(locked={"elbow": 0.1})
     with pytest.raises(rd.TopologyError, match="sensor 'law': it reads 'elbow'"):
         locked.measure([0.0])
+
+
+def test_a_wrench_that_is_not_determined_is_refused():
+    """A constraint between joints does not say where its force acts."""
+    tie = rd.Constraint("tie", lambda q: q[0] - 2.0 * q[1], ["joint1", "joint6"])
+    sensors = [rd.Sensor("wrench", joint="joint3"), rd.Sensor("imu", at="link6")]
+    robot = rd.load("puma560", constraints=[tie], sensors=sensors)
+    q = robot.neutral()
+    assert robot.measure(q, 0 * q, 0 * q, sensors=["imu_link6"])
+    with pytest.raises(rd.UndeterminedWrenchError, match="'joint3'"):
+        robot.measure(q, 0 * q, 0 * q)
 
 
 def test_every_kind_says_what_it_is():

@@ -117,7 +117,7 @@ class Sensor:
         self.name = name or self._default_name(at)
         given = {"at": at, "relative_to": relative_to, "axes": axes, "joint": joint,
                  "bodies": bodies}  # fmt: skip
-        self._check({x for x, y in given.items() if y is not None})
+        self._check([x for x, y in given.items() if y is not None])
         self._at, self._relative = self._frame("at", at), self._frame("relative_to", relative_to)
         own = isinstance(axes, str) and axes == "own"
         self._axes = self._at if own else self._frame("axes", axes)

@@ -8,6 +8,7 @@ import pytest
 
 import robodyn as rd
 from robodyn.errors import SettingsError, UnknownNameError
+from robodyn.simulation.trajectory.files import table
 from robodyn.simulation.trajectory.panels import panel
 
 SENSORS = (
@@ -22,7 +23,7 @@ def run():
     robot = rd.load("four_bar", sensors=SENSORS)
     push = {"rocker": np.array([1.0, 2.0, 0.0, 0.0, 0.0, 0.3])}
     return rd.simulate(
-        robot, lambda t, q, v: [0.5, 0, 0], duration=0.01, wrenches=push, limits="ignore"
+        robot, lambda t, q, v: [0.5, 0.2, 0], duration=0.01, wrenches=push, limits="ignore"
     )
 
 
@@ -40,13 +41,22 @@ def test_measurements_are_those_of_the_robot_at_each_sample(run):
     np.testing.assert_allclose(shown["pin"], wrench, rtol=1e-10, atol=1e-10)
 
 
-def test_columns_of_a_table(run, tmp_path):
+def test_wrenches_from_outside_count_on_a_tree_as_well():
+    push = {"lower": np.array([1.0, 0.0, 2.0, 0.0, 0.3, 0.0])}
+    robot = rd.load("double_pendulum", sensors=[rd.Sensor("wrench", joint="elbow", name="elbow")])
+    run = rd.simulate(robot, q0=[0.3, 0.2], duration=0.003, step=1e-3, wrenches=push)
+    expected = run.joint_wrenches(["elbow"])["elbow"]
+    np.testing.assert_allclose(run.measurements["elbow"], expected, rtol=1e-12, atol=1e-12)
+
+
+def test_columns_of_a_table(run, tmp_path, monkeypatch):
+    monkeypatch.setattr(table, "BLOCK", 4)  # rows that are written at once
     run.save(tmp_path / "run.csv")
     with open(tmp_path / "run.csv", newline="") as file:
         head, *lines = csv.reader(file)
     assert head[-13] == "sensor:imu.fx [m/s^2]" and head[-1] == "sensor:range.distance [m]"
-    table = np.array(lines, float)
-    np.testing.assert_allclose(table[:, -13:-7], run.measurements["imu"], rtol=1e-15)
+    numbers = np.array(lines, float)
+    np.testing.assert_allclose(numbers[:, -13:-7], run.measurements["imu"], rtol=1e-15)
     again = rd.Trajectory.load(tmp_path / "run.csv", run.robot)
     assert again.q.shape == run.q.shape
     run.save(tmp_path / "run.npz")
