@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import robodyn as rd
-from robodyn.controllers import Filtered, JointPD, Saturated, SineReference
+from robodyn.controllers import DisturbanceObserver, Filtered, JointPD, Saturated, SineReference
 from robodyn.errors import FileError, MissingFileError, SettingsError
 
 fmpy = pytest.importorskip("fmpy")
@@ -134,6 +134,7 @@ def test_states_of_a_unit_are_kept_and_reset(floating, tmp_path):
     data = unit.fmu.serializeFMUState(kept)
     unit.step(3 * STEP, 4)
     end = unit.all("n")
+    unit["tilt.force"] = -0.3  # also inputs are part of a state
     for state in (kept, unit.fmu.deserializeFMUState(data)):
         unit.fmu.setFMUState(state)
         assert unit["time"] == pytest.approx(3 * STEP)
@@ -175,7 +176,10 @@ def test_what_a_unit_refuses(floating, tmp_path, refused, calls, words):
 
 
 def test_a_motion_that_depends_on_time_begins_at_zero(floating, tmp_path, refused):
-    Unit(floating[1], tmp_path).begin(start_time=2.0)  # nothing here does
+    still = Unit(floating[1], tmp_path)  # nothing here depends on time
+    still.begin(start_time=2.0)
+    still.step(2.0, 3)
+    assert still["time"] == pytest.approx(2.0 + 3 * STEP)
     robot = rd.load("double_pendulum")
     controller = JointPD(
         robot, SineReference(np.zeros(2), [0.1, 0.1], [1.0, 1.0]),
@@ -185,6 +189,57 @@ def test_a_motion_that_depends_on_time_begins_at_zero(floating, tmp_path, refuse
     with refused:
         unit.begin(start_time=2.0)
     assert "begins at zero" in unit.said[-1]
+
+
+def test_references_that_only_python_knows_are_inputs(tmp_path):
+    robot = rd.load("double_pendulum")
+    wanted = [np.array([0.3, -0.2]), np.array([0.1, 0.4]), np.array([1.0, 2.0])]
+    controller = JointPD(robot, lambda t: wanted, stiffness=10.0, damping=1.0)
+    asked = ["step", "mass_matrix", "forward_dynamics", "kinetic_energy", "control"]
+    path = exported(robot, asked, tmp_path, controller=controller)
+    about = fmpy.read_model_description(str(path))
+    assert float(about.coSimulation.fixedInternalStepSize) == STEP
+    run = rd.simulate(robot, controller, duration=0.05, step=STEP, limits="ignore")
+    numbers = np.concatenate(wanted)
+    signals = [f"reference0[{k + 1}]" for k in range(6)]
+    assert [x.name for x in about.modelVariables if x.causality == "input"] == signals
+    unit = Unit(path, tmp_path)
+    unit.begin(**dict(zip(signals, numbers, strict=True)))
+    unit.step(0.0, 50)
+    q, v, tau, joints = run.q[-1], run.v[-1], run.tau[-1], robot.joint_names
+    np.testing.assert_allclose(unit.all(".position"), q, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(unit.all(".force"), tau, rtol=0, atol=1e-10)
+    outputs = {"kinetic_energy": robot.kinetic_energy(q, v)}
+    M, a = robot.mass_matrix(q), robot.forward_dynamics(q, v, tau)
+    outputs |= {f"mass_matrix[{i + 1},{j + 1}]": M[i, j] for i in (0, 1) for j in (0, 1)}
+    outputs |= {f"forward_dynamics[{i + 1}]": a[i] for i in (0, 1)}
+    assert set(outputs) == {x for x in unit.places if not x.startswith(("time", "ref", *joints))}
+    for name, x in outputs.items():
+        assert unit[name] == pytest.approx(x, rel=0, abs=1e-9)
+
+
+def test_a_controller_that_looks_at_the_forces_that_acted(tmp_path):
+    robot = rd.load("double_pendulum")
+    wave = SineReference(np.zeros(2), 0.1 * np.ones(2), np.ones(2))
+    inner = JointPD(robot, wave, stiffness=10.0, damping=1.0)
+    controller = DisturbanceObserver(inner, gain=30.0)
+    unit = Unit(exported(robot, ["step"], tmp_path, controller=controller), tmp_path)
+    run = rd.simulate(robot, controller, duration=0.02, step=STEP, limits="ignore")
+    unit.begin()
+    for k in range(20):
+        np.testing.assert_allclose(unit.all(".force"), run.tau[k], rtol=0, atol=1e-9)
+        unit.step(k * STEP)
+
+
+def test_a_library_knows_its_description(floating, tmp_path):
+    from fmpy.fmi3 import FMU3Slave
+
+    unpacked = fmpy.extract(str(floating[1]), unzipdir=str(tmp_path))
+    other = FMU3Slave(
+        guid="another", unzipDirectory=unpacked, modelIdentifier="pan_tilt", instanceName="one"
+    )
+    with pytest.raises(Exception, match="instantiate"):
+        other.instantiate()
 
 
 def test_open_loops_are_closed_or_refused(tmp_path, refused):
