@@ -378,6 +378,18 @@ def test_faulty_followers_are_refused(fault):
         rd.load(slider_crank(), couplings=couplings())
 
 
+def test_laws_read_nothing_but_positions():
+    seen = []
+
+    def law(a):
+        seen.append(a)
+        return seen[0] + a
+
+    assert rd.load(slider_crank(), couplings=[rd.Follower("t", law, of="a")]).nv == 3
+    with pytest.raises(rd.ShapeError, match="symbols of another function"):
+        rd.load(slider_crank(), couplings=[rd.Follower("t", lambda a: seen[0], of="a")])
+
+
 def test_joints_that_follow_have_no_motion_of_their_own(explicit):
     with pytest.raises(rd.UnknownNameError, match="it follows a, whose speeds"):
         explicit.hybrid_dynamics([0.1], [0.0], controlled={"t": 1.0})
@@ -518,10 +530,14 @@ def test_files_have_polynomials_and_tables():
     assert abs(robot.joint_positions([0.7])["lift"] - curve(0.7)) < 1e-15
     assert rd.urdf.parse(rd.urdf.write(robot.mechanism))[0] == robot.mechanism
     angle = np.linspace(0.0, 2.0 * np.pi, 9, endpoint=False)
-    around = rd.FourierSeries(angle, 0.01 * np.exp(np.sin(angle)))
-    turning = rd.load(FILE.format(""), couplings=[rd.Follower("lift", around, of="turn")])
-    again = rd.load(rd.urdf.write(turning.mechanism))
-    assert again.mechanism == turning.mechanism
+    heights = 0.01 * np.exp(np.sin(angle))
+    around = rd.FourierSeries(angle, heights)
+    rough = rd.FourierSeries(angle, heights, harmonics=2)
+    for law in (rd.Spline(angle, heights, monotone=True), rough, around):
+        turning = rd.load(FILE.format(""), couplings=[rd.Follower("lift", law, of="turn")])
+        again = rd.load(rd.urdf.write(turning.mechanism))
+        assert again.mechanism == turning.mechanism
+        assert abs(again.joint_positions([1.1])["lift"] - law(1.1)) < 1e-15
     far = again.joint_positions([[0.7], [0.7 + 20.0 * np.pi]])["lift"]
     np.testing.assert_allclose(far, around(0.7), atol=1e-14)
     linear = rd.load(FILE.format(""), couplings=[rd.Coupling("rack", "cam", "tappet", 0.02, 0.1)])
@@ -550,6 +566,11 @@ def test_files_have_polynomials_and_tables():
         ('joint="lift" of="turns" polynomial="1"', "no joint 'turns'"),
         ('joint="lift" of="lift" polynomial="1 2"', "in a circle"),
         ('joint="lift" polynomial="1 2"', "has no of"),
+        (
+            'joint="lift" of="turn" polynomial="1"/>'
+            '<follower joint="lift" of="turn" polynomial="2"',
+            "follows another already, in line",
+        ),
         ('joint="lift" of="turn" coefficients="1 2"', "coefficients"),
     ],
 )
@@ -611,6 +632,12 @@ def test_ros_tells_of_joints_that_follow(explicit):
     np.testing.assert_allclose(told.position, [x[n] for n in "abct"], rtol=1e-15)
     np.testing.assert_allclose(told.velocity, [w[n] for n in "abct"], rtol=1e-15)
     assert not names.read(["t", "a"], [0.1, 0.2]).unknown
+    mimics = [
+        dataclasses.replace(x, mimic=Mimic("a")) if x.name == "t" else x
+        for x in slider_crank().joints
+    ]
+    names = StateNames(rd.load(slider_crank(joints=tuple(mimics))))
+    assert (names.names, names.told) == (("a", "b", "c", "t"), ())
     assert "follower" not in description(explicit)
     with pytest.raises(rd.UrdfError, match="follower 'loop'"):
         description(explicit, "source")

@@ -184,6 +184,10 @@ def test_polynomials_hold_what_follows_and_not_what_leads():
     assert {robot.joints[f"{side}_driver"].kind.name for side in ("left", "right")} == {"fixed"}
     with pytest.raises(UrdfError, match="follows 'right_driver' by a polynomial, and is held"):
         rd.load(bent.replace("</equality>", held.format("left_driver")))
+    first = held.format("right_driver").replace("</equality>", "")
+    before = bent.replace('<joint name="together"', first + '<joint name="together"')
+    robot = rd.load(before)
+    assert {robot.joints[f"{side}_driver"].kind.name for side in ("left", "right")} == {"fixed"}
     first = held.format("left_driver").replace("</equality>", "")
     before = bent.replace('<joint name="together"', first + '<joint name="together"')
     with pytest.raises(UrdfError, match="leads joint 'left_driver', which is held"):
