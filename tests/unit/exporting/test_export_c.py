@@ -5,7 +5,9 @@ from __future__ import annotations
 import ctypes
 import shutil
 import subprocess
+import sys
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -32,7 +34,7 @@ def library(folder, *options):
     """The library of the C files of a folder, compiled without a warning."""
     compiler = shutil.which("cc")
     assert compiler, "this test needs a C compiler named cc"
-    sources = sorted(map(str, folder.glob("*.c")))
+    sources = sorted(str(x) for x in folder.glob("*.c") if not x.name.startswith("test_"))
     made = folder.parent / f"{folder.name}.so"
     command = [compiler, *STRICT, *options, "-shared", "-fPIC", *sources, "-o", str(made), "-lm"]
     subprocess.run(command, check=True)
@@ -54,7 +56,8 @@ def test_a_unit_without_warnings(robot, tmp_path, dtype):
     }
     options = {"controller": controller_of(robot), "dtype": dtype}
     folder = rd.export(robot, asked, "c", tmp_path / "code", **options)
-    assert sorted(x.name for x in folder.iterdir()) == ["five_bar.c", "five_bar.h"]
+    files = ["CMakeLists.txt", "five_bar.c", "five_bar.h", "test_five_bar.c"]
+    assert sorted(x.name for x in folder.iterdir()) == files
     c, real = library(folder), REAL[dtype]
     near = 1e-12 if dtype == "double" else 1e-4
     rng = np.random.default_rng(0)
@@ -112,3 +115,36 @@ def test_the_sources_of_an_fmu_without_warnings(robot, tmp_path):
     with zipfile.ZipFile(folder / "five_bar.fmu") as archive:
         archive.extractall(tmp_path / "unit")
     library(tmp_path / "unit" / "sources")
+
+
+def said_by_itself(folder, *options):
+    """What the test of a folder says, compiled without a warning."""
+    command = ["cc", *STRICT, *options, *sorted(map(str, folder.glob("*.c"))), "-o", "test", "-lm"]
+    subprocess.run(command, check=True, cwd=folder)
+    return subprocess.run(["./test"], cwd=folder, capture_output=True, text=True)
+
+
+@pytest.mark.parametrize("dtype", ["double", "float"])
+def test_a_unit_tests_itself(robot, tmp_path, dtype):
+    asked = ["mass_matrix", "frame_poses", "step", "assemble", "kinetic_energy"]
+    options = {"controller": controller_of(robot), "dtype": dtype}
+    folder = rd.export(robot, asked, "c", tmp_path / "code", **options)
+    done = said_by_itself(folder)
+    assert (done.returncode, done.stdout) == (0, "0 failed\n")
+    source = folder / "five_bar.c"
+    text = source.read_text()
+    body = text.index("void five_bar_mass_matrix")
+    source.write_text(text[:body] + text[body:].replace("M[0] = ", "M[0] = 1 + ", 1))
+    done = said_by_itself(folder)
+    assert done.returncode == 1 and "mass_matrix, M[0] is" in done.stdout
+
+
+def test_cmake_builds_a_unit(tmp_path):
+    cmake = shutil.which("cmake") or shutil.which("cmake", path=str(Path(sys.executable).parent))
+    if cmake is None:
+        pytest.skip("cmake is not installed")
+    robot = rd.load("pan_tilt", base="floating")
+    folder = rd.export(robot, ["step", "center_of_mass"], "c", tmp_path / "code")
+    for command in (["-S", ".", "-B", "build"], ["--build", "build"]):
+        subprocess.run([cmake, *command], cwd=folder, check=True, capture_output=True)
+    assert subprocess.run([folder / "build" / "test_pan_tilt"]).returncode == 0

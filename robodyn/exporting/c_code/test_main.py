@@ -1,0 +1,126 @@
+"""A program in C that compares the functions of a unit with numbers of robodyn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from robodyn.array_types import FloatArray
+from robodyn.codegen import Function
+from robodyn.codegen.text.assignments import literal
+from robodyn.exporting.c_code.motion_state import signals
+from robodyn.exporting.c_code.signature import Names, comment, of_routine
+from robodyn.exporting.unit.procedure import Routine
+from robodyn.symbolic.graph import Port
+from robodyn.tolerances import EXPORTED
+
+__all__ = ["test_main"]
+
+#: Steps of a motion that are tried.
+STEPS = 100
+
+_HEAD = """\
+/* Compares the functions of {prefix}.h with numbers of robodyn. */
+#include "{prefix}.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static int failures = 0;
+
+static void compare(const char *what, const {dtype} *found, const {dtype} *expected, int n)
+{{
+    double largest = 1.0;
+    for (int i = 0; i < n; i++) {{
+        largest = fmax(largest, fabs((double)expected[i]));
+    }}
+    for (int i = 0; i < n; i++) {{
+        if (!(fabs((double)found[i] - (double)expected[i]) <= {near!r} * largest)) {{
+            printf("%s[%d] is %.9g, expected %.9g\\n", what, i, (double)found[i],
+                   (double)expected[i]);
+            failures++;
+            return;
+        }}
+    }}
+}}
+"""
+
+
+def test_main(names: Names) -> str:
+    """The text of the program, whose exit status is 1 where a number differs."""
+    unit = names.unit
+    rng = np.random.default_rng(0)
+    text = [_HEAD.format(prefix=names.prefix, dtype=unit.dtype, near=EXPORTED[unit.dtype])]
+    tests = []
+    for k, routine in enumerate(unit.routines):
+        lines = list(_routine(routine, names, rng))
+        if lines:
+            text += ["", f"static void test_{k}(void) /* {comment(routine.name)} */", "{"]
+            text += [*(f"    {x}" for x in lines), "}"]
+            tests.append(f"test_{k}();")
+    if unit.step is not None:
+        text += ["", "static void test_motion(void)", "{"]
+        text += [*(f"    {x}" for x in _motion(names)), "}"]
+        tests.append("test_motion();")
+    end = [*tests, r'printf("%d failed\n", failures);', "return failures != 0;"]
+    return "\n".join([*text, "", "int main(void)", "{", *(f"    {x}" for x in end), "}", ""])
+
+
+def _routine(routine: Routine, names: Names, rng: np.random.Generator) -> Iterator[str]:
+    """Statements that call a routine and compare; none where there is nothing to compare."""
+    program, dtype = routine.program, names.unit.dtype
+    given = [_example(port, names, rng) for port in program.inputs]
+    found = Function(program)(*given)
+    expected = list(found) if isinstance(found, tuple) else [found]
+    if not all(np.isfinite(x).all() for x in expected):
+        return
+    numbers = [*given, *map(np.asarray, expected)]
+    ports = (*program.inputs, *program.outputs)
+    arrays = [(x, y) for x, y in zip(ports, numbers, strict=True) if x.size]
+    arguments, compared = [], []
+    for k, (own, (port, values)) in enumerate(zip(of_routine(routine), arrays, strict=True)):
+        texts = ", ".join(literal(x, dtype) for x in values.ravel().tolist())
+        if own.is_number:
+            arguments.append(texts)
+            continue
+        yield f"const {dtype} x{k}[{port.size}] = {{{texts}}};"
+        arguments.append(f"y{k}" if own.is_output else f"x{k}")
+        if own.is_output:
+            yield f"{dtype} y{k}[{port.size}];"
+            what = comment(f"{routine.name}, {port.name}").replace("%", "%%")
+            compared.append(f'compare("{what}", y{k}, x{k}, {port.size});')
+    yield f"{names.of(routine.name)}({', '.join(arguments)});"
+    yield from compared
+
+
+def _example(port: Port, names: Names, rng: np.random.Generator) -> FloatArray:
+    """Numbers of an input: a closed posture, and else any."""
+    if port.name == "q" and port.shape == (names.unit.robot.nq,):
+        return np.asarray(names.unit.robot.neutral(), float)
+    return np.asarray(rng.uniform(-0.5, 0.5, port.shape), float)
+
+
+def _motion(names: Names) -> Iterator[str]:
+    """Statements that begin a motion at rest and do some steps."""
+    unit, step = names.unit, names.unit.step
+    assert step is not None
+    arguments = ["&motion"]
+    for k, x in enumerate(signals(step)):
+        if x.is_number:
+            arguments.append(literal(0.0, unit.dtype))
+        else:
+            yield f"const {unit.dtype} x{k}[{x.port.size}] = {{{literal(0.0, unit.dtype)}}};"
+            arguments.append(f"x{k}")
+    q = ", ".join(literal(x, unit.dtype) for x in unit.robot.neutral().tolist())
+    yield f"const {unit.dtype} q[{names.macro}_NQ] = {{{q}}};"
+    yield f"const {unit.dtype} v[{names.macro}_NV] = {{{literal(0.0, unit.dtype)}}};"
+    yield f"{names.own('state')} motion;"
+    yield f"{names.own('result')} result = {names.own('begin')}(&motion, q, v);"
+    yield f"for (int k = 0; k < {STEPS} && result == {names.macro}_OK; k++) {{"
+    yield f"    result = {names.own('step')}({', '.join(arguments)});"
+    yield "}"
+    yield f"if (result != {names.macro}_OK) {{"
+    yield '    printf("the motion ends with result %d\\n", (int)result);'
+    yield "    failures++;"
+    yield "}"
