@@ -198,7 +198,7 @@ class FunctionOptions:
         cuts = [c.name for c in self._model.setup.closures]
         return unplaced_wrenches(self._model.mechanism, cuts)
 
-    def _exerted(self, name: str, options: Mapping[str, Any]) -> bool:
+    def exerted(self, name: str, options: Mapping[str, Any]) -> bool:
         """Whether what constraints exert counts, of a quantity of which it may."""
         given = {"sensors": self.sensors(options.get("sensors"))} if name == "measure" else options
         return QUANTITIES[name].exerted(given)
@@ -235,7 +235,7 @@ class FunctionOptions:
         if name not in QUANTITIES:
             raise UnknownNameError("function", name, QUANTITIES)
         quantity = row(name, options)
-        exerted = quantity.closed is OnLoops.MULTIPLIERS and self._exerted(name, options)
+        exerted = quantity.closed is OnLoops.MULTIPLIERS and self.exerted(name, options)
         if self._model.bodies.linkages and exerted:
             raise UnknownNameError(
                 "function of minimal coordinates",

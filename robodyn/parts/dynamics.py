@@ -113,17 +113,19 @@ class Dynamics(Protocol):
         Calls of the method of robots that have this form may go to the function.
         """
 
-    def joint_wrenches(
+    def by_motors(
         self,
-        arrays: tuple[ArrayLike, ArrayLike, ArrayLike],
-        joints: tuple[str, ...],
+        name: str,
+        arrays: tuple[ArrayLike, ...],
         wrenches: Wrenches | None,
         base: BaseMotion | None,
         form: CallForm | None = None,
-    ) -> Any:
-        """Wrenches in joints whose motors make given accelerations; of loops multipliers, too.
+        **options: Any,
+    ) -> tuple[Array, ...]:
+        """Results of a quantity that multipliers enter, where motors make given accelerations.
 
-        Calls of the method of robots that have this form may go to the function.
+        Of loops, multipliers may come last. Calls of the method of robots that have this form may
+        go to the function.
         """
 
     def hybrid_joint_wrenches(
@@ -256,18 +258,20 @@ class TreeDynamics:
         )
         return found
 
-    def joint_wrenches(
+    def by_motors(
         self,
-        arrays: tuple[ArrayLike, ArrayLike, ArrayLike],
-        joints: tuple[str, ...],
+        name: str,
+        arrays: tuple[ArrayLike, ...],
         wrenches: Wrenches | None,
         base: BaseMotion | None,
         form: CallForm | None = None,
-    ) -> Any:
-        """Wrenches in joints."""
-        return self._evaluator.results(
-            "joint_wrenches", arrays, base=base, wrenches=wrenches, form=form, joints=joints
+        **options: Any,
+    ) -> tuple[Array, ...]:
+        """Results of a quantity that forces in joints enter."""
+        found = self._evaluator.results(
+            name, arrays, base=base, wrenches=wrenches, form=form, **options
         )
+        return found if isinstance(found, tuple) else (found,)
 
     def hybrid_joint_wrenches(
         self,

@@ -70,8 +70,9 @@ class JointForces:
             refuse_both(controlled, tau, locked)
             make = self._made_by((asked, links, "given"), self._maker)
             form = CallForm({"joints": joints}, (None, None), (-1, -1), make=make, made_of=arrays)
-            found = self._dynamics.joint_wrenches((q, v, a), asked, wrenches, base, form)
-            values, *lam = found if isinstance(found, tuple) else (found,)
+            values, *lam = self._dynamics.by_motors(
+                "joint_wrenches", (q, v, a), wrenches, base, form, joints=asked
+            )
         return self._result(asked, (q, v, a), values, tuple(lam), wrenches, _arrays(base))
 
     def _made_by(

@@ -82,23 +82,23 @@ class SensorReadings:
         multipliers: tuple[Array, ...] = ()
         if tau is not None and v is not None and any(x.reads == "a" for x in read):
             roles = assign_roles(self._model, None, tau, ())
-            _, a, *multipliers_found = self._dynamics.hybrid_joint_wrenches(
-                (q, v), roles, (), wrenches, base
-            )
-            multipliers = tuple(multipliers_found) if loads else ()
-        elif loads and v is not None and a is not None:
-            found = self._dynamics.joint_wrenches((q, v, a), (), wrenches, base)
-            multipliers = (found[1],)
-        arrays = _inputs(read, q, v, a)
-        names = tuple(x.name for x in read)
+            _, a, *found = self._dynamics.hybrid_joint_wrenches((q, v), roles, (), wrenches, base)
+            multipliers = tuple(found) if loads else ()
+        arrays, names = _inputs(read, q, v, a), tuple(x.name for x in read)
         missing = tuple(name for name, x in (("v", v), ("a", a)) if x is None)
         form, made = BY_METHOD, self._makers.get(names, lambda: partial(_by_name, names))
         if tau is None and len(arrays) + len(missing) == 3:  # nothing is given that is not read
             form = CallForm({"sensors": sensors}, (None,), (-1,), make=made, missing=missing)
-        results = self._evaluator.results(
-            "measure", arrays, base=base, wrenches=wrenches, extra=multipliers, form=form,
-            sensors=names,
-        )  # fmt: skip
+        results: Any
+        if loads and tau is None:
+            results = self._dynamics.by_motors(
+                "measure", arrays, wrenches, base, form, sensors=names
+            )[: len(names)]
+        else:
+            results = self._evaluator.results(
+                "measure", arrays, base=base, wrenches=wrenches, extra=multipliers, form=form,
+                sensors=names,
+            )  # fmt: skip
         shown = made(results)
         _refuse_undefined(read, shown)
         return shown
@@ -109,19 +109,13 @@ class SensorReadings:
         Raises
         ------
         ShapeError
-            If a sensor reads wrenches that depend on what motors do, or something is missing.
+            If something is missing, or cannot be given beside symbols.
         """
         given = {name: x for name, x in given.items() if x is not None}
         read = self._evaluator.options.sensors(given.pop("sensors", None))
         wrenches, base = given.pop("wrenches", {}), given.pop("base", None)
         if "tau" in given:
             raise ShapeError("tau is given beside symbols: give accelerations a", name="tau")
-        if self._model.setup.closed and (wrong := [x for x in read if x.kind == "wrench"]):
-            raise ShapeError(
-                f"{wrong[0]!r} reads a joint of a closed linkage, whose load is solved for: it is "
-                "not to be had with symbols",
-                name="sensors",
-            )
         names = tuple(x.name for x in read)
         links = {"wrenches": tuple(wrenches)} if wrenches else {}
         f = self._dynamics.function("measure", sensors=names, **links)

@@ -304,6 +304,30 @@ def test_wrenches_are_those_in_joints(coordinates):
         np.testing.assert_allclose(again[name], x, rtol=1e-7, atol=1e-7)
 
 
+def test_one_function_for_a_linkage_with_the_forces_of_its_motors():
+    sensors = [rd.Sensor("wrench", joint="rocker_pin", name="pin"), rd.Sensor("imu", at="coupler")]
+    robot = rd.load("four_bar", sensors=sensors)
+    q, v, a = consistent(robot, np.random.default_rng(7))
+    f = robot.function("measure")
+    assert [x.name for x in (*f.inputs, *f.outputs)] == ["q", "v", "a", "pin", "imu_coupler"]
+    expected = robot.joint_wrenches(q, v, a)["rocker_pin"]
+    np.testing.assert_allclose(f(q, v, a)[0], expected, rtol=1e-10, atol=1e-10)
+    assert np.isnan(f(q, v, a + np.eye(3)[0])[0]).any()  # no motor can do that
+    with pytest.raises(rd.RobodynError, match="open the loops"):
+        robot.measure(q, v, a + np.eye(3)[0])
+    with pytest.raises(rd.InconsistentStateError, match="are open"):
+        robot.measure(q + 0.1, v, a)
+    graph = TraceGraph()
+    shown = robot.measure(*(symbols(graph, 3 * k, 3) for k in range(3)))
+    assert shown["pin"].shape == (6,) and shown["pin"].dtype == object
+    with pytest.raises(rd.UnknownNameError, match="minimal coordinates"):
+        robot.with_(coordinates="minimal").function("measure")
+    feet = rd.load("two_feet")
+    feet = feet.with_(sensors=[rd.Sensor("wrench", joint=feet.loops[0].name)])
+    with pytest.raises(SingularError, match="call the method"):
+        feet.function("measure")
+
+
 def test_a_flange_is_a_fixed_joint_and_a_bearing_a_constraint():
     """A fixed joint of a tree, and a constraint between frames."""
     X = pose((0.0, 0.0, -0.3))

@@ -24,6 +24,7 @@ from robodyn.closed_loops.rank.straight_line import Code, StraightLine
 from robodyn.codegen import CallForm, Function
 from robodyn.codegen.calls.arguments import written
 from robodyn.equations.catalogue import CONSTRAINED, QUANTITIES
+from robodyn.equations.quantities.dynamics import CHECKED
 from robodyn.errors import ActuationError, SingularError
 from robodyn.evaluator import PLAIN, Evaluator, Wrenches
 from robodyn.model.model import Model
@@ -82,6 +83,8 @@ class ClosedLoopDynamics:
         ActuationError
             If motors and motions are not as many, or the loops tie controlled joints together.
         """
+        if name == "measure" and self._evaluator.options.exerted(name, options):
+            return self._measuring(options)
         if options.pop("tree", False) or name not in CONSTRAINED or "rows" in options:
             return self._evaluator.function(name, **options)
         code = self._code.forward
@@ -104,6 +107,22 @@ class ClosedLoopDynamics:
                 )
             code = beside
         return self._evaluator.function(name, **options, **code.options)
+
+    def _measuring(self, options: Mapping[str, Any]) -> Function:
+        """The function of sensors that read wrenches in joints; impossible accelerations give NaN.
+
+        Raises
+        ------
+        SingularError
+        """
+        code = self._by_motors("measure", options)
+        if code is None:
+            raise SingularError(
+                f"motors of {self._model.mechanism.name!r} do not determine by straight-line code "
+                "what its joints carry: there is none for measure; call the method"
+            )
+        kept = {x: y for x, y in code.options.items() if x not in CHECKED}
+        return self._evaluator.function("measure", **kept)
 
     # -- dynamics -----------------------------------------------------------------------------
 
@@ -302,27 +321,35 @@ class ClosedLoopDynamics:
         code = self._checked if name == "forward_dynamics_derivatives" else None
         return None if code is None else _beside(code, name)
 
-    def joint_wrenches(
+    def by_motors(
         self,
-        arrays: tuple[ArrayLike, ArrayLike, ArrayLike],
-        joints: tuple[str, ...],
+        name: str,
+        arrays: tuple[ArrayLike, ...],
         wrenches: Wrenches | None,
         base: BaseMotion | None,
         form: CallForm | None = None,
-    ) -> Any:
-        """Wrenches in joints whose motors make given accelerations, and multipliers."""
-        code, name = self.motors.checked, "joint_wrenches"
-        if code is not None and sum(map(len, code.options["order"])) == len(code.options["rows"]):
-            code = Code(self._evaluator, name, {**code.options, "joints": joints})
+        **options: Any,
+    ) -> tuple[Array, ...]:
+        """Results of a quantity that multipliers enter, where motors make given accelerations."""
+        code = self._by_motors(name, options)
+        if code is not None:
             found = code.results(self._evaluator, arrays, wrenches, base, form=form)
             if found is not None:
                 return found
-        self.check(*arrays[:2])
-        lam = self.motors.solve(*arrays, wrenches, base, self.motors.speeds(None))[1]
+        q, v, a = arrays
+        self.check(q, v)
+        lam = self.motors.solve(q, v, a, wrenches, base, self.motors.speeds(None))[1]
         values = self._evaluator.results(
-            name, arrays, base=base, wrenches=wrenches, extra=(lam,), joints=joints
+            name, arrays, base=base, wrenches=wrenches, extra=(lam,), **options
         )
-        return values, lam
+        return (*values, lam) if isinstance(values, tuple) else (values, lam)
+
+    def _by_motors(self, name: str, options: Mapping[str, Any]) -> Code | None:
+        """The same as code that has no numbers where loops are open, or nearly singular."""
+        code = self.motors.checked
+        if code is None or sum(map(len, code.options["order"])) != len(code.options["rows"]):
+            return None
+        return Code(self._evaluator, name, {**code.options, **options})
 
     def hybrid_joint_wrenches(
         self,

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from robodyn.description.sensor import DescribedSensor
+from robodyn.equations.quantities.common import closed_dynamics
 from robodyn.equations.quantities.common.quantity import (
     MULTIPLIERS,
     A,
+    Constrained,
     Input,
     Options,
     Output,
     Q,
     Quantity,
     V,
+    flat,
 )
 from robodyn.equations.quantities.common.tracer import Results, Tracer
+from robodyn.equations.quantities.dynamics import CHECKED
 from robodyn.equations.quantities.wrenches import joint_frame, wrench_in_joint
 from robodyn.equations.sensors.kinds import KINDS
 from robodyn.equations.sensors.kinds.common.measured import MeasuredState
@@ -32,6 +36,15 @@ def measure(t: Tracer) -> Results:
 
     robot = MeasuredState(t.model, t.state, t.a, t.base, t.setup.base_inertia, t.link, wrench)
     return {x.name: _shown(robot, x) for x in _sensors(t.options)}
+
+
+def measure_by_motors(t: Tracer) -> Results:
+    """The same of a closed linkage that its motors move, with multipliers of least norm."""
+    _, lam = closed_dynamics.motor_forces(t)
+    t.numbers["multipliers"] = closed_dynamics.least_multipliers(t, lam)
+    found = {name: list(flat(values)) for name, values in measure(t).items()}
+    numbers = iter(closed_dynamics.if_motors_can(t, [x for part in found.values() for x in part]))
+    return {name: [next(numbers) for _ in part] for name, part in found.items()}
 
 
 def _shown(robot: MeasuredState, sensor: DescribedSensor) -> list[Number]:
@@ -79,6 +92,9 @@ ROWS = {
         trace=measure,
         closed=MULTIPLIERS,
         exerted=reads_wrenches,
+        solved=Constrained(
+            measure_by_motors, ("dependent", "order", "scales", "possible", *CHECKED)
+        ),
         base=True,
         options=("sensors", "wrenches"),
         parametric=True,
