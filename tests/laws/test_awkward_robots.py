@@ -37,7 +37,19 @@ def mechanism(shape):
 
 @functools.cache
 def awkward(shape, base="fixed", gravity=tuple(GRAVITY)):
-    return interpreted(mechanism(shape)[0], base=base, gravity=gravity, snap=0.0)
+    described = mechanism(shape)[0]
+    return interpreted(
+        described, base=base, gravity=gravity, snap=0.0, sensors=sensors(described, shape)
+    )
+
+
+def sensors(described, shape):
+    """Of each that reads other numbers; wrenches in a linkage are those of its motors."""
+    link, joint = described.links[3].name, described.joints[2].name
+    law = rd.Sensor(lambda q, v, a: [rd.sin(q[0]) * v[0], a[0]], joint=joint, name="law")
+    loads = [rd.Sensor("wrench", joint=joint)] if shape == "tree" else []
+    of_bodies = map(rd.Sensor, ("kinetic_energy", "potential_energy", "momentum"))
+    return [rd.Sensor("imu", at=link), law, *of_bodies, *loads]
 
 
 def options(name, robot):

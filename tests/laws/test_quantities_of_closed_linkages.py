@@ -43,6 +43,12 @@ LINKAGES = [
 ]  # fmt: skip
 
 
+#: What can be measured of all of them, whatever holds their loops closed.
+SENSORS = tuple(
+    map(rd.Sensor, ("kinetic_energy", "potential_energy", "momentum", "center_of_mass"))
+)
+
+
 class Linkage(Case):
     """A linkage in a closed state, and the tree that is left when its loops are opened."""
 
@@ -52,7 +58,7 @@ class Linkage(Case):
         q = None
         if name == "awkward":
             name, q = awkward_linkage(np.random.default_rng(7))
-        super().__init__(name, base, q=q)
+        super().__init__(name, base, q=q, sensors=SENSORS)
         mechanism = self.robot.mechanism
         cut = {x.name for x in self.robot.loops}
         opened = replace(
@@ -345,6 +351,20 @@ def are_regressors(case, f):
     Y = f(case.q, case.v, case.a, *case.base_arrays)
     there = case.B.T @ (case.M @ case.a + case.h())
     close(case.B.T @ Y[:, : len(parameters)] @ parameters, there, 1e-8)
+
+
+def are_measurements(case, f):
+    """Where no wrench is read, those of the tree; of a pin, what its multipliers are."""
+    is_that_of_the_tree(case, "measure")
+    robot, pin = case.robot, case.robot.loops[0].name
+    robot = interpreted(robot.mechanism, **case.settings, sensors=[rd.Sensor("wrench", joint=pin)])
+    try:
+        f = robot.function("measure")
+    except rd.RobodynError:
+        return  # motors do not tell what it carries
+    found = f(case.q, case.v, case.a, *case.base_arrays)
+    wrench = robot.joint_wrenches(case.q, case.v, case.a, base=case.here_base)[pin]
+    close(found, wrench, 1e-8)
 
 
 def are_joint_wrenches(case, f):
@@ -774,6 +794,7 @@ LAWS = {
     "joint_wrenches": are_joint_wrenches,
     "hybrid_joint_wrenches": are_wrenches_of_a_driven_joint,
     "joint_wrench_parts": are_joint_wrenches,
+    "measure": are_measurements,
     "loop_residual": is_loop_residual,
     "loop_gaps": are_loop_gaps,
     "loop_jacobian": is_loop_jacobian,

@@ -25,10 +25,10 @@ BASES = [(name, "fixed") for name in CLOSED] + [
 class Case:
     """A mechanism here and there, at one closed state with random loads and base motion."""
 
-    def __init__(self, source, base="fixed", seed=2, q=None):
+    def __init__(self, source, base="fixed", seed=2, q=None, sensors=()):
         rng = np.random.default_rng(seed)
         options = {"base": base, "gravity": GRAVITY, "passive": False, "snap": 0.0}
-        self.robot = interpreted(source, **options)
+        self.robot = interpreted(source, sensors=sensors, **options)
         self.oracle = MaximalOracle(self.robot.mechanism, GRAVITY, base)
         self.q = self.robot.random(rng) if q is None else q
         self.v = self.robot.consistent_velocity(self.q, rng.normal(size=self.robot.nv))
