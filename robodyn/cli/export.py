@@ -23,7 +23,7 @@ def add_to(commands: Any) -> None:
         "function", nargs="+",
         help="inverse_dynamics, frame_pose:frame=NAME, step, assemble:hold=JOINT,JOINT, ...",
     )  # fmt: skip
-    export.add_argument("--target", default="c", help="c, python, matlab, modelica, fmu (c)")
+    export.add_argument("--target", default="c", help="c, cpp, python, matlab, modelica, fmu (c)")
     export.add_argument("--out", metavar="DIR", help="new folder; without it C source is printed")
     export.add_argument(
         "--controller", metavar="FILE.py:NAME",

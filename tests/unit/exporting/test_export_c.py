@@ -148,3 +148,67 @@ def test_cmake_builds_a_unit(tmp_path):
     for command in (["-S", ".", "-B", "build"], ["--build", "build"]):
         subprocess.run([cmake, *command], cwd=folder, check=True, capture_output=True)
     assert subprocess.run([folder / "build" / "test_pan_tilt"]).returncode == 0
+
+
+MAIN = """
+#include "five_bar.hpp"
+#include <cstdio>
+
+template <std::size_t n> void print(const std::array<five_bar::Real, n> &x)
+{
+    for (five_bar::Real y : x)
+        std::printf(" %.17g", static_cast<double>(y));
+    std::printf("\\n");
+}
+
+int main()
+{
+    std::array<five_bar::Real, five_bar::nq> q{}, v{};
+    print(five_bar::mass_matrix(q));
+    std::printf("%.17g\\n", static_cast<double>(five_bar::default_(q, v)));
+    auto corrections = five_bar::loop_corrections(q, v);
+    print(std::get<0>(corrections));
+    print(five_bar::assemble(q));
+    five_bar::Motion motion(q, v);
+    for (int k = 0; k < 50; ++k)
+        motion.step(STEP);
+    for (double x : motion.state.q)
+        std::printf(" %.17g", x);
+    std::printf("\\n");
+    try {
+        q[0] = 1;
+        five_bar::Motion(q, v);
+    } catch (const std::runtime_error &error) {
+        std::printf("%s\\n", error.what());
+    }
+}
+"""
+
+
+@pytest.mark.parametrize("dtype", ["double", "float"])
+def test_a_header_of_cpp(robot, tmp_path, dtype):
+    asked = {"default": "kinetic_energy", "mass_matrix": "mass_matrix", "assemble": "assemble"}
+    asked |= {"step": "step"}
+    tau = np.array([0.5, 0.0, -0.25, 0.0])
+    controller = None if dtype == "double" else controller_of(robot)
+    options = {"controller": controller, "dtype": dtype}
+    folder = rd.export(robot, asked, "cpp", tmp_path / "code", **options)
+    assert {x.suffix for x in folder.iterdir()} == {".c", ".h", ".hpp", ".txt"}
+    (folder / "test_five_bar.c").unlink()
+    step = "" if controller else "{{0.5, 0.0, -0.25, 0.0}}"
+    (folder / "main.cpp").write_text(MAIN.replace("STEP", step))
+    strict = [x for x in STRICT if not x.startswith("-std")]
+    objects = ["five_bar.o", "main.cpp", "-o", "main"]
+    for command in (["cc", *STRICT, "-c", "five_bar.c"], ["g++", "-std=c++11", *strict, *objects]):
+        subprocess.run(command, cwd=folder, check=True)
+    done = subprocess.run(["./main"], cwd=folder, capture_output=True, text=True, check=True)
+    *numbers, error = done.stdout.splitlines()
+    law = controller or (lambda t, q, v: tau)
+    run = rd.simulate(robot, law, duration=0.05, step=1e-3, limits="ignore")
+    q0 = robot.neutral()
+    assert not q0.any()
+    expected = robot.mass_matrix(q0).ravel(), [0.0], np.zeros(4), q0, run.q[-1]
+    near = 1e-12 if dtype == "double" else 1e-5
+    for line, values in zip(numbers, expected, strict=True):
+        np.testing.assert_allclose(np.array(line.split(), float), values, rtol=near, atol=near)
+    assert error == "five_bar: the loops are open, or do not close"

@@ -1,0 +1,159 @@
+"""A header of C++ around a unit in C: arrays for pointers, exceptions for results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from robodyn.codegen.text.assignments import C_WORDS
+from robodyn.exporting.c_code.motion_state import signals
+from robodyn.exporting.c_code.signature import (
+    Names,
+    Parameter,
+    comment,
+    of_procedure,
+    of_routine,
+)
+from robodyn.exporting.unit.unit import Step
+
+__all__ = ["cpp_header"]
+
+#: Names in the namespace besides those of functions.
+OWN = frozenset({"Motion", "Real", "check", "nq", "nv", "std"})
+
+_HEAD = """\
+// {title}
+// Matrices are row-major.
+#ifndef {macro}_HPP
+#define {macro}_HPP
+
+#include "{prefix}.h"
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+#include <tuple>
+
+namespace {prefix} {{
+
+using Real = {dtype};
+constexpr int nq = {nq};
+constexpr int nv = {nv};
+"""
+
+_CHECK = """
+/// Throws where a result is not {macro}_OK.
+inline void check({result} result)
+{{
+    if (result == {macro}_OPEN)
+        throw std::runtime_error("{prefix}: the loops are open, or do not close");
+    if (result != {macro}_OK)
+        throw std::runtime_error("{prefix}: something is infinite or not a number");
+}}
+"""
+
+_MOTION = """
+/// A motion by steps of {h:g} s; copies are motions of their own.
+class Motion {{
+public:
+    {state} state;
+
+    /// Begins at time zero. Loops that are open by 1 mm or mrad at most are closed.
+    Motion(const std::array<Real, nq> &q, const std::array<Real, nv> &v)
+    {{
+        check({begin}(&state, q.data(), v.data()));
+    }}
+
+    /// A step; where that fails the state stays as it was.
+    void step({given})
+    {{
+{statements}
+    }}
+}};
+"""
+
+
+def cpp_header(names: Names) -> str:
+    """The text of the header, for C++11 and later."""
+    unit = names.unit
+    text = _HEAD.format(
+        title=comment(f"Equations of the robot {unit.robot.name}."),
+        macro=names.macro,
+        prefix=names.prefix,
+        dtype=unit.dtype,
+        nq=unit.robot.nq,
+        nv=unit.robot.nv,
+    )
+    parts = [text]
+    for routine in unit.routines:
+        parts.append(_function(names, routine.name, routine.about, of_routine(routine), False))
+    if unit.procedures:
+        parts.append(
+            _CHECK.format(macro=names.macro, prefix=names.prefix, result=names.own("result"))
+        )
+    for assembly in unit.assemblies:
+        own = assembly.procedure
+        given = [x for x in of_procedure(own) if x.name != "residual"]
+        parts.append(_function(names, own.name, own.about, given, True))
+    if unit.step is not None:
+        parts.append(_motion(unit.step, names))
+    return "\n".join([*parts, "} // namespace", "", "#endif", ""])
+
+
+def _function(
+    names: Names, name: str, about: str, given: Sequence[Parameter], checked: bool
+) -> str:
+    """A function that returns what the one in C writes."""
+    in_c = names.of(name)
+    own = in_c.removeprefix(f"{names.prefix}_")
+    own = f"{own}_" if own in OWN or own in C_WORDS else own
+    outputs = [x for x in given if x.is_output]
+    kinds = [_kind(x) for x in outputs]
+    returns = kinds[0] if len(kinds) == 1 else f"std::tuple<{', '.join(kinds)}>"
+    shown = (
+        outputs[0].name if len(kinds) == 1 else f"{returns}({', '.join(x.name for x in outputs)})"
+    )
+    call = f"{in_c}({', '.join(map(_passed, given))})"
+    lines = [
+        *(f"{kind} {x.name}{{}};" for kind, x in zip(kinds, outputs, strict=True)),
+        f"check({call});" if checked else f"{call};",
+        f"return {shown};",
+    ]
+    head = [f"/// {comment(about)}", *(f"/// {x.told}" for x in given)]
+    head.append(f"inline {returns} {own}({_declared(x for x in given if not x.is_output)})")
+    return "\n".join(["", *head, "{", *(f"    {x}" for x in lines), "}", ""])
+
+
+def _kind(x: Parameter) -> str:
+    return f"std::array<Real, {x.port.size}>" if x.port.shape else "Real"
+
+
+def _declared(given: Iterable[Parameter]) -> str:
+    """Parameters of a function."""
+    return ", ".join(
+        f"Real {x.name}" if x.is_number else f"const {_kind(x)} &{x.name}" for x in given
+    )
+
+
+def _passed(x: Parameter) -> str:
+    """An argument of the function in C."""
+    if x.is_number:
+        return x.name
+    return f"{x.name}.data()" if x.port.shape else f"&{x.name}"
+
+
+def _motion(own: Step, names: Names) -> str:
+    """The class of motions."""
+    return _MOTION.format(
+        h=own.h,
+        state=names.own("state"),
+        begin=names.own("begin"),
+        given=_declared(signals(own)) if own.update else "const std::array<Real, nv> &tau",
+        statements="\n".join(f"        {x}" for x in _step(own, names)),
+    )
+
+
+def _step(own: Step, names: Names) -> Iterator[str]:
+    if own.update is None:
+        yield "std::copy(tau.begin(), tau.end(), state.tau);"
+    arguments = ["&state", *map(_passed, signals(own))]
+    yield f"check({names.own('step')}({', '.join(arguments)}));"

@@ -1,0 +1,18 @@
+"""C++: what stands in C, with a header of arrays and exceptions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from robodyn.exporting.c_code.cpp_header import cpp_header
+from robodyn.exporting.c_code.signature import Names
+from robodyn.exporting.targets import c
+from robodyn.exporting.unit.unit import Unit
+
+__all__ = ["write"]
+
+
+def write(unit: Unit) -> Mapping[str, str | bytes]:
+    """The files of C, and ``ROBOT.hpp``."""
+    names = Names(unit)
+    return {**c.write(unit), f"{names.prefix}.hpp": cpp_header(names)}
