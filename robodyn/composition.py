@@ -36,6 +36,7 @@ from robodyn.model.model import Model
 from robodyn.parts.configuration_space import ConfigurationSpace
 from robodyn.parts.dynamics import Dynamics, TreeDynamics
 from robodyn.parts.dynamics_derivatives import DynamicsDerivatives
+from robodyn.parts.following_positions import FollowingPositions
 from robodyn.parts.joint_loads import JointForces, MotorLoads
 from robodyn.parts.joint_positions import JointPositions, TreeJointPositions
 from robodyn.parts.measurements import Measurements, SensorReadings
@@ -132,7 +133,11 @@ class Parts:
                 model, evaluator, code, motors, self.constrained, *checks
             )
         else:
-            self.postures = TreePostures(model, evaluator, space, space.zero, space.random)
+            random = space.random
+            if model.bodies.followers:
+                positions = self.joint_positions
+                random = FollowingPositions(model, evaluator, space, positions).random
+            self.postures = TreePostures(model, evaluator, space, space.zero, random)
             self.dynamics = TreeDynamics(model, evaluator)
         self.derivatives = DynamicsDerivatives(model, evaluator, self.dynamics)
         self.joint_forces = JointForces(model, evaluator, self.dynamics)

@@ -207,20 +207,21 @@ class ClosedPositions:
     def random(self, rng: np.random.Generator) -> Array:
         """Random ones, at which all joints are within their limits, shape (nq,)."""
         start = self.neutral()
-        lower, upper = self._tree_model.lower - 1e-9, self._tree_model.upper + 1e-9
-        for part in np.repeat([1.0, 0.5, 0.25, 0.1, 0.03], 5):
-            toward = self._space.difference(start, self._space.random(rng))
-            q = self._space.integrate(start, part * toward)
-            full = self._expansion.positions(q)
-            within = np.isfinite(full).all() and (lower <= full).all() and (full <= upper).all()
-            if within and self._cut_joints_within_limits(full):
-                return q
+        q = self._space.random_where(self._fit, start, rng)
+        if q is not None:
+            return q
         raise AssemblyError(
             f"no other posture of {self._tree_model.mechanism.name!r} found at which loops close "
             "within limits",
             residual=np.zeros(0),
             q=start,
         )
+
+    def _fit(self, q: Array) -> bool:
+        full = self._expansion.positions(q)
+        lower, upper = self._tree_model.lower - 1e-9, self._tree_model.upper + 1e-9
+        within = np.isfinite(full).all() and (lower <= full).all() and (full <= upper).all()
+        return bool(within and self._cut_joints_within_limits(full))
 
     def _cut_joints_within_limits(self, q: Array) -> bool:
         joints = self._tree_model.joints

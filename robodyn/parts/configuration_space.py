@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
@@ -70,6 +71,24 @@ class ConfigurationSpace:
     def random(self, rng: np.random.Generator) -> Array:
         """A position within the limits, shape (nq,)."""
         return configuration.random(self._draws, self._model.bodies.nq, rng)
+
+    def random_where(
+        self, fits: Callable[[Array], bool], start: Array, rng: np.random.Generator
+    ) -> Array | None:
+        """A position that fits, nearer and nearer to a start that does; none where none is found.
+
+        Parameters
+        ----------
+        fits : callable
+        start : ndarray, shape (nq,)
+        rng : Generator
+        """
+        for part in np.repeat([1.0, 0.5, 0.25, 0.1, 0.03], 5):
+            toward = self.difference(start, self.random(rng))
+            q = self.integrate(start, part * toward)
+            if fits(q):
+                return q
+        return None
 
     @cached_property
     def _draws(self) -> tuple[configuration.Draw, ...]:

@@ -279,6 +279,9 @@ def test_dead_points_and_open_loops_are_refused():
     with pytest.raises(rd.InconsistentStateError, match="'square', by which b, c follow") as caught:
         robot.bias_forces([[0.0, 0.0], [-1.5, 0.0]], [v, v])
     assert caught.value.loops == ("square",) and caught.value.rows == (1,)
+    assert np.isnan(robot.joint_positions([-1.5, 0.0])["b"])
+    rng = np.random.default_rng(0)
+    assert all(robot.random(rng)[0] > -1.0 for _ in range(20))
     slow = rd.ExplicitLoop("loop", closed, "a", ("b", "c"), nearly, iterations=1)
     robot = rd.load(slider_crank(), couplings=[slow])
     assert np.isfinite(robot.frame_pose([0.0, 0.0], "slider")).all()
@@ -500,6 +503,16 @@ def test_limits_of_joints_that_follow_are_reported():
     robot = rd.load(slider_crank(joints=tuple(joints)), gravity=DOWN, couplings=[LOOP, CAM])
     with pytest.raises(rd.SettingsError, match="joint 't' of 'slider_crank' is to have"):
         robot.with_(stops=rd.CompliantStops({"t": 1e3}, 1.0))
+    rng = np.random.default_rng(0)
+    drawn = [robot.random(rng) for _ in range(10)]
+    assert np.abs(robot.joint_positions(drawn)["t"]).max() <= 0.15 + 1e-9
+    low = [
+        dataclasses.replace(x, limits=rd.Limits(-1.0, -0.5)) if x.name == "t" else x for x in joints
+    ]
+    with pytest.raises(rd.AssemblyError, match="do so within their limits"):
+        rd.load(
+            slider_crank(joints=tuple(low)), couplings=[rd.Follower("t", lambda a: a * a, of="a")]
+        ).random(rng)
     with pytest.warns(rd.errors.LimitWarning, match="position of 't'"):
         rd.simulate(robot, q0=[0.5], v0=[1.0], duration=0.3, step=0.01)
 
