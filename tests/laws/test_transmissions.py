@@ -395,3 +395,24 @@ def test_sensors_count_coupled_rotors_with_the_links_that_carry_them():
     of_rotors = np.array([2e-5, 3e-5]) @ (0.5 * spins**2 + spins * v[0])  # along the forearm's axis
     close(found - alone, [of_rotors, 0.0, 0.0])
     close(found.sum(), robot.kinetic_energy(q, v))
+
+
+def test_motors_that_followers_turn_change_their_ratio_along_the_way():
+    """A joint of a four-bar that follows the crank has a ratio that depends on the posture."""
+    joints = ("crank_drive", "crank_pin")
+    motors = {name: rd.Actuator(3.0, 1e-2, viscous=0.1) for name in joints}
+    shared = [rd.Transmission("shared", joints, [[1.0, 0.5], [0.4, -1.0]])]
+    robot, tree = (
+        rd.load("four_bar", coordinates=which, actuators=motors, transmissions=shared)
+        for which in ("minimal", "tree")
+    )
+    q, v, tau = np.array(robot.neutral()) + 0.1, np.array([0.7]), np.array([1.3])
+    C, step = robot.coriolis_matrix(q, v), 1e-6 * v
+    forces = robot.inverse_dynamics(q, v, 0.0 * v) - robot.inverse_dynamics(q, 0.0 * v, 0.0 * v)
+    close(C @ v, forces + robot.passive_forces(q, v))
+    rise = robot.mass_matrix(robot.integrate(q, step)) - robot.mass_matrix(q - step)
+    close(rise / 2e-6, C + C.T, tolerance=1e-7)
+    at, rates = robot.expand(q), robot.expand_velocity(q, v)
+    close(robot.kinetic_energy(q, v), tree.kinetic_energy(at, rates))
+    a = tree.forward_dynamics(at, rates, [tau[0], 0.0, 0.0])
+    close(robot.forward_dynamics(q, v, tau), a[:1])
