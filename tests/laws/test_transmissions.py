@@ -277,7 +277,12 @@ def test_friction_acts_on_motors():
     assert not rd.load(file_of(*WRIST), passive=False).passive_forces(q, v).any()
 
 
-CHANGES = {"wrist_x.rotor_inertia": 7e-5, "wrist_y.viscous": 0.3, "wrist_x.coulomb": 0.1}
+CHANGES = {
+    "wrist_x.rotor_inertia": 7e-5,
+    "wrist_y.viscous": 0.3,
+    "wrist_x.coulomb": 0.1,
+    "wrist_x.damping": 0.2,
+}
 
 
 def test_parameters_of_coupled_motors_change_in_copies_and_rows():
@@ -286,7 +291,12 @@ def test_parameters_of_coupled_motors_change_in_copies_and_rows():
     motors = dict(robot.actuators)
     motors["wrist_x"] = dataclasses.replace(motors["wrist_x"], rotor_inertia=7e-5, coulomb=0.1)
     motors["wrist_y"] = dataclasses.replace(motors["wrist_y"], viscous=0.3)
-    anew = rd.load(dataclasses.replace(robot.mechanism, actuators=tuple(motors.items())))
+    joints = tuple(
+        dataclasses.replace(joint, damping=0.2 if joint.name == "wrist_x" else 0.0)
+        for joint in robot.mechanism.joints
+    )
+    changed = {"joints": joints, "actuators": tuple(motors.items())}
+    anew = rd.load(dataclasses.replace(robot.mechanism, **changed))
     copy = robot.with_(parameters=CHANGES)
     values = dict(zip(robot.dynamic_parameter_names, robot.dynamic_parameters, strict=True))
     rows = robot.with_(parameters={k: np.array([values[k], x]) for k, x in CHANGES.items()})
@@ -309,6 +319,57 @@ def test_motors_turn_on_where_one_of_their_joints_is_locked():
     assert raised.value.direction == ("wrist_x",)
     with pytest.raises(rd.ActuationError, match="wrist_x cannot move by itself"):
         locked.motor_power(q[left], v[left], a[left])
+
+
+def test_a_rotor_keeps_its_axis_where_its_own_joint_is_locked():
+    """It is along the axis of its joint, which another joint goes on to turn."""
+    joints = ("wrist_pitch", "flange_roll")
+    motors = {name: rd.Actuator(10.0, 1e-3) for name in joints}
+    shared = rd.Transmission("shared", joints, [[1.0, 1.0], [0.0, 1.0]])
+    robot = rd.load("arm7", actuators=motors, transmissions=[shared])
+    q, v, a = np.random.default_rng(1).normal(size=(3, 7))
+    q[5], v[5], a[5] = 0.7, 0.0, 0.0
+    left = [0, 1, 2, 3, 4, 6]
+    found = robot.with_(locked={"wrist_pitch": 0.7}).inverse_dynamics(q[left], v[left], a[left])
+    close(found, robot.inverse_dynamics(q, v, a)[left])
+
+
+def test_a_joint_that_closes_a_loop_is_not_locked_where_its_motor_is_coupled():
+    place = rd.Pose((0.5, 0.0, -1.2))
+    loop = rd.Loop("close", "revolute", "base", "tip", place, axis=(0.0, 1.0, 0.0))
+    shared = [rd.Transmission.differential("shared", ("shoulder", "close"))]
+    robot = rd.load("double_pendulum", loops=[loop], transmissions=shared)
+    with pytest.raises(rd.SettingsError, match="'close' closes a loop, and transmission 'shared'"):
+        robot.with_(locked={"close": 0.0})
+
+
+def test_copies_without_some_rotors_do_not_share_equations_that_have_them():
+    joints = ("forearm_roll", "wrist_pitch", "flange_roll")
+    motors = {name: rd.Actuator(10.0, 1e-3) for name in joints}
+    matrix = [[1.0, 1.0, 0.0], [0.0, 1.0, 1.0], [1.0, 0.0, 1.0]]
+    shared = rd.Transmission("shared", joints, matrix)
+    options = {"actuators": motors, "transmissions": [shared], "rotor_model": "armature"}
+    robot, q = rd.load("arm7", **options), np.zeros(7)
+    for k, name in enumerate(joints):
+        copy = robot.with_(parameters={f"{name}.rotor_inertia": 0.0})
+        row = 10.0 * np.array([matrix[k]])
+        lost = np.zeros((7, 7))
+        lost[4:, 4:] = 1e-3 * row.T @ row
+        close(copy.mass_matrix(q), robot.mass_matrix(q) - lost)
+
+
+def test_a_posture_in_which_only_the_other_joint_turns_the_rotor_is_singular():
+    """A point mass on two links, and one rotor that turns with ``2 v1 + v2``."""
+    nothing = numbers(0.0, 0.0, 0.0)
+    joints = [("shoulder", "y", nothing), ("elbow", "y", numbers(1.0, 0.0, 0.0))]
+    text = file_of(joints, [(0.0, nothing, nothing), (1.0, numbers(1.0, 0.0, 0.0), nothing)])
+    motors = motors_on("base", "yy", (1.0, 1.0), (0.5, 0.0), ("shoulder", "elbow"))
+    shared = rd.Transmission("shared", ("shoulder", "elbow"), [[2.0, 1.0], [0.0, 1.0]])
+    robot = rd.load(text, actuators=motors, transmissions=[shared])
+    q, v, tau = np.array([0.3, 0.9]), np.array([0.1, 0.2]), np.array([1.0, 2.0])
+    close(robot.inverse_dynamics(q, v, robot.forward_dynamics(q, v, tau)), tau)
+    with pytest.raises(rd.SingularError):
+        robot.forward_dynamics(np.array([0.3, 0.0]), v, tau)
 
 
 def test_motors_are_identified_from_a_motion():

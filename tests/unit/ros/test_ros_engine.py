@@ -57,6 +57,19 @@ def test_efforts_are_cut_to_the_limits():
     assert len(said) == 1
 
 
+def test_torques_of_coupled_motors_are_cut_to_their_limits():
+    motors = {name: rd.Actuator(10.0, torque_limit=2.0) for name in ("shoulder", "elbow")}
+    both = rd.Transmission.differential("both", tuple(motors))
+    said = []
+    log = ThrottledLogger(said.append, clock=lambda: 0)
+    robot = rd.load("double_pendulum", actuators=motors, transmissions=[both])
+    made = Engine(robot, Settings(), log=log)
+    made.command([30.0, 30.0])  # 3 N m and nothing
+    np.testing.assert_allclose(made.observe()[3], [20.0, 20.0])
+    np.testing.assert_allclose(made.motor_torques(made.observe()[3]), [2.0, 0.0], atol=1e-15)
+    assert said == ["efforts beyond the limits of the joints are cut to them"]
+
+
 @pytest.mark.parametrize("values", [[1.0], [np.nan] * 6, [], np.zeros((2, 3))])
 def test_bad_commands_leave_the_last_one(values):
     made, _ = engine("puma560")

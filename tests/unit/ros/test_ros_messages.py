@@ -155,6 +155,13 @@ def test_a_joint_that_closes_a_loop_with_a_motor_is_not_in_the_tree():
     assert len({*children}) == len(children)
 
 
+def test_a_transmission_is_in_the_tree_if_all_of_its_joints_are():
+    kept = rd.Transmission.differential("kept", ("crank_pin", "rocker_pivot"))
+    cut = rd.Transmission.differential("cut", ("crank_drive", "rocker_pin"))
+    robot = rd.load("four_bar", transmissions=[kept, cut])
+    assert rd.load(description(robot)).transmissions == (kept,)
+
+
 @pytest.mark.parametrize("options", [{}, {"coordinates": "minimal"}])
 def test_a_state_tells_of_joints_without_coordinates(options):
     robot, drawn = rd.load("four_bar", **options), rd.load("four_bar")

@@ -81,6 +81,18 @@ def test_motors_are_those_that_are_named(folder):
     assert rd.load(folder(LOOP)).actuated_joints == ("crank_drive",)
 
 
+def test_motors_of_a_transmission_stay(folder, tmp_path):
+    transmission = """<transmission name="t"><type>robodyn/Transmission</type>
+<joint name="crank_drive"/><joint name="rocker_pivot"/><matrix>1 1 1 -1</matrix></transmission>
+<motor joint="rocker_pivot" gear_ratio="30"/></robot>"""
+    (tmp_path / "robot.urdf").write_text(OPEN.replace("</robot>", transmission))
+    mechanism = urdf.load_mechanism(str(folder(f"{LOOP}name_mot: [crank_drive]")))
+    assert {name: motor.gear_ratio for name, motor in mechanism.actuators} == {
+        "crank_drive": 20.0,
+        "rocker_pivot": 30.0,
+    }
+
+
 def test_fixed_joints(folder):
     path = folder(
         "closed_loop: []\njoint_name: [rocker_pin, crank_pin]\njoint_type: [FIXED, FIXED]"

@@ -131,7 +131,6 @@ def shape_of(setup: Setup) -> Shape:
         tuple(x and (x.body, x.carrier) for x in rotors),
         tuple(model.light),
         tuple(x.name for x in setup.cut_joint_friction),
-        tuple(x.turns for x in setup.motor_friction),
         tuple((x.exponent, *((name, link) for name, link, _ in x.contacts)) for x in setup.ground),
     )
 

@@ -15,9 +15,21 @@ from robodyn.controllers import (
     TimeOptimal,
     iterative_lqr,
 )
-from robodyn.errors import LimitWarning
+from robodyn.errors import EnergyWarning, LimitWarning
 from robodyn.exporting.unit.contents import unit_of
-from robodyn.simulation.limits.bounds import effort_bounds, effort_shares, within_motors
+from robodyn.simulation.control.running_controller import RunningController
+from robodyn.simulation.limits.bounds import (
+    effort_bounds,
+    effort_shares,
+    own_effort_bounds,
+    within_motors,
+)
+from robodyn.simulation.loads.driven import Driven
+from robodyn.simulation.loads.loads import loads_on
+from robodyn.simulation.motion.continued_motion import ContinuedMotion
+from robodyn.simulation.step.stepper import Stepper
+from robodyn.simulation.trajectory.panels import panel
+from robodyn.studies.compare import compare
 
 #: Motors turn ten times as fast as the sum and the difference of two joints.
 GEAR, LIMITS = 10.0, (3.0, 2.0)
@@ -65,6 +77,43 @@ def test_a_simulation_cuts_torques_at_motors(controlled):
     np.testing.assert_allclose(saturated.q, run.q, rtol=0, atol=1e-9)
 
 
+def test_a_motion_without_end_cuts_torques_at_motors():
+    """As the engine behind ROS continues it, with a controller that is machine code elsewhere."""
+    made, start = robot(), np.array([0.5, -0.4])
+    law = JointPD(made, PointToPoint(0.0 * start, 0.0 * start, 1.0), stiffness=5000.0, damping=50.0)
+    run = rd.simulate(made, law, duration=0.02, step=1e-3, q0=start, limits="enforce")
+    stepper = Stepper(loads_on(made, Driven(2, {})), "rk4")
+    state = 0.0, 1e-3, start, 0.0 * start
+    motion = ContinuedMotion(stepper, RunningController(made, law), np.full(2, np.inf), *state)
+    motion.advance(20)
+    np.testing.assert_allclose(motion.q, run.q[-1], rtol=0, atol=1e-9)
+    assert motion.at_limit
+
+
+def test_comparisons_and_pictures_tell_of_motors():
+    """A torque of 50 N m at the elbow takes its motor 25 % beyond the limit."""
+    options = {"duration": 0.002, "step": 1e-3, "limits": "ignore"}
+    push = lambda t, q, v: [0.0, 50.0]  # noqa: E731
+    found = compare(robot(), {"push": push}, reference=SLOW, duration=0.002, step=1e-3)
+    margins = found["torque_margin"]
+    assert np.min(margins) == pytest.approx(1.0 - 2.5 / 2.0)
+    run = rd.simulate(robot(), push, **options)
+    part = panel(run, "torque utilisation")
+    assert np.max(part.values) == pytest.approx(125.0)
+
+
+def test_steps_too_long_for_the_friction_of_coupled_motors_are_told():
+    motors = {name: rd.Actuator(GEAR, 1e-6, coulomb=0.5) for name in ("shoulder", "elbow")}
+    both = rd.Transmission.differential("both", ("shoulder", "elbow"))
+    made = rd.load("double_pendulum", actuators=motors, transmissions=[both])
+    plain = rd.load("double_pendulum", actuators=robot().actuators, transmissions=[both])
+    rows = plain.with_(parameters={"elbow.coulomb": [0.5, 0.5]})
+    for stopping in (made, rows):
+        q = np.zeros((2, 2))
+        with pytest.warns(EnergyWarning, match="too long for the friction of joint"):
+            rd.rollout(stopping, None, q0=q, v0=q + 0.5, duration=0.3, step=1e-2)
+
+
 def test_a_motion_tells_of_the_torques_of_motors():
     with pytest.warns(LimitWarning, match="the motor torque of 'elbow' is"):
         run = rd.simulate(robot(), lambda t, q, v: [0.0, 50.0], duration=0.01, step=1e-3)
@@ -91,7 +140,8 @@ def test_limits_of_one_joint_are_asked_for_where_there_are_none():
     with pytest.raises(rd.SettingsError, match=r"couples the motors of .*alone; give limits="):
         iterative_lqr(made, cost, q0=np.zeros(2), duration=0.1, step=0.05)
     locked = made.with_(locked={"elbow": 0.3})
-    np.testing.assert_allclose(effort_bounds(locked), [50.0], rtol=1e-15)
+    for bounds in (effort_bounds, own_effort_bounds):
+        np.testing.assert_allclose(bounds(locked), [50.0], rtol=1e-15)
 
 
 FAR = np.array([0.4, -0.9])
