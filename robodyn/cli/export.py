@@ -68,8 +68,7 @@ def _function(text: str) -> str | tuple[str, dict[str, Any]]:
     option, equals, value = rest.partition("=")
     if not (option and equals):
         raise RobodynError(f"the function {text!r} has no option, expected NAME:OPTION=VALUE")
-    several = "," in value or option == "hold"
-    return name, {option: tuple(value.split(",")) if several else value}
+    return name, {option: tuple(value.split(",")) if "," in value else value}
 
 
 def _controller(text: str, robot: rd.Robot) -> Any:

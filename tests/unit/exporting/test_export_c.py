@@ -51,6 +51,7 @@ def test_a_unit_without_warnings(robot, tmp_path, dtype):
         "default": "mass_matrix",
         "motor_torques": "motor_torques",
         "assemble": ("assemble", {"hold": ["left_drive"]}),
+        "far": ("assemble", {"hold": ["left_drive", "right_drive"]}),
         "control": "control",
         "step": "step",
     }
@@ -73,6 +74,8 @@ def test_a_unit_without_warnings(robot, tmp_path, dtype):
     c.five_bar_motor_torques(*pointers(q, v.astype(real), a.astype(real), torques))
     expected = robot.motor_torques(q.astype(float), v, a)
     np.testing.assert_allclose(torques, expected, rtol=near, atol=10 * near)
+    guess[:] = -2.0, 0.0, 0.0, 0.0
+    assert c.five_bar_far(*pointers(guess, q)) == 1
     guess[:] = np.nan
     assert c.five_bar_assemble(*pointers(guess, q)) == 2
 
@@ -81,15 +84,15 @@ def test_a_motion_is_that_of_a_simulation(robot, tmp_path):
     controller = controller_of(robot)
     folder = rd.export(robot, ["step"], "c", tmp_path / "code", controller=controller)
     c = library(folder)
-    run = rd.simulate(robot, controller, duration=0.1, step=1e-3, limits="ignore")
+    run = rd.simulate(robot, controller, duration=10.0, step=1e-3, limits="ignore")
     state = np.zeros(1000)  # more than a state has
     start = pointers(state, run.q[0].copy(), run.v[0].copy())
     assert c.five_bar_begin(*start) == 0
-    for _ in range(100):
+    for _ in range(10_000):
         assert c.five_bar_step(start[0]) == 0
-    assert state[:1].view(np.uint64)[0] == 100
+    assert state[:1].view(np.uint64)[0] == 10_000
     np.testing.assert_allclose(state[1:5], run.q[-1], rtol=0, atol=1e-12)
-    np.testing.assert_allclose(state[5:9], run.v[-1], rtol=0, atol=1e-11)
+    np.testing.assert_allclose(state[5:9], run.v[-1], rtol=0, atol=1e-12)
     np.testing.assert_allclose(state[9:13], run.tau[-2], rtol=0, atol=1e-10)
 
 
@@ -137,6 +140,8 @@ def test_a_unit_tests_itself(robot, tmp_path, dtype):
     source.write_text(text[:body] + text[body:].replace("M[0] = ", "M[0] = 1 + ", 1))
     done = said_by_itself(folder)
     assert done.returncode == 1 and "mass_matrix, M[0] is" in done.stdout
+    source.write_text(text.replace("state->steps++;", "return FIVE_BAR_OPEN;"))
+    assert "the motion ends with result 1\n1 failed" in said_by_itself(folder).stdout
 
 
 def test_cmake_builds_a_unit(tmp_path):
@@ -152,6 +157,7 @@ def test_cmake_builds_a_unit(tmp_path):
 
 MAIN = """
 #include "five_bar.hpp"
+#include <cmath>
 #include <cstdio>
 
 template <std::size_t n> void print(const std::array<five_bar::Real, n> &x)
@@ -175,6 +181,11 @@ int main()
     for (double x : motion.state.q)
         std::printf(" %.17g", x);
     std::printf("\\n");
+    try {
+        five_bar::assemble({{NAN, 0, 0, 0}});
+    } catch (const std::runtime_error &error) {
+        std::printf("%s\\n", error.what());
+    }
     try {
         q[0] = 1;
         five_bar::Motion(q, v);
@@ -202,7 +213,7 @@ def test_a_header_of_cpp(robot, tmp_path, dtype):
     for command in (["cc", *STRICT, "-c", "five_bar.c"], ["g++", "-std=c++11", *strict, *objects]):
         subprocess.run(command, cwd=folder, check=True)
     done = subprocess.run(["./main"], cwd=folder, capture_output=True, text=True, check=True)
-    *numbers, error = done.stdout.splitlines()
+    *numbers, no_number, opened = done.stdout.splitlines()
     law = controller or (lambda t, q, v: tau)
     run = rd.simulate(robot, law, duration=0.05, step=1e-3, limits="ignore")
     q0 = robot.neutral()
@@ -211,4 +222,5 @@ def test_a_header_of_cpp(robot, tmp_path, dtype):
     near = 1e-12 if dtype == "double" else 1e-5
     for line, values in zip(numbers, expected, strict=True):
         np.testing.assert_allclose(np.array(line.split(), float), values, rtol=near, atol=near)
-    assert error == "five_bar: the loops are open, or do not close"
+    assert no_number == "five_bar: something is infinite or not a number"
+    assert opened == "five_bar: the loops are open, or do not close"
