@@ -116,6 +116,7 @@ class Parts:
         self.projection = projection = Projection(model, evaluator, rows, space)
         self.constrained = ConstrainedSolve(model, evaluator, rows, space, consistency, projection)
         self.joint_positions = TreeJointPositions(model, evaluator)
+        following = FollowingPositions(model, evaluator, space, self.joint_positions)
         closer = LoopCloser(
             model, rows, space, CutLimits(model, evaluator), CutStart(model, evaluator)
         )
@@ -127,17 +128,22 @@ class Parts:
             checks = consistency, Regularity(model, evaluator, rows, mobility, code)
             motors = LoopMotors(model, evaluator, rows, space, code, *checks, projection)
             self.postures = LoopPostures(
-                model, evaluator, code, rows, space, closer, mobility, projection, consistency
+                model,
+                evaluator,
+                code,
+                rows,
+                space,
+                closer,
+                mobility,
+                projection,
+                consistency,
+                following,
             )
             self.dynamics = ClosedLoopDynamics(
                 model, evaluator, code, motors, self.constrained, *checks
             )
         else:
-            random = space.random
-            if model.bodies.followers:
-                positions = self.joint_positions
-                random = FollowingPositions(model, evaluator, space, positions).random
-            self.postures = TreePostures(model, evaluator, space, space.zero, random)
+            self.postures = TreePostures(model, evaluator, space, space.zero, following.random)
             self.dynamics = TreeDynamics(model, evaluator)
         self.derivatives = DynamicsDerivatives(model, evaluator, self.dynamics)
         self.joint_forces = JointForces(model, evaluator, self.dynamics)
@@ -165,8 +171,10 @@ class Parts:
         """Let some joints follow the others by loops in closed form."""
         expansion = MinimalExpansion(model, tree_form.model, evaluator, self.space)
         positions = tree_form.joint_positions
+        self.joint_positions = MinimalJointPositions(expansion, positions)
+        following = FollowingPositions(model, evaluator, self.space, self.joint_positions)
         closed = ClosedPositions(
-            tree_form.model, self.space, expansion, positions, tree_form.neutral
+            tree_form.model, self.space, expansion, positions, tree_form.neutral, following
         )
         self.postures = TreePostures(model, evaluator, self.space, closed.neutral, closed.random)
         self.joint_forces = MinimalJointForces(
@@ -175,5 +183,4 @@ class Parts:
         self.measurements = MinimalMeasurements(
             model, evaluator, self.dynamics, expansion, tree_form.measurements
         )
-        self.joint_positions = MinimalJointPositions(expansion, positions)
         self.expansion = expansion

@@ -17,6 +17,7 @@ from robodyn.model.model import Model
 from robodyn.model.position_limits import limit_excess
 from robodyn.model.states import refuse_open_linkages
 from robodyn.parts.configuration_space import ConfigurationSpace
+from robodyn.parts.following_positions import FollowingPositions
 from robodyn.parts.joint_positions import TreeJointPositions
 from robodyn.tolerances import AT_LIMIT
 
@@ -187,6 +188,8 @@ class ClosedPositions:
     joint_positions : TreeJointPositions
         Of that robot in tree coordinates: joints that are cut have limits, too.
     neutral : ndarray, shape (nq,)
+    following : FollowingPositions
+        Of the robot in minimal coordinates.
     """
 
     def __init__(
@@ -196,7 +199,9 @@ class ClosedPositions:
         expansion: MinimalExpansion,
         joint_positions: TreeJointPositions,
         neutral: Array,
+        following: FollowingPositions,
     ) -> None:
+        self._following = following
         self._tree_model, self._space, self._expansion = tree_model, space, expansion
         self._joint_positions, self._neutral = joint_positions, neutral
 
@@ -221,7 +226,7 @@ class ClosedPositions:
         full = self._expansion.positions(q)
         lower, upper = self._tree_model.lower - 1e-9, self._tree_model.upper + 1e-9
         within = np.isfinite(full).all() and (lower <= full).all() and (full <= upper).all()
-        return bool(within and self._cut_joints_within_limits(full))
+        return bool(within and self._cut_joints_within_limits(full) and self._following.fit(q))
 
     def _cut_joints_within_limits(self, q: Array) -> bool:
         joints = self._tree_model.joints

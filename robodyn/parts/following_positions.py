@@ -17,7 +17,7 @@ __all__ = ["FollowingPositions"]
 
 
 class FollowingPositions:
-    """Random positions of a robot with joints that follow others by functions.
+    """Which positions suit joints that follow others by functions, if there are any.
 
     Parameters
     ----------
@@ -38,8 +38,10 @@ class FollowingPositions:
         self._joint_positions = joint_positions
 
     def random(self, rng: np.random.Generator) -> Array:
-        """A position at which all functions are defined, shape (nq,)."""
-        q = self._space.random_where(self._fit, self._space.zero(), rng)
+        """A position of a tree that fits, shape (nq,)."""
+        if not self._model.bodies.followers:
+            return self._space.random(rng)
+        q = self._space.random_where(self.fit, self._space.zero(), rng)
         if q is None:
             raise AssemblyError(
                 f"no other position of {self._model.mechanism.name!r} found at which joints that "
@@ -49,7 +51,10 @@ class FollowingPositions:
             )
         return q
 
-    def _fit(self, q: Array) -> bool:
+    def fit(self, q: Array) -> bool:
+        """Whether all functions are defined, and all joints that follow within their limits."""
+        if not self._model.bodies.followers:
+            return True
         if not np.isfinite(self._evaluator.call("dependent_places", (q,))).all():
             return False
         bodies = self._model.bodies

@@ -506,6 +506,12 @@ def test_limits_of_joints_that_follow_are_reported():
     rng = np.random.default_rng(0)
     drawn = [robot.random(rng) for _ in range(10)]
     assert np.abs(robot.joint_positions(drawn)["t"]).max() <= 0.15 + 1e-9
+    near = {"a": 0.4, "c": 0.38}
+    for coordinates in ("tree", "minimal"):
+        made = slider_crank(joints=tuple(joints), loops=(PIN,))
+        closed_robot = rd.load(made, couplings=[CAM], near=near, coordinates=coordinates)
+        drawn = [closed_robot.random(rng) for _ in range(4)]
+        assert np.abs(closed_robot.joint_positions(drawn)["t"]).max() <= 0.15 + 1e-9
     low = [
         dataclasses.replace(x, limits=rd.Limits(-1.0, -0.5)) if x.name == "t" else x for x in joints
     ]

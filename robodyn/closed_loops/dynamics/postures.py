@@ -31,6 +31,7 @@ from robodyn.evaluator import Evaluator
 from robodyn.model.model import Model
 from robodyn.model.speed_selection import speed_indices
 from robodyn.parts.configuration_space import ConfigurationSpace
+from robodyn.parts.following_positions import FollowingPositions
 from robodyn.parts.postures import one_guess
 from robodyn.results import LoopGap
 from robodyn.tolerances import POSTURE_CLOSED
@@ -52,6 +53,7 @@ class LoopPostures:
     mobility : Mobility
     projection : Projection
     consistency : Consistency
+    following : FollowingPositions
     """
 
     def __init__(
@@ -65,11 +67,12 @@ class LoopPostures:
         mobility: Mobility,
         projection: Projection,
         consistency: Consistency,
+        following: FollowingPositions,
     ) -> None:
         self._model, self._rows, self._space = model, rows, space
         self._evaluator, self._code = evaluator, code
         self._closer, self._mobility, self._projection = closer, mobility, projection
-        self._consistency = consistency
+        self._consistency, self._following = consistency, following
         self._continuation = Continuation(model, rows, space, closer, projection)
 
     @property
@@ -162,7 +165,7 @@ class LoopPostures:
             except AssemblyError as error:
                 last = error
                 continue
-            if self.mobility(q) == self.dof:
+            if self.mobility(q) == self.dof and self._following.fit(q):
                 return self._unwound(q)
         raise last
 
