@@ -8,6 +8,7 @@ topic                                   type                              conten
 ``/joint_states``                       sensor_msgs/JointState            position, velocity, effort
 ``/joint_states/multi_dof``             sensor_msgs/MultiDOFJointState    floating, spherical joints
 ``/joint_states/accelerations``         std_msgs/Float64MultiArray        a, as in the trajectory
+``/sensors/<name>``                     as the sensor is                  what a sensor shows
 ``/robot_description``                  std_msgs/String                   URDF, once, latched
 ======================================= ================================= ========================
 """
@@ -15,8 +16,8 @@ topic                                   type                              conten
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from types import SimpleNamespace
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,16 @@ from numpy.typing import NDArray
 from robodyn.array_types import FloatArray
 from robodyn.bags.columns import Columns
 from robodyn.bags.files import new_bag
+from robodyn.bags.sensors import (
+    SENSOR_MESSAGES,
+    SensorContent,
+    form_of,
+    sensor_content,
+    topic_name,
+)
 from robodyn.bags.topics import JOINT_STATE, MULTI_DOF, NUMBERS, TEXT
+from robodyn.description.sensor import DescribedSensor
+from robodyn.equations.sensors.kinds.common.kind import Form
 from robodyn.errors import ShapeError
 from robodyn.files import as_path
 from robodyn.robot import Robot
@@ -43,6 +53,7 @@ def write_motion(
     joint_names: Sequence[str],
     t: FloatArray,
     motion: Motion,
+    shown: Mapping[str, FloatArray] = MappingProxyType({}),
     *,
     topic: str = "/joint_states",
     description: str | None = None,
@@ -62,6 +73,8 @@ def write_motion(
     t : ndarray, shape (n,) [s]
     motion : tuple of ndarray
         q, v, a, tau, shape (n, nq), (n, nv), (n, nv), (n, nv).
+    shown : mapping of sensor name to ndarray, shape (n, k)
+        What sensors of the robot show.
 
     Raises
     ------
@@ -79,6 +92,9 @@ def write_motion(
     with new_bag(as_path("path", path), storage) as (writer, tools):
         if description:
             _latch(writer, tools, description, int(stamps[0]) if len(stamps) else 0)
+        if robot is not None and shown:
+            for sensor in robot.sensors:
+                _write_sensor(writer, tools, robot, sensor, stamps, shown[sensor.name])
         _write_samples(writer, tools, columns, stamps, motion, topic)
 
 
@@ -112,6 +128,46 @@ def _latch(writer: Any, tools: SimpleNamespace, description: str, stamp: int) ->
     )
     message = tools.types.types[TEXT](description)
     writer.write(connection, stamp, tools.types.serialize_cdr(message, TEXT))
+
+
+def _write_sensor(
+    writer: Any,
+    tools: SimpleNamespace,
+    robot: Robot,
+    sensor: DescribedSensor,
+    stamps: NDArray[np.int64],
+    shown: FloatArray,
+) -> None:
+    """What a sensor shows at all samples, on a topic of its own."""
+    package, name = SENSOR_MESSAGES[form_of(sensor)]
+    kind = f"{package}/msg/{name}"
+    topic = f"/sensors/{topic_name(sensor.name)}"
+    connection = writer.add_connection(topic, kind, typestore=tools.types)
+    for stamp, numbers in zip(stamps.tolist(), shown, strict=True):
+        content = sensor_content(robot, sensor, numbers, divmod(stamp, 10**9))
+        message = _sensor_message(tools.types.types, kind, content)
+        writer.write(connection, stamp, tools.types.serialize_cdr(message, kind))
+
+
+def _sensor_message(kinds: Any, kind: str, content: SensorContent) -> Any:
+    """The message of a sensor, which its form says."""
+    vector, x = kinds["geometry_msgs/msg/Vector3"], content.numbers.tolist()
+    if content.form is Form.NUMBERS:
+        return kinds[kind](kinds["std_msgs/msg/MultiArrayLayout"]([], 0), content.numbers)
+    head = kinds["std_msgs/msg/Header"](
+        kinds["builtin_interfaces/msg/Time"](*content.stamp), content.frame_id
+    )
+    if content.form is Form.POINT:
+        return kinds[kind](head, kinds["geometry_msgs/msg/Point"](*x))
+    if content.form is Form.VECTOR:
+        return kinds[kind](head, vector(*x))
+    if content.form is Form.WRENCH:
+        wrench = kinds["geometry_msgs/msg/Wrench"](vector(*x[:3]), vector(*x[3:]))
+        return kinds[kind](head, wrench)
+    unknown, no_orientation = np.zeros(9), np.array([-1.0, *np.zeros(8)])
+    still = kinds["geometry_msgs/msg/Quaternion"](0.0, 0.0, 0.0, 1.0)
+    rates, force = vector(*x[3:]), vector(*x[:3])
+    return kinds[kind](head, still, no_orientation, rates, unknown, force, unknown)
 
 
 def _write_samples(

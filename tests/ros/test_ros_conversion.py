@@ -12,10 +12,10 @@ from message_classes import PACKAGES, module_of, read_back
 from scipy.spatial.transform import Rotation
 
 import robodyn as rd
+from robodyn.bags.sensors import sensor_content, topic_name
 from robodyn.ros import StateNames
-from robodyn.ros.engine.frames import multi_joint, transforms
+from robodyn.ros.engine.frames import multi_joint, sensor_frames, transforms
 from robodyn.ros.engine.messages import split_stamp, wrench_content
-from robodyn.ros.engine.sensors import sensor_content, sensor_frames
 from robodyn.ros.rclpy import conversion
 
 STAMP = (12, 345_678_901)
@@ -217,5 +217,5 @@ def test_a_stamp_is_seconds_and_nanoseconds(nanoseconds):
 )
 def test_any_name_of_a_joint_makes_a_name_that_ros_takes(joint, topic):
     """Letters, digits and single underscores, no digit first [ROS 2 topic and service names]."""
-    assert conversion.topic_name(joint) == topic
+    assert topic_name(joint) == topic
     assert re.fullmatch(r"[A-Za-z](_?[A-Za-z0-9])*", topic)

@@ -54,6 +54,7 @@ def write_bag(
         trajectory.joint_names,
         trajectory.t,
         (trajectory.q, trajectory.v, trajectory.a, trajectory.tau),
+        {} if trajectory.robot is None else trajectory.measurements,
         topic=topic,
         description=description,
         storage=storage,

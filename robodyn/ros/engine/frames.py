@@ -13,10 +13,18 @@ from numpy.typing import ArrayLike
 import robodyn as rd
 from robodyn import urdf
 from robodyn.array_types import FloatArray
+from robodyn.bags.sensors import own_frame
 from robodyn.joints import fixed as fixed_joint
 from robodyn.urdf.common.xml import decode, read_bytes
 
-__all__ = ["Transform", "description", "multi_joint", "quaternion", "transforms"]
+__all__ = [
+    "Transform",
+    "description",
+    "multi_joint",
+    "quaternion",
+    "sensor_frames",
+    "transforms",
+]
 
 
 #: Which encoding the file has; messages have their own.
@@ -75,6 +83,12 @@ def transforms(robot: rd.Robot, q: ArrayLike, *, fixed: bool = False) -> list[Tr
             X = robot.frame_pose(q, joint.child)
         poses.append(_transform(joint.parent, joint.child, np.asarray(X, float)))
     return poses
+
+
+def sensor_frames(robot: rd.Robot) -> list[Transform]:
+    """Frames of messages of sensors that are not those of links, each in its link."""
+    found = (own_frame(robot, sensor) for sensor in robot.sensors)
+    return [_transform(*place) for place in found if place is not None]
 
 
 def multi_joint(

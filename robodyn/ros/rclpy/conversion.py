@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from robodyn.bags.sensors import SENSOR_MESSAGES, SensorContent
 from robodyn.equations.sensors.kinds.common.kind import Form
 from robodyn.ros.engine.frames import Transform
 from robodyn.ros.engine.messages import JointStateContent, Stamp, WrenchContent
-from robodyn.ros.engine.sensors import SensorContent
 from robodyn.ros.engine.trajectories import TrajectoryContent, TrajectoryPoint, check_count
 from robodyn.ros.rclpy.access import message
 
@@ -20,17 +19,10 @@ __all__ = [
     "multi_joint_message",
     "sensor_message",
     "sensor_message_class",
-    "topic_name",
     "trajectory_content",
     "transform_message",
     "wrench_message",
 ]
-
-
-def topic_name(name: str) -> str:
-    """A joint's name as part of a topic's: letters, digits and single underscores."""
-    plain = re.sub(r"_+", "_", re.sub(r"[^A-Za-z0-9_]", "_", name)).strip("_") or "joint"
-    return f"joint_{plain}" if plain[0].isdigit() else plain
 
 
 def joint_state_message(content: JointStateContent) -> Any:
@@ -71,16 +63,6 @@ def multi_joint_message(
         msg.transforms.append(one)
         msg.twist.append(rate)
     return msg
-
-
-#: Package and name of the message of each form.
-SENSOR_MESSAGES = {
-    Form.NUMBERS: ("std_msgs", "Float64MultiArray"),
-    Form.POINT: ("geometry_msgs", "PointStamped"),
-    Form.VECTOR: ("geometry_msgs", "Vector3Stamped"),
-    Form.WRENCH: ("geometry_msgs", "WrenchStamped"),
-    Form.IMU: ("sensor_msgs", "Imu"),
-}
 
 
 def sensor_message_class(form: Form) -> Any:

@@ -6,17 +6,16 @@ from typing import Any
 
 import robodyn as rd
 from robodyn.array_types import FloatArray
+from robodyn.bags.sensors import form_of, sensor_content, topic_name
 from robodyn.ros.engine.engine import Engine
-from robodyn.ros.engine.frames import description, multi_joint, transforms
+from robodyn.ros.engine.frames import description, multi_joint, sensor_frames, transforms
 from robodyn.ros.engine.messages import Stamp, split_stamp, wrench_content
-from robodyn.ros.engine.sensors import form_of, sensor_content, sensor_frames
 from robodyn.ros.rclpy.access import message, optional
 from robodyn.ros.rclpy.conversion import (
     joint_state_message,
     multi_joint_message,
     sensor_message,
     sensor_message_class,
-    topic_name,
     transform_message,
     wrench_message,
 )

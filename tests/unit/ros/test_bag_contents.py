@@ -70,6 +70,40 @@ def test_an_independent_reader_finds_the_pose_of_a_joint(tmp_path, name, options
         assert free or not (speeds[:3].any() or forces[:3].any())
 
 
+def test_an_independent_reader_finds_what_sensors_show(tmp_path):
+    mcap = pytest.importorskip("mcap_ros2.reader")
+    sensors = [
+        rd.Sensor("imu", at="link6", name="imu"),
+        rd.Sensor("wrench", joint="joint3", name="load"),
+        rd.Sensor("position", at="link6", name="point"),
+        rd.Sensor("velocity", at="link6", relative_to="link2", name="my speed"),
+        rd.Sensor("distance", at="link6", relative_to="world", name="range"),
+    ]
+    robot, run = moved("puma560", 0.01, sensors=sensors)
+    run.save(tmp_path / "run.mcap")
+    found = {}
+    for message in mcap.read_ros2_messages(tmp_path / "run.mcap"):
+        found.setdefault(message.channel.topic, []).append(message.ros_msg)
+    shown = run.measurements
+    imu, load = found["/sensors/imu"], found["/sensors/load"]
+    assert len(imu) == len(load) == len(run)
+    for k in (0, 3):
+        force, rate = components(imu[k].linear_acceleration), components(imu[k].angular_velocity)
+        np.testing.assert_array_equal([*force, *rate], shown["imu"][k])
+        assert imu[k].orientation_covariance[0] == -1.0 and imu[k].header.frame_id == "link6"
+        stamp = imu[k].header.stamp
+        assert stamp.sec * 10**9 + stamp.nanosec == round(1e9 * run.t[k])
+        wrench = load[k].wrench
+        parts = components(wrench.force), components(wrench.torque)
+        np.testing.assert_array_equal(np.concatenate(parts), shown["load"][k])
+        point, speed = found["/sensors/point"][k].point, found["/sensors/my_speed"][k].vector
+        np.testing.assert_array_equal(components(point), shown["point"][k])
+        np.testing.assert_array_equal(components(speed), shown["my speed"][k])
+        np.testing.assert_array_equal(found["/sensors/range"][k].data, shown["range"][k])
+    again = read_bag(tmp_path / "run.mcap", robot)
+    np.testing.assert_array_equal(again.q, run.q)
+
+
 def test_a_pose_that_another_program_wrote(tmp_path):
     """A recorded pose, each field given by its name, is the pose of the base."""
     from rosbags.rosbag2 import StoragePlugin, Writer

@@ -31,7 +31,8 @@ def save(path: str | os.PathLike[str], fields: Fields, rows: Callable[[], Fields
         from robodyn.bags import write_motion
 
         motion = tuple(fields[name] for name in ("q", "v", "a", "tau"))
-        return write_motion(target, fields["robot"], fields["joint_names"], fields["t"], motion)
+        moved = fields["robot"], fields["joint_names"], fields["t"], motion
+        return write_motion(target, *moved, fields["measurements"])
     writers: dict[str, Callable[[str, Fields], None]] = {
         ".npz": archive.write, ".csv": table.write,
     }  # fmt: skip

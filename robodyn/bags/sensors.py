@@ -1,20 +1,35 @@
-"""What sensors show as the contents of ROS messages; nothing here needs ROS."""
+"""What sensors show as the contents of messages of ROS; nothing here needs ROS."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
 
-import robodyn as rd
 from robodyn.array_types import FloatArray
 from robodyn.description.sensor import DescribedSensor, Frame
 from robodyn.equations.sensors.kinds import KINDS
 from robodyn.equations.sensors.kinds.common.kind import Form
-from robodyn.ros.engine.frames import Transform, quaternion
-from robodyn.ros.engine.messages import Stamp
+from robodyn.robot import Robot
 
-__all__ = ["SensorContent", "form_of", "sensor_content", "sensor_frames"]
+__all__ = [
+    "SENSOR_MESSAGES",
+    "SensorContent",
+    "form_of",
+    "own_frame",
+    "sensor_content",
+    "topic_name",
+]
+
+#: Package and name of the message of each form.
+SENSOR_MESSAGES = {
+    Form.NUMBERS: ("std_msgs", "Float64MultiArray"),
+    Form.POINT: ("geometry_msgs", "PointStamped"),
+    Form.VECTOR: ("geometry_msgs", "Vector3Stamped"),
+    Form.WRENCH: ("geometry_msgs", "WrenchStamped"),
+    Form.IMU: ("sensor_msgs", "Imu"),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,10 +46,16 @@ class SensorContent:
     numbers : ndarray, shape (n,)
     """
 
-    stamp: Stamp
+    stamp: tuple[int, int]
     frame_id: str
     form: Form
     numbers: FloatArray
+
+
+def topic_name(name: str) -> str:
+    """A joint's name as part of a topic's: letters, digits and single underscores."""
+    plain = re.sub(r"_+", "_", re.sub(r"[^A-Za-z0-9_]", "_", name)).strip("_") or "joint"
+    return f"joint_{plain}" if plain[0].isdigit() else plain
 
 
 def form_of(sensor: DescribedSensor) -> Form:
@@ -44,24 +65,18 @@ def form_of(sensor: DescribedSensor) -> Form:
 
 
 def sensor_content(
-    robot: rd.Robot, sensor: DescribedSensor, numbers: FloatArray, stamp: Stamp
+    robot: Robot, sensor: DescribedSensor, numbers: FloatArray, stamp: tuple[int, int]
 ) -> SensorContent:
     """The content of the message of a sensor, of the numbers that `Robot.measure` gives."""
     return SensorContent(stamp, _frame_id(robot, sensor), form_of(sensor), np.array(numbers, float))
 
 
-def sensor_frames(robot: rd.Robot) -> list[Transform]:
-    """Frames of messages of sensors that are not those of links, each in its link."""
-    found = []
-    for sensor in robot.sensors:
-        frame = _frame(sensor)
-        if frame is not None and not _is_link(frame):
-            link, X = frame
-            place = Transform(
-                _link(robot, link), _own_name(sensor), X[:3, 3].copy(), quaternion(X[:3, :3])
-            )
-            found.append(place)
-    return found
+def own_frame(robot: Robot, sensor: DescribedSensor) -> tuple[str, str, FloatArray] | None:
+    """The frame of its messages, if that is none of a link: link, name, and pose in the link."""
+    frame = _frame(sensor)
+    if frame is None or _is_link(frame):
+        return None
+    return _link(robot, frame[0]), _own_name(sensor), frame[1]
 
 
 def _frame(sensor: DescribedSensor) -> Frame | None:
@@ -72,7 +87,7 @@ def _frame(sensor: DescribedSensor) -> Frame | None:
     return sensor.axes or sensor.relative_to or ("world", np.eye(4))
 
 
-def _frame_id(robot: rd.Robot, sensor: DescribedSensor) -> str:
+def _frame_id(robot: Robot, sensor: DescribedSensor) -> str:
     frame = _frame(sensor)
     if frame is None:  # a wrench where joint_wrenches gives it
         (joint,) = sensor.joints
@@ -89,7 +104,7 @@ def _own_name(sensor: DescribedSensor) -> str:
     return f"{sensor.name}_frame"
 
 
-def _link(robot: rd.Robot, link: str) -> str:
+def _link(robot: Robot, link: str) -> str:
     """A link as transforms call it: the world is the base, where that does not move."""
     if link == "world" and link not in robot.link_names and robot.base == "fixed":
         return robot.link_names[0]
