@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from robodyn.errors import SettingsError
 from robodyn.exporting.unit.procedure import Call, Procedure, Routine, Statement, WhileAbove
 from robodyn.exporting.unit.unit import Step, Unit
+from robodyn.robot import Robot
 from robodyn.symbolic.graph import Port
 
 __all__ = ["KNOWN", "Parts", "parts_of"]
@@ -60,6 +61,7 @@ def parts_of(unit: Unit) -> Parts:
     law = (unit.step.first, unit.step.update)
     outputs = tuple(x for x in unit.routines if x.name in unit.asked and x not in law)
     for routine in outputs:
+        _refuse_shared_loads(unit.robot, routine)
         for port in routine.program.inputs:
             if port.name not in KNOWN:
                 raise SettingsError(
@@ -69,6 +71,24 @@ def parts_of(unit: Unit) -> Parts:
     needs_time = any(_needs_time(routine) for routine in (*called, *outputs))
     dynamics = next(x for x in called if x.program.name == "forward_dynamics")
     return Parts(unit.step, _signals(unit.step), outputs, dynamics, needs_time)
+
+
+def _refuse_shared_loads(robot: Robot, routine: Routine) -> None:
+    """Refuse loads of joints in closed linkages: by accelerations they are those under motors.
+
+    Raises
+    ------
+    SettingsError
+    """
+    shown = {port.name for port in routine.program.outputs}
+    found = [x.name for x in robot.sensors if x.name in shown and x.kind == "wrench"]
+    loads = found if routine.program.name == "measure" else []
+    if robot.nc and (loads or routine.program.name == "joint_wrenches"):
+        what = f"the sensor {loads[0]!r}" if loads else f"{routine.name!r}"
+        raise SettingsError(
+            f"{what} shows loads of joints, which in a linkage with loops depend on which joints "
+            "forces act in, and not on accelerations alone: an FMU does not have them"
+        )
 
 
 def _needs_time(routine: Routine) -> bool:

@@ -266,13 +266,17 @@ def test_the_same_unit_is_written_twice(floating, tmp_path):
         (["mass_matrix"], {}, "add 'step'"),
         (["step"], {"dtype": "float"}, "computes with doubles"),
         (["step", "assemble"], {}, "does not assemble"),
+        (["step", "joint_wrenches"], {}, "'joint_wrenches' shows loads of joints"),
+        (["step", "measure"], {}, "the sensor 'pin' shows loads of joints"),
         (["step", ("inverse_dynamics", {"wrenches": ["coupler"]})], {}, "takes 'wrench"),
         ({"step": "step", "time": "kinetic_energy"}, {}, "two variables .* 'time'"),
     ],
 )
 def test_what_is_no_unit_leaves_nothing(tmp_path, functions, options, words):
+    sensors = [rd.Sensor("wrench", joint="crank_drive", name="pin")]
+    robot = rd.load("four_bar", sensors=sensors)
     with pytest.raises(SettingsError, match=words):
-        rd.export(rd.load("four_bar"), functions, "fmu", tmp_path / "code", **options)
+        rd.export(robot, functions, "fmu", tmp_path / "code", **options)
     assert not list(tmp_path.iterdir())
 
 
