@@ -27,6 +27,9 @@ __all__ = ["read_actuators"]
 #: Motors by joint, transmissions that couple them, and elements to keep as text.
 Read: TypeAlias = tuple[tuple[tuple[str, Actuator], ...], tuple[Transmission, ...], list[Element]]
 
+#: What is done where transmissions contradict one another.
+_ALONE = "left out: motors turn with one joint each"
+
 _REDUCTIONS = ("mechanicalReduction", "mechanical_reduction")
 _GEARS = (*_REDUCTIONS, "drake:gear_ratio", "drake:rotor_inertia")
 
@@ -37,9 +40,10 @@ def read_actuators(
     links: Mapping[str, Link],
     joints: Mapping[str, Joint | Loop],
 ) -> Read:
-    """Actuators and transmissions of a robot; ``<motor>`` and what has a matrix are not kept."""
+    """Actuators and transmissions of a robot; ``<motor>`` and a matrix that is read are not kept."""
     found, motors, kept = _Found({}, {}, []), dict[str, Actuator](), []
     for element in elements:
+        before = len(found.transmissions)
         match local_name(element):
             case "motor":
                 joint = reader.name(element, "joint")
@@ -53,7 +57,7 @@ def read_actuators(
                 _read_transmission(reader, element, joints, found)
             case "ros2_control":
                 _read_ros2_control(reader, element, joints, found)
-        if not is_general(element):
+        if not (is_general(element) and len(found.transmissions) > before):
             kept.append(element)
     found.actuators.update(motors)
     transmissions = tuple(found.sound(reader, joints))
@@ -83,7 +87,7 @@ class _Found:
         for joint in made.joints:
             if joint in self.driven:
                 problem = f"drives {joint!r}, which transmission {self.driven[joint]!r} drives too"
-                reader.problem(element, problem, leniently="left out")
+                reader.problem(element, problem, leniently=_ALONE)
                 return
         self.driven.update(dict.fromkeys(made.joints, made.name))
         self.transmissions.append((element, made))
@@ -94,7 +98,7 @@ class _Found:
         wrong = dict(transmission_problems(joints, self.actuators, made))
         for element, x in self.transmissions:
             if x in wrong:
-                reader.problem(element, wrong[x], leniently="left out")
+                reader.problem(element, wrong[x], leniently=_ALONE)
             else:
                 yield x
 
@@ -155,7 +159,7 @@ def _read_transmission(
     first = found.actuators.setdefault(joint, said)
     if any(joint in x.joints for _, x in found.transmissions):
         problem = f"drives {joint!r}, which transmission {found.driven[joint]!r} drives too"
-        reader.problem(element, problem, leniently="left out")
+        reader.problem(element, problem, leniently=_ALONE)
     elif (first.gear_ratio, first.rotor_inertia) != (said.gear_ratio, said.rotor_inertia):
         reader.warn(element, f"is a second one for joint {joint!r}: the first counts")
     found.driven.setdefault(joint, element.get("name", ""))

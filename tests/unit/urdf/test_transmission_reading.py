@@ -159,6 +159,19 @@ def test_lenient_reading_leaves_it_out_and_says_so():
     assert not robot.transmissions
 
 
+def test_a_transmission_that_contradicts_leaves_motors_that_turn_with_one_joint_each():
+    with pytest.warns(UrdfWarning, match="left out: motors turn with one joint each"):
+        robot = rd.load(arm(ros1() + ros1(turns=(1, 1))), strict=False)
+    assert [x.matrix for x in robot.transmissions] == [((2.0, 3.0), (2.0, -3.0))]
+
+
+def test_what_is_not_read_of_a_matrix_is_kept():
+    text = MATRIX.format("1 2 3 4").replace('"r"', '"x"')
+    with pytest.warns(UrdfWarning, match="'x', which is no joint"):
+        mechanism = rd.load(arm(text)).mechanism
+    assert "<matrix>1 2 3 4</matrix>" in urdf.write(mechanism)
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
