@@ -40,7 +40,7 @@ def read_actuators(
     links: Mapping[str, Link],
     joints: Mapping[str, Joint | Loop],
 ) -> Read:
-    """Actuators and transmissions of a robot; ``<motor>`` and a matrix that is read are not kept."""
+    """Actuators and transmissions of a robot; ``<motor>`` and matrices that are read go."""
     found, motors, kept = _Found({}, {}, []), dict[str, Actuator](), []
     for element in elements:
         before = len(found.transmissions)
