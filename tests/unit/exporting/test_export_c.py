@@ -13,7 +13,10 @@ import numpy as np
 import pytest
 
 import robodyn as rd
+from robodyn.codegen import Function
 from robodyn.controllers import Filtered, JointPD, SineReference
+from robodyn.symbolic.graph import Graph, Port, Program
+from robodyn.symbolic.scalar import edge_of, inputs, sqrt
 
 STRICT = ["-std=c99", "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror"]
 REAL = {"double": np.float64, "float": np.float32}
@@ -142,6 +145,20 @@ def test_a_unit_tests_itself(robot, tmp_path, dtype):
     assert done.returncode == 1 and "mass_matrix, M[0] is" in done.stdout
     source.write_text(text.replace("state->steps++;", "return FIVE_BAR_OPEN;"))
     assert "the motion ends with result 1\n1 failed" in said_by_itself(folder).stdout
+
+
+@pytest.mark.parametrize("quantity", ["impact", "never"])
+def test_a_test_of_what_has_numbers_at_some_states_or_at_none(robot, tmp_path, quantity):
+    if quantity == "impact":  # where bodies approach each other
+        function = ("impact", {"frame": "left_rod"})
+    else:
+        graph = Graph()
+        (x,) = inputs(graph, 0, 1)
+        edge = edge_of(graph, sqrt(-(x * x) - 1.0))
+        function = Function(Program("f", (Port("x", ()),), (Port("y", ()),), graph, (edge,)))
+    folder = rd.export(robot, {"f": function}, "c", tmp_path / "code")
+    assert ("compare(" in (folder / "test_five_bar.c").read_text()) == (quantity == "impact")
+    assert said_by_itself(folder).stdout == "0 failed\n"
 
 
 def test_cmake_builds_a_unit(tmp_path):
