@@ -30,7 +30,7 @@ from robodyn.simulation import ControllerSample
 from robodyn.simulation.control import running_controller
 from robodyn.simulation.control.compile_controller import compile_controller
 from robodyn.simulation.step.stepper import Stepper
-from robodyn.simulation.trajectory.pictures.panels import panel
+from robodyn.simulation.trajectory.panels import panel
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::robodyn.errors.EnergyWarning", "ignore::robodyn.errors.LimitWarning"
