@@ -107,7 +107,7 @@ def _routine(routine: Routine, names: Names, rng: np.random.Generator) -> Iterat
 def _example(port: Port, names: Names, rng: np.random.Generator) -> FloatArray:
     """Numbers of an input: a closed posture, and else any."""
     if port.name == "q" and port.shape == (names.unit.robot.nq,):
-        return np.asarray(names.unit.robot.neutral(), float)
+        return names.unit.start[0]
     return np.asarray(rng.uniform(-0.5, 0.5, port.shape), float)
 
 
@@ -122,9 +122,9 @@ def _motion(names: Names) -> Iterator[str]:
         else:
             yield f"const {unit.dtype} x{k}[{x.port.size}] = {{{literal(0.0, unit.dtype)}}};"
             arguments.append(f"x{k}")
-    q = ", ".join(literal(x, unit.dtype) for x in unit.robot.neutral().tolist())
-    yield f"const {unit.dtype} q[{names.macro}_NQ] = {{{q}}};"
-    yield f"const {unit.dtype} v[{names.macro}_NV] = {{{literal(0.0, unit.dtype)}}};"
+    for name, values in zip("qv", unit.start, strict=True):
+        numbers = ", ".join(literal(x, unit.dtype) for x in values.tolist())
+        yield f"const {unit.dtype} {name}[{names.macro}_N{name.upper()}] = {{{numbers}}};"
     yield f"{names.own('state')} motion;"
     yield f"{names.own('result')} result = {names.own('begin')}(&motion, q, v);"
     yield f"for (int k = 0; k < {STEPS} && result == {names.macro}_OK; k++) {{"

@@ -9,6 +9,7 @@ from robodyn.codegen.text.assignments import indices
 from robodyn.errors import SettingsError
 from robodyn.exporting.fmi.parts import Parts
 from robodyn.exporting.unit.procedure import Routine
+from robodyn.exporting.unit.unit import Unit
 from robodyn.robot import Robot
 from robodyn.simulation.loads.column_names import (
     coordinate_names,
@@ -41,7 +42,7 @@ class Variable:
     start: float | None
 
 
-def variables(robot: Robot, parts: Parts) -> tuple[Variable, ...]:
+def variables(unit: Unit, parts: Parts) -> tuple[Variable, ...]:
     """Time, positions, speeds, forces, signals of the controller and outputs, in this order.
 
     Raises
@@ -49,7 +50,8 @@ def variables(robot: Robot, parts: Parts) -> tuple[Variable, ...]:
     SettingsError
         If two have the same name.
     """
-    found = [Variable("time", "independent", "s", "Time.", None), *_joints(robot, parts)]
+    robot = unit.robot
+    found = [Variable("time", "independent", "s", "Time.", None), *_joints(unit, parts)]
     for port in parts.signals:
         found += (
             Variable(name, "input", "", f"Input {port.name} of the controller.", 0.0)
@@ -76,19 +78,23 @@ def variables(robot: Robot, parts: Parts) -> tuple[Variable, ...]:
     return tuple(found)
 
 
-def _joints(robot: Robot, parts: Parts) -> Iterator[Variable]:
+def _joints(unit: Unit, parts: Parts) -> Iterator[Variable]:
     """Positions, speeds and forces of joints."""
+    robot, (start_q, start_v) = unit.robot, unit.start
     lengths = coordinate_units(robot)
-    for name, unit, q in zip(coordinate_names(robot), lengths, robot.neutral(), strict=True):
-        yield Variable(f"{name}.position", "output", unit, "Position of the joint.", float(q))
-    for name, unit in zip(speed_names(robot), speed_units(robot), strict=True):
-        per_second = f"{unit or '1'}/s"
-        yield Variable(f"{name}.speed", "output", per_second, "Speed of the joint.", 0.0)
-    for name, unit in zip(speed_names(robot), speed_units(robot), strict=True):
+    for name, length, q in zip(coordinate_names(robot), lengths, start_q, strict=True):
+        yield Variable(f"{name}.position", "output", length, "Position of the joint.", float(q))
+    speeds = speed_names(robot), speed_units(robot)
+    for name, length, v in zip(*speeds, start_v, strict=True):
+        per_second = f"{length or '1'}/s"
+        yield Variable(f"{name}.speed", "output", per_second, "Speed of the joint.", float(v))
+    for name, length in zip(*speeds, strict=True):
         given = parts.step.update is None
         causality, start = ("input", 0.0) if given else ("output", None)
         about = "Force or torque in the joint."
-        yield Variable(f"{name}.force", causality, force_unit(unit).replace(" ", "."), about, start)
+        yield Variable(
+            f"{name}.force", causality, force_unit(length).replace(" ", "."), about, start
+        )
 
 
 def _shown(robot: Robot, routine: Routine) -> Iterator[Variable]:

@@ -32,7 +32,7 @@ def write(unit: Unit) -> Mapping[str, str | bytes]:
         If there is no C compiler, or it fails.
     """
     parts, names = parts_of(unit), Names(unit)
-    found = variables(unit.robot, parts)
+    found = variables(unit, parts)
     identifier = names.prefix
     sources = {
         f"{identifier}.h": header(unit, names),

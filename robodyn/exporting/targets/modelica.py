@@ -10,7 +10,6 @@ from robodyn.errors import SettingsError
 from robodyn.exporting.unit.names import legal_name, legal_names
 from robodyn.exporting.unit.procedure import Routine
 from robodyn.exporting.unit.unit import Unit
-from robodyn.robot import Robot
 from robodyn.symbolic.graph import Port
 from robodyn.version import __version__
 
@@ -44,14 +43,15 @@ def write(unit: Unit) -> Mapping[str, str | bytes]:
     names = legal_names((x.name for x in unit.routines), RESERVED | OWN | {package})
     functions = [modelica_function(x.program, names[x.name], x.about) for x in unit.routines]
     moves = any(x.program.name == "forward_dynamics" for x in unit.routines)
-    model = _motion(unit.robot) if moves else []
+    model = _motion(unit) if moves else []
     title = plain(f"Equations of the robot {unit.robot.name}, by robodyn {__version__}")
     parts = [f'package {package} "{title}"\n', REAL_SQRT, *functions, *model]
     return {f"{package}.mo": "\n".join([*parts, f"end {package};\n"])}
 
 
-def _motion(robot: Robot) -> list[str]:
+def _motion(unit: Unit) -> list[str]:
     """The model, and the functions that it calls."""
+    robot, (q, v) = unit.robot, unit.start
     options = {"stabilization": True} if robot.nc else {}
     dynamics = robot.function("forward_dynamics", **options).program
     accelerations = Routine("accelerations", "Accelerations of the joints.", dynamics)
@@ -63,8 +63,8 @@ def _motion(robot: Robot) -> list[str]:
     arguments = ", ".join(known.get(port.name, port.name) for port in dynamics.inputs)
     lines = [
         'model Motion "The motion of the robot by the forces in its joints"',
-        _declared(f"parameter Real q_start[{robot.nq}]", robot.neutral().tolist(), "rad, m"),
-        _declared(f"parameter Real v_start[{robot.nv}]", [0.0] * robot.nv, "rad/s, m/s"),
+        _declared(f"parameter Real q_start[{robot.nq}]", q.tolist(), "rad, m"),
+        _declared(f"parameter Real v_start[{robot.nv}]", v.tolist(), "rad/s, m/s"),
     ]
     if robot.nc:
         lines.append(_declared("parameter Real stabilization[2]", list(GAINS), "1/s"))

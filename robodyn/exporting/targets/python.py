@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 
 from robodyn.codegen.text.assignments import plain
@@ -14,6 +15,9 @@ from robodyn.version import __version__
 
 __all__ = ["write"]
 
+#: Modules that would be hidden by one of ours.
+MODULES = frozenset({"numpy", *sys.stdlib_module_names})
+
 
 def write(unit: Unit) -> Mapping[str, str | bytes]:
     """``ROBOT.py``, with a function for each routine and each procedure."""
@@ -25,4 +29,4 @@ def write(unit: Unit) -> Mapping[str, str | bytes]:
     head = f'"""Equations of the robot {plain(unit.robot.name)}, by robodyn {__version__}."""\n'
     exported = f"__all__ = {sorted(names.values())!r}\n"
     text = "\n\n".join([python_prologue(unit.dtype), exported, *functions])
-    return {f"{legal_name(unit.robot.name, RESERVED)}.py": f"{head}\n{text}"}
+    return {f"{legal_name(unit.robot.name, RESERVED | MODULES)}.py": f"{head}\n{text}"}

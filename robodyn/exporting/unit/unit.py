@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
-from robodyn.errors import SettingsError
+import numpy as np
+
+from robodyn.array_types import FloatArray
 from robodyn.exporting.unit.procedure import Procedure, Routine
 from robodyn.robot import Robot
 
-__all__ = ["Assembly", "Step", "Unit", "refuse_procedures"]
+__all__ = ["Assembly", "Step", "Unit"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +82,16 @@ class Unit:
     dtype: str
     asked: frozenset[str]
 
+    @cached_property
+    def start(self) -> tuple[FloatArray, FloatArray]:
+        """A closed posture at time zero, and speeds, zero but for what time moves."""
+        rest = np.zeros(self.robot.nv)
+        if not self.robot.depends_on_time:
+            return self.robot.neutral(), rest
+        robot = self.robot.at(0.0)
+        q = robot.neutral()
+        return q, robot.consistent_velocity(q, rest) if robot.nc else rest
+
     @property
     def names(self) -> tuple[str, ...]:
         """Names of all routines and procedures."""
@@ -90,15 +103,3 @@ class Unit:
         stepping = (self.step.close, self.step.advance) if self.step is not None else ()
         found = (*stepping, *(x.procedure for x in self.assemblies))
         return tuple(x for x in found if x is not None)
-
-
-def refuse_procedures(unit: Unit, target: str) -> None:
-    """Refuse steps and assembly, which a target does not write.
-
-    Raises
-    ------
-    SettingsError
-    """
-    if unit.step is not None or unit.assemblies:
-        name = "step" if unit.step is not None else unit.assemblies[0].procedure.name
-        raise SettingsError(f"target {target!r} has no {name!r}")

@@ -191,6 +191,27 @@ def test_a_motion_that_depends_on_time_begins_at_zero(floating, tmp_path, refuse
     assert "begins at zero" in unit.said[-1]
 
 
+def test_a_robot_that_time_moves(tmp_path):
+    clock = rd.Constraint("clock", lambda q, t: q[0] - 0.3 * rd.sin(2.0 * t), "crank_drive")
+    robot = rd.load("four_bar", constraints=[clock])
+    path = exported(robot, ["step"], tmp_path)
+    names = [f"{x}.{y}" for y in ("position", "speed") for x in robot.joint_names]
+    found = fmpy.simulate_fmu(str(path), stop_time=0.1, output_interval=0.1, output=names)[-1]
+    q0 = robot.at(0.0).assemble()
+    v0 = robot.at(0.0).consistent_velocity(q0, np.zeros(3))
+    run = rd.simulate(robot, q0=q0, v0=v0, duration=0.1, step=STEP, limits="ignore")
+    expected = np.concatenate([run.q[-1], run.v[-1]])
+    np.testing.assert_allclose([found[x] for x in names], expected, rtol=0, atol=1e-11)
+    # as C, with a test of its own, and with the start of a model
+    c = rd.export(robot, ["step", "forward_dynamics"], "c", tmp_path / "c")
+    assert "q[FOUR_BAR_NQ]" in (c / "test_four_bar.c").read_text()
+    into = rd.export(robot, ["forward_dynamics"], "modelica", tmp_path / "modelica")
+    text = (into / "four_bar.mo").read_text()
+    assert "der(v) = accelerations(q, v, tau, stabilization, time);" in text
+    start = text[text.index("v_start[3] = {") + 14 :].split("}")[0]
+    np.testing.assert_allclose([float(x) for x in start.split(",")], v0, rtol=1e-12)
+
+
 def test_references_that_only_python_knows_are_inputs(tmp_path):
     robot = rd.load("double_pendulum")
     wanted = [np.array([0.3, -0.2]), np.array([0.1, 0.4]), np.array([1.0, 2.0])]

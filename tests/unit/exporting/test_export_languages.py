@@ -211,3 +211,10 @@ def test_steps_in_matlab(robot, state, motion, tmp_path):
     np.testing.assert_allclose(np.array(q.split(), float), motion.q[-1], rtol=0, atol=1e-12)
     np.testing.assert_allclose(np.array(v.split(), float), motion.v[-1], rtol=0, atol=1e-11)
     assert closed == "1"
+
+
+@pytest.mark.parametrize("name", ["numpy", "math", "class"])
+def test_a_module_hides_no_other(name, tmp_path):
+    text = f'<robot name="{name}"><link name="base"/></robot>'
+    folder = rd.export(rd.load(text), ["mass_matrix"], "python", tmp_path / "code")
+    assert [x.name for x in folder.iterdir()] == [f"{name}_.py"]
