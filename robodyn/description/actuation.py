@@ -48,7 +48,7 @@ class Actuator:
     Attributes
     ----------
     gear_ratio : float
-        Motor speed over joint speed.
+        Motor speed over joint speed; in a `Transmission`, over the speed of its shaft.
     rotor_inertia : float [kg m^2]
         About the rotor axis.
     axis : (3,) or None
