@@ -191,9 +191,12 @@ def load(
     symbols : mapping of str to str
         Names for numbers of the file, which functions made with ``symbols=True`` take as inputs:
         ``{"link arm mass": "m2", "joint elbow x": "l1"}``. Of links ``mass``, ``ixx`` to ``izz``
-        and the centre of mass ``x``, ``y``, ``z``; of joints the place ``x``, ``y``, ``z`` in the
-        parent, ``damping``, ``friction``, ``stiffness`` and ``rest``; of loops ``predecessor x``
-        to ``successor z``. See `robodyn.symbol` for descriptions made by program.
+        and the centre of mass ``x``, ``y``, ``z``; of joints the place ``x``, ``y``, ``z`` and the
+        angles ``roll``, ``pitch``, ``yaw`` in the parent, ``damping``, ``friction``,
+        ``stiffness``, ``rest``, ``armature``, ``stop_stiffness``, ``stop_damping``, ``lower`` and
+        ``upper``; of loops ``predecessor x`` to ``successor yaw``, ``damping``, ``friction``; of
+        springs between points ``stiffness``, ``rest_length``, ``damping``, ``point1 x`` to
+        ``point2 z``. See `robodyn.symbol` for descriptions made by program.
     sensors : iterable of Sensor
         What `Robot.measure` shows.
     transmissions : iterable of Transmission
@@ -262,7 +265,7 @@ def load(
             raise error
     if symbols:
         mechanism = with_symbols(mechanism, by_name("symbols", symbols))
-    if symbols or isinstance(source, Mechanism):
+    if symbols or actuators or rotors or springs or isinstance(source, Mechanism):
         _ = symbols_of(mechanism)  # wrong ones are refused here
     described = mechanism
     if snap is None:

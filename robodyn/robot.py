@@ -112,7 +112,8 @@ __all__ = ["Robot"]
 _CHOICES: dict[str, Any] = {
     **dict.fromkeys(("frame", "relative_to", "axes"), str),
     **dict.fromkeys(("wrenches", "joints", "frames", "sensors"), Iterable[str]),
-    **dict.fromkeys(("classical", "parameters", "symbols"), bool),
+    **dict.fromkeys(("classical", "parameters"), bool),
+    "symbols": bool | Iterable[str],
     "controlled": Iterable[str | int],
 }
 
@@ -987,7 +988,7 @@ class Robot:
             What shapes the code: ``wrenches=(links)``, ``frame=``, ``relative_to=``, ``axes=``,
             ``classical=``, ``controlled=(joints)``, ``joints=(names)``;
             ``parameters=True`` makes the inertial parameters of the moving bodies an input,
-            ``symbols=True`` all numbers that have names (`symbols`).
+            ``symbols=True`` all numbers that have names (`symbols`), ``symbols=(names)`` some.
 
         Returns
         -------

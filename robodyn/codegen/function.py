@@ -168,7 +168,13 @@ class Function:
         return Function(jacobian(self.program, name, raw))
 
     @checked_arguments
-    def c_source(self, name: str | None = None, dtype: str = "double") -> str:
+    def c_source(
+        self,
+        name: str | None = None,
+        dtype: str = "double",
+        *,
+        constants: Mapping[str, float] | None = None,
+    ) -> str:
         """C99 source for one state: no dependency but math.h, no allocation.
 
         Parameters
@@ -176,10 +182,12 @@ class Function:
         name : str, optional
             Of the C function. Default: the function's own.
         dtype : {"double", "float"}
+        constants : mapping of str to float
+            Numbers for inputs, as ``robot.symbols``: constants with these names, and no arguments.
         """
         from robodyn.codegen.text.c import c_source
 
-        return c_source(self.program, name, dtype)
+        return c_source(self.program, name, dtype, constants)
 
     @checked_arguments
     def cuda_source(self, name: str | None = None, dtype: str = "double") -> str:
@@ -207,11 +215,18 @@ class Function:
 
         return CudaFunction(self.program, dtype)
 
-    def latex(self) -> str:
-        """The equations, with intermediate variables, as an ``align*`` environment of LaTeX."""
+    @checked_arguments
+    def latex(self, *, constants: Mapping[str, float] | None = None) -> str:
+        """The equations, with intermediate variables, as an ``align*`` environment of LaTeX.
+
+        Parameters
+        ----------
+        constants : mapping of str to float
+            Numbers for inputs, as ``robot.symbols``, which stand before the equations.
+        """
         from robodyn.codegen.text.latex import latex
 
-        return latex(self.program)
+        return latex(self.program, constants)
 
     @property
     def address(self) -> int:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from robodyn.arguments import check_fields
 from robodyn.arrays import number, vector
 from robodyn.description.pose import Vector
+from robodyn.symbolic.symbol import with_name
 
 __all__ = ["Actuator", "Rotor"]
 
@@ -80,6 +81,7 @@ class Actuator:
     def __post_init__(self) -> None:
         check_fields(self)
         for name in ("gear_ratio", "rotor_inertia", "viscous", "coulomb", "torque_limit"):
-            object.__setattr__(self, name, number(name, getattr(self, name)))
+            given = getattr(self, name)
+            object.__setattr__(self, name, with_name(given, number(name, given)))
         if self.axis is not None:
             object.__setattr__(self, "axis", vector("axis", self.axis))

@@ -17,6 +17,7 @@ from robodyn.description.joint import Joint
 from robodyn.description.loop import Loop
 from robodyn.description.mechanism import Mechanism
 from robodyn.description.pose import Pose, Vector
+from robodyn.symbolic.symbol import named_again
 from robodyn.tolerances import DECIMAL_ROUNDING
 
 __all__ = ["ExactTurn", "exact_angle", "exact_axis", "exact_pose", "on_loops", "with_exact_turns"]
@@ -57,7 +58,7 @@ def exact_angle(x: float) -> float:
     least = OTHER if count % 6 else QUARTER
     # rounded itself, or a multiple or a part of a rounded half turn
     if _rounded(x, exact, least) or _rounded(x * 12.0 / count, math.pi, least):
-        return exact
+        return named_again(x, exact)
     return x
 
 

@@ -12,6 +12,7 @@ from robodyn.description.constants import constants_of
 from robodyn.description.pose import Pose, Vector
 from robodyn.errors import SettingsError
 from robodyn.joints import KINDS, joint_kind, joint_map
+from robodyn.symbolic.symbol import with_name
 
 __all__ = ["JOINT_KINDS", "Joint", "Limits", "Mimic"]
 
@@ -46,7 +47,8 @@ class Limits:
     def __post_init__(self) -> None:
         check_fields(self)
         for name in ("lower", "upper", "velocity", "effort"):
-            object.__setattr__(self, name, number(name, getattr(self, name)))
+            given = getattr(self, name)
+            object.__setattr__(self, name, with_name(given, number(name, given)))
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -85,10 +86,11 @@ class Inertia:
                 given=J.shape,
                 expected=(3, 3),
             )
+        given: Any = inertia if isinstance(inertia, list | tuple) else J  # these keep names
         return cls(
             mass,
             Pose(with_names(com, vector("com", com))),
-            *(float(J[i, j]) for i, j in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))),
+            *(with_name(given[i][j], float(J[i, j])) for i in range(3) for j in range(i, 3)),
         )
 
 

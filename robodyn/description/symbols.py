@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, fields
 from typing import Any
 
 from robodyn.description.mechanism import Mechanism
 from robodyn.errors import SettingsError, UnknownNameError
+from robodyn.force_elements import LINK_ELEMENTS, fields_of
 from robodyn.symbolic.symbol import Symbol, symbol
 
 __all__ = ["Symbols", "symbols_of", "with_symbols", "with_whole_symbols"]
@@ -17,7 +18,16 @@ __all__ = ["Symbols", "symbols_of", "with_symbols", "with_whole_symbols"]
 _Path = tuple[str | int, ...]
 
 _INERTIA = ("mass", "ixx", "ixy", "ixz", "iyy", "iyz", "izz")
-_RESISTANCE = ("damping", "friction", "stiffness", "rest")
+_RESISTANCE = ("damping", "friction", "stiffness", "rest", "armature")
+_STOPS = ("stop_stiffness", "stop_damping")
+_AXES = ("axis", "axis2")
+
+
+def _pose(field: str, before: str = "") -> dict[str, _Path]:
+    """Numbers of a pose."""
+    parts = {"xyz": "xyz", "rpy": ("roll", "pitch", "yaw")}
+    return {f"{before}{x}": (field, part, k) for part in parts for k, x in enumerate(parts[part])}
+
 
 #: Words of a path -> fields, for what may have a name.
 _FIELDS: dict[str, dict[str, _Path]] = {
@@ -26,13 +36,25 @@ _FIELDS: dict[str, dict[str, _Path]] = {
         **{x: ("inertia", "origin", "xyz", k) for k, x in enumerate("xyz")},
     },
     "joint": {
-        **{x: (x,) for x in _RESISTANCE},
-        **{x: ("origin", "xyz", k) for k, x in enumerate("xyz")},
+        **{x: (x,) for x in (*_RESISTANCE, *_STOPS)},
+        **{x: ("limits", x) for x in ("lower", "upper")},
+        **_pose("origin"),
     },
     "loop": {
-        f"{side} {x}": (f"X_{side}", "xyz", k)
-        for side in ("predecessor", "successor")
-        for k, x in enumerate("xyz")
+        **{x: (x,) for x in ("damping", "friction")},
+        **_pose("X_predecessor", "predecessor "),
+        **_pose("X_successor", "successor "),
+    },
+    **{
+        tag: {
+            **{x: (x,) for x in fields_of(element, "float")},
+            **{
+                f"{p} {x}": (p, k)
+                for p in fields_of(element, "Vector")
+                for k, x in enumerate("xyz")
+            },
+        }
+        for tag, element in LINK_ELEMENTS.items()
     },
 }
 
@@ -52,6 +74,21 @@ class Symbols:
     mechanism: Mechanism
     values: Mapping[str, float]
 
+    def only(self, names: Collection[str]) -> Symbols:
+        """Some of them, the others plain numbers.
+
+        Raises
+        ------
+        UnknownNameError
+        """
+        for name in names:
+            if name not in self.values:
+                raise UnknownNameError("symbol", name, self.values, repr(self.mechanism.name))
+        kept = {name: x for name, x in self.values.items() if name in names}
+        if len(kept) == len(self.values):
+            return self
+        return Symbols(_mapped(self.mechanism, lambda x: x.only(kept.keys())), kept)
+
 
 def symbols_of(mechanism: Mechanism) -> Symbols:
     """The numbers of a description that have names.
@@ -68,10 +105,11 @@ def symbols_of(mechanism: Mechanism) -> Symbols:
             what = f"{kind} {getattr(item, 'name', item)!r}"
             names = ", ".join(repr(name) for name, _ in found.named())
             if path not in known:
+                able = ", ".join(known.values()) or "none"
                 raise SettingsError(
-                    f"symbol {names} stands in {'.'.join(map(str, path))} of {what}: names may "
-                    "have masses, inertias, places of centres of mass, of joints and of loops, and "
-                    "damping, friction, stiffness and rest of joints"
+                    f"symbol {names} stands in {'.'.join(map(str, path))} of {what}. Numbers of a "
+                    f"{kind} that may have names: {able}"
+                    + (": turn its origin in place of its axis" if path[0] in _AXES else "")
                 )
             for name, value in found.named():
                 if values.setdefault(name, value) != value:
@@ -102,7 +140,8 @@ def with_symbols(mechanism: Mechanism, names: Mapping[str, str]) -> Mechanism:
         kind, _, rest = path.partition(" ")
         if kind not in _FIELDS:
             raise UnknownNameError("kind of element", kind, _FIELDS, f"the path {path!r}")
-        items = {x.name: k for k, x in enumerate(getattr(mechanism, f"{kind}s"))}
+        elements = [*_elements(mechanism, kind)]
+        items = {x.name: k for k, x in enumerate(elements)}
         fitting = [x for x in items if rest.startswith(f"{x} ")]
         if not fitting:
             raise UnknownNameError(kind, rest.rpartition(" ")[0] or rest, items, f"path {path!r}")
@@ -110,14 +149,13 @@ def with_symbols(mechanism: Mechanism, names: Mapping[str, str]) -> Mechanism:
         number = rest[len(own) + 1 :]
         if number not in _FIELDS[kind]:
             raise UnknownNameError("number", number, _FIELDS[kind], f"{kind} {own!r}")
-        elements = [*getattr(mechanism, f"{kind}s")]
-        at = items[own]
-        if kind == "link" and elements[at].inertia is None:
-            raise SettingsError(f"the path {path!r} is of a link without an inertia")
-        place = _FIELDS[kind][number]
-        elements[at] = _replaced(elements[at], place, symbol(name, float(_at(elements[at], place))))
-        changes: dict[str, Any] = {f"{kind}s": tuple(elements)}
-        mechanism = dataclasses.replace(mechanism, **changes)
+        at, place = items[own], _FIELDS[kind][number]
+        value = _at(elements[at], place)
+        if value is None:
+            what = {"inertia": "an inertia"}.get(str(place[0]), place[0])
+            raise SettingsError(f"the path {path!r} is of a {kind} without {what}")
+        elements[at] = _replaced(elements[at], place, symbol(name, float(value)))
+        mechanism = _with_elements(mechanism, kind, elements)
     return mechanism
 
 
@@ -128,16 +166,14 @@ def with_whole_symbols(before: Mechanism, after: Mechanism) -> Mechanism:
     """
     lost: set[str] = set()
     for kind, known in _FIELDS.items():
-        old, new = (getattr(x, f"{kind}s") for x in (before, after))
-        if old is new:
-            continue
-        by_name = {x.name: x for x in new}
-        for item in old:
-            other = by_name.get(item.name)
+        old, new = (_elements(x, kind) for x in (before, after))
+        by_name = {x.name or k: x for k, x in enumerate(new)}
+        for k, item in enumerate(old):
+            other = by_name.get(item.name or k)
             if other is not item:
                 for path in known.values():
                     x = _at(item, path)
-                    if isinstance(x, Symbol) and _at(other, path) is not x:
+                    if isinstance(x, Symbol) and not x.same_as(_at(other, path)):
                         lost.update(name for name, _ in x.named())
     return _without(after, lost) if lost else after
 
@@ -151,19 +187,48 @@ def _at(item: Any, path: _Path) -> Any:
     return item
 
 
-def _without(mechanism: Mechanism, names: set[str]) -> Mechanism:
+def _without(mechanism: Mechanism, names: Set[str]) -> Mechanism:
     """A description in which numbers that some names enter are plain ones."""
-    changes: dict[str, Any] = {}
+
+    def plain(x: Symbol) -> float:
+        return x if names.isdisjoint(name for name, _ in x.named()) else float(x)
+
+    return _mapped(mechanism, plain)
+
+
+def _mapped(mechanism: Mechanism, change: Callable[[Symbol], float]) -> Mechanism:
+    """A description with other numbers in the places of those that have names."""
     for kind, known in _FIELDS.items():
-        items = []
-        for given in getattr(mechanism, f"{kind}s"):
+        items = [*_elements(mechanism, kind)]
+        for k, given in enumerate(items):
             item = given
             for path in known.values():
                 x = _at(item, path)
-                if isinstance(x, Symbol) and not names.isdisjoint(name for name, _ in x.named()):
-                    item = _replaced(item, path, float(x))
-            items.append(item)
-        changes[f"{kind}s"] = tuple(items)
+                if isinstance(x, Symbol):
+                    item = _replaced(item, path, change(x))
+            items[k] = item
+        mechanism = _with_elements(mechanism, kind, items)
+    return mechanism
+
+
+def _elements(mechanism: Mechanism, kind: str) -> tuple[Any, ...]:
+    """All elements of a kind."""
+    if kind in LINK_ELEMENTS:
+        return tuple(x for x in mechanism.link_elements if x.tag == kind)
+    found: tuple[Any, ...] = getattr(mechanism, f"{kind}s")
+    return found
+
+
+def _with_elements(mechanism: Mechanism, kind: str, elements: Sequence[Any]) -> Mechanism:
+    """A description with others in the places of all elements of a kind; itself if they are not."""
+    if all(x is y for x, y in zip(elements, _elements(mechanism, kind), strict=True)):
+        return mechanism
+    if kind in LINK_ELEMENTS:
+        rest = iter(elements)
+        given = mechanism.link_elements
+        between = tuple(next(rest) if x.tag == kind else x for x in given)
+        return dataclasses.replace(mechanism, link_elements=between)
+    changes: dict[str, Any] = {f"{kind}s": tuple(elements)}
     return dataclasses.replace(mechanism, **changes)
 
 
@@ -182,8 +247,8 @@ def _replaced(item: Any, path: _Path, number: float) -> Any:
 
 def _items(mechanism: Mechanism) -> Iterator[tuple[str, Any]]:
     """All elements of a description with their kind."""
-    for kind in ("link", "joint", "loop", "coupling", "link_element", "rotor", "actuator"):
-        for item in getattr(mechanism, f"{kind}s"):
+    for kind in (*_FIELDS, "coupling", "rotor", "actuator"):
+        for item in _elements(mechanism, kind):
             yield kind, item
 
 

@@ -51,6 +51,8 @@ class FunctionOptions:
         kept = {key: tuple(x) if isinstance(x, list) else x for key, x in options.items()}
         for given in ("wrenches", "joints", "sensors") & kept.keys():
             kept[given] = named(given, kept[given])
+        if not isinstance(kept.get("symbols", False), bool):
+            kept["symbols"] = named("symbols", kept["symbols"])
         for option, value in kept.items():
             _refuse_changeable(option, value)
         return kept
@@ -78,8 +80,10 @@ class FunctionOptions:
             chosen["sensors"] = self.sensors(options.get("sensors"))
             joints = [x for sensor in chosen["sensors"] for x in _measured_joints(sensor)]
         setup = self._model.keeping(self._fixed_joints(tuple(joints)))
-        if chosen.pop("symbols", False):
-            chosen["symbols"] = self.symbols
+        if chosen.get("symbols"):
+            chosen["symbols"] = self._chosen_symbols(chosen["symbols"])
+        else:
+            chosen.pop("symbols", None)
         if "joints" in quantity.options:
             chosen["joints"] = self.wrench_joints(options.get("joints"))
         return setup, chosen
@@ -88,6 +92,10 @@ class FunctionOptions:
     def symbols(self) -> Symbols:
         """The numbers of the robot that have names."""
         return symbols_of(self._model.mechanism)
+
+    def _chosen_symbols(self, wanted: bool | tuple[str, ...]) -> Symbols:
+        """All numbers that have names, or some of them."""
+        return self.symbols if wanted is True else self.symbols.only(wanted or ())
 
     def _check_symbols(self, name: str, options: Mapping[str, Any]) -> None:
         """Refuse numbers with names as inputs of a function that cannot have them."""
@@ -100,7 +108,7 @@ class FunctionOptions:
             )
         quantity = row(name, options)
         taken = (*quantity.input_names, *(x.name for x in quantity.outputs), "t", "numbers")
-        for symbol in values:
+        for symbol in self._chosen_symbols(options["symbols"]).values:
             if symbol in taken:
                 raise SettingsError(
                     f"symbol {symbol!r} has the name of an array of {name}: take another name"
@@ -251,7 +259,8 @@ class FunctionOptions:
         known = quantity.options
         for option in options:
             if option == "symbols":
-                self._check_symbols(name, options)
+                if options[option]:
+                    self._check_symbols(name, options)
             elif option not in known and not (option == "parameters" and quantity.parametric):
                 raise UnknownNameError("option", option, known, f"function {name!r}")
         frames = tuple(self._model.bodies.frames)

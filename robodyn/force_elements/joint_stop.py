@@ -67,7 +67,7 @@ class CompliantStops:
         """
         if isinstance(self.stiffness, Mapping):
             return self.named
-        return dict.fromkeys(joints, float(self.stiffness))
+        return dict.fromkeys(joints, self.stiffness)
 
 
 def _is_number(given: Any) -> bool:
@@ -103,8 +103,8 @@ def _depths(joint: Any, x: Number) -> tuple[Number, Number]:
     lower, upper = (
         (joint.limits.lower, joint.limits.upper) if joint.limits else (-math.inf, math.inf)
     )
-    below = positive(lower - x) if math.isfinite(lower) else 0.0
-    above = positive(x - upper) if math.isfinite(upper) else 0.0
+    below = positive(lower - x) if lower != -math.inf else 0.0
+    above = positive(x - upper) if upper != math.inf else 0.0
     return below, above
 
 

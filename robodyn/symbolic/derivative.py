@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from robodyn.symbolic.graph import ADD, CONST, COS, DIV, INPUT, MUL, SIN, Graph, Port, Program
+from robodyn.symbolic.guarded import is_guard
 from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import Number, Scalar, cos, edge_of, inputs, sin, sqrt
 
@@ -63,7 +64,7 @@ def jacobian(program: Program, name: str, raw: bool = False) -> Program:
     else:
         shape = rates.outputs[0].shape[1:]
         seeds = _moved(rates, inputs(graph, first, wanted.size), first)
-    partial = _propagate(program, graph, seeds)
+    partial = _propagate(program, graph, seeds, math.prod(shape))
     results = []
     for edge in program.results:
         d = partial.get(edge >> 1, {})
@@ -94,9 +95,12 @@ def _unit(above: str, below: str) -> str:
 
 
 def _propagate(
-    program: Program, graph: Graph, seeds: Mapping[int, Partials]
+    program: Program, graph: Graph, seeds: Mapping[int, Partials], columns: int
 ) -> dict[int, Partials]:
-    """Partials of each live node, in a new graph."""
+    """Partials of each live node, in a new graph.
+
+    What is no number where a test fails has no derivatives there, by whichever input.
+    """
     old = program.graph
     value: dict[int, Number] = {}
     partial: dict[int, Partials] = {}
@@ -116,6 +120,8 @@ def _propagate(
             d = seeds.get(k, {})
         elif op in (ADD, MUL, DIV):
             value[node], d = _binary(op, *at(old.a[node]), *at(old.b[node]))
+            if is_guard(old, node):
+                d = dict.fromkeys(range(columns), value[node])
         else:
             value[node], d = _unary(op, *at(old.a[node]))
         if d:

@@ -9,9 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from robodyn.symbolic.scalar import Number, Scalar, sqrt
+from robodyn.symbolic.graph import ADD, SQRT, Graph
+from robodyn.symbolic.scalar import Number, Scalar, multiple, sqrt
 
-__all__ = ["if_not_negative", "inverse_above", "not_a_number", "one_if_positive"]
+__all__ = ["if_not_negative", "inverse_above", "is_guard", "not_a_number", "one_if_positive"]
 
 
 def inverse_above(pivot: Number, least: Number) -> Number:
@@ -39,6 +40,26 @@ def if_not_negative(values: Sequence[Number], test: Number) -> list[Number]:
     else:
         result[k] = result[k] + (sqrt(test * 4.0) - sqrt(test) * 2.0)
     return result
+
+
+def is_guard(graph: Graph, node: int) -> bool:
+    """Whether a node is the zero of `if_not_negative`, which is no number where a test is negative.
+
+    So is its derivative by anything: what is not a number has none, whatever it depends on.
+    """
+    if graph.op[node] != ADD:
+        return False
+    one, other = graph.a[node], graph.b[node]
+    return bool((one ^ other) & 1) and (_twice(graph, one, other) or _twice(graph, other, one))
+
+
+def _twice(graph: Graph, whole: int, doubled: int) -> bool:
+    """Whether one edge is a root of four times a number, and the other twice the root of it."""
+    root, factor = multiple(graph, doubled & -2)
+    if factor != 2.0 or graph.op[whole >> 1] != SQRT or graph.op[root >> 1] != SQRT:
+        return False
+    (x, k), (y, m) = (multiple(graph, graph.a[edge >> 1]) for edge in (whole, root))
+    return x == y and k == 4.0 * m
 
 
 def not_a_number(x: Number) -> Number:

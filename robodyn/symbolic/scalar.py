@@ -9,7 +9,7 @@ zero, signs are carried to the outside, equal expressions are one.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
 from operator import mul
 from typing import TYPE_CHECKING
@@ -26,6 +26,7 @@ __all__ = [
     "dot",
     "edge_of",
     "inputs",
+    "multiple",
     "product",
     "sin",
     "sqrt",
@@ -86,7 +87,10 @@ class Scalar:
         self._refuse_decisions()
         return self is other
 
-    __hash__ = object.__hash__
+    def __hash__(self) -> int:
+        if not self.graph.decided:
+            raise self._unknown("look them up in dictionaries and sets")
+        return object.__hash__(self)
 
     def _refuse_decisions(self) -> None:
         if not self.graph.decided:
@@ -164,7 +168,7 @@ def _sum(graph: Graph, a: int, b: int) -> Number:
         or (op[i] == MUL and op[first[i] >> 1] == CONST)
         or (op[j] == MUL and op[first[j] >> 1] == CONST)
     ):
-        (x, k), (y, m) = _multiple(graph, a), _multiple(graph, b)
+        (x, k), (y, m) = multiple(graph, a), multiple(graph, b)
         if x == y:
             rest = k + m if abs(k + m) > CANCELLATION_ROUNDING * abs(k) else 0.0
             return _scaled(Scalar(graph, x), rest)
@@ -180,7 +184,7 @@ def _sum(graph: Graph, a: int, b: int) -> Number:
     return Scalar(graph, 2 * graph.node(ADD, a ^ negative, b ^ negative) + negative)
 
 
-def _multiple(graph: Graph, edge: int) -> tuple[int, float]:
+def multiple(graph: Graph, edge: int) -> tuple[int, float]:
     """An edge as a positive one and a factor."""
     node, sign = edge >> 1, -1.0 if edge & 1 else 1.0
     if graph.op[node] == MUL and graph.op[graph.a[node] >> 1] == CONST:
@@ -217,21 +221,27 @@ def sin(x: Number) -> Number:
     """Sine of an angle [rad]."""
     if isinstance(x, Scalar):
         return Scalar(x.graph, 2 * x.graph.node(SIN, x.edge & -2) + (x.edge & 1))
-    return math.sin(x)
+    return _known(math.sin, "sin", x)
 
 
 def cos(x: Number) -> Number:
     """Cosine of an angle [rad]."""
     if isinstance(x, Scalar):
         return Scalar(x.graph, 2 * x.graph.node(COS, x.edge & -2))
-    return math.cos(x)
+    return _known(math.cos, "cos", x)
 
 
 def sqrt(x: Number) -> Number:
     """Square root of a number that is not negative."""
     if isinstance(x, Scalar):
         return Scalar(x.graph, 2 * x.graph.node(SQRT, x.edge))
-    return math.sqrt(x)
+    return _known(math.sqrt, "sqrt", x)
+
+
+def _known(function: Callable[[float], float], name: str, x: float) -> float:
+    """A function of a number; one that has a name keeps it."""
+    of_its_own: Callable[[], float] | None = getattr(x, name, None)
+    return function(x) if of_its_own is None else of_its_own()
 
 
 def between_zero_and_one(x: Number) -> Number:

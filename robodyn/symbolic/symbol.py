@@ -5,17 +5,17 @@ from __future__ import annotations
 import keyword
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
 from operator import add, mul, neg, pow, sub, truediv
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from robodyn.arrays import number
 from robodyn.errors import SettingsError, ShapeError
-from robodyn.symbolic.scalar import Number
+from robodyn.symbolic.scalar import Number, cos, sin, sqrt
 
-__all__ = ["Symbol", "symbol", "with_name", "with_names"]
+__all__ = ["Symbol", "named_again", "symbol", "with_name", "with_names"]
 
 _OPERATIONS: dict[str, Callable[..., Any]] = {
     "+": add,
@@ -24,21 +24,44 @@ _OPERATIONS: dict[str, Callable[..., Any]] = {
     "/": truediv,
     "**": pow,
     "negative": neg,
+    "sin": sin,
+    "cos": cos,
+    "tan": lambda x: sin(x) / cos(x),
+    "sqrt": sqrt,
+    "abs": lambda x: sqrt(x * x),
 }
+
+#: Functions of numpy that keep names, and those that ask about a number alone.
+_FUNCTIONS: dict[np.ufunc, str] = {
+    np.add: "+",
+    np.subtract: "-",
+    np.multiply: "*",
+    np.true_divide: "/",
+    np.negative: "negative",
+    np.sin: "sin",
+    np.cos: "cos",
+    np.tan: "tan",
+    np.sqrt: "sqrt",
+    np.absolute: "abs",
+    np.fabs: "abs",
+}
+_QUESTIONS = frozenset(
+    (np.isfinite, np.isnan, np.isinf, np.sign, np.signbit, np.equal, np.not_equal)
+) | {np.less, np.less_equal, np.greater, np.greater_equal}
 
 #: Words that are no names in C.
 _C_WORDS = frozenset(
     "auto break case char const continue default do double else enum extern float for goto if "
     "inline int long register restrict return short signed sizeof static struct switch typedef "
-    "union unsigned void volatile while sin cos sqrt".split()
+    "union unsigned void volatile while sin cos sqrt sinf cosf sqrtf".split()
 )
 
 
 class Symbol(float):
     """A number with a name, or what sums, products and powers of such numbers are.
 
-    To whoever does not ask for its name it is a number. Arrays, and functions such as ``np.sin``,
-    take it as that and lose the name.
+    To whoever does not ask for its name it is a number. Arrays, and the functions of ``math``, take
+    it as that and lose the name.
 
     Attributes
     ----------
@@ -47,9 +70,6 @@ class Symbol(float):
     """
 
     __slots__ = ("made",)
-    #: Numbers of numpy leave operations with it to it.
-    __array_priority__ = 1000.0
-
     made: tuple[Any, ...]
 
     def __new__(cls, value: float, made: tuple[Any, ...]) -> Symbol:
@@ -77,6 +97,21 @@ class Symbol(float):
             return [(operands[0], float(self))]
         return [pair for x in operands if isinstance(x, Symbol) for pair in x.named()]
 
+    def same_as(self, other: Any) -> bool:
+        """Whether another number is computed alike from numbers of the same names."""
+        if not isinstance(other, Symbol) or len(other.made) != len(self.made):
+            return False
+        pairs = zip(self.made, other.made, strict=True)
+        return all(x.same_as(y) if isinstance(x, Symbol) else x == y for x, y in pairs)
+
+    def only(self, names: Set[str]) -> float:
+        """The same number, of which no others than these names are kept."""
+        operation, *operands = self.made
+        if names.isdisjoint(name for name, _ in self.named()):
+            return float(self)
+        kept = (x.only(names) if isinstance(x, Symbol) else x for x in operands)
+        return Symbol(float(self), (operation, *kept))
+
     def _with(self, operation: str, *operands: Any) -> Any:
         operands = tuple(x.item() if isinstance(x, np.number) else x for x in operands)
         plain = [float(x) if isinstance(x, Symbol) else x for x in operands]
@@ -84,7 +119,42 @@ class Symbol(float):
             return _OPERATIONS[operation](*plain)
         if not all(isinstance(x, float | int) for x in operands):
             return NotImplemented
-        return Symbol(_OPERATIONS[operation](*plain), (operation, *operands))
+        value = cast("float", _OPERATIONS[operation](*plain))
+        return Symbol(value, (operation, *operands))
+
+    def __array_ufunc__(self, function: np.ufunc, method: str, *given: Any, **options: Any) -> Any:
+        """What a function of numpy gives: a number with names, or an array of plain numbers."""
+        of_numbers = method == "__call__" and all(map(_is_number, given)) and not options
+        if not of_numbers or function in _QUESTIONS:
+            plain = (float(x) if isinstance(x, Symbol) else x for x in given)
+            return getattr(function, method)(*plain, **options)
+        if function in (np.power, np.square):
+            base, power = (*given, 2)[:2]
+            return (base if isinstance(base, Symbol) else float(base)) ** power
+        if function not in _FUNCTIONS:
+            names = ", ".join(repr(name) for x in given for name in _names(x))
+            raise SettingsError(
+                f"np.{function.__name__} would lose the name of symbol {names}: names are kept by "
+                "sums, products, quotients, powers, sin, cos, tan, sqrt and abs; float(x) is the "
+                "plain number"
+            )
+        return self._with(_FUNCTIONS[function], *given)
+
+    def __abs__(self) -> Any:
+        return self._with("abs", self)
+
+    # as `robodyn.sin` and functions of arrays of objects call them
+    def sin(self) -> Any:
+        """Sine."""
+        return self._with("sin", self)
+
+    def cos(self) -> Any:
+        """Cosine."""
+        return self._with("cos", self)
+
+    def sqrt(self) -> Any:
+        """Square root."""
+        return self._with("sqrt", self)
 
     def __add__(self, other: Any) -> Any:
         return self._with("+", self, other)
@@ -116,6 +186,20 @@ class Symbol(float):
     def __neg__(self) -> Any:
         return self._with("negative", self)
 
+    def __rpow__(self, base: Any, modulo: None = None) -> Any:
+        raise self._refused(f"the power of {base!r} to it")
+
+    def __mod__(self, other: Any) -> Any:
+        raise self._refused("its rest by division")
+
+    __rmod__ = __floordiv__ = __rfloordiv__ = __divmod__ = __rdivmod__ = __mod__
+
+    def _refused(self, what: str) -> SettingsError:
+        names = ", ".join(repr(name) for name in _names(self))
+        return SettingsError(
+            f"{what} would lose the name of symbol {names}: float(x) is the plain number"
+        )
+
     def __pow__(self, power: Any, modulo: None = None) -> Any:
         power = power.item() if isinstance(power, np.integer) else power
         if not (isinstance(power, int) and power >= 1) and power != 0.5:
@@ -125,9 +209,26 @@ class Symbol(float):
         return self._with("**", self, power)
 
 
+def _is_number(x: Any) -> bool:
+    """Whether something is one number."""
+    return isinstance(x, float | int | np.number)
+
+
+def _names(x: Any) -> Iterator[str]:
+    """Names that a number is computed from."""
+    return (name for name, _ in x.named()) if isinstance(x, Symbol) else iter(())
+
+
 def with_name(given: Any, value: float) -> float:
     """A number that was checked, or the symbol that was given for it."""
     return given if isinstance(given, Symbol) else value
+
+
+def named_again(given: float, value: float) -> float:
+    """Another value for a number, under the same name; one that is computed from names stays."""
+    if not isinstance(given, Symbol):
+        return value
+    return Symbol(value, given.made) if given.made[0] == "symbol" else given
 
 
 def with_names(given: Any, values: tuple[float, float, float]) -> tuple[float, float, float]:
@@ -139,10 +240,11 @@ def with_names(given: Any, values: tuple[float, float, float]) -> tuple[float, f
 def symbol(name: str, value: float) -> Symbol:
     """A number with a name, for a length, mass, inertia or stiffness of a description.
 
-    Sums, products, quotients and powers of it depend on it. What it stands in must be a description
-    made by program: `robodyn.Inertia`, `robodyn.Pose`, `robodyn.Joint`, `robodyn.Loop`. For numbers
-    of a file there is ``robodyn.load(symbols=)``. ``robot.function(name, symbols=True)`` has the
-    symbols as inputs.
+    Sums, products, quotients, powers, ``np.sin``, ``np.cos``, ``np.tan``, ``np.sqrt`` and ``abs``
+    of it depend on it. What it stands in must be a description made by program: `robodyn.Inertia`,
+    `robodyn.Pose`, `robodyn.Joint`, `robodyn.Loop`, `robodyn.PointSpring`. For numbers of a file
+    there is ``robodyn.load(symbols=)``. ``robot.function(name, symbols=True)`` has the symbols as
+    inputs.
 
     Parameters
     ----------

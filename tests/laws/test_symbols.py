@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import dataclasses
 import pickle
+import subprocess
 
 import numpy as np
 import pytest
@@ -66,6 +68,39 @@ def state(robot, seed=0):
     return q, robot.consistent_velocity(q, v) if robot.model.setup.closed else v, tau
 
 
+#: Numbers that turn joints, and those of springs, stops and rotors; other values of them.
+TURNED = {
+    **{"roll": 0.3, "pitch": -0.4, "yaw": 0.5, "tilt": 0.2, "x": 0.3, "bend": 0.1},
+    **{"k": 40.0, "c": 2.0, "rest": 0.6, "at": 0.1, "J": 0.05, "stop": 500.0, "upper": 0.4},
+}
+TURNED_OTHERS = {
+    **{"roll": -0.2, "pitch": 0.1, "yaw": 0.9, "tilt": -0.3, "x": 0.5, "bend": 0.4},
+    **{"k": 10.0, "c": 5.0, "rest": 0.2, "at": -0.2, "J": 0.2, "stop": 900.0, "upper": 0.2},
+}
+
+
+def turned_arm(roll, pitch, yaw, tilt, x, bend, k, c, rest, at, J, stop, upper):
+    """Three links whose joints have oblique axes, a tool fixed at an angle, and a spring."""
+    rod = rd.Inertia(1.0, rd.Pose((0.1, 0.02, -0.2)), 0.05, 0.001, 0.002, 0.06, -0.003, 0.04)
+    names = "base", "one", "two", "three", "tool", "tip"
+    first, second = rd.Pose((0, 0.1, 0.3), (roll, pitch, yaw)), rd.Pose((x, 0, 0), (0, tilt, 0))
+    limits = rd.Limits(-1.0, upper)
+    joints = (
+        rd.Joint("a", "revolute", "base", "one", first, (0.0, 0.0, 1.0), armature=J),
+        rd.Joint(
+            *("b", "revolute", "one", "two", second, (0.6, 0.8, 0.0)),
+            **{"limits": limits, "stop_stiffness": stop, "stop_damping": c},
+        ),
+        rd.Joint("c", "prismatic", "two", "three", rd.Pose((0, x, 0.1)), (0.0, 1.0, 0.0)),
+        rd.Joint("d", "fixed", "three", "tool", rd.Pose((0.1, 0, x), (bend, 0.2, tilt + 0.1))),
+        rd.Joint("e", "fixed", "tool", "tip", rd.Pose((0, x / 2, 0.1), (0, 0.3, 2 * bend))),
+    )
+    spring = rd.PointSpring("base", (at, 0.5, 0.0), "tip", (0.0, 0.1, at), k, rest, c, "pull")
+    return rd.Mechanism(
+        "turned", tuple(rd.Link(x, rod) for x in names), joints, link_elements=(spring,)
+    )
+
+
 RESISTANCE = ("damping", "friction")
 
 QUANTITIES = {
@@ -86,6 +121,121 @@ def test_functions_are_those_of_robots_with_other_numbers(base):
         given = [{"q": q, "v": v}.get(x.name, tau) for x in expected.inputs]
         found = f(*given, *(OTHERS[x] for x in robot.symbols))
         np.testing.assert_allclose(found, expected(*given), rtol=1e-11, atol=1e-11)
+
+
+@pytest.mark.parametrize("base", ["fixed", "floating"])
+def test_angles_springs_stops_and_armatures(base):
+    symbols = [rd.symbol(*x) for x in TURNED.items()]
+    robot = rd.load(turned_arm(*symbols), base=base)
+    other = rd.load(turned_arm(*TURNED_OTHERS.values()), base=base)
+    assert {*robot.symbols} == {*TURNED}
+    q, v, tau = state(robot)
+    q[-2] = 0.6  # in its stop
+    for name, options in {**QUANTITIES, "potential_energy": {}, "inverse_dynamics": {}}.items():
+        f, expected = robot.function(name, symbols=True, **options), other.function(name, **options)
+        given = [{"q": q, "v": v}.get(x.name, tau) for x in expected.inputs]
+        found = f(*given, *(TURNED_OTHERS[x] for x in robot.symbols))
+        np.testing.assert_allclose(found, expected(*given), rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("end", ["predecessor", "successor"])
+def test_angles_damping_and_places_of_loops(end):
+    """Functions of a linkage that is not closed are still equations of its numbers."""
+
+    def linkage(x, yaw, damping):
+        pose = {f"X_{end}": rd.Pose((x, 0.2, 0.1), (0.1, 0.2, yaw))}
+        rods = [rd.Link(name, rd.Inertia(1.0, ixx=0.1, iyy=0.1, izz=0.1)) for name in "gabc"]
+        joints = [rd.Joint(y, "revolute", "g", y, rd.Pose((0.1, 0, 0))) for y in "ab"]
+        joints.append(rd.Joint("c", "spherical", "b", "c", rd.Pose((0, 0.3, 0))))
+        loop = rd.Loop("l", "universal", "a", "c", **pose, damping=damping)
+        return rd.Mechanism("l", tuple(rods), tuple(joints), (loop,))
+
+    given, others = {"x": 0.2, "yaw": 0.3, "damping": 0.4}, {"x": 0.5, "yaw": -0.2, "damping": 2.0}
+    robot = rd.load(linkage(*(rd.symbol(*x) for x in given.items())))
+    other = rd.load(linkage(*others.values()))
+    v, tau = np.arange(robot.nv) - 1.0, np.ones(robot.nv)
+    q = robot.integrate(robot.start(), 0.1 * v)
+    for name in ("loop_residual", "loop_jacobian", "bias_forces"):
+        f, expected = robot.function(name, symbols=True), other.function(name)
+        arrays = [{"q": q, "v": v}.get(x.name, tau) for x in expected.inputs]
+        found = f(*arrays, *(others[x] for x in robot.symbols))
+        np.testing.assert_allclose(found, expected(*arrays), rtol=1e-11, atol=1e-11)
+
+
+def test_some_symbols_as_inputs():
+    """The others are numbers; what stands for a product depends on the chosen one alone."""
+    robot = named_arm()
+    q, v, a = state(robot)
+    whole = robot.function("inverse_dynamics", symbols=True)
+    own = robot.symbols
+    for names in (("m",), ["h", "l2"], "k"):
+        f = robot.function("inverse_dynamics", symbols=names)
+        taken = [x.name for x in f.inputs[3:]]
+        assert {*taken} == {*names} and taken == [x for x in own if x in names]
+        found = f(q, v, a, *(OTHERS[x] for x in taken))
+        given = [OTHERS[x] if x in taken else own[x] for x in own]
+        np.testing.assert_allclose(found, whole(q, v, a, *given), rtol=1e-11, atol=1e-11)
+    assert [x.name for x in robot.function("mass_matrix", symbols=()).inputs] == ["q"]
+    with pytest.raises(rd.UnknownNameError, match="no symbol 'n'"):
+        robot.function("mass_matrix", symbols=("n",))
+    with pytest.raises(rd.ShapeError, match="symbols"):
+        robot.function("mass_matrix", symbols=3)
+
+
+def test_what_depends_on_no_symbol_costs_what_it_did():
+    """A mass is a few operations, as inertias are regrouped all the same."""
+    for name, path, most in (
+        ("puma560", "link link3 mass", 20),
+        ("scara", "link forearm mass", 15),
+        ("four_bar", "link coupler mass", 12),
+    ):
+        robot = rd.load(name, symbols={path: "m"})
+        for quantity in ("mass_matrix", "forward_dynamics"):
+            counts = [
+                sum(robot.function(quantity, symbols=given).operations.values())
+                for given in (True, ())
+            ]
+            assert counts[0] <= counts[1] + most, (name, quantity, counts)
+
+
+def test_named_angles_of_files():
+    """A rounded quarter turn in a loop is exact and keeps its name; so do springs and stops."""
+    robot = rd.load("four_bar", symbols={"joint rocker_pivot pitch": "tilt"})
+    assert robot.symbols == {"tilt": 0.0}
+    q = robot.neutral()
+    f = robot.function("loop_residual", symbols=True)
+    turned = dataclasses.replace
+    mechanism = rd.load("four_bar").mechanism
+    joints = [
+        turned(x, origin=rd.Pose(x.origin.xyz, (0.0, 0.1, 0.0))) if x.name == "rocker_pivot" else x
+        for x in mechanism.joints
+    ]
+    other = rd.load(turned(mechanism, joints=tuple(joints)))
+    np.testing.assert_allclose(f(q, 0.1), other.loop_residual(q), atol=1e-12)
+    quarter = rd.Pose((0, 0, 0), (rd.symbol("roll", 1.5708), 0, 0))
+    joints[1] = turned(joints[1], origin=quarter)
+    rolled = rd.load(turned(mechanism, joints=tuple(joints)))
+    assert rolled.symbols == {"roll": np.pi / 2}
+    sprung = rd.load("scara", springs={"elbow": (rd.symbol("k", 3.0), 0.1)})
+    assert sprung.symbols == {"k": 3.0}
+    stops = rd.CompliantStops(rd.symbol("stop", 100.0), rd.symbol("c", 0.2))
+    assert rd.load("scara").with_(stops=stops).symbols == {"stop": 100.0, "c": 0.2}
+    with pytest.raises(rd.SettingsError, match=r"rotor_inertia"):
+        rd.load("scara", actuators={"elbow": rd.Actuator(rotor_inertia=rd.symbol("J", 0.1))})
+
+
+@pytest.mark.parametrize("name", ["m", "l1", "d"])
+def test_derivatives_are_no_numbers_where_the_function_is_none(name):
+    """The posture is looked at, which a mass does not enter."""
+    paths = {"link coupler mass": "m", "joint crank_pin x": "l1", "joint rocker_pin damping": "d"}
+    robot = rd.load("four_bar", symbols=paths)
+    q, v, _ = state(robot)
+    f, own = robot.function("inverse_dynamics", symbols=True), [*robot.symbols.values()]
+    a = robot.forward_dynamics(q, v, np.ones(3))
+    slope = f.jacobian(name)
+    assert np.isfinite(f(q, v, a, *own)).all() and np.isfinite(slope(q, v, a, *own)).all()
+    a[0] += 1.0
+    assert np.isnan(f(q, v, a, *own)).any() and np.isnan(slope(q, v, a, *own)).any()
 
 
 @pytest.mark.parametrize("name", NUMBERS)
@@ -195,6 +345,31 @@ def test_what_is_made_of_symbols():
         assert array.dtype == float
     with pytest.raises(TypeError):
         x + "1"
+    functions = [np.sin(x), rd.cos(y), np.tan(x), np.sqrt(x), abs(-x), np.square(y), np.fabs(-y)]
+    values = [np.sin(3.0), np.cos(2.0), np.tan(3.0), np.sqrt(3.0), 3.0, 4.0, 2.0]
+    np.testing.assert_allclose([float(z) for z in functions], values, rtol=1e-15)
+    assert [z.named()[0][0] for z in functions] == ["x", "y", "x", "x", "x", "y", "y"]
+    assert [float(z.of({"x": 1.0, "y": 1.0})) for z in functions[3:]] == [1.0, 1.0, 1.0, 1.0]
+    assert not np.isnan(x) and np.maximum(np.ones(2), x).tolist() == [3.0, 3.0]
+    kept = (x * y + x).only({"y"})
+    assert float(kept) == 9.0 and kept.of({"y": 1.0}) == 6.0 and kept.named() == [("y", 2.0)]
+    assert type((x + 1.0).only({"y"})) is float
+
+
+@pytest.mark.parametrize(
+    "lost",
+    [
+        np.exp,
+        lambda x: np.maximum(x, 1.0),
+        lambda x: x % 1.0,
+        lambda x: 7 // x,
+        lambda x: 2.0**x,
+        lambda x: divmod(x, 2),
+    ],
+)
+def test_what_would_lose_a_name_is_refused(lost):
+    with pytest.raises(rd.SettingsError, match="lose the name of symbol 'x'"):
+        lost(rd.symbol("x", 3.0))
 
 
 @pytest.mark.parametrize(
@@ -213,9 +388,37 @@ def test_numbers_of_numpy_leave_names(made):
 
 
 def test_names_in_latex_and_c():
-    f = named_arm().function("mass_matrix", symbols=True)
+    robot = named_arm()
+    f = robot.function("mass_matrix", symbols=True)
     assert "l_{1}" in f.latex()
     assert "const double *l1" in f.c_source()
+    kept = f.latex(constants=robot.symbols)
+    assert r"l_{1} &= 0.4 \\" in kept and kept.endswith(f.latex().partition("\n")[2])
+    assert r"h &= -0.5" in f.latex(constants={"h": -0.5})
+
+
+def test_names_as_constants_in_c(tmp_path):
+    """A function with constants is that of the robot; those that it does not need are left out."""
+    robot = named_arm()
+    f = robot.function("mass_matrix", symbols=True)
+    constants = {**robot.symbols, "l1": 0.45}
+    source, library = tmp_path / "f.c", tmp_path / "f.so"
+    text = f.c_source("f", constants=constants)
+    source.write_text(text)
+    assert "void f(const double *q, double *M)" in text
+    assert "static const double l1 = 0.45;" in text and " k = " not in text
+    flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-O1", "-shared", "-fPIC"]
+    subprocess.run(["cc", *flags, str(source), "-o", str(library), "-lm"], check=True)
+    q, M = np.array([0.3, -0.5]), np.empty((2, 2))
+    ctypes.CDLL(str(library)).f(*(ctypes.c_void_p(x.ctypes.data) for x in (q, M)))
+    np.testing.assert_allclose(M, f(q, *constants.values()), rtol=1e-12)
+    assert "static const float l1 = 0.45f;" in f.c_source("f", "float", constants=constants)
+    with pytest.raises(rd.UnknownNameError, match="input 'n'"):
+        f.c_source(constants={"n": 1.0})
+    with pytest.raises(rd.SettingsError, match="'q', an array"):
+        f.latex(constants={"q": 1.0})
+    with pytest.raises(rd.ShapeError, match="finite"):
+        f.c_source(constants={"l1": np.inf})
 
 
 def test_derivatives_by_the_state():
@@ -258,11 +461,17 @@ def test_a_symbol_with_two_values():
 
 
 def test_symbols_where_none_may_stand():
-    turned = rd.Pose((0.0, 0.0, 0.0), (0.0, rd.symbol("angle", 0.1), 0.0))
-    joint = rd.Joint("j", "revolute", "a", "b", turned)
+    axis = (0.0, rd.symbol("s", 0.6), 0.8)
+    joint = rd.Joint("j", "revolute", "a", "b", axis=axis)
     links = rd.Link("a"), rd.Link("b", rd.Inertia(1.0, ixx=1.0, iyy=1.0, izz=1.0))
-    with pytest.raises(rd.SettingsError, match=r"'angle' stands in origin\.rpy"):
+    with pytest.raises(
+        rd.SettingsError, match=r"'s' stands in axis\.1 of joint 'j'.* roll, .*turn"
+    ):
         rd.load(rd.Mechanism("m", links, (joint,)))
+    rotor = rd.Actuator(rotor_inertia=rd.symbol("J", 0.1))
+    joint = rd.Joint("j", "revolute", "a", "b")
+    with pytest.raises(rd.SettingsError, match=r"'J' stands in .*rotor_inertia.*: none"):
+        rd.load(rd.Mechanism("m", links, (joint,), actuators=(("j", rotor),)))
 
 
 @pytest.mark.parametrize(
@@ -291,7 +500,7 @@ def test_functions_that_have_no_symbols():
     with pytest.raises(rd.SettingsError, match="no number of 'scara' has a name"):
         rd.load("scara").function("mass_matrix", symbols=True)
     tied = rd.Constraint("tie", lambda q: q[0] - q[1], ("shoulder", "elbow"))
-    with pytest.raises(rd.SettingsError, match="constraints or forces that are functions"):
+    with pytest.raises(rd.SettingsError, match="constraints, forces or joints that are functions"):
         named_arm(constraints=[tied]).function("mass_matrix", symbols=True)
     backward = named_arm(root="tip")
     with pytest.raises(rd.SettingsError, match="from its child to its parent"):

@@ -476,6 +476,7 @@ def _loading(robot: rd.Robot) -> dict[str, Row]:
         "load.gravity": Row(place, w.array),
         "symbol.name": Row("l1", w.name),
         "symbol.value": Row(0.4, w.number),
+        "constants": Row(None, lambda good: [*w.instance(good), {"nosuch": 1.0}, {"q": 1.0}]),
         "symbols": Row(None, lambda good: [*w.instance(good), {"nosuch": "x"}, {1: "x"}]),
         "load.joint_maps": Row(None, w.instance),
         "load.near": Row(None, lambda good: ["abc", ANYTHING, [1j], {"nosuch": 1.0}]),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from robodyn.codegen.text.assignments import (
     C_WORDS,
     argument_names,
@@ -10,12 +12,18 @@ from robodyn.codegen.text.assignments import (
     port_comments,
     statements,
 )
-from robodyn.symbolic.graph import Program
+from robodyn.codegen.text.constants import named_constants
+from robodyn.symbolic.graph import Port, Program
 
 __all__ = ["c_source"]
 
 
-def c_source(program: Program, name: str | None = None, dtype: str = "double") -> str:
+def c_source(
+    program: Program,
+    name: str | None = None,
+    dtype: str = "double",
+    constants: Mapping[str, float] | None = None,
+) -> str:
     """C99 source of a program.
 
     Parameters
@@ -24,6 +32,8 @@ def c_source(program: Program, name: str | None = None, dtype: str = "double") -
     name : str, optional
         Of the function. Default: the program's.
     dtype : {"double", "float"}
+    constants : mapping of str to float
+        Numbers for inputs that are no arguments then, but constants with their names.
 
     Returns
     -------
@@ -33,13 +43,30 @@ def c_source(program: Program, name: str | None = None, dtype: str = "double") -
     Raises
     ------
     UnknownNameError
-        For another dtype.
+        For another dtype, or a constant that is no input.
+    SettingsError
+        For a constant that is an array.
     """
     check_type(dtype)
+    values = named_constants(program, constants)
     names, inputs = argument_names(program), len(program.inputs)
-    arguments = [f"const {dtype} *{array}" for array in names[:inputs]]
+    ports = [*zip(names, (*program.inputs, *program.outputs), strict=True)]
+    given = [array for array, port in ports[:inputs] if port.name not in values]
+    arguments = [f"const {dtype} *{array}" for array in given]
     arguments += [f"{dtype} *{array}" for array in names[inputs:]]
-    body = statements(program, dtype, names, lambda array, port, k: f"{array}[{k}]")
+    suffix, first = "" if dtype == "double" else "f", 0
+    known, body = {}, []
+    for array, port in ports[:inputs]:
+        if port.name in values:
+            known[array] = values[port.name]
+            if first in program.needed:
+                body.append(f"static const {dtype} {array} = {known[array]!r}{suffix};")
+        first += port.size
+
+    def element(array: str, port: Port, k: int) -> str:
+        return array if array in known else f"{array}[{k}]"
+
+    body += statements(program, dtype, names, element)
     return "\n".join(
         [
             "#include <math.h>",

@@ -7,7 +7,9 @@ stands where it is used. A sine or cosine of an input is short enough to be writ
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 
+from robodyn.codegen.text.constants import named_constants
 from robodyn.codegen.text.latex_symbols import number, symbols
 from robodyn.symbolic.graph import ADD, CONST, COS, DIV, INPUT, MUL, SIN, SQRT, Program
 
@@ -20,12 +22,14 @@ LENGTH = 10
 Signed = tuple[bool, str]
 
 
-def latex(program: Program) -> str:
+def latex(program: Program, constants: Mapping[str, float] | None = None) -> str:
     r"""Equations of a program, in an order in which they can be evaluated.
 
     Parameters
     ----------
     program : Program
+    constants : mapping of str to float
+        Numbers for inputs, which stand before the equations.
 
     Returns
     -------
@@ -33,7 +37,7 @@ def latex(program: Program) -> str:
         An ``align*`` environment (package amsmath). Constants have 12 significant digits.
     """
     writer = _Writer(program)
-    lines = writer.equations()
+    lines = writer.values(named_constants(program, constants)) + writer.equations()
     return "\n".join([r"\begin{align*}", " \\\\\n".join(lines), r"\end{align*}"])
 
 
@@ -48,6 +52,16 @@ class _Writer:
         self.program, self.graph, self.nodes = program, program.graph, program.live()
         self.inputs, self.outputs = symbols(program)
         self.names = self._names()
+
+    def values(self, numbers: Mapping[str, float]) -> list[str]:
+        """One line for each input that is a known number."""
+        symbols, lines = iter(self.inputs), []
+        for port in self.program.inputs:
+            own = [next(symbols) for _ in range(port.size)]
+            if port.name in numbers:
+                x = numbers[port.name]
+                lines.append(f"{own[0]} &= {'-' if x < 0.0 else ''}{number(abs(x))}")
+        return lines
 
     def equations(self) -> list[str]:
         """One line an intermediate variable or output."""

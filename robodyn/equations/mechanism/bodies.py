@@ -31,7 +31,17 @@ from robodyn.symbolic.vector import EZ, ZERO3, Sym3
 from robodyn.tolerances import FRAME_ROUNDING
 from robodyn.topology.spanning_tree import SpanningTree, TreeJoint
 
-__all__ = ["BASE", "Body", "Drive", "MechanismModel", "Speed", "build", "regrouped", "weighed"]
+__all__ = [
+    "BASE",
+    "Body",
+    "Drive",
+    "MechanismModel",
+    "Speed",
+    "build",
+    "regrouped",
+    "weighed",
+    "with_spinning",
+]
 
 
 #: Index of the base, parent of the first bodies.
@@ -338,10 +348,10 @@ def regrouped(
         )
     elif not regrouping.spinning and not (model.regrouping and model.regrouping.spinning):
         return changed_model
-    return _with_spinning(changed_model, regrouping.spinning)
+    return with_spinning(changed_model, regrouping.spinning)
 
 
-def _with_spinning(model: MechanismModel, spinning: Mapping[int, Any]) -> MechanismModel:
+def with_spinning(model: MechanismModel, spinning: Mapping[int, Any]) -> MechanismModel:
     """A model with the bodies among its rotors that spin as rotors do."""
     armature: list[Any] = [0.0] * len(model.bodies)
     for x in model.armature:

@@ -18,7 +18,7 @@ from robodyn.tolerances import LUMPED_INERTIA, SYMMETRIC_INERTIA
 from robodyn.topology.body_inertia import BodyInertia
 from robodyn.topology.spanning_tree import SpanningTree
 
-__all__ = ["Regrouping", "is_there", "lump", "moved", "pseudo_inertia", "rigid"]
+__all__ = ["Regrouping", "is_there", "lump", "moved", "parted", "pseudo_inertia", "rigid"]
 
 
 class Framed(Protocol):
@@ -108,7 +108,7 @@ def lump(
                 spinning[i] = before.spinning[i]
         else:
             may_spin = i not in parents and not joint.follows
-            lumped[i], shared, spin = _parted(choice[i].joint.kind, lumped[i], may_spin)
+            lumped[i], shared, spin = parted(choice[i].joint.kind, lumped[i], may_spin)
             if joint.parent >= 0:
                 given[i] = moved(shared, frames[i])
             if spin is not None and np.any(spin):
@@ -135,7 +135,7 @@ def _unmoved(kind: JointKind) -> Array:
     return mask
 
 
-def _parted(kind: JointKind, P: FloatArray, may_spin: bool) -> tuple[FloatArray, FloatArray, Any]:
+def parted(kind: JointKind, P: FloatArray, may_spin: bool) -> tuple[FloatArray, FloatArray, Any]:
     """What a body keeps, what its parent may have of it, and what spins."""
     shared = np.where(_unmoved(kind), P, 0.0)
     if may_spin and kind.is_pin and _symmetric(P):

@@ -169,9 +169,7 @@ def with_stops(mechanism: Mechanism, stops: CompliantStops) -> Mechanism:
     return dataclasses.replace(
         mechanism,
         joints=tuple(
-            dataclasses.replace(
-                j, stop_stiffness=float(given[j.name]), stop_damping=float(stops.damping)
-            )
+            dataclasses.replace(j, stop_stiffness=given[j.name], stop_damping=stops.damping)
             if j.name in given
             else j
             for j in mechanism.joints

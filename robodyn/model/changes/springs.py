@@ -13,6 +13,7 @@ from robodyn.force_elements import LINK_ELEMENTS
 from robodyn.force_elements.common.link_element import DescribedElement
 from robodyn.force_elements.point_spring import PointSpring
 from robodyn.joints import joint_kind
+from robodyn.symbolic.symbol import with_name
 
 __all__ = ["JointSpring", "with_springs"]
 
@@ -49,7 +50,7 @@ def with_springs(
     movers: dict[str, Any] = {mover.name: mover for mover in mechanism.movers}
     for name, pair in springs.items():
         try:
-            stiffness, rest = (float(x) for x in pair)
+            stiffness, rest = (with_name(x, float(x)) for x in pair)
         except (TypeError, ValueError):
             raise ShapeError(
                 f"springs[{name!r}] is {pair!r}, expected stiffness and rest position",

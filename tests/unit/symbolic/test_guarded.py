@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from robodyn.symbolic.derivative import jacobian
 from robodyn.symbolic.evaluate import evaluate
 from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.guarded import if_not_negative
@@ -23,6 +24,24 @@ def test_a_guard_acts_whether_the_test_is_known_or_not(test, good, of_a_constant
     assert np.isfinite(found).all() == good
     if good:
         np.testing.assert_array_equal(found, [1.5, 6.0])
+
+
+@pytest.mark.parametrize("factor", [1.0, 0.3])
+def test_what_is_no_number_has_no_derivative_by_anything(factor):
+    """Not by inputs that the test does not know; and where there are numbers, nothing is added."""
+    graph = Graph()
+    x, tested = inputs(graph, 0, 2)
+    values = if_not_negative([3.0 * x, tested], factor * tested)
+    edges = tuple(edge_of(graph, value) for value in values)
+    ports = (Port("x", ()), Port("tested", ())), (Port("y", (2,)),)
+    for name, expected in (("x", [3.0, 0.0]), ("tested", [0.0, 1.0])):
+        slope = jacobian(Program("guarded", *ports, graph, edges), name)
+        with np.errstate(invalid="ignore"):
+            (good,), (bad,) = (evaluate(slope, np.array(2.0), np.array(z)) for z in (1.5, -1.5))
+        assert good.tolist() == expected and np.isnan(bad).tolist() == [True, False]
+        again = jacobian(slope, "x")
+        with np.errstate(invalid="ignore"):
+            assert np.isnan(evaluate(again, np.array(2.0), np.array(-1.5))[0]).any()
 
 
 def test_a_guard_of_constants():

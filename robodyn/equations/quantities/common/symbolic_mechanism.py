@@ -1,27 +1,32 @@
-"""A mechanism of which lengths, masses, inertias and resistances are symbols.
+"""A mechanism of which lengths, angles, masses, inertias and resistances are symbols.
 
-The frames of the equations stay where they are for the robot's own numbers. So turns stay numbers,
-and what a length moves is added to places in these frames.
+The frames of the equations stay where they are for the robot's own numbers; what a symbol moves is
+displaced in them. Inertias that depend on no symbol are regrouped as without symbols; what a body
+with symbols has stays on it.
 """
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any, NamedTuple
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from robodyn.array_types import FloatArray
-from robodyn.description import Inertia, Joint, Pose
+from robodyn.description import Inertia, Joint, Loop, Pose
 from robodyn.description.symbols import Symbols
 from robodyn.equations.loops.closure_rows import Closure
-from robodyn.equations.mechanism.bodies import BASE, Body, MechanismModel
-from robodyn.equations.mechanism.frames import placement, rotation, vector
+from robodyn.equations.mechanism.bodies import BASE, Body, MechanismModel, with_spinning
+from robodyn.equations.mechanism.displacement import Displacement, displacement
+from robodyn.equations.mechanism.frames import placement, rotation
+from robodyn.equations.mechanism.lumping import moved, parted, rigid
+from robodyn.equations.mechanism.rotors import Armature
 from robodyn.errors import SettingsError
 from robodyn.force_elements import element_numbers
-from robodyn.symbolic.scalar import Number
+from robodyn.force_elements.common.link_element import LinkElement
+from robodyn.joints.common.kind import JointKind
+from robodyn.symbolic.scalar import Number, Scalar
 from robodyn.symbolic.spatial import Placement, RigidInertia
 from robodyn.symbolic.symbol import Symbol
 from robodyn.symbolic.vector import ZERO3, Sym3, Vec3
@@ -30,24 +35,15 @@ from robodyn.tolerances import FRAME_ROUNDING
 __all__ = ["SymbolicMechanism"]
 
 
-class _SymbolicOffset(NamedTuple):
-    """Part of the origin of a frame that symbols decide.
-
-    Attributes
-    ----------
-    known : ndarray, shape (3,) [m]
-        For the robot's own numbers.
-    symbolic : Vec3 [m]
-        As expressions of the symbols.
-    """
-
-    known: FloatArray
-    symbolic: Vec3
-
-    def moved(self, p: Vec3) -> Vec3:
-        """An origin that has the known part in it, with the symbolic one instead."""
-        rest = np.array([x for x in p], float) - self.known
-        return vector(rest, FRAME_ROUNDING) + self.symbolic
+#: Second moments of bodies of which one element of the inertia is one, and the others zero.
+_UNITS = {
+    "ixx": Sym3(-0.5, 0.0, 0.0, 0.5, 0.0, 0.5),
+    "iyy": Sym3(0.5, 0.0, 0.0, -0.5, 0.0, 0.5),
+    "izz": Sym3(0.5, 0.0, 0.0, 0.5, 0.0, -0.5),
+    "ixy": Sym3(0.0, -1.0, 0.0, 0.0, 0.0, 0.0),
+    "ixz": Sym3(0.0, 0.0, -1.0, 0.0, 0.0, 0.0),
+    "iyz": Sym3(0.0, 0.0, 0.0, 0.0, -1.0, 0.0),
+}
 
 
 class SymbolicMechanism:
@@ -76,23 +72,61 @@ class SymbolicMechanism:
         self._parents = {x.child: x for x in mechanism.joints if x.name not in cut}
         self._inertias = {link.name: link.inertia for link in mechanism.links if link.inertia}
         self._loops = {loop.name: loop for loop in mechanism.loops}
+        self._elements = mechanism.link_elements
 
     def model(self) -> MechanismModel:
-        """Bodies with symbols; each has its own inertia, as nothing is moved to parents."""
+        """Bodies with symbols."""
         given = self._given
-        return replace(
+        known = replace(
             given,
             bodies=tuple(map(self._body, given)),
-            base_inertia=self._inertia(BASE, given.base_inertia),
-            lumped_armature=given.armature,
-            lumped_rotors=given.rotors,
+            base_inertia=self._inertia(BASE) or given.base_inertia,
+            armature=self._armature(),
         )
+        if given.regrouping is None:
+            return replace(known, lumped_armature=known.armature, lumped_rotors=known.rotors)
+        return self._regrouped(known)
+
+    def _regrouped(self, model: MechanismModel) -> MechanismModel:
+        """A model whose inertias are counted on parents where they may be."""
+        given = self._given
+        assert given.regrouping is not None
+        known, frames, spinning = [*given.regrouping.own], given.regrouping.frames, {}
+        symbolic = [self._inertia(body.index) for body in given]
+        no_rotors = {body.parent for body in given} | given.following
+        bodies = [*model.bodies]
+        for i, own in enumerate(symbolic):
+            known[i] = known[i] if own is None else np.zeros((4, 4))
+        for i, body in reversed([*enumerate(given)]):
+            kind, moves = body.joint.kind, self._displacement_of_joint(body)
+            own = symbolic[i]
+            if own is None and moves is None:
+                known[i], shared, spin = parted(kind, known[i], i not in no_rotors)
+                lumped = rigid(known[i])
+                if body.parent != BASE:
+                    known[body.parent] = known[body.parent] + moved(shared, frames[i])
+                if spin is not None and np.any(spin):
+                    spinning[i] = spin
+            else:
+                whole = rigid(known[i]) if own is None else own + rigid(known[i])
+                lumped, beyond = _parted(kind, whole)
+                if body.parent != BASE:
+                    X = placement(frames[i], FRAME_ROUNDING)
+                    moved_there = beyond.in_parent(moves.moved(X) if moves else X)
+                    before = symbolic[body.parent]
+                    symbolic[body.parent] = moved_there if before is None else before + moved_there
+            bodies[i] = replace(bodies[i], lumped=lumped)
+        return with_spinning(replace(model, bodies=tuple(bodies)), spinning)
 
     def link(self, name: str) -> Placement:
         """Frame of a link on its body."""
         X = placement(self._given.frames[name][1], FRAME_ROUNDING)
-        offset = self._offset_of_link(name)
-        return X if offset is None else Placement(X.R, offset.moved(X.p))
+        moves = self._displacement_of_link(name)
+        return X if moves is None else moves.moved(X)
+
+    def link_elements(self, elements: Sequence[LinkElement]) -> tuple[LinkElement, ...]:
+        """Force elements between links, with symbols."""
+        return tuple(map(self._with_numbers, self._elements)) if elements else ()
 
     def closures(self) -> tuple[Closure, ...]:
         """Joints that were cut, with symbols."""
@@ -108,50 +142,70 @@ class SymbolicMechanism:
             return closure
         frames = []
         for X, (link, origin) in zip((closure.X_PF, closure.X_SG), ends, strict=True):
-            offset = self._offset(link, origin)
-            frames.append(X if offset is None else Placement(X.R, offset.moved(X.p)))
-        resisting = (
-            {} if joint is None else self._resistance(closure, joint, ("damping", "friction"))
-        )
+            moves = self._displacement(link, origin)
+            frames.append(X if moves is None else moves.moved(X))
+        resisting = self._resistance(closure, loop or joint, ("damping", "friction"))
         return replace(closure, X_PF=frames[0], X_SG=frames[1], **resisting)
 
     def _number(self, x: float) -> Number:
         return x.of(self._numbers) if isinstance(x, Symbol) else x
 
-    def _offset_of_link(self, link: str) -> _SymbolicOffset | None:
-        """The symbolic part of the origin of a link's frame on its body; None without symbols."""
+    def _with_numbers(self, item: Any) -> Any:
+        """A part of a description with symbols, which nobody checks."""
+        if isinstance(item, tuple):
+            return tuple(map(self._with_numbers, item))
+        if not is_dataclass(item):
+            return self._number(item)
+        other = copy.copy(item)
+        for field in fields(item):
+            object.__setattr__(other, field.name, self._with_numbers(getattr(item, field.name)))
+        return other
+
+    def _displacement_of_joint(self, body: Body) -> Displacement | None:
+        """Where symbols move the joint of a body on its parent; None without symbols."""
+        joint = self._joints.get(body.description.name)
+        return None if joint is None else self._displacement(joint.parent, joint.origin)
+
+    def _displacement_of_link(self, link: str) -> Displacement | None:
+        """Where symbols move the frame of a link on its body; None without symbols."""
         joint, frames = self._parents.get(link), self._given.frames
         if joint is None or frames[joint.parent][0] != frames[link][0]:
             return None
-        return self._offset(joint.parent, joint.origin)
+        return self._displacement(joint.parent, joint.origin)
 
-    def _offset(self, link: str, origin: Pose) -> _SymbolicOffset | None:
+    def _displacement(self, link: str, origin: Pose) -> Displacement | None:
         """The same of a frame at a pose in the frame of a link."""
-        before = self._offset_of_link(link)
-        if not any(isinstance(x, Symbol) for x in origin.xyz):
+        before = self._displacement_of_link(link)
+        own = displacement(self._given.frames[link][1], origin, self._number)
+        if own is None:
             return before
         self._refuse_backward()
-        R = self._given.frames[link][1][:3, :3]
-        known = R @ np.array([float(x) if isinstance(x, Symbol) else 0.0 for x in origin.xyz])
-        x, y, z = (self._number(x) if isinstance(x, Symbol) else 0.0 for x in origin.xyz)
-        symbolic = rotation(R, FRAME_ROUNDING) * Vec3(x, y, z)
-        if before is None:
-            return _SymbolicOffset(known, symbolic)
-        return _SymbolicOffset(before.known + known, before.symbolic + symbolic)
+        return own.after(before)
 
     def _body(self, body: Body) -> Body:
         described, geometry = self._joints.get(body.description.name), body.joint
-        offset = described and self._offset(described.parent, described.origin)
-        if offset:
-            p = offset.moved(geometry.X_PJ.p)
-            geometry = replace(geometry, X_PJ=Placement(geometry.X_PJ.R, p))
-        inertia = self._inertia(body.index, body.inertia)
+        moves = self._displacement_of_joint(body)
+        if moves:
+            geometry = replace(geometry, X_PJ=moves.moved(geometry.X_PJ))
+        inertia = self._inertia(body.index) or body.inertia
         joint = self._joint(body.description, described or body.description)
         return replace(body, joint=geometry, inertia=inertia, lumped=inertia, description=joint)
+
+    def _armature(self) -> tuple[Armature, ...]:
+        """What joints feel of rotors; what motors add to it stays."""
+        felt: dict[int, Any] = {x.body: x.inertia for x in self._given.armature}
+        for body in self._given:
+            described = self._joints.get(body.description.name)
+            if described is not None and isinstance(described.armature, Symbol):
+                of_motor = felt.get(body.index, 0.0) - float(described.armature)
+                felt[body.index] = self._number(described.armature) + of_motor
+        return tuple(Armature(i, felt[i]) for i in sorted(felt))
 
     def _joint(self, joint: Joint, described: Joint) -> Joint:
         """A joint whose resistances are symbols, which nobody checks."""
         found = self._resistance(joint, described, element_numbers(joint))
+        if described.limits is not None:
+            found["limits"] = self._with_numbers(described.limits)
         if not found:
             return joint
         other = copy.copy(joint)
@@ -160,38 +214,39 @@ class SymbolicMechanism:
         return other
 
     def _resistance(
-        self, known: Joint | Closure, described: Joint, names: Sequence[str]
+        self, known: Joint | Closure, described: Joint | Loop | None, names: Sequence[str]
     ) -> dict[str, Any]:
         """Numbers of a joint that are symbols; what its motor adds to them stays."""
         found = {}
         for name in names:
-            given = getattr(described, name)
+            given = getattr(described, name, 0.0)
             if isinstance(given, Symbol):
                 of_motor = float(getattr(known, name)) - float(given)
                 found[name] = self._number(given) + of_motor
         return found
 
-    def _inertia(self, index: int, known: RigidInertia) -> RigidInertia:
-        """Inertia of a body, link by link where one of them has a symbol or is moved by one."""
+    def _inertia(self, index: int) -> RigidInertia | None:
+        """Inertia of a body, if one of its links has a symbol or is moved by one; else None."""
         links = [x for x in self._inertias if self._given.frames[x][0] == index]
-        if not any(_has_symbols(self._inertias[x]) or self._offset_of_link(x) for x in links):
-            return known
+        if not any(_has_symbols(self._inertias[x]) or self._displacement_of_link(x) for x in links):
+            return None
         total = RigidInertia(0.0, ZERO3, Sym3.zero())
         for link in links:
-            total = total + self._rigid(self._inertias[link]).in_parent(self.link(link))
+            total = total + self._rigid(self._inertias[link], self.link(link))
         return total
 
-    def _rigid(self, inertia: Inertia) -> RigidInertia:
-        """Inertia of a link in its frame."""
-        xx, xy, xz, yy, yz, zz = (
-            self._number(getattr(inertia, f"i{x}")) for x in ("xx", "xy", "xz", "yy", "yz", "zz")
-        )
-        half = (xx + yy + zz) * 0.5
-        S = Sym3(half - xx, -xy, -xz, half - yy, -yz, half - zz)
-        x, y, z = map(self._number, inertia.origin.xyz)
-        R = rotation(inertia.origin.matrix[:3, :3], FRAME_ROUNDING)
-        central = RigidInertia(self._number(inertia.mass), ZERO3, S)
-        return central.in_parent(Placement(R, Vec3(x, y, z)))
+    def _rigid(self, inertia: Inertia, X: Placement) -> RigidInertia:
+        """Inertia of a link on its body: what is known is summed up in numbers."""
+        axes = X.R @ rotation(inertia.origin.matrix[:3, :3], FRAME_ROUNDING)
+        S: list[Number] = [0.0] * 6
+        for name, unit in _UNITS.items():
+            own = self._number(getattr(inertia, name))
+            S = [x + _clean(y) * own for x, y in zip(S, axes.turn(unit), strict=True)]
+        p = Vec3(*map(_clean, X.R * Vec3(*map(self._number, inertia.origin.xyz)) + X.p))
+        m = self._number(inertia.mass)
+        h = p * m
+        shift = (h.x * p.x, h.x * p.y, h.x * p.z, h.y * p.y, h.y * p.z, h.z * p.z)
+        return RigidInertia(m, h, Sym3(*(x + y for x, y in zip(S, shift, strict=True))))
 
     def _refuse_backward(self) -> None:
         """Refuse lengths of mechanisms with joints that are followed backwards.
@@ -213,3 +268,24 @@ class SymbolicMechanism:
 def _has_symbols(inertia: Inertia) -> bool:
     numbers = (inertia.mass, inertia.ixx, inertia.ixy, inertia.ixz, inertia.iyy, inertia.iyz)
     return any(isinstance(x, Symbol) for x in (*numbers, inertia.izz, *inertia.origin.xyz))
+
+
+def _parted(kind: JointKind, inertia: RigidInertia) -> tuple[RigidInertia, RigidInertia]:
+    """What a body keeps of its inertia, and what moves with its parent as well."""
+    h, S, of_mass = inertia.h, inertia.S, 3 in kind.unmoved
+    one = [k in kind.unmoved for k in range(3)]
+    first, second = [*h], [*S]
+    moves_first = [x and of_mass for x in one]
+    moves_second = [one[i] and one[j] for i in range(3) for j in range(i, 3)]
+
+    def part(wanted: bool) -> RigidInertia:
+        own = [x if there is wanted else 0.0 for x, there in zip(first, moves_first, strict=True)]
+        two = [x if there is wanted else 0.0 for x, there in zip(second, moves_second, strict=True)]
+        return RigidInertia(inertia.m if of_mass is wanted else 0.0, Vec3(*own), Sym3(*two))
+
+    return part(False), part(True)
+
+
+def _clean(x: Number) -> Number:
+    """A number, which is zero if it is known and nothing but rounding of a frame."""
+    return x if isinstance(x, Scalar) or abs(x) > FRAME_ROUNDING else 0.0

@@ -114,7 +114,11 @@ class Tracer:
         closures = named.closures()
         resisting = tuple(x for x in closures if x.damping or x.friction)
         return replace(
-            self.given, model=named.model(), closures=closures, cut_joint_friction=resisting
+            self.given,
+            model=named.model(),
+            closures=closures,
+            cut_joint_friction=resisting,
+            link_elements=named.link_elements(self.given.link_elements),
         )
 
     @property
