@@ -273,8 +273,15 @@ class Engine:
         return self.robot.measure(self.q, self.v, tau=tau, sensors=sensors)
 
     def motor_torques(self, tau: FloatArray) -> FloatArray:
-        """Torque at the shaft of each commanded joint's motor, shape (n,)."""
-        return np.asarray(self.robot.model.gearing.torques(tau)[self.commanded.speeds])
+        """Torque at the shaft of each commanded joint's motor, shape (n,).
+
+        Not a number where a transmission leaves undetermined how its motors share them.
+        """
+        try:
+            return np.asarray(self.robot.model.gearing.torques(tau)[self.commanded.speeds])
+        except rd.ActuationError as error:
+            self.log("motors", f"no motor torques: {error}")
+            return np.full(len(self.joints), np.nan)
 
     # -- what acts on it ------------------------------------------------------------------------
 

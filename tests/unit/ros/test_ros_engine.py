@@ -70,6 +70,15 @@ def test_torques_of_coupled_motors_are_cut_to_their_limits():
     assert said == ["efforts beyond the limits of the joints are cut to them"]
 
 
+def test_torques_of_motors_that_are_not_determined_are_not_a_number():
+    both = rd.Transmission.differential("both", ("shoulder", "elbow"))
+    robot = rd.load("double_pendulum", transmissions=[both]).with_(locked={"elbow": 0.1})
+    said = []
+    made = Engine(robot, Settings(), log=ThrottledLogger(said.append, clock=lambda: 0))
+    assert np.isnan(made.motor_torques(np.ones(1))).all()
+    assert "elbow cannot move by itself" in said[0]
+
+
 @pytest.mark.parametrize("values", [[1.0], [np.nan] * 6, [], np.zeros((2, 3))])
 def test_bad_commands_leave_the_last_one(values):
     made, _ = engine("puma560")
