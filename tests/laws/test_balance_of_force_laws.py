@@ -89,11 +89,18 @@ def attracted(link, X):
 
 
 @pytest.mark.parametrize(
-    ("base", "root"),
-    [("fixed", None), ("fixed", "link2"), ("floating", "link1"), ("moving", "link2")],
+    ("base", "root", "driven"),
+    [
+        *[("fixed", None, ()), ("fixed", "link2", ()), ("floating", "link1", ())],
+        *[("moving", "link2", ()), ("fixed", None, ("joint1",))],
+        *[("floating", "link1", ("joint2", "joint1")), ("moving", None, ("joint0",))],
+    ],
 )
-def test_every_link_is_balanced(base, root):
-    """Forces on frames, between links and to the world, either way round, in a joint; a planet."""
+def test_every_link_is_balanced(base, root, driven):
+    """Forces on frames, between links and to the world, either way round, in a joint; a planet.
+
+    A driven joint follows its acceleration, whatever acts on it.
+    """
     rng = np.random.default_rng(7)
     mechanism = random_mechanism(rng, [*KINDS], damping=0.2)
     pairs = ("link1", "link3"), ("world", "link2"), ("link3", "world"), ("link2", "link2")
@@ -112,7 +119,19 @@ def test_every_link_is_balanced(base, root):
             return {}
         return {"base": rd.BaseMotion(moved(t * V + 0.5 * t * t * acceleration), V, acceleration)}
 
-    a = robot.forward_dynamics(q, v, tau, **deck(0.0))
+    if driven:
+        wanted = rng.normal(size=robot.nv)
+        of_joints = {x: np.squeeze(wanted[robot.joints[x].v]) for x in driven}
+        for name in driven:
+            tau[robot.joints[name].v] = 0.0
+        a, tau, _ = robot.hybrid_dynamics(q, v, controlled=of_joints, tau=tau, **deck(0.0))
+        for name in driven:
+            own = robot.joints[name].v
+            np.testing.assert_allclose(a[own], wanted[own], rtol=1e-12)
+        found = robot.inverse_dynamics(q, v, a, **deck(0.0))
+        np.testing.assert_allclose(found, tau, atol=1e-10)
+    else:
+        a = robot.forward_dynamics(q, v, tau, **deck(0.0))
 
     def poses(t):
         x = robot.integrate(q, t * v + 0.5 * t * t * a)
@@ -126,4 +145,32 @@ def test_every_link_is_balanced(base, root):
     for link in mechanism.links:
         outside[link.name] += attracted(link, now[link.name])
     loads = robot.joint_wrenches(q, v, a, **deck(0.0))
+    assert imbalance(robot, loads, poses, GRAVITY, outside) < 1e-8
+
+
+def test_every_link_of_a_driven_linkage_is_balanced():
+    """The crank of a four-bar is driven against forces on its coupler and between its links."""
+    rng = np.random.default_rng(3)
+    places = [("coupler", pose(rng)), ("rocker", pose(rng)), ("world", pose(rng))]
+    laws = [rd.Force(drag, on=places[0]), rd.Force(bushing, between=places[1:])]
+    laws.append(rd.Force(bushing, between=[places[1], places[0]]))
+    robot = rd.load("four_bar", gravity=GRAVITY, forces=laws)
+    q = robot.random(rng)
+    v = robot.consistent_velocity(q, rng.normal(size=robot.nv))
+    a, tau, _ = robot.hybrid_dynamics(q, v, controlled={"crank_drive": 2.0}, tau=np.zeros(robot.nv))
+    assert a[robot.joints["crank_drive"].v] == pytest.approx(2.0, rel=1e-12)
+    at_rest = rd.load("four_bar", gravity=GRAVITY)
+    assert np.abs(tau - at_rest.inverse_dynamics(q, v, a)).max() > 1e-3  # the forces do count
+
+    def poses(t):
+        x = robot.integrate(q, t * v + 0.5 * t * t * a)
+        return dict(zip(robot.frame_names, robot.frame_poses(x), strict=True))
+
+    outside = {link.name: np.zeros(6) for link in robot.mechanism.links}
+    for force in laws:
+        for link, on in exerted(force, poses):
+            if link != "world":
+                outside[link] += on
+    names = [joint.name for joint in robot.mechanism.joints]
+    loads = robot.joint_wrenches(q, v, controlled={"crank_drive": 2.0}, joints=names)
     assert imbalance(robot, loads, poses, GRAVITY, outside) < 1e-8

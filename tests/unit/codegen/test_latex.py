@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import re
+import shutil
+import subprocess
 
 import numpy as np
 import pytest
@@ -123,9 +125,17 @@ def read(text, values):
     return values
 
 
-CASES = [
+#: What a real TeX sets, too.
+TYPESET = [
     ("double_pendulum", "forward_dynamics"),
     ("double_pendulum", "mass_matrix"),
+    ("scara", "forward_dynamics"),
+    ("scara", "mass_matrix"),
+    ("four_bar", "forward_dynamics"),
+    ("four_bar", "loop_jacobian"),
+]
+CASES = [
+    *TYPESET,
     ("puma560", "inverse_dynamics"),
     ("puma560", "forward_dynamics"),
     ("puma560", "mass_matrix"),
@@ -165,6 +175,30 @@ def test_derivatives_have_names_of_derivatives():
     for i, j, k in np.ndindex(2, 2, 2):
         key = rf"\frac{{\partial M_{{{i + 1},{j + 1}}}}}{{\partial q_{{{k + 1}}}}}"
         assert values[key] == pytest.approx(expected[i, j, k], rel=1e-9, abs=1e-12)
+
+
+def test_tex_sets_the_equations(tmp_path):
+    """Of trees and of a linkage, of numbers with names, of derivatives: no line is too long."""
+    tex = shutil.which("pdflatex")
+    if tex is None:
+        pytest.skip("there is no pdflatex")
+    functions = [rd.load(robot).function(name) for robot, name in TYPESET]
+    texts = [f.latex() for f in functions] + [functions[1].jacobian("q").latex()]
+    names = {"joint elbow x": "l1", "link forearm mass": "m_lower", "joint elbow damping": "d"}
+    named_scara = rd.load("scara", symbols=names)
+    f = named_scara.function("mass_matrix", symbols=True)
+    texts.append(f.latex(constants=named_scara.symbols))
+    q = np.array([0.3, -0.7, 0.05, 1.1])
+    values = read(texts[-1], named(f.inputs[:1], [q]))
+    for key, x in named(f.outputs, [named_scara.mass_matrix(q)]).items():
+        assert values[key] == pytest.approx(x, rel=1e-9, abs=1e-9)
+    head = r"\documentclass{article}\usepackage{amsmath}\allowdisplaybreaks\begin{document}"
+    (tmp_path / "f.tex").write_text("\n".join([head, *texts, r"\end{document}"]))
+    command = [tex, "-interaction=nonstopmode", "-halt-on-error", "f.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-2000:]
+    assert "Output written on f.pdf" in done.stdout
+    assert "Overfull" not in done.stdout
 
 
 def made(build, n=2, name="x"):
