@@ -176,7 +176,7 @@ def cross(x):
     return np.array([[0.0, -x[2], x[1]], [x[2], 0.0, -x[0]], [-x[1], x[0], 0.0]])
 
 
-def test_two_bodies_that_turn_as_one():
+def test_s18_two_bodies_that_turn_as_one():
     """S18 [Wittenburg 1977, problem 5.9]: the vectors of a permanent rotation lie in one plane."""
     rng = np.random.default_rng(3)
     m, centres = np.array([2.0, 3.0]), rng.uniform(-0.4, 0.4, (2, 3))

@@ -301,7 +301,7 @@ def test_copies_keep_the_forces_that_they_can():
         write(robot.mechanism)
 
 
-def test_a_ball_with_a_spring_swings_as_a_clock_does():
+def test_s1_a_ball_with_a_spring_swings_as_a_clock_does():
     """S1 [Wittenburg, fig. 5.1]: a spring in a ball, 5 N m/rad about every axis, 0.2 kg m^2."""
     ball = Inertia.from_matrix(1.0, (0, 0, 0), 0.2 * np.eye(3))
     joint = Joint("ball", "spherical", "frame", "ball")
@@ -316,7 +316,7 @@ def test_a_ball_with_a_spring_swings_as_a_clock_does():
     np.testing.assert_allclose(angles, 1.2 * np.cos(omega * run.t), atol=1e-8)
 
 
-def test_a_hinge_of_six_freedoms_holds_its_load():
+def test_s4_a_hinge_of_six_freedoms_holds_its_load():
     """S4 [Wittenburg, fig. 5.4]: a body on a bushing sags by its weight, and swings freely."""
     body = Inertia.from_matrix(2.0, (0, 0, 0), 0.1 * np.eye(3))
     joint = Joint("hinge", "floating", "frame", "body")

@@ -103,7 +103,7 @@ def test_speed_driven_and_torque_driven_rotors(on, driven):
         (0.4, 0.125, (0.16168480094, 0.32227011209, 0.29283470937), 1.02149587188, 1e-11),
     ],
 )
-def test_constant_torque_on_the_rotor(on, h0, damping, w, h, digit):
+def test_o25_constant_torque_on_the_rotor(on, h0, damping, w, h, digit):
     """O25 [W problem 4.3]: free and with a damped rotor, after five seconds."""
     Jr = 0.5
     robot = gyrostat(on, np.diag([4.0, 4.0, 3.0]), [(np.array([0.0, 0.0, 1.0]), Jr)], damping)
@@ -170,7 +170,7 @@ class Spinning:
     ("axes", "lam", "w", "stable", "D"),
     [(*row, D) for row, D in zip(PERMANENT, MOMENTA, strict=True)],
 )
-def test_permanent_rotations(on, axes, lam, w, stable, D):
+def test_o26_permanent_rotations(on, axes, lam, w, stable, D):
     """O26 [W fig. 4.15]: all eight, and which are stable."""
     s = Spinning(on, axes)
     w = np.array(w)
@@ -201,7 +201,7 @@ ELEMENTARY = [
 
 @pytest.mark.parametrize("on", ON)
 @pytest.mark.parametrize(("start", "end"), ELEMENTARY)
-def test_elementary_motions_simulated(on, start, end):
+def test_o27_elementary_motions_simulated(on, start, end):
     """O27: the periodic one and the one that tends to an unstable rotation, after a second."""
     s = Spinning(on, "a")
 

@@ -60,7 +60,7 @@ def test_incidence_matrix_of_the_seven_body_tree():
     np.testing.assert_array_equal(S[2], [0, 0, 0, 0, 1, 1, -1])
 
 
-def test_path_matrix_of_the_seven_body_tree():
+def test_s10_path_matrix_of_the_seven_body_tree():
     T = path_matrix(*SEVEN)
     for i, arcs in SEVEN_PATHS.items():
         column = [arcs.get(a, 0) for a in range(1, 8)]
@@ -141,7 +141,7 @@ def test_a_graph_with_loops():
         np.testing.assert_array_equal(C[arc - 8, :7], [others.get(a, 0) for a in range(1, 8)])
 
 
-def test_regular_labelling_of_a_graph_with_loops():
+def test_s37_regular_labelling_of_a_graph_with_loops():
     """Fig. 5.45: subsystems (1), (2, 3) and (4, 5, 6, 7)."""
     new = regular_labelling(*LOOPS)
     numbers = {old: new.vertices[old - 1] for old in range(1, 8)}
