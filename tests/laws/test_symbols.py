@@ -301,6 +301,37 @@ def test_joints_that_are_cut_resist(name):
     assert np.abs(found - robot.forward_dynamics(q, v, tau)).max() > 0.1
 
 
+@pytest.mark.parametrize("number", ["armature", "stiffness", "stop_stiffness"])
+def test_joints_that_are_cut_have_no_springs_and_rotors(number):
+    """A name for a zero would promise that another value counts."""
+    robot = rd.load("four_bar", symbols={f"joint rocker_pin {number}": "s"})
+    with pytest.raises(rd.SettingsError, match=f"'rocker_pin' is cut .* its {number} is zero"):
+        robot.function("mass_matrix", symbols=True)
+
+
+def test_angles_that_turn_rotors():
+    """Carriers feel the rotors of SCARA: by their inertia about a known axis, or not at all."""
+    paths = {"joint shoulder pitch": "tilt"}
+    with pytest.raises(rd.SettingsError, match=r"rotor of joint 'shoulder'.*armature"):
+        rd.load("scara", symbols=paths).function("mass_matrix", symbols=True)
+    robot = rd.load("scara", symbols=paths, rotor_model="armature")
+    mechanism = rd.load("scara").mechanism
+    joints = [
+        dataclasses.replace(x, origin=rd.Pose(x.origin.xyz, (0.0, 0.3, 0.0)))
+        if x.name == "shoulder"
+        else x
+        for x in mechanism.joints
+    ]
+    turned = dataclasses.replace(mechanism, joints=tuple(joints))
+    other = rd.load(turned, rotor_model="armature")
+    q, v, a = state(robot)
+    for name in ("inverse_dynamics", "momentum"):
+        f = robot.function(name, symbols=True)
+        given = [{"q": q, "v": v, "a": a}[x.name] for x in f.inputs[:-1]]
+        expected = other.function(name)(*given)
+        np.testing.assert_allclose(f(*given, 0.3), expected, rtol=1e-10, atol=1e-12)
+
+
 def test_loops_close_at_other_lengths():
     names, values = FILES["four_bar"]
     robot = rd.load("four_bar", symbols=names)

@@ -76,6 +76,7 @@ class SymbolicMechanism:
 
     def model(self) -> MechanismModel:
         """Bodies with symbols."""
+        self._refuse_turned_rotors()
         given = self._given
         known = replace(
             given,
@@ -144,6 +145,12 @@ class SymbolicMechanism:
         for X, (link, origin) in zip((closure.X_PF, closure.X_SG), ends, strict=True):
             moves = self._displacement(link, origin)
             frames.append(X if moves is None else moves.moved(X))
+        for name in ("armature", "stiffness", "stop_stiffness"):
+            if isinstance(getattr(loop or joint, name, 0.0), Symbol):
+                raise SettingsError(
+                    f"joint {closure.name!r} is cut to close a loop, as its {name} is zero, which "
+                    "has a name: give it another value, with which the joint stays"
+                )
         resisting = self._resistance(closure, loop or joint, ("damping", "friction"))
         return replace(closure, X_PF=frames[0], X_SG=frames[1], **resisting)
 
@@ -247,6 +254,23 @@ class SymbolicMechanism:
         h = p * m
         shift = (h.x * p.x, h.x * p.y, h.x * p.z, h.y * p.y, h.y * p.z, h.z * p.z)
         return RigidInertia(m, h, Sym3(*(x + y for x, y in zip(S, shift, strict=True))))
+
+    def _refuse_turned_rotors(self) -> None:
+        """Refuse angles that turn axes of rotors, which their carriers feel.
+
+        Raises
+        ------
+        SettingsError
+        """
+        for rotor in self._given.rotors:
+            body = self._given.bodies[rotor.body]
+            links = [x for x, (i, _) in self._given.frames.items() if i == rotor.carrier]
+            moves = [self._displacement_of_joint(body), *map(self._displacement_of_link, links)]
+            if any(x is not None and x.turn is not None for x in moves):
+                raise SettingsError(
+                    f"an angle that turns the rotor of joint {body.description.name!r} is a "
+                    "symbol: load the robot with rotor_model='armature', or give the angle no name"
+                )
 
     def _refuse_backward(self) -> None:
         """Refuse lengths of mechanisms with joints that are followed backwards.
