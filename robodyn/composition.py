@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+
+import numpy as np
 
 from robodyn.array_types import Array
 from robodyn.closed_loops.assembly.closing import LoopCloser
 from robodyn.closed_loops.assembly.projection import Projection
 from robodyn.closed_loops.constraints.consistency import Consistency
 from robodyn.closed_loops.constraints.constraint_rows import ConstraintRows
-from robodyn.closed_loops.constraints.cut_joints import CutLimits, CutStart
+from robodyn.closed_loops.constraints.cut_joints import (
+    CutLimits,
+    CutStart,
+    UncoordinatedLimits,
+)
 from robodyn.closed_loops.dynamics.constrained import ConstrainedSolve
 from robodyn.closed_loops.dynamics.dynamics import ClosedLoopDynamics
 from robodyn.closed_loops.dynamics.motors import LoopMotors
@@ -31,6 +38,7 @@ from robodyn.minimal.coordinates import (
 )
 from robodyn.minimal.joint_forces import MinimalJointForces
 from robodyn.minimal.joint_positions import MinimalJointPositions
+from robodyn.minimal.limits import FollowingLimits
 from robodyn.minimal.measurements import MinimalMeasurements
 from robodyn.model.model import Model
 from robodyn.parts.configuration_space import ConfigurationSpace
@@ -58,6 +66,7 @@ class TreeForm:
     joint_forces : JointForces
     joint_positions : TreeJointPositions
     measurements : Measurements
+    cut_limits : CutLimits
     neutral : ndarray, shape (nq of the robot in minimal coordinates,)
         Its own coordinates at the neutral posture.
     """
@@ -66,6 +75,7 @@ class TreeForm:
     joint_forces: JointForces
     joint_positions: TreeJointPositions
     measurements: Measurements
+    cut_limits: CutLimits
     neutral: Array
 
     @classmethod
@@ -73,7 +83,7 @@ class TreeForm:
         """Of the model and the parts of the robot in tree coordinates."""
         forces, positions = parts.joint_forces, parts.joint_positions
         assert isinstance(forces, JointForces) and isinstance(positions, TreeJointPositions)
-        return cls(model, forces, positions, parts.measurements, neutral)
+        return cls(model, forces, positions, parts.measurements, parts.cut_limits, neutral)
 
 
 class Parts:
@@ -110,19 +120,18 @@ class Parts:
         mobility: Mobility | None = None,
     ) -> None:
         self._model, self.evaluator, self.tree_form = model, evaluator, tree_form
-        self.space = space = ConfigurationSpace(model, evaluator)
+        start = None if tree_form is None else tree_form.neutral
+        self.space = space = ConfigurationSpace(model, evaluator, start)
         self.rows = rows = ConstraintRows(model, evaluator, space)
         consistency = Consistency(model, evaluator, rows)
         self.projection = projection = Projection(model, evaluator, rows, space)
         self.constrained = ConstrainedSolve(model, evaluator, rows, space, consistency, projection)
-        self.joint_positions = TreeJointPositions(model, evaluator)
+        self.cut_limits = CutLimits(model, evaluator)
+        limits = self._place_joints(model, evaluator, tree_form)
         following = FollowingPositions(model, evaluator, space, self.joint_positions)
-        closer = LoopCloser(
-            model, rows, space, CutLimits(model, evaluator), CutStart(model, evaluator)
-        )
+        closer = LoopCloser(model, rows, space, limits, CutStart(model, evaluator))
         mobility = steady.mobility if steady else mobility
         self.mobility = mobility = mobility or Mobility(model, rows, space, closer)
-        self.expansion = TreeExpansion(space)
         if rows.names:
             self.code = code = steady.code if steady else StraightLine(model, evaluator, mobility)
             checks = consistency, Regularity(model, evaluator, rows, mobility, code)
@@ -143,13 +152,11 @@ class Parts:
                 model, evaluator, code, motors, self.constrained, *checks
             )
         else:
-            self.postures = TreePostures(model, evaluator, space, space.zero, following.random)
+            neutral, random = self._positions(limits, following)
+            self.postures = TreePostures(model, evaluator, space, neutral, random)
             self.dynamics = TreeDynamics(model, evaluator)
         self.derivatives = DynamicsDerivatives(model, evaluator, self.dynamics)
-        self.joint_forces = JointForces(model, evaluator, self.dynamics)
-        self.measurements = SensorReadings(model, evaluator, self.dynamics)
-        if tree_form is not None:
-            self._follow(model, evaluator, tree_form)
+        self.joint_forces, self.measurements = self._readings(tree_form)
         whole = model if tree_form is None else tree_form.model
         tangents = Tangents(model, evaluator, rows, mobility)
         local = LocalDynamics(model, space, tangents, self.derivatives)
@@ -163,24 +170,46 @@ class Parts:
         self.operational_space = OperationalSpace(model, evaluator)
         self.inverse_kinematics = InverseKinematics(model, evaluator, space, self.postures)
 
-    def at(self, evaluator: Evaluator) -> Parts:
-        """The parts at the time of an evaluator, of a robot that depends on time."""
-        return Parts(self._model, evaluator, self.tree_form, self)
+    def at(self, evaluator: Evaluator, tree: Parts | None) -> Parts:
+        """The parts at the time of an evaluator, of a robot that depends on time.
 
-    def _follow(self, model: Model, evaluator: Evaluator, tree_form: TreeForm) -> None:
-        """Let some joints follow the others by loops in closed form."""
+        ``tree``: in minimal coordinates, those of the robot in tree coordinates at that time.
+        """
+        form = self.tree_form
+        if form is not None and tree is not None:
+            form = TreeForm.of(form.model, tree, form.neutral)
+        return Parts(self._model, evaluator, form, self)
+
+    def _place_joints(
+        self, model: Model, evaluator: Evaluator, tree_form: TreeForm | None
+    ) -> UncoordinatedLimits:
+        """Positions of all joints; limits of those that have no coordinate."""
+        if tree_form is None:
+            self.expansion = TreeExpansion(self.space)
+            self.joint_positions = TreeJointPositions(model, evaluator)
+            return self.cut_limits
         expansion = MinimalExpansion(model, tree_form.model, evaluator, self.space)
-        positions = tree_form.joint_positions
-        self.joint_positions = MinimalJointPositions(expansion, positions)
-        following = FollowingPositions(model, evaluator, self.space, self.joint_positions)
-        closed = ClosedPositions(
-            tree_form.model, self.space, expansion, positions, tree_form.neutral, following
-        )
-        self.postures = TreePostures(model, evaluator, self.space, closed.neutral, closed.random)
-        self.joint_forces = MinimalJointForces(
-            model, self.dynamics, expansion, tree_form.joint_forces
-        )
-        self.measurements = MinimalMeasurements(
-            model, evaluator, self.dynamics, expansion, tree_form.measurements
-        )
         self.expansion = expansion
+        self.joint_positions = MinimalJointPositions(expansion, tree_form.joint_positions)
+        return FollowingLimits(self.space.nv, tree_form.model, tree_form.cut_limits, expansion)
+
+    def _positions(
+        self, limits: UncoordinatedLimits, following: FollowingPositions
+    ) -> tuple[Callable[[], Array], Callable[[np.random.Generator], Array]]:
+        """Make the neutral position of a robot without constraints, and random ones."""
+        if isinstance(self.expansion, TreeExpansion):
+            return self.space.zero, following.random
+        closed = ClosedPositions(self._model, self.space, self.expansion, limits, following)
+        return self.space.start, closed.random
+
+    def _readings(
+        self, tree_form: TreeForm | None
+    ) -> tuple[JointForces | MinimalJointForces, Measurements]:
+        """Wrenches in all joints, those that close loops included, and what sensors show."""
+        own = self._model, self.evaluator, self.dynamics
+        if tree_form is None:
+            return JointForces(*own), SensorReadings(*own)
+        forces = MinimalJointForces(
+            self._model, self.dynamics, self.expansion, tree_form.joint_forces
+        )
+        return forces, MinimalMeasurements(*own, self.expansion, tree_form.measurements)

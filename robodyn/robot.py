@@ -305,18 +305,19 @@ class Robot:
         self, tree_model: Model, make: Callable[[Program], Function]
     ) -> tuple[Robot, Model, TreeForm]:
         """The robot in tree coordinates, and the model in minimal ones that goes with it."""
+        from robodyn.minimal.implied_rows import implied_rows
         from robodyn.minimal.model import closed_forms, minimal_model, own_coordinates
 
         written, tree_model = tree_model.mechanism, recut(tree_model)
         mechanism, settings = tree_model.mechanism, tree_model.settings
-        if tree_model.setup.rheonomic:
-            raise SettingsError(
-                f"{mechanism.name!r} depends on time: it has no minimal coordinates; load it with "
-                "coordinates='tree'"
-            )
         loops = closed_forms(tree_model, settings)
-        q = Parts(tree_model, Evaluator(tree_model, MethodTable(), make)).postures.neutral()
-        model = replace(minimal_model(tree_model, settings, loops, q), mechanism=written)
+        evaluator = Evaluator(tree_model, MethodTable(), make)
+        steady = evaluator.at(0.0) if tree_model.setup.rheonomic else evaluator
+        parts = Parts(tree_model, steady)
+        q = parts.postures.neutral()
+        idle = implied_rows(tree_model, parts.mobility, parts.rows)
+        model = minimal_model(tree_model, settings, loops, q, idle)
+        model = replace(model, mechanism=written)
         tree_settings = replace(settings, coordinates="tree", branches=())
         # forces act where there are coordinates
         forced = tuple(n for n in model.joint_names if not model.joints[n].kind.is_free)
@@ -567,7 +568,8 @@ class Robot:
         if not self._model.setup.rheonomic:
             return self
         evaluator = self._evaluator.at(t)
-        parts = self._origin._parts.at(evaluator)
+        other = None if self._other_form is None else self._other_form.at(t)
+        parts = self._origin._parts.at(evaluator, None if other is None else other._parts)
         robot = object.__new__(type(self))
         robot.__dict__.update(
             _model=self._model,
@@ -575,7 +577,7 @@ class Robot:
             _parts=parts,
             _now=parts,
             _actuated=self._actuated,
-            _other_form=self._other_form,
+            _other_form=other,
             _origin=self._origin,
             _root=self._root,
             _programs=self._programs,

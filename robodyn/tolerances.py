@@ -195,6 +195,10 @@ EQUAL_PIVOTS = 1.0 - 1e-6
 WALK_RANK = 1e-7
 #: A row depends on another one if its coefficient, of rows of unit norm, is larger than this.
 DEPENDENT_ROW = 1e-7
+#: A constraint whose slopes along all motions that loops leave are smaller than this part of the
+#: constraint follows from the loops: rounding leaves 1e-15 of it, and what vanishes by coincidence
+#: does not at several postures.
+IMPLIED_ROW = 1e-9
 #: A row smaller than this part of the largest one is rounding of a zero row.
 ZERO_ROW = 1e-12
 #: Singular values of constraints that exceed this part of the largest after a small motion grow

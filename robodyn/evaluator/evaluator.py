@@ -222,9 +222,16 @@ class Evaluator:
         time = self._time if t is None else t
         rest = self._base_inputs(name, None)
         inputs: tuple[Any, ...] = (*rest, time) if code.program.inputs[-1].name == "t" else rest
-        if len(code.program.outputs) > 1:
-            return lambda *arrays: code(*arrays, *inputs)
-        return lambda *arrays: code(*arrays, *inputs)[0]
+        single = len(code.program.outputs) == 1
+
+        def computed(*arrays: ArrayLike) -> Any:
+            with np.errstate(
+                invalid="ignore", divide="ignore"
+            ):  # NaN says so, as machine code does
+                found = code(*arrays, *inputs)
+            return found[0] if single else found
+
+        return computed
 
     # -- calls --------------------------------------------------------------------------------
 

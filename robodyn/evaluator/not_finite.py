@@ -95,20 +95,23 @@ class NonFiniteDiagnosis:
         axes = tuple(range(-len(f.outputs[0].shape), 0))
         wrong = np.asarray(~np.isfinite(found).all(axis=axes))
         if f.inputs[0].name == "q":
-            self._refuse_open(np.asarray(given[0]), wrong)
+            time = given[-1:] if f.inputs[-1].name == "t" else ()
+            self._refuse_open(np.asarray(given[0]), wrong, time)
         if name in MAY_BE_UNDEFINED:
             return
         if QUANTITIES[name].solves:
             self._refuse_singular(np.asarray(given[0]), found.dtype, wrong, controlled)
         raise overflow(self._model, name, f.inputs, given, wrong)
 
-    def _refuse_open(self, q: Array, wrong: Array) -> None:
+    def _refuse_open(self, q: Array, wrong: Array, time: Sequence[ArrayLike]) -> None:
         """Refuse postures in which joints that follow others cannot, or need infinite speeds."""
         if self._model.bodies.linkages or self._model.bodies.followers:
             postures = np.broadcast_to(q, (*wrong.shape, q.shape[-1])).astype(float)
-            places = self._function("dependent_places")(postures)
+            times = [np.broadcast_to(t, wrong.shape).astype(float) for t in time]
+            places = self._function("dependent_places")(postures, *times)
             refuse_open_linkages(self._model, postures, places)
-            refuse_dead_points(self._model, self._function("dependent_speed_map")(postures))
+            speed_map = self._function("dependent_speed_map")(postures, *times)
+            refuse_dead_points(self._model, speed_map)
 
     def _refuse_singular(
         self, q: Array, kind: np.dtype[np.floating], wrong: Array, controlled: tuple[int, ...]

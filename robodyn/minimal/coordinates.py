@@ -10,16 +10,14 @@ from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
 from robodyn.arrays import finite
+from robodyn.closed_loops.constraints.cut_joints import UncoordinatedLimits
 from robodyn.equations.mechanism.bodies import Body
 from robodyn.errors import AssemblyError
 from robodyn.evaluator import Evaluator
 from robodyn.model.model import Model
-from robodyn.model.position_limits import limit_excess
 from robodyn.model.states import refuse_open_linkages
 from robodyn.parts.configuration_space import ConfigurationSpace
 from robodyn.parts.following_positions import FollowingPositions
-from robodyn.parts.joint_positions import TreeJointPositions
-from robodyn.tolerances import AT_LIMIT
 
 __all__ = ["ClosedPositions", "Expansion", "MinimalExpansion", "TreeExpansion"]
 
@@ -45,6 +43,9 @@ class Expansion(Protocol):
 
     def speed_map(self, q: ArrayLike) -> Array:
         """``B``, shape (..., nv of the tree form, nv)."""
+
+    def forces(self, tau: ArrayLike) -> Array:
+        """The same forces in the tree form, shape (..., its nv): none in joints that follow."""
 
 
 class TreeExpansion:
@@ -80,6 +81,10 @@ class TreeExpansion:
         """The identity."""
         x, nv = self._space.positions("q", q), self._space.nv
         return np.broadcast_to(np.eye(nv), (*x.shape[:-1], nv, nv)).copy()
+
+    def forces(self, tau: ArrayLike) -> Array:
+        """A copy."""
+        return self._space.speeds("tau", tau).copy()
 
 
 class MinimalExpansion:
@@ -163,6 +168,12 @@ class MinimalExpansion:
         eye = np.broadcast_to(np.eye(nv), (*x.shape[:-1], nv, nv))
         return self._merged(eye, self._evaluator.call("dependent_speed_map", (x,)), -2)
 
+    def forces(self, tau: ArrayLike) -> Array:
+        """Zero in joints that follow, shape (..., nv of the tree form)."""
+        own = self._space.speeds("tau", tau)
+        count = self._rows[-1][1].stop
+        return self._merged(own, np.zeros((*own.shape[:-1], count)), -1)
+
     def _merged(self, own: Array, others: Array, axis: int) -> Array:
         """Rows of independent and dependent speeds in the order of the tree form."""
         own, others = np.moveaxis(own, axis, 0), np.moveaxis(others, axis, 0)
@@ -181,60 +192,44 @@ class ClosedPositions:
 
     Parameters
     ----------
-    tree_model : Model
-        The same robot in tree coordinates, whose limits count.
+    model : Model
+        In minimal coordinates.
     space : ConfigurationSpace
-    expansion : MinimalExpansion
-    joint_positions : TreeJointPositions
-        Of that robot in tree coordinates: joints that are cut have limits, too.
-    neutral : ndarray, shape (nq,)
+    expansion : Expansion
+    limits : UncoordinatedLimits
+        Of joints that follow by loops, and of those that are cut.
     following : FollowingPositions
-        Of the robot in minimal coordinates.
     """
 
     def __init__(
         self,
-        tree_model: Model,
+        model: Model,
         space: ConfigurationSpace,
-        expansion: MinimalExpansion,
-        joint_positions: TreeJointPositions,
-        neutral: Array,
+        expansion: Expansion,
+        limits: UncoordinatedLimits,
         following: FollowingPositions,
     ) -> None:
-        self._following = following
-        self._tree_model, self._space, self._expansion = tree_model, space, expansion
-        self._joint_positions, self._neutral = joint_positions, neutral
-
-    def neutral(self) -> Array:
-        """Those of the neutral posture of the tree form, shape (nq,)."""
-        return self._neutral.copy()
+        self._model, self._space, self._following = model, space, following
+        self._expansion, self._limits = expansion, limits
 
     def random(self, rng: np.random.Generator) -> Array:
         """Random ones, at which all joints are within their limits, shape (nq,)."""
-        start = self.neutral()
+        start = self._space.start()
         q = self._space.random_where(self._fit, start, rng)
         if q is not None:
             return q
         raise AssemblyError(
-            f"no other posture of {self._tree_model.mechanism.name!r} found at which loops close "
+            f"no other posture of {self._model.mechanism.name!r} found at which loops close "
             "within limits",
             residual=np.zeros(0),
             q=start,
         )
 
     def _fit(self, q: Array) -> bool:
-        full = self._expansion.positions(q)
-        lower, upper = self._tree_model.lower - 1e-9, self._tree_model.upper + 1e-9
-        within = np.isfinite(full).all() and (lower <= full).all() and (full <= upper).all()
-        return bool(within and self._cut_joints_within_limits(full) and self._following.fit(q))
-
-    def _cut_joints_within_limits(self, q: Array) -> bool:
-        joints = self._tree_model.joints
-        if not any(joint.cut and joint.position_limits for joint in joints.values()):
-            return True
-        positions = self._joint_positions.positions(q)
-        cut = {name: x for name, x in positions.items() if joints[name].cut}
-        return all(abs(float(x)) <= AT_LIMIT for x in limit_excess(cut, joints).values())
+        closed = np.isfinite(self._expansion.positions(q)).all()
+        lower, upper = self._model.lower - 1e-9, self._model.upper + 1e-9
+        within = closed and (lower <= q).all() and (q <= upper).all()
+        return bool(within and not self._limits.beyond(q) and self._following.fit(q))
 
 
 def _angle(turn: Array, offset: float) -> Array:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from numpy.typing import ArrayLike
 
 from robodyn.evaluator import Wrenches
-from robodyn.minimal.coordinates import MinimalExpansion
+from robodyn.minimal.coordinates import Expansion
 from robodyn.model.model import Model
 from robodyn.model.speed_selection import ByJoint, assign_roles
 from robodyn.motion.base_motion import BaseMotion
@@ -21,8 +21,8 @@ __all__ = ["MinimalJointForces"]
 class MinimalJointForces:
     """As `JointForces` of the tree form at the same state.
 
-    Wrenches of joints that close loops follow from the forces at the independent joints, of least
-    norm where redundant constraints leave a choice.
+    Wrenches of joints that close loops, and of constraints of users, follow from the forces at the
+    independent joints, of least norm where redundant constraints leave a choice.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class MinimalJointForces:
         In minimal coordinates.
     dynamics : Dynamics
         Of that model.
-    expansion : MinimalExpansion
+    expansion : Expansion
     tree_form : JointForces
         Of the same robot in tree coordinates.
     """
@@ -39,7 +39,7 @@ class MinimalJointForces:
         self,
         model: Model,
         dynamics: Dynamics,
-        expansion: MinimalExpansion,
+        expansion: Expansion,
         tree_form: JointForces,
     ) -> None:
         self._model, self._dynamics = model, dynamics
@@ -58,11 +58,18 @@ class MinimalJointForces:
         base: BaseMotion | None,
     ) -> JointWrenches:
         """Force and moment in every joint, those that close loops included."""
+        constrained = self._model.setup.closed  # then accelerations do not tell all forces
         if a is None:
             roles = assign_roles(self._model, controlled, tau, locked)
-            a = self._dynamics.hybrid(q, v, roles, wrenches, base, None).a
+            a, force, _ = self._dynamics.hybrid(q, v, roles, wrenches, base, None)
         else:
             refuse_both(controlled, tau, locked)
+            if constrained:
+                force = self._dynamics.inverse(q, v, a, wrenches, base)
         expansion = self._expansion
-        state = expansion.positions(q), expansion.velocity(q, v), expansion.acceleration(q, v, a)
-        return self._tree_form.at(*state, joints, None, None, (), wrenches, base)
+        state = expansion.positions(q), expansion.velocity(q, v)
+        if constrained:
+            given = expansion.forces(force)
+            return self._tree_form.at(*state, None, joints, None, given, (), wrenches, base)
+        a = expansion.acceleration(q, v, a)
+        return self._tree_form.at(*state, a, joints, None, None, (), wrenches, base)

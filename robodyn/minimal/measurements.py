@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
 from robodyn.evaluator import Evaluator, Wrenches
-from robodyn.minimal.coordinates import MinimalExpansion
+from robodyn.minimal.coordinates import Expansion
 from robodyn.model.model import Model
 from robodyn.model.speed_selection import ByJoint, assign_roles
 from robodyn.motion.base_motion import BaseMotion
@@ -29,7 +29,7 @@ class MinimalMeasurements:
     evaluator : Evaluator
     dynamics : Dynamics
         Of that model.
-    expansion : MinimalExpansion
+    expansion : Expansion
     tree_form : Measurements
         Of the same robot in tree coordinates.
     """
@@ -39,7 +39,7 @@ class MinimalMeasurements:
         model: Model,
         evaluator: Evaluator,
         dynamics: Dynamics,
-        expansion: MinimalExpansion,
+        expansion: Expansion,
         tree_form: Measurements,
     ) -> None:
         self._model, self._evaluator, self._dynamics = model, evaluator, dynamics
@@ -61,12 +61,19 @@ class MinimalMeasurements:
         loads = any(x.kind == "wrench" for x in read)
         if not loads or v is None or (a is None) == (tau is None):
             return self._own.at(q, v, a, tau, sensors, wrenches, base)
+        constrained = self._model.setup.closed  # then accelerations do not tell all forces
         if a is None:
             roles = assign_roles(self._model, None, tau, ())
-            a = self._dynamics.hybrid(q, v, roles, wrenches, base, None).a
+            a, force, _ = self._dynamics.hybrid(q, v, roles, wrenches, base, None)
+        elif constrained:
+            force = self._dynamics.inverse(q, v, a, wrenches, base)
         expansion = self._expansion
-        state = expansion.positions(q), expansion.velocity(q, v), expansion.acceleration(q, v, a)
-        return self._tree_form.at(*state, None, sensors, wrenches, base)
+        state = expansion.positions(q), expansion.velocity(q, v)
+        if constrained:
+            given = expansion.forces(force)
+            return self._tree_form.at(*state, None, given, sensors, wrenches, base)
+        a = expansion.acceleration(q, v, a)
+        return self._tree_form.at(*state, a, None, sensors, wrenches, base)
 
     def over_symbols(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """What they show where arguments are symbols; as functions, without wrenches."""

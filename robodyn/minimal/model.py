@@ -10,9 +10,14 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.description import Joint
+from robodyn.description.couplings import branches
 from robodyn.equations.closed_form.linkage import Linkage, Posture
+from robodyn.equations.loops.closing import coupled, frame_closure
 from robodyn.equations.loops.closure_rows import Closure
+from robodyn.equations.loops.frame_constraint import TracedFrameConstraint
+from robodyn.equations.loops.related import related
 from robodyn.equations.mechanism.bodies import Body, MechanismModel, build
+from robodyn.equations.quantities.common.setup import Setup
 from robodyn.errors import AssemblyError, TopologyError, UnknownNameError
 from robodyn.force_elements import acts
 from robodyn.joints.common.evaluate import evaluate, places_of
@@ -48,12 +53,6 @@ def closed_forms(tree_form: Model, settings: Settings) -> dict[str, Loop]:
     _check_names(tree_form, settings)
     cuts = setup.closures[: len(tree_form.tree.cuts)]
     loops, reasons = _recognised(setup.model, cuts)
-    for between in setup.closures[len(cuts) :]:
-        reasons[between.name] = "it is a constraint of its user"
-    for coupling in setup.coupled:
-        reasons[coupling.name] = "it couples more than two joints"
-    for constraint in setup.constraints:
-        reasons[constraint.name] = "it is a constraint of its user"
     if reasons:
         raise _unsolvable(tree_form, reasons)
     _ordered(tree_form, loops)
@@ -61,9 +60,15 @@ def closed_forms(tree_form: Model, settings: Settings) -> dict[str, Loop]:
 
 
 def minimal_model(
-    tree_form: Model, settings: Settings, loops: Mapping[str, Loop], q: FloatArray
+    tree_form: Model,
+    settings: Settings,
+    loops: Mapping[str, Loop],
+    q: FloatArray,
+    idle_rows: tuple[int, ...] = (),
 ) -> Model:
-    """Model without constraints of a linkage whose loops have a closed form.
+    """Model of a linkage whose loops have a closed form, without their constraints.
+
+    Couplings and constraints of users stay constraints, over the joints that do not follow.
 
     Parameters
     ----------
@@ -74,6 +79,8 @@ def minimal_model(
         Its `closed_forms`.
     q : ndarray, shape (nq,)
         A closed posture of it; it says which way each loop is assembled.
+    idle_rows : tuple of int
+        Its `implied_rows`, which no motion breaks.
 
     Raises
     ------
@@ -97,9 +104,27 @@ def minimal_model(
         linkages=linkages,
         followers=tree_form.bodies.followers,
     )
-    setup = dataclasses.replace(tree_form.setup, model=bodies, closures=(), coupled=())
+    setup = _with_constraints_of_users(tree_form, bodies, settings)
+    setup = dataclasses.replace(setup, idle_rows=idle_rows)
     posture = _posture_beside(tree_form, bodies, own_coordinates(tree_form.bodies, bodies, q))
     return model_of(tree_form.mechanism, effective, settings, tree, setup, posture)
+
+
+def _with_constraints_of_users(
+    tree_form: Model, bodies: MechanismModel, settings: Settings
+) -> Setup:
+    """What equations know of the robot: of the constraints, those that no cut joint has."""
+    setup, effective = tree_form.setup, tree_form.effective
+    between = [x for x in effective.constraints if isinstance(x, TracedFrameConstraint)]
+    return dataclasses.replace(
+        setup,
+        model=bodies,
+        closures=tuple(frame_closure(bodies, x, settings.parallel) for x in between),
+        coupled=tuple(
+            coupled(bodies, x, *branches(tree_form.mechanism, x)) for x in effective.couplings
+        ),
+        constraints=tuple(related(bodies, x.given) for x in setup.constraints),
+    )
 
 
 def own_coordinates(
@@ -196,7 +221,7 @@ def _unsolvable(tree_form: Model, reasons: Mapping[str, str]) -> TopologyError:
 
 
 def _check_names(tree_form: Model, settings: Settings) -> None:
-    known = [c.name for c in tree_form.setup.closures]
+    known = [cut.name for cut in tree_form.tree.cuts]
     for name, _ in settings.branches:
         if name not in known:
             raise UnknownNameError("loop", name, known, repr(tree_form.mechanism.name))
@@ -226,14 +251,17 @@ def _bodies(tree_form: Model, names: Sequence[str]) -> list[int]:
 def _held(tree_form: Model) -> set[int]:
     """Bodies whose joints must be independent: the user, or their angle or one speed, needs it."""
     marked = [j.name for j in tree_form.mechanism.joints if j.independent]
+    setup = tree_form.setup
     users = Counter(k for body in tree_form.bodies for k, *_ in body.q)
-    forces = [force.joint for force in tree_form.setup.laws]
+    users.update(2 * [k for coupling in setup.coupled for k, *_ in coupling.weights])
+    forces = [force.joint for force in setup.laws]
     held = set(_bodies(tree_form, [*marked, *forces]))
     held |= {i for one in tree_form.bodies.followers for i in one.bodies}
+    read = {i for constraint in setup.constraints for i in constraint.bodies}
     for body in tree_form.bodies:
-        told = body.description
-        springy = acts(told, "elastic") and not body.joint.kind.is_slider
-        if springy or any(users[k] > 1 for k, *_ in body.q):
+        wants_angle = acts(body.description, "elastic") or body.index in read
+        shared = any(users[k] > 1 for k, *_ in body.q)
+        if shared or (wants_angle and not body.joint.kind.is_slider):
             held.add(body.index)
     return held
 
@@ -241,10 +269,13 @@ def _held(tree_form: Model) -> set[int]:
 def _unsolved(tree_form: Model, loop: Loop, held: set[int]) -> str:
     free = [i for i in sorted(loop.bodies) if i not in held]
     names = ", ".join(tree_form.bodies.bodies[i].description.name for i in free)
+    loop_bodies = {*loop.bodies}
     if not any(held.isdisjoint(follow) for follow in loop.candidates):
+        tying = [x.name for x in tree_form.setup.constraints if loop_bodies & {*x.bodies}]
+        told = f", or their angles are read by constraint {', '.join(tying)}" if tying else ""
         return (
             "too few of its joints can follow the others: too many are marked as independent, or "
-            "have springs, stops or mimic joints"
+            f"have springs, stops or mimic joints{told}"
         )
     counts = sorted({len(follow) for follow in loop.candidates})
     many = " or ".join(("one", "two", "three")[n - 1] for n in counts)

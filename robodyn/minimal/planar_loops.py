@@ -14,9 +14,10 @@ from itertools import combinations
 import numpy as np
 
 from robodyn.array_types import FloatArray
-from robodyn.equations.closed_form.planar_linkage import Chain, Link, PlanarLinkage
+from robodyn.equations.closed_form.planar_linkage import Carried, Chain, Link, PlanarLinkage
 from robodyn.equations.loops.closure_rows import Closure
 from robodyn.equations.mechanism.bodies import Body, MechanismModel
+from robodyn.equations.mechanism.frames import vector
 from robodyn.joints import spherical
 from robodyn.joints.common.described import matrix_of
 from robodyn.joints.common.evaluate import evaluate
@@ -25,6 +26,10 @@ from robodyn.symbolic.plane import Planar
 from robodyn.tolerances import LENGTH_ROUNDING, LOOP_GEOMETRY
 
 __all__ = ["NotPlanar", "PlanarLoop", "planar_loop"]
+
+
+#: Postures of a joint that is some function, at which it has to be in the plane.
+PLACES = 8
 
 
 class NotPlanar(Exception):
@@ -53,8 +58,9 @@ class PlanarLoop:
 
     @property
     def candidates(self) -> tuple[tuple[int, ...], ...]:
-        """Joints that can follow the others together: any two."""
-        return tuple(combinations(sorted(self.bodies), 2))
+        """Joints that can follow the others together: any two that turn or slide."""
+        links = (*self.predecessor.links, *self.successor.links)
+        return tuple(combinations(sorted(x.body for x in links if x.carried is None), 2))
 
     def linkage(self, dependent: tuple[int, ...]) -> PlanarLinkage:
         """The loop with some joints that follow."""
@@ -101,12 +107,14 @@ def _is_hinge(closure: Closure) -> bool:
 
 def _check_kind(body: Body) -> None:
     kind = body.joint.kind
-    if len(kind.turning) != 1:
+    if len(kind.turning) != 1 and body.joint.map is None:
         raise NotPlanar(f"joint {body.description.name!r} is {kind}")
 
 
 def _at_zero(joint: JointGeometry) -> FloatArray:
     """Child in parent where the angle of the equations, or the displacement, is zero."""
+    if joint.map is not None:
+        return matrix_of(evaluate(joint, [0.0] * joint.map.n, [0.0] * joint.map.n).X)
     return matrix_of(evaluate(joint, [-joint.offset], [0.0]).X)
 
 
@@ -122,7 +130,7 @@ def _walk(path: Sequence[Body]) -> list[FloatArray]:
 def _plane(paths: Sequence[Sequence[Body]], walks: Sequence[Sequence[FloatArray]]) -> FloatArray:
     """Axes along x, y and the normal of the plane, as rows, shape (3, 3)."""
     joints = [(b, X) for path, walk in zip(paths, walks, strict=True)
-              for b, X in zip(path, walk, strict=True)]  # fmt: skip
+              for b, X in zip(path, walk, strict=True) if b.joint.map is None]  # fmt: skip
     turning = [X[:3, 2] for body, X in joints if not body.joint.kind.is_slider]
     sliding = [X[:3, 2] for body, X in joints if body.joint.kind.is_slider]
     if turning:
@@ -137,7 +145,7 @@ def _plane(paths: Sequence[Sequence[Body]], walks: Sequence[Sequence[FloatArray]
         off = along if body.joint.kind.is_slider else _sine(X[:3, 2], normal)
         if off > LOOP_GEOMETRY:
             raise NotPlanar(f"the axis of joint {body.description.name!r} is not in its plane")
-    first, X = joints[0]
+    first, X = joints[0]  # of those that turn or slide
     x = X[:3, 2] if first.joint.kind.is_slider else X[:3, 0]
     return np.array([x, np.cross(normal, x), normal])
 
@@ -161,6 +169,28 @@ def _check_pin(
             raise NotPlanar(f"its ends lie in planes {gap:.3g} m apart")
 
 
+def _carried(body: Body, parent: FloatArray, own: FloatArray, size: float) -> Carried:
+    """A joint that is some function, which has to stay in the plane wherever one looks.
+
+    Parameters
+    ----------
+    body : Body
+    parent, own : ndarray, shape (3, 3)
+        Planar axes and the normal, as rows, in the axes of the parent and of the body.
+    size : float [m]
+    """
+    joint, n = body.joint, body.joint.map.n
+    points = np.random.default_rng(0).uniform(-1.0, 1.0, (PLACES, n + 1))
+    points[0] = 0.0
+    found = [matrix_of(evaluate(joint, x[:n], [0.0] * n, x[n]).X) for x in points]
+    heights = [float(parent[2] @ X[:3, 3]) for X in found]
+    tilt = max(_sine(X[:3, :3] @ own[2], parent[2]) for X in found)
+    if tilt > LOOP_GEOMETRY or np.ptp(heights) > LOOP_GEOMETRY * size:
+        raise NotPlanar(f"joint {body.description.name!r} leaves its plane")
+    one, other = ([vector(axis, LENGTH_ROUNDING) for axis in axes] for axes in (parent, own))
+    return Carried((one[0], one[1], one[2]), (other[0], other[1], other[2]))
+
+
 def _chain(
     path: Sequence[Body],
     walk: Sequence[FloatArray],
@@ -172,13 +202,17 @@ def _chain(
         x, y = (float(c) for c in plane[:2] @ p)
         return Planar(*(0.0 if abs(c) <= LENGTH_ROUNDING * scale else c for c in (x, y)))
 
-    links, last = [], np.zeros(3)
+    links, last, axes = [], np.zeros(3), plane
     for body, X in zip(path, walk, strict=True):
+        if body.joint.map is not None:
+            links.append(Link(body.index, carried=_carried(body, axes, plane @ X[:3, :3], size)))
+            last, axes = X[:3, 3], plane @ X[:3, :3]
+            continue
         turning = not body.joint.kind.is_slider
         if turning:
             direction = Planar(1.0, 1.0 if float(X[:3, 2] @ plane[2]) > 0.0 else -1.0)
         else:
             direction = vector(X[:3, 2], 1.0)
         links.append(Link(body.index, vector(X[:3, 3] - last, size), turning, direction))
-        last = X[:3, 3]
+        last, axes = X[:3, 3], plane @ X[:3, :3]
     return Chain(tuple(links), vector(end[:3, 3] - last, size))

@@ -27,10 +27,12 @@ class ConfigurationSpace:
     ----------
     model : Model
     evaluator : Evaluator
+    start : ndarray, shape (nq,), optional
+        Where a closed posture is looked for. Default: as ``near`` of `robodyn.load` has it.
     """
 
-    def __init__(self, model: Model, evaluator: Evaluator) -> None:
-        self._model, self._evaluator = model, evaluator
+    def __init__(self, model: Model, evaluator: Evaluator, start: Array | None = None) -> None:
+        self._model, self._evaluator, self._start = model, evaluator, start
         self.nq: int = model.bodies.nq
         self.nv: int = model.bodies.nv
         self._euclidean = configuration.euclidean(model.blocks)
@@ -49,6 +51,8 @@ class ConfigurationSpace:
 
     def start(self) -> Array:
         """Where a closed posture is looked for, shape (nq,): ``near`` of `robodyn.load`."""
+        if self._start is not None:
+            return self._start.copy()
         near = self._model.settings.near
         if near is None:
             return self.zero()

@@ -14,7 +14,7 @@ from support.random_mechanisms import random_inertia, random_mechanism
 
 import robodyn as rd
 from robodyn.description import Link, Loop, Mechanism, Pose
-from robodyn.errors import SettingsError, ShapeError, TopologyError, UnknownNameError
+from robodyn.errors import SettingsError, ShapeError, UnknownNameError
 
 GRAVITY = np.array([1.0, 2.0, -9.81])
 JOINTS = ["revolute", "prismatic", "spherical", "universal"]
@@ -288,5 +288,3 @@ def test_faults_are_named():
     held = rd.FrameConstraint("tie", "parallel", (("world", np.eye(4)), ends[1]))
     with pytest.raises(SettingsError, match="base='moving'"):
         tree.with_(constraints=[held], base="moving")
-    with pytest.raises(TopologyError, match="'tie'"):
-        tree.with_(constraints=[good], coordinates="minimal")

@@ -323,12 +323,6 @@ def test_a_spring_needs_the_angle():
     pair.check()
 
 
-def test_constraints_of_users_have_no_closed_form():
-    tie = rd.Constraint("tie", lambda q: q[0] - q[1], ("crank_drive", "rocker_pivot"))
-    with pytest.raises(rd.TopologyError, match="'tie'"):
-        rd.load("four_bar", coordinates="minimal", constraints=[tie])
-
-
 def test_branches_are_checked():
     with pytest.raises(rd.UnknownNameError, match="rocker_pin"):
         rd.load("four_bar", coordinates="minimal", branches={"rocker": 1})

@@ -622,9 +622,6 @@ def test_a_robot_at_a_time_is_a_robot():
 
 
 def test_what_cannot_depend_on_time():
-    law = rd.Constraint("clock", lambda q, t: q[0] - t, "crank_drive")
-    with pytest.raises(SettingsError, match="depends on time: it has no minimal coordinates"):
-        rd.load("four_bar", constraints=[law], coordinates="minimal")
     with pytest.raises(SettingsError, match="depends on time"):
         clockwork("constraint").reduced()
     with pytest.raises(SettingsError, match="depends on time"):

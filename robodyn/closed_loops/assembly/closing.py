@@ -14,7 +14,7 @@ from robodyn.caller import warn
 from robodyn.closed_loops.assembly.long_searches import going_on, search
 from robodyn.closed_loops.assembly.nearly_closed import nearly_closing
 from robodyn.closed_loops.constraints.constraint_rows import ConstraintRows, PositionRows
-from robodyn.closed_loops.constraints.cut_joints import CutLimits, CutStart, WithCuts
+from robodyn.closed_loops.constraints.cut_joints import CutStart, UncoordinatedLimits, WithCuts
 from robodyn.closed_loops.constraints.open_loops import open_loops, placed_frames, worst_row
 from robodyn.closed_loops.constraints.singular_start import regular_beside
 from robodyn.closed_loops.constraints.turns import nearest_turns
@@ -41,7 +41,8 @@ class LoopCloser:
     model : Model
     rows : ConstraintRows
     space : ConfigurationSpace
-    cut_limits : CutLimits
+    cut_limits : UncoordinatedLimits
+        Of joints that are cut, and of those that follow others.
     cut_start : CutStart
     """
 
@@ -50,7 +51,7 @@ class LoopCloser:
         model: Model,
         rows: ConstraintRows,
         space: ConfigurationSpace,
-        cut_limits: CutLimits,
+        cut_limits: UncoordinatedLimits,
         cut_start: CutStart,
     ) -> None:
         self._model, self._rows, self._space = model, rows, space

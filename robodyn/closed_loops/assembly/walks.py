@@ -107,9 +107,14 @@ class _Loops:
         return np.asarray(inside & finite & (gap < self._gap))
 
     def _least(self, q: Array, b: Array) -> Array:
-        """The x of least norm with ``K x = b``, at the rank that closed loops have."""
+        """The x of least norm with ``K x = b``, at the rank that closed loops have.
+
+        Zero where these are no numbers: loops that are solved in closed form do not close there.
+        """
         K = self._rows.jacobian(q)
-        K = np.where(np.isfinite(K).all(axis=(1, 2), keepdims=True), K, 0.0)
+        unknown = ~(np.isfinite(K).all(axis=(1, 2)) & np.isfinite(b).all(axis=1))
+        K, b = K.copy(), b.copy()
+        K[unknown], b[unknown] = 0.0, 0.0
         # squares of singular values will do: what they lose is made up for by the next step
         squares, U = np.linalg.eigh(K @ np.swapaxes(K, -1, -2))
         first = K.shape[1] - self._rank

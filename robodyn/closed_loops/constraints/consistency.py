@@ -76,6 +76,8 @@ class Consistency:
     def _error(self, q: Array, v: Array, open_by: Array, tolerance: float) -> Exception:
         """What to raise: about the state that is farthest from being closed."""
         batch = np.shape(open_by)
+        if np.isnan(open_by).any():
+            self._rows.refuse_open_linkages(np.broadcast_to(q, (*batch, q.shape[-1])))
         q, v = (np.broadcast_to(x, (*batch, x.shape[-1])).reshape(-1, x.shape[-1]) for x in (q, v))
         size = np.ravel(open_by)
         rows = np.flatnonzero(~(size <= tolerance))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import math
 from typing import Any
 
@@ -13,6 +14,7 @@ from robodyn.array_types import Array
 from robodyn.errors import ShapeError, SingularError
 from robodyn.evaluator import Evaluator
 from robodyn.model.model import Model
+from robodyn.model.states import refuse_dead_points, refuse_open_linkages
 from robodyn.parts.configuration_space import ConfigurationSpace
 
 __all__ = ["ConstraintRows", "PositionRows", "gains"]
@@ -109,13 +111,28 @@ class ConstraintRows:
 
     def position_rows(self) -> PositionRows:
         """What positions have to satisfy, by compiled functions."""
-        return PositionRows(self.residual, self.jacobian, self._of_positions)
+        places = functools.partial(self._evaluator.call, "dependent_places")
+        return self._where_closed(self.residual, self.jacobian, lambda q: places((q,)))
 
     def interpreted_position_rows(self) -> PositionRows:
         """The same without a compiler: for a few calls."""
         residual = self._evaluator.interpreted("loop_residual")
         jacobian = self._evaluator.interpreted("loop_jacobian")
-        return PositionRows(residual, jacobian, self._of_positions)
+        follow = self._model.bodies.linkages
+        places = self._evaluator.interpreted("dependent_places") if follow else None
+        return self._where_closed(residual, jacobian, places)
+
+    def _where_closed(self, residual: Any, jacobian: Any, places: Any) -> PositionRows:
+        """Rows of positions: no numbers where loops that are solved in closed form do not close."""
+        if not self._model.bodies.linkages:
+            return PositionRows(residual, jacobian, self._of_positions)
+
+        def masked(q: ArrayLike) -> Array:
+            gap = np.asarray(residual(q))
+            closed = np.isfinite(places(q)).all(axis=(-1, -2))
+            return np.where(closed[..., None], gap, np.nan)
+
+        return PositionRows(masked, jacobian, self._of_positions)
 
     def interpreted_residual(self, q: Array) -> Array:
         """All rows of a position without a compiler, shape (nc,)."""
@@ -141,15 +158,29 @@ class ConstraintRows:
             K = np.asarray(self._evaluator.interpreted("loop_jacobian", t=0.0)(q))
         return self.with_slopes(q, K)
 
+    def refuse_open_linkages(self, q: ArrayLike) -> None:
+        """Refuse postures in which loops that are solved in closed form do not close.
+
+        Raises
+        ------
+        InconsistentStateError, SingularError
+        """
+        if self._model.bodies.linkages:
+            x = np.asarray(q, float)
+            refuse_open_linkages(self._model, x, self._evaluator.call("dependent_places", (x,)))
+            refuse_dead_points(self._model, self._evaluator.call("dependent_speed_map", (x,)))
+
     def with_slopes(self, q: ArrayLike, K: Array) -> Array:
         """K, unless some row of it is no number where positions are.
 
         Raises
         ------
         SingularError
+            Also `InconsistentStateError`, where loops in closed form do not close.
         """
         lost = np.isnan(K).any(axis=(*range(K.ndim - 2), K.ndim - 1))
         if np.any(lost) and np.isfinite(q).all():
+            self.refuse_open_linkages(q)
             names = [self.names[k] for k in np.flatnonzero(lost)]
             raise SingularError(
                 f"constraints {', '.join(names)} of {self._model.mechanism.name!r} have no slopes "

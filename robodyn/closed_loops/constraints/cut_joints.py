@@ -18,7 +18,7 @@ from robodyn.model.position_limits import excess
 from robodyn.parts.joint_positions import position_of_cut
 from robodyn.tolerances import AT_LIMIT
 
-__all__ = ["CutLimits", "CutStart", "WithCuts"]
+__all__ = ["CutLimits", "CutStart", "UncoordinatedLimits", "WithCuts"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +79,20 @@ class CutRows(Protocol):
 
     def jacobian(self, q: Array) -> Array:
         """Its slopes, shape (n, nv)."""
+
+
+class UncoordinatedLimits(CutRows, Protocol):
+    """Limits of joints that have no coordinate; rows are zero within."""
+
+    @property
+    def any(self) -> bool:
+        """Whether any of these joints has limits."""
+
+    def beyond(self, q: Array) -> str:
+        """A joint that is beyond a limit; empty where none is."""
+
+    def describe(self, q: Array) -> str:
+        """Which joints are beyond which limits at a posture, in words."""
 
 
 class CutLimits:

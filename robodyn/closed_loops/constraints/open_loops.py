@@ -32,16 +32,22 @@ def placed_frames(model: Model) -> tuple[tuple[str, tuple[float, ...]], ...]:
     """Both frames of each joint that was cut: a link, and the pose on it, (16,)."""
     return tuple(
         (link, tuple(float(x) for x in np.ravel(X)))
-        for cut in model.tree.cuts
+        for cut in _closed_by_rows(model)
         for link, X in zip(_links(cut), _poses(cut), strict=True)
     )
+
+
+def _closed_by_rows(model: Model) -> list[Joint | Loop]:
+    """Joints that were cut, but for those of loops that are solved in closed form."""
+    closures = {closure.name for closure in model.setup.closures}
+    return [cut for cut in model.tree.cuts if cut.name in closures]
 
 
 def described_cuts(model: Model) -> Cuts:
     """What is known of each cut before it moves."""
     owners = [name.rpartition("[")[0] for name in model.setup.row_names]
     found = []
-    for cut in model.tree.cuts:
+    for cut in _closed_by_rows(model):
         first, count = owners.index(cut.name), owners.count(cut.name)
         axis = cut.axis if len(joint_kind(cut.kind).axes) == 1 else None
         found.append(((cut.name, cut.kind, _links(cut)), axis, slice(first, first + count)))
@@ -94,6 +100,12 @@ def open_loops(
     error : AssemblyError
         Of the search.
     """
+    if np.isnan(error.residual).any():
+        return (
+            f"constraints of {model.mechanism.name!r} are not numbers at the given posture, nor at "
+            "others near it: loops that are solved in closed form do not close there, or a "
+            "function has no value; give a posture nearer to a closed one"
+        )
     worst, size = worst_row(model, error)
     text = (
         f"the loops of {model.mechanism.name!r} do not close: {worst} is off by {size:.3g} (m or "

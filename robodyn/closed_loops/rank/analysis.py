@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -154,14 +154,15 @@ def _positive(M: FloatArray) -> FloatArray:
     return np.diag(np.where(size > 1e-12 * largest, size, largest))
 
 
-def spanning_rows(K: FloatArray, rank: int) -> bool:
-    """Whether the rows of K (n, r, nv), in any units, have a rank at all of n postures."""
+def spanning_rows(K: FloatArray, rank: int, columns: Sequence[int]) -> bool:
+    """Whether some columns of rows K (n, r, nv), in any units, have a rank at all of n postures."""
     if not rank:
         return True
-    if min(K.shape[1:]) < rank:
+    if min(K.shape[1], len(columns)) < rank:
         return False
     size = np.linalg.norm(K, axis=-1, keepdims=True)
-    values = np.linalg.svd(K / np.where(size > 0.0, size, 1.0), compute_uv=False)
+    rows = (K / np.where(size > 0.0, size, 1.0))[..., columns]
+    values = np.linalg.svd(rows, compute_uv=False)
     return bool(values[:, rank - 1].min() > INDEPENDENT_ROWS)
 
 

@@ -146,7 +146,7 @@ class StraightLine:
     def _beside(self, controlled: tuple[int, ...]) -> Code | None:
         free = [k for k in range(self._model.bodies.nv) if k not in controlled]
         rank = self._mobility.analysis.general_rank
-        if self.forward is None or not spanning_rows(self._mobility.chosen_rows[..., free], rank):
+        if self.forward is None or not spanning_rows(self._mobility.chosen_rows, rank, free):
             return None
         options = {**self.forward.options, "controlled": controlled}
         return Code(self._evaluator, "hybrid_dynamics", options)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
-from robodyn.arrays import checked
+from robodyn.arrays import checked, shaped
 from robodyn.closed_loops.solvers.levenberg import Problem, minimise
 from robodyn.closed_loops.solvers.scaling import speed_set
 from robodyn.errors import AssemblyError, ShapeError
@@ -18,6 +18,7 @@ from robodyn.tolerances import ASSEMBLY_STEP
 __all__ = ["assemble"]
 
 
+@np.errstate(invalid="ignore", divide="ignore")  # some postures are none
 def assemble(
     residual: Callable[[Array], Array],
     jacobian: Callable[[Array], Array],
@@ -81,12 +82,13 @@ def assemble(
     ------
     AssemblyError
         If the loops do not close. ``.q`` is the posture where they come nearest and
-        ``.residual`` (nc,) [m, rad] what is left there.
+        ``.residual`` (nc,) [m, rad] what is left there: not numbers if they are none at all
+        postures that were tried.
     """
     start = checked("q", q, None)
     if start.ndim != 1:
         raise ShapeError("assemble takes one posture at a time", name="q", given=start.shape)
-    K = checked("jacobian(q)", jacobian(start), None, None)
+    K = shaped("jacobian(q)", jacobian(start), None, None)
     nv = K.shape[-1]
     changes = np.arange(nv) if free is None else speed_set("free", free, nv)
     problem = Problem.of(residual, jacobian, integrate, start, nv, changes, lower, upper)
@@ -100,7 +102,7 @@ def assemble(
             return found
         if size < best:
             nearest, best = found, size
-    left = np.asarray(residual(nearest), dtype=float)
+    left = shaped("residual(q)", residual(nearest), None)
     held = "" if len(changes) == nv else f" with {nv - len(changes)} speeds held"
     raise AssemblyError(
         f"the loops do not close{held}: constraint {int(np.abs(left).argmax())} is missed by "

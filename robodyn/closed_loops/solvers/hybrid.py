@@ -13,7 +13,7 @@ from robodyn.closed_loops.solvers.decomposition import Decomposition, decompose,
 from robodyn.closed_loops.solvers.scaling import Scaled, flat, scaled, speed_set
 from robodyn.closed_loops.solvers.solve import solve_mixed
 from robodyn.errors import ActuationError
-from robodyn.tolerances import CONSTRAINT_RANK, CONTROLLED_ACCELERATION
+from robodyn.tolerances import CONSTRAINT_RANK, CONTROLLED_ACCELERATION, ZERO_ROW
 
 __all__ = ["ConstrainedHybrid", "constrained_hybrid"]
 
@@ -98,6 +98,8 @@ def constrained_hybrid(
     nc, nv = K.shape[-2:]
     c = speed_set("controlled", controlled, nv)
     f = np.setdiff1d(np.arange(nv), c)
+    size, free = (np.linalg.norm(x, axis=-1, keepdims=True) for x in (K, K[..., f]))
+    K = np.where(free <= ZERO_ROW * size, np.where(np.isin(np.arange(nv), f), 0.0, K), K)
     batch, (M, h, K, k, a_c, tau_f) = flat(
         (checked("M", M, nv, nv), 2),
         (checked("h", h, nv), 1),

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
-from robodyn.arrays import checked
+from robodyn.arrays import shaped
 from robodyn.errors import ShapeError
 from robodyn.tolerances import ACTIVE_LIMIT, LEVENBERG_RANK, LEVENBERG_STALLED, ZERO_ROW
 
@@ -83,9 +83,14 @@ class Problem:
         return np.asarray(np.clip(q, self.lower, self.upper))
 
     def linearised(self, q: Array) -> tuple[Array, Array]:
-        """Residual (nc,) and Jacobian (nc, nv), rows divided by their lever arms."""
-        r = checked("residual(q)", self.residual(q), len(self.rows))
-        K = checked("jacobian(q)", self.jacobian(q), len(r), len(self.moves))
+        """Residual (nc,) and Jacobian (nc, nv), rows divided by their lever arms.
+
+        Not numbers where loops that are solved in closed form do not close.
+        """
+        r = shaped("residual(q)", self.residual(q), len(self.rows))
+        if not np.isfinite(r).all():
+            return r, np.full((len(r), len(self.moves)), np.nan)
+        K = shaped("jacobian(q)", self.jacobian(q), len(r), len(self.moves))
         return r / self.rows, K / self.rows[:, None]
 
     def blocked(self, q: Array, dv: Array) -> Array:
@@ -117,6 +122,9 @@ def _lever_arms(
     rng = np.random.default_rng(0)
     postures = [q, *(integrate(q, rng.normal(size=nv)) for _ in range(POSTURES))]
     found = np.array([np.linalg.norm(jacobian(x), axis=1) for x in postures])
+    found = found[np.isfinite(found).all(axis=1)]
+    if not len(found):
+        return np.ones(len(jacobian(q)))
     # slopes are no lever arms where two frames are just half a turn apart
     usual = np.median(found, axis=0)
     norms = np.where(found <= STEEP * np.where(usual > 0.0, usual, np.inf), found, 0.0).max(axis=0)
@@ -136,9 +144,11 @@ def minimise(problem: Problem, q: Array, tolerance: float, iterations: int) -> t
     -------
     q : ndarray, shape (nq,)
     size : float
-        Largest scaled residual there.
+        Largest scaled residual there; infinite where the guess has none that is a number.
     """
     r, K = problem.linearised(q)
+    if not np.isfinite(K).all():
+        return q, np.inf
     damping, slow = DAMPING, 0
     for _ in range(iterations):
         size = float(np.linalg.norm(r))
@@ -146,7 +156,7 @@ def minimise(problem: Problem, q: Array, tolerance: float, iterations: int) -> t
             break
         trial_q = problem.project(problem.integrate(q, _step(problem, q, r, K, damping)))
         trial_r, trial_K = problem.linearised(trial_q)
-        trial = float(np.linalg.norm(trial_r))
+        trial = float(np.linalg.norm(trial_r) if np.isfinite(trial_K).all() else np.inf)
         done = np.abs(r).max() <= tolerance
         if done and not trial < 0.5 * size:
             break

@@ -6,7 +6,8 @@ come from h alone, by one rule for all kinds [PyMbs 9, 10]::
 
     v_dep = B v     B = -h_dep^-1 h_known     a_dep = B a + b'     b' = -h_dep^-1 (dh/dt) v
 
-with ``v`` the independent speeds and ``h_..`` the columns of the Jacobian of h.
+with ``v`` the independent speeds and ``h_..`` the columns of the Jacobian of h. Where time moves a
+joint of the loop, it is one more freedom that is known, and adds ``-h_dep^-1 h_t`` to ``v_dep``.
 """
 
 from __future__ import annotations
@@ -22,10 +23,13 @@ from robodyn.symbolic.plane import Planar
 from robodyn.symbolic.scalar import Number
 from robodyn.tolerances import SAME_BRANCH
 
-__all__ = ["Freedom", "JointMotion", "Linkage", "Places", "Posture", "motions"]
+__all__ = ["TIME", "Freedom", "JointMotion", "Linkage", "Places", "Posture", "motions"]
 
 #: Body, and which freedom of the joint that moves it.
 Freedom = tuple[int, int]
+
+#: In place of the number of a freedom: what moves with time, at the speed one.
+TIME = -1
 
 #: Cosine and sine of the angle (offset included), or displacement and zero, of each freedom.
 Places = tuple[Planar, ...]
@@ -60,12 +64,16 @@ class JointMotion(Posture):
         Speed of each freedom, and its acceleration when those of the independent speeds are zero.
     columns, rates : dict of v index to tuple of Number
         Speed of each freedom a unit of an independent one, and the rate of that.
+    drift : tuple of Number
+        Speed of each freedom when all independent ones are zero, which time alone makes; empty
+        where it makes none.
     """
 
     v: tuple[Number, ...] = ()
     c: tuple[Number, ...] = ()
     columns: Mapping[int, tuple[Number, ...]] = field(default_factory=dict)
     rates: Mapping[int, tuple[Number, ...]] = field(default_factory=dict)
+    drift: tuple[Number, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,9 +184,13 @@ def motions(
     masters = sorted({k for motion in known.values() for k in motion.columns})
     columns = {k: _by_freedom({i: m.columns.get(k, ()) for i, m in known.items()}) for k in masters}
     B = {k: solve(_weighted(J, columns[k])) for k in masters}
+    clocks: dict[Freedom, Number] = {(i, TIME): 1.0 for i in known if (i, TIME) in J}
+    drifting = clocks | _by_freedom({i: m.drift for i, m in known.items()})
+    drift = solve(_weighted(J, drifting)) if drifting else ()
 
-    speeds = _by_freedom({i: motion.v for i, motion in known.items()})
-    speeds |= {f: sum((B[k][n] * v[k] for k in masters), 0.0) for n, f in enumerate(own)}
+    speeds = clocks | _by_freedom({i: motion.v for i, motion in known.items()})
+    for n, freedom in enumerate(own):
+        speeds[freedom] = sum((B[k][n] * v[k] for k in masters), drift[n] if drift else 0.0)
     for i, places in found.items():
         of_joint = [speeds[i, n] for n in range(len(places))]
         at[i] = linkage.posture(geometry[i], places, of_joint)
@@ -201,6 +213,7 @@ def motions(
             of(i, bias),
             {k: of(i, B[k]) for k in masters},
             {k: of(i, dB[k]) for k in masters},
+            of(i, drift) if drift else (),
             q=at[i].q,
         )
         for i in linkage.dependent

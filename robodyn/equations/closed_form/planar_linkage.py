@@ -11,12 +11,49 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from robodyn.equations.closed_form.linkage import Freedom, Linkage, Places, Posture
+from robodyn.equations.closed_form.linkage import TIME, Freedom, Linkage, Places, Posture
 from robodyn.equations.closed_form.triangle import Piece, UnknownJoint, close
+from robodyn.joints.common.kind import JointState
 from robodyn.symbolic.plane import Planar
 from robodyn.symbolic.scalar import Number
+from robodyn.symbolic.spatial import Twist
+from robodyn.symbolic.vector import Vec3
 
-__all__ = ["Chain", "Link", "PlanarLinkage"]
+__all__ = ["Carried", "Chain", "Link", "PlanarLinkage"]
+
+
+@dataclass(frozen=True, eq=False)
+class Carried:
+    """A body whose pose in its parent is some function that stays in the plane.
+
+    Attributes
+    ----------
+    parent, own : (Vec3, Vec3, Vec3)
+        Planar axes and the normal, in the axes of the parent and of the body.
+    """
+
+    parent: tuple[Vec3, Vec3, Vec3]
+    own: tuple[Vec3, Vec3, Vec3]
+
+    def pose(self, joint: JointState) -> tuple[Planar, Planar]:
+        """Position and rotation in the parent's planar axes."""
+        x, y, _ = self.parent
+        ahead = joint.X.R * self.own[0]
+        return Planar(x.dot(joint.X.p), y.dot(joint.X.p)), Planar(x.dot(ahead), y.dot(ahead))
+
+    def motions(self, joint: JointState) -> list[tuple[int, Move, Move]]:
+        """Of each freedom, and of time: motion a unit of its speed, and its rate."""
+        columns = [*zip(range(len(joint.S)), joint.S, joint.dS, strict=True)]
+        columns += [(TIME, joint.drift.V, joint.drift.rate)] if joint.drift else []
+        return [(n, self._planar(s), self._planar(ds)) for n, s, ds in columns]
+
+    def _planar(self, s: Twist) -> Move:
+        x, y, normal = self.own
+        return Planar(x.dot(s.v), y.dot(s.v)), normal.dot(s.w)
+
+
+#: Velocity in planar axes, and turning speed about the normal.
+Move = tuple[Planar, Number]
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,12 +70,16 @@ class Link:
     direction : Planar
         Turning: (1, 1) about the normal, (1, -1) about its opposite. Sliding: unit vector, in the
         parent's planar axes.
+    carried : Carried or None
+        Of a joint that moves in the plane in its own way, which no other can follow: in place of
+        all the others.
     """
 
     body: int
-    r: Planar
-    turning: bool
-    direction: Planar
+    r: Planar = Planar()  # noqa: RUF009  (immutable)
+    turning: bool = False
+    direction: Planar = Planar()  # noqa: RUF009
+    carried: Carried | None = None
 
     def own(self, turn: Planar) -> Planar:
         """A turn about the normal as the joint has it, or the other way round."""
@@ -91,12 +132,16 @@ class PlanarLinkage(Linkage):
         slopes = {}
         for chain, side in ((self.predecessor, -1.0), (self.successor, 1.0)):
             walked, end = _walk(chain, postures)
-            for link, p, R in walked:
-                if link.turning:
-                    slope = (end - p).left * (link.direction.y * side)
+            for step in walked:
+                link = step.link
+                if link.carried:
+                    for n, (v, w), _ in link.carried.motions(postures[link.body].joint):
+                        arm = (end - step.beyond).left * w
+                        slopes[link.body, n] = (step.turned @ v + arm) * side
+                elif link.turning:
+                    slopes[link.body, 0] = (end - step.p).left * (link.direction.y * side)
                 else:
-                    slope = (R @ link.direction) * side
-                slopes[link.body, 0] = slope
+                    slopes[link.body, 0] = (step.R @ link.direction) * side
         return slopes
 
     def slope_rates(
@@ -105,8 +150,8 @@ class PlanarLinkage(Linkage):
         """Rates of those columns."""
         rates = {}
         for chain, side in ((self.predecessor, -1.0), (self.successor, 1.0)):
-            for link, rate in _rates(chain, postures, speeds):
-                rates[link.body, 0] = rate * side
+            for freedom, rate in _rates(chain, postures, speeds):
+                rates[freedom] = rate * side
         return rates
 
     def solver(
@@ -128,49 +173,110 @@ def _pieces(chain: Chain, unknown: Sequence[int], known: Mapping[int, Posture]) 
             joint = UnknownJoint(link.body, link.turning, link.direction)
             pieces.append(Piece(p, R, joint))
             p, R = Planar(), Planar(1.0)
-        elif link.turning:
-            R = R @ link.own(known[link.body].places[0])
         else:
-            p = p + (R @ link.direction) * known[link.body].places[0].x
+            p, R = _beyond(link, p, R, known)
     return [*pieces, Piece(p + R @ chain.tail, R, None)]
 
 
-def _walk(
-    chain: Chain, postures: Mapping[int, Posture]
-) -> tuple[list[tuple[Link, Planar, Planar]], Planar]:
-    """Origin of each body at zero of its joint and axes of its parent; the chain's end."""
+def _beyond(
+    link: Link, p: Planar, R: Planar, postures: Mapping[int, Posture]
+) -> tuple[Planar, Planar]:
+    """Origin and axes of a body, of those where its joint is at zero."""
+    posture = postures[link.body]
+    if link.carried:
+        moved, turned = link.carried.pose(posture.joint)
+        return p + R @ moved, R @ turned
+    if link.turning:
+        return p, R @ link.own(posture.places[0])
+    return p + (R @ link.direction) * posture.places[0].x, R
+
+
+@dataclass(frozen=True, eq=False)
+class _Step:
+    """A link on a walk along its chain.
+
+    Attributes
+    ----------
+    link : Link
+    p, R : Planar
+        Origin of the body where its joint is at zero, and axes of its parent.
+    beyond, turned : Planar
+        Origin and axes of the body.
+    """
+
+    link: Link
+    p: Planar
+    R: Planar
+    beyond: Planar
+    turned: Planar
+
+
+def _walk(chain: Chain, postures: Mapping[int, Posture]) -> tuple[list[_Step], Planar]:
+    """All links of a chain, and its end."""
     walked = []
     p, R = Planar(), Planar(1.0)
     for link in chain.links:
         p = p + R @ link.r
-        walked.append((link, p, R))
-        if link.turning:
-            R = R @ link.own(postures[link.body].places[0])
-        else:
-            p = p + (R @ link.direction) * postures[link.body].places[0].x
+        beyond, turned = _beyond(link, p, R, postures)
+        walked.append(_Step(link, p, R, beyond, turned))
+        p, R = beyond, turned
     return walked, p + R @ chain.tail
 
 
 def _rates(
     chain: Chain, postures: Mapping[int, Posture], speeds: Mapping[Freedom, Number]
-) -> list[tuple[Link, Planar]]:
+) -> list[tuple[Freedom, Planar]]:
     """Rate of the velocity of the chain's end a unit of each speed."""
     walked, end = _walk(chain, postures)
-    moving: list[tuple[Link, Planar, Planar]] = []
+    moving: list[_Moving] = []
     w: Number = 0.0
     velocity, last = Planar(), Planar()
-    for link, p, R in walked:
-        velocity = velocity + (p - last).left * w
-        last = p
-        if link.turning:
-            moving.append((link, velocity, Planar()))
-            w = w + speeds[link.body, 0] * link.direction.y
+    for step in walked:
+        link, freedom = step.link, (step.link.body, 0)
+        velocity = velocity + (step.p - last).left * w
+        last = step.p
+        if link.carried:
+            moves = link.carried.motions(postures[link.body].joint)
+            velocity, last = velocity + (step.beyond - last).left * w, step.beyond
+            for n, (v, turn), _ in moves:
+                speed = speeds[link.body, n]
+                velocity, w = velocity + (step.turned @ v) * speed, w + turn * speed
+            for n, (v, turn), (dv, dturn) in moves:
+                bent = (step.turned @ v).left * w + step.turned @ dv
+                moving.append(_Moving((link.body, n), last, velocity, turn, bent, dturn))
+        elif link.turning:
+            moving.append(_Moving(freedom, last, velocity, link.direction.y))
+            w = w + speeds[freedom] * link.direction.y
         else:
-            along = R @ link.direction
-            moving.append((link, velocity, along.left * w))
-            velocity = velocity + along * speeds[link.body, 0]
+            along = step.R @ link.direction
+            moving.append(_Moving(freedom, last, velocity, 0.0, along.left * w))
+            velocity = velocity + along * speeds[freedom]
     velocity = velocity + (end - last).left * w
-    return [
-        (link, (velocity - own).left * link.direction.y if link.turning else turning)
-        for link, own, turning in moving
-    ]
+    return [(x.freedom, x.rate(end, velocity)) for x in moving]
+
+
+@dataclass(frozen=True, eq=False)
+class _Moving:
+    """How a freedom moves the end of its chain: ``along + (end - origin).left * turn``.
+
+    Attributes
+    ----------
+    freedom : Freedom
+    origin, velocity : Planar
+    turn : Number
+    bent : Planar
+        Rate of ``along``.
+    turn_rate : Number
+    """
+
+    freedom: Freedom
+    origin: Planar
+    velocity: Planar
+    turn: Number
+    bent: Planar = Planar()  # noqa: RUF009  (immutable)
+    turn_rate: Number = 0.0
+
+    def rate(self, end: Planar, velocity: Planar) -> Planar:
+        """Rate of that, of an end that moves."""
+        turning = (velocity - self.velocity).left * self.turn
+        return turning + self.bent + (end - self.origin).left * self.turn_rate

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from robodyn.equations.closed_form.linkage import Freedom, Posture
+from robodyn.equations.closed_form.linkage import TIME, Freedom, Posture
 from robodyn.equations.closed_form.rods import Piece, UnknownJoint
 from robodyn.joints.common.evaluate import parts_of
 from robodyn.joints.common.kind import JointGeometry
@@ -181,14 +181,16 @@ def _along_axis(at: Frame, axis: _Axis, posture: Posture, rates: Rates) -> Screw
 
 
 def _along_joint(at: Frame, body: int, posture: Posture, rates: Rates) -> list[Screw]:
-    """Freedoms of a joint by its motion subspace; ``at`` moves on."""
-    at.carry(posture.joint.X)
+    """Freedoms of a joint by its motion subspace, and what time does; ``at`` moves on."""
+    joint = posture.joint
+    at.carry(joint.X)
     # multiplied out: many vectors are turned
     R = at.R = Rotation(at.R.matrix)
-    turned = [(R * s.v, R * s.w) for s in posture.joint.S]
-    rest = [(R * ds.v, R * ds.w) for ds in posture.joint.dS]
+    columns = [*zip(range(len(joint.S)), joint.S, joint.dS, strict=True)]
+    columns += [(TIME, joint.drift.V, joint.drift.rate)] if joint.drift else []
+    moves = [(n, (R * s.v, R * s.w), (R * ds.v, R * ds.w)) for n, s, ds in columns]
     v = w = dv = dw = ZERO3
-    for n, ((along, axis), (bent, curled)) in enumerate(zip(turned, rest, strict=True)):
+    for n, (along, axis), (bent, curled) in moves:
         speed, acceleration = rates.of((body, n))
         v, w = v + along * speed, w + axis * speed
         dv = dv + along * acceleration + bent * speed
@@ -198,5 +200,5 @@ def _along_joint(at: Frame, body: int, posture: Posture, rates: Rates) -> list[S
         Screw(
             (body, n), at.p, axis, along, at.v, at.w.cross(axis) + curled, at.w.cross(along) + bent
         )
-        for n, ((along, axis), (bent, curled)) in enumerate(zip(turned, rest, strict=True))
+        for n, (along, axis), (bent, curled) in moves
     ]

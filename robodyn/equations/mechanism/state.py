@@ -182,10 +182,11 @@ def _following(body: Body, motion: JointMotion) -> JointAtState:
         tuple((k, n, x) for k, column in motion.columns.items() for n, x in enumerate(column)),
         tuple(x for k in motion.columns for x in motion.rates[k]),
         motion.c,
+        twist(motion.drift) if motion.drift else None,
     )
 
 
-def _leading(body: Body, q: Sequence[Number], v: Sequence[Number]) -> JointMotion:
+def _leading(body: Body, q: Sequence[Number], v: Sequence[Number], t: Number) -> JointMotion:
     """Motion of a joint of a loop with coordinates of its own, or that of a joint it mimics."""
     own_q = [q[k] * factor + offset for k, factor, offset in body.q]
     own_v = tuple(v[speed.index] * speed.factor for speed in body.speeds)
@@ -195,7 +196,7 @@ def _leading(body: Body, q: Sequence[Number], v: Sequence[Number]) -> JointMotio
     }
     return JointMotion(
         places_of(body.joint, own_q),
-        evaluate(body.joint, own_q, own_v),
+        evaluate(body.joint, own_q, own_v, t),
         own_v,
         (0.0,) * len(own_v),
         columns,
@@ -204,13 +205,13 @@ def _leading(body: Body, q: Sequence[Number], v: Sequence[Number]) -> JointMotio
 
 
 def _dependent(
-    model: MechanismModel, linkage: Linkage, q: Sequence[Number], v: Sequence[Number],
+    model: MechanismModel, linkage: Linkage, q: Sequence[Number], v: Sequence[Number], t: Number,
     solved: dict[int, JointMotion],
 ) -> dict[int, JointMotion]:  # fmt: skip
     known = {}
     for i in linkage.bodies:
         if i not in linkage.dependent:
-            known[i] = solved[i] if i in solved else _leading(model.bodies[i], q, v)
+            known[i] = solved[i] if i in solved else _leading(model.bodies[i], q, v, t)
     return motions(linkage, known, v, {i: model.bodies[i].joint for i in linkage.dependent})
 
 
@@ -223,7 +224,7 @@ def evaluate_joints(
     """
     dependent: dict[int, JointMotion] = {}
     for linkage in (*model.followers, *model.linkages):
-        dependent |= _dependent(model, linkage, q, v, dependent)
+        dependent |= _dependent(model, linkage, q, v, t, dependent)
     joints = [
         _following(body, dependent[body.index])
         if body.index in dependent

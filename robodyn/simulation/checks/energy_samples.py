@@ -103,13 +103,12 @@ class EnergySamples:
 
     def _supplied(self, q: FloatArray, v: FloatArray, a: FloatArray, at: BaseMotion) -> FloatArray:
         """The wrench of the mover of the base, whatever loops carry of it."""
-        robot = self._robot
-        if robot.tree_form.nc and not robot.nc:
-            return np.asarray(robot.joint_wrenches(q, v, a, joints=(), base=at)["base"])
-        loops = (np.zeros(robot.nc),) if robot.nc else ()
+        robot, tree = self._robot, self._robot.tree_form
+        states = robot.expand(q), robot.expand_velocity(q, v), robot.expand_acceleration(q, v, a)
+        loops = (np.zeros(tree.nc),) if tree.nc else ()
         moving = (at.pose, at.twist, at.acceleration)
         return np.asarray(
-            robot.function("joint_wrenches", joints=())(q, v, a, *moving, *loops)[..., 0, :]
+            tree.function("joint_wrenches", joints=())(*states, *moving, *loops)[..., 0, :]
         )
 
     def _at(self, t: FloatArray) -> BaseMotion | None:

@@ -84,7 +84,7 @@ def landings(
             f"{robot.name!r} has a moving base or depends on time: its points land on a compliant "
             "ground only, load(..., ground=)"
         )
-    if robot.tree_form.nc and not robot.nc:
+    if robot.dependent_joints:
         raise SettingsError(
             f"the loops of {robot.name!r} are solved in closed form, which leaves no room for "
             "points that stand: simulate robot.tree_form, and make its landings"

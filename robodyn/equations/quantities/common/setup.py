@@ -47,6 +47,8 @@ class Setup:
         Couplings that could not be eliminated.
     constraints : tuple of Related
         Constraints that the user adds.
+    idle_rows : tuple of int
+        Constraint rows that no motion breaks: loops that are solved in closed form imply them.
     cut_joint_friction : tuple of Closure
         Joints that were cut and have damping or friction; also where minimal coordinates close
         the loops.
@@ -70,6 +72,7 @@ class Setup:
     closures: tuple[Closure, ...] = ()
     coupled: tuple[Coupled, ...] = ()
     constraints: tuple[Related, ...] = ()
+    idle_rows: tuple[int, ...] = ()
     cut_joint_friction: tuple[Closure, ...] = ()
     ground: tuple[Ground, ...] = ()
     laws: tuple[ForceLaw, ...] = ()

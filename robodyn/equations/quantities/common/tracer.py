@@ -258,6 +258,8 @@ class Tracer:
         rows = [row for c in setup.closures for row in of_closure(self.model, state, c)]
         rows += [coupled_row(c, self.numbers["q"]) for c in setup.coupled]
         rows += [row for c in setup.constraints for row in constraint_rows(state, c)]
+        for k in setup.idle_rows:  # what rounding leaves of zero is no slope
+            rows[k] = replace(rows[k], jacobian={})
         return rows
 
     @cached_property
