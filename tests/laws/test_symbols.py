@@ -39,6 +39,9 @@ FILES = {
 }
 
 
+FILES["satellite"] = ({"link camera mass": "m"}, {"m": 20.0})  # on a clock that is symmetric
+
+
 def arm(l1, l2, m, k, h):
     """Two links that are not in a plane, and a tool that is fixed to the second."""
     upper = rd.Inertia(2.0, rd.Pose((l1 / 2, 0.02, 0.0)), 0.05, 0, 0, 0.05, 0, 2.0 * l1**2 / 12)
@@ -82,7 +85,7 @@ TURNED_OTHERS = {
 def turned_arm(roll, pitch, yaw, tilt, x, bend, k, c, rest, at, J, stop, upper):
     """Three links whose joints have oblique axes, a tool fixed at an angle, and a spring."""
     rod = rd.Inertia(1.0, rd.Pose((0.1, 0.02, -0.2)), 0.05, 0.001, 0.002, 0.06, -0.003, 0.04)
-    names = "base", "one", "two", "three", "tool", "tip"
+    names = "base", "one", "two", "three", "tool", "mid", "tip"
     first, second = rd.Pose((0, 0.1, 0.3), (roll, pitch, yaw)), rd.Pose((x, 0, 0), (0, tilt, 0))
     limits = rd.Limits(-1.0, upper)
     joints = (
@@ -93,7 +96,8 @@ def turned_arm(roll, pitch, yaw, tilt, x, bend, k, c, rest, at, J, stop, upper):
         ),
         rd.Joint("c", "prismatic", "two", "three", rd.Pose((0, x, 0.1)), (0.0, 1.0, 0.0)),
         rd.Joint("d", "fixed", "three", "tool", rd.Pose((0.1, 0, x), (bend, 0.2, tilt + 0.1))),
-        rd.Joint("e", "fixed", "tool", "tip", rd.Pose((0, x / 2, 0.1), (0, 0.3, 2 * bend))),
+        rd.Joint("e", "fixed", "tool", "mid", rd.Pose((0, x / 2, 0.1), (0, 0.3, 2 * bend))),
+        rd.Joint("f", "fixed", "mid", "tip", rd.Pose((0.1, x, 0.1), (0.2, 0.3, 0.4))),
     )
     spring = rd.PointSpring("base", (at, 0.5, 0.0), "tip", (0.0, 0.1, at), k, rest, c, "pull")
     return rd.Mechanism(
@@ -285,6 +289,10 @@ def test_motors_resist_beside_symbols():
     more = {**own, "spindle_damping": own["spindle_damping"] + 0.5}
     found = f(q, v, *more.values()) - expected
     np.testing.assert_allclose(found, [0.0, 0.0, 0.0, 0.5 * v[3]], rtol=1e-9, atol=1e-12)
+    geared = rd.load("scara", symbols={"joint lift armature": "J"})
+    f, M = geared.function("mass_matrix", symbols=True), plain.mass_matrix(q)
+    assert geared.symbols == {"J": 0.0} and np.abs(f(q, 0.0) - M).max() < 1e-12
+    np.testing.assert_allclose(f(q, 0.3) - M, np.diag([0.0, 0.0, 0.3, 0.0]), atol=1e-12)
 
 
 @pytest.mark.parametrize("name", RESISTANCE)
@@ -376,7 +384,7 @@ def test_what_is_made_of_symbols():
         assert array.dtype == float
     with pytest.raises(TypeError):
         x + "1"
-    functions = [np.sin(x), rd.cos(y), np.tan(x), np.sqrt(x), abs(-x), np.square(y), np.fabs(-y)]
+    functions = [np.sin(x), rd.cos(y), np.tan(x), np.sqrt(x), abs(-x), np.square(y), np.abs(y)]
     values = [np.sin(3.0), np.cos(2.0), np.tan(3.0), np.sqrt(3.0), 3.0, 4.0, 2.0]
     np.testing.assert_allclose([float(z) for z in functions], values, rtol=1e-15)
     assert [z.named()[0][0] for z in functions] == ["x", "y", "x", "x", "x", "y", "y"]
