@@ -317,19 +317,6 @@ def test_joints_that_are_cut_have_no_springs_and_rotors(number):
         robot.function("mass_matrix", symbols=True)
 
 
-def test_a_symmetric_body_that_carries_others_is_no_rotor():
-    wheel = rd.Inertia(1.0, ixx=0.1, iyy=0.1, izz=0.2)
-    rod = rd.Inertia(0.5, rd.Pose((0.1, 0.2, -0.3)), 0.03, 0.0, 0.0, 0.04, 0.0, 0.05)
-    links = rd.Link("ground"), rd.Link("wheel", wheel), rd.Link("rod", rod)
-    hinge = rd.Joint("hinge", "revolute", "wheel", "rod", rd.Pose((0, 0, 0.3)), (1.0, 0.0, 0.0))
-    hinge = dataclasses.replace(hinge, damping=rd.symbol("d", 0.3))
-    spin = rd.Joint("spin", "revolute", "ground", "wheel", axis=(0.0, 0.0, 1.0))
-    robot = rd.load(rd.Mechanism("m", links, (spin, hinge)))
-    q, v, tau = state(robot)
-    found = robot.function("forward_dynamics", symbols=True)(q, v, tau, 0.3)
-    np.testing.assert_allclose(found, robot.forward_dynamics(q, v, tau), rtol=1e-12)
-
-
 def test_angles_that_turn_rotors():
     """Carriers feel the rotors of SCARA: by their inertia about a known axis, or not at all."""
     paths = {"joint shoulder pitch": "tilt"}
