@@ -6,6 +6,8 @@ compared with differences over time.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -13,6 +15,8 @@ from support import planar_linkages as pl
 from support.comparison import close_within
 
 import robodyn as rd
+from robodyn import urdf
+from robodyn.description import Limits
 
 close = close_within(1e-9)
 T = 0.37
@@ -41,9 +45,9 @@ def turning(q, t):
 
 
 def sliding(q, t):
-    """A rack along y."""
-    way = 0.05 * rd.sin(2.0 * t) + (q[0] * (1.0 + 0.3 * t) if q else 0.0)
-    return [[1, 0, 0, 0], [0, 1, 0, way], [0, 0, 1, 0]]
+    """A leg along z, which sways."""
+    way = 0.05 * rd.sin(2.0 * t) + q[0] * (1.0 + 0.3 * t)
+    return [[1, 0, 0, 0.02 * rd.sin(t)], [0, 1, 0, 0], [0, 0, 1, way]]
 
 
 class Beside:
@@ -101,7 +105,8 @@ class Beside:
             self.timeless.at(T + s).expand(self.robot.integrate(q, s * v + 0.5 * s * s * a))
             for s in (-h, 0.0, h)
         )
-        return (after - before) / (2.0 * h), (after - 2.0 * now + before) / h**2, a
+        ahead, behind = self.tree.difference(now, after), self.tree.difference(before, now)
+        return (ahead + behind) / (2.0 * h), (ahead - behind) / h**2, a
 
 
 @pytest.mark.parametrize(
@@ -158,26 +163,29 @@ def test_a_motion_is_that_with_all_constraints():
 
 
 def test_a_constraint_reads_a_slide_that_follows_and_keeps_joints_that_turn():
-    """Both joints are read: the crank stays independent, and the slide follows."""
-    given = rd.Constraint("tie", lambda q, v: rd.cos(q[0]) * v[0] + v[1], ("crank", "slide"),
-                          "nonholonomic")  # fmt: skip
-    case = Beside(pl.with_independent(pl.crank_and_slider(), "crank"), constraints=[given])
-    assert "slide" in case.robot.dependent_joints
-    close(case.v, 0.0)
+    mechanism = replace(urdf.load_mechanism("excavator"), actuators=())
+    pivots = ("swing", "boom_pivot", "arm_pivot", "bucket_pivot")
+    given = rd.Constraint(
+        "tie", lambda q: q[0] + 0.3 * q[1] + q[1] * q[1], ("swing", "boom_cylinder")
+    )
+    case = Beside(pl.with_independent(mechanism, *pivots), constraints=[given])
+    assert "boom_cylinder" in case.robot.dependent_joints
     case.check()
     tie = rd.Constraint("tie", lambda q: q[0] - q[1], ("crank_drive", "rocker_pivot"))
     with pytest.raises(rd.TopologyError, match="read by constraint tie"):
         rd.load("four_bar", coordinates="minimal", constraints=[tie])
 
 
-@pytest.mark.parametrize("n", [0, 1])
-@pytest.mark.parametrize("closure", ["planar", "spatial"])
-def test_joints_of_loops_that_time_moves(n, closure):
-    source, joint, function = {
-        "planar": ("five_bar", "left_drive", turning),
-        "spatial": (pl.with_independent(pl.steering(), "rack"), "rack", sliding),
-    }[closure]
-    case = Beside(source, joint_maps={joint: rd.JointMap(n, function)})
+@pytest.mark.parametrize(
+    ("name", "joint", "n", "function"),
+    [
+        ("five_bar", "left_drive", 0, turning),
+        ("five_bar", "left_drive", 1, turning),
+        ("stewart", "leg1", 1, sliding),
+    ],
+)
+def test_joints_of_loops_that_time_moves(name, joint, n, function):
+    case = Beside(name, joint_maps={joint: rd.JointMap(n, function)})
     case.check()
     V, A, a = case.differences()
     close_within(1e-5)(V, case.V)
@@ -189,6 +197,13 @@ def test_constraints_that_time_moves_and_what_is_prescribed_entirely():
     case = Beside("four_bar", constraints=[clock])
     case.check()
     close(case.robot.expand_velocity(case.q, case.v)[0], 0.3 + 0.2 * T)
+    maps, plane = {"shoulder": rd.JointMap(0, turning)}, np.eye(4)
+    free = rd.load("palletizer", coordinates="minimal", joint_maps=maps).at(T)
+    plane[:3, 3] = free.frame_pose(free.neutral(), frame="flange")[:3, 3]
+    ends = ("world", plane), ("flange", np.eye(4))
+    held = rd.FrameConstraint("held", "point_on_plane", ends)
+    case = Beside("palletizer", constraints=[held], joint_maps=maps)
+    case.check()
     driven = rd.load("four_bar", coordinates="minimal", joint_maps={"crank_drive": rd.JointMap(
         0, turning)})  # fmt: skip
     assert (driven.nv, driven.nc) == (0, 0)
@@ -224,16 +239,27 @@ def test_states_that_break_loops_or_constraints_are_refused_by_name():
     r = rd.load(
         "excavator", coordinates="minimal", constraints=[wall("excavator", "distance", "fixed")]
     )
-    rng = np.random.default_rng(1)
-    lower, upper = r.tree_form.lower_limits, r.tree_form.upper_limits
-    for _ in range(3):
-        q = r.random(rng)
-        assert (lower - 1e-9 <= r.expand(q)).all() and (r.expand(q) <= upper + 1e-9).all()
     v, tau = np.zeros(r.nv), np.zeros(r.nv)
     with pytest.raises(rd.InconsistentStateError, match="wall"):
         r.forward_dynamics(r.neutral() + 0.02, v, tau)
     with pytest.raises(rd.InconsistentStateError, match="does not close"):
         r.forward_dynamics(np.full(r.nv, 9.0), v, tau)
+
+
+def test_postures_keep_the_joints_that_follow_within_their_limits():
+    plain = urdf.load_mechanism("five_bar")
+    narrow = tuple(
+        replace(x, kind="revolute", limits=Limits(-0.2, 0.2, 9.0, 9.0))
+        if x.name == "left_elbow"
+        else x
+        for x in plain.joints
+    )
+    mechanism = replace(plain, joints=narrow)
+    held = wall("five_bar", "point_on_plane", "fixed")
+    r = rd.load(mechanism, coordinates="minimal", constraints=[held])
+    rng = np.random.default_rng(1)
+    found = [r.dependent_positions(r.random(rng))["left_elbow"] for _ in range(4)]
+    assert np.abs(found).max() <= 0.2 + 1e-8
 
 
 def test_controlling_what_a_constraint_holds_is_an_error():
