@@ -2605,7 +2605,7 @@ class Robot:
             Their speeds follow prescribed motions, and do not jump.
         friction : float
             Coulomb's coefficient at the contact; ``direction`` is its normal then.
-            docs/impacts.md tells what is assumed.
+            docs/guides/motions/impacts.md tells what is assumed.
 
         Returns
         -------
@@ -2682,7 +2682,7 @@ class Robot:
 
         Notes
         -----
-        [W 6.11-6.14, 6.18], differentiated: docs/impacts.md has the equations.
+        [W 6.11-6.14, 6.18], differentiated: docs/guides/motions/impacts.md has the equations.
 
         Examples
         --------
@@ -2751,7 +2751,7 @@ class Robot:
         Notes
         -----
         The impulses push and act together, ``0 <= p`` at right angles to ``u+ + restitution u- >=
-        0`` [W 6.9-6.14; Moreau 1988]; docs/impacts.md tells what is assumed.
+        0`` [W 6.9-6.14; Moreau 1988]; docs/guides/motions/impacts.md tells what is assumed.
 
         Examples
         --------

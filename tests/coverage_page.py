@@ -1,4 +1,4 @@
-"""Write docs/coverage.md: what of the books is in, by which module, and which test shows it.
+"""Write docs/theory/coverage.md: what of the books is in, by which module, and which test shows it.
 
 ``python tests/coverage_page.py`` writes the page from ``tests/support/coverage.txt``, in which a
 line is ``name | in words | module | test``: the module below ``robodyn/``, the test below
@@ -14,7 +14,7 @@ from typing import NamedTuple
 __all__ = ["PAGE", "ROOT", "Row", "page", "sections"]
 
 ROOT = Path(__file__).parents[1]
-TABLE, PAGE = ROOT / "tests/support/coverage.txt", ROOT / "docs/coverage.md"
+TABLE, PAGE = ROOT / "tests/support/coverage.txt", ROOT / "docs/theory/coverage.md"
 
 HEAD = """\
 # What of the books is in

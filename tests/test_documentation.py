@@ -60,13 +60,13 @@ def test_files_of_the_package_that_a_page_names_exist(page):
 
 
 def test_every_public_name_of_a_robot_is_in_the_docs():
-    text = (ROOT / "docs" / "robot.md").read_text()
+    text = (ROOT / "docs/reference/robot.md").read_text()
     names = [name for name in dir(rd.Robot) if not name.startswith("_")]
     assert not [name for name in names if not re.search(rf"`{name}\b", text)]
 
 
 def test_every_argument_of_load_is_in_the_docs():
-    text = (ROOT / "docs" / "robot.md").read_text()
+    text = (ROOT / "docs/reference/robot.md").read_text()
     names = [*inspect.signature(rd.load).parameters][1:]
     assert not [name for name in names if f"`{name}=" not in text]
 
@@ -77,7 +77,7 @@ def test_every_name_in_the_docs_is_public():
 
 
 def test_every_error_is_in_the_docs():
-    text = (ROOT / "docs" / "conventions.md").read_text()
+    text = (ROOT / "docs/reference/conventions.md").read_text()
     found = [
         name
         for name, value in vars(errors).items()

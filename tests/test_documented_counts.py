@@ -1,4 +1,4 @@
-"""The operation counts that docs/equations.md gives are those of the code."""
+"""The operation counts that docs/theory/equations.md gives are those of the code."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import robodyn as rd
 from robodyn.equations import catalogue
 from robodyn.equations.catalogue import trace
 
-PAGE = Path(__file__).parents[1] / "docs" / "equations.md"
+PAGE = Path(__file__).parents[1] / "docs/theory/equations.md"
 COLUMNS = {
     "inverse dynamics": "inverse_dynamics",
     "mass matrix": "mass_matrix",

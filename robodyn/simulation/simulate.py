@@ -93,7 +93,7 @@ def simulate(
         A key of `robodyn.simulation.INTEGRATORS`: explicit methods of fixed steps (``"rk4"``,
         ``"semi_implicit"``, ...), ``"adaptive"`` ones within each step, the ``"variational"`` one,
         an ``"implicit"`` one for stiff motions, ``"auto"``, and scipy's (``"scipy:Radau"``, ...).
-        docs/integrators.md says which to choose.
+        docs/guides/motions/integrators.md says which to choose.
     events : sequence of Event, or of callables
         What happens within the motion, and what it changes then: see `robodyn.Event`. A plain
         function ``(t, q, v) -> float`` ends the motion where it reaches or crosses zero; the last

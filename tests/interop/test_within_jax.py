@@ -17,7 +17,7 @@ from robodyn.arrays import numbers  # noqa: E402
 from robodyn.errors import ShapeError  # noqa: E402
 from robodyn.interop.jax import operation  # noqa: E402
 
-PAGE = Path(__file__).parents[2] / "docs" / "interop.md"
+PAGE = Path(__file__).parents[2] / "docs/guides/code/interop.md"
 
 
 @pytest.fixture(autouse=True)

@@ -15,7 +15,7 @@ from robodyn.arrays import numbers  # noqa: E402
 from robodyn.errors import ShapeError  # noqa: E402
 from robodyn.interop.torch import operation  # noqa: E402
 
-PAGE = Path(__file__).parents[2] / "docs" / "interop.md"
+PAGE = Path(__file__).parents[2] / "docs/guides/code/interop.md"
 
 
 @pytest.fixture(scope="module", params=["scara", "four_bar", "satellite"])

@@ -11,7 +11,7 @@ link too. The equations, in world axes::
 
 Of robodyn only the description is read, the records as they were written: which joints are cut,
 poses and turns are found here once more. Conventions are those of
-``docs/conventions.md``.
+``docs/reference/conventions.md``.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ __all__ = ["SimNode", "robot_of", "spin"]
 
 
 class SimNode:
-    """A simulated robot on the usual ROS topics; see docs/ros.md.
+    """A simulated robot on the usual ROS topics; see docs/guides/ros/ros.md.
 
     Parameters
     ----------
