@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, update_wrapper
 from inspect import isfunction, signature
 from types import MethodType
 from typing import TYPE_CHECKING, Any, Self, cast
@@ -3631,6 +3631,7 @@ class _Direct:
 
     def __init__(self, name: str, method: Callable[..., Any]) -> None:
         self._name, self._method = name, method
+        update_wrapper(cast(Any, self), method)  # whoever looks into the class finds a docstring
 
     def __get__(self, robot: Robot | None, owner: type[Robot]) -> Callable[..., Any]:
         return self._method if robot is None else robot._direct(self._name, self._method)

@@ -56,3 +56,14 @@ def test_help_shows_the_parameters():
     section = text[text.index("Parameters\n") :]
     for parameter in inspect.signature(rd.Robot.joint_wrenches).parameters:
         assert parameter == "self" or re.search(rf"\b{parameter}\b", section), parameter
+
+
+def test_help_of_a_compiled_method_is_that_of_a_bound_method():
+    robot = rd.load("double_pendulum")
+    method = robot.gravity_forces
+    text = pydoc.render_doc(method, "%s", renderer=pydoc.plaintext)
+    assert text.startswith("method gravity_forces in module robodyn.robot\n\ngravity_forces(q: ")
+    assert inspect.signature(method) == inspect.signature(rd.Robot.gravity_forces.__get__(robot))
+    assert method.__func__ is rd.Robot.gravity_forces
+    assert method.__qualname__ == "Robot.gravity_forces"
+    assert "gravity_forces(self, q: " in pydoc.render_doc(rd.Robot, renderer=pydoc.plaintext)

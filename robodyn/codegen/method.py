@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
+from types import MethodType
 from typing import Any
 
 from robodyn.codegen.function import Function
@@ -42,6 +43,16 @@ class _Method:
         kept: dict[str, Any] = {x: getattr(method, x) for x in functools.WRAPPER_ASSIGNMENTS}
         self.__dict__.update(kept, __wrapped__=method, _method=method)
         object.__setattr__(self, "_signature", signature)
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type[MethodType]:  # type: ignore[override]
+        """A bound method: `help`, `inspect` and editors treat it as what it stands for."""
+        return MethodType
+
+    @property
+    def __func__(self) -> Any:
+        """The function that the method is made of."""
+        return self._method.__func__  # type: ignore[attr-defined]
 
     @property
     def __self__(self) -> Any:
