@@ -11,6 +11,8 @@ import functools
 from collections.abc import Iterable
 from typing import Any
 
+from robodyn.installation import install_command
+
 __all__ = [
     "ActuationError",
     "AssemblyError",
@@ -469,5 +471,4 @@ class MissingExtraError(RobodynError, ImportError):
     def __init__(self, package: str, extra: str, purpose: str) -> None:
         self.package = package
         self.extra = extra
-        wanted = f"'robodyn[{extra}]'" if extra else package
-        super().__init__(f"{purpose} needs {package}: pip install {wanted}")
+        super().__init__(f"{purpose} needs {package}: {install_command(package, extra)}")

@@ -2387,7 +2387,7 @@ class Robot:
         Raises
         ------
         MissingExtraError
-            Without matplotlib: ``pip install 'robodyn[plot]'``.
+            Without matplotlib (extra ``plot``).
         ShapeError
             If there is more than one posture.
 

@@ -81,7 +81,7 @@ class Mode:
         Raises
         ------
         MissingExtraError
-            Without matplotlib: ``pip install 'robodyn[plot]'``.
+            Without matplotlib (extra ``plot``).
         ShapeError, MissingFileError, FileError
             For no name of an image file, and where it cannot be written.
         """

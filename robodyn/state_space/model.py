@@ -233,7 +233,7 @@ class StateSpace:
         Raises
         ------
         MissingExtraError
-            If it is not installed: ``pip install 'robodyn[control]'``.
+            If it is not installed (extra ``control``).
         ShapeError
             Without inputs, which python-control does not know.
         """

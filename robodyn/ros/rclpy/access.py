@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import robodyn as rd
+from robodyn.installation import install_command
 
 __all__ = ["message", "optional", "rclpy", "ros_errors", "start"]
 
@@ -21,7 +22,8 @@ class MissingRosError(rd.MissingExtraError):
         message = (
             f"talking to ROS needs {module}. With a ROS 2 distribution: source "
             "/opt/ros/<distro>/setup.bash, and install robodyn for its Python; without one, on "
-            "Linux x86_64, in a virtual environment of its own: pip install 'robodyn[ros]'"
+            "Linux x86_64, in a virtual environment of its own: "
+            f"{install_command(module, 'ros')}"
         )
         self.msg, self.args = message, (message,)
 

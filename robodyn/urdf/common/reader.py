@@ -298,8 +298,8 @@ def _content(element: Element) -> list[object]:
 
 #: What to do about xacro that is not expanded.
 EXPAND = (
-    "expand the file (xacro robot.urdf.xacro > robot.urdf), or load the .xacro file with "
-    "pip install 'robodyn[xacro]'"
+    "expand the file (xacro robot.urdf.xacro > robot.urdf), or load the .xacro file itself "
+    "(extra xacro)"
 )
 _XACRO = f"is xacro, not a value: {EXPAND}"
 

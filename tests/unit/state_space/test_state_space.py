@@ -146,7 +146,7 @@ def test_other_forms():
 
 def test_python_control_is_asked_for(monkeypatch):
     monkeypatch.setitem(sys.modules, "control", None)
-    with pytest.raises(MissingExtraError, match=r"robodyn\[control\]"):
+    with pytest.raises(MissingExtraError, match=r"\[control\]"):
         MODEL.to_control()
 
 

@@ -250,7 +250,7 @@ def test_includes_are_read_beside_the_file(tmp_path):
 
 def test_without_mujoco_its_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "mujoco", None)
-    with pytest.raises(MissingExtraError, match=r"robodyn\[mjcf\]"):
+    with pytest.raises(MissingExtraError, match=r"\[mjcf\]"):
         rd.load(_text())
 
 

@@ -171,5 +171,5 @@ def test_bad_files_say_what_is_wrong_and_where(folder, text, line):
 
 def test_without_yaml_the_extra_is_named(folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "yaml", None)
-    with pytest.raises(rd.MissingExtraError, match=r"robodyn\[yaml\]"):
+    with pytest.raises(rd.MissingExtraError, match=r"\[yaml\]"):
         rd.load(folder(LOOP))

@@ -295,7 +295,7 @@ def test_xacro_is_an_extra(tmp_path, monkeypatch):
         return real(name, *rest)
 
     monkeypatch.setattr(builtins, "__import__", without_xacro)
-    with pytest.raises(MissingExtraError, match=r"robodyn\[xacro\]"):
+    with pytest.raises(MissingExtraError, match=r"\[xacro\]"):
         urdf.load_mechanism(path)
 
 

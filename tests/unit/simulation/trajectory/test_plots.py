@@ -277,5 +277,5 @@ def test_panels_that_are_not_there(tmp_path, run):
 
 def test_without_matplotlib(tmp_path, monkeypatch, run):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(MissingExtraError, match=r"robodyn\[plot\]"):
+    with pytest.raises(MissingExtraError, match=r"\[plot\]"):
         run.plot(tmp_path / "x.png")

@@ -162,7 +162,7 @@ def test_a_table_of_pandas(robot, run):
 
 def test_without_pandas(monkeypatch, run):
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(MissingExtraError, match=r"robodyn\[pandas\]"):
+    with pytest.raises(MissingExtraError, match=r"\[pandas\]"):
         run.to_pandas()
 
 
