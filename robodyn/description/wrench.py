@@ -67,7 +67,8 @@ class Wrench(Mapping[str, FloatArray]):
     """A force and a moment from outside, at a point of a link.
 
     It is what ``wrenches=`` takes, alone or with others: ``wrenches=rd.Wrench(...)``,
-    ``wrenches=one | other``, ``wrenches={**one, "tool": w}``.
+    ``wrenches=one | other | third``, ``wrenches={"tool": w} | one``. At a point that several have
+    in the same axes, ``|`` adds them up.
 
     Parameters
     ----------
@@ -120,30 +121,33 @@ class Wrench(Mapping[str, FloatArray]):
             ) from None
         point = vector("at", at)
         plain = axes == "body" and not any(point)
-        self._place = link if plain else PointOfLink(link, point, axes)
-        self._numbers = np.concatenate([f, n], axis=-1)
+        place = link if plain else PointOfLink(link, point, axes)
+        self._at: dict[str, FloatArray] = {place: np.concatenate([f, n], axis=-1)}
 
     def __getitem__(self, place: str) -> FloatArray:
-        if place != self._place:
-            raise KeyError(place)
-        return self._numbers
+        return self._at[place]
 
     def __iter__(self) -> Iterator[str]:
-        yield self._place
+        return iter(self._at)
 
     def __len__(self) -> int:
-        return 1
+        return len(self._at)
 
-    def __or__(self, other: Mapping[str, ArrayLike]) -> dict[str, ArrayLike]:
+    def __or__(self, other: Mapping[str, ArrayLike]) -> Wrench:
         """Both; of two at the same point in the same axes the sum."""
-        found: dict[str, Any] = dict(self)
+        if not isinstance(other, Mapping):
+            return NotImplemented
+        both = object.__new__(Wrench)
+        both._at = dict(self._at)
         for place, wrench in other.items():
-            both = place in found
-            found[place] = found[place] + np.asarray(wrench) if both else wrench
-        return found
+            given = np.asarray(wrench)
+            both._at[place] = self._at[place] + given if place in self else given
+        return both
+
+    __ror__ = __or__
 
     def __repr__(self) -> str:
-        return f"<Wrench on {self._place}: {self._numbers.tolist()}>"
+        return f"<Wrench on {', '.join(f'{x}: {w.tolist()}' for x, w in self._at.items())}>"
 
 
 def _threes(what: str, given: ArrayLike) -> FloatArray:

@@ -121,6 +121,18 @@ def test_batches_and_copies_of_wrenches():
     )
 
 
+def test_any_number_of_wrenches_is_added_up():
+    robot, q = rd.load("double_pendulum"), np.array([0.3, 0.4])
+    one = rd.Wrench("lower", (1, 2, 3))
+    tip, plain = rd.Wrench("lower", (4, 5, 6), at=(0, 0, -1)), {"upper": np.ones(6)}
+    forces = [robot.inverse_dynamics(q, q, q, wrenches=x) for x in (one, tip, plain, {})]
+    wanted = 2 * forces[0] + 2 * forces[1] + forces[2] - 4 * forces[3]
+    for wrenches in (one | tip | one | tip | plain, plain | one | tip | (tip | one)):
+        close(robot.inverse_dynamics(q, q, q, wrenches=wrenches), wanted)
+    with pytest.raises(TypeError):
+        one | (1, 2, 3)
+
+
 @pytest.mark.parametrize(
     ("arguments", "error", "words"),
     [
