@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 
 import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.codegen.text.assignments import literal
+from robodyn.errors import SimulationError
 from robodyn.exporting.c_code.motion_state import signals
 from robodyn.exporting.c_code.signature import Names, comment, of_routine
 from robodyn.exporting.unit.procedure import Routine
+from robodyn.exporting.unit.unit import Step, Unit
+from robodyn.simulation.simulate import simulate
+from robodyn.simulation.trajectory.trajectory import Trajectory
 from robodyn.symbolic.evaluate import evaluate
 from robodyn.symbolic.graph import Port
 from robodyn.tolerances import EXPORTED
@@ -63,13 +68,13 @@ def test_main(names: Names) -> str:
             text += ["", f"static void test_{k}(void) /* {comment(routine.name)} */", "{"]
             text += [*(f"    {x}" for x in lines), "}"]
             tests.append(f"test_{k}();")
-    if text:
-        text.insert(0, _COMPARE.format(dtype=unit.dtype, near=EXPORTED[unit.dtype]))
-    text.insert(0, _HEAD.format(prefix=names.prefix))
     if unit.step is not None:
         text += ["", "static void test_motion(void)", "{"]
         text += [*(f"    {x}" for x in _motion(names)), "}"]
         tests.append("test_motion();")
+    if any("compare(" in line for line in text):
+        text.insert(0, _COMPARE.format(dtype=unit.dtype, near=EXPORTED[unit.dtype]))
+    text.insert(0, _HEAD.format(prefix=names.prefix))
     end = [*tests, r'printf("%d failed\n", failures);', "return failures != 0;"]
     return "\n".join([*text, "", "int main(void)", "{", *(f"    {x}" for x in end), "}", ""])
 
@@ -111,10 +116,31 @@ def _example(port: Port, names: Names, rng: np.random.Generator) -> FloatArray:
     return np.asarray(rng.uniform(-0.5, 0.5, port.shape), float)
 
 
+def _moved(unit: Unit, own: Step) -> Trajectory | None:
+    """The motion from rest without forces, as far as it goes; None where it has a controller."""
+    if own.update is not None:
+        return None
+    q, v = unit.start
+    run: Trajectory
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            run = simulate(
+                unit.robot, q0=q, v0=v, duration=STEPS * own.h, step=own.h,
+                integrator=own.integrator, limits="ignore",
+            )  # fmt: skip
+        except SimulationError as error:
+            run = error.trajectory
+    return run
+
+
 def _motion(names: Names) -> Iterator[str]:
-    """Statements that begin a motion at rest and do some steps."""
+    """Statements that begin a motion at rest, do some steps, and compare where it arrives."""
     unit, step = names.unit, names.unit.step
     assert step is not None
+    run, steps = _moved(unit, step), STEPS
+    if run is not None and len(run) <= STEPS:  # it fails there, and before that digits go
+        steps = len(run) // 2
     arguments = ["&motion"]
     for k, x in enumerate(signals(step)):
         if x.is_number:
@@ -127,10 +153,17 @@ def _motion(names: Names) -> Iterator[str]:
         yield f"const {unit.dtype} {name}[{names.macro}_N{name.upper()}] = {{{numbers}}};"
     yield f"{names.own('state')} motion;"
     yield f"{names.own('result')} result = {names.own('begin')}(&motion, q, v);"
-    yield f"for (int k = 0; k < {STEPS} && result == {names.macro}_OK; k++) {{"
+    yield f"for (int k = 0; k < {steps} && result == {names.macro}_OK; k++) {{"
     yield f"    result = {names.own('step')}({', '.join(arguments)});"
     yield "}"
     yield f"if (result != {names.macro}_OK) {{"
     yield '    printf("the motion ends with result %d\\n", (int)result);'
     yield "    failures++;"
     yield "}"
+    if run is not None:
+        for name in "qv":
+            values = getattr(run, name)[steps]
+            numbers = ", ".join(literal(x, unit.dtype) for x in values.tolist())
+            yield f"const {unit.dtype} {name}_end[{values.size}] = {{{numbers}}};"
+            what = f"motion after {steps} steps, {name}"
+            yield f'compare("{what}", motion.{name}, {name}_end, {values.size});'

@@ -147,6 +147,19 @@ def test_a_unit_tests_itself(robot, tmp_path, dtype):
     assert "the motion ends with result 1\n1 failed" in said_by_itself(folder).stdout
 
 
+@pytest.mark.filterwarnings("ignore::robodyn.errors.SingularWarning")
+def test_a_motion_that_ends_is_tested_before(tmp_path):
+    """The disc falls on its side, where its plane no longer tells along which point it rolls."""
+    body = rd.Link("disc", rd.Inertia(0.8, ixx=0.004, iyy=0.004, izz=0.008))
+    rolls = rd.Rolling("roll", "disc", (0, 0, 0), 0.15, axis=(0, 0, 1))
+    disc = rd.load(rd.Mechanism("disc", (body,)), base="floating", constraints=[rolls])
+    folder = rd.export(disc, ["step"], "c", tmp_path / "code")
+    assert said_by_itself(folder).stdout == "0 failed\n"
+    source = folder / "disc.c"
+    source.write_text(source.read_text().replace("state->v[i] = v_next[i]", "state->v[i] = 0"))
+    assert "steps, v[" in said_by_itself(folder).stdout
+
+
 @pytest.mark.parametrize("quantity", ["impact", "never"])
 def test_a_test_of_what_has_numbers_at_some_states_or_at_none(robot, tmp_path, quantity):
     if quantity == "impact":  # where bodies approach each other
