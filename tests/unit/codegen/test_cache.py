@@ -144,7 +144,7 @@ def test_constants_in_single_precision_change_the_key():
 
 def test_kept_code_is_found_again(where):
     keep()
-    (file,) = where.iterdir()
+    (file,) = where.glob("*.o")
     assert not made_anew()
     assert stat.S_IMODE(file.stat().st_mode) & 0o077 == 0
     assert stat.S_IMODE(where.stat().st_mode) & 0o077 == 0
@@ -174,7 +174,7 @@ def test_folders_of_other_users_are_refused_and_named(where, monkeypatch, caplog
 @pytest.mark.parametrize("what", ["file", "folder"])
 def test_what_others_can_write_is_refused(where, what, bit):
     keep()
-    path = where if what == "folder" else next(where.iterdir())
+    path = where if what == "folder" else next(where.glob("*.o"))
     mode = stat.S_IMODE(path.stat().st_mode)
     path.chmod(mode | bit)
     assert made_anew()
@@ -184,7 +184,7 @@ def test_what_others_can_write_is_refused(where, what, bit):
 
 def replaced(where, how):
     """Put something else in the place of the kept file."""
-    (file,) = where.iterdir()
+    (file,) = where.glob("*.o")
     code = file.read_bytes()
     file.unlink()
     if how == "fifo":
@@ -261,7 +261,7 @@ def test_files_that_were_used_longest_ago_go_first(where):
     assert object_files.read(where, "key0") is not None  # used now
     size = (where / "key0.o").stat().st_size
     object_files.sweep(where, 3 * size)
-    assert sorted(path.stem for path in where.iterdir()) == ["key0", "key4", "key5"]
+    assert sorted(path.stem for path in where.glob("*.o")) == ["key0", "key4", "key5"]
 
 
 def test_what_a_process_left_unfinished_is_swept(where):
@@ -281,11 +281,24 @@ def test_what_a_process_left_unfinished_is_swept(where):
 def test_the_limit_can_be_chosen(where, monkeypatch):
     monkeypatch.setenv("ROBODYN_CACHE_MB", "0.002")
     for k in range(4):
-        cache._written = 0
+        cache._written = 64
         keep(f"key{k}")
-    assert len(list(where.iterdir())) == 2
+    assert len(list(where.glob("*.o"))) == 2
     monkeypatch.setenv("ROBODYN_CACHE_MB", "much")
     assert cache._limit() == cache.LIMIT
+
+
+def test_processes_that_begin_within_an_hour_look_once(where, monkeypatch):
+    looked = []
+    monkeypatch.setattr(
+        os, "scandir", lambda folder, scan=os.scandir: looked.append(1) or scan(folder)
+    )
+    for age in (0.0, 3500.0, 3700.0, -100.0):  # a clock that was set back, too
+        cache._written = 0
+        if (where / "swept").exists():
+            os.utime(where / "swept", (time.time() - age,) * 2)
+        keep(f"key{age}")
+    assert len(looked) == 3  # at first, after an hour, and where the clock is wrong
 
 
 def test_code_that_is_too_large_is_not_kept(where, monkeypatch):

@@ -25,7 +25,8 @@ __all__ = ["folder", "generator_key", "keep", "kept", "program_key", "unkept"]
 #: Bytes that files of object code may take together unless ``ROBODYN_CACHE_MB`` says otherwise.
 LIMIT = 512 << 20
 
-#: Files that this process writes from one look at all files to the next.
+#: Files that this process writes from one look at all files to the next; the first look is at the
+#: first file, if no other process has looked lately.
 _SWEEP_EVERY = 64
 
 _written, _unkept = 0, 0
@@ -108,7 +109,7 @@ def keep(key: str, code: bytes) -> None:
     if where is None or not object_files.write(where, key, code):
         _unkept += 1
         return
-    if _written % _SWEEP_EVERY == 0:
+    if _written % _SWEEP_EVERY == 0 and (_written or not object_files.lately_swept(where)):
         object_files.sweep(where, _limit())
     _written += 1
 

@@ -15,9 +15,10 @@ import hashlib
 import os
 import stat
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["LARGEST", "read", "sweep", "write"]
+__all__ = ["LARGEST", "lately_swept", "read", "sweep", "write"]
 
 _MAGIC = b"robodyn2"
 _HEAD = len(_MAGIC) + 32
@@ -30,6 +31,12 @@ _UNFINISHED = "tmp"
 
 #: Age [s] at which a file that is still unfinished has been left behind by a process that died.
 _ABANDONED = 3600.0
+
+#: Name of an empty file that is touched by every `sweep`.
+_SWEPT = "swept"
+
+#: Time [s] after a `sweep` in which processes that begin need not make another.
+_LATELY = 3600.0
 
 #: Folders that were refused, with a warning.
 _refused: set[str] = set()
@@ -96,6 +103,14 @@ def write(folder: Path, key: str, code: bytes) -> bool:
     return True
 
 
+def lately_swept(folder: Path) -> bool:
+    """Whether some process has called `sweep` within the last hour."""
+    try:
+        return 0.0 <= time.time() - os.lstat(folder / _SWEPT).st_mtime < _LATELY
+    except OSError:
+        return False
+
+
 def sweep(folder: Path, limit: int) -> None:
     """Remove files that were left unfinished, and those used longest ago beyond a size.
 
@@ -107,23 +122,36 @@ def sweep(folder: Path, limit: int) -> None:
         Bytes that finished files may take together.
     """
     finished = []
-    for path in folder.rglob("*"):
-        with contextlib.suppress(OSError):
-            status = path.lstat()
-            if not stat.S_ISREG(status.st_mode):
-                continue
-            if path.name.startswith(_UNFINISHED):
-                if time.time() - status.st_mtime > _ABANDONED:
-                    path.unlink()
-            elif path.suffix == ".o":
-                finished.append((status.st_mtime, status.st_size, path))
+    for entry, status in _files(folder):
+        if entry.name.startswith(_UNFINISHED):
+            if time.time() - status.st_mtime > _ABANDONED:
+                _remove(entry.path)
+        elif entry.name.endswith(".o"):
+            finished.append((status.st_mtime, status.st_size, entry.path))
     total = sum(size for _, size, _ in finished)
     for _, size, path in sorted(finished):
         if total <= limit:
             break
         total -= size
-        with contextlib.suppress(OSError):
-            path.unlink()
+        _remove(path)
+    with contextlib.suppress(OSError):
+        (folder / _SWEPT).touch(0o600)
+
+
+def _files(folder: str | Path) -> Iterator[tuple[os.DirEntry[str], os.stat_result]]:
+    """Regular files in a folder and those within it; what cannot be looked at is passed over."""
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            with contextlib.suppress(OSError):
+                if entry.is_dir(follow_symlinks=False):
+                    yield from _files(entry.path)
+                elif entry.is_file(follow_symlinks=False):
+                    yield entry, entry.stat(follow_symlinks=False)
+
+
+def _remove(path: str) -> None:
+    with contextlib.suppress(OSError):
+        os.unlink(path)
 
 
 def _head(key: str, code: bytes) -> bytes:
