@@ -34,6 +34,7 @@ from robodyn.joints import joint_map
 from robodyn.joints.joint_map import JointMap
 from robodyn.model.changes.constraints import AnyConstraint, with_constraints
 from robodyn.model.changes.couplings import AnyCoupling, with_couplings_added
+from robodyn.model.changes.edit import with_actuators
 from robodyn.model.changes.forces import with_forces
 from robodyn.model.changes.free_root import without_free_root
 from robodyn.model.changes.hinges import meeting_hinges, with_balls
@@ -235,7 +236,6 @@ def load(
     joint_maps = by_name("joint_maps", joint_maps)
     transmissions = named("transmissions", transmissions, "Transmissions")
     for what, values, kind in (
-        ("actuators", actuators.values(), Actuator),
         ("joint_maps", joint_maps.values(), JointMap),
         ("loops", loops, Loop),
         ("rotors", rotors, Rotor),
@@ -251,7 +251,7 @@ def load(
 
         actuators = {**read_rotor_params(srdf, names, strict=strict), **actuators}
     if actuators:
-        mechanism = _with_actuators(mechanism, actuators)
+        mechanism = with_actuators(mechanism, actuators)
     if rotors:
         mechanism = dataclasses.replace(mechanism, rotors=(*mechanism.rotors, *rotors))
     if joint_maps:
@@ -377,12 +377,3 @@ def _with_maps(mechanism: Mechanism, maps: Mapping[str, JointMap]) -> Mechanism:
             joints[name], kind=joint_map.KIND.name, map=given, mimic=None, limits=limits
         )
     return dataclasses.replace(mechanism, joints=tuple(joints.values()))
-
-
-def _with_actuators(mechanism: Mechanism, actuators: Mapping[str, Actuator]) -> Mechanism:
-    names = [mover.name for mover in mechanism.movers]
-    for name in actuators:
-        if name not in names:
-            raise UnknownNameError("joint", name, names, repr(mechanism.name))
-    merged = {**dict(mechanism.actuators), **actuators}
-    return dataclasses.replace(mechanism, actuators=tuple(merged.items()))

@@ -54,6 +54,7 @@ from robodyn.model.changes.couplings import AnyCoupling, with_couplings_added
 from robodyn.model.changes.edit import (
     changed,
     start_by_joint,
+    with_actuators,
     with_frames,
     with_payloads,
     with_stops,
@@ -393,6 +394,7 @@ class Robot:
         constraints: Iterable[AnyConstraint] = (),
         couplings: Iterable[AnyCoupling] = (),
         springs: Mapping[str, JointSpring] | Iterable[DescribedElement] = (),
+        actuators: Mapping[str, Actuator] | None = None,
         sensors: Iterable[AnySensor] | None = None,
         **settings: Any,
     ) -> Self:
@@ -426,6 +428,8 @@ class Robot:
             In addition to those that the robot has.
         springs : mapping of joint name to (stiffness, rest position), or iterable of PointSpring
             In addition to those that the robot has; a joint has one.
+        actuators : mapping of joint name to Actuator, optional
+            Motors in place of those that these joints have.
         sensors : iterable of Sensor, optional
             In place of those that the robot has, `sensors`.
         **settings
@@ -449,9 +453,9 @@ class Robot:
         couplings = named("couplings", couplings, "Couplings")
         tied = bool(constraints or couplings)
         given_anew = forces is not None or sensors is not None
-        joined_anew = bool(locked or frames or tied or springs or given_anew)
+        joined_anew = bool(locked or frames or tied or given_anew)
         if is_rows(by_name("parameters", parameters)):
-            if joined_anew or payload or stops or settings:
+            if joined_anew or payload or stops or springs or actuators or settings:
                 raise SettingsError(
                     "rows of parameters are given alone: make the other changes first, as in "
                     "robot.with_(payload=...).with_(parameters=...)"
@@ -460,6 +464,8 @@ class Robot:
             return self._with_rows(parameters or {})
         carried, welded = by_name("payload", payload), by_name("locked", locked)
         described = with_parameters(self._model, by_name("parameters", parameters))
+        motors = by_name("actuators", actuators)
+        described = with_actuators(described, motors, parameters or ())
         described = with_frames(described, by_name("frames", frames))
         floating = settings.get("base", self.base) == "floating"
         if springs:
@@ -479,9 +485,10 @@ class Robot:
             described = with_constraints(described, added, floating=floating)
         described = with_whole_symbols(self._model.mechanism, described)
         copy = None
-        numbers = carried or parameters or settings or stops
-        # in minimal coordinates joints that have stops may have to be independent
-        other_shape = joined_anew or (stops and self._parts.tree_form)
+        numbers = carried or parameters or motors or springs or settings or stops
+        other_shape = joined_anew or (springs and not isinstance(springs, Mapping))
+        # in minimal coordinates joints that have stops or springs may have to be independent
+        other_shape = other_shape or ((stops or springs) and self._parts.tree_form)
         if numbers and NUMBERS.issuperset(settings) and not other_shape:
             own = self._model.settings
             copy = self._with_other_numbers(described, own.replaced(settings) if settings else own)

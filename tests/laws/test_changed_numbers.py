@@ -1,6 +1,7 @@
 """Copies with other numbers share the code of their shape, and compute what a loaded robot does."""
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -105,6 +106,77 @@ def assert_same_equations(copy, name, *arrays):
     for a, b in zip(*(evaluate(x, *given) for x in programs), strict=True):
         assert np.isfinite(b).all()
         assert_allclose(a, b, rtol=1e-11, atol=1e-11, err_msg=name)
+
+
+def random_motor(rng, ratios):
+    """On the base, a link or where motors are by default."""
+    axis, place = rng.normal(size=3).tolist(), (None, "base", "upper")[rng.integers(0, 3)]
+    return rd.Actuator(
+        float(rng.choice([*ratios, -rng.uniform(2.0, 9.0), rng.uniform(2.0, 9.0)])),
+        float(rng.choice([0.0, 0.02, 0.05])),
+        axis if place else (None, axis)[rng.integers(0, 2)],
+        place,
+        *(rng.integers(0, 2, 2) * 0.02).tolist(),
+        torque_limit=3.0,
+    )
+
+
+@pytest.mark.parametrize("coupled", [False, True])
+def test_motors_are_numbers_but_for_where_they_are(coupled):
+    rng = np.random.default_rng(11)
+    names = "shoulder", "elbow"
+    belts = [rd.Transmission.belts("belts", names)] if coupled else []
+    motors = dict.fromkeys(names, rd.Actuator(3.0, 0.01))
+    robot = rd.load("double_pendulum", actuators=motors, transmissions=belts)
+    ratios = (1.0,) if coupled else (0.0, 1.0)
+    for _ in range(12):
+        copy = robot.with_(actuators={str(rng.choice(names)): random_motor(rng, ratios)})
+        copy = copy.with_(actuators={str(rng.choice(names)): random_motor(rng, ratios)})
+        assert copy._programs is robot._programs
+        q, v, a = rng.normal(size=(3, 2))
+        for name in ("forward_dynamics", "kinetic_energy", "dynamic_regressor"):
+            assert_same_equations(copy, name, *(q, v, a)[: 2 if "energy" in name else 3])
+        known = loaded(copy)
+        assert_array_equal(copy.gear_ratios, known.gear_ratios)
+        assert_array_equal(copy.motor_torque_limits, known.motor_torque_limits)
+        if copy.gear_ratios.all():
+            found, expected = (x.motor_torques(q, v, a) for x in (copy, known))
+            assert_allclose(found, expected, rtol=1e-11, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["palletizer", "four_bar"])
+@pytest.mark.parametrize("coordinates", ["tree", "minimal"])
+def test_nothing_is_traced_for_the_next_gear_or_spring(name, coordinates):
+    robot = rd.load(name, coordinates=coordinates)
+    joint = robot.actuated_joints[0]
+    motor = dict(robot.mechanism.actuators).get(joint, rd.Actuator(2.0, 1e-3))
+    robot = robot.with_(actuators={joint: motor})
+    programs = []
+    for k in range(1, 4):
+        geared = robot.with_(actuators={joint: replace(motor, gear_ratio=10.0 * k)})
+        copies = [geared]
+        if coordinates == "tree":
+            copies.append(geared.with_(springs={joint: (5.0 * k, 0.1 * k)}))
+        for copy in copies:
+            assert_alike(copy, k)
+        programs.append(len(robot._programs))
+    assert programs[0] == programs[1] == programs[2] > 0
+
+
+def test_motors_and_springs_that_change_the_shape():
+    pendulum = rd.load("double_pendulum")
+    driven = pendulum.with_(actuators={"elbow": rd.Actuator(4.0, 1e-3)})
+    assert driven.actuated_joints == ("elbow",) and driven.dynamic_parameters.size > 20
+    linkage = rd.load("four_bar")
+    (cut,) = (name for name, joint in linkage.joints.items() if joint.cut)
+    assert not linkage.with_(springs={cut: (2.0, 0.1)}).joints[cut].cut
+    assert linkage.with_(springs={"crank_pin": (2.0, 0.1)})._programs is linkage._programs
+    with pytest.raises(rd.SettingsError, match=r"'elbow.damping'.* and actuators.'elbow'"):
+        driven.with_(actuators={"elbow": rd.Actuator()}, parameters={"elbow.damping": 1.0})
+    with pytest.raises(rd.SettingsError, match="rows of parameters"):
+        driven.with_(actuators={"elbow": rd.Actuator()}, parameters={"lower.m": [1.0, 2.0]})
+    with pytest.raises(rd.UnknownNameError, match="elbow"):
+        driven.with_(actuators={"elbo": rd.Actuator()})
 
 
 def test_ground_of_another_shape_has_other_code():

@@ -1,16 +1,16 @@
-"""Changed copies of a description: masses added to links, stops to joints, joints welded."""
+"""Changed copies of a description: masses on links, motors and stops of joints, welded joints."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.arrays import expect, shaped
-from robodyn.description import Inertia, Joint, Link, Mechanism, Pose
+from robodyn.description import Actuator, Inertia, Joint, Link, Mechanism, Pose
 from robodyn.equations.loops.constraint import TracedConstraint
 from robodyn.errors import SettingsError, ShapeError, UnknownNameError
 from robodyn.force_elements import relaxed
@@ -34,6 +34,7 @@ from robodyn.topology.spanning_tree import FLOATING_BASE
 __all__ = [
     "changed",
     "start_by_joint",
+    "with_actuators",
     "with_frames",
     "with_payload",
     "with_payloads",
@@ -153,6 +154,37 @@ def with_frames(mechanism: Mechanism, frames: Mapping[str, tuple[str, ArrayLike]
     return dataclasses.replace(
         mechanism, links=(*mechanism.links, *added), joints=(*mechanism.joints, *welds)
     )
+
+
+def with_actuators(
+    mechanism: Mechanism, actuators: Mapping[str, Actuator], parameters: Iterable[str] = ()
+) -> Mechanism:
+    """A description with motors in place of those that these joints have.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    actuators : mapping of joint name to Actuator
+    parameters : iterable of str
+        Names of other numbers that are given with them: those of the same joints are refused.
+
+    Raises
+    ------
+    UnknownNameError, ShapeError, SettingsError
+    """
+    names = [mover.name for mover in mechanism.movers]
+    for name in parameters:
+        if (joint := name.rpartition(".")[0]) in actuators:
+            raise SettingsError(
+                f"parameters[{name!r}] and actuators[{joint!r}] are given together: make one "
+                "change first, as in robot.with_(actuators=...).with_(parameters=...)"
+            )
+    for name, motor in actuators.items():
+        if name not in names:
+            raise UnknownNameError("joint", name, names, repr(mechanism.name))
+        expect(f"actuators[{name!r}]", motor, Actuator, "actuators")
+    merged = {**dict(mechanism.actuators), **actuators}
+    return dataclasses.replace(mechanism, actuators=tuple(merged.items()))
 
 
 def with_stops(mechanism: Mechanism, stops: CompliantStops) -> Mechanism:

@@ -1,4 +1,7 @@
-"""A model with other numbers: masses, gravity, friction, stops, ground. Its geometry stays."""
+"""A model with other numbers: masses, motors, gravity, forces in joints, ground.
+
+Its geometry stays.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from robodyn.description import Mechanism
 from robodyn.equations.loops.closure_rows import Closure
 from robodyn.equations.mechanism.bodies import MechanismModel, weighed
 from robodyn.equations.quantities.common.setup import Setup
+from robodyn.force_elements import keeps_coordinate
 from robodyn.model.model import Model, checked_masses
 from robodyn.model.model_setup import (
     drives_of,
@@ -51,7 +55,8 @@ def with_other_numbers(
     Returns
     -------
     model : Model or None
-        None where masses change how links are cut in two, so that the geometry is another one.
+        None where masses change how links are cut in two, and joints that were cut get a spring,
+        so that the geometry is another one, and where other joints have motors.
 
     Raises
     ------
@@ -133,7 +138,12 @@ def _effective(model: Model, mechanism: Mechanism, settings: Settings) -> Mechan
     same = all(getattr(mechanism, x) is getattr(before, x) for x in _JOINING)
     if same and known.links is before.links:  # none was cut in two
         return dataclasses.replace(known, links=mechanism.links)
+    if [name for name, _ in mechanism.actuators] != [name for name, _ in before.actuators]:
+        return None
     effective = effective_mechanism(mechanism, settings)
+    cuts = {x.name for x in model.tree.cuts}
+    if any(x.name in cuts and keeps_coordinate(x) for x in effective.movers):
+        return None
     return effective if _graph(effective) == _graph(known) else None
 
 

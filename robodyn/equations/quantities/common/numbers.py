@@ -1,4 +1,4 @@
-"""The numbers of a robot that its shape leaves open: inertias, gravity, what resists motions.
+"""The numbers of a robot that its shape leaves open: inertias, gears, gravity, forces in joints.
 
 Robots that differ in these alone share their equations. A number that is zero is no number of the
 robot but part of its shape, as products with it are left out.
@@ -14,9 +14,10 @@ from typing import Any, TypeAlias, TypeVar
 
 from robodyn.description import Joint
 from robodyn.equations.elimination.singularity import Probe
+from robodyn.equations.forces.motor_friction import MotorFriction
 from robodyn.equations.loops.closure_rows import Closure
 from robodyn.equations.mechanism.bodies import Body, MechanismModel
-from robodyn.equations.mechanism.rotors import Armature
+from robodyn.equations.mechanism.rotors import Armature, Motor, Rotor
 from robodyn.equations.quantities.common.setup import Setup
 from robodyn.force_elements import element_numbers
 from robodyn.force_elements.ground import Ground
@@ -123,16 +124,21 @@ def shape_of(setup: Setup) -> Shape:
     model = setup.model
     rotors = (*model.rotors, None, *model.lumped_rotors)
     return (
-        tuple(tuple(unit.body for unit in x.armature) for x in model.motors),
+        tuple((*[unit.body for unit in x.armature], *map(_place, x.rotors)) for x in model.motors),
         tuple(body.index for body in model if body.description.armature),
         tuple(x.body for x in model.armature),
         tuple(x.body for x in model.lumped_armature),
         tuple((x.first, x.second) for x in model.coupling_inertias),
-        tuple(x and (x.body, x.carrier) for x in rotors),
+        tuple(x and _place(x) for x in rotors),
         tuple(model.light),
         tuple(x.name for x in setup.cut_joint_friction),
+        tuple(tuple(body for body, _ in x.turns) for x in setup.motor_friction),
         tuple((x.exponent, *((name, link) for name, link, _ in x.contacts)) for x in setup.ground),
     )
+
+
+def _place(rotor: Rotor) -> tuple[object, ...]:
+    return rotor.body, rotor.carrier, *rotor.axis
 
 
 def with_numbers(setup: Setup, take: Take) -> Setup:
@@ -153,9 +159,7 @@ def with_numbers(setup: Setup, take: Take) -> Setup:
         closures=_closures(setup.closures, take),
         cut_joint_friction=_closures(setup.cut_joint_friction, take),
         ground=tuple(_ground(x, take) for x in setup.ground),
-        motor_friction=tuple(
-            _with(x, viscous=take(x.viscous), coulomb=take(x.coulomb)) for x in setup.motor_friction
-        ),
+        motor_friction=tuple(_motor_friction(x, take) for x in setup.motor_friction),
     )
 
 
@@ -170,20 +174,34 @@ def _probe(probe: Probe, take: Take) -> Probe:
 
 
 def _model(model: MechanismModel, take: Take) -> MechanismModel:
-    def spinning(given: tuple[Any, ...]) -> tuple[Any, ...]:
+    def felt(given: tuple[Any, ...]) -> tuple[Any, ...]:
         return tuple(_with(x, inertia=take(x.inertia)) for x in given)
+
+    def spinning(given: tuple[Rotor, ...]) -> tuple[Rotor, ...]:
+        return tuple(_with(x, inertia=take(x.inertia), ratio=take(x.ratio)) for x in given)
+
+    def motor(x: Motor) -> Motor:  # of which the rotors are those of 1 kg m^2
+        rotors = tuple(_with(rotor, ratio=take(rotor.ratio)) for rotor in x.rotors)
+        return _with(x, armature=felt(x.armature), rotors=rotors, couplings=felt(x.couplings))
 
     return replace(
         model,
         bodies=tuple(_bodies(model, take)),
         base_inertia=_inertia(model.base_inertia, take),
-        armature=spinning(model.armature),
+        armature=felt(model.armature),
         rotors=spinning(model.rotors),
-        coupling_inertias=spinning(model.coupling_inertias),
-        lumped_armature=spinning(model.lumped_armature),
+        coupling_inertias=felt(model.coupling_inertias),
+        lumped_armature=felt(model.lumped_armature),
         lumped_rotors=spinning(model.lumped_rotors),
+        motors=tuple(map(motor, model.motors)),
         light={k: take(x) for k, x in model.light.items()},
     )
+
+
+def _motor_friction(motor: MotorFriction, take: Take) -> MotorFriction:
+    turns = tuple((body, take(ratio)) for body, ratio in motor.turns)
+    scale, viscous, coulomb = map(take, (motor.scale, motor.viscous, motor.coulomb))
+    return _with(motor, turns=turns, scale=scale, viscous=viscous, coulomb=coulomb)
 
 
 def _bodies(model: MechanismModel, take: Take) -> Iterator[Body]:
