@@ -42,8 +42,8 @@ bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/tracing.py
 	$(BIN)/python benchmarks/scale.py
 
-docs: $(VENV)/.ready
-	$(BIN)/python -m pytest tests/test_documentation.py
+docs: $(VENV)/.docs
+	$(BIN)/python -m sphinx -b html -j auto -W --keep-going -q docs docs/_build/html
 
 $(VENV)/.sim: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -58,5 +58,9 @@ $(VENV)/.dev: $(VENV)/.ready
 	$(INSTALLER) -q -e '.[dev]'
 	touch $@
 
+$(VENV)/.docs: $(VENV)/.ready
+	$(INSTALLER) -q -e '.[docs]'
+	touch $@
+
 clean:
-	rm -rf $(VENV) out build dist
+	rm -rf $(VENV) out build dist docs/_build docs/reference/generated

@@ -22,7 +22,7 @@ class InverseSquareGravity:
     """Gravity of a planet that is a point in the world, and its gradient.
 
     With the centre of mass of a body at ``r`` from the planet, its mass ``m`` and the second moment
-    ``S`` about the centre of mass (the integral of ``x x^T dm``), the energy of a body is
+    ``S`` about the centre of mass (the integral of ``x x^T dm``), the energy of a body is::
 
         U = - mu m / |r| - mu (3 r.S r / |r|^5 - tr S / |r|^3) / 2
 

@@ -241,8 +241,9 @@ class JointPath:
         interval : float [s]
             The path is looked at up to so much after each time.
         difference : callable, optional
-            ``(position, other) -> `` the velocity that leads from one to the other in unit time,
-            where positions do not simply add, as `robodyn.Robot.difference` of a joint alone.
+            Called with two positions it returns the velocity that leads from the first to the
+            second in unit time, where positions do not simply add, as
+            `robodyn.Robot.difference` of a joint alone.
 
         Raises
         ------

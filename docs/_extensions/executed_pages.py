@@ -1,0 +1,103 @@
+"""Run the code of each page, check what it prints, and show the figures that it draws.
+
+A page is read as a doctest: its blocks share one set of names, and run in a folder of their own, in
+which the files that the page shows in full (a line with the name, then a block) are there. Output
+that is not the one on the page is a warning with file and line; ``make docs`` fails for it. A block
+that leaves a matplotlib Figure in a name of its own has the picture beneath it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import doctest
+import os
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+from sphinx.application import Sphinx
+from sphinx.util import logging
+
+__all__ = ["run_page", "setup"]
+
+logger = logging.getLogger(__name__)
+
+#: A file that a page shows in full: its name, and a block with its text.
+SHOWN = re.compile(r"^`([\w.-]+)`:\n\n```\w+\n(.*?)^```", re.DOTALL | re.MULTILINE)
+BLOCK = re.compile(r"^```python\n(.*?)^```\n", re.DOTALL | re.MULTILINE)
+
+
+def run_page(text: str, name: str, folder: Path) -> tuple[str, list[tuple[int, str]]]:
+    """Run the blocks of a page in a folder, which is made anew.
+
+    Returns
+    -------
+    text : str
+        The page, with a line for each picture: its path within the folder.
+    failures : list of (line, message)
+    """
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    for file, content in SHOWN.findall(text):
+        (folder / file).write_text(content)
+    page = _Page(name, folder)
+    with contextlib.chdir(folder):
+        out = BLOCK.sub(lambda block: block[0] + page.run(block, text), text)
+    return out, page.failures
+
+
+class _Page:
+    """The names of a page, what failed in it, and its pictures."""
+
+    def __init__(self, name: str, folder: Path) -> None:
+        self.name, self.folder = name, folder
+        self.names: dict[str, Any] = {"__name__": "__main__"}
+        self.shown: list[Any] = []
+        self.failures: list[tuple[int, str]] = []
+
+    def run(self, block: re.Match[str], text: str) -> str:
+        """Markdown of the pictures that a block draws."""
+        line = text.count("\n", 0, block.start(1))
+        test = doctest.DocTestParser().get_doctest(block[1], self.names, self.name, None, line)
+        said: list[str] = []
+        runner = doctest.DocTestRunner(verbose=False, optionflags=doctest.REPORT_NDIFF)
+        runner.run(test, out=said.append, clear_globs=False)
+        if runner.failures:
+            self.failures.append((line + 1, "".join(said)))
+        self.names = test.globs
+        return "".join(map(self.picture, self.new_figures()))
+
+    def new_figures(self) -> list[Any]:
+        """Figures among the names that are not shown yet."""
+        found = [v for v in self.names.values() if type(v).__name__ == "Figure"]
+        new = [figure for figure in found if not any(figure is old for old in self.shown)]
+        self.shown += new
+        return new
+
+    def picture(self, figure: Any) -> str:
+        """The line of a figure, which is saved in the folder."""
+        path = self.folder / f"{len(list(self.folder.glob('picture*.png'))) + 1:02d}.png"
+        path = path.with_name(f"picture{path.name}")
+        figure.savefig(path, dpi=144, bbox_inches="tight", facecolor="white")
+        return f"\n![{figure.get_label() or 'What the code above draws'}]({path})\n"
+
+
+def _run_source(app: Sphinx, docname: str, source: list[str]) -> None:
+    """Run a page when Sphinx reads it."""
+    path = Path(app.env.doc2path(docname))
+    if path.suffix != ".md" or ">>>" not in source[0]:
+        return
+    folder = Path(app.outdir).parent / "pages" / docname
+    text, failures = run_page(source[0], docname, folder)
+    for line, message in failures:
+        logger.warning("%s", message, location=(docname, line))
+    # Sphinx takes paths of pictures from the folder of sources on.
+    source[0] = text.replace(f"]({folder}", f"](/{os.path.relpath(folder, app.srcdir)}")
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Let Sphinx run pages as it reads them."""
+    os.environ.setdefault("MPLBACKEND", "Agg")
+    app.connect("source-read", _run_source)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,54 @@
+"""Settings of the manual: ``make docs`` builds it into docs/_build/html, without a network."""
+
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE.parent), str(HERE / "_extensions")]
+
+import robodyn  # noqa: E402
+
+project = "robodyn"
+author = "robodyn authors"
+copyright = author
+version = release = robodyn.__version__
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "numpydoc",
+    "sphinx_copybutton",
+    "sphinx_design",
+    "sphinx.ext.mathjax",
+    "executed_pages",
+    "cited_works",
+    "public_names",
+]
+templates_path = ["_templates"]
+exclude_patterns = ["_build", "_templates"]
+suppress_warnings = ["config.cache"]
+
+myst_enable_extensions = ["deflist", "dollarmath", "colon_fence"]
+myst_heading_anchors = 4
+myst_fence_as_directive = ["math"]  # as other readers of Markdown set it
+
+autosummary_generate = True
+autodoc_typehints = "none"
+autodoc_mock_imports = ["jax", "torch"]  # not needed to build the manual
+numpydoc_show_class_members = False
+numpydoc_xref_param_type = False
+
+html_theme = "furo"
+html_title = f"robodyn {release}"
+# MathJax from a wheel, so that equations are set without a network.
+MATHJAX = find_spec("sphinx-mathjax-offline")
+html_static_path = ["_static", *(f"{place}/static" for place in MATHJAX.submodule_search_locations)]
+mathjax_path = "mathjax/tex-chtml.js"
+mathjax_options = {"defer": "defer"}
+html_theme_options = {
+    "light_css_variables": {"font-stack--monospace": "DejaVu Sans Mono, Menlo, Consolas, monospace"}
+}
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
