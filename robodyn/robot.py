@@ -486,9 +486,10 @@ class Robot:
         described = with_whole_symbols(self._model.mechanism, described)
         copy = None
         numbers = carried or parameters or motors or springs or settings or stops
-        other_shape = joined_anew or (springs and not isinstance(springs, Mapping))
+        between_links = bool(springs) and not isinstance(springs, Mapping)
         # in minimal coordinates joints that have stops or springs may have to be independent
-        other_shape = other_shape or ((stops or springs) and self._parts.tree_form)
+        independent = bool((stops or springs) and self._parts.tree_form)
+        other_shape = joined_anew or between_links or independent
         if numbers and NUMBERS.issuperset(settings) and not other_shape:
             own = self._model.settings
             copy = self._with_other_numbers(described, own.replaced(settings) if settings else own)

@@ -182,7 +182,7 @@ def _model(model: MechanismModel, take: Take) -> MechanismModel:
 
     def motor(x: Motor) -> Motor:  # of which the rotors are those of 1 kg m^2
         rotors = tuple(_with(rotor, ratio=take(rotor.ratio)) for rotor in x.rotors)
-        return _with(x, armature=felt(x.armature), rotors=rotors, couplings=felt(x.couplings))
+        return replace(x, armature=felt(x.armature), rotors=rotors, couplings=felt(x.couplings))
 
     return replace(
         model,
@@ -201,7 +201,7 @@ def _model(model: MechanismModel, take: Take) -> MechanismModel:
 def _motor_friction(motor: MotorFriction, take: Take) -> MotorFriction:
     turns = tuple((body, take(ratio)) for body, ratio in motor.turns)
     scale, viscous, coulomb = map(take, (motor.scale, motor.viscous, motor.coulomb))
-    return _with(motor, turns=turns, scale=scale, viscous=viscous, coulomb=coulomb)
+    return replace(motor, turns=turns, scale=scale, viscous=viscous, coulomb=coulomb)
 
 
 def _bodies(model: MechanismModel, take: Take) -> Iterator[Body]:
