@@ -1,8 +1,9 @@
 """Type checks of arguments and dataclass fields, derived from their annotations.
 
 An annotation says what a value has to be: a bool, a number, an integer, a name, names, an array of
-real numbers, a mapping by name, a function, an object of a class. A new argument is checked as soon
-as it is annotated. Functions check sizes, signs, and whether a named joint exists, themselves.
+real numbers, a mapping by name, a function, an object of a class, one of some words
+(`robodyn.literals`). A new argument is checked as soon as it is annotated. Functions check sizes,
+signs, and whether a named joint exists, themselves.
 """
 
 from __future__ import annotations
@@ -16,14 +17,14 @@ import sys
 import types
 import typing
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypeVar, Union
+from typing import Any, Literal, TypeVar, Union
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import FloatArray
 from robodyn.arrays import by_name, expect, named, number, numbers, one_name, shown, truth, whole
-from robodyn.errors import ShapeError
+from robodyn.errors import ShapeError, UnknownNameError
 
 __all__ = ["check_fields", "check_values", "checked_arguments", "checked_methods"]
 
@@ -235,6 +236,8 @@ def _check(kind: Any) -> Check | None:
         return _SIMPLE[kind]
     if origin is Callable:
         return _function
+    if origin is Literal:
+        return functools.partial(_word, arguments)
     if origin is Mapping:
         return functools.partial(_by_name, _check(arguments[1]))
     if origin is tuple and set(arguments) == {float}:
@@ -281,6 +284,12 @@ def _number(name: str, given: Any, unit: str = "") -> None:
     if math.isnan(number(name, given, unit)):
         expected = "a number" + (f" [{unit}]" if unit else "")
         raise ShapeError(f"{name} is nan, expected {expected}", name=name, given=given)
+
+
+def _word(words: Collection[str], name: str, given: Any) -> None:
+    one_name(name, given)
+    if given not in words:
+        raise UnknownNameError("choice", given, words, f"{name}=")
 
 
 def _function(name: str, given: Any) -> None:

@@ -32,6 +32,7 @@ from robodyn.force_elements.ground import Ground
 from robodyn.force_elements.inverse_square import InverseSquareGravity
 from robodyn.joints import joint_map
 from robodyn.joints.joint_map import JointMap
+from robodyn.literals import Base, Coordinates, RotorModel
 from robodyn.model.changes.constraints import AnyConstraint, with_constraints
 from robodyn.model.changes.couplings import AnyCoupling, with_couplings_added
 from robodyn.model.changes.edit import with_actuators
@@ -60,19 +61,19 @@ def robots() -> tuple[str, ...]:
 def load(
     source: Any,
     *,
-    base: str = "fixed",
+    base: Base = "fixed",
     gravity: ArrayLike = (0.0, 0.0, -9.81),
     passive: bool = True,
     actuators: Mapping[str, Actuator] | None = None,
     loops: Iterable[Loop] = (),
-    coordinates: str = "tree",
+    coordinates: Coordinates = "tree",
     branches: Mapping[str, int] | None = None,
     package_dirs: PackageDirs = None,
     xacro_args: Mapping[str, Value] | None = None,
     friction_speed: float = 0.01,
     snap: float | None = None,
     allow_unphysical: bool = False,
-    rotor_model: str = "exact",
+    rotor_model: RotorModel = "exact",
     rotors: Iterable[Rotor] = (),
     springs: Mapping[str, JointSpring] | Iterable[DescribedElement] = (),
     joint_maps: Mapping[str, JointMap] | None = None,

@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import cached_property, update_wrapper
 from inspect import isfunction, signature
 from types import MethodType
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self, Unpack, cast, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -48,6 +48,16 @@ from robodyn.impacts.partners import PointMass, RobotPoint
 from robodyn.impacts.several_hits import Hit, simultaneous_impacts
 from robodyn.inverse_kinematics import Targets
 from robodyn.linearization.local_dynamics import LoadCase, WrenchesAt
+from robodyn.literals import (
+    ArrayFunction,
+    Axes,
+    Base,
+    ConstraintMethod,
+    Coordinates,
+    DynamicsName,
+    FunctionOptions,
+    TupleFunction,
+)
 from robodyn.minimal.recut import recut, welds_as_joints
 from robodyn.model.changes.constraints import AnyConstraint, with_constraints
 from robodyn.model.changes.couplings import AnyCoupling, with_couplings_added
@@ -75,7 +85,7 @@ from robodyn.model.changes.sensors import AnySensor, with_sensors
 from robodyn.model.changes.springs import JointSpring, with_springs
 from robodyn.model.joint_info import Joints
 from robodyn.model.model import Model, build_model
-from robodyn.model.settings import Settings
+from robodyn.model.settings import ChangedSettings, Settings
 from robodyn.model.speed_selection import ByJoint, assign_roles
 from robodyn.model.states import refuse_wrong_array
 from robodyn.motion.base_motion import BaseMotion
@@ -107,16 +117,6 @@ if TYPE_CHECKING:
     from robodyn.minimal.reduced import ReducedRobot
 
 __all__ = ["Robot"]
-
-
-#: Choices that shape the code of a function, and their types.
-_CHOICES: dict[str, Any] = {
-    **dict.fromkeys(("frame", "relative_to", "axes"), str),
-    **dict.fromkeys(("wrenches", "joints", "frames", "sensors"), Iterable[str]),
-    **dict.fromkeys(("classical", "parameters"), bool),
-    "symbols": bool | Iterable[str],
-    "controlled": Iterable[str | int],
-}
 
 
 class _Gravity(tuple[float, float, float]):
@@ -396,7 +396,7 @@ class Robot:
         springs: Mapping[str, JointSpring] | Iterable[DescribedElement] = (),
         actuators: Mapping[str, Actuator] | None = None,
         sensors: Iterable[AnySensor] | None = None,
-        **settings: Any,
+        **settings: Unpack[ChangedSettings],
     ) -> Self:
         """A changed copy.
 
@@ -657,7 +657,7 @@ class Robot:
         return self._parts.postures.dof
 
     @property
-    def base(self) -> str:
+    def base(self) -> Base:
         """``"fixed"``, ``"floating"`` or ``"moving"``."""
         return self._model.settings.base
 
@@ -693,7 +693,7 @@ class Robot:
         return self._model.mechanism.sensors
 
     @property
-    def coordinates(self) -> str:
+    def coordinates(self) -> Coordinates:
         """``"tree"`` or ``"minimal"``."""
         return self._model.settings.coordinates
 
@@ -983,7 +983,20 @@ class Robot:
         """
         return self._now.joint_positions.velocities(q, v)
 
-    def function(self, name: str, **fixed: Any) -> Function:
+    @overload
+    def function(
+        self, name: ArrayFunction, **fixed: Unpack[FunctionOptions]
+    ) -> Function[Array]: ...
+
+    @overload
+    def function(
+        self, name: TupleFunction, **fixed: Unpack[FunctionOptions]
+    ) -> Function[tuple[Array, ...]]: ...
+
+    @overload
+    def function(self, name: str, **fixed: Unpack[FunctionOptions]) -> Function[Any]: ...
+
+    def function(self, name: str, **fixed: Any) -> Function[Any]:
         """The compiled function behind a method.
 
         A function computes and does not look: of a closed linkage it takes postures with open
@@ -1012,7 +1025,7 @@ class Robot:
         SingularError
             If it needs the acceleration of a joint that moves no mass.
         """
-        check_values(_CHOICES, fixed)
+        check_values(FunctionOptions.__annotations__, fixed)
         return self._parts.dynamics.function(name, **fixed)
 
     def inverse_dynamics(
@@ -1238,7 +1251,7 @@ class Robot:
         wrenches: Wrenches | None = None,
         base: BaseMotion | None = None,
         stabilization: tuple[float, float] | None = None,
-        method: str = "auto",
+        method: ConstraintMethod = "auto",
     ) -> ConstrainedDynamics:
         """Forward dynamics of a closed linkage, with multipliers and rank.
 
@@ -1274,7 +1287,7 @@ class Robot:
 
     def derivatives(
         self,
-        name: str,
+        name: DynamicsName,
         q: ArrayLike,
         v: ArrayLike,
         x: ByJoint | None,
@@ -1956,7 +1969,7 @@ class Robot:
         frame: str,
         *,
         relative_to: str = "world",
-        axes: str = "body",
+        axes: Axes = "body",
         base: BaseMotion | None = None,
         out: Array | None = None,
     ) -> Array:
@@ -1992,7 +2005,7 @@ class Robot:
         frame: str,
         *,
         relative_to: str = "world",
-        axes: str = "body",
+        axes: Axes = "body",
         base: BaseMotion | None = None,
         out: Array | None = None,
     ) -> Array:
@@ -2071,7 +2084,7 @@ class Robot:
         frames: Iterable[str] | None = None,
         *,
         relative_to: str = "world",
-        axes: str = "body",
+        axes: Axes = "body",
         base: BaseMotion | None = None,
         out: Array | None = None,
     ) -> Array:
@@ -2113,7 +2126,7 @@ class Robot:
         frames: Iterable[str] | None = None,
         *,
         relative_to: str = "world",
-        axes: str = "body",
+        axes: Axes = "body",
         base: BaseMotion | None = None,
         out: Array | None = None,
     ) -> Array:
@@ -2154,7 +2167,7 @@ class Robot:
         frame: str,
         *,
         relative_to: str = "world",
-        axes: str = "body",
+        axes: Axes = "body",
         base: BaseMotion | None = None,
         out: Array | None = None,
     ) -> Array:
@@ -2192,7 +2205,7 @@ class Robot:
         frame: str,
         *,
         relative_to: str = "world",
-        axes: str = "body",
+        axes: Axes = "body",
         classical: bool = False,
         base: BaseMotion | None = None,
         out: Array | None = None,
@@ -2301,7 +2314,7 @@ class Robot:
         q: ArrayLike,
         frame: str,
         *,
-        axes: str = "body",
+        axes: Axes = "body",
         components: Iterable[int] = range(6),
     ) -> Array:
         """Operational-space inertia of a frame of a tree, ``(J M^-1 J^T)^-1``.
@@ -2336,7 +2349,7 @@ class Robot:
         q: ArrayLike,
         frame: str,
         *,
-        axes: str = "body",
+        axes: Axes = "body",
         components: Iterable[int] = range(6),
     ) -> Array:
         """How well joints move a frame: ``sqrt(det(J J^T))`` [Yoshikawa 1985], shape (...).

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 #: Floors of the house, from the ground up. What stands on one imports from floors below it only.
 #: A room is a folder of robodyn with the folders in it, or a module of its own.
 FLOORS = (
-    {"array_types", "caller", "installation", "progress", "tolerances", "version"},
+    {"array_types", "caller", "installation", "literals", "progress", "tolerances", "version"},
     {"errors"},
     {"arrays"},
     {"arguments", "other_names"},

@@ -14,6 +14,7 @@ from robodyn import ActuationError, Robot, SettingsError, ShapeError, Trajectory
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 from robodyn.arrays import expect
+from robodyn.literals import IntegratorName
 from robodyn.simulation.control.tracing import SymbolicTime
 from robodyn.simulation.loads.driven_joints import PathOfTime
 from robodyn.simulation.sensitivity.motion_steps import (
@@ -95,7 +96,7 @@ class TimeVaryingLQR:
     effort: ArrayLike = 1.0
     final: ArrayLike | None = None
     then: LQR | None = None
-    integrator: str = "rk4"
+    integrator: IntegratorName = "rk4"
     controlled: Mapping[str, PathOfTime] | None = None
     locked: tuple[str, ...] = ()
     gains: FloatArray = field(init=False, repr=False)

@@ -15,6 +15,7 @@ import numpy as np
 from robodyn import Trajectory
 from robodyn.array_types import FloatArray
 from robodyn.errors import RobodynError
+from robodyn.literals import IntegratorName
 from robodyn.simulation.control.compile_controller import compile_controller
 from robodyn.simulation.loads.loads import Loads
 from robodyn.simulation.loads.tables import Table
@@ -55,7 +56,7 @@ class ForwardPass:
     law : PlanLaw
     """
 
-    def __init__(self, loads: Loads, integrator: str, law: PlanLaw) -> None:
+    def __init__(self, loads: Loads, integrator: IntegratorName, law: PlanLaw) -> None:
         self._law, self._stepper = law, Stepper(loads, integrator, until=float(law.times[-1]))
         compiled = compile_controller(loads.robot, law, law.times)
         self._compiled = compiled if self._stepper.by_machine_code else None

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from robodyn import Robot, SettingsError
 from robodyn.arguments import checked_arguments
 from robodyn.arrays import named_alone, number
+from robodyn.literals import IntegratorName
 from robodyn.simulation.loads.driven_joints import PathOfTime
 from robodyn.simulation.loads.prescribed_loads import WrenchesAt
 
@@ -32,7 +33,7 @@ def iterative_lqr(
     step: float = 0.02,
     tau: ArrayLike | None = None,
     limits: ArrayLike | None = None,
-    integrator: str = "rk4",
+    integrator: IntegratorName = "rk4",
     base: Any = None,
     controlled: Mapping[str, PathOfTime] | None = None,
     locked: Iterable[str] = (),

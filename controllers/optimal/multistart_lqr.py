@@ -12,6 +12,7 @@ from robodyn import Robot, ShapeError
 from robodyn.arguments import checked_arguments
 from robodyn.array_types import FloatArray
 from robodyn.arrays import named_alone, numbers
+from robodyn.literals import IntegratorName
 from robodyn.simulation.loads.driven_joints import PathOfTime
 from robodyn.simulation.loads.prescribed_loads import WrenchesAt
 
@@ -34,7 +35,7 @@ def multistart_lqr(
     step: float = 0.02,
     tau: ArrayLike | None = None,
     limits: ArrayLike | None = None,
-    integrator: str = "rk4",
+    integrator: IntegratorName = "rk4",
     base: Any = None,
     controlled: Mapping[str, PathOfTime] | None = None,
     locked: Iterable[str] = (),

@@ -12,6 +12,7 @@ from robodyn import JointPath, PathError, Robot, SettingsError, ShapeError, Traj
 from robodyn.arguments import check_fields, checked_arguments
 from robodyn.array_types import FloatArray
 from robodyn.arrays import checked
+from robodyn.literals import PathEnds
 from robodyn.simulation.limits.bounds import speed_bounds
 from robodyn.simulation.loads.column_names import speed_names
 
@@ -70,7 +71,7 @@ class Recorded:
     times: FloatArray
     positions: FloatArray
     velocities: ArrayLike | None = None
-    ends: str = "free"
+    ends: PathEnds = "free"
     _parts: tuple[tuple[list[int], list[int], JointPath], ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -92,7 +93,9 @@ class Recorded:
 
     @classmethod
     @checked_arguments
-    def load(cls, path: str | os.PathLike[str], robot: Robot, *, ends: str = "free") -> Recorded:
+    def load(
+        cls, path: str | os.PathLike[str], robot: Robot, *, ends: PathEnds = "free"
+    ) -> Recorded:
         """From a file of a motion: a bag of ROS 2, or what `Trajectory.save` wrote.
 
         Parameters
@@ -141,7 +144,7 @@ class Recorded:
 
 
 def _parts(
-    robot: Robot, times: FloatArray, q: FloatArray, ends: str
+    robot: Robot, times: FloatArray, q: FloatArray, ends: PathEnds
 ) -> list[tuple[list[int], list[int], JointPath]]:
     """Paths of joints, with where their coordinates and speeds stand in q and v."""
     found, coordinates, speeds = [], [], []

@@ -9,9 +9,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robodyn import SettingsError, UnknownNameError
+from robodyn import SettingsError
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
+from robodyn.literals import Signal
 from robodyn.simulation import Controller, ControllerSample
 from robodyn.simulation.control.controller import INNER, State
 
@@ -27,8 +28,6 @@ from .wrapping import (
 
 __all__ = ["Filtered"]
 
-#: What can be filtered.
-SIGNALS = ("torque", "speed")
 #: The largest order; of more, partial fractions lose digits.
 MAX_ORDER = 8
 
@@ -69,7 +68,7 @@ class Filtered:
     controller: Controller
     cutoff: ArrayLike
     order: int = 1
-    signal: str = "torque"
+    signal: Signal = "torque"
     robot: Any = None
     _cutoff: FloatArray = field(init=False, repr=False)
     _modes: list[tuple[complex, complex]] = field(init=False, repr=False)
@@ -83,8 +82,6 @@ class Filtered:
             raise SettingsError(
                 f"order is {self.order!r}, expected a whole number, 1 to {MAX_ORDER}"
             )
-        if not (isinstance(self.signal, str) and self.signal in SIGNALS):
-            raise UnknownNameError("signal", str(self.signal), SIGNALS)
         object.__setattr__(self, "_modes", _butterworth(self.order))
 
     symbolic = inner_symbolic

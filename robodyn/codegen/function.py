@@ -7,7 +7,7 @@ import functools
 import math
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,22 +24,34 @@ from robodyn.codegen.vectorcall.signature import Parameter, Role, Signature
 from robodyn.codegen.vectorcall.table import Table
 from robodyn.codegen.vectorcall.vectorcall_type import VectorcallType, vectorcall_type
 from robodyn.errors import ShapeError, UnknownNameError
+from robodyn.literals import Precision
 from robodyn.symbolic.derivative import jacobian
 from robodyn.symbolic.graph import Port, Program
 from robodyn.symbolic.holds_symbols import holds_symbols
 
 if TYPE_CHECKING:
+    from typing_extensions import TypeVar  # part of type checkers
+
     from robodyn.codegen.text.cuda import CudaFunction
+
+    Result = TypeVar("Result", default=Any)
+else:
+    from typing import TypeVar
+
+    Result = TypeVar("Result")
 
 __all__ = ["Function"]
 
 
-class Function:
+class Function(Generic[Result]):
     """A compiled program.
 
     Call it with one array an input, in the order of ``inputs``; leading axes are batches and
     broadcast together. It returns the output (a tuple if there are several), or writes it into
     ``out``. All-float32 inputs are computed in float32, everything else in float64.
+
+    To type checkers a function of one output is a ``Function[NDArray[Any]]``, one of several a
+    ``Function[tuple[NDArray[Any], ...]]``.
 
     A function does not look at numbers: what is not finite goes through, and where nothing is
     determined results are not numbers. Methods of robots raise errors.
@@ -59,7 +71,7 @@ class Function:
     #: Machine code points into the signature: it stays although ``__dict__`` is emptied.
     __slots__ = ("__dict__", "__weakref__", "_signature")
 
-    def __new__(cls, source: Program | Bound) -> Function:
+    def __new__(cls, source: Program | Bound) -> Self:
         """An instance that Python calls fast, where this Python allows it."""
         fitting = cls is Function and Table.fits(source.inputs, source.outputs)
         fitting = fitting and not _rows_of(source)
@@ -141,7 +153,7 @@ class Function:
         return self._source.operations()
 
     @checked_arguments
-    def jacobian(self, name: str, *, raw: bool = False) -> Function:
+    def jacobian(self, name: str, *, raw: bool = False) -> Function[Result]:
         """Exact derivative of all outputs with respect to an input, as a Function.
 
         Coordinates of a robot are moved along its speeds: the derivative with respect to ``"q"``
@@ -171,7 +183,7 @@ class Function:
     def c_source(
         self,
         name: str | None = None,
-        dtype: str = "double",
+        dtype: Precision = "double",
         *,
         constants: Mapping[str, float] | None = None,
     ) -> str:
@@ -190,7 +202,7 @@ class Function:
         return c_source(self.program, name, dtype, constants)
 
     @checked_arguments
-    def cuda_source(self, name: str | None = None, dtype: str = "double") -> str:
+    def cuda_source(self, name: str | None = None, dtype: Precision = "double") -> str:
         """CUDA C source of a kernel over a batch, one thread a state.
 
         Parameters
@@ -203,7 +215,8 @@ class Function:
 
         return cuda_source(self.program, name, dtype)
 
-    def cuda(self, dtype: str = "double") -> CudaFunction:
+    @checked_arguments
+    def cuda(self, dtype: Precision = "double") -> CudaFunction:
         """The function on a CUDA device, over cupy arrays (extra ``cuda``).
 
         Parameters
@@ -242,7 +255,7 @@ class Function:
     def rows_address(
         self,
         batch: bool,
-        dtype: str = "double",
+        dtype: Precision = "double",
         numbers: bool = False,
         *,
         full: bool = False,
@@ -267,7 +280,7 @@ class Function:
         names = ("batch", "batch") if several else ("scalar", "rows")
         return kernels.address(*names) if full else kernels.current(*names)
 
-    def lanes(self, dtype: str = "double") -> int:
+    def lanes(self, dtype: Precision = "double") -> int:
         """How many states a vector has in ``"double"`` or ``"float"``."""
         return (self._float if dtype == "float" else self._double).lanes
 
@@ -292,13 +305,13 @@ class Function:
         counts = self.operations
         return sum(counts.values()) + 15 * counts["sincos"]
 
-    def __call__(self, *arrays: ArrayLike, out: Any = None) -> Any:
+    def __call__(self, *arrays: ArrayLike, out: Any = None) -> Result:
         """Compute, for one state or a batch of them.
 
         Called with symbols, in a function that is traced, it gives symbols.
         """
         if any(map(holds_symbols, arrays)):
-            return self._over_symbols(arrays, out)
+            return cast(Result, self._over_symbols(arrays, out))
         if len(arrays) == len(self.inputs) + 1 and out is None:
             arrays, out = arrays[:-1], arrays[-1]
         if self._rows:
@@ -318,9 +331,9 @@ class Function:
             if result is not computed:
                 result[...] = computed
         if out is not None:
-            return out
+            return cast(Result, out)
         shown = [result if result.shape else result[()] for result in results]
-        return shown[0] if len(shown) == 1 else tuple(shown)
+        return cast(Result, shown[0] if len(shown) == 1 else tuple(shown))
 
     def _over_symbols(self, arrays: Sequence[ArrayLike], out: Any) -> Any:
         """The equations with symbols for inputs, written into those that the symbols belong to."""

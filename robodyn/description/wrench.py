@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,11 +13,10 @@ from robodyn.arguments import checked_arguments
 from robodyn.array_types import FloatArray
 from robodyn.arrays import numbers, vector
 from robodyn.description.pose import Vector
-from robodyn.errors import ShapeError, UnknownNameError
+from robodyn.errors import ShapeError
+from robodyn.literals import Axes
 
 __all__ = ["PointOfLink", "Wrench"]
-
-AXES = ("body", "world")
 
 #: Text of a point, as `PointOfLink` writes it.
 _TEXT = re.compile(r"(.+) at \(([^,()]+), ([^,()]+), ([^,()]+)\) in (body|world) axes", re.DOTALL)
@@ -41,9 +40,9 @@ class PointOfLink(str):
 
     link: str
     at: Vector
-    axes: str
+    axes: Axes
 
-    def __new__(cls, link: str, at: Vector, axes: str) -> PointOfLink:
+    def __new__(cls, link: str, at: Vector, axes: Axes) -> PointOfLink:
         """The point, which is text."""
         x, y, z = at
         point = super().__new__(cls, f"{link} at ({x!r}, {y!r}, {z!r}) in {axes} axes")
@@ -60,7 +59,7 @@ class PointOfLink(str):
         if found is None:
             return text
         link, x, y, z, axes = found.groups()
-        return cls(link, (float(x), float(y), float(z)), axes)
+        return cls(link, (float(x), float(y), float(z)), cast(Axes, axes))
 
 
 class Wrench(Mapping[str, FloatArray]):
@@ -102,10 +101,8 @@ class Wrench(Mapping[str, FloatArray]):
         moment: ArrayLike = 0.0,
         *,
         at: ArrayLike = (0.0, 0.0, 0.0),
-        axes: str = "world",
+        axes: Axes = "world",
     ) -> None:
-        if axes not in AXES:
-            raise UnknownNameError("axes", axes, AXES, f"a wrench on {link!r}")
         if isinstance(moment, int | float | np.number):
             if moment != 0.0:
                 expected = "a vector of three numbers, or 0"

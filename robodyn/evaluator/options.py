@@ -275,8 +275,6 @@ class FunctionOptions:
         for link in links:
             if link not in frames:
                 raise UnknownNameError("link", link, frames, repr(self._model.mechanism.name))
-        if options.get("axes", "body") not in ("body", "world"):
-            raise UnknownNameError("axes", options["axes"], ("body", "world"))
 
 
 def _measured_joints(sensor: DescribedSensor) -> tuple[str, ...]:

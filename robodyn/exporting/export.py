@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from robodyn.arguments import checked_arguments
-from robodyn.codegen.text.assignments import check_type
-from robodyn.errors import UnknownNameError
 from robodyn.exporting.folder import new_folder, write_folder
 from robodyn.exporting.targets import TARGETS
 from robodyn.exporting.unit.contents import unit_of
+from robodyn.literals import ExportTarget, IntegratorName, Precision
 from robodyn.robot import Robot
 
 __all__ = ["export"]
@@ -21,13 +20,13 @@ __all__ = ["export"]
 def export(
     robot: Robot,
     functions: Any,
-    target: str,
+    target: ExportTarget,
     folder: str | os.PathLike[str],
     *,
     controller: Any = None,
-    dtype: str = "double",
+    dtype: Precision = "double",
     step: float = 1e-3,
-    integrator: str = "rk4",
+    integrator: IntegratorName = "rk4",
 ) -> Path:
     """Write functions of a robot as code of another language: a folder that stands alone.
 
@@ -41,8 +40,8 @@ def export(
         ``"assemble"`` (option ``hold=``), which closes loops near a guess, and ``"step"``, a step
         in time. With a controller there are ``"control"``, the controller alone, and
         ``"closed_loop"``, accelerations under it.
-    target : str
-        A language or format: a key of `robodyn.exporting.targets.TARGETS`.
+    target : {"c", "cpp", "fmu", "matlab", "modelica", "python"}
+        A language or format.
     folder : path
         Of a folder that is not there yet, or is empty. It is there as a whole in the end, or not at
         all.
@@ -70,9 +69,6 @@ def export(
     MissingFileError, FileError
         If the folder cannot be made.
     """
-    if target not in TARGETS:
-        raise UnknownNameError("target", target, TARGETS)
-    check_type(dtype)
     unit = unit_of(robot, functions, controller, step, integrator, dtype)
     path = new_folder(folder)
     write_folder(path, TARGETS[target](unit))

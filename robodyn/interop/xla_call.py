@@ -17,6 +17,7 @@ from robodyn.codegen.llvm.builder.load_program import load_program
 from robodyn.codegen.llvm.builder.values import Number
 from robodyn.codegen.llvm.builder.words import Words
 from robodyn.codegen.llvm.target.once import once
+from robodyn.literals import Precision
 
 __all__ = ["called", "handler_address"]
 
@@ -36,7 +37,7 @@ METADATA, VERSION, INTERFACE_VERSION, TRAITS = 3, 3, 4, 8
 UNTOLD = 1
 
 
-def called(function: Function, dtype: str) -> IntArray:
+def called(function: Function, dtype: Precision) -> IntArray:
     """The table for a function.
 
     Parameters

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from robodyn.arguments import check_values
 from robodyn.arrays import expect, named, numbers, shown
 from robodyn.errors import SettingsError, ShapeError, UnknownNameError
 from robodyn.force_elements.ground import Ground
+from robodyn.literals import Base, Coordinates, RotorModel
 from robodyn.tolerances import DEFAULT_SNAP
 
-__all__ = ["Settings"]
-
-BASES = ("fixed", "floating", "moving")
-ROTOR_MODELS = ("exact", "armature")
-COORDINATES = ("tree", "minimal")
+__all__ = ["ChangedSettings", "Settings"]
 
 #: What `Robot.with_` changes besides settings.
 OTHER_CHANGES = ("payload", "locked", "stops", "frames", "parameters")
@@ -28,7 +26,9 @@ OTHER_CHANGES = ("payload", "locked", "stops", "frames", "parameters")
 
 #: Types of settings that are one value each.
 _KINDS: dict[str, Any] = {
-    **dict.fromkeys(("base", "rotor_model", "coordinates"), str),
+    "base": Base,
+    "rotor_model": RotorModel,
+    "coordinates": Coordinates,
     **dict.fromkeys(("friction_speed", "closure_tolerance"), float),
     "snap": float | None,
     **dict.fromkeys(("passive", "allow_unphysical"), bool),
@@ -36,18 +36,35 @@ _KINDS: dict[str, Any] = {
 }
 
 
+class ChangedSettings(TypedDict, total=False):
+    """What `Robot.with_` takes of them, as `robodyn.load` takes it."""
+
+    base: Base
+    gravity: ArrayLike
+    passive: bool
+    friction_speed: float
+    snap: float | None
+    allow_unphysical: bool
+    rotor_model: RotorModel
+    coordinates: Coordinates
+    branches: Mapping[str, int]
+    near: ArrayLike | Mapping[str, ArrayLike] | None
+    closure_tolerance: float
+    ground: Ground | Iterable[Ground]
+
+
 @dataclass(frozen=True)
 class Settings:
     """Choices of `robodyn.load` that are not in the file."""
 
-    base: str = "fixed"
+    base: Base = "fixed"
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
     passive: bool = True
     friction_speed: float = 0.01
     snap: float | None = None
     allow_unphysical: bool = False
-    rotor_model: str = "exact"
-    coordinates: str = "tree"
+    rotor_model: RotorModel = "exact"
+    coordinates: Coordinates = "tree"
     branches: tuple[tuple[str, int], ...] = ()
     near: tuple[Any, ...] | None = None
     closure_tolerance: float = 1e-6
@@ -55,12 +72,6 @@ class Settings:
 
     def __post_init__(self) -> None:
         check_values(_KINDS, vars(self))
-        if self.base not in BASES:
-            raise UnknownNameError("base", self.base, BASES)
-        if self.rotor_model not in ROTOR_MODELS:
-            raise UnknownNameError("rotor model", self.rotor_model, ROTOR_MODELS)
-        if self.coordinates not in COORDINATES:
-            raise UnknownNameError("coordinates", self.coordinates, COORDINATES)
         try:
             object.__setattr__(self, "branches", tuple(dict(self.branches).items()))
         except (TypeError, ValueError):

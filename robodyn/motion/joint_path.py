@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike
 from robodyn.arguments import check_fields, checked_arguments
 from robodyn.array_types import FloatArray
 from robodyn.arrays import all_finite, number, numbers
-from robodyn.errors import PathError, ShapeError, UnknownNameError
+from robodyn.errors import PathError, ShapeError
+from robodyn.literals import PathEnds
 from robodyn.motion.derivative_check import INTERVAL, check_rates, three_instants
 from robodyn.motion.samples import (
     flat_motion,
@@ -108,7 +109,7 @@ class JointPath:
         positions: ArrayLike,
         velocities: ArrayLike | None = None,
         *,
-        ends: str = "free",
+        ends: PathEnds = "free",
     ) -> JointPath:
         """Smooth path through samples: its acceleration is continuous.
 
@@ -142,8 +143,6 @@ class JointPath:
         >>> float(position), float(velocity)
         (1.0, 0.0)
         """
-        if ends not in ("free", "rest"):
-            raise UnknownNameError("ends of a path", ends, ("free", "rest"))
         rest = ends == "rest"
         times = sample_times(t, 2 if rest else 4)
         values = numbers("positions", positions).astype(float)

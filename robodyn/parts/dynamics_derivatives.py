@@ -10,17 +10,15 @@ from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
 from robodyn.codegen import CallForm
-from robodyn.errors import ShapeError, UnknownNameError
+from robodyn.errors import ShapeError
 from robodyn.evaluator import Evaluator, Wrenches
+from robodyn.literals import DynamicsName
 from robodyn.model.model import Model
 from robodyn.model.speed_selection import ByJoint, assign_roles
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.parts.dynamics import Dynamics
 
 __all__ = ["DynamicsDerivatives"]
-
-#: Of what there are derivatives.
-KNOWN = ("inverse_dynamics", "forward_dynamics", "hybrid_dynamics")
 
 
 class DynamicsDerivatives:
@@ -38,7 +36,7 @@ class DynamicsDerivatives:
 
     def of(
         self,
-        name: str,
+        name: DynamicsName,
         arrays: tuple[ArrayLike, ArrayLike, ByJoint | None],
         roles: tuple[ByJoint | None, Iterable[str]] = (None, ()),
         wrenches: Wrenches | None = None,
@@ -48,7 +46,7 @@ class DynamicsDerivatives:
 
         Parameters
         ----------
-        name : str
+        name : {"inverse_dynamics", "forward_dynamics", "hybrid_dynamics"}
         arrays : tuple
             q, v, and accelerations or forces.
         roles : tuple
@@ -56,9 +54,6 @@ class DynamicsDerivatives:
         wrenches, base
             As in `robodyn.Robot.inverse_dynamics`.
         """
-        robot = self._model.mechanism.name
-        if not isinstance(name, str) or name not in KNOWN:
-            raise UnknownNameError("derivatives", name, KNOWN, f"robot {robot!r}")
         q, v, given = arrays
         controlled, locked = roles
         if name == "hybrid_dynamics":

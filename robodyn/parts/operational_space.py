@@ -13,6 +13,7 @@ from robodyn.arrays import all_finite, named
 from robodyn.codegen import CallForm
 from robodyn.errors import SettingsError, ShapeError, SingularError
 from robodyn.evaluator import Evaluator
+from robodyn.literals import Axes
 from robodyn.model.model import Model
 from robodyn.tolerances import JACOBIAN_RANK
 
@@ -31,7 +32,7 @@ class OperationalSpace:
     def __init__(self, model: Model, evaluator: Evaluator) -> None:
         self._model, self._evaluator = model, evaluator
 
-    def inertia(self, q: ArrayLike, frame: str, axes: str, components: Iterable[int]) -> Array:
+    def inertia(self, q: ArrayLike, frame: str, axes: Axes, components: Iterable[int]) -> Array:
         """``(J M^-1 J^T)^-1``, shape (..., n, n)."""
         rows = _checked(components)
         J = self._jacobian(q, frame, axes, rows)
@@ -52,7 +53,7 @@ class OperationalSpace:
         return np.asarray(inertia, M_inverse.dtype)
 
     def manipulability(
-        self, q: ArrayLike, frame: str, axes: str, components: Iterable[int]
+        self, q: ArrayLike, frame: str, axes: Axes, components: Iterable[int]
     ) -> Array:
         """``sqrt(det(J J^T))``, shape (...)."""
         J = self._jacobian(q, frame, axes, _checked(components))
@@ -65,7 +66,7 @@ class OperationalSpace:
         return np.asarray(values.prod(axis=-1), J.dtype)[()]
 
     def _by_code(
-        self, name: str, q: ArrayLike, frame: str, axes: str, components: Iterable[int]
+        self, name: str, q: ArrayLike, frame: str, axes: Axes, components: Iterable[int]
     ) -> Array | None:
         """The result by one function, as calls like this get it; none where it has no numbers."""
         options: dict[str, Any] = {"frame": frame, "axes": axes}
@@ -75,7 +76,7 @@ class OperationalSpace:
         found: Array = self._evaluator.results(name, (q,), form=CallForm(options), **chosen)
         return found if all_finite(found) else None
 
-    def _jacobian(self, q: ArrayLike, frame: str, axes: str, rows: tuple[int, ...]) -> Array:
+    def _jacobian(self, q: ArrayLike, frame: str, axes: Axes, rows: tuple[int, ...]) -> Array:
         if self._model.setup.closed:
             raise SettingsError(
                 f"{self._model.mechanism.name!r} has closed loops, so its joints do not move "

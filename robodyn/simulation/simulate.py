@@ -12,6 +12,7 @@ from robodyn.arguments import checked_arguments
 from robodyn.arrays import named
 from robodyn.force_elements.ground import Ground
 from robodyn.force_elements.joint_stop import CompliantStops
+from robodyn.literals import IntegratorName, LimitsChoice
 from robodyn.robot import Robot
 from robodyn.simulation.control.controller import Controller
 from robodyn.simulation.events.event import Event, EventFunction, as_events
@@ -51,9 +52,9 @@ def simulate(
     controlled: Mapping[str, PathOfTime] | None = None,
     locked: Iterable[str] = (),
     wrenches: Mapping[str, ArrayLike] | WrenchesAt | None = None,
-    integrator: str = "rk4",
+    integrator: IntegratorName = "rk4",
     events: Sequence[Event | EventFunction] = (),
-    limits: str | MotorLimits = "report",
+    limits: LimitsChoice | MotorLimits = "report",
     progress: Progress | bool | None = None,
     stabilization: tuple[float, float] | None = None,
     tolerance: float | None = None,
@@ -191,8 +192,8 @@ def rollout(
     controlled: Mapping[str, PathOfTime] | None = None,
     locked: Iterable[str] = (),
     wrenches: Mapping[str, ArrayLike] | WrenchesAt | None = None,
-    integrator: str = "rk4",
-    limits: str | MotorLimits = "report",
+    integrator: IntegratorName = "rk4",
+    limits: LimitsChoice | MotorLimits = "report",
     progress: Progress | bool | None = None,
     stabilization: tuple[float, float] | None = None,
     every: int = 1,

@@ -19,6 +19,7 @@ from robodyn.errors import (
     UrdfError,
     UrdfWarning,
 )
+from robodyn.literals import Base
 from robodyn.urdf.adapters import from_object, is_urdf_object
 from robodyn.urdf.checks.check import check
 from robodyn.urdf.checks.massless import massless_motions
@@ -41,7 +42,7 @@ def load_mechanism(
     allow_unphysical: bool = False,
     urdf: Any = None,
     strict: bool = True,
-    base: str = "fixed",
+    base: Base = "fixed",
     root: str | None = None,
 ) -> Mechanism:
     """Read a mechanism and check it.
@@ -154,7 +155,7 @@ def _options(
     urdf: Any = None,
     *,
     strict: bool,
-    base: str = "fixed",
+    base: Base = "fixed",
     root: str | None = None,
 ) -> Options:
     return Options(Packages(package_dirs), given_arguments(xacro_args), urdf, strict, base, root)

@@ -148,7 +148,7 @@ def test_motors_that_cannot_be():
     for axis in ((0.0, 0.0, 0.0), (np.nan, 0.0, 1.0)):
         with pytest.raises((ActuationError, rd.ShapeError), match="axis"):
             planar(actuators={"elbow": rd.Actuator(2.0, 1e-3, axis=axis)})
-    with pytest.raises(UnknownNameError, match="rotor model"):
+    with pytest.raises(UnknownNameError, match="in rotor_model="):
         planar(rotor_model="exakt")
     ball = random_mechanism(np.random.default_rng(0), ["spherical"])
     for motor in (rd.Actuator(2.0, 1e-3), rd.Actuator(2.0, viscous=0.1)):

@@ -519,7 +519,7 @@ def test_where_a_sensor_shows_no_number():
     ("make", "error", "text"),
     [
         (lambda: rd.Sensor("positon", at="lower"), UnknownNameError, "did you mean 'position'"),
-        (lambda: rd.Sensor("function", at="lower"), UnknownNameError, "kind of sensor"),
+        (lambda: rd.Sensor("function", at="lower"), UnknownNameError, "'function' in kind="),
         (lambda: rd.Sensor("imu"), ShapeError, "needs at="),
         (lambda: rd.Sensor("distance", at="lower"), ShapeError, "needs relative_to="),
         (lambda: rd.Sensor("imu", at="lower", bodies=["lower"]), ShapeError, "takes no bodies="),

@@ -9,6 +9,8 @@ METHOD = RungeKutta(3, ((), (0.5,), (0.0, 0.75)), (2 / 9, 1 / 3, 4 / 9))
 ''',
 }
 
+LINES = [("robodyn/literals.py", '    "rk4",\n', '    "ralston",\n')]
+
 USE = """
 import numpy as np
 import robodyn as rd

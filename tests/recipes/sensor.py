@@ -32,7 +32,7 @@ KIND = SensorKind(
 )
 '''
 }
-LINES = []
+LINES = [("robodyn/literals.py", '    "imu",\n', '    "speed",\n')]
 
 USE = """
 import numpy as np

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import robodyn as rd
 from robodyn.cli.options.robot import add_robot_options
 from robodyn.cli.options.values import file, named, number, numbers, one_of, whole
+from robodyn.literals import Base
 from robodyn.simulation.integrators import INTEGRATORS
 from robodyn.simulation.limits.joint_limits import LIMITS
 
@@ -16,7 +17,7 @@ __all__ = ["CONTROLLERS", "REFERENCES", "add_arguments"]
 
 CONTROLLERS = ("none", "hold", "pd", "computed-torque")
 REFERENCES = ("sine", "point-to-point", "still")
-BASES = ("fixed", "floating", "moving")
+BASES = get_args(Base)
 
 #: Several at once, in any order.
 MANY: dict[str, Any] = {"action": "append", "default": []}

@@ -12,6 +12,7 @@ from robodyn.cli.options.values import named, named_once, number
 from robodyn.cli.sim.base_table import base_path
 from robodyn.description import Pose
 from robodyn.errors import RobodynError
+from robodyn.literals import Base
 
 __all__ = ["Mechanism", "mechanism"]
 
@@ -61,7 +62,7 @@ def mechanism(arguments: argparse.Namespace) -> Mechanism:
     return Mechanism(model, plant.with_(ground=ground) if ground else plant, path)
 
 
-def _base(arguments: argparse.Namespace) -> tuple[str, rd.BasePath | None]:
+def _base(arguments: argparse.Namespace) -> tuple[Base, rd.BasePath | None]:
     if arguments.base_path is None:
         if arguments.base == "moving":
             raise RobodynError("--base moving needs --base-path, which says how it moves")

@@ -22,6 +22,7 @@ from robodyn.closed_loops.solvers import constrained_accelerations, constrained_
 from robodyn.codegen import CallForm, Memo
 from robodyn.errors import ActuationError, SingularError
 from robodyn.evaluator import Evaluator, Wrenches
+from robodyn.literals import ConstraintMethod
 from robodyn.model.model import Model
 from robodyn.model.speed_selection import Roles, speed_names
 from robodyn.model.states import listed
@@ -67,7 +68,7 @@ class ConstrainedSolve:
         wrenches: Wrenches | None,
         base: BaseMotion | None,
         stabilization: tuple[float, float] | None,
-        method: str,
+        method: ConstraintMethod,
     ) -> ConstrainedDynamics:
         """`forward` of a state with closed loops; of any, where they are stabilised."""
         form = None
@@ -77,7 +78,7 @@ class ConstrainedSolve:
             form = self._forms.get(method, lambda: self._form(method)) if plain else None
         return self.forward(q, v, tau, wrenches, base, stabilization, method, form)
 
-    def _form(self, method: str) -> CallForm:
+    def _form(self, method: ConstraintMethod) -> CallForm:
         """Of calls of which the terms come from machine code at once."""
 
         def made(
@@ -100,7 +101,7 @@ class ConstrainedSolve:
         wrenches: Wrenches | None,
         base: BaseMotion | None,
         stabilization: tuple[float, float] | None,
-        method: str,
+        method: ConstraintMethod,
         form: CallForm | None = None,
     ) -> ConstrainedDynamics:
         """Accelerations and multipliers under given forces; see `Robot.constrained_dynamics`."""
@@ -118,7 +119,7 @@ class ConstrainedSolve:
         return self._solved(terms, method, kind)
 
     def _solved(
-        self, terms: tuple[Array, ...], method: str, kind: np.dtype[Any]
+        self, terms: tuple[Array, ...], method: ConstraintMethod, kind: np.dtype[Any]
     ) -> ConstrainedDynamics:
         """Accelerations and multipliers by the terms of their equations."""
         M, force, K, k, _ = terms

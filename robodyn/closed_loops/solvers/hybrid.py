@@ -13,6 +13,7 @@ from robodyn.closed_loops.solvers.decomposition import Decomposition, decompose,
 from robodyn.closed_loops.solvers.scaling import Scaled, flat, scaled, speed_set
 from robodyn.closed_loops.solvers.solve import solve_mixed
 from robodyn.errors import ActuationError
+from robodyn.literals import ConstraintMethod
 from robodyn.tolerances import CONSTRAINT_RANK, CONTROLLED_ACCELERATION, ZERO_ROW
 
 __all__ = ["ConstrainedHybrid", "constrained_hybrid"]
@@ -52,7 +53,7 @@ def constrained_hybrid(
     a_controlled: ArrayLike,
     tau_free: ArrayLike,
     *,
-    method: str = "auto",
+    method: ConstraintMethod = "auto",
     tolerance: float = CONTROLLED_ACCELERATION,
 ) -> ConstrainedHybrid:
     """Hybrid dynamics with loops [Wittenburg 1977, (5.100), (5.101) with (5.191), (5.197)].

@@ -23,7 +23,8 @@ from robodyn.closed_loops.solvers.methods.system import (
 )
 from robodyn.codegen.llvm.builder.load_program import load_program
 from robodyn.codegen.llvm.target.once import making
-from robodyn.errors import ShapeError, SingularError, UnknownNameError
+from robodyn.errors import ShapeError, SingularError
+from robodyn.literals import ConstraintMethod
 from robodyn.tolerances import CONSTRAINT_RANK
 
 __all__ = ["ConstrainedSolution", "constrained_accelerations", "solve_mixed"]
@@ -60,7 +61,7 @@ def constrained_accelerations(
     force: ArrayLike,
     K: ArrayLike,
     k: ArrayLike,
-    method: str = "auto",
+    method: ConstraintMethod = "auto",
     *,
     tolerance: float = CONSTRAINT_RANK,
 ) -> ConstrainedSolution:
@@ -108,7 +109,7 @@ def solve_mixed(
     K: Array,
     k: ArrayLike,
     free: Array | None,
-    method: str = "auto",
+    method: ConstraintMethod = "auto",
     tolerance: float = CONSTRAINT_RANK,
 ) -> ConstrainedSolution:
     """`constrained_accelerations` where only some speeds are free, and others accelerate as given.
@@ -122,8 +123,6 @@ def solve_mixed(
     free : ndarray of int or None
         Indices of the free speeds, ascending; None for all.
     """
-    if method != "auto" and method not in METHODS:
-        raise UnknownNameError("method", method, ("auto", *METHODS))
     nc, nv = K.shape[-2:]
     named = ("M", "force", "K", "k")
     arrays = (shaped("M", M, nv, nv), shaped("force", x, nv), K, shaped("k", k, nc))

@@ -6,7 +6,6 @@ import math
 import re
 from collections.abc import Callable, Collection, Iterator
 
-from robodyn.errors import UnknownNameError
 from robodyn.symbolic.graph import (
     ADD,
     CONST,
@@ -25,7 +24,6 @@ __all__ = [
     "C_WORDS",
     "argument_names",
     "assignments",
-    "check_type",
     "indices",
     "legal_name",
     "literal",
@@ -35,8 +33,6 @@ __all__ = [
     "results",
     "statements",
 ]
-
-TYPES = ("double", "float")
 
 #: Words of C and C++, and functions and macros that generated code calls.
 C_WORDS = frozenset(
@@ -104,12 +100,6 @@ def assignments(
 def results(program: Program, number: Text) -> list[str]:
     """Text of each output scalar."""
     return [_operand(program, edge, number) for edge in program.results]
-
-
-def check_type(dtype: str) -> None:
-    """Raise `UnknownNameError` for what is not a type of C that we generate."""
-    if dtype not in TYPES:
-        raise UnknownNameError("C type", dtype, TYPES)
 
 
 def legal_name(name: str, reserved: Collection[str] = ()) -> str:

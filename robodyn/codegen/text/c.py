@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from robodyn.codegen.text.assignments import (
     C_WORDS,
     argument_names,
-    check_type,
     legal_name,
     port_comments,
     statements,
 )
 from robodyn.codegen.text.constants import named_constants
+from robodyn.literals import Precision
 from robodyn.symbolic.graph import Port, Program
 
 __all__ = ["c_source"]
@@ -21,7 +21,7 @@ __all__ = ["c_source"]
 def c_source(
     program: Program,
     name: str | None = None,
-    dtype: str = "double",
+    dtype: Precision = "double",
     constants: Mapping[str, float] | None = None,
 ) -> str:
     """C99 source of a program.
@@ -47,7 +47,6 @@ def c_source(
     SettingsError
         For a constant that is an array.
     """
-    check_type(dtype)
     values = named_constants(program, constants)
     names, inputs = argument_names(program), len(program.inputs)
     ports = [*zip(names, (*program.inputs, *program.outputs), strict=True)]

@@ -12,12 +12,12 @@ from robodyn.codegen.calls.arguments import check_axes, common_batch
 from robodyn.codegen.text.assignments import (
     C_WORDS,
     argument_names,
-    check_type,
     legal_name,
     port_comments,
     statements,
 )
 from robodyn.errors import MissingExtraError, ShapeError
+from robodyn.literals import Precision
 from robodyn.symbolic.graph import Port, Program
 
 __all__ = ["CudaFunction", "cuda_source"]
@@ -26,7 +26,7 @@ __all__ = ["CudaFunction", "cuda_source"]
 THREADS, BLOCKS = 128, 65535
 
 
-def cuda_source(program: Program, name: str | None = None, dtype: str = "double") -> str:
+def cuda_source(program: Program, name: str | None = None, dtype: Precision = "double") -> str:
     """CUDA C source of a program.
 
     Parameters
@@ -48,7 +48,6 @@ def cuda_source(program: Program, name: str | None = None, dtype: str = "double"
     UnknownNameError
         For another dtype.
     """
-    check_type(dtype)
     names, inputs = argument_names(program, taken=("n", "i", "step")), len(program.inputs)
     arguments = ["const long long n"]
     arguments += [f"const {dtype} *__restrict__ {array}" for array in names[:inputs]]
@@ -98,7 +97,7 @@ class CudaFunction:
         When called with arrays that do not fit.
     """
 
-    def __init__(self, program: Program, dtype: str = "double") -> None:
+    def __init__(self, program: Program, dtype: Precision = "double") -> None:
         source = cuda_source(program, dtype=dtype)
         try:
             import cupy

@@ -8,12 +8,12 @@ from collections.abc import Iterator, Sequence
 from robodyn.codegen.text.assignments import (
     argument_names,
     assignments,
-    check_type,
     indices,
     places,
     plain,
     results,
 )
+from robodyn.literals import Precision
 from robodyn.symbolic.graph import ByPrecision, Port, Program
 
 __all__ = ["RESERVED", "matlab_checks", "matlab_head", "matlab_source"]
@@ -62,7 +62,7 @@ end
 """
 
 
-def matlab_source(program: Program, name: str, about: str, dtype: str = "double") -> str:
+def matlab_source(program: Program, name: str, about: str, dtype: Precision = "double") -> str:
     """The text of ``name.m``, a function of one state.
 
     Parameters
@@ -85,7 +85,6 @@ def matlab_source(program: Program, name: str, about: str, dtype: str = "double"
     UnknownNameError
         For another dtype.
     """
-    check_type(dtype)
     names = argument_names(program, {*RESERVED, name})
     head = matlab_head(name, about, names, program.inputs, program.outputs)
     body = "\n".join([*head, *_statements(program, names, _kind(dtype)), "end", ""])

@@ -10,12 +10,12 @@ from collections.abc import Iterator, Sequence
 from robodyn.codegen.text.assignments import (
     argument_names,
     assignments,
-    check_type,
     indices,
     places,
     plain,
     results,
 )
+from robodyn.literals import Precision
 from robodyn.symbolic.graph import ByPrecision, Port, Program
 
 __all__ = ["RESERVED", "python_function", "python_head", "python_prologue"]
@@ -36,7 +36,7 @@ def _argument(name, x, shape):
 '''
 
 
-def python_prologue(dtype: str = "double") -> str:
+def python_prologue(dtype: Precision = "double") -> str:
     """What stands before functions in their module.
 
     Parameters
@@ -49,11 +49,10 @@ def python_prologue(dtype: str = "double") -> str:
     UnknownNameError
         For another dtype.
     """
-    check_type(dtype)
     return _ARGUMENT.format(dtype=_kind(dtype))
 
 
-def python_function(program: Program, name: str, about: str, dtype: str = "double") -> str:
+def python_function(program: Program, name: str, about: str, dtype: Precision = "double") -> str:
     """A function over numpy arrays, whose leading axes are batches.
 
     Parameters

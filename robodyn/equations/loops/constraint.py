@@ -23,12 +23,11 @@ from robodyn.equations.loops.constraint_functions import (
 from robodyn.errors import ShapeError, UnknownNameError
 from robodyn.joints import joint_kind
 from robodyn.joints.common.user_function import called, takes_time
+from robodyn.literals import ConstraintKind
 from robodyn.symbolic.graph import Graph
 from robodyn.symbolic.scalar import Number, inputs
 
 __all__ = ["Constraint", "TracedConstraint"]
-
-KINDS = ("holonomic", "nonholonomic")
 
 
 class Constraint:
@@ -66,10 +65,8 @@ class Constraint:
         name: str,
         function: Callable[..., Any],
         joints: Iterable[str],
-        kind: str = "holonomic",
+        kind: ConstraintKind = "holonomic",
     ) -> None:
-        if kind not in KINDS:
-            raise UnknownNameError("kind", kind, KINDS, f"constraint {name!r}")
         if not (isinstance(name, str) and name):
             raise ShapeError(f"the name of a constraint is {name!r}, expected text", name="name")
         self.name, self.function, self.kind = name, function, kind

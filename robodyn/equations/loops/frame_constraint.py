@@ -23,6 +23,7 @@ from robodyn.force_elements.common.link_element import WORLD
 from robodyn.joints.common.cut import CutGeometry, RelativeMotion
 from robodyn.joints.common.user_function import called
 from robodyn.joints.joint_map import JointMap
+from robodyn.literals import FrameConstraintKind
 from robodyn.motion.base_motion import check_rigid
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Placement
@@ -136,7 +137,7 @@ class FrameConstraint:
     def __init__(
         self,
         name: str,
-        kind: str | Callable[..., Any],
+        kind: FrameConstraintKind | Callable[..., Any],
         between: tuple[Frame, Frame],
         *,
         distance: float | Callable[..., Any] | None = None,
@@ -145,8 +146,6 @@ class FrameConstraint:
         if not (isinstance(name, str) and name):
             raise ShapeError(f"the name of a constraint is {name!r}, expected text", name="name")
         self.name = name
-        if isinstance(kind, str) and kind not in FRAME_KINDS:
-            raise UnknownNameError("kind", kind, FRAME_KINDS, f"constraint {name!r}")
         given = {"distance": distance, "pitch": pitch}
         numbers = self._numbers(kind, given)
         function = None

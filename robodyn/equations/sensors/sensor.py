@@ -22,6 +22,7 @@ from robodyn.equations.mechanism.user_law import (
 from robodyn.equations.sensors.kinds import KINDS
 from robodyn.equations.sensors.kinds.common.kind import SensorKind
 from robodyn.errors import ShapeError, UnknownNameError
+from robodyn.literals import SensorKindName
 from robodyn.symbolic.graph import INPUT, Port, Program
 from robodyn.symbolic.scalar import inputs
 
@@ -45,7 +46,8 @@ class Sensor:
     kind : str or callable
         Of a point, the origin of the frame ``at``: ``"position"``, ``"velocity"``,
         ``"acceleration"``, seen from the frame ``relative_to``. Of the frame itself:
-        ``"angular_velocity"``, ``"angular_acceleration"``. Between both frames: ``"distance"`` and
+        ``"orientation"`` (its rotation matrix, row by row), ``"angular_velocity"``,
+        ``"angular_acceleration"``. Between both frames: ``"distance"`` and
         ``"distance_rate"`` of their origins; ``"angle"`` and ``"angle_rate"`` between their z axes,
         from zero to half a turn; ``"turn"`` and ``"turn_rate"`` of x about z of the other frame.
         ``"imu"``: specific force and angular velocity along the sensor's own axes, which at rest
@@ -95,7 +97,7 @@ class Sensor:
     @checked_arguments
     def __init__(
         self,
-        kind: str | Callable[..., Any],
+        kind: SensorKindName | Callable[..., Any],
         at: str | tuple[str, ArrayLike] | None = None,
         *,
         relative_to: str | tuple[str, ArrayLike] | None = None,
@@ -107,9 +109,6 @@ class Sensor:
         units: Iterable[str] | None = None,
     ) -> None:
         self._law = kind if callable(kind) else None
-        known = [x for x in KINDS if x != FUNCTION]
-        if self._law is None and kind not in known:
-            raise UnknownNameError("kind of sensor", str(kind), known)
         self.kind = FUNCTION if callable(kind) else str(kind)
         joints = [joint] if isinstance(joint, str) else joint
         self.joints: tuple[str, ...] = () if joints is None else named("joint", joints)

@@ -5,7 +5,8 @@ Every file of this folder that has a function ``write`` is a target of the file'
     def write(unit: Unit) -> Mapping[str, str | bytes]
 
 It returns the contents of all files by their paths in the folder; what it cannot write it refuses
-by `SettingsError`, before anything is written. Nothing else names a target.
+by `SettingsError`, before anything is written. `robodyn.literals.ExportTarget` lists the targets
+for type checkers; nothing else names one.
 """
 
 from __future__ import annotations

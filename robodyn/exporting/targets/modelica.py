@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from robodyn.codegen.text.assignments import plain
 from robodyn.codegen.text.modelica import REAL_SQRT, RESERVED, modelica_function
@@ -52,7 +53,7 @@ def write(unit: Unit) -> Mapping[str, str | bytes]:
 def _motion(unit: Unit) -> list[str]:
     """The model, and the functions that it calls."""
     robot, (q, v) = unit.robot, unit.start
-    options = {"stabilization": True} if robot.nc else {}
+    options: Any = {"stabilization": True} if robot.nc else {}
     dynamics = robot.function("forward_dynamics", **options).program
     accelerations = Routine("accelerations", "Accelerations of the joints.", dynamics)
     rates = Routine(

@@ -13,6 +13,7 @@ from robodyn.errors import SettingsError, ShapeError, UnknownNameError
 from robodyn.exporting.unit.motion import assembly, check_step, control_of, explicit, step_of
 from robodyn.exporting.unit.procedure import Routine
 from robodyn.exporting.unit.unit import Assembly, Step, Unit
+from robodyn.literals import IntegratorName, Precision
 from robodyn.robot import Robot
 from robodyn.simulation.control.closed_loop import closed_loop
 from robodyn.simulation.control.control_law import control_law
@@ -32,7 +33,12 @@ OF_CONTROLLER = ("closed_loop", "control")
 
 
 def unit_of(
-    robot: Robot, functions: Any, controller: Any, step: float, integrator: str, dtype: str
+    robot: Robot,
+    functions: Any,
+    controller: Any,
+    step: float,
+    integrator: IntegratorName,
+    dtype: Precision,
 ) -> Unit:
     """The unit that is asked for.
 
@@ -99,7 +105,7 @@ class _Contents:
     """A unit that is being made."""
 
     def __init__(
-        self, robot: Robot, controller: Any, h: float, integrator: str, dtype: str
+        self, robot: Robot, controller: Any, h: float, integrator: IntegratorName, dtype: Precision
     ) -> None:
         self._robot, self._controller, self._h = robot, controller, h
         self._integrator, self._dtype = integrator, dtype

@@ -14,6 +14,7 @@ from robodyn.errors import ActuationError, SettingsError, SingularError
 from robodyn.exporting.unit.procedure import Procedure, Routine, Value, without_unused
 from robodyn.exporting.unit.recorder import Recorder, Vector
 from robodyn.exporting.unit.unit import Assembly, Step
+from robodyn.literals import IntegratorName, Precision
 from robodyn.robot import Robot
 from robodyn.simulation import integrators
 from robodyn.simulation.control.control_law import ControlLaw, control_law
@@ -64,7 +65,12 @@ def check_step(step: Any) -> float:
 
 
 def step_of(
-    robot: Robot, controller: Any, h: float, integrator: str, part: Part, dtype: str
+    robot: Robot,
+    controller: Any,
+    h: float,
+    integrator: IntegratorName,
+    part: Part,
+    dtype: Precision,
 ) -> Step:
     """A step of a robot under a controller.
 
@@ -91,7 +97,9 @@ def control_of(law: ControlLaw, part: Part) -> tuple[Routine, Routine, int]:
     return first, update, sum(port.size for port in law.first.outputs if port.name == "state")
 
 
-def assembly(robot: Robot, name: str, hold: Iterable[str], part: Part, dtype: str) -> Assembly:
+def assembly(
+    robot: Robot, name: str, hold: Iterable[str], part: Part, dtype: Precision
+) -> Assembly:
     """Closing of loops, with some joints held.
 
     Raises
@@ -110,7 +118,7 @@ def assembly(robot: Robot, name: str, hold: Iterable[str], part: Part, dtype: st
 class _Parts:
     """The routines that procedures of a robot call, and these procedures."""
 
-    def __init__(self, robot: Robot, held: tuple[str, ...], part: Part, dtype: str) -> None:
+    def __init__(self, robot: Robot, held: tuple[str, ...], part: Part, dtype: Precision) -> None:
         if robot.model.settings.base == "moving":
             raise SettingsError(
                 f"the base of {robot.name!r} moves, also within a step: export "

@@ -9,6 +9,7 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.exporting.unit.procedure import Procedure, Routine
+from robodyn.literals import IntegratorName, Precision
 from robodyn.robot import Robot
 
 __all__ = ["Assembly", "Step", "Unit"]
@@ -49,7 +50,7 @@ class Step:
     """
 
     h: float
-    integrator: str
+    integrator: IntegratorName
     close: Procedure | None
     advance: Procedure
     first: Routine | None
@@ -79,7 +80,7 @@ class Unit:
     routines: tuple[Routine, ...]
     assemblies: tuple[Assembly, ...]
     step: Step | None
-    dtype: str
+    dtype: Precision
     asked: frozenset[str]
 
     @cached_property

@@ -24,6 +24,7 @@ from robodyn.identification.estimation.equations import (
 from robodyn.identification.estimation.identified import Identified
 from robodyn.identification.estimation.least_squares import Fit, fit, hidden
 from robodyn.identification.estimation.selection import selected
+from robodyn.literals import Unexcited
 from robodyn.parts.parameters import base_of
 from robodyn.results import BaseParameters
 from robodyn.robot import Robot
@@ -47,7 +48,7 @@ def identify(
     noise: ArrayLike | None = None,
     consistent: bool = True,
     prior: float = PRIOR,
-    unexcited: str = "error",
+    unexcited: Unexcited = "error",
 ) -> Identified:
     """Inertial parameters, rotor inertias and friction of a robot from a measured motion.
 
@@ -110,8 +111,6 @@ def identify(
     [Gautier 1991] for base parameters, [Lee, Wensing and Park 2020] for consistent ones.
     """
     data = measured(robot, data)
-    if unexcited not in ("error", "keep"):
-        raise SettingsError(f"unexcited is {unexcited!r}, expected 'error' or 'keep'")
     prior = number("prior", prior)
     if not 0.0 < prior < np.inf:
         raise SettingsError(f"prior is {prior!r}, expected a positive number")

@@ -21,6 +21,7 @@ from robodyn.identification.estimation.least_squares import hidden
 from robodyn.identification.estimation.selection import selected
 from robodyn.identification.motions.fourier import Excitation
 from robodyn.identification.motions.series import Bounds, Series
+from robodyn.literals import Criterion
 from robodyn.robot import Robot
 from robodyn.tolerances import EXCITATION_RANK
 
@@ -52,7 +53,7 @@ def excitation(
     velocity: ArrayLike | None = None,
     acceleration: ArrayLike | None = None,
     torque: ArrayLike | None = None,
-    criterion: str = "condition",
+    criterion: Criterion = "condition",
     iterations: int = 30,
     seed: int = 0,
 ) -> Excitation:
@@ -115,8 +116,6 @@ def excitation(
         whole = isinstance(given, int | np.integer) and not isinstance(given, bool)
         if not (whole and given >= least):
             raise SettingsError(f"{name} is {given!r}, expected a whole number, at least {least}")
-    if criterion not in ("condition", "logdet"):
-        raise SettingsError(f"criterion is {criterion!r}, expected 'condition' or 'logdet'")
     independent = independent_joints_of(robot)
     bounds = _bounds(robot, independent, velocity, acceleration)
     series = Series(independent.count, int(harmonics), period, SAMPLES * int(harmonics), bounds)
@@ -180,7 +179,7 @@ class _Search:
         series: Series,
         effort: FloatArray,
         parameters: Iterable[str] | None,
-        criterion: str,
+        criterion: Criterion,
     ) -> None:
         self._independent, self._series, self._effort = independent, series, effort
         self._criterion = criterion

@@ -8,6 +8,7 @@ from robodyn.description import Joint, Mechanism, Pose
 from robodyn.description.graph_check import find_root
 from robodyn.errors import SettingsError
 from robodyn.joints import floating
+from robodyn.literals import Base
 
 __all__ = ["without_free_root"]
 
@@ -15,7 +16,7 @@ __all__ = ["without_free_root"]
 WORLD = "world"
 
 
-def without_free_root(mechanism: Mechanism, base: str) -> Mechanism:
+def without_free_root(mechanism: Mechanism, base: Base) -> Mechanism:
     """A mechanism without the world and the free joint that come before the robot, if they do.
 
     A root with mass is a body of the robot, and not the world.

@@ -6,17 +6,18 @@ import dataclasses
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 import robodyn as rd
+from robodyn.literals import CommandInterface, IdleController, IntegratorName
 from robodyn.simulation.integrators import EXPLICIT
 
 __all__ = ["CONTROLLERS", "INTERFACES", "NOTES", "Settings"]
 
 #: Controllers of joints without a recent command.
-CONTROLLERS = ("none", "gravity", "pd", "computed_torque")
+CONTROLLERS = get_args(IdleController)
 #: Meanings of the numbers in commands.
-INTERFACES = ("effort", "velocity", "position")
+INTERFACES = get_args(CommandInterface)
 
 #: Largest number of steps between two publications; the node is blocked while they are computed.
 MOST_STEPS = 10_000
@@ -68,13 +69,13 @@ class Settings:
     rate: float = 200.0
     real_time_factor: float = 1.0
     step: float = 1e-3
-    integrator: str = "semi_implicit"
-    controller: str = "none"
+    integrator: IntegratorName = "semi_implicit"
+    controller: IdleController = "none"
     stiffness: tuple[float, ...] = (100.0,)
     damping: tuple[float, ...] = (20.0,)
     command_timeout: float = 0.5
     bandwidth: float = 50.0
-    interfaces: tuple[str, ...] = ("effort",)
+    interfaces: tuple[CommandInterface, ...] = ("effort",)
 
     def __post_init__(self) -> None:
         for name, low, high in (

@@ -88,7 +88,7 @@ class EnergySamples:
         """Rate of kinetic and potential energy, shape (n, motions) [W]."""
         robot, at = self._robot, self._at(t)
         moving: Any = () if at is None else (at.pose, at.twist, at.acceleration)
-        tree = {"tree": True} if robot.nc else {}
+        tree: Any = {"tree": True} if robot.nc else {}
         force = robot.function("inverse_dynamics", **tree)(q, v, a, *moving)
         force = force[0] if isinstance(force, tuple) else force
         # damping and friction dissipate what their forces take; springs keep it

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from robodyn.arguments import checked_arguments
+from robodyn.array_types import Array
 from robodyn.codegen import Function
 from robodyn.codegen.alike import function_of
 from robodyn.errors import SettingsError
@@ -25,7 +26,7 @@ AT_START = np.zeros(1)
 
 
 @checked_arguments
-def closed_loop(robot: Robot, controller: Any) -> Function:
+def closed_loop(robot: Robot, controller: Any) -> Function[Array]:
     """The accelerations of a robot under a controller, as one function.
 
     Its machine code, batches, C and derivatives are those of every `Function`. Like any function it

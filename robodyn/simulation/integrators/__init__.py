@@ -1,7 +1,8 @@
 """Methods that move a state through time, by name: one file a method.
 
 Every file of this folder that has a constant ``METHOD`` is a method of the file's name, and every
-entry of a constant ``METHODS`` is one, too; nothing else names them.
+entry of a constant ``METHODS`` is one, too. `robodyn.literals.IntegratorName` lists them for type
+checkers; nothing else names them.
 """
 
 from __future__ import annotations

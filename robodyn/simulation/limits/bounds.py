@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from robodyn.array_types import FloatArray
 from robodyn.errors import SettingsError
+from robodyn.literals import LimitKind
 from robodyn.model.gearing import CoupledMotors
 from robodyn.model.joint_info import JointInfo
 from robodyn.robot import Robot
@@ -82,7 +83,7 @@ class JointBounds:
         follow.
     """
 
-    ranges: Mapping[str, Range | None]
+    ranges: Mapping[LimitKind, Range | None]
     others: tuple[JointInfo, ...]
 
 
@@ -90,7 +91,7 @@ class JointBounds:
 def bounds_of(robot: Robot) -> JointBounds:
     """The limits of a robot's joints."""
     speeds, efforts = speed_bounds(robot), own_effort_bounds(robot)
-    ranges = {
+    ranges: dict[LimitKind, Range | None] = {
         "position": Range.of(robot.lower_limits, robot.upper_limits),
         "velocity": Range.of(-speeds, speeds),
         "effort": Range.of(-efforts, efforts),

@@ -6,12 +6,14 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from typing import get_args
 
 import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.caller import warn
-from robodyn.errors import LimitWarning, SettingsError, UnknownNameError
+from robodyn.errors import LimitWarning, SettingsError
+from robodyn.literals import LimitKind, LimitsChoice
 from robodyn.model.joint_info import JointInfo
 from robodyn.model.position_limits import followed
 from robodyn.robot import Robot
@@ -30,7 +32,7 @@ from robodyn.simulation.limits.passed_edges import PassedEdges, passed_edges
 __all__ = ["LIMITS", "LimitViolation", "Limits", "limit_violations"]
 
 #: What a simulation can do about limits.
-LIMITS = ("ignore", "report", "enforce")
+LIMITS = get_args(LimitsChoice)
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,7 @@ class LimitViolation:
     """
 
     joint: str
-    limit: str
+    limit: LimitKind
     bound: float
     start: float
     worst: float
@@ -91,12 +93,10 @@ class Limits:
         For `MotorLimits` of motors that a transmission couples.
     """
 
-    def __init__(self, robot: Robot, choice: str | MotorLimits) -> None:
+    def __init__(self, robot: Robot, choice: LimitsChoice | MotorLimits) -> None:
         self._motors = choice if isinstance(choice, MotorLimits) else None
         if self._motors is not None:
             choice = "enforce"
-        if not isinstance(choice, str) or choice not in LIMITS:
-            raise UnknownNameError("way to treat limits", str(choice), LIMITS)
         self._robot, self._choice = robot, choice
         self._efforts = own_effort_bounds(robot) if choice == "enforce" else None
         coupled = limited_motors(robot) if choice == "enforce" else ()
@@ -194,7 +194,7 @@ class _Left:
         Names and units of columns.
     """
 
-    limit: str
+    limit: LimitKind
     t: FloatArray
     shape: tuple[int, ...]
     samples: FloatArray
@@ -263,7 +263,7 @@ def _beyond_elsewhere(
 
 
 def _beyond(
-    limit: str,
+    limit: LimitKind,
     t: FloatArray,
     x: FloatArray,
     allowed: Range,

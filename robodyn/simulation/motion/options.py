@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from robodyn.array_types import FloatArray
+from robodyn.literals import IntegratorName, LimitsChoice
 from robodyn.motion.base_motion import BasePath
 from robodyn.robot import Robot
 from robodyn.simulation.events.joint_stops import RigidStops
@@ -50,9 +51,9 @@ class MotionOptions:
         Of states, forces and samples.
     """
 
-    integrator: str
+    integrator: IntegratorName
     wrenches: Mapping[str, FloatArray] | WrenchesAt | None
-    limits: str | MotorLimits
+    limits: LimitsChoice | MotorLimits
     stabilization: tuple[float, float] | None
     tolerance: float | None
     every: int

@@ -9,6 +9,7 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.arrays import expect
 from robodyn.errors import SettingsError, ShapeError
+from robodyn.literals import IntegratorName
 from robodyn.robot import Robot
 from robodyn.simulation.loads.driven_joints import PathOfTime, driven_joints
 from robodyn.simulation.loads.loads import loads_on
@@ -44,7 +45,7 @@ def robot_of_steps(run: Trajectory) -> Robot:
 def jacobian_of_steps(
     robot: Robot,
     run: Trajectory,
-    integrator: str,
+    integrator: IntegratorName,
     controlled: Mapping[str, PathOfTime] | None = None,
     locked: Iterable[str] = (),
     parameters: bool = False,
@@ -87,7 +88,12 @@ def jacobian_of_steps(
 
 
 def steps_along(
-    robot: Robot, run: Trajectory, jacobian: StepJacobian, start: int, stop: int, integrator: str
+    robot: Robot,
+    run: Trajectory,
+    jacobian: StepJacobian,
+    start: int,
+    stop: int,
+    integrator: IntegratorName,
 ) -> FloatArray:
     """Derivatives of some steps, shape (n, ..., 2 nv, 3 nv + parameters).
 

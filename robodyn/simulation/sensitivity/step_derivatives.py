@@ -12,6 +12,7 @@ from robodyn.arguments import checked_arguments
 from robodyn.array_types import FloatArray
 from robodyn.arrays import checked, refuse_not_finite, shaped, together
 from robodyn.errors import SettingsError
+from robodyn.literals import IntegratorName
 from robodyn.robot import Robot
 from robodyn.simulation.loads.arguments import base_path, wrenches_on
 from robodyn.simulation.loads.driven_joints import PathOfTime, driven_joints
@@ -62,7 +63,7 @@ def step_derivatives(
     tau: ArrayLike,
     *,
     step: float = 1e-3,
-    integrator: str = "rk4",
+    integrator: IntegratorName = "rk4",
     parameters: bool = False,
     base: BaseAt | None = None,
     controlled: Mapping[str, PathOfTime] | None = None,

@@ -11,6 +11,7 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.errors import SettingsError, SingularError
+from robodyn.literals import IntegratorName
 from robodyn.simulation import integrators
 from robodyn.simulation.control.wrench_function import wrench_law
 from robodyn.simulation.integrators.method import Integrator
@@ -47,7 +48,9 @@ class StepJacobian:
         code.
     """
 
-    def __init__(self, loads: Loads, integrator: str, *, parameters: bool = False) -> None:
+    def __init__(
+        self, loads: Loads, integrator: IntegratorName, *, parameters: bool = False
+    ) -> None:
         self._robot, self._parameters = loads.robot, parameters
         planets = loads.robot.model.setup.planets
         if parameters and planets:
@@ -141,7 +144,7 @@ class StepJacobian:
             )
 
 
-def _explicit(integrator: str) -> Integrator:
+def _explicit(integrator: IntegratorName) -> Integrator:
     method = integrators.explicit(integrator)
     if method is None:
         known = ", ".join(integrators.EXPLICIT)

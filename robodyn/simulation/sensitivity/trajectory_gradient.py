@@ -24,6 +24,7 @@ from robodyn.arguments import checked_arguments
 from robodyn.array_types import FloatArray
 from robodyn.arrays import numbers, refuse_not_finite
 from robodyn.errors import SettingsError, ShapeError
+from robodyn.literals import IntegratorName
 from robodyn.robot import Robot
 from robodyn.simulation.control.callbacks import check_controller
 from robodyn.simulation.control.closed_loop import function_of_state
@@ -76,7 +77,7 @@ def trajectory_gradient(
     q: ArrayLike | None = None,
     v: ArrayLike | None = None,
     tau: ArrayLike | None = None,
-    integrator: str = "rk4",
+    integrator: IntegratorName = "rk4",
     controller: Any = None,
     controlled: Mapping[str, PathOfTime] | None = None,
     locked: Iterable[str] = (),

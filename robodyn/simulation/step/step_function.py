@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 
 from robodyn.arguments import checked_arguments
+from robodyn.array_types import Array
 from robodyn.arrays import named
 from robodyn.codegen import Function
 from robodyn.codegen.alike import function_of
 from robodyn.errors import SettingsError, ShapeError
+from robodyn.literals import IntegratorName
 from robodyn.robot import Robot
 from robodyn.simulation import integrators
 from robodyn.simulation.control.closed_loop import function_of_state, numbered
@@ -39,11 +41,11 @@ def step_function(
     controller: Any = None,
     *,
     step: float = 1e-3,
-    integrator: str = "rk4",
+    integrator: IntegratorName = "rk4",
     wrenches: Iterable[str] = (),
     controlled: Iterable[str] = (),
     locked: Iterable[str] = (),
-) -> Function:
+) -> Function[tuple[Array, ...]]:
     """The state after a step, as one function of the state before it.
 
     The controller, whose forces are held in the step, and the step that `simulate` and `rollout`

@@ -11,6 +11,7 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.errors import SettingsError
+from robodyn.literals import IntegratorName
 from robodyn.simulation import integrators
 from robodyn.simulation.control.compiled_controller import CompiledController
 from robodyn.simulation.integrators.method import (
@@ -62,7 +63,7 @@ class Stepper:
     def __init__(
         self,
         loads: Loads,
-        integrator: str = "rk4",
+        integrator: IntegratorName = "rk4",
         *,
         tolerance: float | None = None,
         until: float | None = None,
@@ -224,7 +225,12 @@ class Stepper:
         if robot.nc or self.driven or not self.loads.none or robot.nv > DERIVED:
             return None
         derivatives = robot.function("forward_dynamics_derivatives")
-        return lambda q, v, tau: derivatives(q, v, tau)[1:3]
+
+        def slopes(q: FloatArray, v: FloatArray, tau: FloatArray) -> tuple[FloatArray, FloatArray]:
+            _, by_q, by_v, _ = derivatives(q, v, tau)
+            return by_q, by_v
+
+        return slopes
 
     def _refuse(self, name: str) -> None:
         """Refuse what a method that is not explicit cannot move.

@@ -15,6 +15,7 @@ from robodyn.arguments import checked_arguments
 from robodyn.array_types import FloatArray
 from robodyn.arrays import by_name, named
 from robodyn.errors import ShapeError, SimulationError, UnknownNameError
+from robodyn.literals import IntegratorName, LimitsChoice
 from robodyn.motion.reference import Reference
 from robodyn.robot import Robot
 from robodyn.simulation import integrators
@@ -57,8 +58,8 @@ def compare(
     step: float = 1e-3,
     base: BaseAt | None = None,
     wrenches: Mapping[str, ArrayLike] | None = None,
-    integrator: str = "rk4",
-    limits: str | MotorLimits = "ignore",
+    integrator: IntegratorName = "rk4",
+    limits: LimitsChoice | MotorLimits = "ignore",
     loads: Iterable[str] | None = None,
     progress: Progress | bool | None = None,
 ) -> Comparison:

@@ -16,9 +16,9 @@ from robodyn.errors import (
     ShapeError,
     SweepError,
     SweepWarning,
-    UnknownNameError,
 )
 from robodyn.files import as_path
+from robodyn.literals import FailedRows
 from robodyn.simulation.motion.progress import Progress, reporter
 from robodyn.studies.sweep.cluster import by_dask
 from robodyn.studies.sweep.grid import Grid, grid_of
@@ -47,7 +47,7 @@ def sweep(
     path: str | os.PathLike[str] | None = None,
     batch: int | None = None,
     seed: int | None = None,
-    errors: str = "keep",
+    errors: FailedRows = "keep",
     progress: Progress | bool | None = None,
 ) -> SweepTable:
     """Call a study with many sets of values.
@@ -123,7 +123,7 @@ def sweep(
     9.81
     """
     grid = grid_of(values, product)
-    _check(study, grid, seed, errors)
+    _check(study, grid, seed)
     batch, processes = _count("batch", batch), _count("processes", processes)
     if processes is not None and scheduler is not None:
         raise SettingsError("give processes or scheduler, not both")
@@ -199,13 +199,11 @@ def _with(table: SweepTable, row: int) -> str:
     return ", ".join(f"{name} = {values[name]}" for name in table.coords)
 
 
-def _check(study: Any, grid: Grid, seed: Any, errors: Any) -> None:
+def _check(study: Any, grid: Grid, seed: Any) -> None:
     """Refuse a study that cannot be called with these values."""
     names = [axis.name for axis in grid.axes]
     if not callable(study):
         raise ShapeError(f"study is {study!r}, expected a function of the values", name="study")
-    if not isinstance(errors, str) or errors not in ("keep", "raise"):
-        raise UnknownNameError("way to treat errors", errors, ("keep", "raise"))
     if seed is not None:
         if type(seed) is not int or seed < 0:
             raise ShapeError(f"seed is {seed!r}, expected an integer from 0 on", name="seed")

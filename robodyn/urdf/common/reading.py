@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from robodyn.description import Mechanism
 from robodyn.errors import RobodynError, UnknownNameError, UrdfError, UrdfWarning
+from robodyn.literals import Base
 from robodyn.urdf.common.document_kind import EXTENDED_URDF, document_kind
 from robodyn.urdf.common.packages import Packages
 from robodyn.urdf.common.xml import Element, decode, decode_leniently, read_bytes, root_tag
@@ -52,7 +53,7 @@ class Options:
     xacro_args: Mapping[str, str] = field(default_factory=dict)
     urdf: Any = None
     strict: bool = True
-    base: str = "fixed"
+    base: Base = "fixed"
     root: str | None = None
 
 

@@ -152,7 +152,7 @@ def test_eager_compilation_starts_no_process(tiers, monkeypatch):
 
 @pytest.mark.parametrize("wrong", ["lazy", ""])
 def test_ways_of_compiling_that_there_are_not(wrong):
-    with pytest.raises(rd.SettingsError, match="expected 'background' or 'eager'"):
+    with pytest.raises(rd.UnknownNameError, match="in compilation=; there are: background, eager"):
         rd.set_compilation(wrong)
 
 

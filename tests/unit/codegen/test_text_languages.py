@@ -12,7 +12,7 @@ from robodyn.codegen import Function
 from robodyn.codegen.text.matlab import matlab_source
 from robodyn.codegen.text.modelica import REAL_SQRT, modelica_function
 from robodyn.codegen.text.python import python_function, python_prologue
-from robodyn.errors import SettingsError, UnknownNameError
+from robodyn.errors import SettingsError
 from robodyn.symbolic.graph import ByPrecision, Graph, Port, Program
 from robodyn.symbolic.scalar import edge_of, inputs, sin, sqrt
 
@@ -182,10 +182,3 @@ def test_modelica_has_no_infinite_numbers():
     with pytest.raises(SettingsError, match="far has a number in its equations that is inf"):
         modelica_function(program, "far", "a")
     assert np.isinf(module({"far": program})["far"](1.0))
-
-
-def test_types_that_there_are_not():
-    with pytest.raises(UnknownNameError, match="half"):
-        python_prologue("half")
-    with pytest.raises(UnknownNameError, match="half"):
-        matlab_source(all_sorts(), "f", "a", "half")

@@ -456,7 +456,7 @@ def refusals(double):
     return {
         "order is 0": lambda: Filtered(inner, 1.0, 0),
         "order is 9": lambda: Filtered(inner, 1.0, 9),
-        "no signal 'voltage'": lambda: Filtered(inner, 1.0, signal="voltage"),
+        "no choice 'voltage' in signal=": lambda: Filtered(inner, 1.0, signal="voltage"),
         "start is 'now'": lambda: RateLimited(inner, 1.0, start="now"),
         "start is nan": lambda: RateLimited(inner, 1.0, start=np.nan),
         "controller is 3": lambda: RateLimited(3, 1.0),

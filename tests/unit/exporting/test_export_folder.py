@@ -34,7 +34,12 @@ def test_a_folder_is_new_or_empty(robot, tmp_path):
         ([3], {}, ShapeError, "functions holds 3"),
         (["mass_matrix", "mass_matrix"], {}, SettingsError, "'mass_matrix' twice"),
         ({"a b": "mass_matrix", "a-b": "mass_matrix"}, {}, SettingsError, "both become 'a_b'"),
-        (["mass_matrix"], {"target": "fortran"}, UnknownNameError, "no target 'fortran'"),
+        (
+            ["mass_matrix"],
+            {"target": "fortran"},
+            UnknownNameError,
+            "'fortran' in target=",
+        ),
         (["mass_matrix"], {"dtype": "half"}, UnknownNameError, "half"),
     ],
 )

@@ -129,7 +129,7 @@ def test_options_that_make_no_sense(options, said):
 
 
 def test_choices_that_there_are_not():
-    with pytest.raises(rd.UnknownNameError, match=r"no way to treat errors 'ignore'"):
+    with pytest.raises(rd.UnknownNameError, match=r"no choice 'ignore' in errors="):
         rd.sweep(lambda a: 0, {"a": [1]}, errors="ignore")
     with pytest.raises(rd.SettingsError, match="processes or scheduler, not both"):
         rd.sweep(lambda a: 0, {"a": [1]}, processes=2, scheduler="tcp://127.0.0.1:9")

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import os
+from typing import cast, get_args
 
 from robodyn.arguments import checked_arguments
 from robodyn.errors import SettingsError
+from robodyn.literals import Compilation
 
 __all__ = ["get_compilation", "set_compilation"]
 
-_WAYS = ("background", "eager")
+_WAYS = get_args(Compilation)
 
-_chosen: str | None = None
+_chosen: Compilation | None = None
 
 
 @checked_arguments
-def set_compilation(compilation: str) -> None:
+def set_compilation(compilation: Compilation) -> None:
     """Set how code that is needed from now on is compiled; results are the same, bit for bit.
 
     Parameters
@@ -28,13 +30,14 @@ def set_compilation(compilation: str) -> None:
 
     Raises
     ------
-    SettingsError
+    UnknownNameError
+        For another word.
     """
     global _chosen
-    _chosen = _known("compilation", compilation)
+    _chosen = compilation
 
 
-def get_compilation() -> str:
+def get_compilation() -> Compilation:
     """Return how code is compiled.
 
     At first that is what the environment variable ``ROBODYN_COMPILATION`` says, or
@@ -47,11 +50,8 @@ def get_compilation() -> str:
     """
     if _chosen is not None:
         return _chosen
-    return _known("ROBODYN_COMPILATION", os.environ.get("ROBODYN_COMPILATION") or "background")
-
-
-def _known(name: str, given: str) -> str:
+    given = os.environ.get("ROBODYN_COMPILATION") or "background"
     if given not in _WAYS:
         expected = " or ".join(map(repr, _WAYS))
-        raise SettingsError(f"{name} is {given!r}, expected {expected}")
-    return given
+        raise SettingsError(f"ROBODYN_COMPILATION is {given!r}, expected {expected}")
+    return cast(Compilation, given)

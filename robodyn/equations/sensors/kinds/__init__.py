@@ -1,6 +1,7 @@
 """Kinds of sensors: one file a kind, with its columns, its units and its equations.
 
-Every file of this folder has a constant ``KIND``; nothing else knows kinds by name.
+Every file of this folder has a constant ``KIND``. `robodyn.literals.SensorKindName` lists the kinds
+for type checkers; nothing else knows them by name.
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from robodyn.literals import Precision
 from robodyn.simulation.step.machine_code.argument_table import argument_names
 from robodyn.tolerances import LOOP_APART, LOOP_OPEN
 
@@ -41,7 +42,7 @@ class StepVariant(NamedTuple):
     control: int = -1
     corrections: int = 0
     cut: bool = False
-    real: str = "double"
+    real: Precision = "double"
 
     @property
     def arguments(self) -> tuple[str, ...]:
