@@ -207,6 +207,16 @@ def test_nothing_is_traced_or_compiled_for_the_next_one():
     assert programs[0] == programs[1] == programs[2] > 0
 
 
+@pytest.mark.parametrize("name", ["palletizer", "stephenson", "excavator"])
+def test_what_a_load_leaves_as_it_is_is_not_made_anew(name):
+    robot = rd.load(name)
+    copy = robot.with_(payload={robot.link_names[-1]: LOAD}).model
+    assert copy.effective.joints is robot.model.effective.joints
+    assert copy.bodies.armature is robot.model.bodies.armature
+    links = zip(copy.effective.links, robot.model.effective.links, strict=True)
+    assert sum(x is not y for x, y in links) <= 2  # halves of a link that is cut in two
+
+
 def random_load(rng):
     """Of any shape: a point in the origin, on an axis, a symmetric body, any."""
     m = rng.uniform(0.1, 3.0)

@@ -172,6 +172,8 @@ def with_actuators(
     ------
     UnknownNameError, ShapeError, SettingsError
     """
+    if not actuators:
+        return mechanism
     names = [mover.name for mover in mechanism.movers]
     for name in parameters:
         if (joint := name.rpartition(".")[0]) in actuators:

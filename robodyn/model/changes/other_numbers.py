@@ -144,7 +144,12 @@ def _effective(model: Model, mechanism: Mechanism, settings: Settings) -> Mechan
     cuts = {x.name for x in model.tree.cuts}
     if any(x.name in cuts and keeps_coordinate(x) for x in effective.movers):
         return None
-    return effective if _graph(effective) == _graph(known) else None
+    if _graph(effective) != _graph(known):
+        return None
+    if not same:
+        return effective
+    pairs = zip(known.links, effective.links, strict=True)
+    return dataclasses.replace(known, links=tuple(y if y != x else x for x, y in pairs))
 
 
 def _graph(mechanism: Mechanism) -> tuple[object, ...]:

@@ -10,8 +10,7 @@ from __future__ import annotations
 import functools
 import os
 import threading
-from collections.abc import Callable, Hashable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 
 __all__ = ["Memo", "making", "once"]
@@ -21,11 +20,9 @@ Value = TypeVar("Value")
 _lock = threading.RLock()
 
 
-@contextmanager
-def making() -> Iterator[None]:
-    """Hold the lock while something is made that other threads must not make as well."""
-    with _lock:
-        yield
+def making() -> threading.RLock:
+    """The lock to hold, by ``with``, while something is made that no other thread may make too."""
+    return _lock
 
 
 class Memo(Generic[Value]):
