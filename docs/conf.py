@@ -34,6 +34,7 @@ myst_enable_extensions = ["deflist", "dollarmath", "colon_fence"]
 myst_heading_anchors = 4
 myst_fence_as_directive = ["math"]  # as other readers of Markdown set it
 
+default_role = "py:obj" # `robodyn.load` in docstrings is a link
 autosummary_generate = True
 autodoc_typehints = "none"
 autodoc_mock_imports = ["jax", "torch"]  # not needed to build the manual
@@ -41,6 +42,7 @@ numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
 
 html_theme = "furo"
+pygments_dark_style = "github-dark"
 html_title = f"robodyn {release}"
 # MathJax from a wheel, so that equations are set without a network.
 MATHJAX = find_spec("sphinx-mathjax-offline")

@@ -21,7 +21,7 @@ __all__ = ["CitedWorks", "setup"]
 logger = logging.getLogger(__name__)
 
 PAGE = "theory/bibliography"
-CITATION = re.compile(r"\[((?:De\s|Van\s)?[A-Z][A-Za-z]*(?: et al\.)?),? [^\]\[]*\d[^\]\[]*\]")
+CITATION = re.compile(r"\[((?:De\s|Van\s)?[A-Z][A-Za-z]*(?: et al\.)?),?\s[^\]\[]*\d[^\]\[]*\]")
 
 
 class CitedWorks(SphinxPostTransform):
