@@ -34,7 +34,7 @@ myst_enable_extensions = ["deflist", "dollarmath", "colon_fence"]
 myst_heading_anchors = 4
 myst_fence_as_directive = ["math"]  # as other readers of Markdown set it
 
-default_role = "py:obj" # `robodyn.load` in docstrings is a link
+default_role = "py:obj"  # `robodyn.load` in docstrings is a link
 autosummary_generate = True
 autodoc_typehints = "none"
 autodoc_mock_imports = ["jax", "torch"]  # not needed to build the manual

@@ -93,7 +93,7 @@ def _run_source(app: Sphinx, docname: str, source: list[str]) -> None:
     for line, message in failures:
         logger.warning("%s", message, location=(docname, line))
     # Sphinx takes paths of pictures from the folder of sources on.
-    text = text.replace("\n\n```\n", "\n```\n") # what doctest wants at the end of a block
+    text = text.replace("\n\n```\n", "\n```\n")  # what doctest wants at the end of a block
     source[0] = text.replace(f"]({folder}", f"](/{os.path.relpath(folder, app.srcdir)}")
 
 
