@@ -59,9 +59,10 @@ def check_rates(
         wrong = ~(np.abs(slopes - mean) <= PATH_RATE_ERROR * max(scale, 1e-3) + kinks)
         if wrong.any():
             k = int(np.flatnonzero(wrong.reshape(len(wrong), -1).any(axis=1))[0])
+            integral = "positions" if what.startswith("velocity") else "velocities"
             raise PathError(
-                f"the {what} at t = {times[k]:.6g} s is {_shown(mean[k])}, but its values there "
-                f"change at a rate of {_shown(slopes[k])}",
+                f"the {what} at t = {times[k]:.6g} s is {_shown(mean[k])}, but the {integral} "
+                f"there change at a rate of {_shown(slopes[k])}",
                 time=float(times[k]),
             )
 
