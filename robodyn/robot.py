@@ -107,6 +107,7 @@ from robodyn.results import (
 from robodyn.state_space import StateSpace
 from robodyn.symbolic.graph import Program
 from robodyn.symbolic.holds_symbols import holds_symbols
+from robodyn.tolerances import LOOP_GAP_SHOWN
 from robodyn.topology.augmented_bodies import AugmentedBodies, augmented_bodies
 from robodyn.topology.system_graph import SystemGraph, system_graph
 from robodyn.urdf import bad_values
@@ -2380,22 +2381,27 @@ class Robot:
         path: str | os.PathLike[str] | None = None,
         *,
         wrenches: JointWrenches | None = None,
+        frames: bool = False,
         base: BaseMotion | None = None,
         axes: Any = None,
     ) -> Any:
         """Draw a posture: links as lines, joints as dots, forces in joints as arrows.
 
-        A planar linkage is drawn in its plane, another robot in space with its shadow. Joints with
-        a motor, passive joints, and joints that close a loop have different marks.
+        What lies in a plane is drawn in it, another robot in space with its shadow. Joints with a
+        motor, passive joints, and joints that close a loop have different marks. Of an open loop,
+        a dotted line joins the places that are to meet, and a number says how far apart they are.
 
         Parameters
         ----------
         q : array_like, shape (nq,) [rad, m]
-            Positions of the joints. An open loop is drawn open.
+            Positions of the joints.
         path : path, optional
             Of an image file. Default: show a window, where there is a display.
         wrenches : JointWrenches, optional
             Of the same posture, by `joint_wrenches`: what the parent exerts on the child.
+        frames : bool
+            Draw the frame of each joint on its child link, and both frames of a joint that closes a
+            loop: they agree where it is closed, but for the motion of that joint.
         base : BaseMotion, optional
             Motion of a moving base. Default: at rest.
         axes : matplotlib axes, optional
@@ -2422,12 +2428,14 @@ class Robot:
         >>> figure = robot.plot(q, wrenches=wrenches, axes=Figure().subplots())
         """
         from robodyn.parts.posture_picture import PosturePicture
+        from robodyn.pictures.stick_drawing import draw_figure
 
         q = one_guess(self._now.space, q, self.neutral())
         X = self.frame_poses(q, self.link_names, base=base)
-        motors, joints = self.actuated_joints, self.joints
-        picture = PosturePicture(self.mechanism, joints, motors, self.link_names[0])
-        return picture.draw(dict(zip(self.link_names, X, strict=True)), wrenches, path, axes)
+        opened = [gap.name for gap in self.loop_gaps(q) if gap.residual > LOOP_GAP_SHOWN]
+        places = dict(zip(self.link_names, X, strict=True))
+        drawn = PosturePicture(self).figure(places, wrenches, opened, frames=frames)
+        return draw_figure(path, drawn, axes=axes, title=self.name)
 
     def joint_wrenches(
         self,

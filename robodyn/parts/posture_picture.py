@@ -2,73 +2,128 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
 from robodyn.array_types import Array, FloatArray
 from robodyn.description import Mechanism
-from robodyn.description.stick_figure import JointMark, joint_marks, sticks
+from robodyn.description.stick_figure import JointMark, joint_marks
 from robodyn.joints import fixed
 from robodyn.model.joint_info import Joints
-from robodyn.pictures.stick_figure import Arrow, Dot, StickFigure, draw_figure
-from robodyn.results import JointWrenches
-from robodyn.tolerances import PLANAR
+from robodyn.pictures.stick_figure import Arrow, Dot, Gap, StickFigure
+from robodyn.results import JointWrenches, LoopGap
+from robodyn.tolerances import LOOP_GAP_SHOWN, PLANAR
 
 __all__ = ["PosturePicture"]
 
 
+class Described(Protocol):
+    """What is known of the robot: a `Robot`."""
+
+    @property
+    def mechanism(self) -> Mechanism: ...
+    @property
+    def joints(self) -> Joints: ...
+    @property
+    def actuated_joints(self) -> tuple[str, ...]: ...
+    @property
+    def link_names(self) -> tuple[str, ...]: ...
+    @property
+    def base(self) -> str: ...
+
+
+@dataclass(frozen=True, eq=False)
+class _Body:
+    """Links that are welded together: places of joints, and ends, as (link, point in its axes)."""
+
+    joints: tuple[tuple[str, FloatArray], ...]
+    ends: tuple[tuple[str, FloatArray], ...]
+
+    def corners(self, places: Mapping[str, FloatArray]) -> FloatArray:
+        """Shape (n, 3) [m], in the world; the last body of a chain has its farthest end too."""
+        points = np.array([_moved(places[link], x) for link, x in self.joints])
+        _, first = np.unique(points.round(9), axis=0, return_index=True)
+        points = points[np.sort(first)]
+        if len(points) > 1 or not self.ends:
+            return points
+        ends = np.array([_moved(places[link], x) for link, x in self.ends])
+        return np.stack([points[0], ends[np.linalg.norm(ends - points[0], axis=1).argmax()]])
+
+
+def _bodies(mechanism: Mechanism, marks: tuple[JointMark, ...], root: str) -> tuple[_Body, ...]:
+    """Links that fixed joints weld together; that of the root first."""
+    of = {link.name: {link.name} for link in mechanism.links}
+    welds = [mark for mark in marks if mark.kind is fixed.KIND and not mark.cut]
+    for mark in welds:
+        one = of[mark.predecessor] | of[mark.successor]
+        of |= dict.fromkeys(one, one)
+    places: dict[str, list[tuple[str, FloatArray]]] = {link: [] for link in of}
+    places[root].append((root, np.zeros(3)))
+    for mark in marks:
+        if mark not in welds:
+            places[mark.successor].insert(0, (mark.successor, mark.X_successor[:3, 3]))
+            places[mark.predecessor].append((mark.predecessor, mark.X_predecessor[:3, 3]))
+    ends = {link.name: [(link.name, np.zeros(3))] for link in mechanism.links}
+    for link in mechanism.links:
+        if link.inertia:
+            ends[link.name].append((link.name, link.inertia.origin.matrix[:3, 3]))
+    names = dict.fromkeys(frozenset(of[link]) for link in (root, *of))
+    bodies = [
+        _Body(
+            tuple(x for link in of if link in links for x in places[link]),
+            () if root in links else tuple(x for link in of if link in links for x in ends[link]),
+        )
+        for links in names
+    ]
+    return tuple(body for body in bodies if body.joints)
+
+
 class PosturePicture:
-    """Draws a robot of known geometry.
+    """Stick figures of a robot of known geometry.
 
     Parameters
     ----------
-    mechanism : Mechanism
-    joints : Joints
-    motors : names of joints
-        Those with motors.
-    base : str
-        The root link.
+    robot : Robot
     """
 
-    def __init__(
-        self, mechanism: Mechanism, joints: Joints, motors: Collection[str], base: str
-    ) -> None:
-        closing = [name for name, joint in joints.items() if joint.closure]
-        self._marks = joint_marks(mechanism, closing)
-        self._sticks = sticks(mechanism)
-        self._centers = {
-            link.name: link.inertia.origin.matrix[:3, 3] for link in mechanism.links if link.inertia
-        }
-        self._motors, self._base, self._name = frozenset(motors), base, mechanism.name
+    def __init__(self, robot: Described) -> None:
+        closing = [name for name, joint in robot.joints.items() if joint.closure]
+        self._marks = joint_marks(robot.mechanism, closing)
+        self._motors, self._root = frozenset(robot.actuated_joints), robot.link_names[0]
+        self._bodies = _bodies(robot.mechanism, self._marks, self._root)
+        self._base = "ground" if robot.base == "fixed" else "base"
 
-    def draw(
+    def figure(
         self,
         places: Mapping[str, FloatArray],
-        wrenches: JointWrenches | None,
-        path: str | os.PathLike[str] | None,
-        axes: Any,
-    ) -> Any:
-        """Draw links at these poses, shape (4, 4) in the world; see `Robot.plot`."""
-        links = tuple(self._lines(name, X) for name, X in places.items())
+        wrenches: JointWrenches | None = None,
+        opened: Collection[str] = (),
+        *,
+        frames: bool = False,
+    ) -> StickFigure:
+        """What is drawn of links at these poses, shape (4, 4) in the world; see `Robot.plot`.
+
+        ``opened``: names of joints that are to close loops, which are open.
+        """
+        bodies = tuple(body.corners(places) for body in self._bodies)
         dots = [
             Dot(mark.name, self._role(mark), _place(mark, places))
             for mark in self._marks
             if mark.kind is not fixed.KIND or mark.cut
         ]
-        dots.append(Dot("", "base", places[self._base][:3, 3]))
+        dots.append(Dot("", self._base, places[self._root][:3, 3]))
         arrows = () if wrenches is None else tuple(self._arrows(wrenches, places))
-        drawn = StickFigure(links, tuple(dots), arrows, self._plane(places))
-        return draw_figure(path, drawn, axes=axes, title=self._name)
-
-    def _lines(self, name: str, X: FloatArray) -> FloatArray:
-        """Of a link; the last one of a chain is drawn to its centre of mass."""
-        lines = self._sticks[name]
-        if not len(lines) and name in self._centers and name != self._base:
-            lines = np.array([[np.zeros(3), self._centers[name]]])
-        return lines @ X[:3, :3].T + X[:3, 3]
+        cut = {mark.name: _both_ends(mark, places) for mark in self._marks if mark.cut}
+        gaps = [_gap(mark, cut[mark.name]) for mark in self._marks if mark.name in opened]
+        shown = [places[mark.successor] @ mark.X_successor for mark in self._marks]
+        shown += [before for before, _ in cut.values()]
+        return StickFigure(
+            bodies, tuple(dots), arrows, tuple(gaps), tuple(shown) if frames else (),
+            self._normal(places),
+        )  # fmt: skip
 
     def _role(self, mark: JointMark) -> str:
         if mark.name in self._motors:
@@ -81,8 +136,8 @@ class PosturePicture:
         found: dict[str, Array] = {name: world[name] for name in world if name in marks}
         return [Arrow(_place(marks[name], places), x[:3]) for name, x in found.items()]
 
-    def _plane(self, places: Mapping[str, FloatArray]) -> FloatArray | None:
-        """Axes to the right and up, where all hinges have parallel axes and no link leaves."""
+    def _normal(self, places: Mapping[str, FloatArray]) -> FloatArray | None:
+        """Of the plane of motion, where all hinges have parallel axes and no link leaves it."""
         axes = [
             (places[mark.predecessor] @ mark.X_predecessor)[:3, :3] @ np.array(mark.axis)
             for mark in self._marks
@@ -90,7 +145,7 @@ class PosturePicture:
         ]
         if not axes or any(mark.axis is None and mark.kind.nv for mark in self._marks):
             return None
-        normal = np.asarray(axes[0]) / np.linalg.norm(axes[0])
+        normal: FloatArray = np.asarray(axes[0]) / np.linalg.norm(axes[0])
         for mark in self._marks:
             if mark.axis is None:
                 continue
@@ -98,17 +153,27 @@ class PosturePicture:
             along = abs(float(normal @ axis)) / float(np.linalg.norm(axis))
             if abs(along - (mark.kind.unit(0) == "rad")) > PLANAR:
                 return None
-        return _right_and_up(normal)
+        return normal
 
 
-def _right_and_up(normal: FloatArray) -> FloatArray:
-    """Axes in the plane across a normal: up as near to z as may be, right towards x or y."""
-    up = np.array([0.0, 0.0, 1.0]) if abs(normal[2]) < 0.9 else np.array([0.0, 1.0, 0.0])
-    up = up - (up @ normal) * normal
-    up /= np.linalg.norm(up)
-    right = np.cross(up, normal)
-    right = right if right[int(np.abs(right).argmax())] > 0.0 else -right
-    return np.stack([right, up])
+def _both_ends(mark: JointMark, places: Mapping[str, FloatArray]) -> FloatArray:
+    """The frame of a joint on both of its links, shape (2, 4, 4), in the world."""
+    before = places[mark.predecessor] @ mark.X_predecessor
+    return np.stack([before, places[mark.successor] @ mark.X_successor])
+
+
+def _gap(mark: JointMark, ends: FloatArray) -> Gap:
+    """How far a loop is open, without the turn that its joint leaves free."""
+    gap = LoopGap(
+        mark.name, mark.kind.name, (mark.predecessor, mark.successor), ends, 0.0, mark.axis
+    )
+    tilt = gap.tilt or 0.0
+    tilted = f", tilted by {np.degrees(tilt):.3g}°" if tilt > LOOP_GAP_SHOWN else ""
+    return Gap(ends[:, :3, 3], f"open by {gap.distance:.3g} m{tilted}")
+
+
+def _moved(X: FloatArray, point: FloatArray) -> FloatArray:
+    return np.asarray(X[:3, :3] @ point + X[:3, 3])
 
 
 def _place(mark: JointMark, places: Mapping[str, FloatArray]) -> FloatArray:

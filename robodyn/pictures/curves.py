@@ -12,20 +12,18 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.errors import ShapeError
-from robodyn.pictures.figure import Canvas
+from robodyn.pictures.figure import COLORS, LINES, OTHERS, Canvas, legend_beside
 
 __all__ = ["Panel", "draw"]
 
 #: Curves of a panel that have a name and a colour of their own. Others are grey.
-NAMED = 30
+NAMED = len(COLORS) * len(LINES)
 #: Simultaneous motions that are drawn one by one. More are drawn as a median within a band.
 SINGLE = 8
 #: A limit is drawn where the curves come this near to it, in parts of the range that they pass.
 NEAR = 0.25
-#: Names of a legend one below the other.
-COLUMN = 9
-#: Of curves that have the same colour.
-STYLES = ("-", "-.", ":")
+#: Motions in a band [%].
+BAND = (5.0, 95.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +82,6 @@ def draw(
     *,
     axes: Any = None,
     title: str = "",
-    linewidth: float = 1.2,
 ) -> Any:
     """Draw quantities over time, one panel below the other.
 
@@ -97,7 +94,6 @@ def draw(
     axes : sequence of matplotlib axes, optional
         To draw into, one for each unit of each panel.
     title : str
-    linewidth : float
 
     Returns
     -------
@@ -114,15 +110,19 @@ def draw(
         what = "there are no samples" if panels and t.ndim else what
         raise ShapeError(f"there is nothing to draw: {what}", name="panels")
     rows = [part for panel in panels for part in panel.by_unit()]
-    size = (9.0, 1.2 + 1.9 * len(rows))
-    canvas = Canvas("drawing a motion", path, axes, rows=len(rows), size=size)
-    if title:
-        canvas.figure.suptitle(title)
+    size = (9.0, 1.2 + 1.8 * len(rows))
     colors: dict[str, int] = {}
-    for axis, row in zip(canvas.axes, rows, strict=True):
-        _draw(axis, t, row, _numbers(row, colors), linewidth)
-    canvas.axes[-1].set_xlabel("time [s]")
-    return canvas.finished()
+    with Canvas("drawing a motion", path, axes, rows=len(rows), size=size) as canvas:
+        if title:
+            canvas.axes[0].set_title(title, loc="left")
+        above: list[str] = []
+        for axis, row in zip(canvas.axes, rows, strict=True):
+            others = _draw(axis, t, row, _numbers(row, colors))
+            above = _legend(axis, math.prod(row.values.shape[1:-1]), others, above)
+        canvas.axes[-1].set_xlabel("time [s]")
+        if canvas.new:
+            canvas.figure.align_ylabels()
+    return canvas.figure
 
 
 def _numbers(panel: Panel, known: dict[str, int]) -> list[int]:
@@ -136,25 +136,25 @@ def _numbers(panel: Panel, known: dict[str, int]) -> list[int]:
     return [known[name] for name in names]
 
 
-def _draw(axis: Any, t: FloatArray, panel: Panel, numbers: list[int], linewidth: float) -> None:
-    """One panel: a colour for each quantity, whichever motion it is of."""
+def _draw(axis: Any, t: FloatArray, panel: Panel, numbers: list[int]) -> int:
+    """One panel: a colour for each quantity, whichever motion it is of; how many have no name."""
     count = panel.values.shape[-1]
     values = panel.values.reshape(len(t), math.prod(panel.values.shape[1:-1]), count)
     names = panel.names if len(panel.names) == count else ("",) * count
     shown = set(_widest(values))
     for k in range(count):
-        style = {"color": "0.75", "linewidth": 0.5 * linewidth}
+        style: dict[str, Any] = {"color": OTHERS, "linewidth": 0.8}
         if k in shown:
-            color, line = f"C{numbers[k] % 10}", STYLES[numbers[k] // 10 % len(STYLES)]
-            style = {"color": color, "linestyle": line, "linewidth": linewidth}
+            line, color = divmod(numbers[k], len(COLORS))
+            style = {"color": COLORS[color], "linestyle": LINES[line % len(LINES)]}
         _curves(axis, t, values[:, :, k], style, names[k] if k in shown else "")
     if panel.bounds is not None:
         _limits(axis, values, panel.bounds, numbers)
     unit = f" [{panel.units}]" if panel.units else ""
     axis.set_ylabel(f"{panel.label}{unit}")
-    axis.grid(alpha=0.3)
+    axis.grid(visible=True)
     axis.margins(x=0.0)
-    _legend(axis, values.shape[1], count - len(shown) if panel.names else 0)
+    return count - len(shown) if panel.names else 0
 
 
 def _curves(axis: Any, t: FloatArray, values: FloatArray, style: Any, name: str) -> None:
@@ -167,7 +167,7 @@ def _curves(axis: Any, t: FloatArray, values: FloatArray, style: Any, name: str)
     there = np.where(np.isfinite(values), values, np.nan)
     known = np.isfinite(there).any(axis=1)
     low, middle, high = bands = np.full((3, len(t)), np.nan)
-    bands[:, known] = [f(there[known], axis=1) for f in (np.nanmin, np.nanmedian, np.nanmax)]
+    bands[:, known] = np.nanpercentile(there[known], (BAND[0], 50.0, BAND[1]), axis=1)
     axis.fill_between(t, low, high, color=style["color"], alpha=0.2, linewidth=0.0)
     axis.plot(t, middle, label=name or None, **style)
 
@@ -182,39 +182,34 @@ def _widest(values: FloatArray) -> list[int]:
 
 
 def _limits(axis: Any, values: FloatArray, bounds: FloatArray, numbers: list[int]) -> None:
-    """Draw limits that some curve comes near to; axes are not stretched to others."""
-    there = values[np.isfinite(values)]
-    if not there.size:
+    """Draw limits that their own curve comes near to; axes are not stretched to others."""
+    there = np.ma.masked_invalid(values)
+    if not there.count():
         return
-    low, high = float(there.min()), float(there.max())
-    margin = NEAR * max(high - low, NEAR * max(abs(low), abs(high)))
+    size = NEAR * max(float(np.ptp(there)), NEAR * float(np.abs(there).max()))
     lines: dict[float, set[str]] = {}
-    for number, pair in zip(numbers, bounds.T.tolist(), strict=True):
-        for bound in pair:
-            if math.isfinite(bound) and low - margin <= bound <= high + margin:
-                lines.setdefault(bound, set()).add(f"C{number % 10}")
+    for k, (lower, upper) in enumerate(bounds.T.tolist()):
+        margin = min(size, NEAR * 0.5 * (upper - lower))
+        color = COLORS[numbers[k] % len(COLORS)]
+        if there[..., k].count() and there[..., k].min() - lower <= margin:
+            lines.setdefault(lower, set()).add(color)
+        if there[..., k].count() and upper - there[..., k].max() <= margin:
+            lines.setdefault(upper, set()).add(color)
     for k, (bound, colors) in enumerate(sorted(lines.items())):
-        color = colors.pop() if len(colors) == 1 else "0.3"
-        label = None if k else "limit"
-        axis.axhline(bound, color=color, linestyle="--", linewidth=0.8, label=label)
+        color = colors.pop() if len(colors) == 1 else "0.4"
+        axis.axhline(
+            bound, color=color, linestyle="--", linewidth=1.0, label=None if k else "limit"
+        )
 
 
-def _legend(axis: Any, motions: int, others: int) -> None:
-    """Beside the curves, not over them."""
+def _legend(axis: Any, motions: int, others: int, above: list[str]) -> list[str]:
+    """Names of the curves, unless the panel above has the same; the colours are."""
+    labels: list[str]
     handles, labels = axis.get_legend_handles_labels()
     if others:
-        handles.append(axis.plot([], [], color="0.75", linewidth=0.6)[0])
+        handles.append(axis.plot([], [], color=OTHERS, linewidth=0.8)[0])
         labels.append(f"{others} others")
-    if labels:
-        title = f"median and range\nof {motions} motions" if motions > SINGLE else None
-        axis.legend(
-            handles,
-            labels,
-            loc="center left",
-            bbox_to_anchor=(1.01, 0.5),
-            ncols=math.ceil(len(labels) / COLUMN),
-            fontsize="small",
-            frameon=False,
-            title=title,
-            title_fontsize="small",
-        )
+    many = f"{motions} motions: median,\n{BAND[0]:g} to {BAND[1]:g} % shaded"
+    if labels and labels != above:
+        legend_beside(axis, handles, labels, many if motions > SINGLE else None)
+    return labels

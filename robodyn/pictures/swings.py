@@ -7,13 +7,13 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from robodyn.pictures.figure import Canvas
+from robodyn.pictures.figure import COLORS, Canvas
 
 __all__ = ["draw_swings"]
 
 #: Phases nearer than this to 0 or 180 degrees are those of bars to the right and to the left.
 IN_PHASE = 2.0
-WITH, AGAINST = "C0", "C1"
+WITH, AGAINST = COLORS[:2]
 
 
 def draw_swings(
@@ -43,8 +43,15 @@ def draw_swings(
     MissingExtraError, ShapeError
     """
     size = (7.0, 1.4 + 0.34 * max(2, len(swings)))
-    canvas = Canvas("drawing a mode", path, axes, size=size)
-    (axis,) = canvas.axes
+    with Canvas("drawing a mode", path, axes, size=size) as canvas:
+        (axis,) = canvas.axes
+        _draw(axis, swings)
+        if title:
+            axis.set_title(title, loc="left")
+    return canvas.figure
+
+
+def _draw(axis: Any, swings: Mapping[str, complex]) -> None:
     for row, (name, part) in enumerate(swings.items()):
         angle = math.degrees(math.atan2(part.imag, part.real))
         ahead = abs(angle) <= 90.0
@@ -52,13 +59,11 @@ def draw_swings(
         axis.barh(name, length, height=0.6, color=WITH if ahead else AGAINST)
         if IN_PHASE < abs(angle) < 180.0 - IN_PHASE:
             place = {"x": length, "y": row, "va": "center", "ha": "left" if ahead else "right"}
-            axis.text(s=f" {angle:+.0f}° ", fontsize="small", **place)
+            axis.text(s=f" {angle:+.0f}° ", fontsize=9.0, **place)
     axis.set_xlim(-1.2, 1.2)
     axis.axvline(0.0, color="0.3", linewidth=0.8)
     axis.set_xticks((-1.0, -0.5, 0.0, 0.5, 1.0), ("1", "0.5", "0", "0.5", "1"))
     axis.set_xlabel("← swings against the largest        amplitude        swings with it →")
     axis.invert_yaxis()
-    axis.grid(axis="x", alpha=0.3)
-    if title:
-        axis.set_title(title)
-    return canvas.finished()
+    axis.grid(visible=False, axis="y")
+    axis.grid(visible=True, axis="x")

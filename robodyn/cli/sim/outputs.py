@@ -160,4 +160,4 @@ def _draw(path: Path, run: Trajectory, control: Control) -> None:
     else:
         rows.append(panel(run, "energy"))
     assert run.robot is not None
-    draw(path, run.t, rows, title=f"{run.robot.name}: {control.name}", linewidth=1.2)
+    draw(path, run.t, rows, title=f"{run.robot.name}: {control.name}")

@@ -11,7 +11,7 @@ import numpy as np
 from robodyn.array_types import Array
 from robodyn.arrays import named
 from robodyn.errors import ShapeError, UnknownNameError
-from robodyn.pictures.figure import Canvas
+from robodyn.pictures.figure import COLORS, LINES, Canvas, legend_beside
 
 __all__ = ["draw_sweep"]
 
@@ -37,13 +37,14 @@ def draw_sweep(
         )
     shown = _chosen(results, len(dims), chosen)
     size = (7.5, 1.2 + 2.6 * len(shown))
-    canvas = Canvas("drawing a sweep", path, axes, rows=len(shown), size=size)
-    for axis, (name, values) in zip(canvas.axes, shown.items(), strict=True):
-        _draw(axis, name, values, [coords[dim] for dim in dims if dim in coords], dims)
-    canvas.axes[-1].set_xlabel(dims[0])
-    if failed:
-        canvas.figure.suptitle(f"{failed} rows failed and are left out", fontsize="medium")
-    return canvas.finished()
+    with Canvas("drawing a sweep", path, axes, rows=len(shown), size=size) as canvas:
+        for axis, (name, values) in zip(canvas.axes, shown.items(), strict=True):
+            _draw(axis, name, values, [coords[dim] for dim in dims if dim in coords], dims)
+        canvas.axes[-1].set_xlabel(dims[0])
+        if failed:
+            left_out = f"{failed} rows failed and are left out"
+            canvas.axes[0].set_title(left_out, loc="left", fontsize=9.0, fontweight="normal")
+    return canvas.figure
 
 
 def _chosen(
@@ -80,22 +81,18 @@ def _draw(
         axis.figure.colorbar(image, ax=axis, label=name)
         axis.set_ylabel(dims[1])
         return
-    style = ".-" if len(x) <= 40 else "-"
-    axis.plot(x, values, style)
+    columns = values[:, None] if values.ndim == 1 else values
+    for k, column in enumerate(columns.T):
+        line, color = divmod(k, len(COLORS))
+        style = {"color": COLORS[color], "linestyle": LINES[line % len(LINES)]}
+        axis.plot(x, column, marker="." if len(x) <= 40 else "", **style)
     axis.set_ylabel(name)
-    axis.grid(alpha=0.3)
+    axis.grid(visible=True)
     if values.ndim == 2:
         title = dims[1] if len(dims) == 2 else None
-        labels = [str(x) for x in np.asarray(coords[1]).tolist()] if title else range(99)
-        axis.legend(
-            axis.get_lines(),
-            [f"{name}[{k}]" if title is None else k for k in list(labels)[: values.shape[1]]],
-            title=title,
-            loc="center left",
-            bbox_to_anchor=(1.01, 0.5),
-            fontsize="small",
-            frameon=False,
-        )
+        labels = np.asarray(coords[1]).tolist() if title else range(columns.shape[1])
+        names = [f"{name}[{k}]" if title is None else str(k) for k in labels]
+        legend_beside(axis, axis.get_lines(), names, title)
 
 
 def _place(labels: Array) -> Array:

@@ -1,4 +1,4 @@
-"""Pictures: panels by name, limits where they are near, bands, postures with forces, sweeps."""
+"""Pictures: panels by name, limits where they are near, bands, sweeps."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 import robodyn as rd
 from robodyn.errors import MissingExtraError, SettingsError, ShapeError, UnknownNameError
-from robodyn.pictures.curves import SINGLE
+from robodyn.pictures.curves import SINGLE, Panel, draw
 
 pytest.importorskip("matplotlib")
 
@@ -35,7 +35,12 @@ def drawn(tmp_path):
 
 
 def curves(axis):
-    return {line.get_label(): line for line in axis.get_lines() if line.get_linestyle() == "-"}
+    return {line.get_label(): line for line in axis.get_lines() if line.get_linestyle() != "--"}
+
+
+def names(axis):
+    legend = axis.get_legend()
+    return [] if legend is None else [text.get_text() for text in legend.get_texts()]
 
 
 def motors(run):
@@ -62,7 +67,7 @@ def test_curves_have_names_and_units(drawn, run):
     lines = curves(axis)
     k = run.joint_names.index("shoulder")
     np.testing.assert_array_equal(lines["shoulder"].get_ydata(), run.v[:, k])
-    assert [text.get_text() for text in axis.get_legend().get_texts()] == [*lines]
+    assert names(axis) == [*lines]
 
 
 @pytest.mark.parametrize(
@@ -94,27 +99,20 @@ def test_panels_show_what_they_say(drawn, run, name, label, values):
     )
 
 
-def test_limits_are_dashed_where_curves_come_near(drawn, run):
+def test_axes_are_not_stretched_to_limits(drawn, run):
     """Bounds of the palletizer are [-2.6, 2.6] and narrower: a motion of 50 ms is far from them."""
     axis = drawn(run, "positions")["position [rad]"]
     assert not dashed(axis) and np.ptp(axis.get_ylim()) < 1.2 * np.ptp(run.q)
-    top = np.full(run.robot.nv, 1.1 * np.abs(run.v).max())
-    near = dataclasses.replace(run, robot=bounded(run.robot, top[0]))
-    axis = drawn(near, "velocities")["velocity [rad/s]"]
-    assert dashed(axis) == pytest.approx([-top[0], top[0]])
-    assert "limit" in [text.get_text() for text in axis.get_legend().get_texts()]
 
 
-def bounded(robot, speed):
-    """The robot with one limit for all speeds."""
-    old = robot.mechanism
-    joints = tuple(
-        dataclasses.replace(joint, limits=dataclasses.replace(joint.limits, velocity=speed))
-        if joint.limits
-        else joint
-        for joint in old.joints
-    )
-    return rd.load(dataclasses.replace(old, joints=joints))
+def test_a_limit_is_dashed_where_its_own_curve_comes_near(tmp_path):
+    t = np.linspace(0.0, 1.0, 50)
+    swing, rest = np.sin(6.0 * t), np.zeros(50)
+    bounds = np.array([[-1.5, -1.1, -np.inf], [1.1, 1.1, 1.05]])
+    shown = Panel("x", np.stack([swing, rest, rest], axis=1), "m", ("a", "b", "c"), bounds)
+    (axis,) = draw(tmp_path / "x.png", t, [shown]).axes
+    assert dashed(axis) == [1.1], "of a, which is far from -1.5; b and c stand still"
+    assert names(axis) == ["a", "b", "c", "limit"]
 
 
 def test_a_cut_joint_bears_something(drawn, run):
@@ -147,6 +145,18 @@ def test_motions_of_unknown_robots(drawn, run):
         drawn(bare, "wrench of elbow")
 
 
+def test_names_are_said_once_and_cover_no_curve(drawn, run):
+    axes = drawn(run, "positions", "velocities", "torques")
+    assert names(axes["position [rad]"]) and not names(axes["velocity [rad/s]"])
+    assert 0 < len(names(axes["torque [N m]"])) < len(names(axes["position [rad]"]))
+    for axis in axes.values():
+        low, high = axis.get_ylim()
+        for line in curves(axis).values():
+            assert low < line.get_ydata().min() and line.get_ydata().max() < high
+        if names(axis):
+            assert not axis.get_legend().get_window_extent().overlaps(axis.get_window_extent())
+
+
 def test_more_motions_are_a_median_in_a_band(drawn):
     robot = rd.load("double_pendulum")
     q0, v0 = np.random.default_rng(1).normal(size=(2, SINGLE + 3, 2))
@@ -156,6 +166,10 @@ def test_more_motions_are_a_median_in_a_band(drawn):
     np.testing.assert_allclose(
         curves(axis)["elbow"].get_ydata(), np.median(run.v[:, :, 1], axis=1), rtol=1e-15
     )
+    (band, _) = axis.collections
+    low, high = np.percentile(run.v[:, :, 0], [5, 95], axis=1)
+    there = band.get_paths()[0].vertices[:, 1]
+    assert (there.min(), there.max()) == pytest.approx((low.min(), high.max()))
     assert f"{SINGLE + 3} motions" in axis.get_legend().get_title().get_text()
 
 
@@ -176,41 +190,6 @@ def test_limits_that_are_not_known():
     run = rd.simulate(rd.load("double_pendulum"), duration=0.05)
     with pytest.raises(SettingsError, match="leave 'torque utilisation' out"):
         run.plot(panels=["torque utilisation"])
-
-
-@pytest.mark.parametrize("name, dimensions", [("four_bar", 2), ("stewart", 3)])
-def test_a_posture_with_its_forces(name, dimensions, tmp_path):
-    robot = rd.load(name)
-    q, rest = robot.neutral(), np.zeros(robot.nv)
-    figure = robot.plot(q, tmp_path / "q.png", wrenches=robot.joint_wrenches(q, rest, rest))
-    (axis,) = figure.axes
-    assert hasattr(axis, "set_zlim") == (dimensions == 3)
-    said = {text.get_text() for text in axis.get_legend().get_texts()}
-    assert said == {
-        "joint with a motor", "passive joint", "joint that closes a loop", "base",
-        "force on the child link",
-    }  # fmt: skip
-    with pytest.raises(ShapeError, match="one posture"):
-        robot.plot(np.stack([q, q]), tmp_path / "q.png")
-
-
-def test_arrows_are_as_the_forces():
-    """In the four-bar, which moves in the plane y = 0: drawn to the right is x, upwards is z."""
-    from matplotlib.figure import Figure
-
-    robot, axis = rd.load("four_bar"), Figure().subplots()
-    q, rest = robot.neutral(), np.zeros(robot.nv)
-    wrenches = robot.joint_wrenches(q, rest, rest)
-    robot.plot(q, wrenches=wrenches, axes=axis)
-    arrows = {tuple(np.round(x.get_offsets()[0], 6)): x for x in axis.collections}
-    for name, link in (("crank_pin", "coupler"), ("rocker_pivot", "rocker")):
-        place = robot.frame_pose(q, link)[:3, 3]
-        arrow = arrows[tuple(np.round(place[[0, 2]], 6))]
-        force = wrenches.in_frame("world")[name][:3]
-        drawn = np.array([arrow.U[0], arrow.V[0]])
-        np.testing.assert_allclose(
-            drawn / np.linalg.norm(drawn), force[[0, 2]] / np.linalg.norm(force), atol=1e-9
-        )
 
 
 def test_pictures_of_sweeps(tmp_path):

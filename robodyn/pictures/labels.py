@@ -1,0 +1,109 @@
+"""Labels of points in a picture, placed where they cover as little as possible."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from robodyn.array_types import FloatArray
+
+__all__ = ["Label", "write_labels"]
+
+#: Directions and distances [pixels] from its point in which a label may stand.
+DIRECTIONS = np.exp(2j * np.pi * np.arange(16) / 16)
+DISTANCES = (10.0, 15.0, 22.0, 32.0, 46.0)
+#: What a pixel of distance costs, in points of lines that are covered.
+FAR = 0.15
+#: What a covered pixel of another label costs, in the same unit, and one beyond the axes.
+COVERED, BEYOND = 1.0, 1.0
+#: Distance of the points that stand for a line [pixels].
+SPACING = 3.0
+
+
+@dataclass(frozen=True, eq=False)
+class Label:
+    """A text beside a point [m] of the drawing, in two dimensions or in three."""
+
+    text: str
+    point: FloatArray
+    style: dict[str, Any]
+
+
+#: From points of the drawing, shape (n, 2) or (n, 3) [m], to pixels, shape (n, 2).
+Projection = Callable[[FloatArray], FloatArray]
+
+
+def write_labels(
+    axis: Any, labels: Sequence[Label], lines: Sequence[FloatArray], project: Projection
+) -> None:
+    """Write labels beside their points, over as few lines and other labels as possible.
+
+    Parameters
+    ----------
+    axis : matplotlib axes
+        Whose limits are final.
+    labels : sequence of Label
+        The first ones have the best places.
+    lines : sequence of ndarray, shape (2, n) [m]
+        What is drawn, in the coordinates of the points.
+    project : Projection
+    """
+    if not labels:
+        return
+    taken = np.concatenate([_sampled(project(line)) for line in lines])
+    boxes: list[FloatArray] = []
+    window = axis.get_window_extent()
+    inside = np.array([[window.x0, window.y0], [window.x1, window.y1]])
+    for label in labels:
+        start = label.point
+        text = axis.text(*start, label.text, ha="center", va="center", **label.style)
+        text.set_in_layout(False)
+        extent = text.get_window_extent()
+        half = 0.5 * np.array([extent.width, extent.height])
+        (origin,) = project(start[None])
+        center = origin + _best(origin, half, taken, boxes, inside)
+        boxes.append(np.stack([center - half, center + half]))
+        place = start + _step(project, start, center - origin)
+        text.set_position(place[:2])
+        if len(place) == 3:
+            text.set_z(place[2])
+
+
+def _sampled(ends: FloatArray) -> FloatArray:
+    count = int(np.hypot(*(ends[1] - ends[0])) / SPACING) + 2
+    return np.linspace(ends[0], ends[1], count)
+
+
+def _best(
+    origin: FloatArray,
+    half: FloatArray,
+    taken: FloatArray,
+    boxes: Sequence[FloatArray],
+    inside: FloatArray,
+) -> FloatArray:
+    """From a point to the middle of its label, shape (2,) [pixels]."""
+    least, best = np.inf, np.zeros(2)
+    for distance in DISTANCES:
+        for direction in DIRECTIONS:
+            way = np.array([direction.real, direction.imag])
+            step = distance * way + half * way
+            low, high = origin + step - half, origin + step + half
+            cost = FAR * distance + float(np.all((taken > low) & (taken < high), axis=1).sum())
+            for box in boxes:
+                shared = np.minimum(high, box[1]) - np.maximum(low, box[0])
+                cost += COVERED * float(np.prod(np.maximum(shared, 0.0)))
+            beyond = np.maximum(inside[0] - low, 0.0) + np.maximum(high - inside[1], 0.0)
+            cost += BEYOND * float(beyond.sum())
+            if cost < least:
+                least, best = cost, step
+    return best
+
+
+def _step(project: Projection, start: FloatArray, pixels: FloatArray) -> FloatArray:
+    """The shortest step in the drawing that is seen as one of pixels."""
+    size = len(start)
+    slope = (project(start + np.eye(size)) - project(start[None])).T
+    return np.asarray(np.linalg.pinv(slope) @ pixels)

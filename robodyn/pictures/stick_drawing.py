@@ -1,0 +1,202 @@
+"""Drawing of stick figures: links as bars and plates, joints as marks, forces as arrows."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from robodyn.array_types import FloatArray
+from robodyn.pictures.figure import INK, Canvas
+from robodyn.pictures.labels import Label, write_labels
+from robodyn.pictures.stick_axes import StickAxes, box, marker_of
+from robodyn.pictures.stick_figure import Arrow, StickFigure, plane_of
+
+__all__ = ["MARKS", "draw_figure", "draw_posture"]
+
+FORCE, GAP = "#C1121F", "#AA3377"
+#: How joints are drawn, by what they are; and what the legend says.
+MARKS: dict[str, dict[str, Any]] = {
+    "ground": {
+        "marker": "ground",
+        "markersize": 26.0,
+        "markerfacecolor": "0.8",
+        "label": "fixed base",
+    },
+    "base": {"marker": "s", "markerfacecolor": "0.7", "markersize": 15.0, "label": "base"},
+    "motor": {"markerfacecolor": "#0072B2", "markersize": 10.0, "label": "joint with a motor"},
+    "passive": {"markerfacecolor": "white", "label": "passive joint"},
+    "closing": {"marker": "D", "markerfacecolor": "#F0E442", "label": "joint that closes a loop"},
+}
+#: Of links: the first is the root, the others take turns.
+ROOT = "#A5A5A5"
+TINTS = ("#7396C2", "#CFA76E", "#86B084", "#B892B5", "#68B0AF")
+AXES = ("#CC3311", "#228833", "#004488")
+#: More joints than this have no names in the picture.
+NAMED = 14
+#: Length of the longest arrow, and of the axes of frames, in parts of the size of the mechanism.
+LONGEST, FRAME = 0.3, 0.09
+#: Axes of frames that are shorter in the plane of drawing, in parts of their length, are not seen.
+END_ON = 0.1
+#: Half the diagonal of a mark that labels keep away from, over the size of the mechanism.
+MARK = 0.012
+#: Forces below this part of the largest have no arrow. Arrows whose ends are this near, over the
+#: size of the mechanism, are drawn once.
+FAINT, SAME = 0.02, 0.02
+
+
+def draw_figure(
+    path: str | os.PathLike[str] | None, figure: StickFigure, *, axes: Any = None, title: str = ""
+) -> Any:
+    """Draw it in its plane, or in space with its shadow on the ground.
+
+    Parameters
+    ----------
+    path : path or None
+        Of an image file.
+    figure : StickFigure
+    axes : matplotlib axes, optional
+        Of two dimensions, or of three (``projection="3d"``).
+    title : str
+
+    Returns
+    -------
+    figure : matplotlib.figure.Figure
+
+    Raises
+    ------
+    MissingExtraError, ShapeError
+    """
+    plane, largest = plane_of([figure]), _largest([figure])
+    size = _size([figure])
+    tips = [start + step for start, step, _ in _arrows(figure.arrows, size, largest)]
+    points = np.concatenate([figure.points, np.array(tips).reshape(-1, 3)])
+    kind, inches = _paper(points, plane)
+    with Canvas("drawing a robot", path, axes, size=inches, projection=kind) as canvas:
+        (axis,) = canvas.axes
+        drawn = StickAxes(axis, points, size, plane)
+        draw_posture(drawn, figure, largest)
+        if title:
+            axis.set_title(title, loc="left")
+        _legend(canvas, drawn, figure)
+        _labels(drawn, figure, largest)
+    return canvas.figure
+
+
+def _size(figures: Sequence[StickFigure]) -> float:
+    """Longest edge of the box around all [m]."""
+    points = np.concatenate([figure.points for figure in figures])
+    return max(float(np.ptp(points, axis=0).max()), 1e-3)
+
+
+def _paper(points: FloatArray, plane: FloatArray | None) -> tuple[str | None, tuple[float, float]]:
+    """Projection and size [inch] of a new figure, which has little room left."""
+    if plane is None:
+        return "3d", (8.0, 6.8)
+    width, height = box(points @ plane.T)[1]
+    scale = min(7.2 / width, 5.6 / height)
+    return None, (max(5.5, scale * width + 0.8), scale * height + 1.4)
+
+
+def draw_posture(drawn: StickAxes, figure: StickFigure, largest: float) -> None:
+    """Draw everything but labels, where a force of ``largest`` [N] has the longest arrow."""
+    for k, corners in enumerate(figure.bodies):
+        if len(corners) > 1:
+            drawn.body(corners, TINTS[k % len(TINTS)] if k else ROOT)
+    for gap in figure.gaps:
+        drawn.line(gap.ends, color=GAP, linestyle=":", linewidth=2.0, zorder=4)
+        drawn.mark(gap.ends[1], marker="D", markersize=8.0, color="white", markeredgecolor=INK)
+    for X in figure.frames:
+        for axis, color in zip(X[:3, :3].T, AXES, strict=True):
+            ends = np.stack([X[:3, 3], X[:3, 3] + FRAME * drawn.size * axis])
+            drawn.line(ends, color=color, linewidth=2.2, zorder=6)
+    for dot in sorted(figure.dots, key=lambda dot: [*MARKS].index(dot.role)):
+        style = {"marker": "o", "markersize": 8.0, **MARKS[dot.role], "label": None}
+        if dot.role == "ground":
+            style["markersize"] = 26.0
+        drawn.mark(dot.point, markeredgecolor=INK, **style)
+    for start, step, _ in _arrows(figure.arrows, drawn.size, largest):
+        drawn.arrow(start, step, FORCE)
+
+
+def _largest(figures: Sequence[StickFigure]) -> float:
+    """The largest force of any [N]."""
+    forces = [np.linalg.norm(arrow.force) for figure in figures for arrow in figure.arrows]
+    return float(max(forces, default=0.0))
+
+
+def _arrows(
+    arrows: Sequence[Arrow], size: float, largest: float
+) -> list[tuple[FloatArray, FloatArray, float]]:
+    """Start, step and force [N] of each arrow that is seen; the largest first."""
+    found: list[tuple[FloatArray, FloatArray, float]] = []
+    for arrow in sorted(arrows, key=lambda arrow: -float(np.linalg.norm(arrow.force))):
+        amount = float(np.linalg.norm(arrow.force))
+        if not amount > FAINT * largest:
+            continue
+        start, step = arrow.point, arrow.force * (LONGEST * size / largest)
+        others = (np.linalg.norm(np.stack([start - a, step - b])) for a, b, _ in found)
+        if all(distance > SAME * size for distance in others):
+            found.append((start, step, amount))
+    return found
+
+
+def _labels(drawn: StickAxes, figure: StickFigure, largest: float) -> None:
+    """Numbers of forces and gaps, and names of joints."""
+    small = {"fontsize": 9.0, "zorder": 9}
+    found = _arrows(figure.arrows, drawn.size, largest)
+    texts = [
+        Label(newtons(amount), drawn.of(start + step), {"color": FORCE, **small})
+        for start, step, amount in found
+    ]
+    texts += [
+        Label(gap.text, drawn.of(gap.ends.mean(axis=0)), {"color": GAP, **small})
+        for gap in figure.gaps
+    ]
+    named = [dot for dot in figure.dots if dot.name]
+    if len(named) <= NAMED:
+        texts += [Label(x.name, drawn.of(x.point), {"color": INK, **small}) for x in named]
+    ends = [np.stack(pair) for x in figure.bodies for pair in itertools.pairwise([*x, x[0]])]
+    ends += [np.stack([start, start + step]) for start, step, _ in found]
+    ends += [gap.ends for gap in figure.gaps]
+    half = MARK * drawn.size * np.ones(3)
+    ends += [np.stack([dot.point - half, dot.point + half]) for dot in figure.dots]
+    drawn.axis.figure.draw_without_rendering()  # from here on it is known where everything is
+    write_labels(drawn.axis, texts, [drawn.of(x) for x in ends], drawn.pixels)
+
+
+def newtons(amount: float) -> str:
+    """A force with three digits and its unit."""
+    for unit, size in (("MN", 1e6), ("kN", 1e3)):
+        if amount >= 9.995 * size:
+            return f"{amount / size:.3g} {unit}"
+    return f"{amount:.0f} N" if amount >= 99.95 else f"{amount:.3g} N"
+
+
+def _legend(canvas: Canvas, drawn: StickAxes, figure: StickFigure) -> None:
+    from matplotlib.lines import Line2D
+
+    handles = []
+    for role in dict.fromkeys(dot.role for dot in figure.dots):
+        style = {"marker": "o", "markersize": 8.0, **MARKS[role], "linestyle": ""}
+        if role == "ground":
+            style |= {"marker": marker_of("ground", above=0.5), "markersize": 14.0}
+        handles.append(Line2D([], [], markeredgecolor=INK, **style))
+    if figure.arrows:
+        style = {"marker": r"$\rightarrow$", "markersize": 16.0, "linestyle": "", "color": FORCE}
+        handles.append(Line2D([], [], label="force on the child link", **style))
+    if figure.gaps:
+        handles.append(Line2D([], [], color=GAP, linestyle=":", linewidth=2.0, label="open loop"))
+    for k, (name, color) in enumerate(zip("xyz", AXES, strict=True)):
+        if any(np.abs(drawn.of(X[:3, k])).max() > END_ON for X in figure.frames):
+            handles.append(Line2D([], [], color=color, linewidth=2.2, label=f"{name} axis"))
+    count, width = len(handles), canvas.figure.get_figwidth()
+    columns = count if width > 1.9 * count else min(3, count)
+    style = {"ncols": columns, "fontsize": 9.0, "frameon": False, "handles": handles}
+    if canvas.new:
+        canvas.figure.legend(loc="outside lower center", **style)
+    else:
+        canvas.axes[0].legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), **style)

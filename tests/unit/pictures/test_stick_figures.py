@@ -1,0 +1,177 @@
+"""Pictures of postures: planes, plates, arrows, gaps, frames, and labels that can be read."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+import robodyn as rd
+from robodyn.errors import ShapeError
+from robodyn.pictures.labels import Label, write_labels
+from robodyn.pictures.stick_drawing import newtons
+
+pytest.importorskip("matplotlib")
+
+
+def at_rest(name):
+    robot = rd.load(name)
+    q, rest = robot.neutral(), np.zeros(robot.nv)
+    return robot, q, robot.joint_wrenches(q, rest, rest)
+
+
+def drawn(name, path, **options):
+    robot, q, wrenches = at_rest(name)
+    figure = robot.plot(q, path, wrenches=wrenches, **options)
+    return figure, figure.axes[0]
+
+
+def legend(figure):
+    return {text.get_text() for text in figure.legends[0].get_texts()}
+
+
+@pytest.mark.parametrize("name, dimensions", [("four_bar", 2), ("stewart", 3), ("excavator", 2)])
+def test_a_posture_with_its_forces(name, dimensions, tmp_path):
+    """The excavator has a hinge about z, but stands in the plane y = 0."""
+    figure, axis = drawn(name, tmp_path / "q.png")
+    assert hasattr(axis, "set_zlim") == (dimensions == 3)
+    assert legend(figure) == {
+        "joint with a motor", "passive joint", "joint that closes a loop", "fixed base",
+        "force on the child link",
+    }  # fmt: skip
+
+
+def test_one_posture_is_drawn(tmp_path):
+    robot = rd.load("four_bar")
+    with pytest.raises(ShapeError, match="one posture"):
+        robot.plot(np.stack([robot.neutral()] * 2), tmp_path / "q.png")
+
+
+def test_a_base_that_moves_stands_on_no_ground(tmp_path):
+    robot = rd.load("arm7", base="floating")
+    assert "base" in legend(robot.plot(robot.neutral(), tmp_path / "q.png"))
+
+
+def test_arrows_are_as_the_forces(tmp_path):
+    """In the four-bar, which moves in the plane y = 0: drawn to the right is x, upwards is z."""
+    robot, q, wrenches = at_rest("four_bar")
+    _, axis = drawn("four_bar", tmp_path / "q.png")
+    quivers = [x for x in axis.collections if hasattr(x, "U")]
+    arrows = {tuple(np.round(x.get_offsets()[0], 6)): x for x in quivers}
+    texts = {text.get_text() for text in axis.texts}
+    for name, link in (("crank_pin", "coupler"), ("rocker_pivot", "rocker")):
+        place = robot.frame_pose(q, link)[:3, 3]
+        arrow = arrows[tuple(np.round(place[[0, 2]], 6))]
+        force = wrenches.in_frame("world")[name][:3]
+        step = np.array([arrow.U[0], arrow.V[0]])
+        np.testing.assert_allclose(
+            step / np.linalg.norm(step), force[[0, 2]] / np.linalg.norm(force), atol=1e-9
+        )
+        assert f"{np.linalg.norm(force):.3g} N" in texts
+
+
+@pytest.mark.parametrize(
+    "amount, text",
+    [(0.1234, "0.123 N"), (99.96, "100 N"), (5678.0, "5678 N"), (14703.0, "14.7 kN"),
+     (1.849e5, "185 kN"), (2.5e7, "25 MN")],
+)  # fmt: skip
+def test_forces_have_three_digits_and_a_unit(amount, text):
+    assert newtons(amount) == text
+
+
+def box_of(text):
+    """Where a text stands [pixels]; matplotlib tells only the size of one in space."""
+    from matplotlib.transforms import Bbox
+    from mpl_toolkits.mplot3d import proj3d
+
+    box = text.get_window_extent()
+    if not hasattr(text, "get_position_3d"):
+        return box
+    *place, _ = proj3d.proj_transform(*text.get_position_3d(), text.axes.get_proj())
+    x, y = text.axes.transData.transform(place)
+    return Bbox.from_bounds(x - box.width / 2, y - box.height / 2, box.width, box.height)
+
+
+@pytest.mark.parametrize("name", ["four_bar", "excavator", "puma560"])
+def test_labels_do_not_cover_one_another(name, tmp_path):
+    figure, axis = drawn(name, tmp_path / "q.png")
+    figure.draw_without_rendering()
+    boxes = [box_of(text) for text in axis.texts]
+    for one, other in itertools.combinations(boxes, 2):
+        width = min(one.x1, other.x1) - max(one.x0, other.x0)
+        height = min(one.y1, other.y1) - max(one.y0, other.y0)
+        assert min(width, height) < 3.0, "pixels"
+    assert all(figure.bbox.contains(*corner) for box in boxes for corner in (box.min, box.max))
+
+
+def test_a_label_keeps_off_lines():
+    from matplotlib.figure import Figure
+
+    axis = Figure((4, 4)).subplots()
+    axis.set(xlim=(-1, 1), ylim=(-1, 1))
+    lines = [np.array([[0.0, 0.0], [1.0, 0.0]]), np.array([[0.0, 0.0], [0.0, 1.0]])]
+    write_labels(axis, [Label("a joint", np.zeros(2), {})], lines, axis.transData.transform)
+    box = axis.texts[0].get_window_extent()
+    for line in lines:
+        points = axis.transData.transform(np.linspace(*line, 200))
+        assert not any(box.contains(*point) for point in points)
+
+
+def test_all_points_and_arrows_are_within_the_axes(tmp_path):
+    robot, q, _ = at_rest("four_bar")
+    _, axis = drawn("four_bar", tmp_path / "q.png")
+    tips = [x.get_offsets()[0] + [x.U[0], x.V[0]] for x in axis.collections if hasattr(x, "U")]
+    points = np.concatenate([robot.frame_poses(q)[:, [0, 2], 3], tips])
+    low, high = np.transpose([axis.get_xlim(), axis.get_ylim()])
+    room = 0.1 * np.ptp(points, axis=0).max()
+    assert (points > low + room).all() and (points < high - room).all()
+
+
+def test_a_legend_covers_no_axes(tmp_path):
+    figure, axis = drawn("four_bar", tmp_path / "q.png")
+    assert not figure.legends[0].get_window_extent().overlaps(axis.get_window_extent())
+
+
+def test_links_with_many_joints_are_plates(tmp_path):
+    """The platform of the Stewart platform is welded to a link of a leg: it has six corners."""
+    _, axis = drawn("stewart", tmp_path / "q.png")
+    plates = [x for x in axis.collections if type(x).__name__ == "Poly3DCollection"]
+    corners = [{tuple(x.round(6)) for x in plate.get_paths()[0].vertices} for plate in plates]
+    assert [len(x) for x in corners] == [6, 6]
+
+
+def test_an_open_loop_is_seen(tmp_path):
+    robot = rd.load("four_bar")
+    q = robot.neutral()
+    figure = robot.plot(q, tmp_path / "q.png")
+    assert "open loop" not in legend(figure)
+    q[0] += 0.2
+    figure = robot.plot(q, tmp_path / "q.png")
+    (gap,) = robot.loop_gaps(q)
+    assert "open loop" in legend(figure)
+    (line,) = [x for x in figure.axes[0].get_lines() if x.get_linestyle() == ":"]
+    np.testing.assert_allclose(np.transpose(line.get_data()), gap.poses[:, [0, 2], 3], atol=1e-9)
+    assert f"open by {gap.distance:.3g} m" in {x.get_text() for x in figure.axes[0].texts}
+
+
+def test_frames_of_joints_on_both_sides_of_a_cut(tmp_path):
+    """Axes x and z are seen in the plane y = 0: of all five joints, and twice of the cut one."""
+    robot = rd.load("four_bar")
+    q = robot.neutral()
+    figure = robot.plot(q, tmp_path / "q.png", frames=True)
+    axis = figure.axes[0]
+    assert {"x axis", "z axis"} <= legend(figure) and "y axis" not in legend(figure)
+    red = [np.transpose(x.get_data()) for x in axis.get_lines() if x.get_color() == "#CC3311"]
+    starts = {tuple(line[0].round(6)) for line in red}
+    assert len(red) == 6 and len(starts) == 4
+
+
+def test_axes_of_two_dimensions_may_be_given(tmp_path):
+    from matplotlib.figure import Figure
+
+    robot, q, wrenches = at_rest("palletizer")
+    axis = Figure().subplots()
+    robot.plot(q, wrenches=wrenches, axes=axis)
+    assert (axis.get_xlabel(), axis.get_ylabel()) == ("x [m]", "z [m]")
+    assert axis.get_legend() is not None
