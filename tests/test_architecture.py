@@ -12,9 +12,9 @@ from robodyn.joints import KINDS
 
 ROOT = Path(__file__).parents[1]
 
-#: Floors of the house, from the ground up. What stands on one imports from floors below it only.
-#: A room is a folder of robodyn with the folders in it, or a module of its own.
-FLOORS = (
+#: Layers, from the lowest up. What stands in one imports from layers below it only.
+#: A part is a folder of robodyn with the folders in it, or a module of its own.
+LAYERS = (
     {"array_types", "caller", "installation", "literals", "progress", "tolerances", "version"},
     {"errors"},
     {"arrays"},
@@ -47,7 +47,7 @@ FLOORS = (
     {"cli"},
     {"__main__"},
 )
-FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
+LAYER = {part: layer for layer, parts in enumerate(LAYERS) for part in parts}
 
 #: Imported when first used, not with the package.
 LATE = {
@@ -95,10 +95,10 @@ def tree_of(path):
     return tree
 
 
-def room(module):
-    """The room of a module, or of a name in it; ``""`` for public names of the package."""
+def part(module):
+    """The part of a module, or of a name in it; ``""`` for public names of the package."""
     name = module.split(".")[1] if "." in module else ""
-    return name if name in FLOOR else ""
+    return name if name in LAYER else ""
 
 
 def folder(module):
@@ -129,22 +129,22 @@ PACKAGES = {module_of(path) for path in files() if path.name == "__init__.py"}
 
 def test_imports_go_down():
     def upward(path):
-        here = room(module_of(path))
+        here = part(module_of(path))
         for module in imported(tree_of(path)) if here else ():
-            there = room(module)
+            there = part(module)
             if module.split(".")[0] == "robodyn" and here != there:
-                if FLOOR[there] >= FLOOR[here]:
+                if LAYER[there] >= LAYER[here]:
                     yield f"imports {module}"
 
     assert not faults(upward)
 
 
-def test_every_room_has_a_floor():
+def test_every_part_has_a_layer():
     for path in files():
         module = module_of(path)
-        assert module == "robodyn" or room(module), f"{module} stands on no floor"
-    names = {room(module_of(path)) for path in files()}
-    assert names == set(FLOOR), "a floor names a room that is not there"
+        assert module == "robodyn" or part(module), f"{module} stands in no layer"
+    names = {part(module_of(path)) for path in files()}
+    assert names == set(LAYER), "a layer names a part that is not there"
 
 
 def test_no_circle_of_folders():
@@ -203,7 +203,7 @@ def test_only_its_own_file_names_a_kind_of_joint():
     unmistakable = names - {"fixed", "floating", "distance", "map"}
 
     def named(path):
-        if room(module_of(path)) == "joints":
+        if part(module_of(path)) == "joints":
             return
         for node in ast.walk(tree_of(path)):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
