@@ -89,7 +89,8 @@ def simulate(
     locked : names of joints, or of axes
         Held where they start; ``"joint[k]"``: its k-th speed is zero.
     wrenches : mapping or callable, optional
-        External wrenches by link, shape (6,) [N, N m]; a callable gets ``(t, q, v)``.
+        External wrenches by link, shape (6,) [N, N m]; a callable gets ``(t, q, v)``. A function
+        that does not read ``q`` and ``v`` is asked beforehand, once at an instant.
     integrator : str
         A key of `robodyn.simulation.INTEGRATORS`: explicit methods of fixed steps (``"rk4"``,
         ``"semi_implicit"``, ...), ``"adaptive"`` ones within each step, the ``"variational"`` one,

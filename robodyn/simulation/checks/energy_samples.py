@@ -115,5 +115,5 @@ class EnergySamples:
         """The motion of the base at some times, for all motions."""
         given = self._loads.base_at(t)
         if given is None:
-            return None
+            return BaseMotion.at_rest() if self._robot.base == "moving" else None
         return BaseMotion(*(x[:, None] for x in (given.pose, given.twist, given.acceleration)))

@@ -18,6 +18,7 @@ from robodyn.simulation.loads.driven import Driven
 from robodyn.simulation.loads.prescribed_loads import PrescribedLoads
 from robodyn.simulation.loads.step_functions import StepFunctions, functions_of
 from robodyn.simulation.loads.tables import LoadsAt
+from robodyn.simulation.loads.wrenches_of_time import WrenchesOfTime
 from robodyn.simulation.reuse.kept import KeptWithRobot
 
 __all__ = ["BASE", "Loads", "loads_on"]
@@ -60,7 +61,8 @@ class Loads:
     @property
     def depend_on_state(self) -> bool:
         """Whether wrenches are functions of the state, which Python has to be asked for."""
-        return callable(self.external.wrenches)
+        wrenches = self.external.wrenches
+        return callable(wrenches) and not isinstance(wrenches, WrenchesOfTime)
 
     @property
     def have_paths(self) -> bool:
@@ -70,7 +72,10 @@ class Loads:
     @cached_property
     def functions(self) -> StepFunctions | None:
         """The functions that a step calls; none where there is no straight-line code."""
-        return self.functions_with(() if self.depend_on_state else tuple(self._constant_wrenches))
+        wrenches = self.external.wrenches
+        if isinstance(wrenches, WrenchesOfTime):
+            return self.functions_with(wrenches.links)
+        return self.functions_with(() if callable(wrenches) else tuple(wrenches))
 
     def functions_with(self, links: tuple[str, ...]) -> StepFunctions | None:
         """The same where wrenches act on some links."""
@@ -83,12 +88,6 @@ class Loads:
         return self.gains is None and not (
             self.robot.base == "moving" or self.robot.depends_on_time
         )
-
-    @property
-    def _constant_wrenches(self) -> Mapping[str, FloatArray]:
-        """Wrenches by link where they are no functions."""
-        assert not callable(self.external.wrenches)
-        return self.external.wrenches
 
     def for_motion(self, k: int) -> Loads:
         """The same on one of many motions, and on the robot that moves there."""
@@ -143,14 +142,17 @@ class Loads:
             for name, part in BASE.items():
                 rows = [getattr(motion, part) for motion in motions]
                 varying[name] = np.ascontiguousarray(rows, float)
+        if isinstance(self.external.wrenches, WrenchesOfTime):
+            acting = self.external.wrenches.at(t)
+            varying |= {f"wrench:{link}": x for link, x in acting.items()}
         return LoadsAt(driven, varying, self._constants)
 
     @cached_property
     def _constants(self) -> dict[str, FloatArray]:
         """Inputs of functions that do not change with time, by name."""
-        found = {}
-        if not self.depend_on_state:
-            found = {f"wrench:{link}": x for link, x in self._constant_wrenches.items()}
+        found, wrenches = {}, self.external.wrenches
+        if not callable(wrenches):
+            found = {f"wrench:{link}": x for link, x in wrenches.items()}
         if self.gains is not None:
             found["stabilization"] = np.array(self.gains, float)
         return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,14 @@ from robodyn.array_types import FloatArray
 from robodyn.literals import IntegratorName, LimitsChoice
 from robodyn.motion.base_motion import BasePath
 from robodyn.robot import Robot
+from robodyn.simulation import integrators
 from robodyn.simulation.events.joint_stops import RigidStops
 from robodyn.simulation.limits.joint_limits import Limits
 from robodyn.simulation.limits.motor_limits import MotorLimits
 from robodyn.simulation.loads.driven import Driven
 from robodyn.simulation.loads.loads import loads_on
 from robodyn.simulation.loads.prescribed_loads import PrescribedLoads, WrenchesAt
+from robodyn.simulation.loads.wrenches_of_time import wrenches_of_time
 from robodyn.simulation.motion.record import Record
 from robodyn.simulation.step.stepper import Stepper
 from robodyn.simulation.trajectory.states.event_record import EventRecord
@@ -71,10 +74,18 @@ class MotionOptions:
         tell: Callable[[EventRecord], None] | None = None,
     ) -> Stepper:
         """What moves a robot; ``tell`` takes a record of each choice of the method."""
-        loads = loads_on(robot, driven, base, self.wrenches, self.stabilization)
+        loads = loads_on(robot, driven, base, self._acting, self.stabilization)
         return Stepper(
             loads, self.integrator, tolerance=self.tolerance, until=float(self.times[-1]), tell=tell
         )
+
+    @cached_property
+    def _acting(self) -> Any:
+        """The wrenches, known to be functions of time alone where machine code can do steps."""
+        wrenches = self.wrenches
+        if not callable(wrenches) or integrators.explicit(self.integrator) is None:
+            return wrenches
+        return wrenches_of_time(wrenches, self.times) or wrenches
 
     def in_single_precision(
         self, robot: Robot, driven: Driven, base: BasePath | None
