@@ -76,6 +76,8 @@ def the_commands_work() -> None:
         ("--version", f"robodyn {rd.__version__}"),
         ("check pendulum.urdf", "ok"),
         ("info four_bar", "cut: "),
+        ("new four_bar", "run.py"),
+        ("doctor", "all is well"),
         ("sim double_pendulum --duration 0.1 --no-plot --out out", "largest torque"),
     ):
         done = subprocess.run(

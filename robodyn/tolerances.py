@@ -459,3 +459,8 @@ EIGENVALUE_ZERO = 1e-12
 #: Axes of joints that are parallel, or at right angles, within this are those of a planar linkage,
 #: which is drawn in its plane: no eye sees less.
 PLANAR = 1e-3
+
+# Installations.
+
+#: Relative error of the acceleration of a pendulum that is right: some ten operations.
+PENDULUM_ROUNDING = 1e-12

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Sequence
 from typing import Any
 
 from robodyn.cli.loop_findings import loop_findings
+from robodyn.cli.options.completed import completed, robots_and_files
+from robodyn.cli.options.report import add_json, print_json
 from robodyn.cli.options.robot import add_robot_options, reading_options, robot_options
 from robodyn.cli.options.wording import with_options
 from robodyn.errors import RobodynError, UrdfNote, UrdfWarning
@@ -19,12 +20,8 @@ __all__ = ["add_to"]
 def add_to(commands: Any) -> None:
     """Add the command to a parser's."""
     check = commands.add_parser("check", help="validate URDF files; exit status 2 if one is bad")
-    check.add_argument("file", nargs="+")
-    check.add_argument(
-        "--json",
-        action="store_true",
-        help="print a list of file, line, element, severity, message, suggestion",
-    )
+    completed(check.add_argument("file", nargs="+"), robots_and_files())
+    add_json(check)
     add_robot_options(check)
     check.set_defaults(run=_check)
 
@@ -47,7 +44,7 @@ def _check(arguments: argparse.Namespace) -> int:
         if not arguments.json:
             _print(file, errors, warned, notes)
     if arguments.json:
-        print(json.dumps(records, indent=2))
+        print_json("check", ok=sound, files=arguments.file, findings=records)
     return 0 if sound else 2
 
 

@@ -8,13 +8,30 @@ import sys
 from collections.abc import Sequence
 
 import robodyn as rd
-from robodyn.cli import check, compile, convert, export, info, publish, view
+from robodyn.cli import (
+    bench,
+    check,
+    compile,
+    completion,
+    convert,
+    doctor,
+    export,
+    info,
+    publish,
+    view,
+)
+from robodyn.cli.new import command as new
 from robodyn.cli.options.robot import split_xacro_args
 from robodyn.cli.options.wording import with_options
 from robodyn.cli.sim import command as sim
 from robodyn.errors import RobodynError
 
 __all__ = ["main"]
+
+#: In the order of ``robodyn --help``.
+COMMANDS = (
+    new, check, info, sim, view, export, compile, convert, publish, bench, doctor, completion,
+)  # fmt: skip
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -55,7 +72,8 @@ def _interrupted(error: BaseException | None) -> bool:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("robodyn", description="Dynamics of robots from a URDF.")
     parser.add_argument("--version", action="version", version=f"robodyn {rd.__version__}")
+    parser.set_defaults(parser=parser)
     commands = parser.add_subparsers(required=True, metavar="command")
-    for command in (sim, check, info, convert, export, compile, view, publish):
+    for command in COMMANDS:
         command.add_to(commands)
     return parser

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 import robodyn as rd
-from robodyn.cli.options.robot import add_robot_options, robot_options
+from robodyn.cli.options.report import add_json, print_json
+from robodyn.cli.options.robot import add_robot, add_robot_options, robot_options
 from robodyn.codegen.llvm.cache.object_code import folder, unkept
 from robodyn.errors import RobodynError, SettingsError
 
@@ -33,13 +34,14 @@ def add_to(commands: Any) -> None:
     parser = commands.add_parser(
         "compile", help="compile functions and a motion, so that programs find them on disk"
     )
-    parser.add_argument("robot")
+    add_robot(parser)
     parser.add_argument(
         "functions", nargs="*", metavar="function",
         help=f"default: {', '.join(USUAL)}, and a motion",
     )  # fmt: skip
     parser.add_argument("--base", choices=("fixed", "floating", "moving"), default="fixed")
     parser.add_argument("--derivatives", action="store_true", help="those of the functions, too")
+    add_json(parser)
     add_robot_options(parser)
     parser.set_defaults(run=_compile)
 
@@ -50,7 +52,7 @@ def _compile(arguments: argparse.Namespace) -> int:
         raise SettingsError("ROBODYN_CACHE=0 keeps no code: unset it for `robodyn compile`")
     rd.set_compilation("eager")  # what it is for
     robot = rd.load(arguments.robot, base=arguments.base, **robot_options(arguments))
-    status, before = 0, unkept()
+    status, before, compiled = 0, unkept(), []
     for name, work in _works(robot, arguments.functions, arguments.derivatives):
         began = time.perf_counter()
         try:
@@ -59,7 +61,9 @@ def _compile(arguments: argparse.Namespace) -> int:
             print(f"{name}: {error}", file=sys.stderr)
             status = 2
         else:
-            print(f"{name}: {time.perf_counter() - began:.2f} s", flush=True)
+            compiled.append({"name": name, "time_s": time.perf_counter() - began})
+            if not arguments.json:
+                print(f"{name}: {compiled[-1]['time_s']:.2f} s", flush=True)
     if unkept() > before:
         print(
             f"{unkept() - before} files of code could not be kept in {where}: it must be a folder "
@@ -67,8 +71,13 @@ def _compile(arguments: argparse.Namespace) -> int:
             "ROBODYN_CACHE_DIR",
             file=sys.stderr,
         )
-        return 2
-    print(f"kept in {where}")
+        status = 2
+    elif not arguments.json:
+        print(f"kept in {where}")
+    if arguments.json:
+        print_json(
+            "compile", robot=robot.name, folder=where, compiled=compiled, kept=unkept() == before
+        )
     return status
 
 

@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import robodyn as rd
-from robodyn.cli.options.robot import add_robot_options, robot_options
+from robodyn.cli.options.completed import FILE, completed
+from robodyn.cli.options.report import add_json, print_json
+from robodyn.cli.options.robot import add_robot, add_robot_options, robot_options
 from robodyn.cli.options.values import file
 from robodyn.description import Mechanism
 from robodyn.errors import FileError, RobodynError, UrdfError, UrdfWarning
@@ -30,14 +32,16 @@ def add_to(commands: Any) -> None:
     convert = commands.add_parser(
         "convert", help="write a robot (URDF, xacro, MJCF, SDF, yaml) as URDF; print what is lost"
     )
-    convert.add_argument("robot", help=f"file, or one of {', '.join(rd.robots())}")
-    convert.add_argument("out", metavar="OUT.urdf", type=file("OUT", (".urdf",)))
+    add_robot(convert)
+    out = convert.add_argument("out", metavar="OUT.urdf", type=file("OUT", (".urdf",)))
+    completed(out, FILE)
     convert.add_argument("--force", action="store_true", help="replace OUT.urdf if it is there")
     convert.add_argument(
         "--strict-tree",
         action="store_true",
         help="write every loop as <loop>, which readers that know trees only pass over",
     )
+    add_json(convert)
     add_robot_options(convert)
     convert.set_defaults(run=_convert)
 
@@ -54,8 +58,14 @@ def _convert(arguments: argparse.Namespace) -> int:
     mechanism = robot.mechanism
     _check(mechanism, strict_tree=arguments.strict_tree)
     write(mechanism, out, strict_tree=arguments.strict_tree)
-    print(f"{out}: {_counts(mechanism)}")
-    for line in _lost(arguments.robot, mechanism, [item.message for item in caught]):
+    lost = list(_lost(arguments.robot, mechanism, [item.message for item in caught]))
+    counts = _counts(mechanism)
+    if arguments.json:
+        print_json("convert", robot=robot.name, files=[out], counts=counts, lost=lost)
+        return 0
+    shown = (f"{n} {word}{'s'[: n != 1]}" for word, n in counts.items())
+    print(f"{out}: {', '.join(shown)}")
+    for line in lost:
         print(f"  {line}")
     return 0
 
@@ -74,7 +84,8 @@ def _check(mechanism: Mechanism, *, strict_tree: bool) -> None:
         )
 
 
-def _counts(mechanism: Mechanism) -> str:
+def _counts(mechanism: Mechanism) -> dict[str, int]:
+    """How many there are of each part, where there are any."""
     parts = {
         "link": mechanism.links,
         "joint": mechanism.joints,
@@ -85,8 +96,7 @@ def _counts(mechanism: Mechanism) -> str:
         **{tag: [x for x in mechanism.link_elements if x.tag == tag] for tag in LINK_ELEMENTS},
         "rotor": mechanism.rotors,
     }
-    counts = ((len(items), word) for word, items in parts.items() if items)
-    return ", ".join(f"{n} {word}{'s'[: n != 1]}" for n, word in counts)
+    return {word: len(items) for word, items in parts.items() if items}
 
 
 def _lost(source: str, mechanism: Mechanism, warned: list[Any]) -> Iterator[str]:

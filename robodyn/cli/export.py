@@ -3,43 +3,67 @@
 from __future__ import annotations
 
 import argparse
+import inspect
 import runpy
 from pathlib import Path
 from typing import Any
 
 import robodyn as rd
-from robodyn.cli.options.robot import add_robot_options, robot_options
+from robodyn.cli.options.completed import FILE, FOLDER, completed
+from robodyn.cli.options.report import add_json, print_json
+from robodyn.cli.options.robot import add_robot, add_robot_options, robot_options
 from robodyn.cli.options.values import number
+from robodyn.equations.catalogue import QUANTITIES
+from robodyn.equations.quantities.common.quantity import REFUSED
 from robodyn.errors import MissingFileError, RobodynError, UnknownNameError
 
 __all__ = ["add_to"]
+
+#: What can be exported beside the functions of `robodyn.Robot.function`.
+OF_MOTIONS = {
+    "motor_torques": "Torques at the shafts of motors.",
+    "assemble": "A posture with closed loops near a guess (assemble:hold=JOINT).",
+    "step": "The state after a step of --step seconds by --integrator.",
+    "control": "The controller of --controller alone.",
+    "closed_loop": "Accelerations under the controller of --controller.",
+}
 
 
 def add_to(commands: Any) -> None:
     """Add the command to a parser's."""
     export = commands.add_parser("export", help="write functions as code of other languages")
-    export.add_argument("robot")
+    add_robot(export)
     export.add_argument(
-        "function", nargs="+",
+        "function", nargs="*",
         help="inverse_dynamics, frame_pose:frame=NAME, step, assemble:hold=JOINT,JOINT, ...",
     )  # fmt: skip
+    export.add_argument("--list", action="store_true", help="print the functions that there are")
     export.add_argument("--target", default="c", help="c, cpp, python, matlab, modelica, fmu (c)")
-    export.add_argument("--out", metavar="DIR", help="new folder; without it C source is printed")
-    export.add_argument(
+    out = export.add_argument(
+        "--out", metavar="DIR", help="new folder; without it C source is printed"
+    )
+    completed(out, FOLDER)
+    controller = export.add_argument(
         "--controller", metavar="FILE.py:NAME",
         help="function of a Python file, from the robot to the controller of a step",
     )  # fmt: skip
+    completed(controller, FILE)
     export.add_argument(
         "--step", type=number("--step", above=0.0, unit="s"), help="of a step and a controller"
     )
     export.add_argument("--integrator", help="of a step: rk4, euler, ...")
     export.add_argument("--dtype", help="double, float")
     export.add_argument("--base", choices=("fixed", "floating", "moving"), default="fixed")
+    add_json(export)
     add_robot_options(export)
     export.set_defaults(run=_export)
 
 
 def _export(arguments: argparse.Namespace) -> int:
+    if arguments.list:
+        return _list(arguments)
+    if not arguments.function:
+        raise RobodynError("no function is named: robodyn export ROBOT --list prints what there is")
     options = {x: getattr(arguments, x) for x in ("step", "integrator", "dtype")}
     options = {name: value for name, value in options.items() if value is not None}
     if arguments.out is None and (
@@ -48,27 +72,55 @@ def _export(arguments: argparse.Namespace) -> int:
         raise RobodynError("C source of one function is printed; give --out DIR for all else")
     robot = rd.load(arguments.robot, base=arguments.base, **robot_options(arguments))
     if arguments.out is None:
-        (name,) = arguments.function
-        print(robot.function(name).c_source(name))
+        name, given = _with_options(arguments.function[0])
+        source = robot.function(name, **given).c_source(name)
+        if arguments.json:
+            print_json("export", robot=robot.name, target="c", source=source)
+        else:
+            print(source)
         return 0
     if arguments.controller is not None:
         options["controller"] = _controller(arguments.controller, robot)
-    functions = [_function(text) for text in arguments.function]
+    functions = [_with_options(text) for text in arguments.function]
     folder = rd.export(robot, functions, arguments.target, arguments.out, **options)
-    for path in sorted(folder.iterdir()):
-        print(path)
+    paths = sorted(folder.iterdir())
+    if arguments.json:
+        print_json("export", robot=robot.name, target=arguments.target, files=paths)
+    else:
+        print(*paths, sep="\n")
     return 0
 
 
-def _function(text: str) -> str | tuple[str, dict[str, Any]]:
-    """A name, or a name with options: ``NAME:OPTION=VALUE``, ``NAME:OPTION=VALUE,VALUE``."""
-    name, colon, rest = text.partition(":")
-    if not colon:
-        return name
-    option, equals, value = rest.partition("=")
-    if not (option and equals):
-        raise RobodynError(f"the function {text!r} has no option, expected NAME:OPTION=VALUE")
-    return name, {option: tuple(value.split(",")) if "," in value else value}
+def _list(arguments: argparse.Namespace) -> int:
+    """Print the functions of a robot, with what they compute."""
+    robot = rd.load(arguments.robot, base=arguments.base, **robot_options(arguments))
+    names = [x for x, row in QUANTITIES.items() if not (robot.nc and row.closed is REFUSED)]
+    found = {name: _summary(name) for name in sorted(names) if hasattr(rd.Robot, name)} | OF_MOTIONS
+    if arguments.json:
+        functions = [{"name": name, "summary": text} for name, text in found.items()]
+        print_json("export", robot=robot.name, functions=functions)
+        return 0
+    width = max(map(len, found))
+    for name, text in found.items():
+        print(f"{name:{width}}  {text}")
+    return 0
+
+
+def _summary(name: str) -> str:
+    """The first line of the docstring of the method."""
+    return (inspect.getdoc(inspect.getattr_static(rd.Robot, name)) or "").partition("\n")[0]
+
+
+def _with_options(text: str) -> tuple[str, dict[str, Any]]:
+    """A name and its options, of ``NAME:OPTION=VALUE:OPTION=VALUE,VALUE``."""
+    name, *given = text.split(":")
+    options: dict[str, Any] = {}
+    for part in given:
+        option, equals, value = part.partition("=")
+        if not (option and equals):
+            raise RobodynError(f"{part!r} of {text!r} is no option, expected NAME:OPTION=VALUE")
+        options[option] = tuple(value.split(",")) if "," in value else value
+    return name, options
 
 
 def _controller(text: str, robot: rd.Robot) -> Any:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import robodyn as rd
-from robodyn.cli.options.robot import add_robot_options, robot_options
+from robodyn.cli.options.completed import FILE, completed
+from robodyn.cli.options.report import add_json, print_json
+from robodyn.cli.options.robot import add_robot, add_robot_options, robot_options
 from robodyn.files import as_path, replacing
 from robodyn.joints import joint_kind
 
@@ -17,15 +21,68 @@ __all__ = ["add_to"]
 def add_to(commands: Any) -> None:
     """Add the command to a parser's."""
     info = commands.add_parser("info", help="print tree, masses, limits, degrees of freedom")
-    info.add_argument("robot", help=f"URDF file, or one of {', '.join(rd.robots())}")
+    add_robot(info)
     info.add_argument("--base", choices=("fixed", "floating", "moving"), default="fixed")
-    info.add_argument("--graph", metavar="FILE.svg", help="draw bodies, joints and loops")
+    graph = info.add_argument("--graph", metavar="FILE.svg", help="draw bodies, joints and loops")
+    completed(graph, FILE)
+    add_json(info)
     add_robot_options(info)
     info.set_defaults(run=_info)
 
 
 def _info(arguments: argparse.Namespace) -> int:
     robot = rd.load(arguments.robot, base=arguments.base, **robot_options(arguments))
+    if arguments.json:
+        _print_record(robot)
+    else:
+        _print(robot)
+    if arguments.graph:
+        with replacing(as_path("--graph", arguments.graph)) as unfinished:
+            unfinished.write_text(robot.graph.svg(), encoding="utf-8")
+        print(f"wrote {arguments.graph}", file=sys.stderr if arguments.json else None)
+    return 0
+
+
+def _print_record(robot: rd.Robot) -> None:
+    print_json(
+        "info",
+        robot=robot.name,
+        base=robot.base,
+        dof=robot.dof,
+        nq=robot.nq,
+        nv=robot.nv,
+        moving_mass_kg=robot.total_mass,
+        links=[
+            {"name": link.name, "mass_kg": link.inertia.mass if link.inertia else 0.0}
+            for link in robot.mechanism.links
+        ],
+        joints=[_joint_record(joint, robot) for joint in robot.mechanism.joints],
+        cuts=[vars(cut) for cut in _cuts(robot)],
+        independent=robot.independent_joints if robot.nc else robot.joint_names,
+        motors=robot.actuated_joints,
+        transmissions=[
+            {"name": given.name, "joints": given.joints, "matrix": given.matrix}
+            for given in robot.transmissions
+        ],
+    )
+
+
+def _joint_record(joint: rd.Joint, robot: rd.Robot) -> dict[str, Any]:
+    record: dict[str, Any] = {
+        "name": joint.name,
+        "kind": joint.kind,
+        "parent": joint.parent,
+        "child": joint.child,
+        "follows": robot.joints[joint.name].follows,
+    }
+    if joint.limits and joint_kind(joint.kind).limited:
+        unit = robot.joints[joint.name].kind.unit(0)
+        record |= {"unit": unit, "effort_unit": "N" if unit == "m" else "N m"}
+        record |= {x: getattr(joint.limits, x) for x in ("lower", "upper", "velocity", "effort")}
+    return record
+
+
+def _print(robot: rd.Robot) -> None:
     freedom = "1 degree" if robot.dof == 1 else f"{robot.dof} degrees"
     print(
         f"{robot.name}: {robot.base} base, {freedom} of freedom, nq {robot.nq}, "
@@ -47,26 +104,36 @@ def _info(arguments: argparse.Namespace) -> int:
     _print_loops(robot)
     for transmission in robot.transmissions:
         print(f"transmission {_transmission_text(transmission, robot.actuators)}")
-    if arguments.graph:
-        with replacing(as_path("--graph", arguments.graph)) as unfinished:
-            unfinished.write_text(robot.graph.svg(), encoding="utf-8")
-        print(f"wrote {arguments.graph}")
-    return 0
 
 
 def _print_loops(robot: rd.Robot) -> None:
     """Print the cut joints, the constraints and the degrees of freedom."""
     if not robot.nc:
         return
-    redundant = robot.redundant_constraints
+    for cut in _cuts(robot):
+        name = f"{cut.name} ({cut.kind})" if cut.kind else cut.name
+        print(f"cut: {name}, {cut.constraints} constraints, {cut.redundant} of them redundant")
+    print(f"independent: {', '.join(robot.independent_joints)}")
+    print(f"motors: {', '.join(robot.actuated_joints)}")
+
+
+@dataclass(frozen=True)
+class _Cut:
+    """What closes a loop, or couples joints, and how many constraints it makes."""
+
+    name: str
+    kind: str
+    constraints: int
+    redundant: int
+
+
+def _cuts(robot: rd.Robot) -> Iterator[_Cut]:
+    redundant = robot.redundant_constraints if robot.nc else ()
+    kinds = {cut.name: cut.kind for cut in robot.loops}
     for name in dict.fromkeys(row.rsplit("[", 1)[0] for row in robot.constraint_names):
         rows = [row for row in robot.constraint_names if row.rsplit("[", 1)[0] == name]
         extra = sum(row in redundant for row in rows)
-        cut = {cut.name: cut for cut in robot.loops}.get(name)
-        kind = f" ({cut.kind})" if cut else ""
-        print(f"cut: {name}{kind}, {len(rows)} constraints, {extra} of them redundant")
-    print(f"independent: {', '.join(robot.independent_joints)}")
-    print(f"motors: {', '.join(robot.actuated_joints)}")
+        yield _Cut(name, kinds.get(name, ""), len(rows), extra)
 
 
 def _transmission_text(given: rd.Transmission, motors: Mapping[str, rd.Actuator]) -> str:

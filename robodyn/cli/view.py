@@ -10,17 +10,20 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import robodyn as rd
-from robodyn.cli.options.robot import add_robot_options, robot_options
+from robodyn.cli.options.completed import FILE, completed
+from robodyn.cli.options.robot import add_robot, add_robot_options, robot_options
 
 __all__ = ["add_to"]
 
 
 def add_to(commands: Any) -> None:
     """Add the command to a parser's."""
-    bundled = ", ".join(rd.robots())
     view = commands.add_parser("view", help="show a robot in the browser (extra view)")
-    view.add_argument("robot", help=f"URDF file, or one of {bundled}")
-    view.add_argument("--trajectory", type=Path, help="motion to play: .npz, .csv or a bag")
+    add_robot(view)
+    motion = view.add_argument(
+        "--trajectory", type=Path, help="motion to play: .npz, .csv or a bag"
+    )
+    completed(motion, FILE)
     view.add_argument("--host", default="127.0.0.1", help="who may connect (default: this machine)")
     view.add_argument("--port", type=int, default=8080, help="default 8080, or the next free one")
     view.add_argument("--base", choices=("fixed", "floating"), default="fixed")

@@ -38,5 +38,5 @@ def test_without_ros_the_message_names_both_ways():
         [sys.executable, "-m", "robodyn", "publish", "puma560"], capture_output=True, text=True
     )
     assert done.returncode == 2
-    assert "robodyn[ros]" in done.stderr
+    assert "[ros]" in done.stderr
     assert "/opt/ros/<distro>/setup.bash" in done.stderr

@@ -8,11 +8,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import robodyn as rd
+from robodyn.cli.options.completed import FOLDER, completed, robots_and_files
 from robodyn.cli.options.near import add_near, near
 from robodyn.cli.options.values import number
 from robodyn.errors import RobodynError
 
-__all__ = ["add_robot_options", "reading_options", "robot_options", "split_xacro_args"]
+__all__ = ["add_robot", "add_robot_options", "reading_options", "robot_options", "split_xacro_args"]
 
 #: Arguments of `robodyn.load` that affect reading the file, not the robot made from it.
 READING = ("package_dirs", "xacro_args", "allow_unphysical", "strict")
@@ -21,6 +23,15 @@ _XACRO_ARGUMENT = re.compile(r"([A-Za-z_]\w*):=(.*)", re.DOTALL)
 
 #: Arguments after this one are those of ROS, which have the same form.
 ROS = "--ros-args"
+
+
+def add_robot(parser: argparse.ArgumentParser, default: str | None = None) -> None:
+    """Add the argument ``robot``, which may be left out if there is a default."""
+    told = f" (default {default})" if default else ""
+    count = "?" if default else None
+    text = f"URDF file, or one of {', '.join(rd.robots())}{told}"
+    action = parser.add_argument("robot", nargs=count, default=default, help=text)
+    completed(action, robots_and_files())
 
 
 def add_robot_options(parser: argparse.ArgumentParser) -> None:
@@ -33,10 +44,11 @@ def add_robot_options(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="read what other readers skip or accept as they do, and warn of it",
     )
-    group.add_argument(
+    package = group.add_argument(
         "--package", action="append", default=[], metavar="DIR",
         help="folder of a ROS package, or one that contains packages; NAME=DIR gives it a name",
     )  # fmt: skip
+    completed(package, FOLDER)
     group.add_argument(
         "--allow-unphysical", action="store_true", help="accept inertias that no body can have"
     )

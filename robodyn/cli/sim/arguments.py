@@ -6,8 +6,9 @@ import argparse
 from pathlib import Path
 from typing import Any, get_args
 
-import robodyn as rd
-from robodyn.cli.options.robot import add_robot_options
+from robodyn.cli.options.completed import FILE, FOLDER, completed
+from robodyn.cli.options.report import add_json
+from robodyn.cli.options.robot import add_robot, add_robot_options
 from robodyn.cli.options.values import file, named, number, numbers, one_of, whole
 from robodyn.literals import Base
 from robodyn.simulation.integrators import INTEGRATORS
@@ -25,10 +26,8 @@ MANY: dict[str, Any] = {"action": "append", "default": []}
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    bundled = ", ".join(rd.robots())
-    parser.add_argument(
-        "robot", nargs="?", default="puma560", help=f"URDF file, or one of {bundled}"
-    )
+    add_robot(parser, default="puma560")
+    add_json(parser)
     add_robot_options(parser)
     _add_robot(parser.add_argument_group("the robot"))
     _add_start(parser)
@@ -41,13 +40,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _add_robot(group: Any) -> None:
     group.add_argument(
-        "--base", metavar=_words(BASES), type=one_of("--base", BASES), help="default: fixed"
+        "--base",
+        choices=BASES,
+        type=one_of("--base", BASES),
+        help="default: fixed",
     )
-    group.add_argument(
+    base_path = group.add_argument(
         "--base-path", type=file("--base-path"), metavar="FILE",
         help="how the base moves: a table (CSV) of t, x, y, z, qx, qy, qz, qw [s, m], with a "
         "smooth path through its rows; it makes the base a moving one",
     )  # fmt: skip
+    completed(base_path, FILE)
     group.add_argument(
         "--payload", **MANY, metavar="[LINK=]MASS[,X,Y,Z]",
         help="mass that a link (default: the last one) carries, at a point of it [kg, m]",
@@ -83,7 +86,7 @@ def _add_start(parser: argparse.ArgumentParser) -> None:
 
 def _add_control(group: Any) -> None:
     group.add_argument(
-        "--controller", metavar=_words(CONTROLLERS), type=one_of("--controller", CONTROLLERS),
+        "--controller", choices=CONTROLLERS, type=one_of("--controller", CONTROLLERS),
         help="hold holds the weight, pd is a spring and a damper at "
         "each motor, and holds the weight (default: computed-torque if there are motors)",
     )  # fmt: skip
@@ -98,7 +101,7 @@ def _add_control(group: Any) -> None:
         help="1/s; of pd N m s/rad, N s/m (default: critical)",
     )  # fmt: skip
     group.add_argument(
-        "--reference", metavar=_words(REFERENCES), type=one_of("--reference", REFERENCES),
+        "--reference", choices=REFERENCES, type=one_of("--reference", REFERENCES),
         help="what motors follow (default: sine, or point-to-point if "
         "there is a goal)",
     )  # fmt: skip
@@ -127,7 +130,7 @@ def _add_surroundings(group: Any) -> None:
         help="force and moment on a link, in its axes [N, N m]",
     )  # fmt: skip
     group.add_argument(
-        "--limits", metavar=_words(LIMITS), type=one_of("--limits", LIMITS), default="report",
+        "--limits", choices=LIMITS, type=one_of("--limits", LIMITS), default="report",
         help="of positions, speeds and efforts: say where the motion leaves them (report, the "
         "default), also cut efforts to theirs (enforce), or neither (ignore)",
     )  # fmt: skip
@@ -167,7 +170,7 @@ def _add_time(group: Any) -> None:
     )  # fmt: skip
     group.add_argument(
         "--integrator", metavar="NAME", default="rk4",
-        type=one_of("--integrator", tuple(INTEGRATORS)),
+        choices=tuple(INTEGRATORS), type=one_of("--integrator", tuple(INTEGRATORS)),
         help=f"{', '.join(INTEGRATORS)} (default rk4)",
     )  # fmt: skip
     group.add_argument(
@@ -186,24 +189,24 @@ def _add_time(group: Any) -> None:
 
 
 def _add_files(group: Any) -> None:
-    group.add_argument("--out", type=Path, default=Path("out"), help="folder (default out)")
+    out = group.add_argument("--out", type=Path, default=Path("out"), help="folder (default out)")
+    completed(out, FOLDER)
     for option, ending in (("--csv", ".csv"), ("--npz", ".npz"), ("--plot", None)):
         what = {"--csv": "a table", "--npz": "all arrays", "--plot": "a picture"}[option]
-        group.add_argument(
+        written = group.add_argument(
             option, nargs="?", const=True, metavar="FILE",
             type=file(option, (ending,) if ending else ()),
             help=f"write {what}; without a name, into the folder",
         )  # fmt: skip
+        completed(written, FILE)
     group.add_argument("--no-plot", action="store_true", help="no picture")
-    group.add_argument(
+    bag = group.add_argument(
         "--bag", type=file("--bag"), metavar="FILE",
         help="also write a bag of ROS 2: .mcap, .db3, or a folder (extra bag)",
     )  # fmt: skip
-    group.add_argument(
+    completed(bag, FILE)
+    folder = group.add_argument(
         "--to", type=file("--to"), metavar="FOLDER",
         help="also write samples to a new folder while the motion goes on, not to memory",
     )  # fmt: skip
-
-
-def _words(known: tuple[str, ...]) -> str:
-    return f"{{{','.join(known)}}}"
+    completed(folder, FOLDER)

@@ -8,9 +8,11 @@ import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import robodyn as rd
+from robodyn.cli.options.report import print_json
 from robodyn.cli.options.wording import with_options
 from robodyn.cli.sim.arguments import add_arguments
 from robodyn.cli.sim.control import Control, control_of
@@ -19,7 +21,7 @@ from robodyn.cli.sim.outputs import outputs_of
 from robodyn.cli.sim.start import Start, start_of
 from robodyn.cli.sim.stop_when import ending_event
 from robodyn.cli.sim.stops import stops_of
-from robodyn.cli.sim.summary import details, in_one_line
+from robodyn.cli.sim.summary import lines, summary
 from robodyn.errors import (
     EnergyWarning,
     LimitWarning,
@@ -54,17 +56,33 @@ def _sim(arguments: argparse.Namespace) -> int:
     began = time.perf_counter()
     run, problem, status = _motion(arguments, made, start, control, options)
     elapsed = time.perf_counter() - began
+    report: dict[str, Any] = {"robot": made.model.name, "base": made.model.base}
     if run is not None and len(run):
         with _printed_warnings():
-            print(in_one_line(run, arguments, elapsed))
-            for line in (*details(run, control, arguments), *outputs.write(run, control)):
-                print(line)
+            report |= summary(run, control, arguments, elapsed)
+            if not arguments.json:
+                for line in lines(report, run, arguments):
+                    print(line)
+            report["files"] = []
+            for path in outputs.write(run, control):
+                report["files"].append(path)
+                _print_written(path, arguments)
         if arguments.to is not None:
-            print(f"  written                 {arguments.to}{'.partial' if status else ''}")
+            report["files"].append(Path(f"{arguments.to}{'.partial' if status else ''}"))
+            _print_written(report["files"][-1], arguments)
+        if outputs.no_picture and not arguments.json:
+            print(f"  no picture: {outputs.no_picture}")
+    if arguments.json:
+        print_json("sim", **report, problem=problem or None)
     if problem:
         sys.stdout.flush()
         print(f"robodyn: {problem}", file=sys.stderr)
     return status
+
+
+def _print_written(path: Path, arguments: argparse.Namespace) -> None:
+    if not arguments.json:
+        print(f"  written                 {path}")
 
 
 def _at_reference(start: Start, control: Control) -> Start:

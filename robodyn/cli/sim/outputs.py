@@ -34,22 +34,20 @@ class Outputs:
     bag: Path | None
     no_picture: str = ""
 
-    def write(self, run: Trajectory, control: Control) -> Iterator[str]:
-        """Write all files, and yield a message about each."""
+    def write(self, run: Trajectory, control: Control) -> Iterator[Path]:
+        """Write all files, and yield the path of each."""
         for path in (self.csv, self.npz):
             if path is not None:
                 run.save(path)
-                yield f"  written                 {path}"
+                yield path
         if self.bag is not None:
             from robodyn.ros.bag.trajectories import write_bag
 
             write_bag(run, self.bag)
-            yield f"  written                 {self.bag}"
+            yield self.bag
         if self.picture is not None:
             _draw(self.picture, run, control)
-            yield f"  written                 {self.picture}"
-        if self.no_picture:
-            yield f"  no picture: {self.no_picture}"
+            yield self.picture
 
 
 def outputs_of(arguments: argparse.Namespace, robot_name: str) -> Outputs:

@@ -1,11 +1,12 @@
-"""Summary of a simulation as text."""
+"""Summary of a simulation: a record of numbers, and the same as text."""
 
 from __future__ import annotations
 
 import argparse
 import math
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,77 +17,100 @@ from robodyn.cli.sim.control import Control
 from robodyn.cli.sim.reference import MotorReference
 from robodyn.errors import EnergyWarning, SettingsError
 from robodyn.simulation.limits.bounds import effort_bounds, effort_shares
+from robodyn.simulation.limits.joint_limits import LimitViolation
 from robodyn.simulation.trajectory.trajectory import Trajectory
 
-__all__ = ["details", "in_one_line", "tracking_error"]
+__all__ = ["lines", "summary", "tracking_error"]
 
 #: Largest number of events that are listed; further ones are only counted.
 LISTED = 20
 
 
-def in_one_line(run: Trajectory, arguments: argparse.Namespace, elapsed: float) -> str:
-    """Duration, steps, energy, loop closure and computing time in one line."""
-    assert run.robot is not None
-    until = float(run.t[-1])
-    steps = math.ceil(until / arguments.step * (1.0 - 1e-12))
-    many = f" {run.q.shape[1]} times" if run.q.ndim > 2 else ""
-    parts = [f"{run.robot.name}: {until:g} s{many} in {steps} steps of {arguments.integrator}"]
-    parts.append(_energy(run, arguments))
-    if run.robot.nc:
-        parts.append(f"loops open by {_largest(run.loop_residual):.1e} at most")
-    speed = until * (run.q.shape[1] if many else 1) / elapsed
-    parts.append(f"simulated in {elapsed:.2f} s ({speed:.3g} x real time)")
-    return "; ".join(parts)
+def summary(
+    run: Trajectory, control: Control, arguments: argparse.Namespace, elapsed: float
+) -> dict[str, Any]:
+    """Steps, computing time, energy, errors, torques, events and limits, as plain values.
+
+    Of many motions, each number is the largest, or the least, of them all.
+
+    Parameters
+    ----------
+    run : Trajectory
+    control : Control
+    arguments : argparse.Namespace
+    elapsed : float
+        Computing time [s].
+    """
+    robot = run.robot
+    assert robot is not None
+    until, motions = float(run.t[-1]), run.q.shape[1] if run.q.ndim > 2 else 1
+    units = _units(robot)
+    found: dict[str, Any] = {
+        "motions": motions,
+        "duration_s": until,
+        "steps": math.ceil(until / arguments.step * (1.0 - 1e-12)),
+        "integrator": arguments.integrator,
+        "computing_time_s": elapsed,
+        "real_time_factor": until * motions / elapsed,
+        **_energy(run, arguments),
+    }
+    if robot.nc:
+        found["loops_open_m_or_rad"] = _largest(run.loop_residual)
+    if control.reference is not None:
+        error, motors = tracking_error(run, control.reference), control.reference.motors
+        found["tracking_error"] = _by_unit(error, units[motors])
+    if control.controller is not None:
+        found["torque"] = _by_unit(run.tau, np.where(units == "m", "N", "N m"))
+        found |= _share(robot, run)
+    found["events"] = [
+        {"time_s": event.time, "name": event.name, "motion": event.motion} for event in run.events
+    ]
+    if arguments.limits != "ignore":
+        found["limits_left"] = [_violation(x) for x in run.limit_violations]
+    return found
 
 
-def _energy(run: Trajectory, arguments: argparse.Namespace) -> str:
+def _energy(run: Trajectory, arguments: argparse.Namespace) -> dict[str, Any]:
     """Change of energy, and the part that no work accounts for."""
-    first, last = run.energy[0], run.energy[-1]
-    gained = np.atleast_1d(last - first)
-    gain = f"energy gained {_from_to(gained[np.isfinite(gained)])} J"
+    gained = np.atleast_1d(run.energy[-1] - run.energy[0])
+    gained = gained[np.isfinite(gained)]
+    range_ = [float(gained.min()), float(gained.max())] if len(gained) else None
+    found: dict[str, Any] = {"energy_gained_J": range_, "energy_unexplained_J": None}
     if arguments.every > 1 and arguments.controller != "none":
-        return f"{gain} (no audit of it, as --every leaves out steps at which forces change)"
+        found["no_audit"] = "--every leaves out steps at which forces change"
+        return found
     try:
-        with warnings.catch_warnings():  # the line says how much is unexplained
+        with warnings.catch_warnings():  # the summary says how much is unexplained
             warnings.simplefilter("ignore", EnergyWarning)
-            unexplained = run.audit.unexplained
+            found["energy_unexplained_J"] = _largest(run.audit.unexplained)
     except SettingsError as error:
-        return f"{gain} (no audit of it: {error})"
-    return f"{gain}, {_largest(unexplained):.1e} J unexplained at most"
+        found["no_audit"] = str(error)
+    return found
 
 
-def _from_to(x: FloatArray) -> str:
-    if not len(x):
-        return "?"
-    low, high = float(x.min()), float(x.max())
-    return f"{low:.4g}" if low == high else f"{low:.4g} to {high:.4g}"
+def _violation(x: LimitViolation) -> dict[str, Any]:
+    return {
+        "joint": x.joint,
+        "limit": x.limit,
+        "unit": x.unit,
+        "bound": x.bound,
+        "worst": x.worst,
+        "start_s": x.start,
+        "time_s": x.time,
+        "motion": x.motion,
+    }
+
+
+def _by_unit(x: FloatArray, units: NDArray[np.str_]) -> dict[str, float]:
+    """The largest magnitude by unit; units belong to the last axis of ``x``."""
+    each = dict.fromkeys(units.tolist())
+    return {unit: _largest(x[..., units == unit]) for unit in each}
 
 
 def _largest(x: FloatArray) -> float:
     """The largest magnitude, ignoring NaN after the end of a motion."""
     known = np.abs(x[np.isfinite(x)])
     return float(known.max(initial=0.0))
-
-
-def details(run: Trajectory, control: Control, arguments: argparse.Namespace) -> Iterator[str]:
-    """Lines about errors, torques, events and limits."""
-    robot = run.robot
-    assert robot is not None
-    units = _units(robot)
-    if control.reference is not None:
-        error, motors = tracking_error(run, control.reference), control.reference.motors
-        yield f"  largest tracking error  {_by_unit(error, units[motors], '.3e')}"
-    if control.controller is not None:
-        forces = np.where(units == "m", "N", "N m")
-        yield f"  largest torque          {_by_unit(run.tau, forces, '.4g')}{_share(robot, run)}"
-    for event in run.events[:LISTED]:
-        motion = f", motion {event.motion[0]}" if event.motion else ""
-        yield f"  at {event.time:<20.6g} {event.name}{motion}"
-    if len(run.events) > LISTED:
-        yield f"  and {len(run.events) - LISTED} more events"
-    if arguments.limits != "ignore":
-        for violation in run.limit_violations:
-            yield f"  limit left              {violation}"
 
 
 def _units(robot: rd.Robot) -> NDArray[np.str_]:
@@ -97,12 +121,6 @@ def _units(robot: rd.Robot) -> NDArray[np.str_]:
     return units
 
 
-def _by_unit(x: FloatArray, units: NDArray[np.str_], digits: str) -> str:
-    """The largest magnitude in each unit, as text; units belong to the last axis of ``x``."""
-    each = dict.fromkeys(units.tolist())
-    return ", ".join(f"{_largest(x[..., units == unit]):{digits}} {unit}" for unit in each)
-
-
 def tracking_error(run: Trajectory, reference: MotorReference) -> FloatArray:
     """Tracking errors of the motors, shape (n, ..., motors) [rad, m]."""
     assert run.robot is not None
@@ -111,12 +129,66 @@ def tracking_error(run: Trajectory, reference: MotorReference) -> FloatArray:
     return np.asarray(run.robot.difference(run.q, wanted)[..., reference.motors])
 
 
-def _share(robot: rd.Robot, run: Trajectory) -> str:
+def _share(robot: rd.Robot, run: Trajectory) -> dict[str, Any]:
     """Largest torques relative to the effort limits, where the file has these."""
     bounds = effort_bounds(robot)
     known = np.isfinite(bounds)
     if not known.any():
-        return ""
+        return {}
     part = np.nanmax(effort_shares(robot, run.tau).reshape(-1, robot.nv), axis=0)[known]
     worst = np.array(run.joint_names)[known][part.argmax()]
-    return f"; up to {100 * part.max():.0f} % of the limit, at {worst}"
+    return {"largest_share_of_limit": {"joint": str(worst), "share": float(part.max())}}
+
+
+def lines(
+    found: Mapping[str, Any], run: Trajectory, arguments: argparse.Namespace
+) -> Iterator[str]:
+    """The summary as text: a line about the motion, and one about each finding."""
+    yield _in_one_line(found, run)
+    if "tracking_error" in found:
+        yield f"  largest tracking error  {_with_units(found['tracking_error'], '.3e')}"
+    if "torque" in found:
+        text = f"  largest torque          {_with_units(found['torque'], '.4g')}"
+        if share := found.get("largest_share_of_limit"):
+            text += f"; up to {100 * share['share']:.0f} % of the limit, at {share['joint']}"
+        yield text
+    for event in found["events"][:LISTED]:
+        motion = f", motion {event['motion'][0]}" if event["motion"] else ""
+        yield f"  at {event['time_s']:<20.6g} {event['name']}{motion}"
+    if len(found["events"]) > LISTED:
+        yield f"  and {len(found['events']) - LISTED} more events"
+    if arguments.limits != "ignore":
+        for violation in run.limit_violations:
+            yield f"  limit left              {violation}"
+
+
+def _in_one_line(found: Mapping[str, Any], run: Trajectory) -> str:
+    """Duration, steps, energy, loop closure and computing time."""
+    assert run.robot is not None
+    many = f" {found['motions']} times" if found["motions"] > 1 else ""
+    gain = f"energy gained {_from_to(found['energy_gained_J'])} J"
+    if "no_audit" in found:
+        gain += f" (no audit of it: {found['no_audit']})"
+    else:
+        gain += f", {found['energy_unexplained_J']:.1e} J unexplained at most"
+    parts = [
+        f"{run.robot.name}: {found['duration_s']:g} s{many} in {found['steps']} steps of "
+        f"{found['integrator']}",
+        gain,
+    ]
+    if "loops_open_m_or_rad" in found:
+        parts.append(f"loops open by {found['loops_open_m_or_rad']:.1e} at most")
+    taken, speed = found["computing_time_s"], found["real_time_factor"]
+    parts.append(f"simulated in {taken:.2f} s ({speed:.3g} x real time)")
+    return "; ".join(parts)
+
+
+def _from_to(x: Sequence[float] | None) -> str:
+    if x is None:
+        return "?"
+    low, high = x
+    return f"{low:.4g}" if low == high else f"{low:.4g} to {high:.4g}"
+
+
+def _with_units(x: Mapping[str, float], digits: str) -> str:
+    return ", ".join(f"{value:{digits}} {unit}" for unit, value in x.items())

@@ -412,7 +412,7 @@ def test_pictures_need_an_extra(sim, monkeypatch):
     assert "no picture: drawing a trajectory needs matplotlib" in out
     status, out, err = sim("double_pendulum", "--duration", "0.01", "--plot", "a.png")
     assert (status, out) == (2, "")
-    assert "robodyn[plot]" in err
+    assert "[plot]" in err
 
 
 @pytest.mark.slow

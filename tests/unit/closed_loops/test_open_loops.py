@@ -139,11 +139,11 @@ def test_check_says_that_a_loop_cannot_be_closed(tmp_path, capsys):
 def test_check_for_other_programs(tmp_path, capsys):
     file = written(tmp_path, ASIDE)
     assert main(["check", "--json", file]) == 0
-    first, second = json.loads(capsys.readouterr().out)
+    first, second = json.loads(capsys.readouterr().out)["findings"]
     assert first["severity"] == second["severity"] == "note"
     assert first["line"] == 1 + FOUR_BAR[: FOUR_BAR.index('<joint name="rocker_pin"')].count("\n")
     assert main(["check", "--json", written(tmp_path, TOO_FAR)]) == 2
-    severities = [record["severity"] for record in json.loads(capsys.readouterr().out)]
+    severities = [record["severity"] for record in json.loads(capsys.readouterr().out)["findings"]]
     assert severities == ["error", "note"]
 
 

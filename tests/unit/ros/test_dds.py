@@ -264,7 +264,7 @@ def test_names_and_domains(domain, monkeypatch):
 def test_without_the_extra(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "cyclonedds.core", None)
     assert main(["publish", "puma560", "--dds", "--duration", "0"]) == 2
-    assert "robodyn[dds]" in capsys.readouterr().err
+    assert "[dds]" in capsys.readouterr().err
 
 
 def test_the_command(domain, capsys):

@@ -232,7 +232,7 @@ CASES = {
     "SDF": ('<sdf version="1.7"/>', UrdfError, 1, "<sdf>", ["has no <model>"]),
     "unexpanded xacro": (
         arm(4, 'value="1"', 'value="${mass}"'),
-        UrdfError, 4, "link 'lower'", ["xacro", "robodyn[xacro]"],
+        UrdfError, 4, "link 'lower'", ["xacro", "extra xacro"],
     ),
     "unexpanded xacro in a vector": (
         arm(5, "0 0 1", "${a} 0 ${b}"), UrdfError, 5, "joint 'shoulder'", ["xacro"],
@@ -240,7 +240,7 @@ CASES = {
     "xacro element": (
         '<robot name="arm" xmlns:xacro="http://www.ros.org/wiki/xacro">\n<xacro:arm side="left"/>'
         "\n</robot>",
-        UrdfError, 2, "<xacro:arm>", ["xacro", "robodyn[xacro]"],
+        UrdfError, 2, "<xacro:arm>", ["xacro", "extra xacro"],
     ),
 }  # fmt: skip
 

@@ -202,10 +202,10 @@ def test_check_prints_records_for_programs(tmp_path, capsys):
     bad.write_text(robot(joint='<orgin xyz="0 0 1"/>'))
     odd.write_text(robot(joint='<origin rpy="0 90 0"/>'))
     assert main(["check", "--json", str(odd)]) == 0
-    (record,) = json.loads(capsys.readouterr().out)
+    (record,) = json.loads(capsys.readouterr().out)["findings"]
     assert record["severity"] == "warning" and record["line"] == 4
     assert main(["check", "--json", str(bad), str(odd), "pumma560"]) == 2
-    first, second, third = json.loads(capsys.readouterr().out)
+    first, second, third = json.loads(capsys.readouterr().out)["findings"]
     assert first == {
         "file": str(bad),
         "line": 4,

@@ -158,7 +158,7 @@ def test_a_bag_of_joint_states(tmp_path, run):
 def test_without_viser(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "viser", None)
     assert main(["view", "four_bar"]) == 2
-    assert "robodyn[view]" in capsys.readouterr().err
+    assert "[view]" in capsys.readouterr().err
 
 
 # a table that is cut may end in a whole row by chance

@@ -154,6 +154,12 @@ def _remove(path: str) -> None:
         os.unlink(path)
 
 
+def contents(folder: Path) -> tuple[int, int]:
+    """The number of files in a folder and those within it, and their bytes together."""
+    sizes = [status.st_size for _, status in _files(folder)]
+    return len(sizes), sum(sizes)
+
+
 def _head(key: str, code: bytes) -> bytes:
     """What a file of this key and code begins with."""
     return _MAGIC + hashlib.sha256(key.encode() + b"\0" + code).digest()

@@ -1,0 +1,162 @@
+"""``robodyn doctor``: whether robodyn works on this machine, and what a report of a fault needs."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import platform
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import robodyn as rd
+from robodyn.cli.options.report import add_json, print_json
+from robodyn.codegen.llvm.cache.object_code import folder, unkept
+from robodyn.codegen.llvm.cache.object_files import contents
+from robodyn.codegen.llvm.target.target import chosen_target
+from robodyn.errors import RobodynError
+from robodyn.installation import Requirement, install_command, installed_from, requirements
+from robodyn.tolerances import PENDULUM_ROUNDING
+
+__all__ = ["add_to"]
+
+#: Extras for those who work on robodyn itself.
+OF_DEVELOPERS = ("test", "dev", "docs")
+
+#: A pendulum of some mass [kg] at 0.4 m, with 0.02 kg m^2 about its centre.
+PENDULUM = """<robot name="pendulum"><link name="ground"/><link name="bob"><inertial>
+<origin xyz="0 0 -0.4"/><mass value="{mass}"/>
+<inertia ixx="0.02" ixy="0" ixz="0" iyy="0.02" iyz="0" izz="0.02"/></inertial></link>
+<joint name="pin" type="continuous"><parent link="ground"/><child link="bob"/><axis xyz="0 1 0"/>
+</joint></robot>"""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was looked at, and what is there.
+
+    Attributes
+    ----------
+    name, text : str
+    problem : str
+        What is wrong, and what to do; empty if nothing is.
+    """
+
+    name: str
+    text: str
+    problem: str = ""
+
+
+def add_to(commands: Any) -> None:
+    """Add the command to a parser's."""
+    doctor = commands.add_parser(
+        "doctor", help="check the installation; exit status 2 if something is wrong"
+    )
+    add_json(doctor)
+    doctor.set_defaults(run=_doctor)
+
+
+def _doctor(arguments: argparse.Namespace) -> int:
+    findings = [_python(), _robodyn(), *_dependencies(), *_machine(), _cache(), _compilation()]
+    extras = list(_extras())
+    wrong = [found for found in findings if found.problem]
+    if arguments.json:
+        print_json("doctor", ok=not wrong, findings=[vars(x) for x in findings], extras=extras)
+        return 2 if wrong else 0
+    for found in findings:
+        print(f"{found.name:12}  {found.text}")
+        if found.problem:
+            print(f"{'':12}  WRONG: {found.problem}")
+    print("\nextras")
+    for extra in extras:
+        text = ", ".join(extra["packages"]) if extra["installed"] else extra["install"]
+        print(f"  {extra['name']:10}  {text}")
+    print(f"\n{len(wrong)} wrong" if wrong else "\nall is well", end="; ")
+    print("to report a fault, send these lines and the shortest program that shows it")
+    return 2 if wrong else 0
+
+
+def _python() -> Finding:
+    text = f"{platform.python_version()} ({platform.python_implementation()}), {sys.executable}"
+    return Finding("Python", text)
+
+
+def _robodyn() -> Finding:
+    how, where = installed_from()
+    text = f"{rd.__version__}, installed from {where or 'an index'} ({how})"
+    return Finding("robodyn", f"{text}, in {Path(rd.__file__).parent}")
+
+
+def _dependencies() -> Iterator[Finding]:
+    """The packages that robodyn cannot do without."""
+    for needed in requirements():
+        if not needed.extra:
+            problem = "" if needed.is_met else f"pip install '{needed.text}'"
+            text = f"{needed.found or 'missing'} (robodyn needs {needed.text})"
+            yield Finding(needed.package, text, problem)
+
+
+def _machine() -> Iterator[Finding]:
+    yield Finding("system", f"{platform.platform()}, {platform.machine()}")
+    name = os.environ.get("ROBODYN_TARGET", "native")
+    try:
+        target = chosen_target()
+    except RobodynError as error:
+        yield Finding("CPU", name, str(error))
+        return
+    fused = "with" if target.fma else "without"
+    lanes = target.lanes("double")
+    vectors = f"{lanes} number{'s'[: lanes > 1]} a vector, {fused} fused multiply-add"
+    yield Finding("CPU", f"{target.cpu} ({target.triple}), {vectors}; ROBODYN_TARGET={name}")
+    yield Finding("threads", f"{rd.get_num_threads()} of {os.cpu_count()} CPUs")
+
+
+def _cache() -> Finding:
+    """The folder of machine code."""
+    where = folder()
+    if where is None:
+        return Finding("cache", "none, as ROBODYN_CACHE=0 says: every process compiles anew")
+    count, size = contents(where)
+    return Finding("cache", f"{where}, {count} files, {size / 2**20:.1f} MB")
+
+
+def _compilation() -> Finding:
+    """Compile one function, and compare what it computes with the formula of the pendulum."""
+    mass = 1.0 + int.from_bytes(os.urandom(4)) / 2**32  # code for it is in no cache
+    before, began = unkept(), time.perf_counter()
+    try:
+        robot = rd.load(PENDULUM.format(mass=mass))
+        (a,) = robot.forward_dynamics([0.3], [0.0], [1.0])
+    except Exception as error:
+        return Finding("compilation", "failed", f"{type(error).__name__}: {error}")
+    taken = time.perf_counter() - began
+    expected = (1.0 - mass * 9.81 * 0.4 * math.sin(0.3)) / (mass * 0.4**2 + 0.02)
+    text = f"a pendulum in {taken:.2f} s"
+    if not math.isclose(a, expected, rel_tol=PENDULUM_ROUNDING):
+        return Finding("compilation", text, f"acceleration {a!r}, expected {expected!r}")
+    if folder() and unkept() > before:
+        problem = (
+            f"machine code could not be kept in {folder()}: it must be a folder of yours, with "
+            "space left, that nobody else can write to; name another one in ROBODYN_CACHE_DIR"
+        )
+        return Finding("compilation", text, problem)
+    return Finding("compilation", text)
+
+
+def _extras() -> Iterator[dict[str, Any]]:
+    """The extras, whether they are installed, and how to get them."""
+    by_extra: dict[str, list[Requirement]] = {}
+    for needed in requirements():
+        if needed.extra and needed.extra not in OF_DEVELOPERS:
+            by_extra.setdefault(needed.extra, []).append(needed)
+    for extra, wanted in sorted(by_extra.items()):
+        yield {
+            "name": extra,
+            "installed": all(x.is_met for x in wanted),
+            "packages": [f"{x.package} {x.found or 'missing'}" for x in wanted],
+            "install": install_command(wanted[0].package, extra),
+        }

@@ -1,0 +1,1 @@
+"""``robodyn new``: starter projects, each a folder of files beside the command."""

@@ -1,0 +1,40 @@
+"""``robodyn new``: copy a starter project into a new folder."""
+
+from __future__ import annotations
+
+import argparse
+from importlib import resources
+from typing import Any
+
+from robodyn.cli.options.completed import FOLDER, completed
+from robodyn.cli.options.report import add_json, print_json
+from robodyn.exporting.folder import new_folder, write_folder
+
+__all__ = ["add_to"]
+
+#: Starter projects: the folders beside this file.
+PROJECTS = ("arm", "four_bar")
+
+
+def add_to(commands: Any) -> None:
+    """Add the command to a parser's."""
+    new = commands.add_parser("new", help="make a starter project: a robot, a program, a README")
+    new.add_argument("project", choices=PROJECTS)
+    folder = new.add_argument("folder", nargs="?", help="new or empty (default: ./PROJECT)")
+    completed(folder, FOLDER)
+    add_json(new)
+    new.set_defaults(run=_new)
+
+
+def _new(arguments: argparse.Namespace) -> int:
+    folder = new_folder(arguments.folder or arguments.project)
+    source = resources.files("robodyn.cli.new") / arguments.project
+    files = {x.name: x.read_bytes() for x in source.iterdir() if x.is_file()}
+    write_folder(folder, files)
+    paths = [folder / name for name in sorted(files)]
+    if arguments.json:
+        print_json("new", project=arguments.project, files=paths)
+        return 0
+    print(*paths, sep="\n")
+    print(f"\nnext: cd {folder} && python run.py, and read README.md")
+    return 0

@@ -1,0 +1,42 @@
+"""What a shell completes an argument with, in the words of shtab."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+import robodyn as rd
+
+__all__ = ["FILE", "FOLDER", "completed", "robots_and_files"]
+
+FILE, FOLDER = "file", "directory"
+
+
+def completed(action: argparse.Action, way: str | dict[str, Any]) -> None:
+    """Complete an argument in some way.
+
+    Parameters
+    ----------
+    action : argparse.Action
+        What ``add_argument`` returns.
+    way : str or dict
+        `FILE`, `FOLDER`, or `robots_and_files`.
+    """
+    action.complete = way  # type: ignore[attr-defined]
+
+
+def robots_and_files() -> dict[str, Any]:
+    """Names of bundled robots, and files."""
+    names = " ".join(rd.robots())
+    call = "_robodyn_robots_and_files"
+    return {
+        "bash": call,
+        "zsh": call,
+        "fish": f"({call})",
+        "preamble": {
+            "bash": f'{call}() {{ compgen -W "{names}" -- "$1"; compgen -f -- "$1"; }}',
+            "zsh": f"{call}() {{ compadd -- {names}; _files }}",
+            "fish": f"function {call}\n    printf '%s\\n' {names}\n"
+            "    __fish_complete_path (commandline -ct)\nend",
+        },
+    }
