@@ -2430,7 +2430,7 @@ class Robot:
         from robodyn.parts.posture_picture import PosturePicture
         from robodyn.pictures.stick_drawing import draw_figure
 
-        q = one_guess(self._now.space, q, self.neutral())
+        q = one_guess(self._now.space, q, np.asarray(q))
         X = self.frame_poses(q, self.link_names, base=base)
         opened = [gap.name for gap in self.loop_gaps(q) if gap.residual > LOOP_GAP_SHOWN]
         places = dict(zip(self.link_names, X, strict=True))

@@ -43,14 +43,15 @@ class _Body:
     ends: tuple[tuple[str, FloatArray], ...]
 
     def corners(self, places: Mapping[str, FloatArray]) -> FloatArray:
-        """Shape (n, 3) [m], in the world; the last body of a chain has its farthest end too."""
+        """Shape (n, 3) [m], in the world: joints, and the end that reaches farthest beyond them."""
         points = np.array([_moved(places[link], x) for link, x in self.joints])
         _, first = np.unique(points.round(9), axis=0, return_index=True)
         points = points[np.sort(first)]
-        if len(points) > 1 or not self.ends:
+        if not self.ends:
             return points
         ends = np.array([_moved(places[link], x) for link, x in self.ends])
-        return np.stack([points[0], ends[np.linalg.norm(ends - points[0], axis=1).argmax()]])
+        away, reach = (np.linalg.norm(x - points.mean(axis=0), axis=1) for x in (ends, points))
+        return np.vstack([points, ends[away.argmax()]]) if away.max() > reach.max() else points
 
 
 def _bodies(mechanism: Mechanism, marks: tuple[JointMark, ...], root: str) -> tuple[_Body, ...]:

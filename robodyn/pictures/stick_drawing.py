@@ -193,10 +193,12 @@ def _legend(canvas: Canvas, drawn: StickAxes, figure: StickFigure) -> None:
     for k, (name, color) in enumerate(zip("xyz", AXES, strict=True)):
         if any(np.abs(drawn.of(X[:3, k])).max() > END_ON for X in figure.frames):
             handles.append(Line2D([], [], color=color, linewidth=2.2, label=f"{name} axis"))
+    (axis,) = canvas.axes
     count, width = len(handles), canvas.figure.get_figwidth()
     columns = count if width > 1.9 * count else min(3, count)
-    style = {"ncols": columns, "fontsize": 9.0, "frameon": False, "handles": handles}
+    style = {"fontsize": 9.0, "frameon": False, "handles": handles}
     if canvas.new:
-        canvas.figure.legend(loc="outside lower center", **style)
-    else:
-        canvas.axes[0].legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), **style)
+        canvas.figure.legend(loc="outside lower center", ncols=columns, **style)
+    else:  # what is wider than the axes would squeeze them
+        columns = max(1, min(3, int(width * axis.get_position().width / 1.7)))
+        axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=columns, **style)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 
 import numpy as np
 import pytest
 
 import robodyn as rd
+from robodyn.description import Pose
 from robodyn.errors import ShapeError
 from robodyn.pictures.labels import Label, write_labels
 from robodyn.pictures.stick_drawing import newtons
@@ -175,3 +177,36 @@ def test_axes_of_two_dimensions_may_be_given(tmp_path):
     robot.plot(q, wrenches=wrenches, axes=axis)
     assert (axis.get_xlabel(), axis.get_ylabel()) == ("x [m]", "z [m]")
     assert axis.get_legend() is not None
+
+
+def test_axes_beside_others_keep_their_size():
+    from matplotlib.figure import Figure
+
+    robot, q, _ = at_rest("four_bar")
+    figure = Figure((9, 5), layout="constrained")
+    axes = figure.subplots(1, 2)
+    for axis in axes:
+        robot.plot(q, axes=axis)
+    figure.draw_without_rendering()
+    assert min(axis.get_position().width for axis in axes) > 0.3
+
+
+def test_a_linkage_that_cannot_close_is_drawn(tmp_path):
+    mechanism = rd.load("five_bar").mechanism
+    (loop,) = mechanism.loops
+    away = dataclasses.replace(loop, X_predecessor=Pose((9.0, 0.0, 0.0)))
+    robot = rd.load(dataclasses.replace(mechanism, loops=(away,)))
+    assert "open loop" in legend(robot.plot(np.zeros(robot.nq), tmp_path / "q.png"))
+
+
+def test_an_end_beyond_the_joints_is_drawn(tmp_path):
+    """A point of the rocker that lies twice as far from its pivot as the pin."""
+    robot = rd.load("four_bar")
+    X = np.eye(4)
+    X[:3, 3] = 2.0 * robot.frame_pose(robot.neutral(), "rocker_end", relative_to="rocker")[:3, 3]
+    robot = robot.with_(frames={"handle": ("rocker", X)})
+    q = robot.neutral()
+    axis = robot.plot(q, tmp_path / "q.png").axes[0]
+    ends = np.concatenate([np.transpose(x.get_data()) for x in axis.get_lines()])
+    end = robot.frame_pose(q, "handle")[[0, 2], 3]
+    assert np.linalg.norm(ends - end, axis=1).min() < 1e-9
