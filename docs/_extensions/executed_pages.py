@@ -70,8 +70,8 @@ class _Page:
 
     def new_figures(self) -> list[Any]:
         """Figures among the names that are not shown yet."""
-        found = [v for v in self.names.values() if type(v).__name__ == "Figure"]
-        new = [figure for figure in found if not any(figure is old for old in self.shown)]
+        found = {id(v): v for v in self.names.values() if type(v).__name__ == "Figure"}
+        new = [figure for figure in found.values() if not any(figure is x for x in self.shown)]
         self.shown += new
         return new
 
