@@ -25,6 +25,7 @@ from robodyn.simulation.trajectory.joint_motion import JointMotion
 from robodyn.simulation.trajectory.mode_motion import mode_motion
 from robodyn.simulation.trajectory.states.energy_audit import EnergyAudit
 from robodyn.simulation.trajectory.states.event_record import EventRecord
+from robodyn.simulation.trajectory.states.motor_sizing import MotorSizing, Sizing
 from robodyn.simulation.trajectory.trajectory import Trajectory
 
 __all__ = [
@@ -38,7 +39,9 @@ __all__ = [
     "JointMotion",
     "LimitViolation",
     "MotorLimits",
+    "MotorSizing",
     "RigidStops",
+    "Sizing",
     "StatefulController",
     "StepDerivatives",
     "Trajectory",

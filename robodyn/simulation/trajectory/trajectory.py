@@ -39,6 +39,7 @@ from robodyn.simulation.trajectory.states.energy_audit import (
 )
 from robodyn.simulation.trajectory.states.event_record import EventRecord, events_among
 from robodyn.simulation.trajectory.states.measurements import by_sensor, measurements
+from robodyn.simulation.trajectory.states.motor_sizing import Sizing, sizing_of
 
 __all__ = ["Trajectory"]
 
@@ -228,6 +229,37 @@ class Trajectory:
             Where a gear ratio is zero.
         """
         return computed(self, energies.motor_torques)
+
+    def sizing(self) -> Sizing:
+        """What each motor does in this motion, at its own shaft: the numbers to choose it by.
+
+        Peak and root mean square of its torque, speeds, powers, and how much of its limits it uses.
+        Of simultaneous motions each number is the largest.
+
+        Returns
+        -------
+        sizing : Sizing
+            A row for each motor by the name of its joint; ``print`` shows the table, ``plot`` the
+            torque-speed plane.
+
+        Raises
+        ------
+        ActuationError
+            Where a gear ratio is zero.
+        SettingsError
+            If the robot is not known.
+
+        Examples
+        --------
+        >>> import robodyn as rd
+        >>> robot = rd.load("four_bar")
+        >>> run = rd.simulate(robot, lambda t, q, v: [2.0, 0, 0], duration=0.2, limits="ignore")
+        >>> run.sizing()["crank_drive"].peak_torque
+        2.0
+        """
+        run = self._rows()
+        torques, speeds = run.motor_torques, computed(run, energies.motor_speeds)
+        return sizing_of(samples_of(run).robot, run.t, torques, speeds)
 
     @cached_property
     def measurements(self) -> Mapping[str, FloatArray]:

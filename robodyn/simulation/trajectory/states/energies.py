@@ -13,6 +13,7 @@ __all__ = [
     "joint_loads",
     "kinetic_energy",
     "largest_gap",
+    "motor_speeds",
     "motor_torques",
     "potential_energy",
 ]
@@ -49,6 +50,11 @@ def motor_torques(samples: Samples) -> FloatArray:
     gearing = samples.robot.model.gearing
     gearing.check()
     return gearing.torques(samples.tau)
+
+
+def motor_speeds(samples: Samples) -> FloatArray:
+    """Of motors at their shafts, shape (n, ..., nv) [rad/s, m/s]."""
+    return np.asarray(samples.robot.model.gearing.speeds(samples.v))
 
 
 def joint_loads(samples: Samples, joints: tuple[str, ...] | None) -> JointWrenches:

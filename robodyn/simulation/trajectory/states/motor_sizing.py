@@ -1,0 +1,245 @@
+"""What motors do in a motion: the numbers by which they are chosen."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from robodyn.array_types import FloatArray
+from robodyn.errors import MissingExtraError, UnknownNameError
+from robodyn.pictures.torque_speed import MotorCurve, draw_torque_speed
+from robodyn.robot import Robot
+from robodyn.simulation.limits.bounds import motor_bounds, own_effort_bounds, speed_bounds
+from robodyn.simulation.loads.column_names import force_unit, speed_units
+
+__all__ = ["MotorSizing", "Sizing", "sizing_of"]
+
+
+@dataclass(frozen=True)
+class MotorSizing:
+    """What one motor does in a motion, at its own shaft.
+
+    Of simultaneous motions each number is the largest. Of a motor along a line read force for
+    torque and m/s for rad/s.
+
+    Attributes
+    ----------
+    motor : str
+        Name of its joint, ``"joint[k]"`` of a joint with several.
+    torque_unit, speed_unit : str
+    gear_ratio : float
+        Speed of the motor over that of its joint.
+    peak_torque, rms_torque : float [N m, N]
+        Largest, and root of the mean square over time, which heats the motor.
+    peak_speed, mean_speed : float [rad/s, m/s]
+        Largest, and mean over time, of the speed without its sign.
+    peak_power, braking_power : float [W]
+        Largest mechanical power that the motor puts in, and that it takes out.
+    torque_limit, speed_limit : float [N m, N], [rad/s, m/s]
+        Those of the joint through the gear, or of the motor where they are less; infinite where
+        none is given.
+    """
+
+    motor: str
+    torque_unit: str
+    speed_unit: str
+    gear_ratio: float
+    peak_torque: float
+    rms_torque: float
+    peak_speed: float
+    mean_speed: float
+    peak_power: float
+    braking_power: float
+    torque_limit: float
+    speed_limit: float
+
+    @property
+    def torque_utilisation(self) -> float:
+        """Largest torque over its limit; 0 without limit."""
+        return self.peak_torque / self.torque_limit
+
+    @property
+    def speed_utilisation(self) -> float:
+        """Largest speed over its limit; 0 without limit."""
+        return self.peak_speed / self.speed_limit
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Sizing(Mapping[str, MotorSizing]):
+    """The motor table of a motion: a row for each motor, by the name of its joint.
+
+    ``print`` shows it. Made by `Trajectory.sizing`.
+
+    Attributes
+    ----------
+    robot_name : str
+    rows : tuple of MotorSizing
+    torques, speeds : ndarray, shape (n, ..., motors) [N m, N], [rad/s, m/s]
+        Of the motors at their shafts, at all samples.
+    """
+
+    robot_name: str
+    rows: tuple[MotorSizing, ...]
+    torques: FloatArray
+    speeds: FloatArray
+
+    def __getitem__(self, motor: str) -> MotorSizing:
+        """The row of a motor.
+
+        Raises
+        ------
+        UnknownNameError
+        """
+        for row in self.rows:
+            if row.motor == motor:
+                return row
+        raise UnknownNameError("motor", motor, [row.motor for row in self.rows])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(row.motor for row in self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __repr__(self) -> str:
+        return f"<Sizing of {len(self)} motors of {self.robot_name!r}>"
+
+    def __str__(self) -> str:
+        lines = [["motor", *(name for name, _ in _COLUMNS)]]
+        lines += [[row.motor, *(f(row) for _, f in _COLUMNS)] for row in self.rows]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        return "\n".join(
+            "  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])])
+            for line in lines
+        )
+
+    def to_pandas(self) -> Any:
+        """A pandas.DataFrame: one line a motor.
+
+        Raises
+        ------
+        MissingExtraError
+            If pandas is not installed (extra ``pandas``).
+        """
+        try:
+            import pandas
+        except ImportError:
+            raise MissingExtraError("pandas", "pandas", "a table as a DataFrame") from None
+        names = [field.name for field in fields(MotorSizing)]
+        names += ["torque_utilisation", "speed_utilisation"]
+        values = {name: [getattr(row, name) for row in self.rows] for name in names}
+        return pandas.DataFrame(values).set_index("motor")
+
+    def plot(self, path: str | os.PathLike[str] | None = None, *, axes: Any = None) -> Any:
+        """Draw torque over speed of each motor, with its limits: the torque-speed plane.
+
+        Both are drawn without signs, in one colour where the motor drives and in another where it
+        brakes. A cross marks the root mean square of the torque at the mean speed, by which motors
+        are chosen for continuous duty. Limits are dashed where the motion comes near to them; the
+        heading says how much of them is used.
+
+        Parameters
+        ----------
+        path : path, optional
+            Of an image file. Default: show a window, where there is a display.
+        axes : sequence of matplotlib axes, optional
+            To draw into, one for each motor.
+
+        Returns
+        -------
+        figure : matplotlib.figure.Figure
+
+        Raises
+        ------
+        MissingExtraError, ShapeError
+        """
+        curves = [
+            MotorCurve(
+                row.motor,
+                self.torques[..., k],
+                self.speeds[..., k],
+                (row.rms_torque, row.mean_speed),
+                (row.torque_limit, row.speed_limit),
+                (row.torque_unit, row.speed_unit),
+            )
+            for k, row in enumerate(self.rows)
+        ]
+        return draw_torque_speed(path, curves, axes=axes, title=self.robot_name)
+
+
+def _number(value: float) -> str:
+    return f"{value:.3g}" if math.isfinite(value) else "-"
+
+
+def _share(value: float) -> str:
+    return f"{100.0 * value:.0f} %" if value else "-"
+
+
+#: Columns of the printed table.
+_COLUMNS: tuple[tuple[str, Callable[[MotorSizing], str]], ...] = (
+    ("ratio", lambda row: _number(row.gear_ratio)),
+    ("peak torque", lambda row: f"{_number(row.peak_torque)} {row.torque_unit}"),
+    ("RMS torque", lambda row: f"{_number(row.rms_torque)} {row.torque_unit}"),
+    ("of limit", lambda row: _share(row.torque_utilisation)),
+    ("peak speed", lambda row: f"{_number(row.peak_speed)} {row.speed_unit}"),
+    ("of limit", lambda row: _share(row.speed_utilisation)),
+    ("peak power", lambda row: f"{_number(row.peak_power)} W"),
+    ("braking power", lambda row: f"{_number(row.braking_power)} W"),
+)
+
+
+def sizing_of(robot: Robot, t: FloatArray, torques: FloatArray, speeds: FloatArray) -> Sizing:
+    """The motor table.
+
+    Parameters
+    ----------
+    robot : Robot
+    t : ndarray, shape (n,) [s]
+    torques, speeds : ndarray, shape (n, ..., nv) [N m, N], [rad/s, m/s]
+        Of motors at their shafts, at the places of their joints.
+    """
+    columns = [k for name in robot.actuated_joints for k in _columns(robot, name)]
+    limits = own_effort_bounds(robot) / np.abs(robot.gear_ratios)
+    for x in robot.model.gearing.coupled:
+        limits[x.speeds] = motor_bounds(x)
+    tops = speed_bounds(robot) * np.abs(robot.gear_ratios)
+    units = speed_units(robot)
+    rows = []
+    for k in columns:
+        torque, speed = torques[..., k], speeds[..., k]
+        power = torque * speed
+        rows.append(
+            MotorSizing(
+                robot.joint_names[k], force_unit(units[k]), f"{units[k]}/s",
+                float(robot.gear_ratios[k]),
+                _largest(np.abs(torque)), math.sqrt(_largest(_mean(t, torque**2))),
+                _largest(np.abs(speed)), _largest(_mean(t, np.abs(speed))),
+                _largest(power), _largest(-power), float(limits[k]), float(tops[k]),
+            )
+        )  # fmt: skip
+    return Sizing(robot.name, tuple(rows), torques[..., columns], speeds[..., columns])
+
+
+def _columns(robot: Robot, name: str) -> range:
+    """Places of the motors of a joint."""
+    v = robot.joints[name].v
+    return range(v.start, v.stop)
+
+
+def _largest(values: FloatArray) -> float:
+    return float(np.max(values, initial=0.0))
+
+
+def _mean(t: FloatArray, values: FloatArray) -> FloatArray:
+    """Over time, shape (...), of values at all samples, shape (n, ...)."""
+    from scipy.integrate import trapezoid
+
+    duration = float(t[-1] - t[0]) if len(t) else 0.0
+    if not duration:
+        return np.asarray(values.mean(axis=0))
+    return np.asarray(trapezoid(values, t, axis=0) / duration)
