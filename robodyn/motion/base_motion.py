@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
@@ -22,10 +23,16 @@ from robodyn.tolerances import ROTATION_ORTHOGONALITY
 __all__ = ["BaseMotion", "BasePath"]
 
 
+#: Of each axis, the one after it and the one before.
+_NEXT, _LAST = [1, 2, 0], [2, 0, 1]
+
+
 def rotation_from_quaternion(quat_xyzw: ArrayLike) -> FloatArray:
     """Rotation matrices, shape (..., 3, 3), of quaternions, shape (..., 4), of any norm."""
     quat = checked("quat_xyzw", quat_xyzw, 4)
-    norm = np.linalg.norm(quat, axis=-1, keepdims=True)
+    one = quat.ndim == 1  # plain numbers are faster then, and round alike
+    x, y, z, w = quat.tolist() if one else np.moveaxis(quat, -1, 0)
+    norm = (math.sqrt if one else np.sqrt)(x * x + y * y + z * z + w * w)
     if not np.all(norm > 0.0):
         raise ShapeError(
             f"quat_xyzw {quat.tolist()} is no rotation: its norm must be a positive number",
@@ -33,13 +40,13 @@ def rotation_from_quaternion(quat_xyzw: ArrayLike) -> FloatArray:
             given=quat_xyzw,
             expected="a quaternion x, y, z, w",
         )
-    x, y, z, w = np.moveaxis(quat / norm, -1, 0)
+    x, y, z, w = x / norm, y / norm, z / norm, w / norm
     rows = [
         [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
         [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
         [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
     ]
-    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+    return np.array(rows) if one else np.moveaxis(np.array(rows), (0, 1), (-2, -1))
 
 
 def check_rigid(pose: FloatArray, name: str = "pose") -> None:
@@ -76,12 +83,14 @@ def check_rigid(pose: FloatArray, name: str = "pose") -> None:
 def _errors(pose: Any) -> Any:
     """Sum of squared deviations of a 4x4 matrix, of numbers or of arrays, from a rigid motion."""
     (a, b, c, x), (d, e, f, y), (g, h, i, z), (k, m, n, one) = pose
-    lengths = (a * a + b * b + c * c - 1.0, d * d + e * e + f * f - 1.0)
+    first, second = a * a + b * b + c * c - 1.0, d * d + e * e + f * f - 1.0
     angle = a * d + b * e + c * f
     # the third row of a rotation follows from the others
-    third = (b * f - c * e - g, c * d - a * f - h, a * e - b * d - i)
-    place = (0.0 * x, 0.0 * y, 0.0 * z)  # zero, if they are finite
-    return sum(r * r for r in (*lengths, angle, *third, *place, k, m, n, one - 1.0))
+    p, q, r = b * f - c * e - g, c * d - a * f - h, a * e - b * d - i
+    last = one - 1.0
+    rotation = first * first + second * second + angle * angle + p * p + q * q + r * r
+    place = 0.0 * x + 0.0 * y + 0.0 * z  # zero, if they are finite
+    return rotation + place + k * k + m * m + n * n + last * last
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,15 +120,14 @@ class BaseMotion:
     acceleration: FloatArray
 
     def __post_init__(self) -> None:
-        if holds_symbols(self.parts):
+        pose, twist, acceleration = self.parts
+        if holds_symbols(pose) or holds_symbols(twist) or holds_symbols(acceleration):
             return
-        # copies: who fills the same arrays again and again has them changed later
-        pose = np.array(shaped("pose", self.pose, 4, 4), order="C")
+        pose = shaped("pose", pose, 4, 4)
         check_rigid(pose)
-        object.__setattr__(self, "pose", pose)
-        for name in ("twist", "acceleration"):
-            array = np.array(checked(name, getattr(self, name), 6), order="C")
-            object.__setattr__(self, name, array)
+        twist, acceleration = checked("twist", twist, 6), checked("acceleration", acceleration, 6)
+        # copies: who fills the same arrays again and again has them changed later
+        self.__dict__.update(pose=pose.copy(), twist=twist.copy(), acceleration=acceleration.copy())
 
     @property
     def parts(self) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -162,7 +170,7 @@ class BaseMotion:
             Of the base's origin [m/s^2] and of the base [rad/s^2].
         """
         R_WB = rotation_from_quaternion(quat_xyzw)
-        p, v, w, a, dw = (
+        p, *given = (
             checked(name, value, 3)
             for name, value in (
                 ("position", position),
@@ -172,19 +180,18 @@ class BaseMotion:
                 ("angular_acceleration", angular_acceleration),
             )
         )
-        batch = np.broadcast_shapes(
-            R_WB.shape[:-2], p.shape[:-1], v.shape[:-1], w.shape[:-1], a.shape[:-1], dw.shape[:-1]
-        )
+        batch = np.broadcast_shapes(R_WB.shape[:-2], *(x.shape[:-1] for x in (p, *given)))
         pose = np.zeros((*batch, 4, 4))
         pose[..., :3, :3], pose[..., :3, 3], pose[..., 3, 3] = R_WB, p, 1.0
-
-        def body(x: FloatArray) -> FloatArray:
-            return np.broadcast_to(np.einsum("...ji,...j->...i", R_WB, x), (*batch, 3))
-
-        twist = np.concatenate([body(v), body(w)], axis=-1)
+        in_world = np.empty((*batch, 4, 3))
+        for k, x in enumerate(given):
+            in_world[..., k, :] = x
+        in_base = np.einsum("...ji,...kj->...ki", R_WB, in_world)
+        v, w = in_base[..., 0, :], in_base[..., 1, :]
         # d/dt (R^T v) = R^T a - w x (R^T v)
-        dv = body(a) - np.cross(twist[..., 3:], twist[..., :3])
-        return cls(pose, twist, np.concatenate([dv, body(dw)], axis=-1))
+        in_base[..., 2, :] -= (w[..., _NEXT] * v[..., _LAST]) - (w[..., _LAST] * v[..., _NEXT])
+        twist, acceleration = in_base[..., :2, :], in_base[..., 2:, :]
+        return cls(pose, twist.reshape(*batch, 6), acceleration.reshape(*batch, 6))
 
     @classmethod
     @checked_arguments

@@ -31,8 +31,16 @@ def of_state(function):
 
 
 @pytest.mark.parametrize("function", [wave, pulses])
-@pytest.mark.parametrize("choices", [{}, {"integrator": "semi_implicit"}, {"locked": ["rocker_pivot"]},
-                                     {"stabilization": (10.0, 10.0)}, {"base": "moving"}])  # fmt: skip
+@pytest.mark.parametrize(
+    "choices",
+    [
+        {},
+        {"integrator": "semi_implicit"},
+        {"locked": ["rocker_pivot"]},
+        {"stabilization": (10.0, 10.0)},
+        {"base": "moving"},
+    ],
+)
 def test_motions_are_the_same(function, choices):
     choices = dict(choices)
     robot = rd.load("four_bar", base=choices.pop("base", "fixed"))
