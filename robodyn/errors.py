@@ -305,6 +305,9 @@ class UndeterminedWrenchError(RobodynError):
         Names of the constraints and couplings whose forces may act through the joint.
     """
 
+    joint: str
+    constraints: tuple[str, ...]
+
     def __init__(self, joint: str, constraints: tuple[str, ...]) -> None:
         self.joint, self.constraints = joint, constraints
         super().__init__(joint, constraints)

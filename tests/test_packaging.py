@@ -158,6 +158,20 @@ def test_the_wheel_works(wheel, tmp_path):
     assert wheel.name.startswith(f"robodyn-{version}-")
 
 
+@pytest.mark.slow
+def test_a_users_project_runs_with_the_wheel(wheel, tmp_path):
+    zipfile.ZipFile(wheel).extractall(tmp_path / "site")
+    project = shutil.copytree(ROOT / "tests" / "user_project", tmp_path / "project")
+    said = run_outside(
+        f"import runpy, sys; sys.path.insert(0, {str(project)!r}); "
+        "runpy.run_path('project/main.py', run_name='__main__')",
+        tmp_path,
+        PYTHONPATH=str(tmp_path / "site"),
+        PATH=os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
+    )
+    assert "works" in said
+
+
 def test_import_is_light(tmp_path):
     code = (
         "import sys, robodyn; "

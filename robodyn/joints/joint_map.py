@@ -57,6 +57,9 @@ class JointMap:
     #: Rate of time: zero of a map whose time is stopped.
     _clock: float = 1.0
 
+    n: int
+    rheonomic: bool
+
     @checked_arguments
     def __init__(self, n: int, function: Callable[..., Any]) -> None:
         self.n, self.rheonomic = n, takes_time(function)

@@ -40,6 +40,11 @@ class Impact:
         impacts a tuple with one of these for each.
     """
 
+    v: Array
+    impulse: Array
+    energy_loss: Array
+    against_v: Array | tuple[Array | None, ...] | None
+
     def __init__(
         self,
         v: Array,

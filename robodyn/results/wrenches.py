@@ -26,6 +26,9 @@ class WrenchMapping(Mapping[str, Array]):
         these constraints act. Indexing with one raises `UndeterminedWrenchError`.
     """
 
+    values_array: Array
+    undetermined: Mapping[str, tuple[str, ...]]
+
     def __init__(
         self,
         names: tuple[str, ...],

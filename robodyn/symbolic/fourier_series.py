@@ -60,6 +60,11 @@ class FourierSeries:
     [0.020447, 0.020447]
     """
 
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    period: float
+    harmonics: int
+
     @checked_arguments
     def __init__(
         self,
@@ -94,8 +99,8 @@ class FourierSeries:
             xs, ys = xs[:-1], ys[:-1]
         if harmonics is not None and harmonics < 1:
             raise ShapeError(f"harmonics is {harmonics}, expected 1 or more", name="harmonics")
-        self.x: tuple[float, ...] = tuple(xs.tolist())
-        self.y: tuple[float, ...] = tuple(ys.tolist())
+        self.x = tuple(xs.tolist())
+        self.y = tuple(ys.tolist())
         self.period = float(period)
         self.harmonics = len(xs) // 2 if harmonics is None else harmonics
         self._mean, self._cosines, self._sines = self._fitted(xs, ys)

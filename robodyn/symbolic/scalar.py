@@ -38,6 +38,9 @@ class Scalar:
 
     __slots__ = ("edge", "graph")
 
+    graph: Graph
+    edge: int
+
     def __init__(self, graph: Graph, edge: int) -> None:
         self.graph = graph
         self.edge = edge

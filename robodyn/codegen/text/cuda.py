@@ -97,6 +97,10 @@ class CudaFunction:
         When called with arrays that do not fit.
     """
 
+    inputs: tuple[Port, ...]
+    outputs: tuple[Port, ...]
+    dtype: np.dtype[Any]
+
     def __init__(self, program: Program, dtype: Precision = "double") -> None:
         source = cuda_source(program, dtype=dtype)
         try:

@@ -58,6 +58,12 @@ class Follower:
         Where no joint, or one joint twice, is named.
     """
 
+    name: str
+    joint: str
+    law: Callable[..., Any]
+    independent: tuple[str, ...]
+    dependent: tuple[str, ...]
+
     @checked_arguments
     def __init__(self, joint: str, law: Callable[..., Any], of: Iterable[str]) -> None:
         self.name = self.joint = joint
@@ -116,6 +122,12 @@ class ExplicitLoop:
     ------
     ShapeError
     """
+
+    name: str
+    h: Callable[..., Any]
+    solution: Callable[..., Any]
+    independent: tuple[str, ...]
+    dependent: tuple[str, ...]
 
     @checked_arguments
     def __init__(

@@ -77,6 +77,12 @@ class Force:
         If it is not clear where it acts, or there is neither a law nor an energy.
     """
 
+    law: Callable[..., Any] | None
+    potential: Callable[..., Any] | None
+    joint: str
+    places: tuple[tuple[str, FloatArray], ...]
+    name: str
+
     @checked_arguments
     def __init__(
         self,

@@ -59,6 +59,11 @@ class Constraint:
         Where no joint, or one joint twice, is named.
     """
 
+    name: str
+    function: Callable[..., Any]
+    kind: ConstraintKind
+    joints: tuple[str, ...]
+
     @checked_arguments
     def __init__(
         self,

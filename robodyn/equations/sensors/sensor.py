@@ -94,6 +94,11 @@ class Sensor:
     (-2.0, 9.81)
     """
 
+    kind: str
+    name: str
+    joints: tuple[str, ...]
+    bodies: tuple[str, ...]
+
     @checked_arguments
     def __init__(
         self,
@@ -111,8 +116,8 @@ class Sensor:
         self._law = kind if callable(kind) else None
         self.kind = FUNCTION if callable(kind) else str(kind)
         joints = [joint] if isinstance(joint, str) else joint
-        self.joints: tuple[str, ...] = () if joints is None else named("joint", joints)
-        self.bodies: tuple[str, ...] = () if bodies is None else named("bodies", bodies)
+        self.joints = () if joints is None else named("joint", joints)
+        self.bodies = () if bodies is None else named("bodies", bodies)
         self.name = name or self._default_name(at)
         given = {"at": at, "relative_to": relative_to, "axes": axes, "joint": joint,
                  "bodies": bodies}  # fmt: skip

@@ -6,7 +6,7 @@ import inspect
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from robodyn.arguments import checked_arguments
 from robodyn.arrays import number
@@ -30,9 +30,6 @@ from robodyn.studies.sweep.study_runner import Done, Study, StudyRunner, Task, t
 from robodyn.studies.sweep.table import SweepTable, table_of
 from robodyn.studies.sweep.threads import by_threads
 
-if TYPE_CHECKING:
-    from distributed import Client
-
 __all__ = ["sweep"]
 
 
@@ -43,7 +40,7 @@ def sweep(
     *,
     product: bool = True,
     processes: int | None = None,
-    scheduler: str | Client | None = None,
+    scheduler: Any = None,
     path: str | os.PathLike[str] | None = None,
     batch: int | None = None,
     seed: int | None = None,

@@ -1,14 +1,9 @@
-"""What robodyn must do wherever it is installed: laws of mechanics, the commands, the controllers.
-
-Runs anywhere but in the source tree, with robodyn's own dependencies only. A type checker reads it
-too, to see robodyn from outside.
-"""
+"""What robodyn must do wherever it is installed: obey mechanics, control, run its commands."""
 
 from __future__ import annotations
 
 import math
 import subprocess
-from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -85,23 +80,3 @@ def the_commands_work() -> None:
         )
         assert done.returncode == 0, done.stderr
         assert expected in done.stdout, done.stdout
-
-
-def main() -> None:
-    assert version("robodyn") == rd.__version__
-    for name in rd.__all__:
-        assert getattr(rd, name) is not None
-    a_pendulum_swings_as_the_book_says()
-    energy_stays("double_pendulum", [1.0, 0.5], 1e-8)
-    energy_stays("four_bar", None, 1e-6)
-    a_linkage_obeys_its_constraints()
-    a_batch_is_its_rows()
-    a_controller_gets_there()
-    the_commands_work()
-    names = ("numpy", "scipy", "numba", "llvmlite", "lxml")
-    versions = ", ".join(f"{name} {version(name)}" for name in names)
-    print(f"robodyn {rd.__version__} works with {versions}")
-
-
-if __name__ == "__main__":
-    main()
