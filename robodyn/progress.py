@@ -32,9 +32,11 @@ def progress(what: str) -> Iterator[None]:
         return
     shown = threading.Event()
 
+    line = f"robodyn: {what} ..."
+
     def show() -> None:
         shown.set()
-        _write(f"\rrobodyn: {what} ...")
+        _write(f"\r{line}")
 
     timer = threading.Timer(AFTER, show)
     timer.daemon = True
@@ -47,7 +49,7 @@ def progress(what: str) -> Iterator[None]:
         timer.cancel()
         timer.join()
         if shown.is_set():
-            _write("\r\x1b[K")
+            _write(f"\r{' ' * len(line)}\r")
 
 
 def _is_terminal() -> bool:

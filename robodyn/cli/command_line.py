@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -39,6 +40,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     0, or 2 for a mistake in the input and for what broke down, or 130 after Ctrl-C.
     """
+    if isinstance(sys.stdout, io.TextIOWrapper):  # names of a robot may not be in its encoding
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         typed, xacro_args = split_xacro_args(sys.argv[1:] if argv is None else argv)
         arguments = _parser().parse_args(typed, argparse.Namespace(xacro_args=xacro_args))

@@ -15,6 +15,7 @@ from typing import Any
 
 import robodyn as rd
 from robodyn.cli.options.report import add_json, print_json
+from robodyn.codegen.llvm.batches.threads import processors
 from robodyn.codegen.llvm.cache.object_code import folder, unkept
 from robodyn.codegen.llvm.cache.object_files import contents
 from robodyn.codegen.llvm.target.target import chosen_target
@@ -112,7 +113,7 @@ def _machine() -> Iterator[Finding]:
     lanes = target.lanes("double")
     vectors = f"{lanes} number{'s'[: lanes > 1]} a vector, {fused} fused multiply-add"
     yield Finding("CPU", f"{target.cpu} ({target.triple}), {vectors}; ROBODYN_TARGET={name}")
-    yield Finding("threads", f"{rd.get_num_threads()} of {os.cpu_count()} CPUs")
+    yield Finding("threads", f"{rd.get_num_threads()}, of {processors()} processors")
 
 
 def _cache() -> Finding:

@@ -30,7 +30,8 @@ def test_what_takes_long_is_named_once_and_taken_away(monkeypatch):
         deadline = time.monotonic() + 5.0
         while not terminal.getvalue() and time.monotonic() < deadline:
             time.sleep(0.005)
-    assert terminal.getvalue() == "\rrobodyn: compiling a ...\r\x1b[K"
+    line = "robodyn: compiling a ..."
+    assert terminal.getvalue() == f"\r{line}\r{' ' * len(line)}\r"
 
 
 def test_what_is_short_is_not_named(monkeypatch):

@@ -22,6 +22,7 @@ __all__ = [
     "parallel_for",
     "parallel_for_address",
     "pool",
+    "processors",
     "set_num_threads",
     "start",
 ]
@@ -88,6 +89,13 @@ def get_num_threads() -> int:
     return _words[HEAD.index("threads")]
 
 
+def processors() -> int:
+    """How many processors this process may use, or the machine has where the system cannot say."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 def limit_address() -> int:
     """Where the work stands up to which no worker has yet to be started."""
     return ctypes.addressof(_limit)
@@ -145,7 +153,7 @@ def start() -> None:
 for _name in ("acquire", "release"):
     _function = getattr(ctypes.pythonapi, f"PyThread_{_name}_lock")
     _words[HEAD.index(_name)] = ctypes.cast(_function, ctypes.c_void_p).value or 0
-set_num_threads(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1)
+set_num_threads(processors())
 _reset()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_reset)
