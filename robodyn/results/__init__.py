@@ -6,7 +6,7 @@ from robodyn.results.ground_contact import GroundContact
 from robodyn.results.impacts import Impact, ImpactDerivatives, ImpactTensors
 from robodyn.results.postures import IKResult, LoopGap
 from robodyn.results.steady_motion import SteadyMotion
-from robodyn.results.wrenches import JointWrenches, WrenchMapping
+from robodyn.results.wrenches import JointWrenches, WrenchMapping, joined_wrenches
 
 __all__ = [
     "BaseParameters",
@@ -22,4 +22,5 @@ __all__ = [
     "LoopGap",
     "SteadyMotion",
     "WrenchMapping",
+    "joined_wrenches",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
 
@@ -11,7 +11,7 @@ import numpy as np
 from robodyn.array_types import Array
 from robodyn.errors import UndeterminedWrenchError, UnknownNameError
 
-__all__ = ["JointWrenches", "WrenchMapping"]
+__all__ = ["JointWrenches", "WrenchMapping", "joined_wrenches"]
 
 
 class WrenchMapping(Mapping[str, Array]):
@@ -127,6 +127,13 @@ class JointWrenches(WrenchMapping):
     def _mapping(self, values: Array) -> WrenchMapping:
         return WrenchMapping(self._names[:-1], values, self.undetermined)
 
+    def child_pose(self, joint: str | None, frame: str) -> Array:
+        """Of a joint's child link, or of the root (``None``), in a frame, shape (..., 4, 4)."""
+        shape = (*self.values_array.shape[:-2], 4, 4)
+        if joint is not None and joint not in self:
+            return np.full(shape, np.nan)
+        return np.broadcast_to(self._pose(joint, frame), shape)
+
     def in_frame(self, frame: str) -> WrenchMapping:
         """The same wrenches about the origin of a link, in its axes (``"world"``: of the world).
 
@@ -141,6 +148,34 @@ class JointWrenches(WrenchMapping):
             for k, joint in enumerate(joints)
         ]
         return WrenchMapping(self._names, np.stack(rows, axis=-2), self.undetermined)
+
+
+def joined_wrenches(phases: Sequence[JointWrenches]) -> JointWrenches:
+    """Those of a motion from those of its phases, one after the other along the first axis.
+
+    The wrench of a joint is not a number in phases that do not have it.
+    """
+    joints = tuple(dict.fromkeys(name for phase in phases for name in [*phase][:-1]))
+
+    def parts() -> tuple[Array, Array]:
+        motor, passive = ([getattr(x, part) for x in phases] for part in ("motor", "passive"))
+        return _joined(motor, joints), _joined(passive, joints)
+
+    def pose(joint: str | None, frame: str) -> Array:
+        return np.concatenate([phase.child_pose(joint, frame) for phase in phases])
+
+    undetermined = {name: by for phase in phases for name, by in phase.undetermined.items()}
+    return JointWrenches(joints, _joined(phases, (*joints, "base")), parts, pose, undetermined)
+
+
+def _joined(phases: Sequence[WrenchMapping], names: tuple[str, ...]) -> Array:
+    """Wrenches of these names in all phases, shape (n, ..., k, 6)."""
+    found = []
+    for phase in phases:
+        missing = np.full_like(phase.values_array[..., 0, :], np.nan)
+        rows = [phase[name] if name in phase else missing for name in names]
+        found.append(np.stack(rows, axis=-2))
+    return np.concatenate(found)
 
 
 def _moved(X_FL: Array, wrench: Array) -> Array:

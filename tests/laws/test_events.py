@@ -11,7 +11,7 @@ import pytest
 import robodyn as rd
 from robodyn import events
 from robodyn.controllers import ComputedTorque, PointToPoint
-from robodyn.errors import ShapeError, SimulationError
+from robodyn.errors import ShapeError, SimulationError, UnknownNameError
 
 G = 9.81
 
@@ -363,6 +363,15 @@ def test_what_is_dropped_takes_its_share_along(double):
     total = run.energy[0] - run.energy[-1]
     assert sum(event.energy_loss for event in run.events) == pytest.approx(total, abs=1e-8)
     assert len(run) == sum(len(phase) for phase in run.phases)
+    # joints bear the weight and inertia of what moves then: forces are rates of momentum
+    force = run.joint_wrenches()["base"][:, :3]
+    weight = np.array([0.0, 0.0, G])
+    rates = [
+        np.gradient(x.robot.momentum(x.q, x.v)[:, :3], x.t, axis=0) + x.robot.total_mass * weight
+        for x in run.phases
+    ]
+    inner = np.concatenate([np.arange(len(x)) % (len(x) - 1) > 0 for x in run.phases])
+    np.testing.assert_allclose(force[inner], np.concatenate(rates)[inner], atol=0.01)
     # what comes after is what the robot alone does from there
     alone = rd.simulate(double, q0=run.q[after], v0=run.v[after], duration=0.1)
     np.testing.assert_allclose(run.q[-1], alone.q[-1], atol=1e-12)
@@ -499,6 +508,14 @@ def test_a_loop_is_cut_and_closed_again():
     assert run.events[0].energy_loss == pytest.approx(0.0, abs=1e-12)
     assert run.phases[1].robot is tree
     assert np.abs(closed.loop_residual(run.q[-1])).max() > 1e-3
+    loads = run.joint_wrenches(["crank_pin", "rocker_pin"])
+    for found in (loads, loads.bearing, loads.in_frame("world")):
+        assert np.isfinite(found["crank_pin"]).all()
+        assert (
+            np.isfinite(found["rocker_pin"]).all(axis=1) == (np.arange(len(run)) <= before)
+        ).all()
+    with pytest.raises(UnknownNameError):
+        run.joint_wrenches(["crank_pin", "nosuch"])
     # closed again where it is still closed: the pin gives an impulse
     v = np.array([1.0, 2.0, -1.0])
     close = rd.Event(0.0, events.become(closed), name="close")

@@ -292,9 +292,10 @@ class Trajectory:
         ----------
         joints : names of joints, optional
             Default: all that move. `Robot.joint_wrenches` says in which frames the wrenches are.
+            A joint that a phase does not have is not a number (NaN) there.
         """
         names = None if joints is None else named("joints", joints)
-        return energies.joint_loads(samples_of(self), names)
+        return energies.joint_loads([samples_of(x) for x in self.phases or (self,)], names)
 
     @property
     def ground_contacts(self) -> dict[str, GroundContact]:

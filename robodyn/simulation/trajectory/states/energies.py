@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from robodyn.array_types import FloatArray
-from robodyn.results import JointWrenches
+from robodyn.results import JointWrenches, joined_wrenches
 from robodyn.simulation.trajectory.states.samples import Samples
 
 __all__ = [
@@ -57,14 +59,29 @@ def motor_speeds(samples: Samples) -> FloatArray:
     return np.asarray(samples.robot.model.gearing.speeds(samples.v))
 
 
-def joint_loads(samples: Samples, joints: tuple[str, ...] | None) -> JointWrenches:
+def joint_loads(phases: Sequence[Samples], joints: tuple[str, ...] | None) -> JointWrenches:
     """The wrench in every joint; see `Robot.joint_wrenches`.
 
     How a closed linkage shares its load among joints depends on where forces act, and so on the
     forces as much as on the accelerations.
     """
+    loads = [_joint_loads(x, joints and _known(joints, x, phases)) for x in phases]
+    return loads[0] if len(loads) == 1 else joined_wrenches(loads)
+
+
+def _joint_loads(samples: Samples, joints: tuple[str, ...] | None) -> JointWrenches:
     x = samples
     given = {"tau": x.tau} if x.robot.nc else {"a": x.a}
     return x.robot.at(x.time).joint_wrenches(
         x.q, x.v, joints=joints, base=x.base, wrenches=x.wrenches or None, **given
     )
+
+
+def _known(joints: tuple[str, ...], samples: Samples, phases: Sequence[Samples]) -> tuple[str, ...]:
+    """Those that the robot of a phase has, and those that none has, for it to refuse."""
+
+    def has(x: Samples, name: str) -> bool:
+        return name in x.robot.joints or name in [c.name for c in x.robot.mechanism.constraints]
+
+    unknown = [name for name in joints if not any(has(x, name) for x in phases)]
+    return tuple(name for name in joints if has(samples, name) or name in unknown)

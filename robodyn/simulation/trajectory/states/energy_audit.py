@@ -284,7 +284,7 @@ def _powers(x: Samples) -> Mapping[str, FloatArray]:
     for place, wrench in x.wrenches.items():
         wrenches = wrenches + np.sum(wrench * _twist(x, place), axis=-1)
     if base is not None:
-        carried = np.sum(energies.joint_loads(x, None)["base"] * base.twist, axis=-1)
+        carried = np.sum(energies.joint_loads([x], None)["base"] * base.twist, axis=-1)
     return {
         "forces": np.sum(x.tau * x.v, axis=-1),
         "wrenches": wrenches,
