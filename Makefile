@@ -7,7 +7,7 @@ INSTALLER ?= $(BIN)/python -m pip install
 COUNT ?= 100000
 SEED ?= 0
 
-.PHONY: install sim test test-all fuzz wild lint bench docs clean
+.PHONY: install sim test test-all fuzz wild lint bench docs spelling clean
 
 install: $(VENV)/.dev
 
@@ -44,6 +44,9 @@ bench: $(VENV)/.dev
 
 docs: $(VENV)/.docs
 	$(BIN)/python -m sphinx -b html -j auto -W --keep-going -q docs docs/_build/html
+
+spelling: $(VENV)/.docs
+	$(BIN)/python -m sphinx -b spelling -d docs/_build/html/.doctrees -W --keep-going -q docs docs/_build/spelling
 
 $(VENV)/.sim: pyproject.toml
 	$(PYTHON) -m venv $(VENV)

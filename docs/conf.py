@@ -27,6 +27,17 @@ extensions = [
     "public_names",
 ]
 templates_path = ["_templates"]
+try:
+    import enchant  # noqa: F401  of `make spelling`: it needs a library and a dictionary of the system
+except ImportError:
+    pass
+else:
+    extensions.append("sphinxcontrib.spelling")
+    spelling_lang = "en_GB"
+    spelling_word_list_filename = "words.txt"
+    spelling_show_suggestions = True
+    spelling_ignore_importable_modules = False
+    spelling_exclude_patterns = ["theory/bibliography*", "theory/coverage*"]
 exclude_patterns = ["_build", "_templates"]
 suppress_warnings = ["config.cache"]
 
