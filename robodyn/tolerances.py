@@ -443,6 +443,8 @@ DERIVATIVE_ERROR = 1e-11
 UNREACHED_MODE = 1e-10
 #: Parts of a mode smaller than this, over the largest, are not drawn.
 MODE_SHOWN = 1e-3
+#: Poles, and their real parts, below this, over the largest pole, are drawn as zero.
+POLE_SHOWN = 1e-9
 #: Coordinates that take less than this part of the largest number of a mode do not move.
 MODE_UNMOVED = 1e-6
 #: A spectral radius counts as larger than 1 from this much beyond.

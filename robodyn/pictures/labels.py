@@ -66,10 +66,12 @@ def write_labels(
         (origin,) = project(start[None])
         center = origin + _best(origin, half, taken, boxes, inside)
         boxes.append(np.stack([center - half, center + half]))
-        place = start + _step(project, start, center - origin)
-        text.set_position(place[:2])
-        if len(place) == 3:
-            text.set_z(place[2])
+        if len(start) == 2:
+            text.set_position(axis.transData.inverted().transform(center))
+        else:
+            x, y, z = start + _step(project, start, center - origin)
+            text.set_position((x, y))
+            text.set_z(z)
 
 
 def _sampled(ends: FloatArray) -> FloatArray:
@@ -103,7 +105,6 @@ def _best(
 
 
 def _step(project: Projection, start: FloatArray, pixels: FloatArray) -> FloatArray:
-    """The shortest step in the drawing that is seen as one of pixels."""
-    size = len(start)
-    slope = (project(start + np.eye(size)) - project(start[None])).T
+    """The shortest step in space without perspective that is seen as one of pixels."""
+    slope = (project(start + np.eye(3)) - project(start[None])).T
     return np.asarray(np.linalg.pinv(slope) @ pixels)

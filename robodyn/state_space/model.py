@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,6 +12,7 @@ from robodyn.arguments import check_fields, checked_arguments
 from robodyn.array_types import Array
 from robodyn.arrays import checked, number
 from robodyn.errors import MissingExtraError, ShapeError
+from robodyn.pictures.pole_map import draw_poles
 from robodyn.state_space.mode import Mode, scaled
 from robodyn.state_space.poles import balanced, damping_ratio, eigenvalues, order
 from robodyn.state_space.reach import untouched
@@ -159,6 +161,54 @@ class StateSpace:
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(poles) / self.dt)
 
+    def plot(self, path: str | os.PathLike[str] | None = None, *, axes: Any = None) -> Any:
+        """Draw the poles in the complex plane, with the name of the largest state of each mode.
+
+        What decays lies on the left. Dotted rays have equal damping ratios, arcs equal natural
+        frequencies. Where poles are far apart, axes are logarithmic away from zero. The poles of a
+        sampled model lie within the unit circle if they decay. Of models along a motion the colour
+        says of which.
+
+        Parameters
+        ----------
+        path : path, optional
+            Of an image file. Default: show it in a window, where there is a display.
+        axes : matplotlib axes, optional
+            To draw into.
+
+        Returns
+        -------
+        figure : matplotlib.figure.Figure
+
+        Raises
+        ------
+        MissingExtraError
+            Without matplotlib: ``pip install 'robodyn[plot]'``.
+        ShapeError, MissingFileError, FileError
+            For no name of an image file, and where it cannot be written.
+
+        Examples
+        --------
+        >>> import robodyn as rd
+        >>> from matplotlib.figure import Figure
+        >>> model = rd.load("double_pendulum").linearize([3.1, 0.0], [0.0, 0.0], [0.0, 0.0])
+        >>> figure = model.plot(axes=Figure().subplots())
+        """
+        one = self.A.ndim == 2
+        names = [(_place(mode, self.dt), mode.name.removeprefix("q:")) for mode in self._named()]
+        title = f"poles: {self.stability}" if one else f"poles of {self.A[..., 0, 0].size} models"
+        return draw_poles(
+            path,
+            self.poles.reshape(-1, len(self.states)),
+            names=names,
+            sampled=self.dt is not None,
+            title=title,
+            axes=axes,
+        )
+
+    def _named(self) -> tuple[Mode, ...]:
+        return self.modes if self.A.ndim == 2 else ()
+
     # -- what inputs reach --------------------------------------------------------------------
 
     def uncontrollable_modes(self) -> tuple[Mode, ...]:
@@ -281,6 +331,11 @@ class StateSpace:
         known = self.acceleration
         whole = known.ndim > 1
         return replace(self, **parts, acceleration=known[index] if whole else known)
+
+
+def _place(mode: Mode, dt: float | None) -> complex:
+    """Where the pole of a mode is in the plane."""
+    return mode.pole if dt is None else complex(np.exp(mode.pole * dt))
 
 
 def _of_one_batch(matrices: dict[str, Array]) -> dict[str, Array]:

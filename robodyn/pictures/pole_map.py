@@ -1,0 +1,170 @@
+"""Poles in the complex plane, with lines of equal damping ratio and natural frequency."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from robodyn.array_types import Array, FloatArray
+from robodyn.pictures.figure import COLORS, INK, Canvas
+from robodyn.pictures.labels import Label, write_labels
+from robodyn.tolerances import POLE_SHOWN
+
+__all__ = ["draw_poles"]
+
+DAMPING = (0.1, 0.2, 0.4, 0.6, 0.8)
+#: Room beyond poles, over the range that they take.
+ROOM = 0.25
+#: Poles that are this many times farther from zero than others are seen on a logarithmic scale.
+WIDE = 300.0
+STABLE, UNSTABLE = COLORS[0], "#C1121F"
+#: Labels of rays stand at least this far apart, in parts of the axes.
+APART = 0.08
+#: Ticks of a logarithmic scale to either side of zero.
+DECADES = 4
+#: More poles than this have no names.
+NAMED = 14
+
+
+def draw_poles(
+    path: str | os.PathLike[str] | None,
+    poles: Array,
+    *,
+    names: Sequence[tuple[complex, str]] = (),
+    sampled: bool = False,
+    title: str = "",
+    axes: Any = None,
+) -> Any:
+    """Draw poles: of one model as crosses, of several as points whose colour is their place.
+
+    Parameters
+    ----------
+    path : path or None
+        Of an image file.
+    poles : ndarray of complex, shape (m, n) [1/s]
+        Of each of m models.
+    names : sequence of (complex, str)
+        Poles of one model, and what is written beside them.
+    sampled : bool
+        They are those of a sampled model, without unit, to which the unit circle is drawn.
+    title : str
+    axes : matplotlib axes, optional
+
+    Returns
+    -------
+    figure : matplotlib.figure.Figure
+
+    Raises
+    ------
+    MissingExtraError, ShapeError
+    """
+    with Canvas("drawing poles", path, axes, size=(7.5, 5.5)) as canvas:
+        (axis,) = canvas.axes
+        lines = _sampled(axis, poles) if sampled else _continuous(axis, poles)
+        if len(poles) == 1:
+            rounding = POLE_SHOWN * float(np.abs(poles).max(initial=0.0))
+            outside = (np.abs(poles) - 1.0 if sampled else poles.real) > rounding
+            for mask, color in ((~outside, STABLE), (outside, UNSTABLE)):
+                style: dict[str, Any] = {"markersize": 10.0, "markeredgewidth": 2.2, "zorder": 4}
+                axis.plot(poles[mask].real, poles[mask].imag, "x", color=color, **style)
+        else:
+            place = np.repeat(np.arange(len(poles)), poles.shape[1])
+            style = {"s": 9.0, "cmap": "viridis", "zorder": 4}
+            points = axis.scatter(poles.real.ravel(), poles.imag.ravel(), c=place, **style)
+            canvas.figure.colorbar(points, ax=axis, label="number of the state")
+        if title:
+            axis.set_title(title, loc="left")
+        if names and len(names) <= NAMED:
+            canvas.figure.draw_without_rendering()
+            texts = [_label(*pair) for pair in names]
+            marks = [_around(axis, label.point) for label in texts]
+            write_labels(axis, texts, [*lines, *marks], axis.transData.transform)
+    return canvas.figure
+
+
+def _label(pole: complex, name: str) -> Label:
+    return Label(name, np.array([pole.real, pole.imag]), {"fontsize": 9.0, "color": INK})
+
+
+def _around(axis: Any, point: FloatArray) -> FloatArray:
+    """A line that stands for a cross."""
+    x, y = axis.transData.transform(point)
+    return np.asarray(axis.transData.inverted().transform([[x - 7.0, y - 7.0], [x + 7.0, y + 7.0]]))
+
+
+def _continuous(axis: Any, poles: Array) -> list[FloatArray]:
+    """The left half plane, in which motions decay; the lines that labels keep off."""
+    size = np.abs(poles)
+    size = size[size > POLE_SHOWN * size.max(initial=0.0)]
+    low, high = min(float(poles.real.min()), 0.0), max(float(poles.real.max()), 0.0)
+    top = float(np.abs(poles.imag).max())
+    reach = max(high - low, top) or 1.0
+    left, right = low - ROOM * reach, high + ROOM * reach
+    up = max(top, 0.4 * reach) * (1.0 + ROOM)
+    axis.axvspan(0.0, 1e6 * reach, color=UNSTABLE, alpha=0.06, linewidth=0.0)
+    axis.axvline(0.0, color="0.4", linewidth=1.0)
+    axis.axhline(0.0, color="0.4", linewidth=0.6)
+    axis.set(xlabel="real part: growth [1/s]", ylabel="imaginary part: frequency [rad/s]")
+    if size.size and size.max() > WIDE * size.min():
+        least = float(size.min())
+        left, right = min(3.0 * low, -3.0 * least), max(3.0 * high, 3.0 * least)
+        up = max(3.0 * top, 3.0 * least)
+        _logarithmic(axis, least, max(-left, right, up))
+        axis.grid(visible=True)
+    else:
+        axis.grid(visible=False)
+        _damping_lines(axis, left, up)
+        _frequency_lines(axis, max(-left, right), up)
+    axis.set(xlim=(left, right), ylim=(-up, up))
+    return [np.array([[0.0, -up], [0.0, up]]), np.array([[left, 0.0], [right, 0.0]])]
+
+
+def _logarithmic(axis: Any, least: float, largest: float) -> None:
+    """Scales that are linear only nearer to zero than the least pole."""
+    first, last = int(np.floor(np.log10(least))), int(np.floor(np.log10(largest)))
+    step = -(-(last - first + 1) // DECADES)
+    decades = 10.0 ** np.arange(last, first - 1, -step)
+    for name in "xy":
+        getattr(axis, f"set_{name}scale")("symlog", linthresh=10.0**first)
+        getattr(axis, f"{name}axis").set_ticks([*-decades, 0.0, *decades[::-1]])
+
+
+def _damping_lines(axis: Any, left: float, up: float) -> None:
+    style = {"color": "0.82", "linewidth": 0.9, "zorder": 1}
+    said = np.full(2, np.inf)
+    for ratio in DAMPING:
+        across = np.sqrt(1.0 - ratio**2)
+        reach = min(-left / ratio, up / across)
+        x, y = -ratio * reach, across * reach
+        axis.plot([x, 0.0, x], [y, 0.0, -y], linestyle=":", **style)
+        place = np.array([0.94 * x, 0.94 * y])
+        if np.abs((place - said) / [left, 2.0 * up]).max() > APART:
+            axis.text(*place, f"ζ = {ratio:g}", fontsize=8.0, color="0.55", ha="center")
+            said = place
+
+
+def _frequency_lines(axis: Any, wide: float, up: float) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    angle = np.linspace(0.5 * np.pi, 1.5 * np.pi, 100)
+    for radius in MaxNLocator(5).tick_values(0.0, float(np.hypot(wide, up)))[1:]:
+        style = {"color": "0.88", "linewidth": 0.9, "zorder": 1}
+        axis.plot(radius * np.cos(angle), radius * np.sin(angle), **style)
+
+
+def _sampled(axis: Any, poles: Array) -> list[FloatArray]:
+    """The unit circle, within which motions decay."""
+    reach = 1.0 + ROOM
+    reach = max(reach, (1.0 + ROOM) * float(np.abs(poles).max(initial=0.0)))
+    angle = np.linspace(0.0, 2.0 * np.pi, 73)
+    circle = np.column_stack([np.cos(angle), np.sin(angle)])
+    axis.plot(*circle.T, color="0.4", linewidth=1.0)
+    axis.axhline(0.0, color="0.4", linewidth=0.6)
+    axis.axvline(0.0, color="0.4", linewidth=0.6)
+    axis.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
+    axis.set(xlabel="real part", ylabel="imaginary part")
+    axis.grid(visible=False)
+    return [circle[k : k + 2] for k in range(len(circle) - 1)]
