@@ -112,6 +112,8 @@ def draw(
     rows = [part for panel in panels for part in panel.by_unit()]
     size = (9.0, 1.2 + 1.8 * len(rows))
     colors: dict[str, int] = {}
+    for panel in panels:  # all units together: another panel may have them in one axis
+        _numbers(panel, colors)
     with Canvas("drawing a motion", path, axes, rows=len(rows), size=size) as canvas:
         if title:
             canvas.axes[0].set_title(title, loc="left")

@@ -186,6 +186,12 @@ def test_a_joint_has_one_colour_and_axes_can_be_given(run):
         run.plot(panels=["energy"], axes=axes[:2])
 
 
+def test_joints_of_several_units_have_colours_of_their_own_in_one_panel(drawn):
+    run = rd.simulate(rd.load("scara"), lambda t, q, v: np.ones(4), duration=0.05, limits="ignore")
+    power = curves(drawn(run, "positions", "power")["power [W]"])
+    assert len({line.get_color() for line in power.values()}) == len(power) == 4
+
+
 def test_limits_that_are_not_known():
     run = rd.simulate(rd.load("double_pendulum"), duration=0.05)
     with pytest.raises(SettingsError, match="leave 'torque utilisation' out"):
