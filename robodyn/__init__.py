@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 from robodyn.errors import (
@@ -279,9 +280,17 @@ def __getattr__(name: str) -> Any:
             full = f"robodyn.{package}"
             if name in importlib.import_module(full).__all__:
                 raise AttributeError(f"module 'robodyn' has no {name!r}: it is {full}.{name}")
-    raise AttributeError(f"module 'robodyn' has no attribute {name!r}")
+        from robodyn.other_names import module_attribute
+
+        own = module_attribute(name, dir(importlib.import_module("robodyn.robot").Robot))
+        if own:
+            # without the module, of which Python would suggest a name that only looks like it
+            said = f"module 'robodyn' has no {name!r}: robodyn calls this {own}"
+            raise AttributeError(said, name=name, obj=None)
+    said = f"module 'robodyn' has no attribute {name!r}"
+    raise AttributeError(said, name=name, obj=sys.modules[__name__])
 
 
 def __dir__() -> list[str]:
-    """Public names: not the modules that they are defined in."""
-    return sorted([*__all__, "__version__"])
+    """Public names and packages: not the modules that names are defined in."""
+    return sorted([*__all__, *_PACKAGES, "__version__"])

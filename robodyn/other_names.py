@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-__all__ = ["ELSEWHERE", "robot_attribute"]
+from collections.abc import Collection
+
+__all__ = ["ELSEWHERE", "module_attribute", "robot_attribute"]
 
 #: Arguments that no method of a robot has, and what to write instead.
 ELSEWHERE = {
@@ -53,12 +55,52 @@ _NAMES = {
     "mechanism": "description",
     "with_(gravity=...), a changed copy": "setgravity",
 }
-_KNOWN = {other: own for own, others in _NAMES.items() for other in others.lower().split()}
+
+#: The same of the package.
+_OF_PACKAGE = {
+    "load(path)": "loadurdf fromurdf parseurdf readurdf buildmodelfromurdf buildmodel "
+    "robotwrapper erobot urdfmodel rigidbodytree multibodyplant mjmodel loadmodel loadrobot parser",
+    "robots()": "models availablerobots listrobots",
+    "Robot": "robotmodel multibody dhrobot",
+    "Pose": "se3 transform homogeneous isometry3 rigidtransform",
+    "simulate(robot, ...)": "sim simulator run odeint solveivp integrator",
+    "closed_loop(robot, controller)": "diagram",
+    "Event": "witnessfunction",
+    "Ground": "plane floor contact halfspace",
+    "BaseMotion": "basevelocity twist",
+}
+
+
+def _words(names: dict[str, str]) -> dict[str, str]:
+    return {other: own for own, others in names.items() for other in others.lower().split()}
+
+
+_KNOWN, _KNOWN_OF_PACKAGE = _words(_NAMES), _words(_OF_PACKAGE)
+
+
+def _plain(name: str) -> str:
+    plain = name.lower().replace("_", "")
+    for prefix in ("get", "compute", "calc"):
+        plain = plain.removeprefix(prefix) or plain
+    return plain
 
 
 def robot_attribute(name: str) -> str:
     """What a robot calls that; empty where nothing is known by this name."""
-    plain = name.lower().replace("_", "")
-    for prefix in ("get", "compute", "calc"):
-        plain = plain.removeprefix(prefix) or plain
-    return _KNOWN.get(plain, "")
+    return _KNOWN.get(_plain(name), "")
+
+
+def module_attribute(name: str, of_robot: Collection[str]) -> str:
+    """What the package or a robot calls that; empty where nothing is known by this name.
+
+    Parameters
+    ----------
+    name : str
+    of_robot : names
+        What a robot has.
+    """
+    own = _KNOWN_OF_PACKAGE.get(_plain(name))
+    if own:
+        return f"robodyn.{own}"
+    own = name if name in of_robot else robot_attribute(name)
+    return f"robot.{own}, of a robot that robodyn.load gives" if own else ""

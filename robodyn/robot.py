@@ -359,6 +359,10 @@ class Robot:
             )
         raise AttributeError(f"a Robot has no {name!r}", name=name, obj=self)
 
+    def __dir__(self) -> list[str]:
+        """Public names."""
+        return sorted(name for name in super().__dir__() if not name.startswith("_"))
+
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"a Robot is never changed ({name!r}): with_() makes a changed copy")
 

@@ -45,7 +45,8 @@ SHORT = 400
 
 
 def test_dir_lists_the_public_names_and_only_those():
-    assert dir(rd) == sorted([*rd.__all__, "__version__"])
+    packages = ["bags", "controllers", "ros", "simulation", "urdf", "view"]
+    assert dir(rd) == sorted([*rd.__all__, *packages, "__version__"])
     for name in dir(rd):
         assert getattr(rd, name) is not None
 
@@ -191,8 +192,34 @@ def test_names_that_others_use_are_answered_with_ours(name, own):
     assert not hasattr(robot, name)
 
 
+@pytest.mark.parametrize(
+    ("name", "own"),
+    [
+        ("M", "robot.mass_matrix(q)"),
+        ("rnea", "robot.inverse_dynamics(q, v, a)"),
+        ("gravity_forces", "robot.gravity_forces, of a robot"),
+        ("buildModelFromUrdf", "robodyn.load(path)"),
+        ("SE3", "robodyn.Pose"),
+    ],
+)
+def test_names_that_others_use_of_a_package_are_answered_with_ours(name, own):
+    with pytest.raises(AttributeError, match=re.escape(f"robodyn calls this {own}")):
+        getattr(rd, name)
+
+
+def test_a_robot_shows_its_public_names():
+    robot = rd.load("double_pendulum")
+    assert dir(robot) == sorted(name for name in dir(rd.Robot) if not name.startswith("_"))
+    robot.gravity_forces([0.0, 0.0])
+    assert dir(robot) == [name for name in dir(rd.Robot) if not name.startswith("_")]
+
+
 def test_all_names_that_are_answered_with_exist():
     robot = rd.load("double_pendulum")
+    for own, others in other_names._OF_PACKAGE.items():
+        assert hasattr(rd, re.match(r"\w+", own)[0]), own
+        for other in others.split():
+            assert not hasattr(rd, other), other
     for own, others in other_names._NAMES.items():
         named = re.match(r"\w+", own)[0]
         assert hasattr(robot, named), own
