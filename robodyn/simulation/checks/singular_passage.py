@@ -33,7 +33,7 @@ APART = 0.15
 DIP = 0.5
 #: Postures that are looked at together between two samples, and how often, each time nearer to the
 #: lowest of those before.
-LOOKS, ROUNDS = 17, 10
+LOOKS, ROUNDS = 9, 10
 #: A time in which a linkage leaves a singular posture, and its loops open by rounding only [s].
 SOON = 1e-3
 #: States that are looked at where a motion broke down.
@@ -105,9 +105,10 @@ def passage(samples: Samples) -> Passage | None:
             steps = [k for k in (at - 1, at) if 0 <= k < n - 1 and samples.t[k] < samples.t[k + 1]]
             if not steps:  # the motion jumps there
                 continue
-            found = _within(samples, steps, rank)
             beside = float(fine[max(j - 1, 0) : j + 2].max())
-            if found.distance < max(SINGULAR_POSTURE, min(BROKEN_DOWN_POSTURE, JUMP * beside)):
+            most = max(SINGULAR_POSTURE, min(BROKEN_DOWN_POSTURE, JUMP * beside))
+            found = _within(samples, steps, rank, most)
+            if found is not None:
                 return found
     return None
 
@@ -123,8 +124,11 @@ def _dips(sizes: FloatArray) -> list[int]:
     ]
 
 
-def _within(samples: Samples, steps: Sequence[int], rank: int) -> Passage:
-    """The posture within a step, or two after one another, that is nearest to a singular one."""
+def _within(samples: Samples, steps: Sequence[int], rank: int, most: float) -> Passage | None:
+    """The posture within a step, or two after one another, that is nearest to a singular one.
+
+    None if its distance is not below ``most``.
+    """
     robot, t, first, count = samples.robot, samples.t, steps[0], len(steps)
 
     def at(parts: FloatArray) -> tuple[Indices, FloatArray]:
@@ -134,10 +138,15 @@ def _within(samples: Samples, steps: Sequence[int], rank: int) -> Passage:
     def states(parts: FloatArray) -> FloatArray:
         return positions_between(samples, *at(parts))
 
-    lowest = np.array([_lowest(lambda x: _least(robot, states(x), rank), 0.0, float(count))])
+    part = _lowest(lambda x: _least(robot, states(x), rank), 0.0, float(count), most)
+    if part is None:
+        return None
+    lowest = np.array([part])
     (k,), (part,) = at(lowest)
     (q,) = states(lowest)
     distance = float(robot.loop_rank(q).distance)
+    if not distance < most:
+        return None
     time = round(float(t[k] + part * (t[k + 1] - t[k])), 9)
     nearby = samples.q[k + 1 if part < 0.5 else k]
     return Passage(robot, time, q, distance, rank, nearby)
@@ -178,7 +187,9 @@ def passage_ahead(
         return None
     k = int(sizes.argmin())
     low, high = ends[max(k - 1, 0)], ends[min(k + 1, len(ends) - 1)]
-    h = _lowest(lambda h: _least(robot, states(h), rank), low, high)
+    h = _lowest(lambda h: _least(robot, states(h), rank), low, high, BROKEN_DOWN_POSTURE)
+    if h is None:
+        return None
     there, nearby = states(np.array([h, ends[0] if 2 * k >= AHEAD else ends[-1]]))
     distance = float(robot.loop_rank(there).distance)
     found = Passage(robot, round(float(t + h), 9), there, distance, rank, nearby)
@@ -191,8 +202,14 @@ def _determined(robot: Robot) -> bool:
 
 
 def _sizes(robot: Robot, q: FloatArray) -> FloatArray:
-    """Singular values of the constraints at postures, shape (n, k), the largest first."""
-    return np.asarray(np.linalg.svd(np.asarray(robot.loop_jacobian(q)), compute_uv=False))
+    """Singular values of the constraints at postures, shape (n, k), the largest first.
+
+    Those below 1e-7 are rounding: they are found in half of the time, as roots of eigenvalues.
+    """
+    K = np.asarray(robot.loop_jacobian(q))
+    other = np.swapaxes(K, -1, -2)
+    squares = np.linalg.eigvalsh(K @ other if K.shape[-2] <= K.shape[-1] else other @ K)
+    return np.asarray(np.sqrt(np.maximum(squares, 0.0))[..., ::-1])
 
 
 def _rank(sizes: FloatArray) -> int:
@@ -211,12 +228,23 @@ def _least(robot: Robot, q: FloatArray, rank: int) -> FloatArray:
     return np.asarray(_sizes(robot, q)[:, rank - 1])
 
 
-def _lowest(f: Callable[[FloatArray], FloatArray], low: float, high: float) -> float:
-    """Where a function is least, of many numbers at once, shape (n,)."""
+def _lowest(
+    f: Callable[[FloatArray], FloatArray], low: float, high: float, most: float
+) -> float | None:
+    """Where a function is least, of many numbers at once, shape (n,); None if not below ``most``.
+
+    It is that as soon as values beside the least one are not so much larger that the slopes there
+    lead below ``most``.
+    """
+    at = low
     for _ in range(ROUNDS):
         x = np.linspace(low, high, LOOKS)
-        k = int(f(x).argmin())
-        low, at, high = float(x[max(k - 1, 0)]), float(x[k]), float(x[min(k + 1, LOOKS - 1)])
+        sizes = f(x)
+        k = int(sizes.argmin())
+        first, last = max(k - 1, 0), min(k + 1, LOOKS - 1)
+        if not 2.0 * sizes[k] - max(sizes[first], sizes[last]) < most:
+            return None
+        low, at, high = float(x[first]), float(x[k]), float(x[last])
     return at
 
 

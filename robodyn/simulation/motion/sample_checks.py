@@ -11,6 +11,9 @@ from robodyn.tolerances import LOOP_APART, SINGULAR_MOTION
 
 __all__ = ["first_wrong_sample"]
 
+#: Samples that are looked at closely together.
+TOGETHER = 64
+
 
 def first_wrong_sample(
     robot: Robot, t: FloatArray, q: FloatArray, v: FloatArray
@@ -26,6 +29,17 @@ def first_wrong_sample(
     t : ndarray, shape (n,) [s]
     q, v : ndarray, shape (n, motions, nq), (n, motions, nv)
     """
+    for first in range(0, len(t), TOGETHER):
+        some = slice(first, first + TOGETHER)
+        if _first_wrong(robot, t[some], q[some], v[some]) is not None:
+            return _first_wrong(robot, t, q, v)  # which tells of all samples
+    return None
+
+
+def _first_wrong(
+    robot: Robot, t: FloatArray, q: FloatArray, v: FloatArray
+) -> tuple[int, RobodynError] | None:
+    """The same of a few samples, of which all are looked at closely if one is near to wrong."""
     times = np.broadcast_to(t[:, None], q.shape[:2])
     try:
         try:
