@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import subprocess
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -71,7 +72,7 @@ def the_commands_work() -> None:
         ("--version", f"robodyn {rd.__version__}"),
         ("check pendulum.urdf", "ok"),
         ("info four_bar", "cut: "),
-        ("new four_bar", "run.py"),
+        (f"new four_bar {tempfile.mkdtemp()}", "run.py"),
         ("doctor", "all is well"),
         ("sim double_pendulum --duration 0.1 --no-plot --out out", "largest torque"),
     ):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import sys
 
+import pytest
+
 import robodyn as rd
 from robodyn.cli import main
 
@@ -18,6 +20,7 @@ def bench(capsys, *arguments):
 
 
 def test_a_tree_beside_pinocchio(capsys):
+    pytest.importorskip("pinocchio")
     found, functions = bench(capsys, "double_pendulum")
     assert found["not_compared"] is None
     for row in functions.values():
