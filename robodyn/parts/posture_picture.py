@@ -11,6 +11,7 @@ import numpy as np
 from robodyn.array_types import Array, FloatArray
 from robodyn.description import Mechanism
 from robodyn.description.stick_figure import JointMark, joint_marks
+from robodyn.errors import ShapeError
 from robodyn.joints import fixed
 from robodyn.model.joint_info import Joints
 from robodyn.pictures.stick_figure import Arrow, Dot, Gap, StickFigure
@@ -135,7 +136,12 @@ class PosturePicture:
         marks = {mark.name: mark for mark in self._marks}
         world = wrenches.in_frame("world")
         found: dict[str, Array] = {name: world[name] for name in world if name in marks}
-        return [Arrow(_place(marks[name], places), x[:3]) for name, x in found.items()]
+        for wrench in found.values():
+            if wrench.size != 6:
+                raise ShapeError(
+                    "those of one posture are drawn", name="wrenches", given=wrench.shape
+                )
+        return [Arrow(_place(marks[name], places), x.reshape(6)[:3]) for name, x in found.items()]
 
     def _normal(self, places: Mapping[str, FloatArray]) -> FloatArray | None:
         """Of the plane of motion, where all hinges have parallel axes and no link leaves it."""

@@ -372,6 +372,11 @@ def test_what_is_dropped_takes_its_share_along(double):
     ]
     inner = np.concatenate([np.arange(len(x)) % (len(x) - 1) > 0 for x in run.phases])
     np.testing.assert_allclose(force[inner], np.concatenate(rates)[inner], atol=0.01)
+    middle = run[len(run) // 2]
+    assert middle.phases[0].robot is run.phases[1].robot
+    assert middle.energy == middle.kinetic_energy + middle.potential_energy
+    assert middle.potential_energy == run.potential_energy[len(run) // 2]
+    np.testing.assert_array_equal(middle.joint_wrenches()["base"][0, :3], force[len(run) // 2])
     # what comes after is what the robot alone does from there
     alone = rd.simulate(double, q0=run.q[after], v0=run.v[after], duration=0.1)
     np.testing.assert_allclose(run.q[-1], alone.q[-1], atol=1e-12)

@@ -34,7 +34,8 @@ def samples_of(run: Any) -> Samples:
 def computed(run: Any, f: Callable[[Samples], FloatArray]) -> FloatArray:
     """A function of the samples of a trajectory, phase by phase where it has several."""
     if run.phases:
-        return np.concatenate([computed(phase, f) for phase in run.phases])
+        parts = [computed(phase, f) for phase in run.phases]
+        return np.concatenate(parts) if run.t.ndim else parts[0]
     x = samples_of(run).computed(f)
     return x if run.t.ndim else x[0]
 

@@ -71,16 +71,16 @@ def _as_seen_from(robot: Robot | None, phase: Any) -> tuple[FloatArray, ...]:
 
 
 def slice_phases(phases: Sequence[Any], index: Any) -> tuple[Any, ...]:
-    """The parts of phases that an index of all samples takes; none for a single sample."""
+    """The parts of phases that an index of all samples takes; of a single sample, its phase's."""
     if not phases:
         return ()
+    if not phases[0].t.ndim:  # those of a single sample already
+        return (phases[0][index],)
     kept = np.arange(sum(map(len, phases)))[index]
-    if kept.ndim == 0:
-        return ()
     found, first = [], 0
     for phase in phases:
         own = kept[(kept >= first) & (kept < first + len(phase))] - first
         if len(own):
-            found.append(phase[own])
+            found.append(phase[own] if kept.ndim else phase[own[0]])
         first += len(phase)
     return tuple(found)

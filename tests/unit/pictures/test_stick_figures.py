@@ -50,6 +50,21 @@ def test_one_posture_is_drawn(tmp_path):
         robot.plot(np.stack([robot.neutral()] * 2), tmp_path / "q.png")
 
 
+def test_wrenches_of_one_posture_are_drawn(tmp_path):
+    """Those of a single state of a motion have an axis for it."""
+    robot, q, wrenches = at_rest("four_bar")
+    state = rd.simulate(robot, duration=0.01)[0]
+    drawn = [
+        robot.plot(q, tmp_path / "q.png", wrenches=x) for x in (state.joint_wrenches(), wrenches)
+    ]
+    arrows = [{text.get_text() for text in figure.axes[0].texts} for figure in drawn]
+    assert arrows[0] and len(arrows[0]) == len(arrows[1])
+    with pytest.raises(ShapeError, match="one posture"):
+        robot.plot(
+            q, tmp_path / "q.png", wrenches=rd.simulate(robot, duration=0.01).joint_wrenches()
+        )
+
+
 def test_a_base_that_moves_stands_on_no_ground(tmp_path):
     robot = rd.load("arm7", base="floating")
     assert "base" in legend(robot.plot(robot.neutral(), tmp_path / "q.png"))
