@@ -40,7 +40,7 @@ def engine(speed: float = 0.0) -> rd.Robot:
     if speed:
         shake = rd.Force(
             lambda X, V, t: [0.0, 0.0, 0.004 * speed**2 * rd.sin(speed * t), 0.0, 0.0, 0.0],
-            on=("engine", np.eye(4)),
+            on="engine",
             name="piston",
         )
         forces.append(shake)

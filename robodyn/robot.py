@@ -416,9 +416,10 @@ class Robot:
             robot is a link ``"world"``.
         stops : CompliantStops, optional
             Springs and dampers beyond the limits of joints.
-        frames : mapping of name to (link name, array_like), shape (4, 4), optional [1, m]
-            More frames, such as that of a tool, each by its pose in a link. They are links without
-            mass: `link_names` and `frame_names` have them at their end.
+        frames : mapping of name to (link name, array_like), optional
+            More frames, such as that of a tool, each by its pose in a link, shape (4, 4), or an
+            offset there, shape (3,) [m]. They are links without mass: `link_names` and
+            `frame_names` have them at their end.
         parameters : mapping of name to float, or to array_like, shape (n,), optional
             Other values of `dynamic_parameters`, by name; those of the payload come on top. The
             link that gives a body its name has all of the mass, and links fixed to it have none.

@@ -127,8 +127,8 @@ def _check_world(
         if settings.base == "moving" and WORLD in given.links and WORLD not in bodies.frames:
             raise SettingsError(
                 f"constraint {given.name!r} holds a link in the world, and base='moving' is moved "
-                "along a path whatever holds it: take a frame of the base, or base='fixed' and a "
-                "JointMap that moves its first link"
+                "along a path whatever holds it: take a frame of the base, or base='floating' that "
+                "is driven, controlled={'floating_base': path}"
             )
 
 

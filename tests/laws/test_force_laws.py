@@ -338,9 +338,8 @@ X0 = np.eye(4)
     [
         ({}, "one of joint=, on= and between="),
         ({"joint": "elbow", "on": ("lower", X0)}, "one of joint=, on= and between="),
-        ({"on": "lower"}, "on"),
-        ({"on": ("lower", np.eye(3))}, "on has shape"),
-        ({"on": ("lower", 2.0 * X0)}, "on is that of no rigid body"),
+        ({"on": ("lower", np.eye(3))}, "on in 'lower' has shape"),
+        ({"on": ("lower", 2.0 * X0)}, "on in 'lower' is that of no rigid body"),
         ({"on": ("world", X0)}, "the world alone"),
         ({"between": (("lower", X0),)}, "between"),
         ({"between": (("world", X0), ("world", X0))}, "the world alone"),

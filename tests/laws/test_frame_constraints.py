@@ -265,7 +265,8 @@ def test_faults_are_named():
         ((("link1", np.eye(4)), ("link1", np.eye(4))), "two links"),
         ((("link1", np.eye(3)), ends[1]), r"\(3, 3\)"),
         ((("link1", 2 * np.eye(4)), ends[1]), "no rigid body"),
-        (("link1", "link2"), "two frames"),
+        (("link1",), "two frames"),
+        (("link1", ("link2", np.eye(4), 1.0)), "expected a link"),
     ):
         with pytest.raises(ShapeError, match=words):
             rd.FrameConstraint("tie", "parallel", between)

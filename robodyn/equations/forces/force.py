@@ -12,17 +12,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from robodyn.arguments import checked_arguments
-from robodyn.array_types import Array, FloatArray
+from robodyn.array_types import Array
 from robodyn.codegen.calls.trace_graph import TraceGraph
 from robodyn.equations.forces.force_check import Size, check_law
-from robodyn.equations.mechanism.user_law import (
-    checked_pose,
-    numbers_of,
-    program_of,
-    symbol_array,
-)
+from robodyn.equations.mechanism.frame_argument import frame_argument
+from robodyn.equations.mechanism.user_law import numbers_of, program_of, symbol_array
 from robodyn.errors import ShapeError, UnknownNameError
 from robodyn.force_elements.common.link_element import WORLD
 from robodyn.force_elements.force_law import ForceLaw
@@ -44,10 +41,10 @@ class Force:
 
     - ``joint="name"``: ``law(q, v, t)``, of the coordinates, shape (nq,), and speeds, shape (nv,),
       of that joint alone, gives the generalised force along its freedoms, shape (nv,) [N m, N].
-    - ``on=(link, X)``: ``law(X_WF, twist, t)``, of the pose of a frame F, shape (4, 4), and its
+    - ``on=``, a frame: ``law(X_WF, twist, t)``, of the pose of a frame F, shape (4, 4), and its
       twist in its own axes, shape (6,) [m/s, rad/s], gives the wrench on it, in its axes,
       shape (6,) [N, N m].
-    - ``between=((link, X_A), (link, X_B))``: ``law(x, w, t)``, of the translation and the rotation
+    - ``between=``, two frames: ``law(x, w, t)``, of the translation and the rotation
       vector of B in A, shape (6,) [m, rad], and their rate, shape (6,), gives the wrench on B, in
       the axes of A, about the origin of B, shape (6,); its reaction acts on A. Either link may be
       ``"world"``. The frames are less than half a turn apart.
@@ -62,9 +59,10 @@ class Force:
         None: the force is the negative slope of ``potential``.
     joint : str, optional
         ``"floating_base"`` is that of a floating base.
-    on : (link, array_like), shape (4, 4), optional
-    between : two of (link, array_like), shape (4, 4), optional
-        Pose of each frame in its link [1, m].
+    on : frame, optional
+        ``(link, X)`` with its pose in a link, shape (4, 4), ``(link, p)`` with an offset (3,) [m],
+        or the name of a link.
+    between : (frame, frame), optional
     potential : callable, optional
         The energy [J] as a function of the first argument of ``law`` alone. Energies and audits
         count it. Where nothing moves, the force has to be its negative slope.
@@ -89,7 +87,7 @@ class Force:
         law: Callable[..., Any] | None,
         *,
         joint: str | None = None,
-        on: tuple[str, Any] | None = None,
+        on: str | tuple[str, ArrayLike] | None = None,
         between: tuple[Any, Any] | None = None,
         potential: Callable[..., Any] | None = None,
         name: str | None = None,
@@ -108,7 +106,7 @@ class Force:
             raise ShapeError(
                 f"between is {between!r}, expected ((link, X_A), (link, X_B))", name="between"
             )
-        self.places = tuple(_place(what, place) for place in given)
+        self.places = tuple(frame_argument(what, place, what) for place in given)
         links = [link for link, _ in self.places]
         if links and set(links) == {WORLD}:
             raise ShapeError(f"{what} is the world alone, which no force moves", name=what)
@@ -222,14 +220,3 @@ def _program(name: str, graph: Graph, sizes: Sequence[int], results: Sequence[Nu
     names = ("x", "w", "t")[: len(sizes)]
     ports = tuple(Port(x, (size,), "") for x, size in zip(names, sizes, strict=True))
     return program_of(name, graph, ports, results)
-
-
-def _place(what: str, given: Any) -> tuple[str, FloatArray]:
-    """A link and the pose of a frame in it."""
-    if not (isinstance(given, tuple | list) and len(given) == 2 and isinstance(given[0], str)):
-        raise ShapeError(
-            f"{what} has {given!r}, expected (link, pose of the frame in the link (4, 4))",
-            name=what,
-            given=given,
-        )
-    return given[0], checked_pose(what, given[1], what)

@@ -14,25 +14,25 @@ from numpy.typing import ArrayLike
 
 from robodyn.arguments import checked_arguments
 from robodyn.array_types import Array, FloatArray
-from robodyn.arrays import number, one_name, shaped
+from robodyn.arrays import number, one_name
 from robodyn.equations.loops.constraint_functions import ConstraintFunctions, expressions
 from robodyn.equations.loops.frame_functions import FrameFunction, MovingFrames, traced
 from robodyn.equations.loops.frame_kinds import FRAME_KINDS, FUNCTION
+from robodyn.equations.mechanism.frame_argument import frame_argument
 from robodyn.errors import ShapeError, UnknownNameError
 from robodyn.force_elements.common.link_element import WORLD
 from robodyn.joints.common.cut import CutGeometry, RelativeMotion
 from robodyn.joints.common.user_function import called
 from robodyn.joints.joint_map import JointMap
 from robodyn.literals import FrameConstraintKind
-from robodyn.motion.base_motion import check_rigid
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Placement
 from robodyn.symbolic.vector import ZERO3, Vec3
 
 __all__ = ["FrameConstraint", "TracedFrameConstraint", "traced_between"]
 
-#: A link, and a pose in it, or a function of time that gives one.
-Frame = tuple[str, ArrayLike | Callable[..., Any]]
+#: A link, or a link and a pose or an offset in it, or a function of time that gives a pose.
+Frame = str | tuple[str, ArrayLike | Callable[..., Any]]
 
 #: Numbers that kinds need: names of arguments, and units.
 NUMBERS = {"distance": ("distance", "m"), "screw": ("pitch", "m/rad")}
@@ -116,9 +116,10 @@ class FrameConstraint:
         of the pose ``X_AB``, an array (4, 4), the twist (6,) of B seen from A, in the axes of B,
         and the time [s], all of them symbols. Rows that do not depend on the twist are constraints
         of positions, the others of speeds, linear in the twist.
-    between : ((link, X), (link, X))
-        Links by name, ``"world"`` for what does not move, and the frames in them: poses, shape
-        (4, 4) [1, m], or functions of the time ``t`` [s] that give one.
+    between : (frame, frame)
+        Each ``(link, X)`` with its pose in a link, shape (4, 4) [1, m], or a function of the time
+        ``t`` [s] that gives one; ``(link, p)`` with an offset (3,) [m]; or the name of a link.
+        ``"world"`` is what does not move.
     distance : float or callable, optional [m]
         Of the kind ``"distance"``: a positive number, or a function of the time ``t``.
     pitch : float or callable, optional [m/rad]
@@ -151,7 +152,7 @@ class FrameConstraint:
         function = None
         if not isinstance(kind, str):
             function = self._called(kind)
-        elif any(map(callable, (*numbers.values(), *_poses(name, between)))):
+        elif any(map(callable, (*numbers.values(), *(X for _, X in _frames(name, between))))):
             function = _residuals(name, kind, numbers)
         self._traced = traced_between(
             name, kind if isinstance(kind, str) else FUNCTION.name, between, numbers, function
@@ -245,9 +246,8 @@ def traced_between(
     ------
     ShapeError
     """
-    maps = [_moving(X) for X in _poses(name, between)]
-    poses = [np.eye(4) if callable(X) else X for X in _poses(name, between)]
-    links = (between[0][0], between[1][0])
+    (first, A), (second, B) = _frames(name, between)
+    links = (first, second)
     if links[0] == links[1]:
         raise ShapeError(
             f"both frames of constraint {name!r} are on link {links[0]!r}, expected two links",
@@ -255,37 +255,32 @@ def traced_between(
         )
     functions = None
     if function is not None:
-        functions = traced(name, function, MovingFrames(*maps))
+        functions = traced(name, function, MovingFrames(_moving(A), _moving(B)))
         constants = {}
-    return TracedFrameConstraint(name, kind, links, (poses[0], poses[1]), constants, functions)
+    poses = (_standing(A), _standing(B))
+    return TracedFrameConstraint(name, kind, links, poses, constants, functions)
 
 
 def _moving(X: Any) -> JointMap | None:
     return JointMap(0, lambda q, t: X(t)) if callable(X) else None
 
 
-def _poses(name: str, between: Any) -> list[Any]:
-    """Poses (4, 4), and functions of time, of the two frames, checked."""
-    found = []
-    try:
-        for link, X in between:
-            one_name("link", link)
-            found.append(X)
-        if len(found) != 2:
-            raise ValueError
-    except (TypeError, ValueError):
+def _standing(X: Any) -> FloatArray:
+    return np.eye(4) if callable(X) else X
+
+
+def _frames(name: str, between: Any) -> list[tuple[str, Any]]:
+    """Links, and poses (4, 4) in them or functions of time that give one, checked."""
+    if not (isinstance(between, tuple | list) and len(between) == 2):
         raise ShapeError(
-            f"constraint {name!r} is between {between!r}, expected two frames, each (link, pose in "
-            "the link (4, 4))",
+            f"constraint {name!r} is between {between!r}, expected two frames, each a link, (link, "
+            "offset (3,)) or (link, pose (4, 4))",
             name="between",
-        ) from None
-    return [X if callable(X) else _pose(name, link, X) for link, X in between]
+        )
+    return [_frame(name, given) for given in between]
 
 
-def _pose(name: str, link: str, X: Any) -> FloatArray:
-    what = f"the frame of constraint {name!r} on {link!r}"
-    X = shaped(what, X, 4, 4)
-    if X.ndim != 2:
-        raise ShapeError(f"{what} has shape {X.shape}, expected one pose (4, 4)", name="between")
-    check_rigid(X, what)
-    return np.array(X)
+def _frame(name: str, given: Any) -> tuple[str, Any]:
+    if isinstance(given, tuple | list) and len(given) == 2 and callable(given[1]):
+        return one_name("link", given[0]), given[1]
+    return frame_argument(f"a frame of constraint {name!r}", given, "between")

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.arguments import checked_arguments
 from robodyn.arrays import number, vector
-from robodyn.equations.loops.frame_constraint import TracedFrameConstraint, traced_between
+from robodyn.equations.loops.frame_constraint import Frame, TracedFrameConstraint, traced_between
 from robodyn.equations.loops.frame_functions import FrameFunction
 from robodyn.equations.loops.frame_kinds import FUNCTION
 from robodyn.errors import ShapeError
@@ -45,10 +44,11 @@ class Rolling:
     radius : float [m]
     axis : (3,), optional
         Of a disc, in link axes. Default: a ball.
-    on : (link, X)
-        The plane is ``z = 0`` of a frame in a link, and the centre is on the side of positive z:
-        the pose of the frame, shape (4, 4) [1, m], or a function of the time ``t`` [s] that gives
-        one. Default: of the world.
+    on : frame
+        The plane is ``z = 0`` of this frame, and the centre is on the side of positive z. It is
+        ``(link, X)`` with its pose in a link, shape (4, 4) [1, m], or a function of the time ``t``
+        [s] that gives one; ``(link, p)`` with an offset (3,) [m]; or the name of a link. Default:
+        the world.
 
     Raises
     ------
@@ -64,7 +64,7 @@ class Rolling:
         radius: float,
         *,
         axis: ArrayLike | None = None,
-        on: tuple[str, Any] = (WORLD, np.eye(4)),
+        on: Frame = WORLD,
     ) -> None:
         if not name:
             raise ShapeError(f"the name of a constraint is {name!r}, expected text", name="name")
@@ -74,15 +74,9 @@ class Rolling:
             raise ShapeError(
                 f"the radius of {self!r} is {r}, expected a positive number", name="radius", given=r
             )
-        if not (isinstance(on, tuple | list) and len(on) == 2 and isinstance(on[0], str)):
-            raise ShapeError(
-                f"on of {self!r} is {on!r}, expected (link, pose of the plane in the link (4, 4))",
-                name="on",
-            )
-        X = np.eye(4)
-        X[:3, 3] = vector("center", center)
+        at = (link, vector("center", center))
         rows = _ball(r) if axis is None else _disc(r, self._unit(axis))
-        self._traced = traced_between(name, FUNCTION.name, (on, (link, X)), {}, rows)
+        self._traced = traced_between(name, FUNCTION.name, (on, at), {}, rows)
 
     def traced(
         self, joints: Mapping[str, tuple[str, int, int]], links: Collection[str]

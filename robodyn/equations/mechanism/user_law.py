@@ -7,15 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.array_types import Array, FloatArray
-from robodyn.arrays import shaped
+from robodyn.array_types import Array
 from robodyn.errors import ShapeError
-from robodyn.motion.base_motion import check_rigid
 from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import Number, Scalar, edge_of, inputs
 
-__all__ = ["checked_pose", "numbers_of", "program_of", "symbol_array"]
+__all__ = ["numbers_of", "program_of", "symbol_array"]
 
 
 def numbers_of(
@@ -79,17 +77,3 @@ def symbol_array(values: Sequence[Number]) -> Array:
     found = np.empty(len(values), object)
     found[:] = values
     return found
-
-
-def checked_pose(what: str, X: Any, name: str) -> FloatArray:
-    """One pose, shape (4, 4).
-
-    Raises
-    ------
-    ShapeError
-    """
-    X = shaped(what, X, 4, 4)
-    if X.ndim != 2:
-        raise ShapeError(f"{what} has shape {X.shape}, expected one pose (4, 4)", name=name)
-    check_rigid(X, what)
-    return np.array(X, float)

@@ -5,20 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.arguments import checked_arguments
-from robodyn.array_types import FloatArray
-from robodyn.arrays import named, one_name, shaped
+from robodyn.arrays import named
 from robodyn.codegen.calls.trace_graph import TraceGraph
 from robodyn.description.sensor import DescribedSensor, Frame
-from robodyn.equations.mechanism.user_law import (
-    checked_pose,
-    numbers_of,
-    program_of,
-    symbol_array,
-)
+from robodyn.equations.mechanism.frame_argument import frame_argument
+from robodyn.equations.mechanism.user_law import numbers_of, program_of, symbol_array
 from robodyn.equations.sensors.kinds import KINDS
 from robodyn.equations.sensors.kinds.common.kind import SensorKind
 from robodyn.errors import ShapeError, UnknownNameError
@@ -176,24 +170,7 @@ class Sensor:
         """A link, and a pose in it, if one is given."""
         if given is None:
             return None
-        if isinstance(given, str):
-            return given, np.eye(4)
-        if not (isinstance(given, tuple | list) and len(given) == 2):
-            raise ShapeError(
-                f"{what} of {self!r} is {given!r}, expected a link, (link, offset (3,)) or (link, "
-                "pose (4, 4))",
-                name=what,
-                given=given,
-            )
-        link, X = one_name(what, given[0]), given[1]
-        text = f"{what} of {self!r} in {link!r}"
-        if np.ndim(X) == 1:
-            pose: FloatArray = np.eye(4)
-            pose[:3, 3] = shaped(text, X, 3)
-            if not np.isfinite(pose).all():
-                raise ShapeError(f"{text} is {X!r}, expected finite numbers", name=what)
-            return link, pose
-        return link, checked_pose(text, X, what)
+        return frame_argument(f"{what} of {self!r}", given, what)
 
     def described(self, joints: Mapping[str, tuple[str, int, int]]) -> DescribedSensor:
         """As a description has it, with joints of given kind, nq and nv by name.

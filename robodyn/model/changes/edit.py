@@ -9,10 +9,11 @@ from collections.abc import Collection, Iterable, Mapping
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robodyn.arrays import expect, shaped
+from robodyn.arrays import expect
 from robodyn.description import Actuator, Inertia, Joint, Link, Mechanism, Pose
 from robodyn.equations.loops.constraint import TracedConstraint
-from robodyn.errors import SettingsError, ShapeError, UnknownNameError
+from robodyn.equations.mechanism.frame_argument import frame_argument
+from robodyn.errors import SettingsError, UnknownNameError
 from robodyn.force_elements import relaxed
 from robodyn.force_elements.joint_stop import CompliantStops
 from robodyn.joints import fixed
@@ -28,7 +29,6 @@ from robodyn.model.changes.welding import (
 )
 from robodyn.model.joint_info import Joints
 from robodyn.model.settings import Settings
-from robodyn.motion.base_motion import check_rigid
 from robodyn.topology.spanning_tree import FLOATING_BASE
 
 __all__ = [
@@ -113,14 +113,16 @@ def with_payloads(mechanism: Mechanism, payload: Mapping[str, Inertia]) -> Mecha
     return dataclasses.replace(mechanism, links=tuple(links.values()))
 
 
-def with_frames(mechanism: Mechanism, frames: Mapping[str, tuple[str, ArrayLike]]) -> Mechanism:
+def with_frames(
+    mechanism: Mechanism, frames: Mapping[str, str | tuple[str, ArrayLike]]
+) -> Mechanism:
     """A description with more frames: massless links, each welded to one there is.
 
     Parameters
     ----------
     mechanism : Mechanism
-    frames : mapping of name to (link, array_like), shape (4, 4) [1, m]
-        Pose of each frame in its link.
+    frames : mapping of name to frame
+        See `frame_argument`.
 
     Raises
     ------
@@ -131,26 +133,17 @@ def with_frames(mechanism: Mechanism, frames: Mapping[str, tuple[str, ArrayLike]
     links = {link.name for link in mechanism.links}
     added, welds = [], []
     for name, given in frames.items():
-        if not (isinstance(given, tuple) and len(given) == 2 and isinstance(given[0], str)):
-            raise SettingsError(
-                f"frames[{name!r}] is {given!r}, expected (link, pose in the link (4, 4))"
-            )
+        link, X = frame_argument(f"frames[{name!r}]", given, "frames")
         if name in links or name == "world":
             raise SettingsError(
                 f"frames[{name!r}]: {mechanism.name!r} has a link of that name; choose another"
             )
-        if given[0] not in links:
-            raise UnknownNameError("link", given[0], links, repr(mechanism.name))
-        X = shaped(f"frames[{name!r}]", given[1], 4, 4)
-        if X.ndim != 2:
-            raise ShapeError(
-                f"frames[{name!r}] has shape {X.shape}, expected one pose (4, 4)", name="frames"
-            )
-        check_rigid(X, f"frames[{name!r}]")
+        if link not in links:
+            raise UnknownNameError("link", link, links, repr(mechanism.name))
         links.add(name)
         added.append(Link(name))
-        weld = f"{given[0]}_to_{name}"
-        welds.append(Joint(weld, fixed.KIND.name, given[0], name, Pose.from_matrix(X)))
+        weld = f"{link}_to_{name}"
+        welds.append(Joint(weld, fixed.KIND.name, link, name, Pose.from_matrix(X)))
     return dataclasses.replace(
         mechanism, links=(*mechanism.links, *added), joints=(*mechanism.joints, *welds)
     )
