@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.arguments import checked_arguments
-from robodyn.array_types import Array
+from robodyn.array_types import Array, FloatArray
 from robodyn.codegen.calls.trace_graph import TraceGraph
 from robodyn.equations.forces.force_check import Size, check_law
 from robodyn.equations.mechanism.frame_argument import frame_argument
