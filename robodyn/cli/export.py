@@ -67,13 +67,16 @@ def _export(arguments: argparse.Namespace) -> int:
     options = {x: getattr(arguments, x) for x in ("step", "integrator", "dtype")}
     options = {name: value for name, value in options.items() if value is not None}
     if arguments.out is None and (
-        len(arguments.function) > 1 or arguments.target != "c" or arguments.controller or options
+        len(arguments.function) > 1
+        or arguments.target != "c"
+        or arguments.controller
+        or options.keys() - {"dtype"}
     ):
         raise RobodynError("C source of one function is printed; give --out DIR for all else")
     robot = rd.load(arguments.robot, base=arguments.base, **robot_options(arguments))
     if arguments.out is None:
         name, given = _with_options(arguments.function[0])
-        source = robot.function(name, **given).c_source(name)
+        source = robot.function(name, **given).c_source(name, **options)
         if arguments.json:
             print_json("export", robot=robot.name, target="c", source=source)
         else:

@@ -19,6 +19,15 @@ def test_one_function_is_printed(capsys):
     assert "void mass_matrix(const double *q, double *M)" in capsys.readouterr().out
 
 
+def test_a_function_with_options_is_printed_in_single_precision(capsys):
+    choices = "frame_pose:frame=tool:relative_to=link3"
+    assert main(["export", "arm7", choices, "--dtype", "float"]) == 0
+    assert "void frame_pose(const float *q, float *X)" in capsys.readouterr().out
+    assert main(["export", "arm7", "mass_matrix", "--dtype", "half"]) == 2
+    assert main(["export", "arm7"]) == 2
+    assert "robodyn export ROBOT --list" in capsys.readouterr().err
+
+
 def test_a_folder_with_a_controller(tmp_path, capsys):
     file, out = tmp_path / "control.py", tmp_path / "code"
     file.write_text(CONTROLLER)
