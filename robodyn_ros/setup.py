@@ -8,7 +8,7 @@ NAME = "robodyn_ros"
 
 setup(
     name=NAME,
-    version="0.1.0",
+    version="0.2.0",
     description="robodyn as a ROS 2 package",
     license="MIT",
     maintainer="robodyn authors",

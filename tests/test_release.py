@@ -13,7 +13,12 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 CHANGELOG = "# Changelog\n\n## [Unreleased]\n\n## [1.2.3] - 2026-01-31\n\n- A change.\n"
-CITATION = "version: 1.2.3\ndate-released: 2026-01-31\n"
+FILES = {
+    "CHANGELOG.md": CHANGELOG,
+    "CITATION.cff": "version: 1.2.3\ndate-released: 2026-01-31\n",
+    "robodyn_ros/package.xml": "<package>\n  <version>1.2.3</version>\n</package>\n",
+    "robodyn_ros/setup.py": 'setup(\n    version="1.2.3",\n)\n',
+}
 
 
 @pytest.fixture
@@ -26,8 +31,9 @@ def release(tmp_path, monkeypatch):
     monkeypatch.setattr("sys.dont_write_bytecode", True)
     loader.exec_module(module)
     monkeypatch.setattr(module, "ROOT", tmp_path)
-    (tmp_path / "CHANGELOG.md").write_text(CHANGELOG)
-    (tmp_path / "CITATION.cff").write_text(CITATION)
+    (tmp_path / "robodyn_ros").mkdir()
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text)
     git(tmp_path, "init", "--quiet")
     commit(tmp_path)
     return module
@@ -68,13 +74,19 @@ def test_a_changelog_without_a_section(release, tmp_path, section):
     assert 'CHANGELOG.md has no section "## [1.2.3] - YEAR' in release.refusals("1.2.3")[0]
 
 
-def test_a_citation_of_another_version(release, tmp_path):
-    (tmp_path / "CITATION.cff").write_text(CITATION.replace("1.2.3", "1.2.2"))
+@pytest.mark.parametrize("name", sorted(FILES.keys() - {"CHANGELOG.md"}))
+def test_a_file_of_another_version(release, tmp_path, name):
+    (tmp_path / name).write_text(FILES[name].replace("1.2.3", "1.2.2"))
     commit(tmp_path)
-    (reason,) = release.refusals("1.2.3")
-    assert reason == "CITATION.cff is of 1.2.2 of 2026-01-31, expected 1.2.3 of 2026-01-31"
+    assert release.refusals("1.2.3") == [f"{name} says 1.2.2, expected 1.2.3"]
+
+
+def test_a_file_of_another_day(release, tmp_path):
+    (tmp_path / "CITATION.cff").write_text("version: 1.2.3\ndate-released: 2026-02-01\n")
+    commit(tmp_path)
+    assert release.refusals("1.2.3") == ["CITATION.cff says 2026-02-01, expected 2026-01-31"]
 
 
 def test_another_version(release):
     """Its dots are no wildcards."""
-    assert len(release.refusals("1x2.3")) == 1
+    assert "CHANGELOG.md has no section" in release.refusals("1x2.3")[0]
