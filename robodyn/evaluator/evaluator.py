@@ -273,6 +273,16 @@ class Evaluator:
         result: Array = self.results(name, arrays, base=base, out=out, wrenches=wrenches, **options)
         return result
 
+    def caller(self, name: str) -> Callable[..., Array]:
+        """What calls a quantity with arrays again and again: its function, where that is enough.
+
+        It gives no numbers at positions that are none. Where joints are functions of others, which
+        have no numbers at some positions, `call` says so, and it knows the time.
+        """
+        if self.of_state_alone and self.rows is None and not self._are_functions:
+            return self.function(name)
+        return lambda *arrays: self.call(name, arrays)
+
     def structured(
         self,
         name: str,
@@ -362,10 +372,14 @@ class Evaluator:
     @cached_property
     def _may_not_be_finite(self) -> bool:
         """Whether results may not be finite at states that are."""
+        return self._model.has_quaternions or self._are_functions
+
+    @cached_property
+    def _are_functions(self) -> bool:
+        """Whether joints follow others, or are given by functions of their coordinates."""
         bodies = self._model.bodies
         maps = any(body.joint.map is not None for body in bodies)
-        follow = bool(bodies.linkages or bodies.followers)
-        return self._model.has_quaternions or follow or maps
+        return bool(bodies.linkages or bodies.followers) or maps
 
     def environment(self, name: str, base: BaseMotion | None) -> tuple[Array, ...]:
         """The last inputs of a function: the base's motion, by default at rest, and the time."""

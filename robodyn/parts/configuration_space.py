@@ -102,6 +102,11 @@ class ConfigurationSpace:
         """The position that a twist ``dv`` leads to in unit time, shape (..., nq)."""
         return self._evaluator.call("integrate", (q, dv), out=out)
 
+    @cached_property
+    def move(self) -> Callable[..., Array]:
+        """`integrate` of arrays, for searches, which call it many times."""
+        return self._evaluator.caller("integrate")
+
     def coordinate_rates(self, q: ArrayLike, v: ArrayLike, out: Array | None = None) -> Array:
         """Rates of all coordinates at given speeds, shape (..., nq)."""
         return self._evaluator.call("coordinate_rates", (q, v), out=out)

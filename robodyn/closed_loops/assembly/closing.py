@@ -251,7 +251,7 @@ class LoopCloser:
                 found = assemble(
                     rows.residual,
                     rows.jacobian,
-                    self._space.integrate,
+                    self._space.move,
                     guess,
                     free=free,
                     lower=lower,

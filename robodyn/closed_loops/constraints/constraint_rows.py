@@ -111,8 +111,9 @@ class ConstraintRows:
 
     def position_rows(self) -> PositionRows:
         """What positions have to satisfy, by compiled functions."""
+        residual, jacobian = map(self._evaluator.caller, ("loop_residual", "loop_jacobian"))
         places = functools.partial(self._evaluator.call, "dependent_places")
-        return self._where_closed(self.residual, self.jacobian, lambda q: places((q,)))
+        return self._where_closed(residual, jacobian, lambda q: places((q,)))
 
     def interpreted_position_rows(self) -> PositionRows:
         """The same without a compiler: for a few calls."""

@@ -164,3 +164,4 @@ def test_quaternions_of_half_turns():
     found = quaternion_of(X)
     assert (found[:, 3] >= 0.0).all()
     np.testing.assert_allclose(Rotation.from_quat(found).as_matrix(), X[:, :3, :3], atol=1e-12)
+    np.testing.assert_array_equal([quaternion_of(x) for x in X], found)
