@@ -2,35 +2,39 @@
 
 from __future__ import annotations
 
-import socket
+import os
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from html import escape
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import FloatArray
-from robodyn.errors import (
-    MissingExtraError,
-    RobodynError,
-    SettingsError,
-    ShapeError,
-    TopologyError,
-)
+from robodyn.errors import RobodynError, SettingsError, ShapeError, TopologyError, UnknownNameError
 from robodyn.robot import Robot
 from robodyn.simulation.trajectory.trajectory import Trajectory
 from robodyn.urdf.common.packages import PackageDirs
+from robodyn.view.drawing.arrows import KINDS
+from robodyn.view.drawing.camera import Camera
 from robodyn.view.drawing.geometry import link_geometry
 from robodyn.view.drawing.robot import Drawing
-from robodyn.view.guard import Guard, guarded_server
-from robodyn.view.panels import ForcesPanel, PlaybackPanel, PosePanel
+from robodyn.view.exports import Exports
+from robodyn.view.guard import Guard
+from robodyn.view.pages import Pages
+from robodyn.view.panels.forces import ForcesPanel
+from robodyn.view.panels.legend import Legend
+from robodyn.view.panels.parts import PartsPanel
+from robodyn.view.panels.pictures import PicturesPanel
+from robodyn.view.panels.playback import PlaybackPanel
+from robodyn.view.panels.posture import PosePanel
 from robodyn.view.posing import Slider, move, near_options
+from robodyn.view.recording import check_motion
+from robodyn.view.server import EVERYWHERE, start_server
 
 __all__ = ["Viewer"]
-
-#: Hosts that mean all addresses of this machine, and the loopback address for each.
-EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 
 
 class Viewer:
@@ -75,9 +79,10 @@ class Viewer:
         port: int = 8080,
         package_dirs: PackageDirs = None,
     ) -> None:
-        viser = _viser()
         if robot.depends_on_time:
             raise SettingsError(f"{robot.name!r} depends on time: a posture is not all of it")
+        if motion is not None:
+            check_motion(motion, robot, "the motion")
         self.robot, self.motion = robot, motion
         self.why_open = _why_open(robot)
         self.q: FloatArray = robot.start() if self.why_open else robot.neutral()
@@ -86,16 +91,11 @@ class Viewer:
         self.following = False
         self._sample: int | None = None if motion is None else 0
         self.lock = threading.RLock()
-        _check_address(host, port)
-        geometry = link_geometry(robot.mechanism, package_dirs)
+        self._closed = threading.Event()
         self._guard = Guard(host)
-        self.server: Any = guarded_server(
-            self._guard,
-            lambda: viser.ViserServer(host=host, port=port, label=robot.name, verbose=False),
-        )
-        self.server.request_share_url = _not_shared  # which any page that connects could ask for
+        self.server: Any = start_server(self._guard, host, port, robot.name)
         try:
-            self._build(geometry)
+            self._build(link_geometry(robot.mechanism, package_dirs))
         except BaseException:
             self.server.stop()
             raise
@@ -107,20 +107,12 @@ class Viewer:
         self.drawing = Drawing(self.server, self.robot, geometry, self.q)
         self._playback = None if self.motion is None else PlaybackPanel(self)
         self.pose_panel = PosePanel(self)
-        self.forces_panel = ForcesPanel(self)
-        with gui.add_folder("Show", expand_by_default=False):
-            solid = gui.add_checkbox("shapes", True)
-            clear = gui.add_checkbox("see through", False)
-            skeleton = gui.add_checkbox("skeleton and joints", True)
-            notes = "\n".join(self.drawing.notes)
-            gui.add_text("not shown", notes, multiline=True, disabled=True, visible=bool(notes))
-        for handle in (solid, clear, skeleton):
-            handle.on_update(
-                lambda _: self.drawing.show(
-                    solid=solid.value, clear=clear.value, skeleton=skeleton.value
-                )
-            )
-        self.shown = {"shapes": solid, "see through": clear, "skeleton": skeleton}
+        legend = Legend(self)
+        self.parts_panel = PartsPanel(self)
+        self.forces_panel = ForcesPanel(self, legend, self.parts_panel)
+        self._pages = Pages(self.server, self._seen_from)
+        self._exports = Exports(self, self._pages)
+        PicturesPanel(self, self._exports)
         self.redraw()
 
     # -- address --------------------------------------------------------------------------------
@@ -156,15 +148,22 @@ class Viewer:
             )
         self._set(given, sample=None)
 
-    def pose(self, values: Mapping[Slider, float]) -> bool:
-        """Set sliders with closed loops; ``False`` if the linkage cannot reach these values."""
+    def pose(self, values: Mapping[Slider, float], *, by_hand: bool = False) -> bool:
+        """Set sliders with closed loops; ``False`` if the linkage cannot reach these values.
+
+        Parameters
+        ----------
+        values : mapping of Slider to float [rad, m]
+        by_hand : bool
+            The sliders stand there already, or farther on, and are set back only from where the
+            linkage cannot follow.
+        """
         with self.lock:
             closed = not self.why_open
             opened = closed and self.drawing.gaps.texts  # it is shown as it stands at zero
             start = self.robot.neutral() if opened else self.q
             moved = move(self.robot, start, dict(values), closed=closed)
-            # a slider that is where it should be is left alone: a hand may be on it
-            follow = not moved.complete or bool(opened)
+            follow = not (by_hand and moved.complete) or bool(opened)
             self._set(moved.q, sample=None, complete=moved.complete, follow=follow)
         return moved.complete
 
@@ -178,10 +177,36 @@ class Viewer:
         self.show(closed)
         self.pose_panel.say(near_options(self.robot, closed))
 
-    def show_sample(self, k: int) -> None:
-        """Show a sample of the motion."""
+    def show_time(self, t: float) -> None:
+        """Show the last sample of the motion at or before a time [s] from its start."""
         assert self.motion is not None
+        since = self.motion.t - self.motion.t[0]
+        k = max(int(np.searchsorted(since, t + 1e-9, "right")) - 1, 0)
         self._set(np.array(self.motion.q[k], float), sample=k)
+
+    def show_arrows(self, *kinds: str, numbers: bool = True, scale: float = 1.0) -> None:
+        """Draw forces in joints as arrows; without an argument, none.
+
+        Parameters
+        ----------
+        *kinds : {"forces", "moments", "torques"}
+            Forces and moments of the parent on the child, torques of motors.
+        numbers : bool
+            Write their sizes [N, N m] beside the largest of them.
+        scale : float
+            Of their lengths, 0.1 to 5.
+
+        Raises
+        ------
+        UnknownNameError, SettingsError
+        """
+        for kind in kinds:
+            if kind not in KINDS:
+                raise UnknownNameError("kind of arrow", kind, KINDS)
+        if not 0.1 <= scale <= 5.0:
+            raise SettingsError(f"scale is {scale!r}, expected 0.1 to 5")
+        with self.lock:
+            self.forces_panel.show(kinds, numbers=numbers, scale=scale)
 
     def _set(
         self, q: FloatArray, *, sample: int | None, complete: bool = True, follow: bool = True
@@ -196,6 +221,27 @@ class Viewer:
             finally:
                 self.following = False
 
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """The motion does not play meanwhile, and the page is the same afterwards."""
+        q, sample, camera = self.q, self._sample, self.drawing.arrows.camera
+        playing = self._playback is not None and self._playback.playing.value
+        if self._playback is not None:
+            self._playback.playing.value = False
+        try:
+            yield
+        finally:
+            self.drawing.arrows.camera = camera
+            self._set(q, sample=sample)
+            if self._playback is not None:
+                self._playback.playing.value = playing
+
+    def _seen_from(self, camera: Camera) -> None:
+        """Place numbers for this camera."""
+        with self.lock:
+            self.drawing.arrows.camera = camera
+            self.forces_panel.draw()
+
     def redraw(self) -> None:
         """Draw the current posture again."""
         with self.lock:
@@ -209,17 +255,101 @@ class Viewer:
         k = self._sample
         return self.motion.v[k], self.motion.a[k], self.motion.tau[k]
 
+    # -- pictures --------------------------------------------------------------------------------
+
+    def screenshot(
+        self, path: str | os.PathLike[str], *, size: tuple[int, int] | None = None
+    ) -> None:
+        """Write an image of the robot as the page that was used last shows it.
+
+        If no page is open, a browser without a window draws: a Chromium, or what the environment
+        variable ``CHROMIUM`` names.
+
+        Parameters
+        ----------
+        path : path
+            ``.png`` or ``.jpg``.
+        size : (int, int), optional [px]
+            Width and height. Default: those of the page, or 1280 x 800.
+
+        Raises
+        ------
+        ShapeError, SettingsError, MissingFileError, FileError
+        RobodynError
+            If no page is open and there is no browser; if the page does not answer.
+        """
+        self._exports.screenshot(path, size)
+
+    def video(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        size: tuple[int, int] | None = None,
+        rate: float = 30.0,
+        speed: float = 1.0,
+    ) -> None:
+        """Write a video of the motion, from the page that `screenshot` takes.
+
+        Parameters
+        ----------
+        path : path
+            ``.mp4`` (H.264) or ``.gif``.
+        size : (int, int), optional [px]
+            Width and height, made even. Default: those of the page, or 1280 x 800.
+        rate : float [1/s]
+            Frames a second.
+        speed : float
+            Of the motion; 0.5 shows it half as fast.
+
+        Raises
+        ------
+        ShapeError, SettingsError, MissingFileError, FileError, MissingExtraError
+        RobodynError
+            If no page is open and there is no browser; if the page does not answer.
+        """
+        self._exports.video(path, size, rate=rate, speed=speed)
+
+    def write_html(self, path: str | os.PathLike[str], *, dark: bool = False) -> None:
+        """Write the scene, and the motion, as one web page that needs no server and no network.
+
+        It can be turned and played in any browser, also on a web site. Panels are left out.
+
+        Parameters
+        ----------
+        path : path
+            ``.html``; about 1 MB and the meshes.
+        dark : bool
+            On a dark background.
+
+        Raises
+        ------
+        ShapeError, MissingFileError, FileError
+        """
+        self._exports.html(path, dark=dark)
+
+    def _repr_html_(self) -> str:
+        """The page, within a notebook."""
+        url = escape(self.url)
+        return (
+            f'<iframe src="{url}" title="{escape(self.robot.name)}" width="100%" height="520" '
+            f'style="border:1px solid #8888"></iframe><a href="{url}" target="_blank">{url}</a>'
+        )
+
     # -- serving --------------------------------------------------------------------------------
 
     def wait(self) -> None:
-        """Serve until interrupted."""
+        """Serve until interrupted, or closed by another thread."""
         try:
-            threading.Event().wait()
+            self._closed.wait()
         finally:
             self.close()
 
     def close(self) -> None:
         """Stop serving."""
+        if self._closed.is_set():
+            return
+        self._closed.set()
+        self._pages.close()
         if self._playback is not None:
             self._playback.close()
         self.server.stop()
@@ -237,30 +367,3 @@ def _why_open(robot: Robot) -> str:
     except TopologyError as error:
         return error.problem
     return ""
-
-
-def _check_address(host: str, port: int) -> None:
-    """Check that a server can listen at an address; viser would wait forever if it cannot."""
-    if not 0 <= port <= 65535:
-        raise RobodynError(f"port is {port}, expected a number from 0 to 65535")
-    try:
-        kind, _, _, _, address = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)[0]
-        with socket.socket(kind) as trial:
-            trial.bind(address)
-    except OSError as error:
-        reason = error.strerror or error
-        raise RobodynError(f"{host!r} is no address of this machine: {reason}") from error
-
-
-def _viser() -> Any:
-    try:
-        import viser
-    except ImportError as error:
-        if error.name not in ("viser", None):
-            raise RobodynError(f"viser does not start: {error}") from error
-        raise MissingExtraError("viser", "view", "showing a robot in the browser") from None
-    return viser
-
-
-def _not_shared(verbose: bool = True) -> None:
-    """Replaces viser's sharing through an external server, so that no data leave this machine."""

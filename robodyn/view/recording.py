@@ -13,7 +13,7 @@ from robodyn.ros.bag.trajectories import read_bag
 from robodyn.simulation.trajectory.files.recording import is_recording
 from robodyn.simulation.trajectory.trajectory import Trajectory
 
-__all__ = ["read_motion"]
+__all__ = ["check_motion", "read_motion"]
 
 
 def read_motion(path: str | os.PathLike[str], robot: Robot) -> Trajectory:
@@ -43,19 +43,43 @@ def read_motion(path: str | os.PathLike[str], robot: Robot) -> Trajectory:
             name="path",
             given=source.suffix,
         )
-    n = len(motion.t)
+    check_motion(motion, robot, source.name)
+    return motion
+
+
+def check_motion(motion: Trajectory, robot: Robot, what: str) -> None:
+    """Refuse what is not one motion of a robot.
+
+    Parameters
+    ----------
+    motion : Trajectory
+    robot : Robot
+    what : str
+        What it is, for errors.
+
+    Raises
+    ------
+    ShapeError
+    """
+    if motion.q.ndim > 2:
+        raise ShapeError(
+            f"{what}: {' x '.join(map(str, motion.q.shape[1:-1]))} motions at once, of which one "
+            "can be shown: motion(0)",
+            name="motion",
+            given=motion.q.shape,
+        )
+    n = len(np.atleast_1d(motion.t))
     expected = {"t": (n,), "q": (n, robot.nq), **dict.fromkeys(("v", "a", "tau"), (n, robot.nv))}
     for name, shape in expected.items():
         values = getattr(motion, name)
         known = name not in ("t", "q") or np.isfinite(values).all()  # a bag may lack the others
         if values.shape != shape or not n or not known:
             raise ShapeError(
-                f"{source.name}: {name} has shape {values.shape}; one motion of {robot.name!r} "
+                f"{what}: {name} has shape {values.shape}; one motion of {robot.name!r} "
                 f"needs {shape}, t and q finite",
                 name=name,
                 given=values.shape,
                 expected=shape,
             )
     if (np.diff(motion.t) < 0.0).any():
-        raise ShapeError(f"{source.name}: time runs backwards", name="t")
-    return motion
+        raise ShapeError(f"{what}: time runs backwards", name="t")

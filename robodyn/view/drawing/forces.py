@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from robodyn.array_types import FloatArray
+from robodyn.array_types import Array, FloatArray
 from robodyn.description.stick_figure import JointMark
 from robodyn.robot import Robot
-from robodyn.view.drawing.scene import link_places, marks_of
+from robodyn.view.drawing.scene import marks_of
 
 __all__ = ["Forces", "forces"]
 
@@ -30,6 +31,8 @@ class Forces:
         Joints with one degree of freedom that have a generalised force.
     motor_points, motor_axes : ndarray, shape (m, 3) [m], [1]
     torque : ndarray, shape (m,) [N m, N]
+    sliding : ndarray of bool, shape (m,)
+        Which of them are forces [N], as of joints that slide.
     """
 
     names: tuple[str, ...]
@@ -40,10 +43,12 @@ class Forces:
     motor_points: FloatArray
     motor_axes: FloatArray
     torque: FloatArray
+    sliding: Array
 
 
 def forces(
     robot: Robot,
+    places: Mapping[str, FloatArray],
     q: FloatArray,
     v: FloatArray | None = None,
     a: FloatArray | None = None,
@@ -54,6 +59,8 @@ def forces(
     Parameters
     ----------
     robot : Robot
+    places : mapping of link name to ndarray, shape (4, 4) [1, m]
+        Poses of the links at q.
     q : ndarray, shape (nq,)
     v, a : ndarray, shape (nv,), optional
         Default: at rest.
@@ -69,7 +76,7 @@ def forces(
     a = np.zeros(robot.nv) if a is None else np.nan_to_num(a)
     if tau is None or not np.isfinite(tau).all():
         tau = robot.inverse_dynamics(q, v, a)
-    places, marks = link_places(robot, q), {mark.name: mark for mark in marks_of(robot)}
+    marks = {mark.name: mark for mark in marks_of(robot)}
     wrenches = robot.joint_wrenches(q, v, a)
     about_world = wrenches.in_frame("world")
     names = tuple(name for name in wrenches if name in marks or name == "base")
@@ -93,10 +100,11 @@ def forces(
             [X[:3, :3] @ np.array(marks[n].axis) for X, n in zip(frames, driven, strict=True)]
         ).reshape(-1, 3),
         np.array([tau[robot.joints[n].v.start] for n in driven]),
+        np.array([robot.joints[n].kind.unit(0) == "m" for n in driven], bool),
     )
 
 
-def _point(robot: Robot, places: dict[str, FloatArray], mark: JointMark | None) -> FloatArray:
+def _point(robot: Robot, places: Mapping[str, FloatArray], mark: JointMark | None) -> FloatArray:
     """Point at which the wrench of a joint (``None``: the base) acts."""
     if mark is None:
         carried = {joint.child for joint in robot.mechanism.joints}

@@ -10,18 +10,34 @@ from robodyn.array_types import FloatArray
 from robodyn.results import LoopGap
 from robodyn.robot import Robot
 from robodyn.tolerances import LOOP_GAP_SHOWN
+from robodyn.view.drawing.colors import LINE
 from robodyn.view.drawing.scene import wxyz
 
-__all__ = ["GapDrawing", "open_gaps"]
+__all__ = ["GapDrawing", "gap_text", "is_closed", "open_gaps"]
 
-LINE = (215, 30, 90)
+
+def is_closed(robot: Robot, q: FloatArray) -> bool:
+    """Whether the loops are closed at a posture, shape (nq,), to within the robot's tolerance."""
+    if not robot.nc:
+        return True
+    violation = robot.function("loop_violation")(q, np.zeros(robot.nv))
+    return float(violation) <= robot.model.settings.closure_tolerance
 
 
 def open_gaps(robot: Robot, q: FloatArray) -> tuple[LoopGap, ...]:
-    """Gaps of the loops that are open at a posture, shape (nq,)."""
-    if not robot.nc or not np.abs(robot.loop_residual(q)).max(initial=0.0) > LOOP_GAP_SHOWN:
+    """Gaps of loops at a posture, shape (nq,), that are open so far that it can be seen."""
+    if is_closed(robot, q):
         return ()
     return tuple(gap for gap in robot.loop_gaps(q) if gap.residual > LOOP_GAP_SHOWN)
+
+
+def gap_text(robot: Robot, q: FloatArray) -> str:
+    """How far the loops are open at a posture, shape (nq,), in words."""
+    if is_closed(robot, q):
+        return "closed"
+    largest = float(np.abs(robot.loop_residual(q)).max())
+    of_loops = {gap.residual: f" at {gap.name}" for gap in robot.loop_gaps(q)}
+    return f"open by {largest:.2g} m or rad{of_loops.get(largest, '')}"  # or of a constraint
 
 
 class GapDrawing:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
 from typing import Any
 
@@ -12,21 +11,19 @@ from robodyn.array_types import FloatArray
 from robodyn.description.stick_figure import sticks
 from robodyn.joints import fixed
 from robodyn.robot import Robot
-from robodyn.view.drawing.forces import Forces
+from robodyn.view.drawing.arrows import ArrowDrawing
+from robodyn.view.drawing.camera import looking_at
+from robodyn.view.drawing.colors import CUT, JOINT, STICK
 from robodyn.view.drawing.gaps import GapDrawing
 from robodyn.view.drawing.geometry import GREY, Geometry, Shape
 from robodyn.view.drawing.meshes import joint_axis, triangles
-from robodyn.view.drawing.scene import extent, link_places, marks_of, wxyz
+from robodyn.view.drawing.scene import LinkPlaces, extent, marks_of, wxyz
 
 __all__ = ["Drawing"]
 
 
-STICK, JOINT, CUT = (90, 100, 115), (50, 105, 200), (225, 90, 30)
-FORCE, MOMENT, TORQUE = (205, 45, 45), (125, 60, 180), (20, 140, 70)
-
-
 class Drawing:
-    """Nodes of a robot's links, joints and force arrows; `place` moves them.
+    """Nodes of a robot's links, joints and open loops; `place` moves them.
 
     Parameters
     ----------
@@ -40,6 +37,9 @@ class Drawing:
     ----------
     size : float [m]
         Largest edge of the robot.
+    places : dict of link name to ndarray, shape (4, 4) [1, m]
+        Where links are drawn.
+    arrows : ArrowDrawing
     gaps : GapDrawing
         Loops that are open.
     notes : tuple of str
@@ -49,8 +49,9 @@ class Drawing:
     def __init__(self, server: Any, robot: Robot, geometry: Geometry, q: FloatArray) -> None:
         self._server, self._robot = server, robot
         self._notes = list(geometry.notes)
-        places = link_places(robot, q)
-        self.middle, self.size = extent(robot, places)
+        self._link_places = LinkPlaces(robot)
+        self.places = self._link_places.at(q)
+        self.middle, self.size = extent(robot, self.places)
         self._links: dict[str, Any] = {}
         self._solid: list[tuple[Any, float | None]] = []  # with their opacity
         self._skeleton: list[Any] = []
@@ -59,9 +60,10 @@ class Drawing:
             self._add_shapes(name, geometry.shapes.get(name, ()))
         self._add_sticks()
         self._add_joints()
-        self._arrows: dict[str, Any] = {}
+        self._eye = self.middle + self.size * np.array([0.6, -1.0, 0.35])
+        self.arrows = ArrowDrawing(server, self.size, looking_at(self._eye, self.middle))
         self.gaps = GapDrawing(server, robot, self.size)
-        self._look(places)
+        self._look()
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -136,9 +138,9 @@ class Drawing:
                     )
                 )
 
-    def _look(self, places: dict[str, FloatArray]) -> None:
+    def _look(self) -> None:
         scene, size = self._server.scene, self.size
-        ground = min(0.0, min(float(X[2, 3]) for X in places.values()))
+        ground = min(0.0, min(float(X[2, 3]) for X in self.places.values()))
         cell = 10.0 ** np.floor(np.log10(size))
         scene.set_up_direction("+z")
         self._server.scene.world_axes.visible = False
@@ -151,7 +153,7 @@ class Drawing:
             position=(self.middle[0], self.middle[1], ground),
         )
         camera = self._server.initial_camera
-        camera.position = self.middle + size * np.array([0.6, -1.0, 0.35])
+        camera.position = self._eye
         camera.look_at = self.middle
 
     def show(self, *, solid: bool, clear: bool, skeleton: bool) -> None:
@@ -165,54 +167,9 @@ class Drawing:
 
     def place(self, q: FloatArray) -> None:
         """Move all links to a posture, and draw the loops that are open there."""
+        self.places = self._link_places.at(q)
         with self._server.atomic():
-            for name, X in link_places(self._robot, q).items():
+            for name, X in self.places.items():
                 self._links[name].wxyz = wxyz(X)
                 self._links[name].position = X[:3, 3]
             self.gaps.draw(q)
-
-    def draw_forces(
-        self, acting: Forces, newton: float, newton_metre: float, shown: set[str]
-    ) -> None:
-        """Draw arrows.
-
-        Parameters
-        ----------
-        acting : Forces
-        newton, newton_metre : float [m/N], [m/(N m)]
-            Length of an arrow of one.
-        shown : set of {"forces", "moments", "torques"}
-        """
-        kinds = {
-            "forces": (acting.points, newton * acting.force, FORCE),
-            "moments": (acting.points, newton_metre * acting.moment, MOMENT),
-            "torques": (
-                acting.motor_points,
-                newton_metre * acting.torque[:, None] * acting.motor_axes,
-                TORQUE,
-            ),
-        }
-        with self._server.atomic():
-            for kind, (points, vectors, color) in kinds.items():
-                long = np.linalg.norm(vectors, axis=-1) > 0.01 * self.size
-                if kind in shown and long.any():
-                    self._draw(kind, points[long], vectors[long], color)
-                else:
-                    self._erase(kind)
-
-    def _draw(self, kind: str, points: FloatArray, vectors: FloatArray, color: Any) -> None:
-        # nodes of the same name replace each other
-        self._arrows[kind] = self._server.scene.add_arrows(
-            f"/forces/{kind}",
-            np.stack([points, points + vectors], axis=1).astype(np.float32),
-            color,
-            shaft_radius=0.006 * self.size,
-            head_radius=0.016 * self.size,
-            head_length=0.04 * self.size,
-        )
-
-    def _erase(self, kind: str) -> None:
-        handle = self._arrows.pop(kind, None)
-        if handle is not None:
-            with contextlib.suppress(Exception):
-                handle.remove()

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+
 import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.description.stick_figure import JointMark, joint_marks, sticks
+from robodyn.joints import fixed
 from robodyn.robot import Robot
 
-__all__ = ["extent", "link_places", "marks_of", "wxyz"]
+__all__ = ["LinkPlaces", "extent", "marks_of", "wxyz"]
 
 
 def marks_of(robot: Robot) -> tuple[JointMark, ...]:
@@ -17,9 +20,45 @@ def marks_of(robot: Robot) -> tuple[JointMark, ...]:
     return joint_marks(robot.mechanism, closing)
 
 
-def link_places(robot: Robot, q: FloatArray) -> dict[str, FloatArray]:
-    """Pose of each link in the world, shape (4, 4) [1, m], by its name."""
-    return {name: robot.frame_pose(q, name) for name in robot.link_names}
+class LinkPlaces:
+    """Poses of all links at a posture, each from that of its neighbour.
+
+    What is compiled for a pose relative to a neighbour is short, also in a chain of hundreds of
+    links, and nothing is compiled for links that are fixed to their neighbour.
+
+    Parameters
+    ----------
+    robot : Robot
+    """
+
+    def __init__(self, robot: Robot) -> None:
+        self._robot = robot
+        self._root = robot.link_names[0]
+        self._steps: list[tuple[str, str, FloatArray | None]] = []
+        neighbours: dict[str, list[tuple[str, FloatArray | None]]] = defaultdict(list)
+        for joint in robot.mechanism.joints:
+            if joint.name in robot.joints and robot.joints[joint.name].cut:
+                continue
+            X = joint.origin.matrix if joint.kind == fixed.KIND.name else None
+            neighbours[joint.parent].append((joint.child, X))
+            back = None if X is None else np.asarray(np.linalg.inv(X), float)
+            neighbours[joint.child].append((joint.parent, back))
+        reached, names = [self._root], set(robot.link_names)
+        for link in reached:
+            for other, X in neighbours[link]:
+                if other in names and other not in reached:
+                    reached.append(other)
+                    self._steps.append((link, other, X))
+        self._apart = tuple(name for name in robot.link_names if name not in reached)
+
+    def at(self, q: FloatArray) -> dict[str, FloatArray]:
+        """Pose of each link in the world, shape (4, 4) [1, m], by its name."""
+        pose = self._robot.frame_pose
+        places = {name: pose(q, name) for name in (self._root, *self._apart)}
+        for link, other, X in self._steps:
+            relative = pose(q, other, relative_to=link) if X is None else X
+            places[other] = places[link] @ relative
+        return places
 
 
 def extent(robot: Robot, places: dict[str, FloatArray]) -> tuple[FloatArray, float]:

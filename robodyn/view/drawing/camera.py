@@ -1,0 +1,69 @@
+"""From where a page sees the scene, and where points are in its picture."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from robodyn.array_types import FloatArray
+
+__all__ = ["WINDOW", "Camera", "camera_of", "looking_at"]
+
+#: Vertical field of view [rad] and window [px] of a page that is not open yet.
+FIELD, WINDOW = np.radians(75.0), (1280, 800)
+
+
+@dataclass(frozen=True, eq=False)
+class Camera:
+    """A camera.
+
+    Attributes
+    ----------
+    position : ndarray, shape (3,) [m]
+    R : ndarray, shape (3, 3)
+        Its axes in the world: to the right, down, and forward.
+    field : float [rad]
+        Vertical field of view.
+    size : (float, float) [px]
+        Width and height of the picture, where a label is as high as in the window of a page.
+    """
+
+    position: FloatArray
+    R: FloatArray
+    field: float = FIELD
+    size: tuple[float, float] = WINDOW
+
+    def pixels(self, points: FloatArray) -> FloatArray:
+        """Where points, shape (n, 3) [m], are in the picture, shape (n, 2) [px]: right and down.
+
+        NaN for points behind the camera.
+        """
+        seen = (points - self.position) @ self.R
+        depth = np.where(seen[:, 2:] > 0.0, seen[:, 2:], np.nan)
+        per_pixel = 2.0 * np.tan(0.5 * self.field) / self.size[1]
+        return np.asarray(0.5 * np.array(self.size) + seen[:, :2] / depth / per_pixel)
+
+
+def looking_at(position: FloatArray, point: FloatArray) -> Camera:
+    """A camera that looks at a point, upright."""
+    forward = (point - position) / np.linalg.norm(point - position)
+    right = np.cross(forward, [0.0, 0.0, 1.0])
+    right /= np.linalg.norm(right)
+    return Camera(position, np.column_stack([right, np.cross(forward, right), forward]))
+
+
+def camera_of(client: Any, size: tuple[int, int] | None = None) -> Camera:
+    """The camera of an open page, for a picture of a size [px]; ``None``: that of its window."""
+    from scipy.spatial.transform import Rotation
+
+    seen = client.camera
+    w, x, y, z = seen.wxyz
+    width, height = size or (seen.image_width, seen.image_height)
+    return Camera(
+        np.array(seen.position, float),
+        Rotation.from_quat([x, y, z, w]).as_matrix(),
+        float(seen.fov),
+        (seen.image_height * width / max(height, 1), float(seen.image_height)),
+    )

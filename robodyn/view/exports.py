@@ -1,0 +1,114 @@
+"""What the viewer writes to files: images, videos, and pages that need no server."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from itertools import pairwise
+from typing import Any, Protocol
+
+from robodyn.errors import ShapeError
+from robodyn.files import as_path, replacing
+from robodyn.view.capture import LARGEST, SMALLEST, checked_size, frames, instants_of, picture
+from robodyn.view.drawing.camera import WINDOW
+from robodyn.view.headless import page_without_window
+from robodyn.view.movie import image_path, video_path, write_image, write_video
+from robodyn.view.pages import Pages
+from robodyn.view.panels.viewer import PanelViewer
+
+__all__ = ["Exports"]
+
+#: Frames a second of a motion in a page that needs no server.
+HTML_RATE = 30.0
+
+
+class Exporting(PanelViewer, Protocol):
+    """What exports use of the viewer."""
+
+    @property
+    def url(self) -> str:
+        """Address of its page."""
+
+    def held(self) -> AbstractContextManager[None]:
+        """The motion does not play meanwhile, and the posture is the same afterwards."""
+
+
+class Exports:
+    """Writes files of what a viewer shows.
+
+    Parameters
+    ----------
+    viewer : Exporting
+    pages : Pages
+    """
+
+    def __init__(self, viewer: Exporting, pages: Pages) -> None:
+        self._viewer, self._pages = viewer, pages
+
+    def screenshot(
+        self,
+        path: str | os.PathLike[str],
+        size: tuple[int, int] | None = None,
+        *,
+        page: Any = None,
+    ) -> None:
+        """See `Viewer.screenshot`; ``page`` is a ``viser.ClientHandle``."""
+        where = image_path(path)
+        with self._viewer.held(), self._drawn_by(page, size) as (drawing, shown):
+            image = picture(self._viewer, drawing, shown)
+        write_image(where, image)
+
+    def video(
+        self,
+        path: str | os.PathLike[str],
+        size: tuple[int, int] | None = None,
+        *,
+        rate: float = 30.0,
+        speed: float = 1.0,
+        page: Any = None,
+        told: Callable[[float], None] = lambda part: None,
+    ) -> None:
+        """See `Viewer.video`; ``told`` is given the part that is done."""
+        where = video_path(path)
+        instants = instants_of(self._viewer, rate, speed)
+        with self._viewer.held(), self._drawn_by(page, size) as (drawing, shown):
+            write_video(where, frames(self._viewer, drawing, shown, instants, told), rate)
+
+    def html(self, path: str | os.PathLike[str], *, dark: bool = False) -> None:
+        """See `Viewer.write_html`."""
+        where, viewer = as_path("path", path), self._viewer
+        if where.suffix.lower() != ".html":
+            raise ShapeError(f"path ends in {where.suffix!r}, expected .html", name="path")
+        with replacing(where) as unfinished, viewer.lock:
+            if viewer.motion is None:
+                recording = viewer.server.get_scene_serializer()
+            else:
+                recording = self._recorded()
+            unfinished.write_text(recording.as_html(dark_mode=dark), encoding="utf-8")
+
+    def _recorded(self) -> Any:
+        viewer = self._viewer
+        instants = instants_of(viewer, HTML_RATE, 1.0)
+        with viewer.held():
+            viewer.show_time(0.0)
+            recording = viewer.server.get_scene_serializer()
+            for before, t in pairwise(instants):
+                recording.insert_sleep(float(t - before))
+                viewer.show_time(float(t))
+        return recording
+
+    @contextmanager
+    def _drawn_by(
+        self, page: Any, size: tuple[int, int] | None
+    ) -> Iterator[tuple[Any, tuple[int, int]]]:
+        """What draws, and the size: this page, the one used last, or one without a window."""
+        asked = None if size is None else checked_size(size)
+        page = page or self._pages.latest
+        if page is not None:
+            window = page.camera.image_width, page.camera.image_height
+            yield page, asked or checked_size([min(max(x, SMALLEST), LARGEST) for x in window])
+            return
+        shown = asked or WINDOW
+        with page_without_window(self._viewer.url, shown, lambda: self._pages.latest) as page:
+            yield page, shown

@@ -1,0 +1,76 @@
+"""The pages that are open in browsers, and from where each sees the robot."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from robodyn.view.drawing.camera import Camera, camera_of
+
+__all__ = ["Pages"]
+
+#: Time [s] after which what depends on the camera follows it.
+SETTLED = 0.25
+
+#: On pages narrower than this, width over height, the panels cover the lower half of the scene.
+NARROW = 0.8
+
+
+class Pages:
+    """The pages of a viewer.
+
+    Parameters
+    ----------
+    server : viser.ViserServer
+    moved : callable
+        Is given the camera of a page that has moved, at most a few times a second.
+    """
+
+    def __init__(self, server: Any, moved: Callable[[Camera], None]) -> None:
+        self._server, self._moved = server, moved
+        self._camera: Camera | None = None
+        self._timer: threading.Timer | None = None
+        self._lock = threading.Lock()
+        self._closed = False
+        server.on_client_connect(self._joined)
+
+    @property
+    def latest(self) -> Any:
+        """The page whose camera moved last, as ``viser.ClientHandle``; ``None`` if none is open."""
+        pages = self._server.get_clients().values()
+        return max(pages, key=lambda page: float(page.camera.update_timestamp), default=None)
+
+    def _joined(self, client: Any) -> None:
+        if client.camera.aspect < NARROW:
+            camera = self._server.initial_camera
+            away = np.asarray(camera.position) - np.asarray(camera.look_at)
+            lower = 0.45 * np.linalg.norm(away) * np.array([0.0, 0.0, 1.0])
+            client.camera.position = camera.look_at + 1.6 * away - lower
+            client.camera.look_at = camera.look_at - lower
+        client.camera.on_update(lambda _: self._turned(client))
+        self._turned(client)
+
+    def _turned(self, client: Any) -> None:
+        with self._lock:
+            self._camera = camera_of(client)
+            if self._timer is None and not self._closed:
+                self._timer = threading.Timer(SETTLED, self._settle)
+                self._timer.daemon = True
+                self._timer.start()
+
+    def _settle(self) -> None:
+        with self._lock:
+            self._timer, camera = None, self._camera
+            if self._closed or camera is None:
+                return
+        self._moved(camera)
+
+    def close(self) -> None:
+        """Follow no camera any longer."""
+        with self._lock:
+            self._closed = True
+            if self._timer is not None:
+                self._timer.cancel()

@@ -1,0 +1,1 @@
+"""Panels of the viewer: posture, motion, forces, legend, and pictures."""
