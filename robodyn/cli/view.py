@@ -15,6 +15,13 @@ from robodyn.cli.options.robot import add_robot, add_robot_options, robot_option
 
 __all__ = ["add_to"]
 
+#: What can be written instead of serving.
+_FILES = {
+    "screenshot": "write an image (.png, .jpg)",
+    "video": "write a video of the motion (.mp4, .gif)",
+    "html": "write a web page that needs no server",
+}
+
 
 def add_to(commands: Any) -> None:
     """Add the command to a parser's."""
@@ -27,6 +34,11 @@ def add_to(commands: Any) -> None:
     view.add_argument("--host", default="127.0.0.1", help="who may connect (default: this machine)")
     view.add_argument("--port", type=int, default=8080, help="default 8080, or the next free one")
     view.add_argument("--base", choices=("fixed", "floating"), default="fixed")
+    arrows = ("forces", "moments", "torques")
+    view.add_argument("--arrows", nargs="+", choices=arrows, default=(), help="forces to draw")
+    for name, what in _FILES.items():
+        file = view.add_argument(f"--{name}", type=Path, metavar="FILE", help=f"{what}, and end")
+        completed(file, FILE)
     add_robot_options(view)
     view.set_defaults(run=_view)
 
@@ -42,10 +54,31 @@ def _view(arguments: argparse.Namespace) -> int:
     viewer = Viewer(robot, motion, host=arguments.host, port=arguments.port, package_dirs=packages)
     for note in viewer.notes:
         print(f"  not shown: {note}", file=sys.stderr)
-    with contextlib.suppress(KeyboardInterrupt), viewer:
-        print(f"{robot.name}: {viewer.url} (Ctrl-C ends)", flush=True)
+    with viewer:
+        viewer.show_arrows(*arguments.arrows)
+        if not _written(viewer, arguments):
+            _serve(viewer)
+    return 0
+
+
+def _written(viewer: Any, arguments: argparse.Namespace) -> bool:
+    """Whether files were asked for; they are then written."""
+    write = {
+        "screenshot": viewer.screenshot,
+        "video": viewer.video,
+        "html": viewer.write_html,
+    }
+    asked = {name: path for name in _FILES if (path := getattr(arguments, name))}
+    for name, path in asked.items():
+        write[name](path)
+        print(f"wrote {path}", flush=True)
+    return bool(asked)
+
+
+def _serve(viewer: Any) -> None:
+    with contextlib.suppress(KeyboardInterrupt):
+        print(f"{viewer.robot.name}: {viewer.url} (Ctrl-C ends)", flush=True)
         if viewer.is_everywhere:
             name = urlsplit(viewer.url).hostname
             print(f"from elsewhere: the same, with this machine's name for {name}", flush=True)
         viewer.wait()
-    return 0

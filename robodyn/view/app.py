@@ -22,7 +22,6 @@ from robodyn.view.drawing.camera import Camera
 from robodyn.view.drawing.geometry import link_geometry
 from robodyn.view.drawing.robot import Drawing
 from robodyn.view.exports import Exports
-from robodyn.view.guard import Guard
 from robodyn.view.pages import Pages
 from robodyn.view.panels.forces import ForcesPanel
 from robodyn.view.panels.legend import Legend
@@ -92,8 +91,8 @@ class Viewer:
         self._sample: int | None = None if motion is None else 0
         self.lock = threading.RLock()
         self._closed = threading.Event()
-        self._guard = Guard(host)
-        self.server: Any = start_server(self._guard, host, port, robot.name)
+        self.server: Any
+        self.server, self._guard = start_server(host, port, robot.name)
         try:
             self._build(link_geometry(robot.mechanism, package_dirs))
         except BaseException:
@@ -232,7 +231,8 @@ class Viewer:
             yield
         finally:
             self.drawing.arrows.camera = camera
-            self._set(q, sample=sample)
+            if not self._closed.is_set():
+                self._set(q, sample=sample)
             if self._playback is not None:
                 self._playback.playing.value = playing
 

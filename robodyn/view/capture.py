@@ -63,7 +63,9 @@ def instants_of(viewer: PanelViewer, rate: float, speed: float) -> Array:
         If there is no motion, or a number is not above zero.
     """
     if viewer.motion is None:
-        raise SettingsError("a video shows a motion, and the viewer has none: Viewer(robot, run)")
+        raise SettingsError(
+            "a video shows a motion, and there is none to show: give Viewer(robot, motion)"
+        )
     for name, value in (("rate", rate), ("speed", speed)):
         if not (np.isfinite(value) and value > 0.0):
             raise SettingsError(f"{name} is {value!r}, expected a number above 0")

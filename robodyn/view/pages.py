@@ -12,7 +12,7 @@ from robodyn.view.drawing.camera import Camera, camera_of
 
 __all__ = ["Pages"]
 
-#: Time [s] after which what depends on the camera follows it.
+#: Time [s] after which what depends on a camera follows it.
 SETTLED = 0.25
 
 #: On pages narrower than this, width over height, the panels cover the lower half of the scene.
@@ -32,9 +32,8 @@ class Pages:
     def __init__(self, server: Any, moved: Callable[[Camera], None]) -> None:
         self._server, self._moved = server, moved
         self._camera: Camera | None = None
-        self._timer: threading.Timer | None = None
-        self._lock = threading.Lock()
-        self._closed = False
+        self._follower: threading.Thread | None = None
+        self._lock, self._closed = threading.Lock(), threading.Event()
         server.on_client_connect(self._joined)
 
     @property
@@ -56,21 +55,26 @@ class Pages:
     def _turned(self, client: Any) -> None:
         with self._lock:
             self._camera = camera_of(client)
-            if self._timer is None and not self._closed:
-                self._timer = threading.Timer(SETTLED, self._settle)
-                self._timer.daemon = True
-                self._timer.start()
+            if self._follower is None and not self._closed.is_set():
+                self._follower = threading.Thread(target=self._follow, daemon=True)
+                self._follower.start()
 
-    def _settle(self) -> None:
-        with self._lock:
-            self._timer, camera = None, self._camera
-            if self._closed or camera is None:
-                return
-        self._moved(camera)
+    def _follow(self) -> None:
+        """Pass cameras on until they rest."""
+        camera = None
+        while not self._closed.wait(SETTLED):
+            with self._lock:
+                if self._camera is camera:
+                    self._follower = None
+                    return
+                camera = self._camera
+            assert camera is not None
+            self._moved(camera)
 
     def close(self) -> None:
         """Follow no camera any longer."""
         with self._lock:
-            self._closed = True
-            if self._timer is not None:
-                self._timer.cancel()
+            self._closed.set()
+            follower = self._follower
+        if follower is not None:
+            follower.join(2.0)

@@ -14,12 +14,11 @@ __all__ = ["EVERYWHERE", "start_server"]
 EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 
 
-def start_server(guard: Guard, host: str, port: int, label: str) -> Any:
-    """Start a ``viser.ViserServer``.
+def start_server(host: str, port: int, label: str) -> tuple[Any, Guard]:
+    """Start a ``viser.ViserServer``, and what guards it.
 
     Parameters
     ----------
-    guard : Guard
     host : str
     port : int
         The next free one is taken if it is in use.
@@ -35,11 +34,12 @@ def start_server(guard: Guard, host: str, port: int, label: str) -> Any:
     """
     viser = _viser()
     _check_address(host, port)
+    guard = Guard(host)
     server = guarded_server(
         guard, lambda: viser.ViserServer(host=host, port=port, label=label, verbose=False)
     )
     server.request_share_url = _not_shared  # which any page that connects could ask for
-    return server
+    return server, guard
 
 
 def _check_address(host: str, port: int) -> None:

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from urllib.parse import urlsplit
 
 import pytest
 
-#: WebGL without a graphics card.
-SOFTWARE = (
-    "--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader",
-)  # fmt: skip
-NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
+from robodyn.view.headless import OPTIONS, find_browser
 
 #: Drawing by software on a busy machine takes seconds a picture [ms].
 PATIENCE = 120_000
@@ -59,10 +53,11 @@ def _plain(url):
 def browser():
     pytest.importorskip("viser", reason="viser is not installed: extra view")
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    found = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
     with playwright.sync_playwright() as running:
         try:
-            started = running.chromium.launch(executable_path=found, args=list(SOFTWARE))
+            started = running.chromium.launch(
+                executable_path=find_browser(), args=["--no-sandbox", *OPTIONS]
+            )
         except playwright.Error as error:
             reason = str(error).splitlines()[0]
             pytest.skip(f"no Chromium here (apt install chromium, or CHROMIUM=path): {reason}")

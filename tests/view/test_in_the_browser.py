@@ -93,7 +93,7 @@ def test_plays_a_motion(visit):
         visit.page.get_by_label("play").first.check(force=True)
         until(lambda: viewer._sample not in (0, None))
         assert gap(viewer) < 1e-6
-        viewer.forces_panel.shown["forces"].value = True
+        viewer.show_arrows("forces")
         visit.drawn()
         assert visit.errors == []
 
@@ -188,6 +188,17 @@ def test_the_command_serves_until_interrupted(tmp_path):
             served.kill()
 
 
+def test_the_command_writes_files_and_ends(tmp_path, capsys):
+    command = ["view", "four_bar", "--port", "8320", "--arrows", "forces"]
+    command += ["--screenshot", str(tmp_path / "bar.jpg"), "--html", str(tmp_path / "bar.html")]
+    assert main(command) == 0
+    assert (tmp_path / "bar.jpg").stat().st_size > 5_000
+    assert "__VISER_EMBED_DATA__" in (tmp_path / "bar.html").read_text(encoding="utf-8")
+    assert "bar.jpg" in capsys.readouterr().out
+    assert main(["view", "four_bar", "--port", "8320", "--video", str(tmp_path / "b.mp4")]) == 2
+    assert "--trajectory" in capsys.readouterr().err
+
+
 class Impatient(io.StringIO):
     """A terminal whose user presses Ctrl-C as soon as the address of the page is there."""
 
@@ -204,3 +215,92 @@ def test_an_interrupt_before_the_command_waits(monkeypatch):
     address = re.search(r"http://\S+", sys.stdout.getvalue())[0]
     with pytest.raises(urllib.error.URLError):
         urllib.request.urlopen(address, timeout=30)
+
+
+def saved(visit, button, folder):
+    """What the browser saves when a button is pressed."""
+    with visit.page.expect_download() as download:
+        visit.page.get_by_role("button", name=button).click()
+    download.value.save_as(folder / download.value.suggested_filename)
+    return folder / download.value.suggested_filename
+
+
+@pytest.fixture(scope="module")
+def swinging():
+    robot = rd.load("double_pendulum")
+    run = rd.simulate(robot, q0=[2.0, 0.5], duration=0.4, step=1e-2)
+    with Viewer(robot, run, port=8300) as viewer:
+        yield viewer
+
+
+def test_pictures_that_the_page_saves(visit, swinging, tmp_path):
+    import imageio.v3
+
+    visit.page.set_viewport_size({"width": 500, "height": 360})
+    visit.open(swinging)
+    q = swinging.q.copy()
+    visit.page.get_by_text("Pictures").first.click()
+    image = imageio.v3.imread(saved(visit, "Screenshot", tmp_path))
+    assert image.shape[2] == 3 and image.std() > 1.0
+    page = saved(visit, "Web page", tmp_path)
+    frames = imageio.v3.imread(saved(visit, "Video", tmp_path))
+    assert frames.shape[0] == 13  # 0.4 s, 30 a second, the first and the last
+    assert all(np.abs(frames[0].astype(float) - frame).mean() > 0.05 for frame in frames[1:])
+    assert np.array_equal(swinging.q, q)
+    assert visit.errors == []
+
+    visit.asked.clear()
+    visit.page.goto(page.as_uri())
+    visit.drawn()
+    visit.page.wait_for_timeout(500)
+    assert visit.errors == [] and visit.asked == [page.as_uri()]
+
+
+def test_a_picture_without_a_page(swinging, tmp_path):
+    """Forces are red, and nothing else is as red."""
+    import imageio.v3
+
+    until(lambda: swinging.server.get_clients() == {})
+    for kinds, red in (((), False), (("forces",), True)):
+        swinging.show_arrows(*kinds)
+        swinging.screenshot(tmp_path / "robot.png", size=(401, 300))
+        image = imageio.v3.imread(tmp_path / "robot.png").astype(int)
+        assert image.shape == (300, 400, 3)
+        assert (image[..., 0] - image[..., 1:].max(axis=-1) > 60).any() == red
+
+
+def test_numbers_follow_the_camera(visit, palletizer):
+    palletizer.show(palletizer.robot.neutral())
+    visit.open(palletizer)
+    palletizer.show_arrows("forces")
+    before = palletizer.drawing.arrows.camera
+    (page,) = palletizer.server.get_clients().values()
+    page.camera.position = page.camera.look_at + 3.0 * (page.camera.position - page.camera.look_at)
+    until(lambda: palletizer.drawing.arrows.camera is not before)
+    palletizer.show_arrows()
+    assert visit.errors == []
+
+
+def test_closing_while_a_motion_plays_and_a_video_is_made(visit, tmp_path):
+    robot = rd.load("double_pendulum")
+    run = rd.simulate(robot, q0=[2.0, 0.5], duration=20.0, step=1e-2)
+    viewer = Viewer(robot, run, port=8310)
+    visit.open(viewer)
+    viewer._playback.playing.value = True
+    raised = []
+
+    def record():
+        try:
+            viewer.video(tmp_path / "run.mp4", size=(200, 100))
+        except rd.RobodynError as error:
+            raised.append(error)
+
+    recording = threading.Thread(target=record)
+    recording.start()
+    until(lambda: list(tmp_path.iterdir()))
+    time.sleep(1.0)
+    viewer.close()
+    viewer.close()
+    recording.join(60)
+    assert not recording.is_alive() and len(raised) == 1
+    assert list(tmp_path.iterdir()) == []

@@ -10,6 +10,7 @@ __all__ = ["with_options"]
 _OPTIONS = {
     "strict=False": "--lenient",
     "allow_unphysical=True": "--allow-unphysical",
+    "Viewer(robot, motion)": "--trajectory FILE",
     "near={joint: position}": "--near JOINT=POSITION",
 }
 #: Arguments whose option has the same name and takes the same value.

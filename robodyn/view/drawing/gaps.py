@@ -36,8 +36,10 @@ def gap_text(robot: Robot, q: FloatArray) -> str:
     if is_closed(robot, q):
         return "closed"
     largest = float(np.abs(robot.loop_residual(q)).max())
-    of_loops = {gap.residual: f" at {gap.name}" for gap in robot.loop_gaps(q)}
-    return f"open by {largest:.2g} m or rad{of_loops.get(largest, '')}"  # or of a constraint
+    worst = max(robot.loop_gaps(q), key=lambda gap: gap.residual, default=None)
+    # it may also be of a constraint, which is no loop
+    where = f" at {worst.name}" if worst and worst.residual > 0.99 * largest else ""
+    return f"open by {largest:.2g} m or rad{where}"
 
 
 class GapDrawing:

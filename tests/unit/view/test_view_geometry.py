@@ -10,7 +10,7 @@ from robodyn.description.stick_figure import sticks
 from robodyn.urdf.common.packages import Packages
 from robodyn.view.drawing.geometry import link_geometry
 from robodyn.view.drawing.mesh_files import find_file
-from robodyn.view.drawing.scene import extent, link_places, marks_of
+from robodyn.view.drawing.scene import LinkPlaces, extent, marks_of
 
 URDF = """<robot name="shapes">
 <material name="blue"><color rgba="0 0 1 0.5"/></material>
@@ -118,14 +118,16 @@ def test_a_file_that_is_no_mesh(tmp_path):
 def test_places_are_those_of_frames(name):
     robot = rd.load(name)
     q = robot.random(0)
-    for link, X in link_places(robot, q).items():
-        assert np.array_equal(X, robot.frame_pose(q, link))
+    places = LinkPlaces(robot).at(q)
+    assert places.keys() == set(robot.link_names)
+    for link, X in places.items():
+        assert np.allclose(X, robot.frame_pose(q, link), rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", ["palletizer", "four_bar", "stewart"])
 def test_both_sides_of_a_cut_joint_meet(name):
     robot = rd.load(name)
-    places = link_places(robot, robot.random(1))
+    places = LinkPlaces(robot).at(robot.random(1))
     cut = [mark for mark in marks_of(robot) if mark.cut]
     assert {mark.name for mark in cut} == {closure.name for closure in robot.loops}
     for mark in cut:
@@ -137,7 +139,7 @@ def test_both_sides_of_a_cut_joint_meet(name):
 def test_sticks_lead_from_joint_to_joint():
     robot = rd.load("four_bar")
     lines = sticks(robot.mechanism)
-    places = link_places(robot, robot.neutral())
+    places = LinkPlaces(robot).at(robot.neutral())
     marks = marks_of(robot)
     ends = np.concatenate(
         [part.reshape(-1, 3) @ places[n][:3, :3].T + places[n][:3, 3] for n, part in lines.items()]

@@ -10,6 +10,7 @@ import pytest
 import robodyn as rd
 from robodyn.cli import main
 from robodyn.view.drawing.forces import forces
+from robodyn.view.drawing.scene import LinkPlaces
 from robodyn.view.posing import move, sliders, with_values
 from robodyn.view.recording import read_motion
 
@@ -85,7 +86,7 @@ def test_orientations_as_rotation_vectors():
 def test_arrows_are_wrenches_at_the_joints(name):
     robot = rd.load(name)
     q = robot.random(2)
-    acting = forces(robot, q)
+    acting = forces(robot, LinkPlaces(robot).at(q), q)
     zero = np.zeros(robot.nv)
     wrenches = robot.joint_wrenches(q, zero, zero)
     for joint in robot.joint_names:

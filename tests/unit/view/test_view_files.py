@@ -1,0 +1,115 @@
+"""Files that the viewer writes, and motions that it refuses, without a browser."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+
+import robodyn as rd
+from robodyn.errors import FileError, MissingExtraError
+from robodyn.view.capture import checked_size
+from robodyn.view.headless import find_browser, page_without_window
+from robodyn.view.movie import image_path, video_path, write_image, write_video
+from robodyn.view.recording import check_motion
+
+pytest.importorskip("imageio", reason="imageio is not installed: extra view")
+
+SHADES = (10, 90, 170, 250)
+
+
+def frames():
+    for shade in SHADES:
+        yield np.full((48, 64, 3), shade, np.uint8)
+
+
+@pytest.mark.parametrize("ending", ["mp4", "gif"])
+def test_videos_read_back(tmp_path, ending):
+    import imageio.v3
+
+    if ending == "mp4":
+        pytest.importorskip("av", reason="PyAV is not installed: extra view")
+    path = video_path(tmp_path / f"run.{ending}")
+    write_video(path, frames(), 10.0)
+    read = imageio.v3.imread(path)
+    assert read.shape == (4, 48, 64, 3)
+    assert np.allclose(read.mean(axis=(1, 2, 3)), SHADES, atol=4)  # compression and palettes
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_video_that_fails_leaves_the_file_that_was_there(tmp_path):
+    path = tmp_path / "run.gif"
+    path.write_text("before")
+
+    def broken():
+        yield from frames()
+        raise rd.RobodynError("the page has gone")
+
+    with pytest.raises(rd.RobodynError, match="has gone"):
+        write_video(path, broken(), 10.0)
+    assert path.read_text() == "before" and list(tmp_path.iterdir()) == [path]
+
+
+def test_images_read_back(tmp_path):
+    import imageio.v3
+
+    image = np.random.default_rng(0).integers(0, 255, (20, 30, 3), np.uint8)
+    write_image(image_path(tmp_path / "robot.png"), image)
+    assert np.array_equal(imageio.v3.imread(tmp_path / "robot.png"), image)
+    with pytest.raises(FileError, match="no such folder"):
+        write_image(tmp_path / "none" / "robot.png", image)
+
+
+@pytest.mark.parametrize("of, name", [(image_path, "robot.mp4"), (video_path, "robot.png")])
+def test_other_endings(of, name):
+    with pytest.raises(rd.ShapeError, match="expected"):
+        of(name)
+
+
+def test_a_video_without_its_library(monkeypatch):
+    monkeypatch.setitem(sys.modules, "av", None)
+    with pytest.raises(MissingExtraError, match="view"):
+        video_path("robot.mp4")
+
+
+def test_sizes_are_even():
+    assert checked_size((641, 480.0)) == (640, 480)
+    for wrong in ((0, 480), (640, 5000), (640,), "large", (np.nan, 3), None):
+        with pytest.raises(rd.errors.SettingsError, match="size is"):
+            checked_size(wrong)
+
+
+def test_no_page_and_no_browser(monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.delenv("CHROMIUM", raising=False)
+    monkeypatch.setattr("robodyn.view.headless.PLACES", ())
+    assert find_browser() is None
+    with (
+        pytest.raises(rd.RobodynError, match=r"no page is open.*http://here.*Chromium"),
+        page_without_window("http://here", (640, 480), lambda: None),
+    ):
+        pass
+
+
+@pytest.mark.parametrize(
+    "path, said", [("/no/such/browser", "does not start"), (sys.executable, "does not show")]
+)
+def test_what_is_no_browser(monkeypatch, path, said):
+    monkeypatch.setenv("CHROMIUM", path)
+    with (
+        pytest.raises(rd.RobodynError, match=said),
+        page_without_window("http://here", (640, 480), lambda: None),
+    ):
+        pass
+
+
+def test_several_motions_at_once():
+    robot = rd.load("double_pendulum")
+    q0 = np.full((3, robot.nq), 0.1)
+    runs = rd.rollout(robot, None, q0, np.zeros((3, robot.nv)), duration=0.1, step=1e-2)
+    with pytest.raises(rd.ShapeError, match=r"3 motions at once.*motion\(0\)"):
+        check_motion(runs, robot, "the motion")
+    check_motion(runs.motion(2), robot, "the motion")
+    with pytest.raises(rd.ShapeError, match="puma560"):
+        check_motion(runs.motion(2), rd.load("puma560"), "the motion")
