@@ -28,8 +28,8 @@ from robodyn.view.panels.legend import Legend
 from robodyn.view.panels.parts import PartsPanel
 from robodyn.view.panels.pictures import PicturesPanel
 from robodyn.view.panels.playback import PlaybackPanel
+from robodyn.view.panels.posing import Slider, move, near_options
 from robodyn.view.panels.posture import PosePanel
-from robodyn.view.posing import Slider, move, near_options
 from robodyn.view.recording import check_motion
 from robodyn.view.server import EVERYWHERE, start_server
 
@@ -233,8 +233,8 @@ class Viewer:
             self.drawing.arrows.camera = camera
             if not self._closed.is_set():
                 self._set(q, sample=sample)
-            if self._playback is not None:
-                self._playback.playing.value = playing
+                if self._playback is not None:
+                    self._playback.playing.value = playing
 
     def _seen_from(self, camera: Camera) -> None:
         """Place numbers for this camera."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from robodyn.view.drawing.gaps import gap_text, open_gaps
+from robodyn.view.panels.posing import sliders
 from robodyn.view.panels.viewer import PanelViewer
-from robodyn.view.posing import sliders
 
 __all__ = ["PosePanel"]
 

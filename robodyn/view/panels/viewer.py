@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from robodyn.robot import Robot
 from robodyn.simulation.trajectory.trajectory import Trajectory
 from robodyn.view.drawing.robot import Drawing
-from robodyn.view.posing import Slider
+from robodyn.view.panels.posing import Slider
 
 __all__ = ["PanelViewer"]
 

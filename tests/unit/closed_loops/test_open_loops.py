@@ -12,7 +12,7 @@ from support.loop_notations import NOTATIONS, digits, exact
 import robodyn as rd
 from robodyn.cli import main
 from robodyn.errors import TopologyError
-from robodyn.view.posing import move, sliders
+from robodyn.view.panels.posing import move, sliders
 
 FOUR_BAR = (resources.files("robodyn.urdf") / "robots" / "four_bar.urdf").read_text()
 PIN = '<origin xyz="0.28 0 0.12"/>'

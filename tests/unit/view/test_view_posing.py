@@ -11,7 +11,7 @@ import robodyn as rd
 from robodyn.cli import main
 from robodyn.view.drawing.forces import forces
 from robodyn.view.drawing.scene import LinkPlaces
-from robodyn.view.posing import move, sliders, with_values
+from robodyn.view.panels.posing import move, sliders, with_values
 from robodyn.view.recording import read_motion
 
 LINKAGES = ["palletizer", "excavator", "four_bar", "delta", "five_bar", "crank_slider"]
