@@ -50,7 +50,17 @@ __all__ = [
 
 
 class RobodynError(Exception):
-    """Base class of all errors of robodyn."""
+    """Base class of all errors of robodyn.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> try:
+    ...     rd.load("no_such_robot")
+    ... except rd.RobodynError as error:
+    ...     print(type(error).__name__)
+    UnknownNameError
+    """
 
 
 class _Located(Exception):
@@ -140,7 +150,17 @@ class ConvergenceWarning(UserWarning):
 
 
 class UrdfError(_LocatedError):
-    """The file is not valid, or does not describe a mechanism."""
+    """The file is not valid, or does not describe a mechanism.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> try:
+    ...     rd.load('<robot name="r"><link name="a"><inertail/></link></robot>')
+    ... except rd.UrdfError as error:
+    ...     print(error.line, error.element, error.suggestion)
+    1 link 'a' inertial
+    """
 
 
 class PackageError(UrdfError):
@@ -152,11 +172,32 @@ class PackageError(UrdfError):
 
 
 class TopologyError(_LocatedError):
-    """Links and joints do not form a mechanism: two roots, a cycle, an island, unknown links."""
+    """Links and joints do not form a mechanism: two roots, a cycle, an island, unknown links.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> try:
+    ...     rd.load('<robot name="r"><link name="a"/><link name="b"/></robot>')
+    ... except rd.TopologyError as error:
+    ...     print(error.line, error.element)
+    1 link 'b'
+    """
 
 
 class InertiaError(_LocatedError):
-    """Inertial parameters that no rigid body can have, or that leave a joint without inertia."""
+    """Inertial parameters that no rigid body can have, or that leave a joint without inertia.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> thin = rd.Inertia(1.0, ixx=1.0, iyy=1.0, izz=3.0)     # izz is above ixx + iyy
+    >>> try:
+    ...     rd.load("double_pendulum").with_(payload={"lower": thin})
+    ... except rd.InertiaError as error:
+    ...     print(error.element)
+    link 'lower'
+    """
 
 
 class ShapeError(RobodynError, ValueError):
@@ -168,6 +209,15 @@ class ShapeError(RobodynError, ValueError):
         The argument.
     given, expected : object
         What was given and what was expected.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> try:
+    ...     rd.load("puma560").gravity_forces([0.0, 0.0])
+    ... except rd.ShapeError as error:
+    ...     print(error.name, error.given, error.expected)
+    q (2,) (6,)
     """
 
     def __init__(
@@ -180,7 +230,17 @@ class ShapeError(RobodynError, ValueError):
 
 
 class SettingsError(RobodynError, ValueError):
-    """An option has a value that it cannot have, or contradicts another option."""
+    """An option has a value that it cannot have, or contradicts another option.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> try:
+    ...     rd.load("puma560", friction_speed=-1.0)
+    ... except rd.SettingsError as error:
+    ...     print(type(error).__name__)
+    SettingsError
+    """
 
 
 class UnknownNameError(RobodynError, KeyError):
@@ -194,6 +254,15 @@ class UnknownNameError(RobodynError, KeyError):
         The name that was given.
     suggestions : tuple of str
         Existing names that look like it.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> try:
+    ...     rd.load("puma560").frame_pose([0.0] * 6, "flansch")
+    ... except rd.UnknownNameError as error:
+    ...     print(error.suggestions)
+    ('flange',)
     """
 
     def __init__(self, kind: str, name: str, known: Iterable[str], where: str = "") -> None:
@@ -241,7 +310,18 @@ class Hints:
 
 
 class AssemblyError(RobodynError, ValueError):
-    """The loops of a mechanism do not close (``.residual`` [m, rad], ``.q`` reached)."""
+    """The loops of a mechanism do not close (``.residual`` [m, rad], ``.q`` reached).
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> robot = rd.load("crank_slider")
+    >>> try:
+    ...     robot.assemble(robot.neutral() + 100.0, hold=robot.joint_names)
+    ... except rd.AssemblyError as error:
+    ...     print(error.q.shape)
+    (3,)
+    """
 
     def __init__(self, message: str, *, residual: Any = None, q: Any = None) -> None:
         self.residual = residual
@@ -265,6 +345,16 @@ class InconsistentStateError(RobodynError, ValueError):
         Loops, couplings and constraints that are violated, the worst first.
     rows : tuple of int
         All such states of a batch, as indices into its flattened leading axes; empty for one state.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> robot = rd.load("four_bar")
+    >>> try:
+    ...     robot.inverse_dynamics(robot.neutral() + [0.3, 0, 0], [0, 0, 0], [0, 0, 0])
+    ... except rd.InconsistentStateError as error:
+    ...     print(error.loops)
+    ('rocker_pin',)
     """
 
     def __init__(
@@ -288,7 +378,18 @@ class InconsistentStateError(RobodynError, ValueError):
 
 
 class ActuationError(RobodynError, ValueError):
-    """The given motors cannot produce the motion (``.direction``: one that no motor drives)."""
+    """The given motors cannot produce the motion (``.direction``: one that no motor drives).
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> robot = rd.load("double_pendulum")
+    >>> try:
+    ...     robot.inverse_dynamics([0.1, 0.2], [0, 0], [0, 1], actuated=["shoulder"])
+    ... except rd.ActuationError as error:
+    ...     print("no motor in the elbow can exert this")
+    no motor in the elbow can exert this
+    """
 
     def __init__(self, message: str, *, direction: Any = None) -> None:
         self.direction = direction
@@ -303,6 +404,12 @@ class UndeterminedWrenchError(RobodynError):
     joint : str
     constraints : tuple of str
         Names of the constraints and couplings whose forces may act through the joint.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> issubclass(rd.UndeterminedWrenchError, rd.RobodynError)
+    True
     """
 
     joint: str
@@ -332,6 +439,18 @@ class SingularError(RobodynError, ArithmeticError):
         The joints involved.
     rows : tuple of int
         The singular systems of a batch, as indices into its flattened leading axes.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> text = '<robot name="r"><link name="a"/><link name="b"/>'     # link b has no mass
+    >>> text += '<joint name="hinge" type="continuous"><parent link="a"/><child link="b"/>'
+    >>> text += "</joint></robot>"
+    >>> try:
+    ...     rd.load(text, allow_unphysical=True).forward_dynamics([0.0], [0.0], [1.0])
+    ... except rd.SingularError as error:
+    ...     print(error.joints)
+    ('hinge',)
     """
 
     def __init__(
@@ -353,6 +472,16 @@ class EquilibriumError(RobodynError, ArithmeticError):
         Remaining accelerations.
     q, v : ndarray, shape (nq,), (nv,), or None
         Where the search ended.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> satellite = rd.load("satellite", base="floating")
+    >>> try:
+    ...     satellite.equilibrium(satellite.neutral())     # it falls: no posture is at rest
+    ... except rd.EquilibriumError as error:
+    ...     print(error.residual is not None)
+    True
     """
 
     def __init__(
@@ -366,7 +495,18 @@ class EquilibriumError(RobodynError, ArithmeticError):
 
 
 class ImpactError(RobodynError, ValueError):
-    """An impact is impossible: the bodies separate, or cannot move (``.rows`` of a batch)."""
+    """An impact is impossible: the bodies separate, or cannot move (``.rows`` of a batch).
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> robot = rd.load("double_pendulum")
+    >>> try:     # the tip moves along -x, and the wall pushes it along -x: they part
+    ...     robot.impact([0.0, 0.0], [1.0, 0.0], "lower", (0, 0, -1), (-1, 0, 0))
+    ... except rd.ImpactError as error:
+    ...     print(type(error).__name__)
+    ImpactError
+    """
 
     def __init__(self, message: str, *, rows: tuple[int, ...] = ()) -> None:
         self.rows = rows
@@ -382,6 +522,16 @@ class PathError(RobodynError, ValueError):
         The time at which that is so.
     joint : str
         The joint; empty if the motion is not that of one joint.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> path = rd.JointPath.from_function(lambda t: (t, 2.0, 0.0))     # the slope of t is 1
+    >>> try:
+    ...     rd.simulate(rd.load("double_pendulum"), controlled={"elbow": path})
+    ... except rd.PathError as error:
+    ...     print(error.time)
+    0.0
     """
 
     def __init__(self, message: str, *, time: float | None = None, joint: str = "") -> None:
@@ -397,6 +547,18 @@ class IdentificationError(RobodynError, ValueError):
     ----------
     parameters : tuple of str
         Names of those parameters.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> import numpy as np
+    >>> robot = rd.load("double_pendulum")
+    >>> still = np.zeros((20, 2))
+    >>> try:
+    ...     rd.identify(robot, rd.Measurements(np.arange(20) / 100, still, still, still, still))
+    ... except rd.IdentificationError as error:
+    ...     print(len(error.parameters) > 0)
+    True
     """
 
     def __init__(self, message: str, *, parameters: tuple[str, ...] = ()) -> None:
@@ -405,7 +567,18 @@ class IdentificationError(RobodynError, ValueError):
 
 
 class SimulationError(RobodynError, RuntimeError):
-    """A simulation failed at ``.time`` [s]; ``.trajectory`` holds the motion until then."""
+    """A simulation failed at ``.time`` [s]; ``.trajectory`` holds the motion until then.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> pendulum = rd.load("double_pendulum")
+    >>> try:
+    ...     rd.simulate(pendulum, lambda t, q, v: 1e300 * v**2, v0=[1.0, 0.0], duration=1.0)
+    ... except rd.SimulationError as error:
+    ...     print(error.time < 1.0, error.trajectory.q.shape[1])
+    True 2
+    """
 
     def __init__(self, message: str, *, trajectory: Any = None, time: float | None = None) -> None:
         self.trajectory = trajectory
@@ -440,6 +613,18 @@ class SweepError(RobodynError, RuntimeError):
         The row that failed.
     differences : tuple of str
         What differs, if the file holds another sweep.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import robodyn as rd
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "sweep.db"
+    >>> table = rd.sweep(lambda x: x**2, {"x": [-1.0, 2.0]}, path=path)
+    >>> try:
+    ...     rd.sweep(lambda x: x**2, {"x": [-1.0, 3.0]}, path=path)     # not what the file holds
+    ... except rd.SweepError as error:
+    ...     print(len(error.differences))
+    1
     """
 
     def __init__(
@@ -457,7 +642,19 @@ class SweepError(RobodynError, RuntimeError):
 
 
 class BagError(RobodynError, ValueError):
-    """A bag cannot be read or written, or lacks the requested data."""
+    """A bag cannot be read or written, or lacks the requested data.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import robodyn as rd
+    >>> from robodyn.bags import read_motion
+    >>> try:
+    ...     read_motion(tempfile.mkdtemp(), rd.load("puma560"))
+    ... except rd.BagError as error:
+    ...     print("metadata.yaml" in str(error))
+    True
+    """
 
 
 class FileError(RobodynError, OSError):
@@ -469,7 +666,15 @@ class MissingFileError(FileError, FileNotFoundError):
 
 
 class MissingExtraError(RobodynError, ImportError):
-    """A dependency is not installed (``.extra`` names the extra that brings it, if one does)."""
+    """A dependency is not installed (``.extra`` names the extra that brings it, if one does).
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> error = rd.MissingExtraError("control", "control", "python-control models")
+    >>> error.extra
+    'control'
+    """
 
     def __init__(self, package: str, extra: str, purpose: str) -> None:
         self.package = package

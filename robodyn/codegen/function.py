@@ -66,6 +66,15 @@ class Function(Generic[Result]):
     ------
     ShapeError
         When called with arrays that do not fit.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> f = rd.load("double_pendulum").function("inverse_dynamics")
+    >>> f
+    <Function inverse_dynamics(q[2], v[2], a[2]) -> tau[2]>
+    >>> f([0.0, 0.0], [0.0, 0.0], [0.0, 0.0]).tolist()     # hanging
+    [0.0, 0.0]
     """
 
     #: Machine code points into the signature: it stays although ``__dict__`` is emptied.

@@ -29,6 +29,14 @@ class Rotor:
         About the axis.
     damping, friction : float [N m s/rad], [N m]
         Viscous and dry, of its bearing.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> wheel = rd.Rotor("wheel", "lower", axis=(0, 1, 0), inertia=0.01)
+    >>> robot = rd.load("double_pendulum", rotors=[wheel])
+    >>> robot.nv     # shoulder, elbow, and the spin of the wheel
+    3
     """
 
     name: str
@@ -67,6 +75,15 @@ class Actuator:
     ------
     ShapeError
         If a value is not the number, or the axis not the three numbers, that it should be.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> motor = rd.Actuator(gear_ratio=100, rotor_inertia=2e-4, torque_limit=3.0)
+    >>> arm = rd.load("double_pendulum", actuators={"shoulder": motor}, rotor_model="armature")
+    >>> added = arm.mass_matrix([0, 0]) - rd.load("double_pendulum").mass_matrix([0, 0])
+    >>> round(float(added[0, 0]), 9)     # 100^2 * 2e-4
+    2.0
     """
 
     gear_ratio: float = 1.0

@@ -37,6 +37,13 @@ class Limits:
     ------
     ShapeError
         If one of them is no number.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> limits = rd.Limits(lower=-1.0, upper=1.0, effort=20.0)
+    >>> limits.upper, limits.velocity
+    (1.0, inf)
     """
 
     lower: float = -math.inf
@@ -112,6 +119,13 @@ class Joint:
         Has the origin and axes where rounded turns are exact, see
         `robodyn.description.with_exact_turns`, if they are not written but follow from poses of
         others; not part of equality.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> joint = rd.Joint("hinge", "revolute", parent="base", child="bob", axis=(0, 1, 0))
+    >>> joint.kind, joint.child
+    ('revolute', 'bob')
     """
 
     name: str

@@ -28,6 +28,13 @@ class Inertia:
         Frame at the centre of mass, in the link frame; the inertia is given in its axes.
     ixx, ixy, ixz, iyy, iyz, izz : float [kg m^2]
         About the centre of mass (``ixy`` is the matrix element, as in URDF).
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> rod = rd.Inertia(3.0, rd.Pose((0, 0, 0.5)), ixx=0.25, iyy=0.25)
+    >>> rod.mass, rod.origin.xyz
+    (3.0, (0.0, 0.0, 0.5))
     """
 
     mass: float
@@ -107,6 +114,12 @@ class Link:
         Elements that robodyn does not interpret (visual, collision, ...), as XML text.
     line : int or None
         Where it stands in the file; not part of equality.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> rd.Link("bob", rd.Inertia(2.0)).inertia.mass
+    2.0
     """
 
     name: str

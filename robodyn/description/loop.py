@@ -47,6 +47,13 @@ class Loop:
         others; not part of equality.
     line : int or None
         In the file it was read from; not part of equality.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> pin = rd.Loop("pin", "revolute", "coupler", "rocker", axis=(0, 1, 0))
+    >>> pin.predecessor, pin.successor
+    ('coupler', 'rocker')
     """
 
     name: str
@@ -93,6 +100,13 @@ class Coupling:
         Position of the successor where that of the predecessor is zero.
     line : int or None
         In the file it was read from; not part of equality.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> gear = rd.Coupling("gear", "upper", "lower", ratio=-2.0)
+    >>> gear.predecessor, gear.successor, gear.ratio
+    ('upper', 'lower', -2.0)
     """
 
     name: str

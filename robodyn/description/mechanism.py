@@ -56,6 +56,15 @@ class Mechanism:
         link that is no joint's child. No URDF has it.
     transmissions : tuple of Transmission
         Those that couple motors. Each of their joints has an actuator.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> hinge = rd.Joint("hinge", "continuous", parent="base", child="bob", axis=(0, 1, 0))
+    >>> bob = rd.Link("bob", rd.Inertia(2.0, rd.Pose((0, 0, -1))))
+    >>> robot = rd.load(rd.Mechanism("pendulum", (rd.Link("base"), bob), (hinge,)))
+    >>> robot.mass_matrix([0.0]).round(9).tolist()     # 2 kg at 1 m
+    [[2.0]]
     """
 
     name: str

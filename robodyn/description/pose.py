@@ -79,6 +79,14 @@ class Pose:
     ------
     ShapeError
         If one of them is not three numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import robodyn as rd
+    >>> X = rd.Pose(xyz=(1, 2, 3), rpy=(0, 0, np.pi / 2)).matrix
+    >>> (X.round(9) + 0.0).tolist()
+    [[0.0, -1.0, 0.0, 1.0], [1.0, 0.0, 0.0, 2.0], [0.0, 0.0, 1.0, 3.0], [0.0, 0.0, 0.0, 1.0]]
     """
 
     xyz: Vector = (0.0, 0.0, 0.0)

@@ -73,6 +73,15 @@ class Ground:
     Raises
     ------
     SettingsError, ShapeError
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> points = {"tip": ("lower", (0, 0, -1))}
+    >>> ground = rd.Ground(points, height=-1.9, stiffness=1e4, exponent=1)     # the tip: -2
+    >>> robot = rd.load("double_pendulum", ground=ground)
+    >>> float(robot.ground_contacts([0.0, 0.0], [0.0, 0.0])["tip"].depth.round(9))
+    0.1
     """
 
     points: Mapping[str, tuple[str, Any]] | tuple[tuple[str, tuple[str, Vector]], ...]

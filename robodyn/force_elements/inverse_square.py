@@ -41,6 +41,15 @@ class InverseSquareGravity:
     Raises
     ------
     ShapeError, SettingsError
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> earth = rd.InverseSquareGravity(mu=3.986004418e14, center=(0.0, 0.0, -6.371e6))
+    >>> robot = rd.load("satellite", base="floating", gravity=(0, 0, 0), forces=[earth])
+    >>> a = robot.forward_dynamics(robot.neutral(), [0.0] * robot.nv, [0.0] * robot.nv)
+    >>> round(float(a[2]), 2)     # - mu / r^2
+    -9.82
     """
 
     mu: float

@@ -37,6 +37,15 @@ class CompliantStops:
     Raises
     ------
     SettingsError
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> stops = rd.CompliantStops(stiffness=1e3)
+    >>> robot = rd.load("puma560").with_(stops=stops)
+    >>> beyond = robot.upper_limits + 0.01
+    >>> bool(abs(robot.passive_forces(beyond, [0.0] * 6) + 10.0).max() < 1e-6)     # 1e3 * 0.01
+    True
     """
 
     stiffness: float | Mapping[str, float]

@@ -30,6 +30,15 @@ class PointSpring:
     rest_length : float [m]
     damping : float [N s/m]
     name : str
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> spring = rd.PointSpring("world", (0, 0, -3), "lower", (0, 0, -1), stiffness=10.0)
+    >>> robot, free = rd.load("double_pendulum", springs=[spring]), rd.load("double_pendulum")
+    >>> stored = robot.potential_energy([0.0, 0.0]) - free.potential_energy([0.0, 0.0])
+    >>> round(float(stored), 9)     # 10 / 2 * 1^2: the tip hangs at -2
+    5.0
     """
 
     tag: ClassVar[str] = "spring"

@@ -40,6 +40,15 @@ class PointMass:
     SettingsError
         If the mass is not a positive number, or so large or small that its inverse is none.
     ShapeError
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> robot, tip = rd.load("double_pendulum"), (0, 0, -1)
+    >>> ball = rd.PointMass(0.5, velocity=(1.0, 0.0, 0.0))
+    >>> hit = robot.impact([0, 0], [0, 0], "lower", tip, (1, 0, 0), against=ball, restitution=1)
+    >>> abs(float(hit.energy_loss)) < 1e-12
+    True
     """
 
     mass: float
@@ -79,6 +88,15 @@ class RobotPoint:
         In axes of that link, from its origin.
     base : BaseMotion, optional
         Of a robot with a moving base.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> robot, tip = rd.load("double_pendulum"), (0, 0, -1)
+    >>> other = rd.RobotPoint(robot, [0, 0], [1, 0], "lower", tip)
+    >>> hit = robot.impact([0, 0], [-1, 0], "lower", tip, (-1, 0, 0), against=other)
+    >>> (hit.v + hit.against_v).round(9).tolist()     # the same robots, at opposite speeds
+    [0.0, 0.0]
     """
 
     robot: Any

@@ -47,6 +47,13 @@ class Hit:
     against : None, (link, point), PointMass or RobotPoint, optional
         The immovable world, another point of the same robot, a particle, or a point of another
         robot: each particle, or robot, in one hit only.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> hit = rd.Hit("lower", (0, 0, -1), (1, 0, 0))
+    >>> hit.link, hit.point
+    ('lower', (0, 0, -1))
     """
 
     link: str

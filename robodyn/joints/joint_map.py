@@ -52,6 +52,17 @@ class JointMap:
     ------
     ShapeError
         If the function does not return such a matrix, or its rotation is none.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> def screw(q):
+    ...     c, s = rd.cos(q[0]), rd.sin(q[0])
+    ...     return [[c, -s, 0, 0], [s, c, 0, 0], [0, 0, 1, 0.01 * q[0]], [0, 0, 0, 1]]
+    >>> robot = rd.load("double_pendulum", joint_maps={"elbow": rd.JointMap(1, screw)})
+    >>> twist = robot.frame_twist([0.0, 0.5], [0.0, 2.0], "lower", relative_to="upper")
+    >>> twist[[2, 5]].round(9).tolist()     # 0.01 m/rad times 2 rad/s, and 2 rad/s
+    [0.02, 2.0]
     """
 
     #: Rate of time: zero of a map whose time is stopped.

@@ -113,6 +113,15 @@ class BaseMotion:
     ShapeError
         If an array does not end in these shapes, holds numbers that are not finite, or if the pose
         is that of no rigid body.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> robot = rd.load("double_pendulum", base="moving")
+    >>> lift = rd.BaseMotion.from_world(linear_acceleration=(0, 0, 9.81))
+    >>> twice = robot.gravity_forces([0.3, 0.2], base=lift)     # as heavy again
+    >>> (twice / rd.load("double_pendulum").gravity_forces([0.3, 0.2])).round(9).tolist()
+    [2.0, 2.0]
     """
 
     pose: FloatArray
@@ -246,6 +255,16 @@ class BasePath:
     ----------
     function : callable
         Time [s] -> `BaseMotion`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import robodyn as rd
+    >>> t = np.linspace(0.0, 1.0, 50)
+    >>> heave = np.stack([0 * t, 0 * t, 0.1 * np.sin(t)], axis=-1)     # quaternions: x, y, z, w
+    >>> path = rd.BasePath.from_samples(t, heave, np.tile([0.0, 0.0, 0.0, 1.0], (50, 1)))
+    >>> bool(abs(path(0.5).pose[2, 3] - 0.1 * np.sin(0.5)) < 1e-6)
+    True
     """
 
     function: Callable[[float], BaseMotion]

@@ -49,6 +49,13 @@ class JointPath:
         in the joint frame (4,) and its angular velocity in axes of the child (3,), of a floating
         one position and quaternion (7,) and the body twist (6,), of a planar one x, y, angle and
         the velocities in axes of the child. Accelerations are the rates of the velocities.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> path = rd.JointPath.from_function(lambda t: (t**2, 2 * t, 2.0))
+    >>> path(1.5)
+    (array(2.25), array(3.), array(2.))
     """
 
     function: Callable[[float], Motion]

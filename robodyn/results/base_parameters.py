@@ -26,6 +26,13 @@ class BaseParameters:
     combination : ndarray, shape (r, number of parameters)
         ``values = combination @ inertial_parameters``.
     values : ndarray, shape (r,)
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> base = rd.load("double_pendulum").base_parameters()
+    >>> len(base.columns), base.combination.shape[0]     # of 20 parameters
+    (6, 6)
     """
 
     parameter_names: tuple[str, ...]

@@ -26,6 +26,14 @@ class HybridDynamics(NamedTuple):
     tau : ndarray, shape (..., nv) [N m, N]
     multipliers : ndarray, shape (..., nc) [N, N m]
         Of closed loops.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> robot = rd.load("double_pendulum")
+    >>> result = robot.hybrid_dynamics([0.2, 0.3], [0, 0], controlled={"elbow": 1.0})
+    >>> float(result.a[1]), float(result.tau[0])     # prescribed, and free
+    (1.0, 0.0)
     """
 
     a: Array

@@ -38,6 +38,15 @@ class Impact:
         Velocity of the other body after the impact: of a point mass, shape (..., 3) [m/s]; of
         another robot its speeds, shape (..., nv); ``None`` for a fixed surface. Of simultaneous
         impacts a tuple with one of these for each.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> robot = rd.load("double_pendulum")
+    >>> hit = robot.impact([0.0, 0.0], [1.0, 0.0], "lower", (0, 0, -1), (1, 0, 0))
+    >>> tip = robot.frame_jacobian([0.0, 0.0], "lower") @ hit.v
+    >>> float((tip[0] - tip[4]).round(9))     # the tip at (0, 0, -1) has stopped along x
+    0.0
     """
 
     v: Array

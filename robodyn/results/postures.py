@@ -26,6 +26,15 @@ class IKResult:
         Root of the sum of squares of all distances and angles to the targets.
     converged : ndarray of bool, shape (...)
         Whether the targets are reached: the residual is at most 1e-9.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> robot = rd.load("puma560")
+    >>> goal = robot.frame_pose([0.1, 0.2, 0.3, 0.4, 0.5, 0.6], "flange")
+    >>> found = robot.inverse_kinematics({"flange": goal}, q0=[0.0, 0.3, 0.2, 0.3, 0.4, 0.5])
+    >>> bool(found.converged), bool(found.residual < 1e-8)
+    (True, True)
     """
 
     q: Array

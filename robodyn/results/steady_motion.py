@@ -25,6 +25,14 @@ class SteadyMotion:
         Forces in all joints: those given, and those that driven joints need.
     model : StateSpace
         Linear, time-invariant model of deviations from it.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> brick = rd.load("satellite", base="floating", gravity=(0, 0, 0))
+    >>> motion = brick.steady_motion(brick.neutral(), [0.0] * brick.nv)
+    >>> bool(abs(motion.v).max() < 1e-9)     # at rest is a steady motion, too
+    True
     """
 
     q: Array

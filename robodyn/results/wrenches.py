@@ -81,6 +81,14 @@ class JointWrenches(WrenchMapping):
     base : ndarray, shape (..., 6) [N, N m]
         Wrench of the ground, or of the carrier, on the base: the entry ``"base"``, which is this
         also if a joint has that name.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> robot = rd.load("double_pendulum")
+    >>> wrenches = robot.joint_wrenches([0.0, 0.0], [0.0, 0.0], [0.0, 0.0])
+    >>> (wrenches["elbow"].round(9) + 0.0).tolist()     # a bob of 1 kg hangs below
+    [0.0, 0.0, 9.81, 0.0, 0.0, 0.0]
     """
 
     def __init__(

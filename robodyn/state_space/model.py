@@ -41,6 +41,13 @@ class StateSpace:
         Acceleration of the independent speeds at the state where the model was made
         [rad/s^2, m/s^2]. It is zero at rest and in steady motion. Elsewhere the model describes
         deviations from the motion through that state, at that instant.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> model = rd.load("double_pendulum").linearize([0.0, 0.0], [0.0, 0.0], [0.0, 0.0])
+    >>> model.A.shape, bool(abs(model.poles.real).max() < 1e-6)     # it swings, undamped
+    ((4, 4), True)
     """
 
     A: Array

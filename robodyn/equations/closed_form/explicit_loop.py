@@ -56,6 +56,14 @@ class Follower:
     ------
     ShapeError
         Where no joint, or one joint twice, is named.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> cam = rd.Follower("elbow", lambda q: 0.1 * rd.sin(q), of=["shoulder"])
+    >>> robot = rd.load("double_pendulum", couplings=[cam])
+    >>> robot.nv, float(robot.joint_positions([0.5])["elbow"].round(6))     # 0.1 sin 0.5
+    (1, 0.047943)
     """
 
     name: str
@@ -121,6 +129,17 @@ class ExplicitLoop:
     Raises
     ------
     ShapeError
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> loop = rd.ExplicitLoop(
+    ...     "slope", lambda u, v: v[0] - 2 * u[0], u=["shoulder"], v=["elbow"],
+    ...     solution=lambda u: [2 * u[0]],
+    ... )
+    >>> robot = rd.load("double_pendulum", couplings=[loop])
+    >>> robot.nv, robot.joint_names
+    (1, ('shoulder',))
     """
 
     name: str

@@ -73,6 +73,14 @@ class Force:
     ------
     ShapeError
         If it is not clear where it acts, or there is neither a law nor an energy.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> drag = rd.Force(lambda q, v, t: -0.2 * v, joint="elbow")
+    >>> robot = rd.load("double_pendulum", forces=[drag])
+    >>> robot.passive_forces([0.0, 0.0], [0.0, 3.0]).round(9).tolist()
+    [0.0, -0.6]
     """
 
     law: Callable[..., Any] | None

@@ -57,6 +57,14 @@ class Constraint:
         For another kind.
     ShapeError
         Where no joint, or one joint twice, is named.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> same = rd.Constraint("same", lambda q: q[0] - q[1], joints=("shoulder", "elbow"))
+    >>> robot = rd.load("double_pendulum", constraints=[same])
+    >>> robot.dof, robot.assemble([0.3, 0.3]).tolist()
+    (1, [0.3, 0.3])
     """
 
     name: str

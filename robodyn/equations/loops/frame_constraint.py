@@ -132,6 +132,20 @@ class FrameConstraint:
         For another kind.
     ShapeError
         Where frames are none, or a number is missing or no good.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import robodyn as rd
+    >>> tip = np.eye(4)
+    >>> tip[2, 3] = -1.0
+    >>> line = np.eye(4)
+    >>> line[2, 3] = -1.5
+    >>> robot = rd.load("double_pendulum", near=[0.5, 1.0], constraints=[
+    ...     rd.FrameConstraint("table", "point_on_plane", (("world", line), ("lower", tip)))
+    ... ])
+    >>> robot.dof     # of two joints, whose tip slides on a plane at -1.5 m
+    1
     """
 
     @checked_arguments

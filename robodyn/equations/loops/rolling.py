@@ -53,6 +53,14 @@ class Rolling:
     Raises
     ------
     ShapeError
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> contact = rd.Rolling("contact", "lower", center=(0, 0, -1), radius=0.2)
+    >>> robot = rd.load("double_pendulum", base="floating", constraints=[contact])
+    >>> robot.nv, robot.nc     # a ball at the tip rolls on the ground
+    (8, 3)
     """
 
     @checked_arguments

@@ -50,6 +50,19 @@ class Identified:
         All parameters that were asked for, by name; `robot` has them.
     unexcited : tuple of str
         Base parameters that the data do not excite; they stay as described.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import robodyn as rd
+    >>> robot = rd.load("double_pendulum")
+    >>> t = np.linspace(0, 2, 200)
+    >>> q = np.stack([np.sin(2 * t), np.cos(3 * t)], axis=-1)
+    >>> v = np.stack([2 * np.cos(2 * t), -3 * np.sin(3 * t)], axis=-1)
+    >>> a = np.stack([-4 * np.sin(2 * t), -9 * np.cos(3 * t)], axis=-1)
+    >>> found = rd.identify(robot, rd.Measurements(t, q, v, robot.inverse_dynamics(q, v, a), a))
+    >>> bool(np.abs(found.base.values - found.described_values).max() < 1e-9)
+    False
     """
 
     described: Robot

@@ -60,6 +60,21 @@ class Payload:
         Of ``base.values``.
     noise : ndarray, shape (u,) [N m, N]
         Standard deviation of the forces that are left, at each independent joint.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import robodyn as rd
+    >>> arm = rd.load("double_pendulum")
+    >>> t = np.linspace(0, 2, 200)
+    >>> w = np.array([2.0, 3.0])
+    >>> q, v = np.sin(t[:, None] * w), w * np.cos(t[:, None] * w)
+    >>> a = -(w**2) * q
+    >>> load = rd.Inertia(0.5, rd.Pose((0, 0, -1)))
+    >>> tau = arm.with_(payload={"lower": load}).inverse_dynamics(q, v, a)
+    >>> payload = rd.identify_payload(arm, rd.Measurements(t, q, v, a, tau), "lower")
+    >>> round(payload.inertia.mass * payload.inertia.origin.xyz[2], 6)     # 0.5 kg times -1 m
+    -0.5
     """
 
     robot: Robot

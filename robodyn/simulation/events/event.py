@@ -202,6 +202,14 @@ class Event:
     ------
     ShapeError
         If it is none of these.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> down = rd.Event(lambda t, q, v: q[0], name="down")
+    >>> run = rd.simulate(rd.load("double_pendulum"), q0=[0.5, 0.0], duration=5.0, events=[down])
+    >>> run.events[0].name, bool(abs(run.q[-1, 0]) < 1e-9)
+    ('down', True)
     """
 
     when: EventFunction | float

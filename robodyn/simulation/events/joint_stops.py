@@ -34,6 +34,14 @@ class RigidStops:
     Raises
     ------
     SettingsError
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> robot = rd.load("puma560")
+    >>> run = rd.simulate(robot, q0=robot.upper_limits, duration=0.05, stops=rd.RigidStops())
+    >>> bool((run.q <= robot.upper_limits + 1e-9).all())
+    True
     """
 
     restitution: float = 0.0

@@ -31,6 +31,15 @@ class MotorLimits:
     Raises
     ------
     SettingsError
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> robot = rd.load("puma560")
+    >>> limits = rd.MotorLimits(knee=0.5)     # full torque up to half of the speed limit
+    >>> run = rd.simulate(robot, lambda t, q, v: 1e4 + 0 * q, duration=0.02, limits=limits)
+    >>> bool((abs(run.tau) <= robot.effort_limits + 1e-9).all())
+    True
     """
 
     knee: float = 1.0

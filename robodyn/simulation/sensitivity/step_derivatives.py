@@ -41,6 +41,14 @@ class StepDerivatives:
         By the forces, which are held in the step.
     P : ndarray, shape (..., 2 nv, 10 n), or None
         By the inertial parameters, if asked for.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> robot = rd.load("double_pendulum")
+    >>> step = rd.step_derivatives(robot, [0.1, 0.2], [0, 0], [0, 0], step=0.001)
+    >>> step.A.shape, step.B.shape
+    ((4, 4), (4, 2))
     """
 
     q: FloatArray

@@ -59,6 +59,17 @@ class TrajectoryGradient:
         forces follow from the rest.
     parameters : ndarray, shape (..., 10 n), or None
         By ``robot.inertial_parameters``, if asked for.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import robodyn as rd
+    >>> run = rd.simulate(rd.load("double_pendulum"), q0=[0.5, 0.2], duration=0.1, step=0.01)
+    >>> last = np.zeros((11, 2))
+    >>> last[-1, 0] = 1.0     # the cost is the shoulder's last angle
+    >>> gradient = rd.trajectory_gradient(run, q=last)
+    >>> gradient.q0.shape, gradient.tau.shape
+    ((2,), (11, 2))
     """
 
     q0: FloatArray

@@ -61,6 +61,18 @@ class Comparison:
         Joints whose wrenches were measured.
     q0, v0 : ndarray, shape (starts, nq), (starts, nv)
         The starts.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import robodyn as rd
+    >>> from robodyn.controllers import ComputedTorque, GravityCompensation, PointToPoint
+    >>> arm = rd.load("double_pendulum")
+    >>> reference = PointToPoint(np.zeros(2), np.ones(2), 0.5)
+    >>> both = {"none": GravityCompensation(arm), "torque": ComputedTorque(arm, reference)}
+    >>> result = rd.compare(arm, both, reference=reference, starts=1)
+    >>> bool(result["total_error_rms"][1, 0] < 1e-3 < result["total_error_rms"][0, 0])
+    True
     """
 
     table: SweepTable

@@ -39,6 +39,13 @@ class SweepTable:
         The values of each argument, by the names of objects.
     names : tuple of str
         Of the results.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> table = rd.sweep(lambda x: {"square": x**2}, {"x": [1.0, 2.0, 3.0]})
+    >>> table["square"].tolist()
+    [1.0, 4.0, 9.0]
     """
 
     dims: tuple[str, ...]
