@@ -53,7 +53,14 @@ __all__ = ["load", "robots"]
 
 
 def robots() -> tuple[str, ...]:
-    """Names of the bundled robots."""
+    """Names of the bundled robots.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> "four_bar" in rd.robots()
+    True
+    """
     return tuple(bundled_robots())
 
 
@@ -214,6 +221,13 @@ def load(
     UrdfError, TopologyError, InertiaError, PackageError, UnknownNameError
     ShapeError
         An argument of the wrong shape or type.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> robot = rd.load("puma560", base="floating", gravity=(0, 0, 0))
+    >>> robot.nv     # six of the base, six of the joints
+    12
     """
     if branches and coordinates == "tree":
         raise SettingsError(

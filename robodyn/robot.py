@@ -207,6 +207,14 @@ class Robot:
     lower_limits, upper_limits : ndarray, shape (nq,) [rad, m]
     velocity_limits : ndarray, shape (nv,) [rad/s, m/s]
     effort_limits : ndarray, shape (nv,) [N m, N]
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> robot = rd.load("double_pendulum")
+    >>> tau = robot.inverse_dynamics([0.3, 0.2], [0.0, 0.0], [1.0, 2.0])
+    >>> robot.forward_dynamics([0.3, 0.2], [0.0, 0.0], tau).round(9).tolist()
+    [1.0, 2.0]
     """
 
     _model: Model

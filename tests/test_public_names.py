@@ -254,3 +254,23 @@ def test_packages_are_there_without_an_import_of_their_own():
         _ = rd.LQR
     with pytest.raises(AttributeError, match="module 'robodyn' has no attribute 'nonsense'"):
         _ = rd.nonsense
+
+
+#: Nodes of ROS, which tests/ros runs behind a real rclpy, the viewer, which tests/view runs in a
+#: real browser, and names that are no class or function.
+WITHOUT_EXAMPLE = {
+    "robodyn.ros.SimLifecycleNode",
+    "robodyn.ros.SimNode",
+    "robodyn.ros.StateListener",
+    "robodyn.simulation.Controller",
+    "robodyn.simulation.INTEGRATORS",
+    "robodyn.view.Viewer",
+}
+
+
+@pytest.mark.parametrize("name", sorted(PUBLIC))
+def test_every_public_name_has_an_example(name):
+    """Which tests/test_documentation.py runs."""
+    thing = PUBLIC[name]
+    if not inspect.ismodule(thing) and name not in WITHOUT_EXAMPLE:
+        assert ">>>" in (inspect.getdoc(thing) or "")

@@ -53,6 +53,21 @@ class Admittance:
     ShapeError
         For gains of another shape, negative or not finite, and no positive inertia; when called, if
         the wrench is none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import robodyn as rd
+    >>> from robodyn.controllers import Admittance, OperationalSpace, PointToPoint
+    >>> arm, q = rd.load("puma560"), np.array([0.0, -0.5, 0.8, 0.0, 0.6, 0.0])
+    >>> hold = OperationalSpace(arm, "flange", PointToPoint(q, q, 1.0))
+    >>> push = np.array([0.0, 0.0, -5.0, 0.0, 0.0, 0.0])     # N, measured at the flange
+    >>> soft = Admittance(hold, lambda t, q, v: push, inertia=1.0, damping=20.0, stiffness=100.0)
+    >>> run = rd.simulate(arm, soft, q0=q, duration=1.0)
+    >>> moved = arm.frame_pose(q, "flange")[:3, :3].T @ (
+    ...     arm.frame_pose(run.q[-1], "flange")[:3, 3] - arm.frame_pose(q, "flange")[:3, 3])
+    >>> bool(abs(moved - [0, 0, -0.05]).max() < 0.01)     # towards 5 N over 100 N/m
+    True
     """
 
     recorded: ClassVar[tuple[str, ...]] = ("shift",)

@@ -61,6 +61,16 @@ class ComputedTorque:
     UnknownNameError, ActuationError
         If there are no such controlled joints, or not as many as motors; when called, if motors
         do not accelerate them where the robot is.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> from robodyn.controllers import ComputedTorque, PointToPoint
+    >>> robot = rd.load("double_pendulum")
+    >>> control = ComputedTorque(robot, PointToPoint([0.1, 0.2], [0.1, 0.2], 1.0), stiffness=25.0)
+    >>> tau = control(0.0, [0.0, 0.2], [0.0, 0.0])
+    >>> robot.forward_dynamics([0.0, 0.2], [0.0, 0.0], tau).round(9).tolist()     # 25 * 0.1
+    [2.5, 0.0]
     """
 
     symbolic: ClassVar[bool] = True

@@ -57,6 +57,17 @@ class FrictionCompensation:
         Without a robot, if its model has no friction at joints with motors, and for another share.
     ShapeError
         If the controller or the reference is no function.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> from robodyn.controllers import FrictionCompensation, GravityCompensation
+    >>> robot = rd.load("scara")
+    >>> both = FrictionCompensation(GravityCompensation(robot), robot)
+    >>> q, v = robot.neutral(), [0.5] * robot.nv
+    >>> needed = robot.gravity_forces(q) - robot.passive_forces(q, v)
+    >>> bool(abs(both(0.0, q, v) - needed).max() < 1e-9)
+    True
     """
 
     controller: Controller

@@ -39,6 +39,15 @@ class GravityCompensation:
         For a moving base without ``base``, and for ``base`` without a moving base.
     ActuationError
         When called, if the motors of a closed linkage cannot hold it.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> from robodyn.controllers import GravityCompensation
+    >>> robot = rd.load("double_pendulum")
+    >>> run = rd.simulate(robot, GravityCompensation(robot), q0=[0.5, 0.2], duration=0.5)
+    >>> bool(abs(run.q[-1] - [0.5, 0.2]).max() < 1e-9)     # it stands still
+    True
     """
 
     symbolic: ClassVar[bool] = True

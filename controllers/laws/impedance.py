@@ -56,6 +56,16 @@ class Impedance:
     -----
     SingularWarning
         When called where accelerations are damped; forces are not.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> from robodyn.controllers import Impedance, PointToPoint
+    >>> arm, q = rd.load("puma560"), [0.0, -0.5, 0.8, 0.0, 0.6, 0.0]
+    >>> spring = Impedance(arm, "flange", PointToPoint(q, q, 1.0), stiffness=500.0, damping=50.0)
+    >>> tau = spring(0.0, q, [0.0] * 6)     # at its reference the spring is slack
+    >>> bool(abs(tau - arm.gravity_forces(q)).max() < 1e-9)
+    True
     """
 
     symbolic: ClassVar[bool] = True

@@ -43,6 +43,15 @@ class JointPD:
     ------
     ShapeError
         For gains of another shape, negative or not finite, and as `GravityCompensation` does.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> from robodyn.controllers import JointPD, PointToPoint
+    >>> robot = rd.load("double_pendulum")
+    >>> pd = JointPD(robot, PointToPoint([0.1, 0.2], [0.1, 0.2], 1.0), stiffness=10.0, damping=1.0)
+    >>> (pd(0.0, [0.0, 0.0], [0.0, 0.0])).round(9).tolist()     # 10 * (0.1, 0.2)
+    [1.0, 2.0]
     """
 
     symbolic: ClassVar[bool] = True

@@ -71,6 +71,16 @@ class OperationalSpace:
     -----
     SingularWarning
         When called where accelerations are damped.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> from robodyn.controllers import OperationalSpace, PointToPoint
+    >>> arm, q = rd.load("puma560"), [0.0, -0.5, 0.8, 0.0, 0.6, 0.0]
+    >>> control = OperationalSpace(arm, "flange", PointToPoint(q, q, 1.0))
+    >>> a = arm.forward_dynamics(q, [0.0] * 6, control(0.0, q, [0.0] * 6))
+    >>> bool(abs(a).max() < 1e-9)     # at its reference it stands still
+    True
     """
 
     symbolic: ClassVar[bool] = True

@@ -63,6 +63,16 @@ class PassivityBased:
         whose coordinates do not add, as quaternions.
     SettingsError
         If the robot depends on time.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> from robodyn.controllers import PassivityBased, PointToPoint
+    >>> robot = rd.load("double_pendulum")
+    >>> control = PassivityBased(robot, PointToPoint([0.1, 0.2], [0.1, 0.2], 1.0), gain=5.0)
+    >>> tau = control(0.0, [0.1, 0.2], [0.0, 0.0])
+    >>> bool(abs(tau - robot.gravity_forces([0.1, 0.2])).max() < 1e-9)
+    True
     """
 
     symbolic: ClassVar[bool] = True

@@ -86,6 +86,17 @@ class TimeVaryingLQR:
         `robodyn.trajectory_gradient` does.
     ActuationError
         If forces of the motion act at joints without motors.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> from robodyn.controllers import GravityCompensation, TimeVaryingLQR
+    >>> robot = rd.load("double_pendulum")
+    >>> run = rd.simulate(robot, GravityCompensation(robot), v0=[1.0, 0.5], duration=0.2, step=0.01)
+    >>> keep = TimeVaryingLQR(robot, run)
+    >>> off = rd.simulate(robot, keep, q0=[0.05, 0.0], v0=[1.0, 0.5], duration=0.2, step=0.01)
+    >>> bool(abs(off.q[-1] - run.q[-1]).max() < 0.05)
+    True
     """
 
     symbolic: ClassVar[bool] = True

@@ -27,6 +27,16 @@ class Plan:
         The gradient of the cost by the forces is small, but for forces at their limits.
     reason : str
         Why the search ended.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> from robodyn.controllers import QuadraticCost, iterative_lqr
+    >>> robot = rd.load("double_pendulum")
+    >>> cost = QuadraticCost(robot, goal=[0.5, 0.0])
+    >>> plan = iterative_lqr(robot, cost, q0=[0.0, 0.0], duration=0.5, step=0.05)
+    >>> plan.converged, bool(plan.costs[-1] <= plan.costs[0])
+    (True, True)
     """
 
     run: Trajectory

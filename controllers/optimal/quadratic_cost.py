@@ -128,6 +128,14 @@ class QuadraticCost:
     ------
     ShapeError
         For other shapes, and for weights that are negative or not symmetric.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> from robodyn.controllers import QuadraticCost
+    >>> cost = QuadraticCost(rd.load("double_pendulum"), goal=[0.5, 0.0], final=1000.0)
+    >>> cost.goal
+    [0.5, 0.0]
     """
 
     robot: Robot

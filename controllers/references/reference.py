@@ -39,6 +39,14 @@ class PointToPoint:
     q0, q1 : ndarray, shape (..., n) [rad, m]
         Leading axes are those of many motions at once.
     duration : float [s]
+
+    Examples
+    --------
+    >>> from robodyn.controllers import PointToPoint
+    >>> reference = PointToPoint([0.0, 0.0], [1.0, 2.0], 2.0)
+    >>> position, velocity, acceleration = reference(1.0)
+    >>> position.tolist(), acceleration.tolist()     # half way
+    ([0.5, 1.0], [0.0, 0.0])
     """
 
     symbolic: ClassVar[bool] = True
@@ -90,6 +98,15 @@ class SineReference:
     amplitude : ndarray, shape (..., n) [rad, m]
         From one turning point to the other.
     frequency : ndarray, shape (..., n) [Hz]
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from robodyn.controllers import SineReference
+    >>> sine = SineReference(np.zeros(1), np.ones(1), np.array([0.5]))     # 0.5 Hz
+    >>> position, velocity, acceleration = sine(1.0)
+    >>> position.round(9).tolist(), abs(velocity.round(9)).tolist()     # half a period later
+    ([1.0], [0.0])
     """
 
     symbolic: ClassVar[bool] = True

@@ -48,6 +48,14 @@ class Stretched:
     ------
     SettingsError
         For a factor that is not positive.
+
+    Examples
+    --------
+    >>> from robodyn.controllers import PointToPoint, Stretched
+    >>> fast = PointToPoint([0.0], [1.0], 1.0)
+    >>> slow = Stretched(fast, 2.0)     # twice as long, half as fast
+    >>> slow(1.0)[0].tolist() == fast(0.5)[0].tolist(), (2 * slow(1.0)[1]).tolist()
+    (True, [1.875])
     """
 
     reference: Reference

@@ -48,6 +48,21 @@ class TaskPath:
         Where a pose is not reached, or joints would have to jump.
     ShapeError
         For a pose that is no rigid motion.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import robodyn as rd
+    >>> from robodyn.controllers import TaskPath
+    >>> arm = rd.load("puma560")
+    >>> q = np.array([0.0, -0.5, 0.8, 0.0, 0.6, 0.0])
+    >>> start = arm.frame_pose(q, "flange")
+    >>> end = start.copy()
+    >>> end[2, 3] -= 0.1
+    >>> path = TaskPath(arm, "flange", np.array([0.0, 1.0]), np.array([start, end]), q0=q)
+    >>> lowered = arm.frame_pose(path(1.0)[0], "flange")[2, 3] - start[2, 3]
+    >>> round(float(lowered), 6)
+    -0.1
     """
 
     robot: Robot

@@ -88,6 +88,14 @@ class TimeOptimal:
         Where the path has a corner, which cannot be passed without stopping, where torques do not
         suffice at any speed, where it leaves loops open, and where velocities are not tangent to
         it, as of planar joints.
+
+    Examples
+    --------
+    >>> from robodyn.controllers import PointToPoint, TimeOptimal
+    >>> path = PointToPoint([0.0], [1.0], 1.0)
+    >>> fast = TimeOptimal(path, 1.0, velocity=10.0, acceleration=4.0)
+    >>> round(fast.duration, 2)     # from rest to rest over 1 rad, by 4 rad/s^2: 2 sqrt(1 / 4)
+    1.0
     """
 
     path: Reference

@@ -61,6 +61,16 @@ class Filtered:
         For another order.
     UnknownNameError
         For another signal.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> from robodyn.controllers import Filtered, GravityCompensation
+    >>> robot = rd.load("double_pendulum")
+    >>> slow = Filtered(GravityCompensation(robot), cutoff=5.0, robot=robot)
+    >>> run = rd.simulate(robot, slow, q0=[0.5, 0.0], duration=0.1)
+    >>> run.tau.shape
+    (101, 2)
     """
 
     recorded: ClassVar[tuple[str, ...]] = ("filtered",)

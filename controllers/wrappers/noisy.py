@@ -58,6 +58,16 @@ class Noisy:
     ShapeError
         If the controller is no function; when called, if there are other numbers of deviations
         than speeds.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> from robodyn.controllers import GravityCompensation, Noisy
+    >>> robot = rd.load("double_pendulum")
+    >>> noisy = Noisy(GravityCompensation(robot), position=1e-3, seed=1, robot=robot)
+    >>> run = rd.simulate(robot, noisy, q0=[0.5, 0.2], duration=0.01)
+    >>> run.q.shape
+    (11, 2)
     """
 
     controller: Controller

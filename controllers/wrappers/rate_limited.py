@@ -50,6 +50,16 @@ class RateLimited:
     ShapeError
         For rates that are not positive and finite, or of another number than speeds, and for
         ``start`` that is not finite.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> from robodyn.controllers import GravityCompensation, RateLimited
+    >>> robot = rd.load("double_pendulum")
+    >>> slow = RateLimited(GravityCompensation(robot), rate=10.0, start=[0.0, 0.0], robot=robot)
+    >>> run = rd.simulate(robot, slow, q0=[1.0, 0.0], duration=0.1)
+    >>> bool(abs(run.tau[1:] - run.tau[:-1]).max() <= 0.01 + 1e-9)     # 10 N m/s for 1 ms
+    True
     """
 
     recorded: ClassVar[tuple[str, ...]] = ("torque",)

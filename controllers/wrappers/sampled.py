@@ -70,6 +70,17 @@ class Sampled:
     ShapeError
         If the controller is no function; when called, if it returns anything but numbers, one a
         speed, and if it is not known which positions are quaternions.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import robodyn as rd
+    >>> from robodyn.controllers import GravityCompensation, Sampled
+    >>> robot = rd.load("double_pendulum")
+    >>> digital = Sampled(GravityCompensation(robot), period=0.01)
+    >>> run = rd.simulate(robot, digital, q0=[1.0, 0.0], v0=[1.0, 0.0], duration=0.1)
+    >>> len(np.unique(run.tau[:100, 0]))     # each is held for ten steps
+    10
     """
 
     controller: Controller

@@ -28,6 +28,19 @@ def read_motion(
     """Read the samples of a robot from a bag: t, q, v, a, tau, one row for each sample.
 
     Parameters, what is completed and what is raised are those of `robodyn.ros.bag.read_bag`.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import robodyn as rd
+    >>> from robodyn.bags import read_motion
+    >>> robot = rd.load("double_pendulum")
+    >>> run = rd.simulate(robot, q0=[0.5, 0.2], duration=0.05)
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "run.mcap"
+    >>> run.save(path)
+    >>> t, q, v, a, tau = read_motion(path, robot)
+    >>> t.shape, bool(abs(q - run.q).max() < 1e-12)
+    ((51,), True)
     """
     wanted = {
         topic: JOINT_STATE,

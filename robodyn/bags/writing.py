@@ -81,6 +81,19 @@ def write_motion(
     MissingExtraError
         Without the extra ``bag``.
     BagError, ShapeError
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import robodyn as rd
+    >>> from robodyn.bags import read_motion
+    >>> robot = rd.load("double_pendulum")
+    >>> run = rd.simulate(robot, q0=[0.5, 0.2], duration=0.05)
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "run.mcap"
+    >>> run.save(path)
+    >>> t, q, v, a, tau = read_motion(path, robot)
+    >>> bool(abs(q - run.q).max() < 1e-12)
+    True
     """
     q, v = motion[:2]
     if q.ndim != 2:

@@ -68,6 +68,14 @@ def export(
         For an unknown function, target or dtype.
     MissingFileError, FileError
         If the folder cannot be made.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import robodyn as rd
+    >>> folder = rd.export(rd.load("double_pendulum"), ["mass_matrix"], "c", tempfile.mkdtemp())
+    >>> "double_pendulum.h" in [file.name for file in folder.iterdir()]
+    True
     """
     unit = unit_of(robot, functions, controller, step, integrator, dtype)
     path = new_folder(folder)

@@ -171,6 +171,16 @@ def simulate(
         If the folder ``to`` is there already, or cannot be made.
     Exception
         What a function of yours raises, as it is; its ``.trajectory`` is the motion until then.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> from robodyn.controllers import ComputedTorque, PointToPoint
+    >>> robot = rd.load("double_pendulum")
+    >>> controller = ComputedTorque(robot, PointToPoint([0.0, 0.0], [1.0, 0.5], 1.0))
+    >>> run = rd.simulate(robot, controller, duration=1.5)
+    >>> bool(abs(run.q[-1] - [1.0, 0.5]).max() < 1e-3)
+    True
     """
     return _simulated(
         robot, controller, q0, v0, False, parameters, duration=duration, step=step, base=base,
@@ -247,6 +257,16 @@ def rollout(
     ------
     SimulationError, SimulationInterrupted, Exception
         As in `simulate`; ``.trajectory`` is what there is of all motions.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import robodyn as rd
+    >>> robot = rd.load("double_pendulum")
+    >>> q0 = np.random.default_rng(0).uniform(-1, 1, (100, 2))
+    >>> run = rd.rollout(robot, None, q0, 0 * q0, duration=0.1)
+    >>> run.q.shape
+    (101, 100, 2)
     """
     return _simulated(
         robot, controller, q0, v0, True, parameters, duration=duration, step=step, base=base,

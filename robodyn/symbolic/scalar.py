@@ -221,21 +221,42 @@ def _quotient(graph: Graph, a: int, b: int) -> Number:
 
 
 def sin(x: Number) -> Number:
-    """Sine of an angle [rad]."""
+    """Sine of an angle [rad].
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> round(rd.sin(0.5) ** 2 + rd.cos(0.5) ** 2, 12)
+    1.0
+    """
     if isinstance(x, Scalar):
         return Scalar(x.graph, 2 * x.graph.node(SIN, x.edge & -2) + (x.edge & 1))
     return _known(math.sin, "sin", x)
 
 
 def cos(x: Number) -> Number:
-    """Cosine of an angle [rad]."""
+    """Cosine of an angle [rad].
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> rd.cos(0.0)
+    1.0
+    """
     if isinstance(x, Scalar):
         return Scalar(x.graph, 2 * x.graph.node(COS, x.edge & -2))
     return _known(math.cos, "cos", x)
 
 
 def sqrt(x: Number) -> Number:
-    """Square root of a number that is not negative."""
+    """Square root of a number that is not negative.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> rd.sqrt(2.25)
+    1.5
+    """
     if isinstance(x, Scalar):
         return Scalar(x.graph, 2 * x.graph.node(SQRT, x.edge))
     return _known(math.sqrt, "sqrt", x)

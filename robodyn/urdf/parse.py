@@ -47,6 +47,13 @@ def parse(text: str, file: str | None = None) -> tuple[Mechanism | None, list[Ro
         Everything found wrong, in the order of reading.
     complete : bool
         All links, joints and loops are there, so that the graph can be judged.
+
+    Examples
+    --------
+    >>> from robodyn.urdf import parse
+    >>> mechanism, errors, complete = parse('<robot name="r"><link name="a"/></robot>')
+    >>> mechanism.name, errors
+    ('r', [])
     """
     mechanism, reader = read(text, file)
     give_warnings(reader.warnings)

@@ -81,6 +81,12 @@ def load_mechanism(
         Neither a file nor a bundled robot.
     MissingExtraError
         A xacro or YAML file, and xacro or PyYAML is not installed.
+
+    Examples
+    --------
+    >>> from robodyn.urdf import load_mechanism
+    >>> load_mechanism("four_bar").joints[0].name
+    'crank_drive'
     """
     options = _options(package_dirs, xacro_args, urdf, strict=strict, base=base, root=root)
     reading = _read(source, options)
@@ -106,6 +112,12 @@ def problems(
 
     Joints that move no mass are among them; they can be loaded, but have no forward dynamics.
     Parameters are those of ``load_mechanism``.
+
+    Examples
+    --------
+    >>> from robodyn.urdf import problems
+    >>> [error.line for error in problems('<robot name="r"><lnik name="b"/></robot>')]
+    [1]
     """
     return findings(source, package_dirs=package_dirs, xacro_args=xacro_args, strict=strict)[0]
 
@@ -122,6 +134,13 @@ def findings(
 
     Parameters are those of ``load_mechanism``. With ``strict=False`` what is read leniently is
     among the warnings, with what was done about it (``leniently``).
+
+    Examples
+    --------
+    >>> from robodyn.urdf import findings
+    >>> errors, warnings = findings('<robot name="r"><link name="a"/><lnik name="b"/></robot>')
+    >>> errors[0].suggestion
+    'link'
     """
     from robodyn.urdf.checks.suspicions import suspicions
 

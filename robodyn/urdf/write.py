@@ -65,6 +65,14 @@ def write(
         If the mechanism has no notation in a file.
     MissingFileError, FileError
         If the file cannot be written; an existing file is then unchanged.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> robot = rd.load("four_bar")
+    >>> again = rd.load(rd.urdf.write(robot.mechanism))
+    >>> again.joint_names == robot.joint_names
+    True
     """
     functions = [("constraint", x.name) for x in mechanism.constraints]
     functions += [("force", x.name) for x in mechanism.forces]

@@ -104,6 +104,14 @@ def excitation(
     limits allow. Limits hold at all times, not only at samples: a trigonometric polynomial of
     degree n that is sampled N times a period is nowhere larger than ``1 / cos(pi n / N)`` times its
     largest sample [Ehlich and Zeller 1964]. The torques are looked at at samples.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> motion = rd.excitation(rd.load("scara"), period=4.0, acceleration=10.0, iterations=1)
+    >>> position, velocity, acceleration = motion(0.5)
+    >>> position.shape
+    (4,)
     """
     period = number("period", period, "s")
     if not 0.0 < period < np.inf:

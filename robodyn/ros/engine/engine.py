@@ -61,6 +61,14 @@ class Engine:
         If joints are to get position or velocity commands that loops tie together.
     SettingsError
         If the robot depends on time.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> from robodyn.ros import Engine
+    >>> engine = Engine(rd.load("double_pendulum"))
+    >>> engine.robot.name
+    'double_pendulum'
     """
 
     def __init__(

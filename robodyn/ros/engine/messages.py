@@ -45,6 +45,13 @@ class JointStateContent:
     stamp : (int, int) [s, ns]
     name : tuple of str
     position, velocity, effort : ndarray, shape (n,) [rad, m], [rad/s, m/s], [N m, N]
+
+    Examples
+    --------
+    >>> from robodyn.ros import JointStateContent
+    >>> state = JointStateContent((0, 0), ("elbow",), [0.5], [0.0], [0.0])
+    >>> state.name, state.position
+    (('elbow',), [0.5])
     """
 
     stamp: Stamp
@@ -63,6 +70,14 @@ class WrenchContent:
     stamp : (int, int) [s, ns]
     frame_id : str
     force, torque : ndarray, shape (3,) [N], [N m]
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> from robodyn.ros import wrench_content
+    >>> content = wrench_content(rd.load("double_pendulum"), "elbow", [0, 0, 9.81, 0, 0, 0], (0, 0))
+    >>> content.frame_id, content.force.tolist()
+    ('lower', [0.0, 0.0, 9.81])
     """
 
     stamp: Stamp
@@ -72,7 +87,16 @@ class WrenchContent:
 
 
 def wrench_content(robot: rd.Robot, joint: str, wrench: ArrayLike, stamp: Stamp) -> WrenchContent:
-    """Wrench of a joint as `Robot.joint_wrenches` gives it, in the frame of the joint's child."""
+    """Wrench of a joint as `Robot.joint_wrenches` gives it, in the frame of the joint's child.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> from robodyn.ros import wrench_content
+    >>> content = wrench_content(rd.load("double_pendulum"), "elbow", [0, 0, 9.81, 0, 0, 0], (0, 0))
+    >>> content.frame_id, content.torque.tolist()
+    ('lower', [0.0, 0.0, 0.0])
+    """
     values = np.asarray(wrench, float)
     if values.shape != (6,):
         raise rd.ShapeError(
@@ -99,6 +123,14 @@ class Measured:
         Scalar coordinates that the message does not give.
     unknown : tuple of str
         Names in the message that the robot does not have.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> from robodyn.ros import StateNames
+    >>> measured = StateNames(rd.load("double_pendulum")).read(["elbow"], [0.5], [0.0])
+    >>> measured.missing
+    ('shoulder',)
     """
 
     q: FloatArray
@@ -123,6 +155,13 @@ class StateNames:
         functions.
     multi : tuple of str
         Joints whose place is MultiDOFJointState.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> from robodyn.ros import StateNames
+    >>> StateNames(rd.load("double_pendulum")).names
+    ('shoulder', 'elbow')
     """
 
     def __init__(self, robot: rd.Robot) -> None:

@@ -64,6 +64,13 @@ class Settings:
     ------
     ShapeError
         For values that make no sense; the message says which and what is expected.
+
+    Examples
+    --------
+    >>> from robodyn.ros import Settings
+    >>> settings = Settings(rate=100.0, controller="gravity")
+    >>> settings.rate, settings.step
+    (100.0, 0.001)
     """
 
     rate: float = 200.0

@@ -44,6 +44,13 @@ class TrajectoryPoint:
         From the start.
     positions, velocities, accelerations : sequence of float
         The last two may be empty.
+
+    Examples
+    --------
+    >>> from robodyn.ros import TrajectoryPoint
+    >>> point = TrajectoryPoint(1.5, positions=(0.5, 0.2))
+    >>> point.time, point.velocities
+    (1.5, ())
     """
 
     time: float
@@ -60,6 +67,13 @@ class TrajectoryContent:
     ----------
     joint_names : tuple of str
     points : tuple of TrajectoryPoint
+
+    Examples
+    --------
+    >>> from robodyn.ros import TrajectoryContent, TrajectoryPoint
+    >>> content = TrajectoryContent(("elbow",), (TrajectoryPoint(1.0, (0.5,)),))
+    >>> content.points[0].positions
+    (0.5,)
     """
 
     joint_names: tuple[str, ...]
@@ -172,7 +186,17 @@ def plan(
 def trajectory_paths(
     robot: rd.Robot, content: TrajectoryContent, q: ArrayLike, v: ArrayLike
 ) -> tuple[dict[str, rd.JointPath], float]:
-    """Paths of joints, by name, and their duration [s]; arguments and errors as in `plan`."""
+    """Paths of joints, by name, and their duration [s]; arguments and errors as in `plan`.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> from robodyn.ros import TrajectoryContent, TrajectoryPoint, trajectory_paths
+    >>> content = TrajectoryContent(("elbow",), (TrajectoryPoint(1.0, (0.5,)),))
+    >>> paths, duration = trajectory_paths(rd.load("double_pendulum"), content, [0, 0], [0, 0])
+    >>> float(paths["elbow"](1.0)[0]), duration
+    (0.5, 1.0)
+    """
     motion = plan(robot, content, q, v)
     return {name: motion.path(name) for name in motion.names}, motion.duration
 

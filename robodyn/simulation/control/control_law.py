@@ -48,6 +48,15 @@ class ControlLaw:
         Where in ``state`` stands what simulations record in ``run.controller_state``.
     step : float or None [s]
         From sample to sample.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> from robodyn.controllers import GravityCompensation, Sampled
+    >>> robot = rd.load("double_pendulum")
+    >>> law = rd.control_law(robot, Sampled(GravityCompensation(robot), period=0.01), step=0.01)
+    >>> type(law).__name__
+    'ControlLaw'
     """
 
     first: Function

@@ -77,6 +77,18 @@ class ControllerSample(NamedTuple):
     impulse : ndarray, shape (..., nv) [N m s, N s]
         Integral over that time of the forces that acted: those of the controller, as wrappers
         around it and limits of the simulation left them.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> class Elapsed:
+    ...     def initial_state(self, sample):
+    ...         return {"time": 0.0}
+    ...     def update(self, sample, state):
+    ...         return 0.0 * sample.q, {"time": state["time"] + sample.h}
+    >>> run = rd.simulate(rd.load("double_pendulum"), Elapsed(), duration=0.01)
+    >>> run.tau.shape
+    (11, 2)
     """
 
     t: float
@@ -109,6 +121,19 @@ class StatefulController(Protocol):
     """A controller with a state that it does not hold itself.
 
     It may also have ``recorded``, a tuple of names, and ``symbolic``, a bool.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> class Integral:
+    ...     def initial_state(self, sample):
+    ...         return {"sum": 0.0 * sample.q}
+    ...     def update(self, sample, state):
+    ...         total = state["sum"] + sample.h * sample.q
+    ...         return -5.0 * total, {"sum": total}
+    >>> run = rd.simulate(rd.load("double_pendulum"), Integral(), q0=[0.1, 0.0], duration=0.1)
+    >>> run.tau.shape
+    (101, 2)
     """
 
     def initial_state(self, sample: ControllerSample) -> State:
@@ -143,7 +168,17 @@ class Stateless:
 
 
 def stateful(controller: Any) -> StatefulController:
-    """A controller by its two functions; one that is a function of (t, q, v) has an empty state."""
+    """A controller by its two functions; one that is a function of (t, q, v) has an empty state.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> from robodyn.controllers import GravityCompensation
+    >>> from robodyn.simulation import stateful
+    >>> both = stateful(GravityCompensation(rd.load("double_pendulum")))
+    >>> callable(both.initial_state), callable(both.update)
+    (True, True)
+    """
     if hasattr(controller, "update") and hasattr(controller, "initial_state"):
         return controller  # type: ignore[no-any-return]
     return Stateless(controller)

@@ -46,6 +46,15 @@ def jump(
     ----------
     q, v : array_like, shape (nq,), (nv,), or callable, optional [rad, m], [rad/s, m/s]
         The state afterwards, or a function of the `State` before. Left out: it stays.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> from robodyn.simulation.events import jump
+    >>> push = rd.Event(0.05, jump(v=lambda state: state.v + [1.0, 0.0]))
+    >>> run = rd.simulate(rd.load("double_pendulum"), duration=0.05, events=[push])
+    >>> run.v[-1].round(9).tolist()
+    [1.0, 0.0]
     """
 
     def jumped(state: State) -> Change:
@@ -84,6 +93,17 @@ def impact(
         is not followed.
     friction : float
         Coulomb's coefficient at the contact.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> from robodyn.simulation.events import impact
+    >>> bounce = impact("lower", (0, 0, -1), (-1, 0, 0), restitution=1.0)
+    >>> wall = rd.Event(lambda t, q, v: q[0], bounce, name="wall")
+    >>> robot = rd.load("double_pendulum").with_(locked={"elbow": 0.0})
+    >>> run = rd.simulate(robot, q0=[0.5], duration=1.0, events=[wall])
+    >>> run.events[0].name, bool(abs(run.events[0].energy_loss) < 1e-9)
+    ('wall', True)
     """
     one_name("link", link)
     place = of_one_state("point", point, 3)
@@ -141,6 +161,15 @@ def latch(joints: Iterable[str]) -> Action:
     ----------
     joints : names of joints
         ``"joint[k]"``: one axis of a joint that has several.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> from robodyn.simulation.events import latch
+    >>> catch = rd.Event(0.05, latch(["elbow"]))
+    >>> run = rd.simulate(rd.load("double_pendulum"), q0=[0.5, 0.3], duration=0.1, events=[catch])
+    >>> float(run.v[-1, 1])
+    0.0
     """
     names = named_alone("joints", joints)
     return lambda state: Change(locked=names)
@@ -153,6 +182,17 @@ def release(joints: Iterable[str]) -> Action:
     Parameters
     ----------
     joints : names of joints
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> from robodyn.simulation.events import release
+    >>> free = rd.Event(0.05, release(["elbow"]))
+    >>> run = rd.simulate(
+    ...     rd.load("double_pendulum"), q0=[0.5, 0.3], duration=0.1, locked=["elbow"], events=[free]
+    ... )
+    >>> float(run.v[40, 1]), bool(run.v[-1, 1] != 0)
+    (0.0, True)
     """
     names = named_alone("joints", joints)
     return lambda state: Change(released=names)
@@ -167,6 +207,16 @@ def drive(controlled: Mapping[str, Any]) -> Action:
     controlled : mapping of joint name to JointPath or callable
         As in `simulate`; the paths have to start where the joints are at that instant. Speeds
         that differ from those of the paths jump, and the others with them.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> from robodyn.simulation.events import drive
+    >>> turn = rd.JointPath.from_function(lambda t: (t, 1.0, 0.0))
+    >>> start = rd.Event(0.0, drive({"elbow": turn}))
+    >>> run = rd.simulate(rd.load("double_pendulum"), v0=[0.0, 1.0], duration=0.1, events=[start])
+    >>> round(float(run.q[-1, 1]), 6)
+    0.1
     """
     paths = by_name("controlled", controlled)
     return lambda state: Change(controlled=paths)
@@ -185,6 +235,17 @@ def switch(controller: Controller | None) -> Action:
     ------
     ShapeError
         If it is no controller.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> from robodyn.controllers import GravityCompensation
+    >>> from robodyn.simulation.events import switch
+    >>> robot = rd.load("double_pendulum")
+    >>> on = rd.Event(0.05, switch(GravityCompensation(robot)))
+    >>> run = rd.simulate(robot, q0=[0.5, 0.0], duration=0.1, events=[on])
+    >>> bool(abs(run.tau[10]).max() == 0), bool(abs(run.tau[-1]).max() > 0)
+    (True, True)
     """
     other = _no_torque if controller is None else controller
     check_controller(other)
@@ -205,6 +266,16 @@ def become(robot: Robot) -> Action:
     Parameters
     ----------
     robot : Robot
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> from robodyn.simulation.events import become
+    >>> robot = rd.load("double_pendulum")
+    >>> heavy = robot.with_(payload={"lower": rd.Inertia(1.0)})
+    >>> run = rd.simulate(robot, duration=0.1, events=[rd.Event(0.05, become(heavy))])
+    >>> run.phases[-1].robot.total_mass - robot.total_mass
+    1.0
     """
     return lambda state: Change(robot=robot)
 
@@ -229,6 +300,16 @@ def grasp(
         Of its centre of mass just before, in world axes, or a function of time.
     angular_velocity : array_like, shape (3,), or callable [rad/s]
         In world axes.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> from robodyn.simulation.events import grasp
+    >>> robot = rd.load("double_pendulum")
+    >>> take = rd.Event(0.02, grasp("lower", rd.Inertia(1.0)))
+    >>> run = rd.simulate(robot, q0=[0.5, 0.0], duration=0.1, events=[take])
+    >>> run.phases[-1].robot.total_mass - robot.total_mass
+    1.0
     """
     one_name("link", link)
     expect("payload", payload, Inertia)
@@ -251,6 +332,17 @@ def drop(link: str) -> Action:
     Parameters
     ----------
     link : str
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> from robodyn.simulation.events import drop, grasp
+    >>> robot = rd.load("double_pendulum")
+    >>> take = rd.Event(0.02, grasp("lower", rd.Inertia(1.0)))
+    >>> let_go = rd.Event(0.06, drop("lower"))
+    >>> run = rd.simulate(robot, q0=[0.5, 0.0], duration=0.1, events=[take, let_go])
+    >>> [round(phase.robot.total_mass - robot.total_mass, 9) for phase in run.phases]
+    [0.0, 1.0, 0.0]
     """
     one_name("link", link)
     return lambda state: Change(payload={link: None}, dissipated=0.0)

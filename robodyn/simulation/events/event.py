@@ -52,6 +52,16 @@ class State:
         Rigid stops that hold their joints.
     earlier : tuple of str
         Names of the events that have happened at this very instant.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> from robodyn.simulation.events import Change, State
+    >>> def report(state: State) -> Change:
+    ...     print(round(state.t, 3), state.q.shape)
+    ...     return Change()
+    >>> run = rd.simulate(rd.load("double_pendulum"), duration=0.1, events=[rd.Event(0.05, report)])
+    0.05 (2,)
     """
 
     t: float
@@ -132,6 +142,15 @@ class Change:
         fit loops and driven joints. Default: another one, after which stops are asked anew.
     records : tuple of EventRecord, optional
         What `Trajectory.events` has of it. Default: the event, with the energy that it took.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> from robodyn.simulation.events import Change
+    >>> turn = rd.Event(0.05, lambda state: Change(v=-state.v), name="turn back")
+    >>> run = rd.simulate(rd.load("double_pendulum"), v0=[1.0, 0.0], duration=0.1, events=[turn])
+    >>> bool(abs(run.q[-1]).max() < 1e-6)     # back where it began
+    True
     """
 
     q: ArrayLike | None = None
@@ -173,6 +192,14 @@ def stop(state: State) -> Change:
     Parameters
     ----------
     state : State
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> from robodyn.simulation.events import stop
+    >>> end = rd.Event(0.05, stop)
+    >>> float(rd.simulate(rd.load("double_pendulum"), duration=1.0, events=[end]).t[-1])
+    0.05
     """
     return Change(stop=True)
 

@@ -71,6 +71,15 @@ def landings(
     Raises
     ------
     SettingsError, UnknownNameError
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> from robodyn.simulation.events import landings
+    >>> ground = rd.Ground({"tip": ("lower", (0, 0, -1))}, height=-1.8)
+    >>> robot = rd.load("double_pendulum")
+    >>> len(landings(robot, ground)) > 0
+    True
     """
     expect("ground", ground, Ground)
     restitution, slow = number("restitution", restitution), number("rest_speed", rest_speed)

@@ -57,6 +57,14 @@ class LimitViolation:
         Which of simultaneous motions has the worst value; empty for a single one.
     unit : str
         Of the bound and the worst value.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> robot = rd.load("puma560")
+    >>> run = rd.simulate(robot, v0=[10.0] + [0.0] * 5, duration=0.01, limits="ignore")
+    >>> run.limit_violations[0].joint, run.limit_violations[0].limit
+    ('joint1', 'velocity')
     """
 
     joint: str

@@ -35,6 +35,14 @@ class JointMotion:
     v, a : ndarray, shape (n, ...) or (n, ..., nv) [rad/s, m/s], [rad/s^2, m/s^2]
     tau : ndarray, shape (n, ...) or (n, ..., nv) [N m, N]
         Applied; zero in a joint that is cut or follows another, where nothing drives it.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> run = rd.simulate(rd.load("double_pendulum"), q0=[0.5, 0.0], duration=0.1)
+    >>> elbow = run["elbow"]
+    >>> elbow.name, elbow.q.shape
+    ('elbow', (101,))
     """
 
     name: str

@@ -254,8 +254,8 @@ class Trajectory:
         >>> import robodyn as rd
         >>> robot = rd.load("four_bar")
         >>> run = rd.simulate(robot, lambda t, q, v: [2.0, 0, 0], duration=0.2, limits="ignore")
-        >>> run.sizing()["crank_drive"].peak_torque
-        2.0
+        >>> round(run.sizing()["crank_drive"].peak_torque, 9)     # behind a gear of 20
+        0.1
         """
         run = self._rows()
         torques, speeds = run.motor_torques, computed(run, energies.motor_speeds)

@@ -20,7 +20,15 @@ __all__ = ["bad_values"]
 
 
 def bad_values(mechanism: Mechanism) -> list[RobodynError]:
-    """Errors about all invalid values of a mechanism."""
+    """Errors about all invalid values of a mechanism.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> from robodyn.urdf import bad_values
+    >>> bad_values(rd.load("puma560").mechanism)
+    []
+    """
     found: list[RobodynError] = []
     movers = mechanism.movers
     for items in (mechanism.links, (*movers, *mechanism.couplings)):

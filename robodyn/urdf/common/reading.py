@@ -79,7 +79,14 @@ class Reading:
 
 
 def bundled_robots() -> tuple[str, ...]:
-    """Names of the robots that come with the library."""
+    """Names of the robots that come with the library.
+
+    Examples
+    --------
+    >>> from robodyn.urdf import bundled_robots
+    >>> "puma560" in bundled_robots()
+    True
+    """
     names = [file.name for file in _bundled().iterdir()]
     return tuple(sorted(name.removesuffix(".urdf") for name in names if name.endswith(".urdf")))
 
@@ -100,6 +107,12 @@ def open_document(source: Any) -> Document:
         A file that cannot be read, or a source of another type.
     UnknownNameError
         Neither a file nor a bundled robot.
+
+    Examples
+    --------
+    >>> from robodyn.urdf import open_document
+    >>> open_document("four_bar").text[:5]
+    '<?xml'
     """
     if isinstance(source, (bytes, bytearray)):
         return _document(*decode_leniently(bytes(source)), None)

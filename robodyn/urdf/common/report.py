@@ -115,7 +115,14 @@ def _all_places(alike: Sequence[UrdfWarning], file: str | None) -> str:
 
 
 def give_warnings(found: Sequence[UrdfWarning]) -> None:
-    """Give one warning with a line for each kind of finding; ``robodyn check`` lists them all."""
+    """Give one warning with a line for each kind of finding; ``robodyn check`` lists them all.
+
+    Examples
+    --------
+    >>> from robodyn.urdf import findings, give_warnings
+    >>> errors, warnings = findings("puma560")
+    >>> give_warnings(warnings)     # there are none
+    """
     if not found:
         return
     if len(found) == 1:
@@ -141,6 +148,13 @@ def record(
     record : dict
         ``file``, ``line``, ``element``, ``severity`` (``"error"``, ``"warning"`` or ``"note"``),
         ``message``, ``suggestion``; what is not known is ``None``.
+
+    Examples
+    --------
+    >>> from robodyn.urdf import problems, record
+    >>> error = problems('<robot name="r"><link name="a"/><lnik name="b"/></robot>')[0]
+    >>> record(error, "r.urdf")["suggestion"]
+    'link'
     """
     kinds = ((UrdfWarning, "warning"), (UrdfNote, "note"))
     severity = next((word for kind, word in kinds if isinstance(found, kind)), "error")

@@ -76,6 +76,13 @@ def set_num_threads(n: int) -> None:
     Raises
     ------
     ShapeError
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> before = rd.get_num_threads()
+    >>> rd.set_num_threads(1)
+    >>> rd.set_num_threads(before)
     """
     count = whole("n", n)
     if count < 1:
@@ -85,7 +92,14 @@ def set_num_threads(n: int) -> None:
 
 
 def get_num_threads() -> int:
-    """Return how many threads a batch may use (at first: the processors of this process)."""
+    """Return how many threads a batch may use (at first: the processors of this process).
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> rd.get_num_threads() >= 1
+    True
+    """
     return _words[HEAD.index("threads")]
 
 

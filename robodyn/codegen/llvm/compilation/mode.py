@@ -32,6 +32,13 @@ def set_compilation(compilation: Compilation) -> None:
     ------
     UnknownNameError
         For another word.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> before = rd.get_compilation()
+    >>> rd.set_compilation("eager")     # full code at once, in this process
+    >>> rd.set_compilation(before)
     """
     global _chosen
     _chosen = compilation
@@ -47,6 +54,12 @@ def get_compilation() -> Compilation:
     ------
     SettingsError
         If the variable says something else.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> rd.get_compilation() in ("tiered", "eager", "background")
+    True
     """
     if _chosen is not None:
         return _chosen

@@ -60,6 +60,13 @@ class EnergyAudit:
         Lost where speeds jumped.
     unexplained : ndarray
         What was gained beyond all that: the error of the integrator, and of the audit itself.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> run = rd.simulate(rd.load("double_pendulum"), q0=[1.0, 0.5], duration=1.0)
+    >>> bool(abs(run.audit.unexplained).max() < 1e-6)     # J
+    True
     """
 
     t: FloatArray

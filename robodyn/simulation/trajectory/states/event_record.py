@@ -28,6 +28,14 @@ class EventRecord:
         Which of simultaneous motions it happened to; empty for a single one.
     dissipated : float [J]
         What was lost for good: of bodies that meet, in the contact between them.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> down = rd.Event(lambda t, q, v: q[0], name="down")
+    >>> run = rd.simulate(rd.load("double_pendulum"), q0=[0.5, 0.0], duration=5.0, events=[down])
+    >>> run.events[0].name, run.events[0].time == run.t[-1]
+    ('down', np.True_)
     """
 
     time: float

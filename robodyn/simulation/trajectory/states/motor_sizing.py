@@ -43,6 +43,16 @@ class MotorSizing:
     torque_limit, speed_limit : float [N m, N], [rad/s, m/s]
         Those of the joint through the gear, or of the motor where they are less; infinite where
         none is given.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> from robodyn.controllers import GravityCompensation
+    >>> robot = rd.load("puma560")
+    >>> row = rd.simulate(robot, GravityCompensation(robot), duration=0.1).sizing()["joint2"]
+    >>> held = abs(robot.gravity_forces(robot.neutral())[1] / row.gear_ratio)
+    >>> bool(abs(row.peak_torque - held) < 1e-9)     # at the shaft of the motor
+    True
     """
 
     motor: str
@@ -81,6 +91,15 @@ class Sizing(Mapping[str, MotorSizing]):
     rows : tuple of MotorSizing
     torques, speeds : ndarray, shape (n, ..., motors) [N m, N], [rad/s, m/s]
         Of the motors at their shafts, at all samples.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> from robodyn.controllers import GravityCompensation
+    >>> robot = rd.load("puma560")
+    >>> table = rd.simulate(robot, GravityCompensation(robot), duration=0.1).sizing()
+    >>> round(table["joint2"].gear_ratio, 2), table["joint2"].torque_unit
+    (107.81, 'N m')
     """
 
     robot_name: str
