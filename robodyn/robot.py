@@ -2447,7 +2447,8 @@ class Robot:
         X = self.frame_poses(q, self.link_names, base=base)
         opened = [gap.name for gap in self.loop_gaps(q) if gap.residual > LOOP_GAP_SHOWN]
         places = dict(zip(self.link_names, X, strict=True))
-        drawn = PosturePicture(self).figure(places, wrenches, opened, frames=frames)
+        forces = None if wrenches is None else wrenches.in_frame("world")
+        drawn = PosturePicture(self).figure(places, forces, opened, frames=frames)
         return draw_figure(path, drawn, axes=axes, title=self.name)
 
     def joint_wrenches(

@@ -15,7 +15,7 @@ from robodyn.errors import ShapeError
 from robodyn.joints import fixed
 from robodyn.model.joint_info import Joints
 from robodyn.pictures.stick_figure import Arrow, Dot, Gap, StickFigure
-from robodyn.results import JointWrenches, LoopGap
+from robodyn.results import LoopGap
 from robodyn.tolerances import LOOP_GAP_SHOWN, PLANAR
 
 __all__ = ["PosturePicture"]
@@ -101,14 +101,15 @@ class PosturePicture:
     def figure(
         self,
         places: Mapping[str, FloatArray],
-        wrenches: JointWrenches | None = None,
+        wrenches: Mapping[str, Array] | None = None,
         opened: Collection[str] = (),
         *,
         frames: bool = False,
     ) -> StickFigure:
         """What is drawn of links at these poses, shape (4, 4) in the world; see `Robot.plot`.
 
-        ``opened``: names of joints that are to close loops, which are open.
+        ``wrenches``: of joints, shape (6,) [N, N m], in axes of the world. ``opened``: names of
+        joints that are to close loops, and are open.
         """
         bodies = tuple(body.corners(places) for body in self._bodies)
         dots = [
@@ -132,10 +133,11 @@ class PosturePicture:
             return "motor"
         return "closing" if mark.cut else "passive"
 
-    def _arrows(self, wrenches: JointWrenches, places: Mapping[str, FloatArray]) -> list[Arrow]:
+    def _arrows(
+        self, wrenches: Mapping[str, Array], places: Mapping[str, FloatArray]
+    ) -> list[Arrow]:
         marks = {mark.name: mark for mark in self._marks}
-        world = wrenches.in_frame("world")
-        found: dict[str, Array] = {name: world[name] for name in world if name in marks}
+        found = {name: wrenches[name] for name in wrenches if name in marks}
         for wrench in found.values():
             if wrench.size != 6:
                 raise ShapeError(

@@ -76,6 +76,8 @@ class Canvas:
         Of new axes: ``"3d"``.
     shared : bool
         All new axes in a column have one horizontal axis.
+    film : bool
+        A new figure is neither saved nor shown at the end: its pictures are taken before.
 
     Attributes
     ----------
@@ -107,11 +109,12 @@ class Canvas:
         size: tuple[float, float],
         projection: str | None = None,
         shared: bool = True,
+        film: bool = False,
     ) -> None:
         self._what, self._path, self._given = what, path, given
         self._rows, self._columns, self._size = rows, columns, size
         self._projection, self._shared = projection, shared and rows > 1
-        self._style = ExitStack()
+        self._style, self._film = ExitStack(), film
         self.new = given is None
 
     def __enter__(self) -> Self:
@@ -136,7 +139,7 @@ class Canvas:
         trace: TracebackType | None,
     ) -> None:
         with self._style:
-            shown = self.new and self._path is None
+            shown = self.new and self._path is None and not self._film
             try:
                 if kind is None:
                     self._finish(shown)
@@ -164,7 +167,7 @@ class Canvas:
             raise MissingExtraError("matplotlib", "plot", self._what) from None
         self._style.enter_context(style.context(["default", STYLE]))
         options: dict[str, Any] = {"figsize": self._size, "layout": "constrained"}
-        if self._path is None:
+        if self._path is None and not self._film:
             from matplotlib import pyplot
 
             return pyplot.figure(**options)

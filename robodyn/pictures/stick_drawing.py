@@ -15,7 +15,7 @@ from robodyn.pictures.labels import Label, write_labels
 from robodyn.pictures.stick_axes import StickAxes, box, marker_of
 from robodyn.pictures.stick_figure import Arrow, StickFigure, plane_of
 
-__all__ = ["MARKS", "draw_figure", "draw_posture"]
+__all__ = ["MARKS", "Stage", "draw_figure", "draw_legend", "draw_posture", "newtons"]
 
 FORCE, GAP = "#C1121F", "#AA3377"
 #: How joints are drawn, by what they are; and what the legend says.
@@ -70,35 +70,59 @@ def draw_figure(
     ------
     MissingExtraError, ShapeError
     """
-    plane, largest = plane_of([figure]), _largest([figure])
-    size = _size([figure])
-    tips = [start + step for start, step, _ in _arrows(figure.arrows, size, largest)]
-    points = np.concatenate([figure.points, np.array(tips).reshape(-1, 3)])
-    kind, inches = _paper(points, plane)
-    with Canvas("drawing a robot", path, axes, size=inches, projection=kind) as canvas:
+    stage = Stage([figure])
+    with stage.canvas(path, axes) as canvas:
         (axis,) = canvas.axes
-        drawn = StickAxes(axis, points, size, plane)
-        draw_posture(drawn, figure, largest)
+        drawn = stage.axes(axis)
+        draw_posture(drawn, figure, stage.largest)
         if title:
             axis.set_title(title, loc="left")
-        _legend(canvas, drawn, figure)
-        _labels(drawn, figure, largest)
+        draw_legend(canvas, drawn, figure, "force on the child link")
+        _labels(drawn, figure, stage.largest)
     return canvas.figure
 
 
-def _size(figures: Sequence[StickFigure]) -> float:
-    """Longest edge of the box around all [m]."""
-    points = np.concatenate([figure.points for figure in figures])
-    return max(float(np.ptp(points, axis=0).max()), 1e-3)
+class Stage:
+    """What one or several figures of one picture share: plane, scales, room.
 
+    Parameters
+    ----------
+    figures : sequence of StickFigure
 
-def _paper(points: FloatArray, plane: FloatArray | None) -> tuple[str | None, tuple[float, float]]:
-    """Projection and size [inch] of a new figure, which has little room left."""
-    if plane is None:
-        return "3d", (8.0, 6.8)
-    width, height = box(points @ plane.T)[1]
-    scale = min(7.2 / width, 5.6 / height)
-    return None, (max(5.5, scale * width + 0.8), scale * height + 1.4)
+    Attributes
+    ----------
+    largest : float [N]
+        The largest force, which has the longest arrow.
+    """
+
+    def __init__(self, figures: Sequence[StickFigure]) -> None:
+        self._plane = plane_of(figures)
+        self._size = max(float(np.ptp(figure.points, axis=0).max()) for figure in figures)
+        forces = [np.linalg.norm(arrow.force) for figure in figures for arrow in figure.arrows]
+        self.largest = float(max(forces, default=0.0))
+        tips = [
+            start + step
+            for figure in figures
+            for start, step, _ in _arrows(figure.arrows, self._size, self.largest)
+        ]
+        points = [figure.points for figure in figures]
+        self._points = np.concatenate([*points, np.array(tips).reshape(-1, 3)])
+
+    def canvas(
+        self, path: str | os.PathLike[str] | None, axes: Any = None, *, film: bool = False
+    ) -> Canvas:
+        """A new figure, or the axes that are given."""
+        kind: str | None = "3d"
+        size = (8.0, 6.8)
+        if self._plane is not None:
+            width, height = box(self._points @ self._plane.T)[1]
+            scale = min(7.2 / width, 5.6 / height)
+            kind, size = None, (max(5.5, scale * width + 0.8), scale * height + 1.4)
+        return Canvas("drawing a robot", path, axes, size=size, projection=kind, film=film)
+
+    def axes(self, axis: Any) -> StickAxes:
+        """Prepare matplotlib axes, of which nothing is drawn yet."""
+        return StickAxes(axis, self._points, max(self._size, 1e-3), self._plane)
 
 
 def draw_posture(drawn: StickAxes, figure: StickFigure, largest: float) -> None:
@@ -120,12 +144,6 @@ def draw_posture(drawn: StickAxes, figure: StickFigure, largest: float) -> None:
         drawn.mark(dot.point, markeredgecolor=INK, **style)
     for start, step, _ in _arrows(figure.arrows, drawn.size, largest):
         drawn.arrow(start, step, FORCE)
-
-
-def _largest(figures: Sequence[StickFigure]) -> float:
-    """The largest force of any [N]."""
-    forces = [np.linalg.norm(arrow.force) for figure in figures for arrow in figure.arrows]
-    return float(max(forces, default=0.0))
 
 
 def _arrows(
@@ -176,7 +194,8 @@ def newtons(amount: float) -> str:
     return f"{amount:.0f} N" if amount >= 99.95 else f"{amount:.3g} N"
 
 
-def _legend(canvas: Canvas, drawn: StickAxes, figure: StickFigure) -> None:
+def draw_legend(canvas: Canvas, drawn: StickAxes, figure: StickFigure, arrow: str) -> None:
+    """Say what marks and lines are; ``arrow``: what arrows are."""
     from matplotlib.lines import Line2D
 
     handles = []
@@ -187,7 +206,7 @@ def _legend(canvas: Canvas, drawn: StickAxes, figure: StickFigure) -> None:
         handles.append(Line2D([], [], markeredgecolor=INK, **style))
     if figure.arrows:
         style = {"marker": r"$\rightarrow$", "markersize": 16.0, "linestyle": "", "color": FORCE}
-        handles.append(Line2D([], [], label="force on the child link", **style))
+        handles.append(Line2D([], [], label=arrow, **style))
     if figure.gaps:
         handles.append(Line2D([], [], color=GAP, linestyle=":", linewidth=2.0, label="open loop"))
     for k, (name, color) in enumerate(zip("xyz", AXES, strict=True)):

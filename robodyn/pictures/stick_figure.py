@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from robodyn.array_types import FloatArray
+from robodyn.tolerances import PLANAR
 
 __all__ = ["Arrow", "Dot", "Gap", "StickFigure", "plane_of"]
 
@@ -87,12 +88,16 @@ def plane_of(figures: Sequence[StickFigure]) -> FloatArray | None:
 
     None of what is better seen in space.
     """
-    if figures[0].normal is not None:
-        return _right_and_up(figures[0].normal)
+    normals = [figure.normal for figure in figures if figure.normal is not None]
+    if len(normals) == len(figures):
+        along = np.abs(np.stack(normals) @ normals[0])
+        if along.min() > 1.0 - PLANAR:
+            return _right_and_up(normals[0])
     points = np.concatenate([figure.points for figure in figures])
     forces = [arrow.force for figure in figures for arrow in figure.arrows]
-    _, sizes, axes = np.linalg.svd(points - points.mean(axis=0), full_matrices=False)
-    if not sizes[2] <= FLAT * sizes[1]:
+    about = points - points.mean(axis=0)
+    _, sizes, axes = np.linalg.svd(about.T @ about)
+    if not sizes[2] <= FLAT**2 * sizes[1]:
         return None
     normal = axes[2]
     there = np.array(forces).reshape(-1, 3)

@@ -462,3 +462,48 @@ class Trajectory:
         else:
             names = named("panels", panels, "names of panels")
         return draw(path, self.t, [panel(self, name) for name in names], axes=axes)
+
+    @checked_arguments
+    def animate(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        speed: float = 1.0,
+        fps: float = 25.0,
+        forces: bool = False,
+        trace: Iterable[str] = (),
+    ) -> None:
+        """Draw the motion into a GIF or a video.
+
+        Parameters
+        ----------
+        path : path
+            Ending in ``.gif`` or ``.webp``, or in ``.mp4`` or ``.mov`` where the program ffmpeg is
+            installed.
+        speed : float
+            Of the picture: 0.1 is slow motion, ten times as long.
+        fps : float [1/s]
+            Pictures a second.
+        forces : bool
+            Draw the forces in joints as arrows.
+        trace : names of frames, optional
+            Whose ways are drawn.
+
+        Raises
+        ------
+        MissingExtraError
+            Without matplotlib: ``pip install 'robodyn[plot]'``.
+        ShapeError
+            For simultaneous motions (`motion` gives one), and other endings.
+        UnknownNameError, SettingsError, MissingFileError, FileError
+
+        Examples
+        --------
+        >>> import robodyn as rd
+        >>> run = rd.simulate(rd.load("four_bar"), duration=0.2, limits="ignore")
+        >>> run.animate("swing.gif", speed=0.2, fps=10, trace=["coupler"])     # doctest: +SKIP
+        """
+        from robodyn.simulation.trajectory.animation import animate_motion
+
+        traces = named("trace", trace, "names of frames")
+        animate_motion(self, path, speed, fps, traces, forces=forces)
