@@ -86,15 +86,18 @@ def _bench(arguments: argparse.Namespace) -> int:
             functions=found, not_compared=why or None,
         )  # fmt: skip
         return 0
-    print(f"{robot.name}: nv {robot.nv}; robodyn {rd.__version__}, {cpu}, {threads} threads\n")
-    _print(found, arguments.batch)
+    print(
+        f"{robot.name}, nv {robot.nv}; robodyn {rd.__version__}, {cpu}; nanoseconds for a state: "
+        f"alone, in a batch of {arguments.batch}, and that on {threads} threads\n"
+    )
+    _print(found)
     if why:
         print(f"\nPinocchio: not compared, {why}")
     return 0
 
 
-def _print(found: list[dict[str, Any]], batch: int) -> None:
-    print(f"{'[ns]':18} {'one state':>10} {f'of {batch}':>10} {'threads':>10} {'Pinocchio':>10}")
+def _print(found: list[dict[str, Any]]) -> None:
+    print(f"{'':18} {'alone':>10} {'batch':>10} {'threads':>10} {'Pinocchio':>10}")
     for row in found:
         if "problem" in row:
             print(f"{row['name']:18} {row['problem']}")

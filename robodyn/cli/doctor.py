@@ -74,8 +74,10 @@ def _doctor(arguments: argparse.Namespace) -> int:
             print(f"{'':12}  WRONG: {found.problem}")
     print("\nextras")
     for extra in extras:
-        text = ", ".join(extra["packages"]) if extra["installed"] else extra["install"]
-        print(f"  {extra['name']:10}  {text}")
+        print(f"  {extra['name']:10}  {', '.join(extra['packages'])}")
+    missing = [extra for extra in extras if not extra["installed"]]
+    if missing:
+        print(f"to install {missing[0]['name']}, and others likewise: {missing[0]['install']}")
     print(f"\n{len(wrong)} wrong" if wrong else "\nall is well", end="; ")
     print("to report a fault, send these lines and the shortest program that shows it")
     return 2 if wrong else 0

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 from importlib import resources
+from importlib.util import find_spec
 from typing import Any
 
 from robodyn.cli.options.completed import FOLDER, completed
 from robodyn.cli.options.report import add_json, print_json
 from robodyn.exporting.folder import new_folder, write_folder
+from robodyn.installation import install_command
 
 __all__ = ["add_to"]
 
@@ -27,7 +29,8 @@ def add_to(commands: Any) -> None:
 
 
 def _new(arguments: argparse.Namespace) -> int:
-    folder = new_folder(arguments.folder or arguments.project)
+    given = arguments.folder or arguments.project
+    folder = new_folder(given)
     source = resources.files("robodyn.cli.new") / arguments.project
     files = {x.name: x.read_bytes() for x in source.iterdir() if x.is_file()}
     write_folder(folder, files)
@@ -36,5 +39,7 @@ def _new(arguments: argparse.Namespace) -> int:
         print_json("new", project=arguments.project, files=paths)
         return 0
     print(*paths, sep="\n")
-    print(f"\nnext: cd {folder} && python run.py, and read README.md")
+    print(f"\nnext: cd {given} && python run.py, and read README.md")
+    if find_spec("matplotlib") is None:
+        print(f"its pictures need matplotlib: {install_command('matplotlib', 'plot')}")
     return 0

@@ -19,6 +19,7 @@ def bench(capsys, *arguments):
     return found, {x["name"]: x for x in found["functions"]}
 
 
+@pytest.mark.slow
 def test_a_tree_beside_pinocchio(capsys):
     pytest.importorskip("pinocchio")
     found, functions = bench(capsys, "double_pendulum")
@@ -30,6 +31,7 @@ def test_a_tree_beside_pinocchio(capsys):
     assert "ratio" not in functions["joint_wrenches"]
 
 
+@pytest.mark.slow
 def test_a_linkage(capsys):
     threads = rd.get_num_threads()
     found, functions = bench(capsys, "four_bar")

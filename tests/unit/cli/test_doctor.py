@@ -59,6 +59,8 @@ def test_an_extra_that_is_missing(monkeypatch, capsys):
     _, extras = doctor(capsys)
     assert not extras["view"]["installed"] and extras["view"]["packages"][0] == "viser missing"
     assert "[view]" in extras["view"]["install"]
+    assert main(["doctor"]) == 0
+    assert "viser missing" in capsys.readouterr().out
 
 
 def test_a_cache_that_cannot_be_written(cache, capsys):

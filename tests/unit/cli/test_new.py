@@ -52,6 +52,13 @@ def test_a_mistake_in_the_robot_is_found(project):
             check(robot.with_(locked={"drive": 0.0}))
 
 
+def test_pictures_that_cannot_be_drawn_are_told_of(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("robodyn.cli.new.command.find_spec", lambda name: None)
+    assert main(["new", "arm"]) == 0
+    assert "its pictures need matplotlib: pip install" in capsys.readouterr().out
+
+
 def test_a_folder_that_holds_files_is_left_alone(tmp_path, capsys):
     (tmp_path / "mine.txt").write_text("mine")
     assert main(["new", "arm", str(tmp_path)]) == 2

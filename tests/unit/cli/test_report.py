@@ -42,6 +42,7 @@ def unknown_units(x, key=""):
             yield key
 
 
+@pytest.mark.slow
 def test_numbers_have_units(tmp_path, capsys):
     out = str(tmp_path / "out")
     for arguments in (
