@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import doctest
+import functools
+import importlib
 import inspect
 import pydoc
 import re
@@ -16,9 +19,6 @@ ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 NAMES = [name for name in dir(rd.load("four_bar")) if not name.startswith("_")]
 METHODS = [name for name in NAMES if callable(inspect.getattr_static(rd.Robot, name, None))]
-
-#: Arguments whose shapes the class itself says.
-STATE = {"q", "v", "a"}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -41,14 +41,34 @@ def test_every_method_has_a_row_in_the_table_of_times():
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_every_method_describes_its_parameters(name):
-    """In a section of its own; a line is enough for methods of the state alone."""
+def test_every_method_describes_its_parameters_and_what_it_returns(name):
     method = getattr(rd.Robot, name)
     parameters = [p for p in inspect.signature(method).parameters if p != "self"]
-    if not set(parameters) <= STATE:
-        text = inspect.getdoc(method)
-        left = [p for p in parameters if p not in (described(text) or ())]
-        assert left == [], f"Robot.{name} does not describe {left}"
+    text = inspect.getdoc(method)
+    left = [p for p in parameters if p not in (described(text) or ())]
+    assert left == [], f"Robot.{name} does not describe {left}"
+    assert name == "check_state" or "\nReturns\n-------\n" in text
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_array_has_a_shape_and_a_unit(name):
+    text = inspect.getdoc(getattr(rd.Robot, name))
+    for line in re.findall(r"^\w.* : (?:array_like|ndarray).*", text, re.MULTILINE):
+        if not line.startswith("out : "):
+            assert "shape" in line, line
+            assert "[" in line or " of bool" in line or " of int" in line, line
+
+
+@functools.cache
+def examples():
+    """Names of what a robot has, of which the docstring has examples that are run."""
+    found = doctest.DocTestFinder().find(importlib.import_module("robodyn.robot"))
+    return {test.name.rpartition(".")[2] for test in found if test.examples}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_everything_has_an_example_that_is_run(name):
+    assert name in examples()
 
 
 def test_help_shows_the_parameters():
