@@ -43,6 +43,8 @@ class Panel:
         one colour in all panels of a figure.
     bounds : ndarray, shape (2, k), or None
         Lower and upper limits, infinite where there is none.
+    beneath : tuple of str
+        Names of curves that the others should meet: drawn broad and grey beneath them.
     """
 
     label: str
@@ -50,6 +52,7 @@ class Panel:
     units: str | tuple[str, ...] = ""
     names: tuple[str, ...] = ()
     bounds: FloatArray | None = None
+    beneath: tuple[str, ...] = ()
 
     def only(self, columns: Sequence[int]) -> Panel:
         """Some of the quantities."""
@@ -149,6 +152,8 @@ def _draw(axis: Any, t: FloatArray, panel: Panel, numbers: list[int]) -> int:
         if k in shown:
             line, color = divmod(numbers[k], len(COLORS))
             style = {"color": COLORS[color], "linestyle": LINES[line % len(LINES)]}
+        if names[k] in panel.beneath:
+            style = {"color": OTHERS, "linewidth": 5.0, "zorder": 1.5}
         _curves(axis, t, values[:, :, k], style, names[k] if k in shown else "")
     if panel.bounds is not None:
         _limits(axis, values, panel.bounds, numbers)

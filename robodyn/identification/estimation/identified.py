@@ -217,6 +217,7 @@ class Identified:
                 np.stack([curve[:, k] for curve in curves], axis=1),
                 self._unit(row),
                 names,
+                beneath=("measured",),
             )
             for k, row in enumerate(self.rows)
         ]

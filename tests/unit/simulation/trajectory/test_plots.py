@@ -115,6 +115,15 @@ def test_a_limit_is_dashed_where_its_own_curve_comes_near(tmp_path):
     assert names(axis) == ["a", "b", "c", "limit"]
 
 
+def test_what_others_should_meet_is_broad_beneath_them(tmp_path):
+    t = np.linspace(0.0, 1.0, 20)
+    panel = Panel("x", np.stack([t, t], axis=1), "m", ("measured", "found"), beneath=("measured",))
+    lines = curves(draw(tmp_path / "x.png", t, [panel]).axes[0])
+    measured, found = lines["measured"], lines["found"]
+    assert measured.get_linewidth() > found.get_linewidth() + 2.0
+    assert measured.get_zorder() < found.get_zorder()
+
+
 def test_a_cut_joint_bears_something(drawn, run):
     (cut, *_) = [name for name, joint in run.robot.joints.items() if joint.cut]
     axis = drawn(run, f"wrench of {cut}")[f"wrench of {cut} [N]"]
