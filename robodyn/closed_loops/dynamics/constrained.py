@@ -18,7 +18,7 @@ from robodyn.closed_loops.assembly.projection import Projection
 from robodyn.closed_loops.constraints.consistency import Consistency
 from robodyn.closed_loops.constraints.constraint_rows import ConstraintRows
 from robodyn.closed_loops.constraints.precision import in_double, result_type
-from robodyn.closed_loops.solvers import constrained_accelerations, constrained_hybrid
+from robodyn.closed_loops.solvers import constrained_hybrid, solve_terms
 from robodyn.codegen import CallForm, Memo
 from robodyn.errors import ActuationError, SingularError
 from robodyn.evaluator import Evaluator, Wrenches
@@ -32,6 +32,9 @@ from robodyn.results import ConstrainedDynamics, HybridDynamics
 from robodyn.tolerances import CONTROLLED_ACCELERATION, LOOP_ACCELERATION, LOOP_DRIFT
 
 __all__ = ["ConstrainedSolve"]
+
+
+_DOUBLE = np.dtype(float)
 
 
 class ConstrainedSolve:
@@ -86,9 +89,10 @@ class ConstrainedSolve:
         ) -> ConstrainedDynamics:
             if found[0].dtype == np.float32:  # in double precision
                 return self.dynamics(q, v, tau, None, None, None, method)
-            if not found[-1].max(initial=0.0) <= LOOP_DRIFT:
+            gap = found[-1]
+            if not (gap.max(initial=0.0) if gap.ndim else gap) <= LOOP_DRIFT:
                 return self.dynamics(q, v, tau, None, None, None, method)
-            return self._solved(found, method, np.dtype(float))
+            return self._solved(found, method, _DOUBLE)
 
         said = {"method": method}
         return CallForm(said, method="constrained_dynamics", make=made, made_of=3)
@@ -115,7 +119,8 @@ class ConstrainedSolve:
         )
         if stabilization is not None:
             k = self._rows.stabilised_bias(q, v, stabilization)
-            terms = (*terms[:3], k, terms[4])
+            own = np.ascontiguousarray(np.broadcast_to(k, terms[3].shape), float)
+            terms = (*terms[:3], own, terms[4])
         return self._solved(terms, method, kind)
 
     def _solved(
@@ -124,16 +129,13 @@ class ConstrainedSolve:
         """Accelerations and multipliers by the terms of their equations."""
         M, force, K, k, _ = terms
         try:
-            found = constrained_accelerations(M, force, K, k, method)
+            found = solve_terms(M, force, K, k, method)
         except SingularError as error:
             raise self._massless(M, K, error, range(self._space.nv)) from None
-        return ConstrainedDynamics(
-            found.a.astype(kind),
-            found.multipliers.astype(kind),
-            found.rank,
-            found.residual,
-            found.method,
-        )
+        a, multipliers = found.a, found.multipliers
+        if kind is not _DOUBLE:
+            a, multipliers = a.astype(kind), multipliers.astype(kind)
+        return ConstrainedDynamics(a, multipliers, found.rank, found.residual, found.method)
 
     def hybrid(
         self,

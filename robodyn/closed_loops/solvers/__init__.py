@@ -15,7 +15,11 @@ from robodyn.closed_loops.solvers.rank import (
     null_space_partition,
     rank_analysis,
 )
-from robodyn.closed_loops.solvers.solve import ConstrainedSolution, constrained_accelerations
+from robodyn.closed_loops.solvers.solve import (
+    ConstrainedSolution,
+    constrained_accelerations,
+    solve_terms,
+)
 from robodyn.closed_loops.solvers.velocity import project_velocity
 
 __all__ = [
@@ -35,4 +39,5 @@ __all__ = [
     "pivots",
     "project_velocity",
     "rank_analysis",
+    "solve_terms",
 ]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import math
 import threading
-from dataclasses import dataclass
 from functools import cache
 from struct import Struct
 from typing import Any, NamedTuple
@@ -21,17 +20,17 @@ from robodyn.closed_loops.solvers.methods.system import (
     SINGULAR,
     workspace_size,
 )
+from robodyn.codegen.llvm.builder.addresses import address_of
 from robodyn.codegen.llvm.builder.load_program import load_program
 from robodyn.codegen.llvm.target.once import making
-from robodyn.errors import ShapeError, SingularError
+from robodyn.errors import ShapeError, SingularError, UnknownNameError
 from robodyn.literals import ConstraintMethod
 from robodyn.tolerances import CONSTRAINT_RANK
 
-__all__ = ["ConstrainedSolution", "constrained_accelerations", "solve_mixed"]
+__all__ = ["ConstrainedSolution", "constrained_accelerations", "solve_mixed", "solve_terms"]
 
 
-@dataclass(frozen=True, eq=False)
-class ConstrainedSolution:
+class ConstrainedSolution(NamedTuple):
     """Solution of ``M a = force + K^T lam``, ``K a = -k``.
 
     Attributes
@@ -124,18 +123,45 @@ def solve_mixed(
         Indices of the free speeds, ascending; None for all.
     """
     nc, nv = K.shape[-2:]
-    named = ("M", "force", "K", "k")
+    if method != "auto" and method not in METHODS:
+        raise UnknownNameError("method", method, ("auto", *METHODS))
     arrays = (shaped("M", M, nv, nv), shaped("force", x, nv), K, shaped("k", k, nc))
     batch, steps, rows = _rows(arrays)
+    return _solution(rows, steps, batch, free, method, tolerance)
+
+
+def solve_terms(
+    M: Array, force: Array, K: Array, k: Array, method: ConstraintMethod
+) -> ConstrainedSolution:
+    """`constrained_accelerations` of arrays as a function gives them, which nobody checks.
+
+    They are contiguous, float64, and have the same leading axes.
+    """
+    nc, nv = K.shape[-2:]
+    batch = K.shape[:-2]
+    steps = (nv * nv, nv, nc * nv, nc) if batch else (0, 0, 0, 0)
+    return _solution((M, force, K, k), steps, batch, None, method, CONSTRAINT_RANK)
+
+
+def _solution(
+    arrays: tuple[Array, ...],
+    steps: tuple[int, ...],
+    batch: tuple[int, ...],
+    free: Array | None,
+    method: ConstraintMethod,
+    tolerance: float,
+) -> ConstrainedSolution:
+    """The solution of all rows of a batch, by arrays that are right; see `_rows`."""
+    nc, nv = arrays[2].shape[-2:]
     n = nv if free is None else len(free)
     few = 2 * min(nc, n) > n
     chosen = ("nullspace" if few else "schur") if method == "auto" else method
     speeds = _all_speeds(nv) if free is None else _Speeds.of(free)
     place = _PLACES[chosen]
-    a, lam, rank, residual, status = _solve(rows, steps, batch, nv, nc, speeds, place, tolerance)
+    a, lam, rank, residual, status = _solve(arrays, steps, batch, nv, nc, speeds, place, tolerance)
     worst = int(status.max(initial=0) if batch else status)
     if worst == NOT_FINITE:
-        for name, array in zip(named, arrays, strict=True):
+        for name, array in zip(("M", "force", "K", "k"), arrays, strict=True):
             checked(name, array)
     if worst == SINGULAR:
         raise _singular(np.flatnonzero(status == SINGULAR).tolist() if batch else [])
@@ -151,7 +177,9 @@ def _singular(rows: list[int]) -> SingularError:
     )
 
 
-def _rows(arrays: tuple[Array, ...]) -> tuple[tuple[int, ...], list[int], tuple[Array, ...]]:
+def _rows(
+    arrays: tuple[Array, ...],
+) -> tuple[tuple[int, ...], tuple[int, ...], tuple[Array, ...]]:
     """Leading axes, broadcast together; from row to row of each array; the arrays, contiguous."""
     leading = [array.shape[:-own] for array, own in zip(arrays, _AXES, strict=True)]
     try:
@@ -170,7 +198,7 @@ def _rows(arrays: tuple[Array, ...]) -> tuple[tuple[int, ...], list[int], tuple[
             array = np.array(array, order="C")
         steps.append(math.prod(tail) if ahead else 0)
         result.append(array)
-    return batch, steps, tuple(result)
+    return batch, tuple(steps), tuple(result)
 
 
 #: Own axes of M, force, K and k.
@@ -201,7 +229,7 @@ _WORDS = Struct(f"{len(WORDS)}q")
 
 def _solve(
     arrays: tuple[Array, ...],
-    steps: list[int],
+    steps: tuple[int, ...],
     batch: tuple[int, ...],
     nv: int,
     nc: int,
@@ -213,10 +241,10 @@ def _solve(
     count = math.prod(batch)
     ends = [count * x for x in (nv, nv + nc, nv + nc + 1, nv + nc + 2, nv + nc + 3)]
     results = np.empty(ends[-1])
-    start = results.ctypes.data
+    start = address_of(results)
     words = _WORDS.pack(
         *(count, nv, nc, free.number, method, *steps),
-        *[x.ctypes.data for x in arrays],
+        *map(address_of, arrays),
         *(free.address, start, *[start + 8 * end for end in ends[:-1]]),
         _workspaces.address(nv, nc),
     )
