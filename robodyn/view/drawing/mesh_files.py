@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 from robodyn.urdf.common.packages import Packages
 
@@ -33,7 +34,7 @@ def find_file(name: str, file: Path | None, packages: Packages) -> Path:
         packages.folder(package, around)  # says where it was looked for
         candidates = [root / rest for root in packages.folders(package, around)]
     elif scheme == "file":
-        candidates = [Path(unquote(urlsplit(name).path))]
+        candidates = [Path(url2pathname(urlsplit(name).path))]
     elif scheme:
         raise ValueError(f"{name} is not on this machine; nothing is fetched")
     else:

@@ -268,7 +268,10 @@ def test_included_models(tmp_path, monkeypatch):
         np.testing.assert_allclose(robot.frame_pose(q, "left::b")[:3, 3], (1, 0, 1), atol=1e-15)
         J = robot.frame_jacobian(q, "left::b", axes="world")
         np.testing.assert_allclose(J[3:, 0], (1, 0, 0), atol=1e-15)  # the model's axes: SDF 1.4
-    monkeypatch.setenv("GZ_SIM_RESOURCE_PATH", str(tmp_path / "models"))
+    (tmp_path / "models").rename(tmp_path / "all models")
+    path.write_text(model(include.format((tmp_path / "all models" / "arm").as_uri())))  # %20
+    assert rd.load(path).nv == 1
+    monkeypatch.setenv("GZ_SIM_RESOURCE_PATH", str(tmp_path / "all models"))
     path.write_text(model(include.format("model://arm")))
     assert rd.load(path).nv == 1
 

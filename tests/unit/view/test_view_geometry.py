@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import nturl2path  # of Windows
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -83,6 +86,18 @@ def test_packages_by_name(tmp_path):
     assert find_file("package://p/a.stl", None, Packages({"p": tmp_path})) == tmp_path / "a.stl"
     with pytest.raises(ValueError, match="not found"):
         find_file("package://p/b.stl", None, Packages({"p": tmp_path}))
+
+
+def test_a_file_by_its_address(tmp_path, monkeypatch):
+    file = tmp_path / "a tip.stl"
+    file.write_text(STL)
+    assert find_file(file.as_uri(), None, Packages({})) == file
+    looked = []
+    monkeypatch.setattr("robodyn.view.drawing.mesh_files.url2pathname", nturl2path.url2pathname)
+    monkeypatch.setattr(Path, "is_file", lambda path: looked.append(str(path)))
+    with pytest.raises(ValueError, match="not found"):
+        find_file("file:///C:/parts/a%20tip.stl", None, Packages({}))
+    assert looked == ["C:\\parts\\a tip.stl"]
 
 
 def test_packages_of_ros(tmp_path, monkeypatch):

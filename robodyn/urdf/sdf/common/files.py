@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.request import url2pathname
 
 from robodyn.errors import UrdfError
 from robodyn.urdf.common.packages import Packages
@@ -39,6 +40,8 @@ def model_file(uri: str, file: str | None, packages: Packages) -> Path:
     scheme, _, rest = uri.partition("://")
     if not rest:
         scheme, rest = "file", uri
+    elif scheme == "file":
+        rest = url2pathname(rest)
     if scheme not in ("model", "package", "file"):
         raise UrdfError(f"{uri!r}: nothing is fetched; fetch it, and write its path")
     name, _, inner = rest.partition("/")
