@@ -99,16 +99,15 @@ def symbols_of(mechanism: Mechanism) -> Symbols:
         If a name has two values, or stands where none can.
     """
     values: dict[str, float] = {}
-    for kind, item in _items(mechanism):
+    for kind, what, item in _items(mechanism):
         known = {path: words for words, path in _FIELDS.get(kind, {}).items()}
         for path, found in _within(item, ()):
-            what = f"{kind} {getattr(item, 'name', item)!r}"
             names = ", ".join(repr(name) for name, _ in found.named())
             if path not in known:
                 able = ", ".join(known.values()) or "none"
                 raise SettingsError(
-                    f"symbol {names} stands in {'.'.join(map(str, path))} of {what}. Numbers of a "
-                    f"{kind} that may have names: {able}"
+                    f"symbol {names} stands in {'.'.join(map(str, path))} of {what}. Its numbers "
+                    f"that may have names: {able}"
                     + (": turn its origin in place of its axis" if path[0] in _AXES else "")
                 )
             for name, value in found.named():
@@ -245,11 +244,13 @@ def _replaced(item: Any, path: _Path, number: float) -> Any:
     return dataclasses.replace(item, **changes)
 
 
-def _items(mechanism: Mechanism) -> Iterator[tuple[str, Any]]:
-    """All elements of a description with their kind."""
-    for kind in (*_FIELDS, "coupling", "rotor", "actuator"):
+def _items(mechanism: Mechanism) -> Iterator[tuple[str, str, Any]]:
+    """All elements of a description: the kind, what they are called, and they themselves."""
+    for kind in (*_FIELDS, "coupling", "rotor"):
         for item in _elements(mechanism, kind):
-            yield kind, item
+            yield kind, f"{kind} {item.name!r}", item
+    for joint, motor in mechanism.actuators:
+        yield "actuator", f"the actuator of joint {joint!r}", motor
 
 
 def _within(item: Any, path: _Path) -> Iterator[tuple[_Path, Symbol]]:

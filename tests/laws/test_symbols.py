@@ -509,7 +509,9 @@ def test_symbols_where_none_may_stand():
         rd.load(rd.Mechanism("m", links, (joint,)))
     rotor = rd.Actuator(rotor_inertia=rd.symbol("J", 0.1))
     joint = rd.Joint("j", "revolute", "a", "b")
-    with pytest.raises(rd.SettingsError, match=r"'J' stands in .*rotor_inertia.*: none"):
+    with pytest.raises(
+        rd.SettingsError, match=r"'J' .* rotor_inertia of the actuator of joint 'j'.*: none"
+    ):
         rd.load(rd.Mechanism("m", links, (joint,), actuators=(("j", rotor),)))
 
 
