@@ -412,7 +412,7 @@ class Robot:
         sensors: Iterable[AnySensor] | None = None,
         **settings: Unpack[ChangedSettings],
     ) -> Self:
-        """A changed copy.
+        """A changed copy of the robot.
 
         Parameters
         ----------
@@ -559,7 +559,7 @@ class Robot:
         return {} if rows is None else {name: x.copy() for name, x in rows.values.items()}
 
     def of_rows(self, rows: int | ArrayLike) -> Robot:
-        """Some of the robots that ``with_(parameters=)`` made at once; itself, if it is no such.
+        """Some of the robots that ``with_(parameters=)`` made at once; a single robot is itself.
 
         Parameters
         ----------
@@ -660,7 +660,7 @@ class Robot:
 
     @property
     def name(self) -> str:
-        """Its name, as the file has it.
+        """Name of the robot, as in its file.
 
         Examples
         --------
@@ -672,7 +672,7 @@ class Robot:
 
     @property
     def mechanism(self) -> Mechanism:
-        """The description that it was made from.
+        """The description of links, joints and loops that the robot was made from.
 
         Examples
         --------
@@ -698,7 +698,7 @@ class Robot:
 
     @property
     def nq(self) -> int:
-        """Number of coordinates.
+        """Number of coordinates, the size of q.
 
         Examples
         --------
@@ -710,7 +710,7 @@ class Robot:
 
     @property
     def nv(self) -> int:
-        """Number of speeds.
+        """Number of speeds, the size of v.
 
         Examples
         --------
@@ -722,7 +722,7 @@ class Robot:
 
     @property
     def nc(self) -> int:
-        """Number of constraint rows of closed loops.
+        """Number of constraint rows of the closed loops.
 
         Examples
         --------
@@ -734,7 +734,7 @@ class Robot:
 
     @property
     def dof(self) -> int:
-        """Mobility, in regular postures near the zero position.
+        """Degrees of freedom (mobility) in regular postures near the zero position.
 
         Where a linkage can move in more ways at that position than beside it, because bars lie in
         one line, say, one `SingularWarning` tells both numbers. `mobility` tells that of any
@@ -750,7 +750,7 @@ class Robot:
 
     @property
     def base(self) -> Base:
-        """``"fixed"``, ``"floating"`` or ``"moving"``.
+        """How the root link is held: ``"fixed"``, ``"floating"``, or ``"moving"`` as prescribed.
 
         Examples
         --------
@@ -791,7 +791,7 @@ class Robot:
 
     @property
     def ground(self) -> tuple[Ground, ...]:
-        """Planes that resist points of its links.
+        """Planes of the ground, which points of links may touch.
 
         Examples
         --------
@@ -804,7 +804,7 @@ class Robot:
 
     @property
     def forces(self) -> tuple[ForceLaw | InverseSquareGravity, ...]:
-        """Forces that `load` or `with_` was given; `with_` takes them as it takes a `Force`.
+        """Force laws that `load` or `with_` was given; ``with_(forces=)`` takes them again.
 
         Examples
         --------
@@ -834,7 +834,7 @@ class Robot:
 
     @property
     def coordinates(self) -> Coordinates:
-        """``"tree"`` or ``"minimal"``.
+        """``"tree"``: coordinates of the spanning tree; ``"minimal"``: independent ones.
 
         Examples
         --------
@@ -884,7 +884,7 @@ class Robot:
 
     @property
     def loops(self) -> tuple[Joint | Loop, ...]:
-        """Joints and loops that were cut, to get a tree.
+        """Joints and loops that were cut to get a spanning tree.
 
         Examples
         --------
@@ -913,7 +913,7 @@ class Robot:
 
     @property
     def augmented_bodies(self) -> AugmentedBodies:
-        """Each body with all mass beyond its hinges in these, and barycentric vectors.
+        """Augmented bodies, with the mass beyond each hinge in that hinge, and barycentric vectors.
 
         Links and joints alone count: neither rotors nor armatures.
 
@@ -978,7 +978,7 @@ class Robot:
 
     @property
     def total_mass(self) -> float:
-        """Mass of everything that moves [kg]; with a fixed base, without the base link.
+        """Mass of all moving bodies [kg]; with a fixed base, without the base link.
 
         Examples
         --------
@@ -1072,7 +1072,7 @@ class Robot:
         return self._posed().postures.neutral()
 
     def start(self) -> Array:
-        """Where the closed posture `neutral` is looked for.
+        """The posture from which the closed posture `neutral` is searched.
 
         The zero position, or what ``near`` of `robodyn.load` says; the loops may be open there. For
         a robot without constraints it is `neutral` itself.
@@ -1148,9 +1148,10 @@ class Robot:
         return self._parts.space.integrate(q, dv, out)
 
     def coordinate_rates(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
-        """Rates of the coordinates, the kinematical equations: ``v`` where coordinates add.
+        """Time derivatives of the coordinates: the kinematic differential equations.
 
-        Quaternions and the position of a floating base have other rates.
+        They are ``v`` where coordinates add, and others for quaternions and the position of a
+        floating base.
 
         Parameters
         ----------
@@ -1174,15 +1175,15 @@ class Robot:
         return self._parts.space.coordinate_rates(q, v, out)
 
     def tangent_rate(self, u: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
-        """Rate of ``u`` in ``integrate(q, u)`` when the robot moves with speed ``v``.
+        """Rate of the tangent vector ``u`` in ``integrate(q, u)`` while the robot moves with ``v``.
 
-        It is ``v`` for joints whose coordinates add; integrators of higher order need it for the
-        others.
+        It is ``v`` where coordinates add; integrators of higher order need it for spherical and
+        floating joints.
 
         Parameters
         ----------
         u : array_like, shape (..., nv) [rad, m]
-            Motion from where a step began.
+            Motion from the position ``q`` at which a step began.
         v : array_like, shape (..., nv) [rad/s, m/s]
             Speeds of the joints.
         out : ndarray, optional
@@ -1457,7 +1458,7 @@ class Robot:
         base: BaseMotion | None = None,
         stabilization: tuple[float, float] | None = None,
     ) -> HybridDynamics:
-        """Dynamics with some joints controlled: their accelerations are given.
+        """Hybrid dynamics: some joints have given accelerations, the others given forces.
 
         Parameters
         ----------
@@ -1521,7 +1522,7 @@ class Robot:
         base: BaseMotion | None = None,
         stabilization: tuple[float, float] | None = None,
     ) -> tuple[Array, Array]:
-        """`hybrid_dynamics` for roles that are known as indices, for loops over time.
+        """`hybrid_dynamics` with the controlled speeds given by index, for integrators.
 
         As a function does, it takes states that are open a little, as those within a step are.
 
@@ -1529,9 +1530,9 @@ class Robot:
         ----------
         q : array_like, shape (..., nq) [rad, m]
         v : array_like, shape (..., nv) [rad/s, m/s]
-        a_controlled : array_like, shape (..., nc) [rad/s^2, m/s^2]
-            Accelerations of the controlled speeds.
-        tau_free : array_like, shape (..., nv - nc) [N m, N]
+        a_controlled : array_like, shape (..., k) [rad/s^2, m/s^2]
+            Accelerations of the k controlled speeds.
+        tau_free : array_like, shape (..., nv - k) [N m, N]
             Forces of the others, in the order of v.
         speeds : tuple of int
             Indices of the controlled speeds, in the order of ``a_controlled``.
@@ -1547,8 +1548,8 @@ class Robot:
 
         Raises
         ------
-        ShapeError
-            If an index is not one of a speed, or stands twice.
+        UnknownNameError, ActuationError
+            If there is no speed of an index, or an index stands twice.
         SingularError
             A joint that moves no mass is free.
 
@@ -2097,7 +2098,7 @@ class Robot:
         base: BaseMotion | None = None,
         out: Array | None = None,
     ) -> Array:
-        """The part of the passive forces that is the negative slope of `elastic_energy`.
+        """Forces of springs, the ground and potentials: minus the gradient of `elastic_energy`.
 
         Parameters
         ----------
@@ -2429,7 +2430,7 @@ class Robot:
         base: BaseMotion | None = None,
         out: Array | None = None,
     ) -> Array:
-        """Twist of a frame's origin.
+        """Twist of a frame: velocity of its origin, and angular velocity.
 
         Parameters
         ----------
@@ -2721,7 +2722,7 @@ class Robot:
         base: BaseMotion | None = None,
         out: Array | None = None,
     ) -> Array:
-        """Acceleration of a frame.
+        """Acceleration of a frame: rate of its twist, or classical acceleration of its origin.
 
         Parameters
         ----------
@@ -3060,7 +3061,7 @@ class Robot:
         wrenches: Wrenches | None = None,
         base: BaseMotion | None = None,
     ) -> dict[str, Array]:
-        """What sensors show: all of them by one function.
+        """Readings of the sensors in a state.
 
         Parameters
         ----------
@@ -3109,7 +3110,7 @@ class Robot:
 
     @property
     def impact_dynamics(self) -> ImpactDynamics:
-        """How speeds jump: the part behind the methods of impacts, for other parts of robodyn.
+        """The object behind the methods of impacts, which other parts of robodyn use.
 
         Examples
         --------
@@ -3492,7 +3493,7 @@ class Robot:
         base: BaseMotion | None = None,
         controlled: Iterable[str] = (),
     ) -> ImpactTensors:
-        """How a point and its link give way to impulses and couples.
+        """How velocities of a point and its link jump under an impulse and a couple.
 
         Parameters
         ----------
@@ -3592,7 +3593,7 @@ class Robot:
 
     @property
     def actuators(self) -> Mapping[str, Actuator]:
-        """Motors by joint name, as given or read from the file.
+        """Motors by joint name, as given to `load` or read from the file.
 
         Examples
         --------
@@ -3618,7 +3619,7 @@ class Robot:
 
     @property
     def transmissions(self) -> tuple[Transmission, ...]:
-        """Those that couple motors, as given or read from the file.
+        """Transmissions that couple several motors, as given or read from the file.
 
         Examples
         --------
@@ -3633,7 +3634,7 @@ class Robot:
 
     @property
     def transmission_matrix(self) -> Array:
-        """Speeds of motors a unit of the speeds of joints, shape (nv, nv) [1, rad/m].
+        """Matrix from joint speeds to motor speeds, shape (nv, nv) [1, rad/m].
 
         Torques of joints are the transposed matrix times torques of motors. Each motor has the
         place of the joint it is described for; without `transmissions` the matrix is diagonal and
@@ -3760,7 +3761,7 @@ class Robot:
         return self._parts.rows.names
 
     def loop_residual(self, q: ArrayLike, *, out: Array | None = None) -> Array:
-        """How far the loops are from closing.
+        """Residual of the loop constraints: zero where the loops are closed.
 
         Parameters
         ----------
@@ -3863,7 +3864,7 @@ class Robot:
         return self._now.rows.bias(q, v, out)
 
     def loop_velocity_offset(self, q: ArrayLike, *, out: Array | None = None) -> Array:
-        """Offset psi: possible velocities have ``K v = -psi``. It is zero for loops.
+        """Offset psi of possible velocities, ``K v = -psi``: zero unless constraints move in time.
 
         Parameters
         ----------
@@ -3887,7 +3888,7 @@ class Robot:
         return self._now.rows.offset(q, out)
 
     def loop_rank(self, q: ArrayLike) -> RankAnalysis:
-        """Rank of the constraints at postures, redundant rows, and how far singular ones are.
+        """Rank of the loop constraints, redundant rows, and the distance from singular postures.
 
         Parameters
         ----------
@@ -3941,7 +3942,7 @@ class Robot:
 
     @property
     def redundant_constraints(self) -> dict[str, tuple[str, ...]]:
-        """Constraint rows that follow from others, and from which, at the neutral posture.
+        """Redundant constraint rows, each with those it follows from, at the neutral posture.
 
         Examples
         --------
@@ -3953,7 +3954,7 @@ class Robot:
 
     @property
     def loops_analysis(self) -> LoopAnalysis:
-        """Rank of the loops, rows that suffice and independent speeds, at some closed postures.
+        """Rank of the loops, independent rows and speeds, as found at several closed postures.
 
         Examples
         --------
@@ -4015,7 +4016,7 @@ class Robot:
         return self._posed().postures.assemble(q, named("hold", hold), near, beyond_limits)
 
     def branch_sign(self, q: ArrayLike, *, path: bool = False) -> Array:
-        """Which of the branches that meet at singular postures a closed one is on.
+        """Sign that tells apart the assembly branches which meet at singular postures.
 
         The sign of the determinant by which the independent joints determine the others. Where it
         changes along a motion, the linkage has passed a posture at which two ways to assemble it
@@ -4054,7 +4055,7 @@ class Robot:
     def closed_state(
         self, q: ArrayLike, v: ArrayLike, free: Array | None = None
     ) -> tuple[Array, Array]:
-        """A state near one that has drifted a little, with loops closed; for loops over time.
+        """The closed state near one that has drifted a little, as in a time integration.
 
         Parameters
         ----------
@@ -4090,7 +4091,7 @@ class Robot:
         return self._now.postures.closed_state(q, v, free)
 
     def check_state(self, q: ArrayLike, v: ArrayLike) -> None:
-        """Refuse states in which loops are open, come open, or nearly lose a constraint.
+        """Raise an error for states in which loops are open, come open, or are nearly singular.
 
         Methods look for themselves; functions do not, so loops over functions ask here.
 
@@ -4205,7 +4206,7 @@ class Robot:
 
     @property
     def branches(self) -> dict[str, int]:
-        """How each loop that is solved in closed form is assembled, by its name.
+        """Assembly branch, +1 or -1, of each loop that is solved in closed form, by its name.
 
         Examples
         --------
@@ -4217,7 +4218,7 @@ class Robot:
 
     @property
     def dependent_joints(self) -> tuple[str, ...]:
-        """Joints that follow the others by closed loops solved in closed form.
+        """Joints whose positions follow from others by loops that are solved in closed form.
 
         Examples
         --------
@@ -4228,7 +4229,7 @@ class Robot:
         return self._parts.expansion.dependent_joints
 
     def dependent_positions(self, q: ArrayLike) -> dict[str, Array]:
-        """Positions of the joints that follow others by loops in closed form.
+        """Positions of the `dependent_joints`.
 
         Angles lie between -pi and pi; not a number where loops do not close.
 
@@ -4253,7 +4254,7 @@ class Robot:
         return self._parts.expansion.dependent_positions(q)
 
     def expand(self, q: ArrayLike) -> Array:
-        """Coordinates of `tree_form`: those of the joints that follow, too.
+        """Coordinates of all joints of `tree_form`, from those of the independent joints.
 
         Parameters
         ----------
@@ -4275,7 +4276,7 @@ class Robot:
         return self._parts.expansion.positions(q)
 
     def expand_velocity(self, q: ArrayLike, v: ArrayLike) -> Array:
-        """Speeds of `tree_form`: ``B v``.
+        """Speeds of all joints of `tree_form`, from those of the independent joints: ``B v``.
 
         Parameters
         ----------
@@ -4299,7 +4300,7 @@ class Robot:
         return self._parts.expansion.velocity(q, v)
 
     def expand_acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
-        """Accelerations of `tree_form`: ``B a + b'``.
+        """Accelerations of all joints of `tree_form`: ``B a + b'``.
 
         Parameters
         ----------
@@ -4326,7 +4327,7 @@ class Robot:
         return self._parts.expansion.acceleration(q, v, a)
 
     def speed_map(self, q: ArrayLike) -> Array:
-        """``B``: speeds of all joints of `tree_form` a unit of each own one.
+        """Matrix B from the speeds of independent joints to those of all joints of `tree_form`.
 
         The identity where the robot has no other form.
 
@@ -4350,7 +4351,7 @@ class Robot:
         return self._parts.expansion.speed_map(q)
 
     def torque_map(self, q: ArrayLike) -> Array:
-        """``B^T``: forces of the robot's own joints, of forces in all joints of `tree_form`.
+        """Transpose of `speed_map`: forces of independent joints, from forces in all joints.
 
         So ``torque_map(q) @ tau`` turns forces of motors, wherever they are, into what forward
         dynamics takes; what inverse dynamics gives is that of motors ``tau`` that solve it.
@@ -4376,7 +4377,7 @@ class Robot:
         return np.ascontiguousarray(np.swapaxes(self.speed_map(q), -1, -2))
 
     def reduced(self, independent: Iterable[str] | None = None) -> ReducedRobot:
-        """The robot as functions of independent joints, loops closed numerically.
+        """The dynamics in independent coordinates, with loops closed numerically.
 
         Parameters
         ----------
@@ -4438,7 +4439,7 @@ class Robot:
 
     @property
     def inertial_parameters(self) -> Array:
-        """Ten numbers a moving body, shape (10 n,) [kg, kg m, kg m^2].
+        """Ten inertial parameters a moving body, shape (10 n,) [kg, kg m, kg m^2].
 
         ``m hx hy hz Ixx Ixy Iyy Ixz Iyz Izz``: mass, first moment, and inertia about the origin of
         the body's link in its axes. Links fixed to a body belong to it. Functions made with
@@ -4456,7 +4457,7 @@ class Robot:
 
     @property
     def symbols(self) -> dict[str, float]:
-        """Numbers of the description that have names, see `robodyn.symbol`, with their values.
+        """Named numbers of the description (`robodyn.symbol`), with their values.
 
         Functions made with ``symbols=True`` take them as inputs, in this order.
 
@@ -4483,7 +4484,7 @@ class Robot:
         base: BaseMotion | None = None,
         out: Array | None = None,
     ) -> Array:
-        """Matrix Y with ``Y @ inertial_parameters`` the rigid-body part of `inverse_dynamics`.
+        """Regressor Y: ``Y @ inertial_parameters`` is the rigid-body part of `inverse_dynamics`.
 
         Parameters
         ----------
@@ -4555,7 +4556,7 @@ class Robot:
         base: BaseMotion | None = None,
         out: Array | None = None,
     ) -> Array:
-        """Matrix Y with ``Y @ dynamic_parameters`` the forces ``M a + h`` of bodies and motors.
+        """Regressor Y: ``Y @ dynamic_parameters`` are the forces ``M a + h`` of bodies and motors.
 
         Those of springs, stops and the ground are left out. For a tree without them it is
         `inverse_dynamics`. Through closed loops what counts is its projection: ``B^T Y`` with ``B``
