@@ -211,6 +211,14 @@ def whole(what: str, given: Any) -> int:
     return int(given)
 
 
+def leading_axes(what: str, given: Any) -> tuple[int, ...]:
+    """Lengths of leading axes, of one whole number or of several."""
+    lengths = tuple(whole(what, n) for n in (given if isinstance(given, tuple) else (given,)))
+    if any(n < 0 for n in lengths):
+        raise ShapeError(f"{what} is {given!r}: a length is negative", name=what, given=given)
+    return lengths
+
+
 def truth(what: str, given: Any) -> bool:
     """True or false.
 

@@ -6,6 +6,7 @@ A method is a signature, a docstring and one call of the part that does it; the 
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -19,7 +20,16 @@ from numpy.typing import ArrayLike
 
 from robodyn.arguments import check_values, checked_methods
 from robodyn.array_types import Array, Random
-from robodyn.arrays import by_name, expect, generator, named, numbers, shaped, shown
+from robodyn.arrays import (
+    by_name,
+    expect,
+    generator,
+    leading_axes,
+    named,
+    numbers,
+    shaped,
+    shown,
+)
 from robodyn.closed_loops.rank.analysis import LoopAnalysis
 from robodyn.closed_loops.rank.mobility import Mobility
 from robodyn.closed_loops.solvers import RankAnalysis
@@ -1089,34 +1099,41 @@ class Robot:
         """
         return self._parts.postures.start()
 
-    def random(self, rng: Random | None = None) -> Array:
-        """A random position within the limits, loops closed.
+    def random(self, rng: Random | None = None, size: int | tuple[int, ...] | None = None) -> Array:
+        """Random positions within the limits, loops closed.
 
         Parameters
         ----------
         rng : numpy.random.Generator, SeedSequence, int or sequence of int, optional
             Generator of random numbers, or its seed.
+        size : int or tuple of int, optional
+            How many positions: leading axes of the result. Default: one, without.
 
         Returns
         -------
-        q : ndarray, shape (nq,) [rad, m]
+        q : ndarray, shape (*size, nq) [rad, m]
 
         Raises
         ------
         AssemblyError
             If no guess led to a closed posture.
+        ShapeError
+            For sizes that are no whole numbers, or negative.
 
         Examples
         --------
         >>> import robodyn as rd
-        >>> robot = rd.load("scara")
-        >>> q = robot.random(0)
-        >>> bool((q >= robot.lower_limits).all() and (q <= robot.upper_limits).all())
-        True
-        >>> bool((q == robot.random(0)).all())  # a seed gives one posture
-        True
+        >>> robot = rd.load("four_bar")
+        >>> q = robot.random(0, size=100)
+        >>> q.shape, bool(abs(robot.loop_residual(q)).max() < 1e-9)
+        ((100, 3), True)
         """
-        return self._posed().postures.random(generator(rng))
+        draw, numbers = self._posed().postures.random, generator(rng)
+        if size is None:
+            return draw(numbers)
+        shape = leading_axes("size", size)
+        rows = [draw(numbers) for _ in range(math.prod(shape))]
+        return np.array(rows).reshape(*shape, self.nq)
 
     def integrate(self, q: ArrayLike, dv: ArrayLike, *, out: Array | None = None) -> Array:
         """Position after moving with ``dv`` (velocity times time step).

@@ -32,7 +32,9 @@ class LQR:
     The state ``x`` is the motion from that posture, and the speeds, of independent joints, as in
     `Robot.linearize`. Of all laws it is the one with the least ``integral (x^T state x + u^T effort
     u) dt`` in the linear model, where u are the forces beyond ``tau_0``: the continuous linear
-    quadratic regulator [Kalman 1960].
+    quadratic regulator [Kalman 1960]. With ``dt`` it is that of a digital controller, whose forces
+    are held for ``dt`` seconds; the integral is then a sum over samples. It is called with every
+    state as the continuous one is: `Sampled` with this period holds its forces.
 
     Attributes
     ----------
@@ -48,8 +50,10 @@ class LQR:
         Forces that hold it there. Default: those of inverse dynamics at the motors.
     base : BaseMotion, optional
         Of a robot with a moving base, where the law is made. Default: at rest.
+    dt : float, optional [s]
+        Period of a digital controller. Default: the controller is continuous.
     model : StateSpace
-        The linear model, made by the class.
+        The linear model, sampled with ``dt`` where it is given; made by the class.
     gains : ndarray, shape (m, n)
         ``K``, made by the class.
     cost_to_go : ndarray, shape (n, n)
@@ -68,7 +72,8 @@ class LQR:
         If the motors reach not all modes that do not decay by themselves, which are named
         (``.direction``), or cannot hold the posture; for ``tau`` at joints without motors.
     SettingsError
-        If the robot depends on time, and for weights so far apart that rounding leaves no law.
+        If the robot depends on time, and for weights so far apart that rounding leaves no law, or a
+        period over which a mode cannot be brought to rest.
 
     Examples
     --------
@@ -90,6 +95,7 @@ class LQR:
     effort: ArrayLike = 1.0
     tau: ArrayLike | None = None
     base: BaseMotion | None = None
+    dt: float | None = None
     model: StateSpace = field(init=False, repr=False)
     gains: FloatArray = field(init=False, repr=False)
     cost_to_go: FloatArray = field(init=False, repr=False)
@@ -116,6 +122,10 @@ class LQR:
         n, m = model.B.shape
         Q = weights("state", self.state, n, f"x is {', '.join(model.states)}")
         R = weights("effort", self.effort, m, f"u is {', '.join(model.inputs)}", definite=True)
+        _refuse_lost(robot, model)
+        _refuse_unseen(robot, model, Q)
+        if self.dt is not None:
+            model = model.sampled(self.dt)
         gains, cost_to_go = _regulator(robot, model, Q, R)
         own = {
             "model": model,
@@ -196,20 +206,25 @@ def _regulator(
     robot: Robot, model: StateSpace, Q: FloatArray, R: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Gains, and the cost to go."""
-    from scipy.linalg import LinAlgError, solve_continuous_are
+    from scipy.linalg import LinAlgError, solve_continuous_are, solve_discrete_are
 
-    if not len(model.A):  # nothing moves
+    A, B, dt = model.A, model.B, model.dt
+    if not len(A):  # nothing moves
         return np.zeros((len(R), 0)), np.zeros((0, 0))
-    _refuse_lost(robot, model)
-    _refuse_unseen(robot, model, Q)
     try:
-        S = np.asarray(solve_continuous_are(model.A, model.B, Q, R))
+        if dt is None:
+            S = np.asarray(solve_continuous_are(A, B, Q, R))
+            gains = np.linalg.solve(R, B.T @ S)
+        else:
+            S = np.asarray(solve_discrete_are(A, B, dt * Q, dt * R))
+            gains = np.linalg.solve(dt * R + B.T @ S @ B, B.T @ S @ A)
     except LinAlgError as reason:
+        held = "" if dt is None else f", or forces that are held for {dt:g} s cannot reach it"
         raise SettingsError(
             f"there is no law of least cost for {robot.name!r} within rounding: state and effort "
-            f"are too far apart, or a mode hardly moves by what motors do ({reason})"
+            f"are too far apart, or a mode hardly moves by what motors do{held} ({reason})"
         ) from None
-    return np.linalg.solve(R, model.B.T @ S), 0.5 * (S + S.T)
+    return gains, 0.5 * (S + S.T)
 
 
 def _staying(model: StateSpace, modes: tuple[Mode, ...]) -> list[Mode]:

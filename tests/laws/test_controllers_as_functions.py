@@ -581,3 +581,34 @@ def test_motors_that_turn_balls_have_a_law_in_machine_code(kind):
     signals = [signal.at(0.0) for signal in law.signals]
     wanted = robot.forward_dynamics(q, v, right)
     np.testing.assert_allclose(f(0.0, q, v, *signals), wanted, atol=1e-10 * np.abs(wanted).max())
+
+
+@pytest.mark.parametrize("name", ["double_pendulum", "four_bar"])
+def test_forces_are_inputs_of_a_step(name):
+    """Beside those of a controller, in one state and in many."""
+    robot = rd.load(name)
+    q, rng = robot.random(1), np.random.default_rng(2)
+    v = robot.consistent_velocity(q, rng.normal(size=robot.nv))
+    tau = np.zeros((3, robot.nv))
+    motors = [robot.joints[joint].v.start for joint in robot.actuated_joints]
+    tau[:, motors] = rng.normal(size=(3, len(motors)))
+    step = rd.step_function(robot, step=2e-3, tau=True)
+    assert [port.name for port in step.inputs] == ["t", "q", "v", "tau"]
+    for row in tau:
+        run = rd.simulate(
+            robot,
+            lambda t, q, v, row=row: row,
+            q0=q,
+            v0=v,
+            duration=2e-3,
+            step=2e-3,
+            limits="ignore",
+        )
+        np.testing.assert_allclose(step(0.0, q, v, row)[0], run.q[-1], rtol=0, atol=1e-12)
+        np.testing.assert_allclose(step(0.0, q, v, row)[1], run.v[-1], rtol=0, atol=1e-10)
+    many = step(np.zeros(3), np.tile(q, (3, 1)), np.tile(v, (3, 1)), tau)
+    np.testing.assert_allclose(many[1][2], step(0.0, q, v, tau[2])[1], rtol=0, atol=1e-12)
+    law = GravityCompensation(robot)
+    both = rd.step_function(robot, law, step=2e-3, tau=True)
+    beside = step(0.0, q, v, tau[0] + law(0.0, q, v))
+    np.testing.assert_allclose(both(0.0, q, v, tau[0])[1], beside[1], rtol=0, atol=1e-10)

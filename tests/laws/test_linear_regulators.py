@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.linalg import solve_continuous_lyapunov, solve_discrete_are
+from scipy.linalg import (
+    solve_continuous_lyapunov,
+    solve_discrete_are,
+    solve_discrete_lyapunov,
+)
 from support.cart_poles import cart_pole
 from support.random_mechanisms import random_mechanism
 
 import robodyn as rd
-from robodyn.controllers import LQR, Saturated, TimeVaryingLQR
+from robodyn.controllers import LQR, Sampled, Saturated, TimeVaryingLQR
 
 UP, TIPPED = np.array([0.0, np.pi]), np.array([0.05, 0.1])
 
@@ -30,6 +34,37 @@ def test_the_cost_of_a_motion_is_the_cost_to_go():
         dearer = solve_continuous_lyapunov(A.T, -(Q + R * K.T @ K))
         assert np.linalg.eigvalsh(dearer - law.cost_to_go).min() > -1e-9
         assert x0 @ dearer @ x0 > (1.0 + 1e-4) * (x0 @ law.cost_to_go @ x0)
+
+
+def test_the_cost_of_a_sampled_motion_is_the_cost_to_go():
+    robot, dt = cart_pole(), 0.05
+    Q, R = np.diag([3.0, 5.0, 0.5, 0.2]), 0.4
+    law = LQR(robot, UP, state=Q, effort=R, dt=dt)
+    x0 = 1e-4 * np.array([1.0, -2.0, 0.5, 1.5])
+    run = rd.simulate(robot, Sampled(law, dt), q0=UP + x0[:2], v0=x0[2:], duration=12.0, step=5e-3)
+    x, u = np.hstack([run.q - UP, run.v])[:-1:10], run.tau[:-1:10, 0]
+    cost = dt * np.sum(np.einsum("ki,ij,kj->k", x, Q, x) + R * u**2)
+    assert abs(cost / (x0 @ law.cost_to_go @ x0) - 1.0) < 1e-4
+    for other in (0.95, 1.05):  # of the sampled model no other law costs less
+        K = other * law.gains
+        dearer = solve_discrete_lyapunov((law.model.A - law.model.B @ K).T, dt * (Q + R * K.T @ K))
+        assert x0 @ dearer @ x0 > (1.0 + 1e-4) * (x0 @ law.cost_to_go @ x0)
+
+
+def test_of_short_periods_the_law_is_the_continuous_one():
+    robot = cart_pole()
+    continuous = LQR(robot, UP, state=3.0, effort=0.4)
+    off = [
+        np.abs(LQR(robot, UP, state=3.0, effort=0.4, dt=dt).gains / continuous.gains - 1.0).max()
+        for dt in (2e-3, 1e-3)
+    ]
+    assert 1.8 < off[0] / off[1] < 2.2 and off[1] < 0.01
+
+
+@pytest.mark.parametrize("dt", [0.0, -0.1, np.nan, "abc"])
+def test_periods_that_are_none_are_refused(dt):
+    with pytest.raises(rd.ShapeError, match="dt"):
+        LQR(cart_pole(), UP, dt=dt)
 
 
 @pytest.mark.slow

@@ -63,3 +63,15 @@ def test_seeds_are_those_of_numpy():
     for seed in (3, np.int64(3), [3, 4], np.array([3, 4]), np.random.SeedSequence(3)):
         expected = robot.random(np.random.default_rng(seed))
         np.testing.assert_array_equal(robot.random(seed), expected)
+
+
+def test_many_random_positions_are_those_of_one_generator():
+    robot, rng = rd.load("four_bar"), np.random.default_rng(3)
+    one_by_one = [robot.random(rng) for _ in range(6)]
+    np.testing.assert_array_equal(robot.random(3, size=6), one_by_one)
+    assert robot.random(3, size=(2, 3)).shape == (2, 3, 3)
+    assert robot.random(3, size=()).shape == (3,)
+    assert robot.random(3, size=0).shape == (0, 3)
+    for wrong in (-1, (2, -1), 2.0, "abc", True, [2, 3]):
+        with pytest.raises(rd.ShapeError, match="size"):
+            robot.random(3, size=wrong)

@@ -42,6 +42,7 @@ def step_function(
     *,
     step: float = 1e-3,
     integrator: IntegratorName = "rk4",
+    tau: bool = False,
     wrenches: Iterable[str] = (),
     controlled: Iterable[str] = (),
     locked: Iterable[str] = (),
@@ -62,6 +63,9 @@ def step_function(
     step : float [s]
     integrator : str
         An explicit one: a key of `robodyn.simulation.integrators.EXPLICIT`.
+    tau : bool
+        Whether forces of joints are an input, after ``v``: ``"tau"`` (nv,) [N m, N], held in the
+        step, beside those of a controller.
     wrenches : names of links
         External wrenches act on them, held in the step: inputs ``"wrench:LINK"`` (6,) [N, N m].
     controlled, locked : names of joints, or of axes
@@ -71,10 +75,10 @@ def step_function(
     Returns
     -------
     f : Function
-        ``(t, q, v)`` -> ``q_next`` (nq,) and ``v_next`` (nv,). Signals of the controller are
-        further inputs, as of `robodyn.closed_loop`. Of a robot with a moving base so are its
-        ``"base_pose"`` (k, 4, 4), ``"base_twist"`` and ``"base_acceleration"`` (k, 6), at the k
-        instants at which the integrator looks at accelerations: start, middle and end of the step
+        ``(t, q, v)``, or ``(t, q, v, tau)``, -> ``q_next`` (nq,) and ``v_next`` (nv,). Signals of
+        the controller are further inputs, as of `robodyn.closed_loop`. Of a robot with a moving
+        base so are its ``"base_pose"`` (k, 4, 4), ``"base_twist"`` and ``"base_acceleration"``
+        (k, 6), at the k instants at which the integrator looks at accelerations: start, middle and end of the step
         by ``"rk4"``, start and middle by ``"midpoint"``, start and end by ``"heun"``, the start
         alone by the others. Then come wrenches, and for controlled joints, in the order of q and v,
         ``"driven_position"``, ``"driven_velocity"`` and ``"driven_acceleration"``, (k, n) each, at
@@ -101,6 +105,10 @@ def step_function(
     >>> run = rd.simulate(robot, q0=[0.3, 0.2], duration=1e-3)
     >>> bool(abs(q - run.q[-1]).max() < 1e-15)
     True
+    >>> f = rd.step_function(robot, tau=True)
+    >>> q, v = f(0.0, [0.3, 0.2], [0.0, 0.0], robot.gravity_forces([0.3, 0.2]))
+    >>> bool(abs(q - [0.3, 0.2]).max() < 1e-15)     # it is held up
+    True
     """
     method = integrators.explicit(integrator)
     if method is None:
@@ -113,7 +121,7 @@ def step_function(
         law = function_of_state(robot, controller).function_program
     links = _links(wrenches)
     driven = driven_places(robot, controlled, locked)
-    return function_of(_program(robot, law, links, driven, float(step), method))
+    return function_of(_program(robot, law, links, driven, float(step), method, tau))
 
 
 def _links(wrenches: Iterable[str]) -> tuple[str, ...]:
@@ -131,10 +139,12 @@ def _ports(
     functions: StepFunctions,
     driven: DrivenPlaces,
     instants: Mapping[str, Sequence[float]],
+    with_tau: bool,
 ) -> list[Port]:
     """Inputs of the step; signals of the controller, loads and driven joints come last."""
     nq, nv = robot.nq, robot.nv
     ports = [Port("t", (), "s"), Port("q", (nq,), "rad, m"), Port("v", (nv,), "rad/s, m/s")]
+    ports += [Port("tau", (nv,), "N m, N")] if with_tau else []
     ports += law.inputs[3:] if law else ()
     for port in functions.dynamics.inputs[functions.before_loads :]:
         if port.name in instants:
@@ -156,12 +166,13 @@ def _program(
     driven: DrivenPlaces,
     h: float,
     method: Integrator,
+    with_tau: bool,
 ) -> Program:
     """The state after a step of ``h`` seconds."""
     functions = functions_that_move(robot, driven.all_speeds, links)
     asked = instants_of(method)
     instants = dict.fromkeys(BASE, asked) | dict.fromkeys(DRIVEN, with_end(asked))
-    ports = _ports(robot, law, functions, driven, instants)
+    ports = _ports(robot, law, functions, driven, instants, with_tau)
     graph = Graph()
     numbers = numbered(graph, ports)
     inputs = SymbolicInputs(numbers, instants, h)
@@ -171,6 +182,8 @@ def _program(
     if law is not None:
         known = {**numbers, "q": [*q], "v": [*v]}
         tau[:] = inline(law, [x for port in law.inputs for x in known[port.name]])
+    if with_tau:
+        tau = tau + inputs.array("tau")
     first = operations.accelerations(start, q, v, tau, driving)
     q, v = step(operations, method, start, q, v, tau, Duration(1.0, h), first)
     outputs = (Port("q_next", q.shape, "rad, m"), Port("v_next", v.shape, "rad/s, m/s"))
