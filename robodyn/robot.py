@@ -100,6 +100,7 @@ from robodyn.model.speed_selection import ByJoint, assign_roles
 from robodyn.model.states import refuse_wrong_array
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.other_names import ELSEWHERE, robot_attribute
+from robodyn.parts.joint_table import joint_table
 from robodyn.parts.postures import one_guess
 from robodyn.results import (
     BaseParameters,
@@ -395,6 +396,12 @@ class Robot:
             f"<Robot {self.name!r}: {len(self.joint_names)} joints, nq = {self.nq}, "
             f"nv = {self.nv}, {self.base} base{self._evaluator.when}{rows}>"
         )
+
+    def _repr_html_(self) -> str:
+        """A table of joints, within a notebook."""
+        title = f"Robot {self.name!r}"
+        sizes = repr(self).removeprefix(f"<{title}: ").removesuffix(">")
+        return joint_table(title, [sizes], self.joints.values(), self.actuated_joints)
 
     def __reduce__(self) -> Any:
         if self._nominal is not None:

@@ -19,7 +19,7 @@ LAYERS = (
     {"errors"},
     {"arrays"},
     {"arguments", "other_names"},
-    {"files"},
+    {"files", "html_tables"},
     {"pictures"},
     {"state_space"},
     {"symbolic", "results"},

@@ -143,6 +143,7 @@ def test_cross_validation(puma_found, puma_run, tmp_path):
 
 
 def test_a_table_of_what_was_found(puma_found):
+    assert puma_found._repr_html_().count("<tr>") == len(puma_found.base) + 1
     *lines, note = str(puma_found).splitlines()
     assert "by the noise of forces, not by that of positions" in note
     assert len(lines) == 1 + len(puma_found.base)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,6 +13,7 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.description import Inertia
 from robodyn.equations.tree.regressor import PARAMETERS
+from robodyn.html_tables import html_table
 from robodyn.identification.bodies.frames import body_of, inertia_in
 from robodyn.identification.bodies.pseudo_inertia import possible
 from robodyn.identification.data.measurements import Measurements, measured
@@ -25,6 +27,9 @@ __all__ = ["Identified"]
 
 #: Largest relative standard deviation of a base parameter that counts as known.
 CERTAIN = 1.0 / 3.0
+
+#: Below the printed table.
+NOTE = "+-: two standard deviations by the noise of forces, not by that of positions"
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,12 +93,24 @@ class Identified:
         """
         width = max((len(name) for name in self.base.names), default=4)
         head = f"{'':{width}}  {'described':>11}  {'identified':>11}  {'+-':>9}"
-        rows = zip(
-            self.base.names, self.described_values, self.base.values, self.deviation, strict=True
+        lines = [f"{n:{width}}  {x:11.5g}  {y:11.5g}  {s:9.2g}" for n, x, y, s in self._rows()]
+        return "\n".join([head, *lines, NOTE])
+
+    def _repr_html_(self) -> str:
+        """The printed table, within a notebook."""
+        title = f"Base parameters of {self.described.name}"
+        head = ("", "described", "identified", "+-")
+        return html_table(title, head, self._rows(), notes=[NOTE])
+
+    def _rows(self) -> Iterator[tuple[str, float, float, float]]:
+        """Of the printed table."""
+        return zip(
+            self.base.names,
+            self.described_values.tolist(),
+            self.base.values.tolist(),
+            (2.0 * self.deviation).tolist(),
+            strict=True,
         )
-        lines = [f"{n:{width}}  {x:11.5g}  {y:11.5g}  {2.0 * s:9.2g}" for n, x, y, s in rows]
-        note = "+-: two standard deviations by the noise of forces, not by that of positions"
-        return "\n".join([head, *lines, note])
 
     @property
     def deviation(self) -> FloatArray:

@@ -28,6 +28,7 @@ from robodyn.simulation.trajectory.files import formats as trajectory_files
 from robodyn.simulation.trajectory.files import table
 from robodyn.simulation.trajectory.joint_motion import JointMotion, joint_column, joint_motion
 from robodyn.simulation.trajectory.motion_of_batch import motion_of_batch
+from robodyn.simulation.trajectory.motion_table import motion_table
 from robodyn.simulation.trajectory.phases import at_instants, joined, slice_phases
 from robodyn.simulation.trajectory.resampling import instants_of, resampled
 from robodyn.simulation.trajectory.states import energies
@@ -119,6 +120,12 @@ class Trajectory:
             return "<Trajectory without samples>"
         of = f" of {self.robot.name!r}" if self.robot is not None else ""
         return f"<Trajectory{of}: {len(self)} samples, {self.t[0]:g} to {self.t[-1]:g} s>"
+
+    def _repr_html_(self) -> str | None:
+        """A table of joints, within a notebook; ``None`` where there is only `repr` to show."""
+        if self.robot is None or not self.t.ndim or not len(self):
+            return None
+        return motion_table(f"Trajectory of {self.robot.name}", self)
 
     @overload
     def __getitem__(self, index: str) -> JointMotion: ...

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from robodyn.array_types import FloatArray
+from robodyn.html_tables import html_table
 from robodyn.pictures.curves import Panel, draw
 from robodyn.studies.sweep.table import SweepTable
 
@@ -116,6 +117,19 @@ class Comparison:
         )
 
     def __str__(self) -> str:
+        lines = self._lines()
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        rows = ("  ".join(x.ljust(n) for x, n in zip(line, widths, strict=True)) for line in lines)
+        return "\n".join([*(row.rstrip() for row in rows), *self._failed()])
+
+    def _repr_html_(self) -> str:
+        """The printed table, within a notebook."""
+        head, *rows = self._lines()
+        title, starts = f"Controllers of {self.robot_name}", f"{len(self.q0)} starts"
+        return html_table(title, head, rows, facts=[starts], notes=self._failed())
+
+    def _lines(self) -> list[list[str]]:
+        """The printed table: names of controllers, then a line for each measure."""
         lines = [["", *self.controllers]]
         for label, name, names, summary in _LINES:
             if name in self.table.names:
@@ -123,12 +137,13 @@ class Comparison:
                 lines.append([label, *(summary(self, x, of) for x in self[name])])
         failed = (~self.table.done).sum(axis=1)
         lines.append(["failed", *(f"{k} of {len(self.q0)}" for k in failed)])
-        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-        rows = ("  ".join(x.ljust(n) for x, n in zip(line, widths, strict=True)) for line in lines)
-        shown = [row.rstrip() for row in rows]
+        return lines
+
+    def _failed(self) -> list[str]:
+        """Why motions failed, the first ones."""
         failures = [f"{name}, start {k}: {why}" for (name, k), why in self.failures.items()]
         more = [f"and {len(failures) - SHOWN} more"] if len(failures) > SHOWN else []
-        return "\n".join([*shown, *failures[:SHOWN], *more])
+        return [*failures[:SHOWN], *more]
 
     def to_pandas(self) -> Any:
         """A pandas.DataFrame: one line a motion, arrays as columns ``name[k]``.

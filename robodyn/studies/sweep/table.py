@@ -13,6 +13,7 @@ import numpy as np
 from robodyn.array_types import Array
 from robodyn.errors import ShapeError, UnknownNameError
 from robodyn.files import as_path
+from robodyn.html_tables import html_table
 from robodyn.studies.sweep.export import to_pandas, to_xarray
 from robodyn.studies.sweep.picture import draw_sweep
 from robodyn.studies.sweep.row_result import RowResult
@@ -266,6 +267,14 @@ class SweepTable:
         lines += [f"  {missing} not computed"] if missing else []
         return "\n".join(lines) + ">"
 
+    def _repr_html_(self) -> str:
+        """A table with one line a row, within a notebook."""
+        results = self.names
+        rows = (self._row(k, cell) for k, cell in enumerate(self._cells.flat))
+        head = (*self._coords, *results, *(("error",) if len(self.failures) else ()))
+        cells = ([_cell(row.get(name, "")) for name in head] for row in rows)
+        return html_table(f"SweepTable of {len(self)} rows", head, cells)
+
     def _done(self) -> list[RowResult]:
         return [cell for cell in self._cells.flat if cell]
 
@@ -293,6 +302,11 @@ def table_of(
     for row, outcome in outcomes.items():
         cells.flat[row] = outcome
     return SweepTable(dims, dict(coords), cells)
+
+
+def _cell(x: Any) -> Any:
+    """A result, or the shape of one that does not fit into a cell."""
+    return f"array {np.shape(x)}" if np.ndim(x) else x
 
 
 def _one(x: Any) -> Any:

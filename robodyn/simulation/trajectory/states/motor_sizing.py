@@ -12,6 +12,7 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.errors import MissingExtraError, UnknownNameError
+from robodyn.html_tables import html_table
 from robodyn.pictures.torque_speed import MotorCurve, draw_torque_speed
 from robodyn.robot import Robot
 from robodyn.simulation.limits.bounds import motor_bounds, own_effort_bounds, speed_bounds
@@ -129,13 +130,22 @@ class Sizing(Mapping[str, MotorSizing]):
         return f"<Sizing of {len(self)} motors of {self.robot_name!r}>"
 
     def __str__(self) -> str:
-        lines = [["motor", *(name for name, _ in _COLUMNS)]]
-        lines += [[row.motor, *(f(row) for _, f in _COLUMNS)] for row in self.rows]
+        lines = self._lines()
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         return "\n".join(
             "  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])])
             for line in lines
         )
+
+    def _repr_html_(self) -> str:
+        """The printed table, within a notebook."""
+        head, *rows = self._lines()
+        return html_table(f"Motors of {self.robot_name}", head, rows)
+
+    def _lines(self) -> list[list[str]]:
+        """The printed table, names of columns first."""
+        head = ["motor", *(name for name, _ in _COLUMNS)]
+        return [head, *([row.motor, *(f(row) for _, f in _COLUMNS)] for row in self.rows)]
 
     def to_pandas(self) -> Any:
         """A pandas.DataFrame: one line a motor.
@@ -192,7 +202,7 @@ class Sizing(Mapping[str, MotorSizing]):
 
 
 def _number(value: float) -> str:
-    return f"{value:.3g}" if math.isfinite(value) else "-"
+    return f"{value + 0.0:.3g}" if math.isfinite(value) else "-"
 
 
 def _share(value: float) -> str:
