@@ -77,12 +77,12 @@ def step_function(
     f : Function
         ``(t, q, v)``, or ``(t, q, v, tau)``, -> ``q_next`` (nq,) and ``v_next`` (nv,). Signals of
         the controller are further inputs, as of `robodyn.closed_loop`. Of a robot with a moving
-        base so are its ``"base_pose"`` (k, 4, 4), ``"base_twist"`` and ``"base_acceleration"``
-        (k, 6), at the k instants at which the integrator looks at accelerations: start, middle and end of the step
-        by ``"rk4"``, start and middle by ``"midpoint"``, start and end by ``"heun"``, the start
-        alone by the others. Then come wrenches, and for controlled joints, in the order of q and v,
-        ``"driven_position"``, ``"driven_velocity"`` and ``"driven_acceleration"``, (k, n) each, at
-        the same instants and always at the end of the step, which comes last.
+        base so are its ``"base_pose"`` (k, 4, 4), ``"base_twist"`` and ``"base_acceleration"`` (k,
+        6), at the k instants at which the integrator looks at accelerations: start, middle and end
+        of the step by ``"rk4"``, start and middle by ``"midpoint"``, start and end by ``"heun"``,
+        the start alone by the others. Then come wrenches, and for controlled joints, in the order
+        of q and v, ``"driven_position"``, ``"driven_velocity"`` and ``"driven_acceleration"``, (k,
+        n) each, at the same instants and always at the end of the step, which comes last.
 
     Raises
     ------
