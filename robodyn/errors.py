@@ -11,8 +11,6 @@ import functools
 from collections.abc import Iterable
 from typing import Any
 
-from robodyn.installation import install_command
-
 __all__ = [
     "ActuationError",
     "AssemblyError",
@@ -679,4 +677,6 @@ class MissingExtraError(RobodynError, ImportError):
     def __init__(self, package: str, extra: str, purpose: str) -> None:
         self.package = package
         self.extra = extra
+        from robodyn.installation import install_command  # reads metadata, which takes a while
+
         super().__init__(f"{purpose} needs {package}: {install_command(package, extra)}")
