@@ -329,12 +329,7 @@ class Function(Generic[Result]):
         inputs, batch, dtype = as_inputs(self.code_inputs, arrays)
         results = as_outputs(self.outputs, out, batch, dtype)
         # Machine code is promised that what it writes is not what it reads.
-        written = [
-            np.empty_like(result)
-            if any(np.may_share_memory(result, x) for x in (*inputs, *results[:k]))
-            else result
-            for k, result in enumerate(results)
-        ]
+        written = results if out is None else _apart(results, inputs)
         self._compute(self._float if dtype == np.float32 else self._double, inputs, written, batch)
         for result, computed in zip(results, written, strict=True):
             if result is not computed:
@@ -376,6 +371,16 @@ class Function(Generic[Result]):
         threads.parallel_for()(
             threads.pool(), kernels.batch, count, work, kernels.lanes, pointers, strides
         )
+
+
+def _apart(results: Sequence[Array], inputs: Sequence[Array]) -> list[Array]:
+    """Arrays that share no memory with inputs or each other, the given ones where they do not."""
+    return [
+        np.empty_like(result)
+        if any(np.may_share_memory(result, x) for x in (*inputs, *results[:k]))
+        else result
+        for k, result in enumerate(results)
+    ]
 
 
 @functools.cache

@@ -14,7 +14,7 @@ from robodyn.symbolic.graph import Port
 __all__ = ["COMMON", "MAX_AXES", "MAX_PORTS", "NEVER", "PORT", "SPARES", "TABLE", "Table"]
 
 #: Arrays a function may take and give, and axes an array may have, to be called fast.
-MAX_PORTS, MAX_AXES = 24, 8
+MAX_PORTS, MAX_AXES = 64, 8
 
 #: Words of the table that all functions share: objects, numbers, and functions of CPython's and of
 #: numpy's API.

@@ -215,6 +215,20 @@ def test_a_function_may_have_more_arrays_than_the_entry_takes():
     assert total(*np.ones((count, 3))).tolist() == [count] * 3
 
 
+@needs_entry
+def test_many_results_take_the_short_cut(monkeypatch):
+    graph, count = Graph(), 60
+    x, y = inputs(graph, 0, 2)
+    results = [x * y + float(k) for k in range(count)]
+    takes, gives = (Port("x", ()), Port("y", ())), tuple(Port(f"z{k}", ()) for k in range(count))
+    many = Function(Program("many", takes, gives, graph, tuple(edge_of(graph, z) for z in results)))
+    x, y = np.random.default_rng(0).normal(size=(2, 5))
+    expected = many(x, y)
+    monkeypatch.setattr(Function, "_compute", None)  # what calls by Python need
+    np.testing.assert_array_equal(many(x, y), expected)
+    np.testing.assert_allclose(many(x, y), x * y + np.arange(count)[:, None], rtol=0, atol=1e-15)
+
+
 def test_unknown_keywords_are_refused(f):
     with pytest.raises(TypeError):
         f(*state(), more=1)
