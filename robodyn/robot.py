@@ -4093,10 +4093,10 @@ class Robot:
         q : ndarray, shape (..., nq) [rad, m]
         v : ndarray, shape (..., nv) [rad/s, m/s]
 
-        Raises
-        ------
-        AssemblyError
-            If the loops do not close near the state.
+        Notes
+        -----
+        A few steps of Newton's method with the least change in kinetic energy. Whether that has
+        closed the loops of a state that was farther off, `check_state` tells.
 
         Examples
         --------
