@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from robodyn.arguments import checked_arguments
 from robodyn.array_types import Array
 from robodyn.codegen.calls.arguments import as_inputs, as_outputs, check_count, rows
+from robodyn.codegen.calls.call_signature import CallSignature
 from robodyn.codegen.calls.symbols import call_with_symbols, symbolic_array
 from robodyn.codegen.kernels import Code, CompiledCode, Kernels
 from robodyn.codegen.llvm.batches import threads
@@ -79,6 +80,8 @@ class Function(Generic[Result]):
 
     #: Machine code points into the signature: it stays although ``__dict__`` is emptied.
     __slots__ = ("__dict__", "__weakref__", "_signature")
+
+    __signature__ = CallSignature()
 
     def __new__(cls, source: Program | Bound) -> Self:
         """An instance that Python calls fast, where this Python allows it."""

@@ -515,3 +515,10 @@ def test_what_is_no_number_is_refused():
         with pytest.raises((ShapeError, TypeError)):
             f(wrong, q, q)
     assert np.isnan(f(float("nan"), q, q)).all()
+
+
+def test_a_function_has_its_inputs_as_its_signature(moving):
+    f = moving.function("inverse_dynamics", wrenches=("link3",))
+    names = ["q", "v", "a", "base_pose", "base_twist", "base_acceleration", "wrench_link3", "out"]
+    assert [*inspect.signature(f).parameters] == names
+    assert [*inspect.signature(Function).parameters] == ["source"]
