@@ -12,7 +12,13 @@ import numpy as np
 import pytest
 
 FOLDER = Path(__file__).parents[1] / "docs" / "coming_from"
-PAGES = {"pinocchio": "pinocchio", "mujoco": "mujoco"}  # a page, and what it imports
+#: A page, and what it imports. The last two are run in an environment of their own.
+PAGES = {
+    "pinocchio": "pinocchio",
+    "mujoco": "mujoco",
+    "drake": "pydrake",
+    "roboticstoolbox": "roboticstoolbox",
+}
 
 #: A file that a page shows in full, a block of Python, and a row of a table of two expressions.
 FILE = re.compile(r"^`([\w.-]+)`:\n\n```\w+\n(.*?)^```", re.DOTALL | re.MULTILINE)

@@ -13,6 +13,7 @@ import doctest
 import os
 import re
 import shutil
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,8 @@ logger = logging.getLogger(__name__)
 
 #: A file that a page shows in full: its name, and a block with its text.
 SHOWN = re.compile(r"^`([\w.-]+)`:\n\n```\w+\n(.*?)^```", re.DOTALL | re.MULTILINE)
+#: Front matter of a page whose code needs a package that the manual does without.
+NEEDED = re.compile(r"---\nneeds: (\w+)\n---\n")
 BLOCK = re.compile(r"^```python\n(.*?)^```\n", re.DOTALL | re.MULTILINE)
 
 
@@ -87,6 +90,10 @@ def _run_source(app: Sphinx, docname: str, source: list[str]) -> None:
     """Run a page when Sphinx reads it."""
     path = Path(app.env.doc2path(docname))
     if path.suffix != ".md" or ">>>" not in source[0]:
+        return
+    needed = NEEDED.match(source[0])
+    if needed and not find_spec(needed[1]):
+        logger.info("the code of %s is not run here: it needs %s", docname, needed[1])
         return
     folder = Path(app.outdir).parent / "pages" / docname
     text, failures = run_page(source[0], docname, folder)
