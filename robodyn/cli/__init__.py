@@ -1,4 +1,4 @@
-"""The command line: ``robodyn sim | check | info | convert | export | publish | view``."""
+"""The command line: ``robodyn``, each command in a module of its own."""
 
 from robodyn.cli.command_line import main
 

@@ -3,36 +3,35 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import io
 import os
 import sys
 from collections.abc import Sequence
 
 import robodyn as rd
-from robodyn.cli import (
-    bench,
-    check,
-    compile,
-    completion,
-    convert,
-    doctor,
-    export,
-    info,
-    publish,
-    view,
-)
-from robodyn.cli.new import command as new
-from robodyn.cli.options.robot import split_xacro_args
 from robodyn.cli.options.wording import with_options
-from robodyn.cli.sim import command as sim
+from robodyn.cli.options.xacro_args import split_xacro_args
 from robodyn.errors import RobodynError
 
 __all__ = ["main"]
 
-#: In the order of ``robodyn --help``.
-COMMANDS = (
-    new, check, info, sim, view, export, compile, convert, publish, bench, doctor, completion,
-)  # fmt: skip
+#: Modules of the commands, in the order of ``robodyn --help``. One is imported when it is asked
+#: for, since that takes longer than many a command.
+COMMANDS = {
+    "new": "robodyn.cli.new.command",
+    "check": "robodyn.cli.check",
+    "info": "robodyn.cli.info",
+    "sim": "robodyn.cli.sim.command",
+    "view": "robodyn.cli.view",
+    "export": "robodyn.cli.export",
+    "compile": "robodyn.cli.compile",
+    "convert": "robodyn.cli.convert",
+    "publish": "robodyn.cli.publish",
+    "bench": "robodyn.cli.bench",
+    "doctor": "robodyn.cli.doctor",
+    "completion": "robodyn.cli.completion",
+}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -44,7 +43,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
         typed, xacro_args = split_xacro_args(sys.argv[1:] if argv is None else argv)
-        arguments = _parser().parse_args(typed, argparse.Namespace(xacro_args=xacro_args))
+        given = argparse.Namespace(xacro_args=xacro_args, all_commands=_parser)
+        arguments = _parser(_asked_for(typed)).parse_args(typed, given)
         status = int(arguments.run(arguments))
         print(end="", flush=True)  # sys.stdout may be None
         return status
@@ -72,11 +72,18 @@ def _interrupted(error: BaseException | None) -> bool:
     return False
 
 
-def _parser() -> argparse.ArgumentParser:
+def _asked_for(typed: Sequence[str]) -> Sequence[str]:
+    """The commands that a line can mean: the one that it names, or any."""
+    if typed and typed[0] == "--version":
+        return ()
+    return typed[:1] if typed and typed[0] in COMMANDS else tuple(COMMANDS)
+
+
+def _parser(names: Sequence[str] = tuple(COMMANDS)) -> argparse.ArgumentParser:
+    """A parser of these commands."""
     parser = argparse.ArgumentParser("robodyn", description="Dynamics of robots from a URDF.")
     parser.add_argument("--version", action="version", version=f"robodyn {rd.__version__}")
-    parser.set_defaults(parser=parser)
     commands = parser.add_subparsers(required=True, metavar="command")
-    for command in COMMANDS:
-        command.add_to(commands)
+    for name in names:
+        importlib.import_module(COMMANDS[name]).add_to(commands)
     return parser

@@ -29,5 +29,5 @@ def _completion(arguments: argparse.Namespace) -> int:
         import shtab
     except ImportError:
         raise MissingExtraError("shtab", "completion", "completion by the shell") from None
-    print(shtab.complete(arguments.parser, arguments.shell))
+    print(shtab.complete(arguments.all_commands(), arguments.shell))
     return 0

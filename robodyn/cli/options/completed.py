@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-import robodyn as rd
+from robodyn.urdf import bundled_robots
 
 __all__ = ["FILE", "FOLDER", "completed", "robots_and_files"]
 
@@ -27,7 +27,7 @@ def completed(action: argparse.Action, way: str | dict[str, Any]) -> None:
 
 def robots_and_files() -> dict[str, Any]:
     """Names of bundled robots, and files."""
-    names = " ".join(rd.robots())
+    names = " ".join(bundled_robots())
     call = "_robodyn_robots_and_files"
     return {
         "bash": call,

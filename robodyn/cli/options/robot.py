@@ -3,33 +3,27 @@
 from __future__ import annotations
 
 import argparse
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import robodyn as rd
 from robodyn.cli.options.completed import FOLDER, completed, robots_and_files
 from robodyn.cli.options.near import add_near, near
 from robodyn.cli.options.values import number
 from robodyn.errors import RobodynError
+from robodyn.urdf import bundled_robots
 
-__all__ = ["add_robot", "add_robot_options", "reading_options", "robot_options", "split_xacro_args"]
+__all__ = ["add_robot", "add_robot_options", "reading_options", "robot_options"]
 
 #: Arguments of `robodyn.load` that affect reading the file, not the robot made from it.
 READING = ("package_dirs", "xacro_args", "allow_unphysical", "strict")
-
-_XACRO_ARGUMENT = re.compile(r"([A-Za-z_]\w*):=(.*)", re.DOTALL)
-
-#: Arguments after this one are those of ROS, which have the same form.
-ROS = "--ros-args"
 
 
 def add_robot(parser: argparse.ArgumentParser, default: str | None = None) -> None:
     """Add the argument ``robot``, which may be left out if there is a default."""
     told = f" (default {default})" if default else ""
     count = "?" if default else None
-    text = f"URDF file, or one of {', '.join(rd.robots())}{told}"
+    text = f"URDF file, or one of {', '.join(bundled_robots())}{told}"
     action = parser.add_argument("robot", nargs=count, default=default, help=text)
     completed(action, robots_and_files())
 
@@ -81,22 +75,6 @@ def robot_options(arguments: argparse.Namespace) -> dict[str, Any]:
 def reading_options(options: Mapping[str, Any]) -> dict[str, Any]:
     """Those of `robot_options` that affect reading the file."""
     return {name: options[name] for name in READING if name in options}
-
-
-def split_xacro_args(argv: Sequence[str]) -> tuple[list[str], dict[str, str]]:
-    """Split off ``NAME:=VALUE`` arguments of xacro; those after ``--ros-args`` are left to ROS."""
-    end = argv.index(ROS) if ROS in argv else len(argv)
-    found: dict[str, str] = {}
-    others = []
-    for text in argv[:end]:
-        match = _XACRO_ARGUMENT.fullmatch(text)
-        if match is None:
-            others.append(text)
-        elif match[1] in found:
-            raise RobodynError(f"{match[1]}:= is given twice; keep one")
-        else:
-            found[match[1]] = match[2]
-    return [*others, *argv[end:]], found
 
 
 def _package(text: str) -> Path | tuple[str, Path]:

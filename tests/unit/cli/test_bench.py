@@ -40,6 +40,21 @@ def test_a_linkage(capsys):
     assert rd.get_num_threads() == threads
 
 
+def test_times_are_those_of_a_state(monkeypatch, capsys):
+    threads = []
+
+    def one_second(call, seconds):
+        threads.append(rd.get_num_threads())
+        return 1.0
+
+    monkeypatch.setattr("robodyn.cli.bench._least", one_second)
+    rd.set_num_threads(3)
+    _, functions = bench(capsys, "double_pendulum")
+    row = functions["mass_matrix"]
+    assert row["one_state_ns"] == 1e9 and row["batch_ns"] == row["batch_threads_ns"] == 1e9 / 8
+    assert set(threads) == {1, 3} and rd.get_num_threads() == 3
+
+
 def test_without_pinocchio(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "pinocchio", None)
     assert main(["bench", "double_pendulum", *QUICK]) == 0

@@ -10,6 +10,7 @@ import pytest
 
 import robodyn as rd
 from robodyn.cli import main
+from robodyn.cli.command_line import COMMANDS
 from robodyn.errors import UrdfWarning
 
 GOOD = """<robot name="one"><link name="base"/><link name="arm"><inertial><mass value="1"/>
@@ -66,6 +67,23 @@ def test_as_a_module():
         [sys.executable, "-m", "robodyn", "--version"], capture_output=True, text=True, check=True
     )
     assert done.stdout.startswith("robodyn ")
+
+
+def test_only_the_command_that_is_asked_for_is_imported():
+    code = (
+        "import sys; from robodyn.cli import main; main(['check', 'nowhere.urdf']); "
+        "print([x for x in sys.modules if x in ('robodyn.cli.sim.command', 'robodyn.ros')])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_every_command_is_named_as_its_module_says(capsys):
+    for line in ([], ["--help"], ["chek", "robot.urdf"]):
+        with pytest.raises(SystemExit):
+            main(line)
+        said = "".join(capsys.readouterr())
+        assert line == [] or all(name in said for name in COMMANDS)
 
 
 def test_an_interrupt_that_other_code_renames_is_still_one(monkeypatch, capsys):
