@@ -26,6 +26,7 @@ __all__ = [
     "IntegratorName",
     "LimitKind",
     "LimitsChoice",
+    "ParameterSet",
     "PathEnds",
     "Precision",
     "RotorModel",
@@ -34,6 +35,10 @@ __all__ = [
     "TupleFunction",
     "Unexcited",
 ]
+
+#: Parameters by which motions are differentiated: those of bodies, or those of motors and friction,
+#: too.
+ParameterSet: TypeAlias = Literal["inertial", "dynamic"]
 
 #: How the root link is held: fixed, free to move, or moved along a prescribed path.
 Base: TypeAlias = Literal["fixed", "floating", "moving"]

@@ -161,6 +161,52 @@ def test_gradient_by_inertial_parameters(case):
     near(gradient.parameters @ dp, wanted, 10.0 * size)
 
 
+def driven(name, **choices):
+    """With a geared motor that rubs on its first joint, and friction in all joints."""
+    first = rd.load(name).joint_names[0]
+    motor = rd.Actuator(7.0, 2e-3, viscous=0.01, coulomb=0.02)
+    robot = rd.load(name, actuators={first: motor}, friction_speed=0.2, **choices)
+    resisting = [x for x in robot.dynamic_parameter_names if x.endswith(("damping", "friction"))]
+    return robot.with_(parameters=dict.fromkeys(resisting, 0.3))
+
+
+@pytest.mark.parametrize("case", ["double_pendulum", "four_bar", "minimal", "belts"])
+@pytest.mark.parametrize("integrator", ["rk4", "semi_implicit"])
+def test_gradient_by_motors_and_friction(case, integrator):
+    rng = np.random.default_rng(4)
+    if case == "minimal":
+        robot = driven("four_bar", coordinates="minimal")
+    elif case == "belts":
+        names = "shoulder", "elbow"
+        motors = dict.fromkeys(names, rd.Actuator(3.0, 0.01, viscous=0.02, coulomb=0.03))
+        belts = [rd.Transmission.belts("belts", names)]
+        robot = rd.load(
+            "double_pendulum", actuators=motors, transmissions=belts, friction_speed=0.2
+        )
+    else:
+        robot = driven(case)
+    q, v = start(robot, rng)
+    tau = rng.normal(size=(31, robot.nv))
+    run = simulated(robot, q, v, tau, integrator)
+    by_v = rng.normal(size=run.v.shape)
+    given = {"v": by_v, "integrator": integrator}
+    gradient = rd.trajectory_gradient(run, parameters="dynamic", **given).parameters
+    names = dict(zip(robot.dynamic_parameter_names, robot.dynamic_parameters, strict=True))
+    inertial = rd.trajectory_gradient(run, parameters="inertial", **given).parameters
+    np.testing.assert_allclose(gradient[: inertial.size], inertial, rtol=1e-9, atol=1e-12)
+    endings = "rotor_inertia", "armature", "damping", "friction", "viscous", "coulomb"
+    looked_at = [k for k, x in enumerate(names) if x.endswith(endings) and names[x]]
+    assert len(looked_at) >= 4
+    for k in looked_at:
+        name, x = list(names.items())[k]
+        copies = [robot.with_(parameters={name: x * (1.0 + s)}) for s in (1e-5, -1e-5)]
+        costs = [np.sum(by_v * simulated(copy, q, v, tau, integrator).v) for copy in copies]
+        wanted = (costs[0] - costs[1]) / (2e-5 * x)
+        near(gradient[k], wanted, 100.0 * np.abs(gradient[looked_at]).max())
+    wide = rd.step_derivatives(robot, q, v, tau[0], step=STEP, parameters="dynamic")
+    assert wide.P.shape == (2 * robot.nv, len(names))
+
+
 def test_gradient_of_a_motion_under_its_controller():
     robot = rd.load("double_pendulum")
     rng = np.random.default_rng(2)

@@ -22,6 +22,7 @@ import numpy as np
 
 from robodyn.array_types import Array, FloatArray
 from robodyn.codegen import Function
+from robodyn.literals import ParameterSet
 from robodyn.simulation.control.wrench_function import WrenchLaw
 from robodyn.simulation.loads.loads import Loads
 from robodyn.simulation.loads.tables import LoadsAt
@@ -38,11 +39,13 @@ class AccelerationDerivatives:
     loads : Loads
     law : WrenchLaw, optional
         Wrenches that are functions of the state, and not among those of the loads.
-    parameters : bool
-        Differentiate with respect to inertial parameters, too.
+    parameters : bool or {"inertial", "dynamic"}
+        Differentiate with respect to these parameters, too.
     """
 
-    def __init__(self, loads: Loads, law: WrenchLaw | None, parameters: bool) -> None:
+    def __init__(
+        self, loads: Loads, law: WrenchLaw | None, parameters: bool | ParameterSet
+    ) -> None:
         self._robot, self._law, self._parameters = loads.robot, law, parameters
         robot, driven, wrenches = loads.robot, loads.driven, loads.external.wrenches
         assert not callable(wrenches)
@@ -88,7 +91,7 @@ class AccelerationDerivatives:
         return np.asarray(derivative)
 
     def _pushed(self, at: LoadsAt, q: DualArray, v: DualArray, a: FloatArray) -> FloatArray:
-        """Derivatives of generalised forces by wrenches and inertial parameters, (..., nv, m)."""
+        """Derivatives of generalised forces by wrenches and parameters, shape (..., nv, m)."""
         nv = self._robot.nv
         push = np.zeros_like(q.derivative)
         if self._parameters:
@@ -104,7 +107,7 @@ class AccelerationDerivatives:
         return push
 
     def of_inertia(self, at: LoadsAt, q: FloatArray, x: FloatArray) -> FloatArray:
-        """Change of accelerations at rest by inertial parameters, ``G dM x``.
+        """Change of accelerations at rest by parameters, ``G dM x``.
 
         G are the accelerations that forces of joints that are not driven bring about, and ``dM x``
         the change of the forces that accelerate by x.
@@ -132,7 +135,8 @@ class AccelerationDerivatives:
 
     @cached_property
     def _regressor(self) -> Function:
-        return self._robot.function("regressor")
+        dynamic = self._parameters == "dynamic"
+        return self._robot.function("dynamic_regressor" if dynamic else "regressor")
 
 
 def _time(at: LoadsAt) -> FloatArray:

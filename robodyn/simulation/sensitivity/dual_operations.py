@@ -47,7 +47,7 @@ class DualOperations:
         Those of the loads.
     dynamics : AccelerationDerivatives
     parameters : bool
-        Differentiate with respect to inertial parameters, too.
+        Differentiate with respect to parameters, too.
     """
 
     def __init__(

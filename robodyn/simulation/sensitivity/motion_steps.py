@@ -9,7 +9,7 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.arrays import expect
 from robodyn.errors import SettingsError, ShapeError
-from robodyn.literals import IntegratorName
+from robodyn.literals import IntegratorName, ParameterSet
 from robodyn.robot import Robot
 from robodyn.simulation.loads.driven_joints import PathOfTime, driven_joints
 from robodyn.simulation.loads.loads import loads_on
@@ -48,7 +48,7 @@ def jacobian_of_steps(
     integrator: IntegratorName,
     controlled: Mapping[str, PathOfTime] | None = None,
     locked: Iterable[str] = (),
-    parameters: bool = False,
+    parameters: bool | ParameterSet = False,
 ) -> StepJacobian:
     """Derivatives of the steps of a motion under its loads.
 
@@ -59,7 +59,7 @@ def jacobian_of_steps(
     integrator : str
     controlled, locked
         Those of the motion.
-    parameters : bool
+    parameters : bool or {"inertial", "dynamic"}
 
     Raises
     ------

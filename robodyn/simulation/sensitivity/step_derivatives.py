@@ -12,7 +12,7 @@ from robodyn.arguments import checked_arguments
 from robodyn.array_types import FloatArray
 from robodyn.arrays import checked, refuse_not_finite, shaped, together
 from robodyn.errors import SettingsError
-from robodyn.literals import IntegratorName
+from robodyn.literals import IntegratorName, ParameterSet
 from robodyn.robot import Robot
 from robodyn.simulation.loads.arguments import base_path, wrenches_on
 from robodyn.simulation.loads.driven_joints import PathOfTime, driven_joints
@@ -39,8 +39,8 @@ class StepDerivatives:
         By the state before it.
     B : ndarray, shape (..., 2 nv, nv)
         By the forces, which are held in the step.
-    P : ndarray, shape (..., 2 nv, 10 n), or None
-        By the inertial parameters, if asked for.
+    P : ndarray, shape (..., 2 nv, n), or None
+        By parameters, if asked for.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def step_derivatives(
     *,
     step: float = 1e-3,
     integrator: IntegratorName = "rk4",
-    parameters: bool = False,
+    parameters: bool | ParameterSet = False,
     base: BaseAt | None = None,
     controlled: Mapping[str, PathOfTime] | None = None,
     locked: Iterable[str] = (),
@@ -92,8 +92,9 @@ def step_derivatives(
     step : float [s]
     integrator : str
         An explicit one: a key of `robodyn.simulation.integrators.EXPLICIT`.
-    parameters : bool
-        Also derivatives by ``robot.inertial_parameters``.
+    parameters : bool or {"inertial", "dynamic"}
+        Also derivatives by ``robot.inertial_parameters``; ``"dynamic"``: by all of
+        ``robot.dynamic_parameters``, rotors and friction among them.
     base : callable, optional
         Time [s] -> `BaseMotion`, of a robot with a moving base. Default: at rest.
     controlled, locked
@@ -148,7 +149,7 @@ def step_derivatives(
     loads = loads_on(robot, driven, base_path(base, span), wrenches_on(wrenches, batch))
     jacobian = StepJacobian(loads, integrator, parameters=parameters)
     h = np.full((*batch, 1), float(step))
-    return _split(robot.nv, parameters, *jacobian(start[..., None], q, v, tau, h))
+    return _split(robot.nv, bool(parameters), *jacobian(start[..., None], q, v, tau, h))
 
 
 def _split(nv: int, parameters: bool, q: DualArray, v: DualArray) -> StepDerivatives:

@@ -11,7 +11,7 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.errors import SettingsError, SingularError
-from robodyn.literals import IntegratorName
+from robodyn.literals import IntegratorName, ParameterSet
 from robodyn.simulation import integrators
 from robodyn.simulation.control.wrench_function import wrench_law
 from robodyn.simulation.integrators.method import Integrator
@@ -37,8 +37,8 @@ class StepJacobian:
         function ``(t, q, v)``.
     integrator : str
         An explicit one.
-    parameters : bool
-        Differentiate with respect to inertial parameters, too.
+    parameters : bool or {"inertial", "dynamic"}
+        Differentiate with respect to these parameters, too.
 
     Raises
     ------
@@ -49,7 +49,11 @@ class StepJacobian:
     """
 
     def __init__(
-        self, loads: Loads, integrator: IntegratorName, *, parameters: bool = False
+        self,
+        loads: Loads,
+        integrator: IntegratorName,
+        *,
+        parameters: bool | ParameterSet = False,
     ) -> None:
         self._robot, self._parameters = loads.robot, parameters
         planets = loads.robot.model.setup.planets
@@ -66,7 +70,7 @@ class StepJacobian:
             loads = replace(loads, external=PrescribedLoads(loads.external.base))
         self._method, functions = _explicit(integrator), _functions(loads)
         self._dynamics = AccelerationDerivatives(loads, law, parameters)
-        self._operations = DualOperations(loads, functions, self._dynamics, parameters)
+        self._operations = DualOperations(loads, functions, self._dynamics, bool(parameters))
 
     def __call__(
         self, t: FloatArray, q: FloatArray, v: FloatArray, tau: FloatArray, h: FloatArray
@@ -116,7 +120,9 @@ class StepJacobian:
 
     @property
     def parameters(self) -> int:
-        """Number of inertial parameters by which steps are differentiated."""
+        """Number of parameters by which steps are differentiated."""
+        if self._parameters == "dynamic":
+            return len(self._robot.dynamic_parameter_names)
         return self._robot.inertial_parameters.shape[-1] if self._parameters else 0
 
     def of_start(self, t: float, q: FloatArray, v: FloatArray, lam: FloatArray) -> FloatArray:

@@ -1,4 +1,4 @@
-"""The gradient of a cost of a motion by its start, its forces and the inertial parameters.
+"""The gradient of a cost of a motion by its start, its forces and the parameters of the robot.
 
 A motion is a chain of steps ``x[k+1] = f(x[k], tau[k], p)``. The derivatives of a cost ``J`` at the
 samples are given. The adjoint variables ``lam`` are computed backwards in time, with one product
@@ -24,7 +24,7 @@ from robodyn.arguments import checked_arguments
 from robodyn.array_types import FloatArray
 from robodyn.arrays import numbers, refuse_not_finite
 from robodyn.errors import SettingsError, ShapeError
-from robodyn.literals import IntegratorName
+from robodyn.literals import IntegratorName, ParameterSet
 from robodyn.robot import Robot
 from robodyn.simulation.control.callbacks import check_controller
 from robodyn.simulation.control.closed_loop import function_of_state
@@ -57,8 +57,8 @@ class TrajectoryGradient:
         By the forces that act from each sample to the next; those of the last one do not act. Where
         there is a controller: by forces that are added to its own. Zero at driven joints, whose
         forces follow from the rest.
-    parameters : ndarray, shape (..., 10 n), or None
-        By ``robot.inertial_parameters``, if asked for.
+    parameters : ndarray, shape (..., n), or None
+        By ``robot.inertial_parameters`` or ``robot.dynamic_parameters``, if asked for.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def trajectory_gradient(
     controller: Any = None,
     controlled: Mapping[str, PathOfTime] | None = None,
     locked: Iterable[str] = (),
-    parameters: bool = False,
+    parameters: bool | ParameterSet = False,
 ) -> TrajectoryGradient:
     """The gradient of a cost of a simulated motion, exact for its steps, by a discrete adjoint.
 
@@ -113,8 +113,10 @@ def trajectory_gradient(
     controlled, locked
         Those of the motion: joints along paths of time, and joints that stand still. A locked joint
         stands where it starts; nothing changes with the start of one along a path.
-    parameters : bool
-        Also the derivatives by inertial parameters; those of a controller's own model stay.
+    parameters : bool or {"inertial", "dynamic"}
+        Also the derivatives by ``robot.inertial_parameters``; ``"dynamic"``: by all of
+        ``robot.dynamic_parameters``, rotors and friction among them. Those of a controller's own
+        model stay.
 
     Returns
     -------
