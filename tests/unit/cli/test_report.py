@@ -78,7 +78,7 @@ def test_info_of_a_robot_with_a_graph_prints_nothing_else(tmp_path, capsys):
 
 
 def test_sim_reports_what_it_prints(tmp_path, capsys):
-    arguments = ["sim", "puma560", "--duration", "0.1", "--no-plot", "--out", str(tmp_path)]
+    arguments = ["sim", "puma560", "--duration", "0.1", "--npz", "--out", str(tmp_path)]
     found = report(capsys, *arguments)
     assert main(arguments) == 0
     printed = capsys.readouterr().out
@@ -87,7 +87,24 @@ def test_sim_reports_what_it_prints(tmp_path, capsys):
     assert found["steps"] == 100 and found["problem"] is None
     run = rd.Trajectory.load(found["files"][0])
     assert found["torque"]["N m"] == pytest.approx(np.abs(run.tau).max())
+    low, high = found["energy_gained_J"]
+    assert low == high == pytest.approx(run.energy[-1] - run.energy[0])
+    part = np.abs(run.tau).max(axis=0) / rd.load("puma560").effort_limits
+    largest = found["largest_share_of_limit"]
+    assert largest["share"] == pytest.approx(part.max())
+    assert largest["joint"] == run.joint_names[part.argmax()]
+    assert found["real_time_factor"] == pytest.approx(0.1 / found["computing_time_s"])
     assert "loops_open_m_or_rad" not in found
+
+
+def test_sim_of_many_motions_reports_the_range(tmp_path, capsys):
+    batch = ["--batch", "3", "--seed", "1", "--npz", "--out", str(tmp_path)]
+    found = report(capsys, "sim", "double_pendulum", "--duration", "0.1", *batch)
+    run = rd.Trajectory.load(found["files"][0])
+    gained = run.energy[-1] - run.energy[0]
+    assert found["energy_gained_J"] == pytest.approx([gained.min(), gained.max()])
+    assert found["motions"] == 3
+    assert found["real_time_factor"] == pytest.approx(0.3 / found["computing_time_s"])
 
 
 def test_sim_that_fails_reports_how_far_it_came(tmp_path, capsys):
