@@ -1,12 +1,14 @@
 """A seven-joint arm moves from rest to rest under computed torque."""
 
+import sys
+
 import numpy as np
 
 import robodyn as rd
 from robodyn.controllers import ComputedTorque, PointToPoint
 
 
-def main() -> dict[str, float]:
+def main() -> dict[str, object]:
     robot = rd.load("arm7", passive=False)
     rng = np.random.default_rng(4)
     start, goal = robot.random(rng), robot.random(rng)
@@ -19,13 +21,18 @@ def main() -> dict[str, float]:
         "error": float(np.abs(run.q[-1] - goal).max()),
         "work": float(work),
         "gain": float(run.energy[-1] - run.energy[0]),
+        "run": run,
     }
 
 
-def check(result: dict[str, float]) -> None:
+def check(result: dict[str, object]) -> None:
     assert result["error"] < 2e-3
     # what the motors put in is what the arm has gained
     assert abs(result["work"] - result["gain"]) < 1e-2 * max(1.0, abs(result["gain"]))
+
+
+def draw(result: dict[str, object], path: str) -> None:
+    result["run"].plot(path)
 
 
 if __name__ == "__main__":
@@ -34,3 +41,5 @@ if __name__ == "__main__":
     print(f"distance from the goal  {result['error']:.2e} rad")
     print(f"work of the motors      {result['work']:.4f} J")
     print(f"energy gained           {result['gain']:.4f} J")
+    if sys.argv[1:]:
+        draw(result, sys.argv[1])

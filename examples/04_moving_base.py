@@ -1,5 +1,7 @@
 """A dual arm on a heaving, rolling deck: what the motion of the deck costs the motors."""
 
+import sys
+
 import numpy as np
 
 import robodyn as rd
@@ -20,7 +22,7 @@ def deck(t: float) -> rd.BaseMotion:
     )
 
 
-def main() -> dict[str, np.ndarray]:
+def main() -> dict[str, object]:
     moving = rd.load("dual_arm", base="moving", passive=False)
     floating = rd.load("dual_arm", base="floating", passive=False)
     q = moving.random(3)
@@ -34,11 +36,26 @@ def main() -> dict[str, np.ndarray]:
     forced = floating.inverse_dynamics(
         q_all, np.concatenate([at.twist, zero]), np.concatenate([at.acceleration, zero])
     )
-    return {"tau": tau, "still": moving.inverse_dynamics(q, zero, zero), "forced": forced[6:]}
+    still = moving.inverse_dynamics(q, zero, zero)
+    return {"robot": moving, "tau": tau, "still": still, "forced": forced[6:]}
 
 
-def check(result: dict[str, np.ndarray]) -> None:
+def check(result: dict[str, object]) -> None:
     np.testing.assert_allclose(result["tau"], result["forced"], atol=1e-10)
+
+
+def draw(result: dict[str, object], path: str) -> None:
+    from matplotlib.figure import Figure
+
+    axis = (figure := Figure((8, 5), layout="constrained")).subplots()
+    rows = np.arange(len(result["tau"]))
+    for name, label, up in (("still", "on land", -0.2), ("tau", "on the deck, after 2 s", 0.2)):
+        axis.barh(rows + up, result[name], height=0.4, label=label)
+    axis.set_yticks(rows, result["robot"].joint_names)
+    axis.set(xlabel="torque that holds the joint [N m]")
+    axis.invert_yaxis()
+    axis.legend(ncols=2, loc="lower left", bbox_to_anchor=(0, 1))
+    figure.savefig(path)
 
 
 if __name__ == "__main__":
@@ -46,3 +63,5 @@ if __name__ == "__main__":
     check(result)
     worst = np.abs(result["tau"] - result["still"]).max()
     print(f"the deck adds up to {worst:.2f} N m to a joint that stands still")
+    if sys.argv[1:]:
+        draw(result, sys.argv[1])

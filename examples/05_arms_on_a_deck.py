@@ -1,5 +1,7 @@
 """Two arms on a ship's deck: one holds its tool still in the world while the other one works."""
 
+import sys
+
 import numpy as np
 from scipy.spatial.transform import Rotation
 
@@ -69,6 +71,22 @@ def check(result: dict[str, object], h: float = 1e-5) -> None:
     np.testing.assert_allclose(result["reaction"], rate - weight, atol=1e-4)
 
 
+def draw(result: dict[str, object], path: str) -> None:
+    from matplotlib.figure import Figure
+
+    t, figure = result["run"].t, Figure((9, 6), layout="constrained")
+    rises = 1e3 * deck(t).pose[:, 2, 3, None]
+    rows = ((rises, "deck rises by [mm]"), (1e6 * result["moved"], "tool moves by [um]"),
+            (result["reaction"][:, :3], "deck exerts [N]"))  # fmt: skip
+    for axis, (y, label) in zip(figure.subplots(3, sharex=True), rows, strict=True):
+        for k, name in enumerate("xyz"[-y.shape[1] :], start=3 - y.shape[1]):
+            axis.plot(t, y[:, k - 3], color=f"C{k}", label=name)
+        axis.set(ylabel=label)
+    axis.set(xlabel="time [s]")
+    axis.legend(loc="center left", bbox_to_anchor=(1, 0.5))
+    figure.savefig(path)
+
+
 if __name__ == "__main__":
     result = main()
     check(result)
@@ -77,3 +95,5 @@ if __name__ == "__main__":
     print(f"the tool moves by             {1e6 * np.abs(result['moved']).max():.1f} um")
     print(f"largest torque of a motor     {motors:.3f} N m")
     print(f"the deck exerts, in x, y, z   {force.round(1)} N, {moment.round(1)} N m at most")
+    if sys.argv[1:]:
+        draw(result, sys.argv[1])

@@ -1,8 +1,6 @@
 """A palletizer on a carriage lifts a sack: torques of its motors, loads on its bearings."""
 
-import importlib.util
 import sys
-from pathlib import Path
 
 import numpy as np
 
@@ -57,23 +55,27 @@ def check(result: dict[str, object], h: float = 1e-5) -> None:
     np.testing.assert_allclose(power, (energy[1] - energy[0]) / (2 * h), atol=1e-3)
 
 
-if __name__ == "__main__":
-    result = main()
-    check(result)
+def draw(result: dict[str, object], path: str) -> None:
+    from matplotlib.figure import Figure
+
     t, robot = result["run"].t, result["robot"]
     shafts = {name: result["torques"][:, robot.joints[name].v.start] for name in START}
     forces = {name: np.linalg.norm(result["loads"][name][:, :3], axis=1) / 1e3 for name in PINS}
-    parts = (("torque of the shaft [N m]", shafts), ("force in the bearing [kN]", forces))
-    for title, curves in parts:
-        print(title, *(f"{name} {np.abs(x).max():.2f}" for name, x in curves.items()), sep="\n  ")
-    if importlib.util.find_spec("matplotlib"):
-        from matplotlib.figure import Figure
+    parts = ("torque of the motor [N m]", shafts), ("force in the bearing [kN]", forces)
+    axes = (figure := Figure(figsize=(9, 6), layout="constrained")).subplots(2, sharex=True)
+    for axis, (title, curves) in zip(axes, parts, strict=True):
+        axis.plot(t, np.transpose(list(curves.values())), label=list(curves))
+        axis.set(ylabel=title)
+        axis.legend(loc="center left", bbox_to_anchor=(1, 0.5))
+    axes[1].set(xlabel="time [s]")
+    figure.savefig(path)
 
-        axes = (figure := Figure(figsize=(8, 6), layout="constrained")).subplots(2, sharex=True)
-        for axis, (title, curves) in zip(axes, parts, strict=True):
-            axis.plot(t, np.transpose(list(curves.values())), label=list(curves))
-            axis.set(xlabel="time [s]", ylabel=title)
-            axis.legend(ncols=2, fontsize="small")
-        file = Path(sys.argv[1] if len(sys.argv) > 1 else "out/palletizer.png")
-        file.parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(file)
+
+if __name__ == "__main__":
+    result = main()
+    check(result)
+    forces = {name: np.linalg.norm(x[:, :3], axis=1).max() for name, x in result["loads"].items()}
+    print(result["run"].sizing())
+    print("forces in bearings:", ", ".join(f"{name} {x:.0f} N" for name, x in forces.items()))
+    if sys.argv[1:]:
+        draw(result, sys.argv[1])

@@ -1,8 +1,6 @@
 """A leg of five bars lands and hops: its hips are sprung, and motors push while it stretches."""
 
-import importlib.util
 import sys
-from pathlib import Path
 
 import numpy as np
 
@@ -63,17 +61,24 @@ def check(result: dict[str, object]) -> None:
     assert np.count_nonzero((force[1:] > 0.0) & (force[:-1] == 0.0)) >= 3  # landings
 
 
+def draw(result: dict[str, object], path: str) -> None:
+    from matplotlib.figure import Figure
+
+    run, force = result["run"], result["foot"].force[:, 2]
+    axes = (figure := Figure(figsize=(8, 6), layout="constrained")).subplots(3, sharex=True)
+    labels = "height of the hip [m]", "force of the ground [N]", "energy [J]"
+    for axis, y, label in zip(axes, (run.q[:, 0], force, run.energy), labels, strict=True):
+        axis.plot(run.t, y)
+        axis.set(ylabel=label)
+        axis.fill_between(run.t, *axis.get_ylim(), where=force > 0.0, color="0.93", zorder=0)
+    axes[0].set(title="the foot stands where it is grey")
+    axes[-1].set(xlabel="time [s]")
+    figure.savefig(path)
+
+
 if __name__ == "__main__":
     check(result := main())
     run, force = result["run"], result["foot"].force[:, 2]
     print(f"{run.q[:, 0].max():.3f} m high; the ground pushes with up to {force.max():.0f} N")
-    if importlib.util.find_spec("matplotlib"):
-        from matplotlib.figure import Figure
-
-        axes = (figure := Figure(layout="constrained")).subplots(3, sharex=True)
-        for axis, y, label in zip(axes, (run.q[:, 0], force, run.energy), "mNJ", strict=True):
-            axis.plot(run.t, y)
-            axis.set(ylabel={"m": "height [m]", "N": "ground [N]", "J": "energy [J]"}[label])
-        file = Path(sys.argv[1] if len(sys.argv) > 1 else "out/hopping_leg.png")
-        file.parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(file)
+    if sys.argv[1:]:
+        draw(result, sys.argv[1])

@@ -1,8 +1,6 @@
 """An arm catches a ball in flight and carries it away."""
 
-import importlib.util
 import sys
-from pathlib import Path
 
 import numpy as np
 
@@ -61,19 +59,26 @@ def check(run: rd.Trajectory) -> None:
     np.testing.assert_allclose(run.q[-1], AWAY, atol=1e-4)
 
 
+def draw(run: rd.Trajectory, path: str) -> None:
+    from matplotlib.figure import Figure
+
+    (event,) = run.events
+    way, torques = (figure := Figure((8, 7), layout="constrained")).subplots(2)
+    flight = ball(np.linspace(0.3, event.time, 50))
+    for x, label in ((flight, "ball"), (hand(run.q), "hand")):
+        way.plot(x[:, 0], x[:, 2], label=label)
+    way.plot(*flight[-1, [0, 2]], "ko", label="catch")
+    way.set(xlabel="x [m]", ylabel="z [m]", aspect="equal", title="ways of ball and hand")
+    way.legend(loc="center left", bbox_to_anchor=(1, 0.5))
+    torques.plot(run.t, run.tau, label=run.joint_names)
+    torques.set(xlabel="time [s]", ylabel="torque [N m]", title=f"caught at {event.time:.2f} s")
+    torques.legend(loc="center left", bbox_to_anchor=(1, 0.5))
+    figure.savefig(path)
+
+
 if __name__ == "__main__":
     check(run := main())
     (event,) = run.events
     print(f"caught at {event.time:.4f} s, {event.dissipated:.3g} J lost in the hand")
-    if importlib.util.find_spec("matplotlib"):
-        from matplotlib.figure import Figure
-
-        path, torques = (figure := Figure((8, 4), layout="constrained")).subplots(1, 2)
-        for x in (ball(np.linspace(0.3, event.time, 50)), hand(run.q)):
-            path.plot(x[:, 0], x[:, 2])
-        path.set(xlabel="x [m]", ylabel="z of ball and hand [m]", aspect="equal")
-        torques.plot(run.t, run.tau)
-        torques.set(xlabel="time [s]", ylabel="torques [N m]")
-        file = Path(sys.argv[1] if len(sys.argv) > 1 else "out/catching_arm.png")
-        file.parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(file)
+    if sys.argv[1:]:
+        draw(run, sys.argv[1])

@@ -1,6 +1,5 @@
 """How stiff must a PUMA 560 be held, if it takes all payloads for 1 kg? Random gains and starts."""
 
-import importlib.util
 import sys
 import tempfile
 from pathlib import Path
@@ -59,21 +58,27 @@ def check(result: dict[str, object]) -> None:
         assert np.abs(v).max() < 1e-5
 
 
+def errors(table: rd.SweepTable) -> np.ndarray:
+    """Largest of all joints [degrees], by payload and sample."""
+    return np.degrees(np.abs(table["q"] - GOAL).max(axis=-1))
+
+
+def draw(result: dict[str, object], path: str) -> None:
+    from matplotlib.figure import Figure
+
+    table = result["table"]
+    axis = (figure := Figure(figsize=(7, 4.5), layout="constrained")).subplots()
+    for mass, x, y in zip(table["robot"], table["stiffness"], errors(table), strict=True):
+        axis.scatter(x, y, s=8, label=str(mass))
+    axis.set(xlabel="stiffness [1/s^2]", ylabel="largest error at rest [degrees]")
+    axis.legend(title="payload")
+    figure.savefig(path)
+
+
 if __name__ == "__main__":
     result = main()
     check(result)
-    table = result["table"]
-    error = np.degrees(np.abs(table["q"] - GOAL).max(axis=-1))
-    for mass, errors in zip(table["robot"], error, strict=True):
-        print(f"{mass}: error {errors.min():.3f} to {errors.max():.3f} degrees")
-    if importlib.util.find_spec("matplotlib"):
-        from matplotlib.figure import Figure
-
-        axis = (figure := Figure(figsize=(7, 4.5), layout="constrained")).subplots()
-        for mass, x, y in zip(table["robot"], table["stiffness"], error, strict=True):
-            axis.scatter(x, y, s=8, label=str(mass))
-        axis.set(xlabel="stiffness [1/s^2]", ylabel="largest error at rest [degrees]")
-        axis.legend(title="payload")
-        file = Path([*sys.argv, "out/monte_carlo.png"][1])
-        file.parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(file)
+    for mass, error in zip(result["robots"], errors(result["table"]), strict=True):
+        print(f"{mass}: error {error.min():.3f} to {error.max():.3f} degrees")
+    if sys.argv[1:]:
+        draw(result, sys.argv[1])

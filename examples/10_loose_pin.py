@@ -1,8 +1,6 @@
 """An engine whose piston has play on its pin, and knocks from one side of it to the other."""
 
-import importlib.util
 import sys
-from pathlib import Path
 
 import numpy as np
 
@@ -63,17 +61,19 @@ def check(run: rd.Trajectory) -> None:
         assert abs(after) < 0.4 * abs(before) + 1e-9
 
 
+def draw(run: rd.Trajectory, path: str) -> None:
+    from matplotlib.figure import Figure
+
+    upper, lower = (figure := Figure((8, 5), layout="constrained")).subplots(2, sharex=True)
+    upper.plot(run.t, 1e3 * run.q[:, PIN])
+    upper.set(ylabel="piston on its pin [mm]", title="the pin knocks at both ends of its play")
+    lower.plot(run.t, run.tau[:, 0])
+    lower.set(xlabel="time [s]", ylabel="torque at the crank [N m]")
+    figure.savefig(path)
+
+
 if __name__ == "__main__":
     check(run := main())
     print(f"knocks take {sum(event.dissipated for event in run.events):.3g} J")
-    if importlib.util.find_spec("matplotlib"):
-        from matplotlib.figure import Figure
-
-        upper, lower = (figure := Figure(layout="constrained")).subplots(2, sharex=True)
-        upper.plot(run.t, 1e3 * run.q[:, PIN])
-        upper.set(ylabel="piston on its pin [mm]")
-        lower.plot(run.t, run.tau[:, 0])
-        lower.set(xlabel="time [s]", ylabel="torque at the crank [N m]")
-        file = Path(sys.argv[1] if len(sys.argv) > 1 else "out/loose_pin.png")
-        file.parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(file)
+    if sys.argv[1:]:
+        draw(run, sys.argv[1])

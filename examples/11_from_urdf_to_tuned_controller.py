@@ -1,9 +1,7 @@
 """From the URDF of a PUMA 560 to a controller that is as stiff as its computer allows."""
 
-import importlib.util
 import sys
 import warnings
-from pathlib import Path
 
 import numpy as np
 
@@ -54,26 +52,30 @@ def check(result: dict[str, np.ndarray]) -> None:
     assert mean[w > EDGE].min() > 4.0 * mean[w < EDGE].min()
 
 
+def draw(result: dict[str, np.ndarray], path: str) -> None:
+    from matplotlib.figure import Figure
+
+    w, errors = result["w"], np.degrees(result["errors"])
+    left, right = (figure := Figure(figsize=(10, 4), layout="constrained")).subplots(1, 2)
+    left.loglog(w, np.sqrt(np.mean(errors**2, axis=1)), "o-")
+    for x, name in ((TUNED, "tuned"), (EDGE, "edge of stability")):
+        left.axvline(x, color="gray", linestyle=":")
+        left.text(x, 0.97, f"{name} ", transform=left.get_xaxis_transform(), rotation=90,
+                  ha="right", va="top")  # fmt: skip
+    left.set(xlabel="bandwidth [rad/s]", ylabel="mean error [degrees]")
+    for x, error in reversed([*zip(w, errors, strict=True)]):
+        if x == TUNED or x > EDGE:
+            right.plot(result["t"], error, label=f"{x:.0f} rad/s", linewidth=0.8)
+    right.set(xlabel="time [s]", ylabel="error [degrees]")
+    right.legend(title="bandwidth", loc="center left", bbox_to_anchor=(1, 0.5))
+    figure.savefig(path)
+
+
 if __name__ == "__main__":
     result = main()
     check(result)
     w, mean = result["w"], np.degrees(np.sqrt(np.mean(result["errors"] ** 2, axis=1)))
     print(f"bandwidth {TUNED:.0f} rad/s, stiffness {TUNED**2:.0f} 1/s^2; unstable from {EDGE:.0f}")
     print(f"mean error {mean[w == TUNED][0]:.3f} degrees")
-    if importlib.util.find_spec("matplotlib"):
-        from matplotlib.figure import Figure
-
-        left, right = (figure := Figure(figsize=(9, 4), layout="constrained")).subplots(1, 2)
-        left.loglog(w, mean, "o-")
-        for x, name in ((TUNED, "tuned"), (EDGE, "edge of stability")):
-            left.axvline(x, color="gray", linestyle=":")
-            left.text(x, mean.max(), f" {name}", rotation=90, va="top", ha="right")
-        left.set(xlabel="bandwidth [rad/s]", ylabel="mean error [degrees]")
-        for x, error in zip(w, np.degrees(result["errors"]), strict=True):
-            if x == TUNED or x > EDGE:
-                right.plot(result["t"], error, label=f"{x:.0f} rad/s")
-        right.set(xlabel="time [s]", ylabel="error [degrees]")
-        right.legend()
-        file = Path([*sys.argv, "out/tuned_controller.png"][1])
-        file.parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(file)
+    if sys.argv[1:]:
+        draw(result, sys.argv[1])

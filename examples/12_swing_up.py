@@ -1,8 +1,6 @@
 """A double pendulum with a motor at its elbow alone swings up, and stands."""
 
-import importlib.util
 import sys
-from pathlib import Path
 
 import numpy as np
 
@@ -37,9 +35,11 @@ def check(result: dict[str, object]) -> None:
     assert np.abs(run.q[-1] - UP).max() < 1e-3, "it stands"
 
 
-def draw(result: dict[str, object], file: Path) -> None:
-    """Postures until it stands, and the torque of the elbow."""
+def draw(result: dict[str, object], path: str) -> None:
+    """Postures until it stands, the later the lighter, and the torque of the elbow."""
     from matplotlib import colormaps
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import Normalize
     from matplotlib.figure import Figure
 
     robot, plan, run = result["robot"], result["plan"].run, result["run"]
@@ -50,18 +50,19 @@ def draw(result: dict[str, object], file: Path) -> None:
         tips = [robot.frame_pose(q, link)[:3, 3] for link in ("lower", "tip")]
         x, _, z = np.transpose([np.zeros(3), *tips])
         space.plot(x, z, color=colormaps["viridis"](k / len(shown)), linewidth=1)
-    space.set(aspect="equal", xlabel="x [m]", ylabel="z [m]")
-    time.step(plan.t, plan.tau[:, 1], where="post", label="planned")
-    time.plot(run.t, run.tau[:, 1], label="of the law", linewidth=0.8)
-    time.set(xlabel="t [s]", ylabel="elbow [N m]")
+    space.set(aspect="equal", xlabel="x [m]", ylabel="z [m]", title="postures, every 80 ms")
+    colors = figure.colorbar(ScalarMappable(Normalize(0.0, run.t[3999]), "viridis"), ax=space)
+    colors.set_label("time [s]")
+    time.step(plan.t, plan.tau[:, 1], where="post", label="planned", linewidth=3, alpha=0.5)
+    time.plot(run.t, run.tau[:, 1], label="applied", linewidth=1)
+    time.set(xlabel="time [s]", ylabel="torque of the elbow [N m]")
     time.legend()
-    file.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(file)
+    figure.savefig(path)
 
 
 if __name__ == "__main__":
     check(result := main())
     print(result["plan"])
     print(f"it stands within {np.abs(result['run'].q[-1] - UP).max():.1e} rad")
-    if importlib.util.find_spec("matplotlib"):
-        draw(result, Path(sys.argv[1] if len(sys.argv) > 1 else "out/swing_up.png"))
+    if sys.argv[1:]:
+        draw(result, sys.argv[1])

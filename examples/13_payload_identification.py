@@ -1,9 +1,7 @@
 """A palletizer weighs the sack on its flange: its motors swing it, and their torques tell."""
 
 import dataclasses
-import importlib.util
 import sys
-from pathlib import Path
 
 import numpy as np
 
@@ -49,24 +47,27 @@ def check(result: dict[str, object]) -> None:
     np.testing.assert_allclose(found.noise, NOISE, rtol=0.1)
 
 
+def draw(result: dict[str, object], path: str) -> None:
+    from matplotlib.figure import Figure
+
+    found, run, robot = result["found"], result["run"], result["robot"]
+    axes = (figure := Figure((9, 7), layout="constrained")).subplots(4, sharex=True)
+    for axis, name in zip(axes, robot.actuated_joints, strict=True):
+        k = robot.joints[name].v.start
+        axis.plot(run.t, run.tau[:, k], ".", color="0.6", markersize=3.0, label="measured")
+        for one, label in ((found.carried, "with the sack"), (robot, "without it")):
+            axis.plot(run.t, one.inverse_dynamics(run.q, run.v, run.a)[:, k], label=label)
+        axis.set_ylabel(f"{name} [N m]")
+    axes[0].legend(ncols=3, loc="lower right", bbox_to_anchor=(1, 1))
+    axes[-1].set_xlabel("time [s]")
+    figure.savefig(path)
+
+
 if __name__ == "__main__":
     result = main()
     check(result)
     found, run, robot = result["found"], result["run"], result["robot"]
     for name, x, s in zip(found.base.names, found.base.values, found.deviation, strict=True):
         print(f"{name:11} {x:8.4f} +- {2.0 * s:.4f}")
-    if importlib.util.find_spec("matplotlib"):
-        from matplotlib.figure import Figure
-
-        axes = (figure := Figure((8, 6), layout="constrained")).subplots(4, sharex=True)
-        for axis, name in zip(axes, robot.actuated_joints, strict=True):
-            k = robot.joints[name].v.start
-            axis.plot(run.t, run.tau[:, k], ".", markersize=2.0, label="measured")
-            for one, label in ((found.carried, "with the sack"), (robot, "without")):
-                axis.plot(run.t, one.inverse_dynamics(run.q, run.v, run.a)[:, k], label=label)
-            axis.set_ylabel(f"{name} [N m]")
-        axes[0].legend(ncols=3, fontsize="small")
-        axes[-1].set_xlabel("time [s]")
-        file = Path(sys.argv[1] if len(sys.argv) > 1 else "out/payload_identification.png")
-        file.parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(file)
+    if sys.argv[1:]:
+        draw(result, sys.argv[1])

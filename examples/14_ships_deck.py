@@ -1,8 +1,6 @@
 """On a ship's deck: what does an arm gain from knowing how the deck moves?"""
 
-import importlib.util
 import sys
-from pathlib import Path
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -64,10 +62,12 @@ def check(found: rd.Comparison) -> None:
     assert (found["torque_margin"] > 0.0).all() and (found["position_margin"] > 0.1).all()
 
 
+def draw(found: rd.Comparison, path: str) -> None:
+    found.plot(path)
+
+
 if __name__ == "__main__":
     check(found := main())
     print(found)
-    if importlib.util.find_spec("matplotlib"):
-        file = Path(sys.argv[1] if len(sys.argv) > 1 else "out/ships_deck.png")
-        file.parent.mkdir(parents=True, exist_ok=True)
-        found.plot(file)
+    if sys.argv[1:]:
+        draw(found, sys.argv[1])

@@ -1,8 +1,6 @@
 """An arm picks up a box and puts it down elsewhere: from poses of its hand to torques of motors."""
 
-import importlib.util
 import sys
-from pathlib import Path
 
 import numpy as np
 
@@ -70,10 +68,12 @@ def check(found: dict[str, object]) -> None:
     np.testing.assert_allclose(run.q[-1], REST, atol=1e-4)
 
 
+def draw(found: dict[str, object], path: str) -> None:
+    found["run"].plot(path, panels=["positions", "torques", "torque utilisation", "energy"])
+
+
 if __name__ == "__main__":
     check(found := main())
     print(f"picked up, put down, and back to rest after {found['done'][-1]:.2f} s")
-    if importlib.util.find_spec("matplotlib"):
-        file = Path(sys.argv[1] if len(sys.argv) > 1 else "out/pick_and_place.png")
-        file.parent.mkdir(parents=True, exist_ok=True)
-        found["run"].plot(file, panels=["positions", "torques", "energy"])
+    if sys.argv[1:]:
+        draw(found, sys.argv[1])

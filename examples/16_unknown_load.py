@@ -1,8 +1,6 @@
 """An arm takes up a load that nobody told it of, and learns its mass from the error it makes."""
 
-import importlib.util
 import sys
-from pathlib import Path
 
 import numpy as np
 
@@ -50,6 +48,21 @@ def check(runs: tuple[rd.Trajectory, rd.Trajectory]) -> None:
     assert error(run)[late].max() < 1e-3 < 0.02 < error(plain)[late].max()
 
 
+def draw(runs: tuple[rd.Trajectory, rd.Trajectory], path: str) -> None:
+    from matplotlib.figure import Figure
+
+    upper, lower = (figure := Figure((8, 5), layout="constrained")).subplots(2, sharex=True)
+    for run, label in zip(runs, ("fixed model", "learning"), strict=True):
+        upper.plot(run.t, 1e3 * error(run), label=label)
+    upper.set(ylabel="largest error [mrad]")
+    upper.legend()
+    lower.plot(run.t, run.controller_state["parameters"][:, 0], color="C1", label="learnt")
+    lower.step([0.0, TAKEN, run.t[-1]], [0.0, MASS, MASS], "k--", where="post", label="carried")
+    lower.set(xlabel="time [s]", ylabel="mass of the load [kg]")
+    lower.legend()
+    figure.savefig(path)
+
+
 if __name__ == "__main__":
     check(runs := main())
     plain, run = runs
@@ -57,7 +70,5 @@ if __name__ == "__main__":
     late = run.t > TAKEN + 1.0
     for name, motion in (("without", plain), ("with learning", run)):
         print(f"error {name}: up to {1e3 * error(motion)[late].max():.2g} mrad")
-    if importlib.util.find_spec("matplotlib"):
-        out = Path(sys.argv[1] if len(sys.argv) > 1 else "out/unknown_load.png")
-        out.parent.mkdir(parents=True, exist_ok=True)
-        run.plot(out, panels=["positions", "torques", "state: parameters"])
+    if sys.argv[1:]:
+        draw(runs, sys.argv[1])

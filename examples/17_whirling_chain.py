@@ -1,5 +1,7 @@
 """A chain of rods hangs from a spindle: at which speeds does it whirl out?"""
 
+import sys
+
 import numpy as np
 
 import robodyn as rd
@@ -60,5 +62,21 @@ def check(found: dict[str, np.ndarray]) -> None:
     np.testing.assert_allclose(found["torque"], 0.0, atol=1e-6)  # steady: nothing is needed
 
 
+def draw(found: dict[str, np.ndarray], path: str) -> None:
+    from matplotlib.figure import Figure
+
+    upper, lower = (figure := Figure((8, 5), layout="constrained")).subplots(2, sharex=True)
+    upper.plot(found["speeds"], np.degrees(found["angle"]), "o-")
+    upper.set(ylabel="it stands out by [degrees]")
+    lower.plot(found["speeds"], found["growth"], "o-")
+    lower.set(xlabel="speed of the spindle [rad/s]", ylabel="growth when hanging [1/s]")
+    for axis in (upper, lower):
+        axis.axvline(found["frequencies"][0], color="gray", linestyle=":")
+    upper.set(title="dotted: lowest natural frequency")
+    figure.savefig(path)
+
+
 if __name__ == "__main__":
-    check(main())
+    check(result := main())
+    if sys.argv[1:]:
+        draw(result, sys.argv[1])

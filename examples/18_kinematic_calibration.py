@@ -1,8 +1,6 @@
 """An arm is calibrated: a camera sees its tool, and the lengths of its links follow."""
 
-import importlib.util
 import sys
-from pathlib import Path
 
 import numpy as np
 
@@ -55,19 +53,21 @@ def check(result: dict[str, object]) -> None:
     assert (np.abs(result["found"] - result["true"]) < 4 * result["spread"]).all()
 
 
+def draw(result: dict[str, object], path: str) -> None:
+    from matplotlib.figure import Figure
+
+    axis = (figure := Figure((8, 4), layout="constrained")).subplots()
+    for k, label in ((0, "with the lengths of the file"), (-1, "with those found")):
+        axis.semilogy(1e3 * result["errors"][k], ".", label=label)
+    axis.set(xlabel="number of the posture", ylabel="the marker is off by [mm]")
+    axis.legend(ncols=2, loc="lower left", bbox_to_anchor=(0, 1))
+    figure.savefig(path)
+
+
 if __name__ == "__main__":
     result = main()
     for row in zip(*(result[x] for x in ("names", "nominal", "true", "found")), strict=True):
         print("{:4} {:8.5f} m in the file, {:8.5f} as built, {:8.5f} found".format(*row))
     check(result)
-    if importlib.util.find_spec("matplotlib"):
-        from matplotlib.figure import Figure
-
-        axis = (figure := Figure((6, 4), layout="constrained")).subplots()
-        for k, label in ((0, "with the lengths of the file"), (-1, "with those found")):
-            axis.semilogy(1e3 * result["errors"][k], ".", label=label)
-        axis.set(xlabel="posture", ylabel="the marker is off by [mm]")
-        axis.legend()
-        file = Path(sys.argv[1] if len(sys.argv) > 1 else "out/kinematic_calibration.png")
-        file.parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(file)
+    if sys.argv[1:]:
+        draw(result, sys.argv[1])

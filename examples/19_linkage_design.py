@@ -1,8 +1,6 @@
 """A four-bar linkage is designed by its gradients: a point of its coupler goes straight."""
 
-import importlib.util
 import sys
-from pathlib import Path
 
 import numpy as np
 
@@ -64,15 +62,19 @@ def check(result: dict[str, object]) -> None:
     assert np.ptp(result["paths"][-1], axis=0).max() > 0.05  # it does not stand still
 
 
+def draw(result: dict[str, object], path: str) -> None:
+    from matplotlib.figure import Figure
+
+    axis = (figure := Figure((8, 3), layout="constrained")).subplots()
+    for places, label in ((result["paths"][0], "as bundled"), (result["paths"][-1], "designed")):
+        axis.plot(*places.T, ".-", label=label)
+    axis.set(xlabel="x [m]", ylabel="z [m]", aspect="equal", title="ways of a point of the coupler")
+    axis.legend(loc="center left", bbox_to_anchor=(1, 0.5))
+    figure.savefig(path)
+
+
 if __name__ == "__main__":
     check(result := main())
     print(*(f"{x} {y:.4f} m" for x, y in zip(result["names"], result["lengths"], strict=True)))
-    if importlib.util.find_spec("matplotlib"):
-        from matplotlib.figure import Figure
-
-        axis = (figure := Figure((6, 4), layout="constrained")).subplots()
-        axis.plot(*result["paths"][0].T, ".-", *result["paths"][-1].T, ".-")
-        axis.set(xlabel="x [m]", ylabel="z [m]", aspect="equal", title="before, and designed")
-        file = Path(sys.argv[1] if len(sys.argv) > 1 else "out/linkage_design.png")
-        file.parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(file)
+    if sys.argv[1:]:
+        draw(result, sys.argv[1])

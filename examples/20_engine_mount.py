@@ -1,5 +1,7 @@
 """An engine on four rubber mounts: forces as functions, its ways to swing, and how it settles."""
 
+import sys
+
 import numpy as np
 
 import robodyn as rd
@@ -63,17 +65,36 @@ def main(duration: float = 2.0) -> dict[str, object]:
     return {"pose": pose, "A": model.A, "pushed": pushed, "shaken": shaken}
 
 
+def response(result: dict, speed: float) -> float:
+    """How far the linear model is shaken [m]."""
+    shape = np.linalg.solve(1j * speed * np.eye(12) - result["A"], result["pushed"])[2, 2]
+    return 0.004 * speed**2 * abs(shape)
+
+
 def check(result: dict) -> None:
     """The rubber carries the weight; the linear model shakes as the engine does."""
     places = [corner(*place)[:, 3] for place in CORNERS.values()]
     carried = sum(-RUBBER((result["pose"] @ p - p)[2]) for p in places)
     np.testing.assert_allclose(carried, 150.0 * 9.81, rtol=1e-3)
-    A, B = result["A"], result["pushed"]
-    assert np.linalg.eigvals(A).real.max() < 0.0
+    assert np.linalg.eigvals(result["A"]).real.max() < 0.0
     for speed, amplitude in result["shaken"].items():
-        response = np.linalg.solve(1j * speed * np.eye(12) - A, B)[2, 2]
-        np.testing.assert_allclose(amplitude, 0.004 * speed**2 * abs(response), rtol=0.05)
+        np.testing.assert_allclose(amplitude, response(result, speed), rtol=0.05)
+
+
+def draw(result: dict, path: str) -> None:
+    from matplotlib.figure import Figure
+
+    axis = (figure := Figure((8, 4.5), layout="constrained")).subplots()
+    speeds = np.linspace(5.0, 120.0, 400)
+    axis.semilogy(speeds, [1e3 * response(result, x) for x in speeds], label="linear model")
+    shaken = result["shaken"]
+    axis.plot([*shaken], 1e3 * np.array([*shaken.values()]), "o", label="simulated")
+    axis.set(xlabel="speed [rad/s]", ylabel="the engine shakes by [mm]")
+    axis.legend()
+    figure.savefig(path)
 
 
 if __name__ == "__main__":
-    check(main())
+    check(result := main())
+    if sys.argv[1:]:
+        draw(result, sys.argv[1])

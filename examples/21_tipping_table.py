@@ -5,6 +5,7 @@ are the wrenches of three constraints. They are linear in the push, so two pushe
 a wheel carries nothing. A harder push would need a floor that pulls.
 """
 
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -62,5 +63,18 @@ def check(found: dict[str, object]) -> None:
     np.testing.assert_allclose(AT[2] * push + (foot - x) * -weight, rate, rtol=1e-5)
 
 
+def draw(found: dict[str, object], path: str) -> None:
+    from matplotlib.figure import Figure
+
+    axis = (figure := Figure((8, 4.5), layout="constrained")).subplots()
+    axis.plot([0.0, found["push"]], [found["rest"][:, 2], found["tip"][:, 2]], label=WHEELS)
+    axis.axvline(found["push"], color="gray", linestyle=":")
+    axis.set(xlabel="push [N]", ylabel="the floor carries [N]", title="dotted: it tips")
+    axis.legend(loc="center left", bbox_to_anchor=(1, 0.5))
+    figure.savefig(path)
+
+
 if __name__ == "__main__":
-    check(main())
+    check(result := main())
+    if sys.argv[1:]:
+        draw(result, sys.argv[1])

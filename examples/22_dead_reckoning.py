@@ -7,6 +7,8 @@ position from that. A force sensor in the wrist shows what carries the hand mean
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 from scipy.spatial.transform import Rotation
 
@@ -55,21 +57,40 @@ def reckon(run: rd.Trajectory) -> np.ndarray:
     return np.array(places)
 
 
-def main() -> dict[str, float]:
+def main() -> dict[str, object]:
     run = wave()
-    error = np.linalg.norm(reckon(run) - run.measurements["place"], axis=1)
+    found = reckon(run)
+    error = np.linalg.norm(found - run.measurements["place"], axis=1)
     way = np.linalg.norm(np.diff(run.measurements["place"], axis=0), axis=1).sum()
     load = np.linalg.norm(run.measurements["wrist"][:, :3], axis=1).max()
     print(f"the hand moved {way:.2f} m and was lost by {1e3 * error.max():.3f} mm")
     print(f"the wrist carried {load:.1f} N at most")
-    return {"way": float(way), "error": float(error.max()), "load": float(load)}
+    numbers = {"way": float(way), "error": float(error.max()), "load": float(load)}
+    return numbers | {"run": run, "found": found}
 
 
-def check(found: dict[str, float]) -> None:
+def check(found: dict[str, object]) -> None:
     assert found["way"] > 0.5
     assert found["error"] < 1e-4
     assert found["load"] > 1.0
 
 
+def draw(result: dict[str, object], path: str) -> None:
+    from matplotlib.figure import Figure
+
+    t, place = result["run"].t, result["run"].measurements["place"]
+    upper, lower = (figure := Figure((8, 5), layout="constrained")).subplots(2)
+    upper.plot(place[:, 0], place[:, 2], linewidth=4, alpha=0.4, label="where the hand is")
+    upper.plot(result["found"][:, 0], result["found"][:, 2], label="as the IMU tells")
+    upper.set(xlabel="x [m]", ylabel="z [m]", aspect="equal")
+    upper.legend(ncols=2, loc="lower left", bbox_to_anchor=(0, 1))
+    lower.plot(t, 1e6 * (result["found"] - place), label=["x", "y", "z"])
+    lower.set(xlabel="time [s]", ylabel="lost by [um]")
+    lower.legend(loc="center left", bbox_to_anchor=(1, 0.5))
+    figure.savefig(path)
+
+
 if __name__ == "__main__":
-    check(main())
+    check(result := main())
+    if sys.argv[1:]:
+        draw(result, sys.argv[1])

@@ -16,7 +16,7 @@ __all__ = ["Label", "write_labels"]
 DIRECTIONS = np.exp(2j * np.pi * np.arange(16) / 16)
 DISTANCES = (10.0, 15.0, 22.0, 32.0, 46.0)
 #: What a pixel of distance costs, in points of lines that are covered.
-FAR = 0.15
+FAR = 0.3
 #: What a covered pixel of another label costs, in the same unit, and one beyond the axes.
 COVERED, BEYOND = 1.0, 1.0
 #: Distance of the points that stand for a line [pixels].
@@ -53,6 +53,8 @@ def write_labels(
     """
     if not labels:
         return
+    from matplotlib.patheffects import withStroke
+
     taken = np.concatenate([_sampled(project(line)) for line in lines])
     boxes: list[FloatArray] = []
     window = axis.get_window_extent()
@@ -60,6 +62,7 @@ def write_labels(
     for label in labels:
         start = label.point
         text = axis.text(*start, label.text, ha="center", va="center", **label.style)
+        text.set_path_effects([withStroke(linewidth=2.5, foreground="white", alpha=0.8)])
         text.set_in_layout(False)
         extent = text.get_window_extent()
         half = 0.5 * np.array([extent.width, extent.height])

@@ -145,7 +145,7 @@ def _furnish(axis: Any, edges: FloatArray, azimuth: float) -> None:
         own.set_pane_color((0.97, 0.97, 0.97, 1.0))
         own.set_major_locator(MaxNLocator(max(2, round(6 * edge / edges.max()))))
     axis.tick_params(labelsize=8.0, pad=1.0)
-    axis.set_box_aspect(edges, zoom=1.05)
+    axis.set_box_aspect(edges, zoom=0.95)
     axis.set_proj_type("ortho")
     axis.computed_zorder = False
     axis.view_init(elev=18.0, azim=azimuth)
