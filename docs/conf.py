@@ -25,6 +25,7 @@ extensions = [
     "executed_pages",
     "cited_works",
     "public_names",
+    "gallery",
 ]
 templates_path = ["_templates"]
 try:

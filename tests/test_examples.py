@@ -1,4 +1,4 @@
-"""The examples run, are short, and are right by their own measure."""
+"""The examples run, are short, are right by their own measure, and draw what they find."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ def test_there_are_examples():
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
-def test_example(path):
-    assert len(path.read_text().splitlines()) < 80
+def test_example(path, tmp_path):
+    assert len(path.read_text().splitlines()) <= 100
     names = runpy.run_path(str(path))
-    names["check"](names["main"]())
+    result = names["main"]()
+    names["check"](result)
+    names["draw"](result, str(tmp_path / "found.png"))
+    assert (tmp_path / "found.png").stat().st_size > 10_000

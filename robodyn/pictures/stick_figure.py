@@ -100,6 +100,8 @@ def plane_of(figures: Sequence[StickFigure]) -> FloatArray | None:
     if not sizes[2] <= FLAT**2 * sizes[1]:
         return None
     normal = axes[2]
+    nearest = np.eye(3)[int(np.abs(normal).argmax())]
+    normal = nearest if abs(normal @ nearest) > 1.0 - PLANAR else normal
     there = np.array(forces).reshape(-1, 3)
     if np.abs(there @ normal).max(initial=0.0) > FLAT * np.abs(there).max(initial=0.0):
         return None
