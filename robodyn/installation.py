@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import sys
 import tomllib
 from dataclasses import dataclass
 from importlib.metadata import Distribution, PackageNotFoundError, distribution, version
@@ -108,6 +109,7 @@ def install_command(package: str, extra: str = "") -> str:
     Parameters
     ----------
     package : str
+        Its name, or a requirement such as ``numpy>=2.0``.
     extra : str
         Empty if no extra brings the package.
 
@@ -116,16 +118,21 @@ def install_command(package: str, extra: str = "") -> str:
     str
     """
     if not extra:
-        return f"pip install {package}"
+        return f"pip install {_quoted(package)}"
     how, where = installed_from()
     if how == "index":
-        return f"pip install 'robodyn[{extra}]'"
+        return f"pip install {_quoted(f'robodyn[{extra}]')}"
     is_source = how in ("editable", "folder", "source tree")
     if how != "url" and Path(where, "pyproject.toml" if is_source else "").exists():
         editable = "" if how in ("folder", "file") else "-e "
-        return f"pip install {editable}{shlex.quote(f'{where}[{extra}]')}"
+        return f"pip install {editable}{_quoted(f'{where}[{extra}]')}"
     packages = [x.text for x in requirements() if x.extra == extra] or [package]
-    return f"pip install {' '.join(map(shlex.quote, packages))}"
+    return f"pip install {' '.join(map(_quoted, packages))}"
+
+
+def _quoted(text: str) -> str:
+    """A word of a command, for the shells of this system."""
+    return f'"{text}"' if sys.platform == "win32" else shlex.quote(text)
 
 
 def _distribution() -> Distribution | None:

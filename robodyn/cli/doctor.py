@@ -98,7 +98,7 @@ def _dependencies() -> Iterator[Finding]:
     """The packages that robodyn cannot do without."""
     for needed in requirements():
         if not needed.extra:
-            problem = "" if needed.is_met else f"pip install '{needed.text}'"
+            problem = "" if needed.is_met else install_command(needed.text)
             text = f"{needed.found or 'missing'} (robodyn needs {needed.text})"
             yield Finding(needed.package, text, problem)
 
@@ -147,7 +147,7 @@ def _compilation() -> Finding:
             "space left, that nobody else can write to; name another one in ROBODYN_CACHE_DIR"
         )
         return Finding("compilation", text, problem)
-    return Finding("compilation", text)
+    return Finding("compilation", f"{text}, and kept" if folder() else text)
 
 
 def _extras() -> Iterator[dict[str, Any]]:

@@ -190,7 +190,7 @@ class StateSpace:
         Raises
         ------
         MissingExtraError
-            Without matplotlib: ``pip install 'robodyn[plot]'``.
+            Without matplotlib (extra ``plot``).
         ShapeError, MissingFileError, FileError
             For no name of an image file, and where it cannot be written.
 

@@ -53,6 +53,13 @@ def test_from_an_index(installed):
     assert advice() == "showing a robot needs viser: pip install 'robodyn[view]'"
 
 
+def test_in_shells_of_windows(installed, monkeypatch):
+    """cmd takes single quotes for part of the word."""
+    monkeypatch.setattr("sys.platform", "win32")
+    installed()
+    assert advice().endswith(': pip install "robodyn[view]"')
+
+
 @pytest.mark.parametrize("editable", [False, True])
 def test_from_a_folder(installed, tmp_path, editable):
     clone = tmp_path / "my clone"

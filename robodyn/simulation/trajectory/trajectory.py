@@ -499,7 +499,7 @@ class Trajectory:
         Raises
         ------
         MissingExtraError
-            Without matplotlib: ``pip install 'robodyn[plot]'``.
+            Without matplotlib (extra ``plot``).
         ShapeError
             For simultaneous motions (`motion` gives one), and other endings.
         UnknownNameError, SettingsError, MissingFileError, FileError

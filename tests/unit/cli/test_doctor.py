@@ -29,6 +29,7 @@ def test_all_is_well(capsys, cache):
     findings, extras = doctor(capsys)
     assert findings["numpy"]["text"].startswith(np.__version__)
     assert findings["cache"]["text"].startswith(str(cache))
+    assert findings["compilation"]["text"].endswith(" s, and kept")
     assert list(cache.glob("*.o"))  # one function was compiled, and kept
     assert extras["plot"]["installed"] and "matplotlib" in extras["plot"]["packages"][0]
     assert "test" not in extras
