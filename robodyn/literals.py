@@ -9,7 +9,9 @@ from typing import Literal, TypeAlias, TypedDict
 
 __all__ = [
     "ArrayFunction",
+    "ArrowKind",
     "Axes",
+    "BagStorage",
     "Base",
     "CommandInterface",
     "Compilation",
@@ -17,6 +19,7 @@ __all__ = [
     "ConstraintMethod",
     "Coordinates",
     "Criterion",
+    "DescriptionForm",
     "DynamicsName",
     "ExportTarget",
     "FailedRows",
@@ -146,6 +149,15 @@ IdleController: TypeAlias = Literal["none", "gravity", "pd", "computed_torque"]
 
 #: What numbers in a command of ROS are.
 CommandInterface: TypeAlias = Literal["effort", "velocity", "position"]
+
+#: Storage of a bag of ROS 2 that is a folder.
+BagStorage: TypeAlias = Literal["mcap", "sqlite3"]
+
+#: URDF text without the joints that close loops, or with everything.
+DescriptionForm: TypeAlias = Literal["tree", "source"]
+
+#: What arrows in the viewer show.
+ArrowKind: TypeAlias = Literal["forces", "moments", "torques"]
 
 #: Languages and formats of exported code: the files of `robodyn.exporting.targets`.
 ExportTarget: TypeAlias = Literal["c", "cpp", "fmu", "matlab", "modelica", "python"]

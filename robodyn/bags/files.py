@@ -13,11 +13,12 @@ from typing import Any
 
 from robodyn.errors import BagError, FileError, MissingExtraError, MissingFileError
 from robodyn.files import writing
+from robodyn.literals import BagStorage
 
 __all__ = ["new_bag", "open_bag", "rosbags"]
 
 #: Storage by the ending of a single file; other names are folders, as ROS 2 writes them.
-STORAGE = {".mcap": "mcap", ".db3": "sqlite3"}
+STORAGE: dict[str, BagStorage] = {".mcap": "mcap", ".db3": "sqlite3"}
 
 
 def rosbags(purpose: str) -> SimpleNamespace:
@@ -32,7 +33,7 @@ def rosbags(purpose: str) -> SimpleNamespace:
 
 
 @contextmanager
-def new_bag(path: Path, storage: str) -> Iterator[tuple[Any, SimpleNamespace]]:
+def new_bag(path: Path, storage: BagStorage) -> Iterator[tuple[Any, SimpleNamespace]]:
     """A bag to write to; it appears under its name when all is written.
 
     Parameters
@@ -47,8 +48,6 @@ def new_bag(path: Path, storage: str) -> Iterator[tuple[Any, SimpleNamespace]]:
     single = path.suffix in STORAGE
     storage = STORAGE.get(path.suffix, storage)
     plugins = {"mcap": tools.bag.StoragePlugin.MCAP, "sqlite3": tools.bag.StoragePlugin.SQLITE3}
-    if storage not in plugins:
-        raise BagError(f"storage is {storage!r}, expected one of {', '.join(plugins)}")
     if path.exists() and (path.is_dir() or not single):
         raise BagError(f"{str(path)!r} is there already: a bag of this name would replace it")
     if not path.parent.is_dir():

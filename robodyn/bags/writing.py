@@ -38,6 +38,7 @@ from robodyn.description.sensor import DescribedSensor
 from robodyn.equations.sensors.kinds.common.kind import Form
 from robodyn.errors import ShapeError
 from robodyn.files import as_path
+from robodyn.literals import BagStorage
 from robodyn.robot import Robot
 from robodyn.urdf import write
 
@@ -57,7 +58,7 @@ def write_motion(
     *,
     topic: str = "/joint_states",
     description: str | None = None,
-    storage: str = "mcap",
+    storage: BagStorage = "mcap",
     start: float = 0.0,
 ) -> None:
     """Write samples of a motion as a bag. If writing fails, no bag is left.

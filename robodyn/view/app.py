@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from robodyn.array_types import FloatArray
 from robodyn.errors import RobodynError, SettingsError, ShapeError, TopologyError, UnknownNameError
+from robodyn.literals import ArrowKind
 from robodyn.robot import Robot
 from robodyn.simulation.trajectory.trajectory import Trajectory
 from robodyn.urdf.common.packages import PackageDirs
@@ -183,7 +184,7 @@ class Viewer:
         k = max(int(np.searchsorted(since, t + 1e-9, "right")) - 1, 0)
         self._set(np.array(self.motion.q[k], float), sample=k)
 
-    def show_arrows(self, *kinds: str, numbers: bool = True, scale: float = 1.0) -> None:
+    def show_arrows(self, *kinds: ArrowKind, numbers: bool = True, scale: float = 1.0) -> None:
         """Draw forces in joints as arrows; without an argument, none.
 
         Parameters

@@ -16,6 +16,7 @@ from robodyn.equations.sensors.kinds import KINDS
 from robodyn.equations.sensors.sensor import FUNCTION
 from robodyn.exporting.targets import TARGETS
 from robodyn.simulation.integrators import INTEGRATORS
+from robodyn.view.drawing.arrows import KINDS as ARROWS
 
 FOUND = {
     "IntegratorName": INTEGRATORS,
@@ -23,6 +24,7 @@ FOUND = {
     "FrameConstraintKind": FRAME_KINDS,
     "ExportTarget": TARGETS,
     "ConstraintMethod": {"auto", *METHODS},
+    "ArrowKind": ARROWS,
     "DynamicsName": [x.removesuffix("_derivatives") for x in QUANTITIES if "s_derivatives" in x],
 }
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 
-from robodyn.arrays import expect, number
+from robodyn.arguments import checked_arguments
 from robodyn.bags import read_motion, write_motion
+from robodyn.literals import BagStorage
 from robodyn.robot import Robot
 from robodyn.simulation.loads.column_names import speed_names
 from robodyn.simulation.trajectory.trajectory import Trajectory
@@ -13,13 +14,14 @@ from robodyn.simulation.trajectory.trajectory import Trajectory
 __all__ = ["read_bag", "write_bag"]
 
 
+@checked_arguments
 def write_bag(
     trajectory: Trajectory,
     path: str | os.PathLike[str],
     *,
     topic: str = "/joint_states",
     description: str | None = None,
-    storage: str = "mcap",
+    storage: BagStorage = "mcap",
     start: float = 0.0,
 ) -> None:
     """Write a trajectory as a bag. If writing fails, no bag is left.
@@ -45,9 +47,8 @@ def write_bag(
     ------
     MissingExtraError
         Without the extra ``bag``.
-    BagError, ShapeError
+    BagError, ShapeError, UnknownNameError
     """
-    expect("trajectory", trajectory, Trajectory)
     write_motion(
         path,
         trajectory.robot,
@@ -58,10 +59,11 @@ def write_bag(
         topic=topic,
         description=description,
         storage=storage,
-        start=number("start", start, "s"),
+        start=start,
     )
 
 
+@checked_arguments
 def read_bag(
     path: str | os.PathLike[str],
     robot: Robot,
@@ -102,6 +104,5 @@ def read_bag(
     UnknownNameError
         If the bag has joints that the robot does not have.
     """
-    expect("robot", robot, Robot)
     motion = read_motion(path, robot, topic=topic, ignore_unknown=ignore_unknown)
     return Trajectory(*motion, joint_names=speed_names(robot), robot=robot)

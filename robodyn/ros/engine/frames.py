@@ -12,9 +12,11 @@ from numpy.typing import ArrayLike
 
 import robodyn as rd
 from robodyn import urdf
+from robodyn.arguments import checked_arguments
 from robodyn.array_types import FloatArray
 from robodyn.bags.sensors import own_frame
 from robodyn.joints import fixed as fixed_joint
+from robodyn.literals import DescriptionForm
 from robodyn.urdf.common.xml import decode, read_bytes
 
 __all__ = [
@@ -107,7 +109,8 @@ def multi_joint(
     return _transform(joint.parent, joint.child, pose), np.asarray(twist, float)
 
 
-def description(robot: rd.Robot, form: str = "tree") -> str:
+@checked_arguments
+def description(robot: rd.Robot, form: DescriptionForm = "tree") -> str:
     """URDF text of a robot.
 
     Parameters
@@ -124,8 +127,6 @@ def description(robot: rd.Robot, form: str = "tree") -> str:
         If the tree runs against a joint of the file, so that no URDF without loops has the same
         joints.
     """
-    if form not in ("tree", "source"):
-        raise rd.UnknownNameError("form of description", form, ("tree", "source"))
     mechanism = robot.mechanism
     # joint states tell of joints that follow by functions, which no other program knows
     without_functions = dataclasses.replace(mechanism, followers=())

@@ -7,6 +7,7 @@ from typing import Any
 import robodyn as rd
 from robodyn.array_types import FloatArray
 from robodyn.bags.sensors import form_of, sensor_content, topic_name
+from robodyn.literals import DescriptionForm
 from robodyn.ros.engine.engine import Engine
 from robodyn.ros.engine.frames import description, multi_joint, sensor_frames, transforms
 from robodyn.ros.engine.messages import Stamp, split_stamp, wrench_content
@@ -123,7 +124,7 @@ class Publishing:
         (kind,) = message("geometry_msgs", "WrenchStamped")
         return {n: self._publisher(kind, f"~/joint_wrenches/{topic_name(n)}") for n in names}
 
-    def _describe(self, text: Any, form: str) -> None:
+    def _describe(self, text: Any, form: DescriptionForm) -> None:
         robot = self._engine.robot
         try:
             urdf = description(robot, form)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from robodyn.array_types import FloatArray
+from robodyn.literals import ArrowKind
 from robodyn.view.drawing.camera import Camera
 from robodyn.view.drawing.colors import FORCE, MOMENT, TORQUE, Rgb, in_light
 from robodyn.view.drawing.forces import Forces
@@ -17,7 +18,7 @@ from robodyn.view.drawing.labels import Labels
 __all__ = ["KINDS", "SPACE", "Arrow", "ArrowDrawing", "Scale", "arrows", "measured", "scale"]
 
 #: What can be drawn, and its colour.
-KINDS: dict[str, Rgb] = {"forces": FORCE, "moments": MOMENT, "torques": TORQUE}
+KINDS: dict[ArrowKind, Rgb] = {"forces": FORCE, "moments": MOMENT, "torques": TORQUE}
 
 #: Arrows shorter than this part of the robot are not drawn.
 SHORTEST = 0.01

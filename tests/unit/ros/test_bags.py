@@ -213,7 +213,7 @@ def test_what_cannot_be_written(tmp_path):
     write_bag(run, tmp_path / "folder")
     with pytest.raises(rd.BagError, match="there already"):
         write_bag(run, tmp_path / "folder")
-    with pytest.raises(rd.BagError, match="mcap, sqlite3"):
+    with pytest.raises(rd.UnknownNameError, match="in storage=; there are: mcap, sqlite3"):
         write_bag(run, tmp_path / "other", storage="hdf5")
     with pytest.raises(rd.ShapeError, match="times"):
         write_bag(run, tmp_path / "other", start=-1.0)
