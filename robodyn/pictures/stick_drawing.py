@@ -134,9 +134,8 @@ def draw_posture(drawn: StickAxes, figure: StickFigure, largest: float) -> None:
         drawn.line(gap.ends, color=GAP, linestyle=":", linewidth=2.0, zorder=4)
         drawn.mark(gap.ends[1], marker="D", markersize=8.0, color="white", markeredgecolor=INK)
     for X in figure.frames:
-        for axis, color in zip(X[:3, :3].T, AXES, strict=True):
-            ends = np.stack([X[:3, 3], X[:3, 3] + FRAME * drawn.size * axis])
-            drawn.line(ends, color=color, linewidth=2.2, zorder=6)
+        for line, color in zip(_frame_lines(X, drawn.size), AXES, strict=True):
+            drawn.line(line, color=color, linewidth=2.2, zorder=6)
     for dot in sorted(figure.dots, key=lambda dot: [*MARKS].index(dot.role)):
         style = {"marker": "o", "markersize": 8.0, **MARKS[dot.role], "label": None}
         if dot.role == "ground":
@@ -144,6 +143,11 @@ def draw_posture(drawn: StickAxes, figure: StickFigure, largest: float) -> None:
         drawn.mark(dot.point, markeredgecolor=INK, **style)
     for start, step, _ in _arrows(figure.arrows, drawn.size, largest):
         drawn.arrow(start, step, FORCE)
+
+
+def _frame_lines(X: FloatArray, size: float) -> list[FloatArray]:
+    """Ends of the three axes of a frame."""
+    return [np.stack([X[:3, 3], X[:3, 3] + FRAME * size * axis]) for axis in X[:3, :3].T]
 
 
 def _arrows(
@@ -180,6 +184,7 @@ def _labels(drawn: StickAxes, figure: StickFigure, largest: float) -> None:
     ends = [np.stack(pair) for x in figure.bodies for pair in itertools.pairwise([*x, x[0]])]
     ends += [np.stack([start, start + step]) for start, step, _ in found]
     ends += [gap.ends for gap in figure.gaps]
+    ends += [line for X in figure.frames for line in _frame_lines(X, drawn.size)]
     half = MARK * drawn.size * np.ones(3)
     ends += [np.stack([dot.point - half, dot.point + half]) for dot in figure.dots]
     drawn.axis.figure.draw_without_rendering()  # from here on it is known where everything is

@@ -182,6 +182,11 @@ def test_frames_of_joints_on_both_sides_of_a_cut(tmp_path):
     red = [np.transpose(x.get_data()) for x in axis.get_lines() if x.get_color() == "#CC3311"]
     starts = {tuple(line[0].round(6)) for line in red}
     assert len(red) == 6 and len(starts) == 4
+    figure.draw_without_rendering()
+    for line in red:
+        points = axis.transData.transform(np.linspace(*line, 50))
+        boxes = [box_of(text) for text in axis.texts]
+        assert not any(box.contains(*point) for box in boxes for point in points)
 
 
 def test_axes_of_two_dimensions_may_be_given(tmp_path):
