@@ -1118,7 +1118,7 @@ class Robot:
 
         Returns
         -------
-        q : ndarray, shape (*size, nq) [rad, m]
+        q : ndarray, shape (..., nq) [rad, m]
 
         Raises
         ------

@@ -44,7 +44,7 @@ def test_examples_in_docstrings(module):
 @pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md"], ids=lambda page: page.name)
 def test_files_of_the_package_that_a_page_names_exist(page):
     """Such as ``equations/mechanism/frames.py``, from any folder on."""
-    tops = ("robodyn", "controllers", "tests", "examples", "benchmarks", "docs")
+    tops = ("robodyn", "robodyn_ros", "controllers", "tests", "examples", "benchmarks", "docs")
     files = [f"/{path.relative_to(ROOT)}" for top in tops for path in (ROOT / top).rglob("*.py")]
     paths = re.findall(r"`((?:\w+/)+\w+\.py)`", page.read_text())
     assert not [path for path in paths if not any(file.endswith(f"/{path}") for file in files)]
