@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import math
 import os
 import platform
@@ -19,7 +20,6 @@ from robodyn.codegen.llvm.batches.threads import processors
 from robodyn.codegen.llvm.cache.object_code import folder, unkept
 from robodyn.codegen.llvm.cache.object_files import contents
 from robodyn.codegen.llvm.target.target import chosen_target
-from robodyn.errors import RobodynError
 from robodyn.installation import Requirement, install_command, installed_from, requirements
 from robodyn.tolerances import PENDULUM_ROUNDING
 
@@ -27,6 +27,9 @@ __all__ = ["add_to"]
 
 #: Extras for those who work on robodyn itself.
 OF_DEVELOPERS = ("test", "dev", "docs")
+
+#: Modules of packages that are there only if the compiled part of the package is.
+COMPILED = {"llvmlite": "llvmlite.binding", "lxml": "lxml.etree", "scipy": "scipy.linalg"}
 
 #: A pendulum of some mass [kg] at 0.4 m, with 0.02 kg m^2 about its centre.
 PENDULUM = """<robot name="pendulum"><link name="ground"/><link name="bob"><inertial>
@@ -98,9 +101,19 @@ def _dependencies() -> Iterator[Finding]:
     """The packages that robodyn cannot do without."""
     for needed in requirements():
         if not needed.extra:
-            problem = "" if needed.is_met else install_command(needed.text)
+            problem = _broken(needed.package) if needed.is_met else install_command(needed.text)
             text = f"{needed.found or 'missing'} (robodyn needs {needed.text})"
             yield Finding(needed.package, text, problem)
+
+
+def _broken(package: str) -> str:
+    """Why a package that is installed cannot be used; empty if it can."""
+    try:
+        importlib.import_module(COMPILED.get(package, package))
+    except Exception as error:
+        again = install_command(package).replace("install", "install --force-reinstall", 1)
+        return f"it cannot be imported ({type(error).__name__}: {error}): {again}"
+    return ""
 
 
 def _machine() -> Iterator[Finding]:
@@ -108,7 +121,7 @@ def _machine() -> Iterator[Finding]:
     name = os.environ.get("ROBODYN_TARGET", "native")
     try:
         target = chosen_target()
-    except RobodynError as error:
+    except Exception as error:
         yield Finding("CPU", name, str(error))
         return
     fused = "with" if target.fma else "without"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -46,6 +47,22 @@ def test_a_package_that_is_too_old(monkeypatch, capsys):
     assert findings["numpy"]["problem"] == "pip install 'numpy>=2.0'"
     assert main(["doctor"]) == 2
     assert "WRONG: pip install 'numpy>=2.0'" in capsys.readouterr().out
+
+
+def test_a_package_that_cannot_be_imported(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "lxml.etree", None)
+    findings, _ = doctor(capsys, status=2)
+    assert "it cannot be imported (" in findings["lxml"]["problem"]
+    assert findings["lxml"]["problem"].endswith("pip install --force-reinstall lxml")
+
+
+def test_no_machine_code_at_all(monkeypatch, capsys):
+    def broken():
+        raise OSError("libLLVM is not there")
+
+    monkeypatch.setattr("robodyn.cli.doctor.chosen_target", broken)
+    findings, _ = doctor(capsys, status=2)
+    assert findings["CPU"]["problem"] == "libLLVM is not there"
 
 
 def test_an_extra_that_is_missing(monkeypatch, capsys):
