@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -45,6 +45,8 @@ class Panel:
         Lower and upper limits, infinite where there is none.
     beneath : tuple of str
         Names of curves that the others should meet: drawn broad and grey beneath them.
+    labels : mapping of str to str
+        What those of some units are, by unit. Default: ``label``.
     """
 
     label: str
@@ -53,6 +55,7 @@ class Panel:
     names: tuple[str, ...] = ()
     bounds: FloatArray | None = None
     beneath: tuple[str, ...] = ()
+    labels: Mapping[str, str] = field(default_factory=dict)
 
     def only(self, columns: Sequence[int]) -> Panel:
         """Some of the quantities."""
@@ -70,8 +73,9 @@ class Panel:
         if isinstance(self.units, str):
             return [self]
         units = np.array(self.units, dtype=object)
-        parts = dict.fromkeys(self.units)
-        return [replace(self.only(np.flatnonzero(units == x).tolist()), units=x) for x in parts]
+        columns = {x: np.flatnonzero(units == x).tolist() for x in dict.fromkeys(self.units)}
+        label = {x: self.labels.get(x, self.label) for x in columns}
+        return [replace(self.only(columns[x]), units=x, label=label[x]) for x in columns]
 
 
 def _at(values: Sequence[str], columns: Iterable[int]) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
@@ -166,7 +167,8 @@ def _accelerations(run: Motion) -> Panel:
 
 def _torques(run: Motion) -> Panel:
     top = None if run.robot is None else effort_bounds(run.robot)
-    return _driven(run, _speeds(run, run.tau, "torque", force_unit, top))
+    shown = _speeds(run, run.tau, "torque", force_unit, top)
+    return _driven(run, replace(shown, labels={"N": "force"}))
 
 
 def _motor_torques(run: Motion) -> Panel:

@@ -197,7 +197,9 @@ def test_a_joint_has_one_colour_and_axes_can_be_given(run):
 
 def test_joints_of_several_units_have_colours_of_their_own_in_one_panel(drawn):
     run = rd.simulate(rd.load("scara"), lambda t, q, v: np.ones(4), duration=0.05, limits="ignore")
-    power = curves(drawn(run, "positions", "power")["power [W]"])
+    axes = drawn(run, "positions", "torques", "power")
+    assert {"torque [N m]", "force [N]"} < axes.keys()
+    power = curves(axes["power [W]"])
     assert len({line.get_color() for line in power.values()}) == len(power) == 4
 
 
