@@ -369,8 +369,8 @@ def test_faults_are_named():
             rd.Rolling(
                 **{"name": "roll", "link": "ball", "center": (0, 0, 0), "radius": 1.0} | given
             )
-    with pytest.raises(ShapeError, match="on of constraint 'roll'"):
-        rd.Rolling("roll", "ball", (0, 0, 0), 1.0, on="world")
+    with pytest.raises(ShapeError, match="a frame of constraint 'roll'"):
+        rd.Rolling("roll", "ball", (0, 0, 0), 1.0, on=("world", np.eye(3)))
     roll = rd.Rolling("roll", "bell", (0, 0, 0), 1.0)
     with pytest.raises(UnknownNameError, match="bell"):
         rd.load(Mechanism("ball", (Link("ball", BALL),)), base="floating", constraints=[roll])
