@@ -393,7 +393,7 @@ def test_a_tool_frame_is_where_its_pose_in_the_link_says():
     [
         ({"tool": ("flang", np.eye(4))}, rd.UnknownNameError, "flange"),
         ({"flange": ("link1", np.eye(4))}, rd.SettingsError, "choose another"),
-        ({"tool": np.eye(4)}, rd.SettingsError, "expected"),
+        ({"tool": np.eye(4)}, rd.ShapeError, "expected a link"),
         ({"tool": ("flange", 2 * np.eye(4))}, rd.ShapeError, "no rigid body"),
         ({"tool": ("flange", np.eye(3))}, rd.ShapeError, "shape"),
     ],
