@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import subprocess
 import sys
 
@@ -67,6 +68,15 @@ def test_as_a_module():
         [sys.executable, "-m", "robodyn", "--version"], capture_output=True, text=True, check=True
     )
     assert done.stdout.startswith("robodyn ")
+
+
+def test_names_that_the_output_cannot_show(tmp_path, monkeypatch):
+    """As where Windows writes into a pipe in its own encoding."""
+    file, pipe = tmp_path / "arm.urdf", io.BytesIO()
+    file.write_text(GOOD.replace('"pin"', '"дверь"'), encoding="utf-8")
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(pipe, encoding="cp1252"))
+    assert main(["info", str(file)]) == 0
+    assert b"\\u0434" in pipe.getvalue()
 
 
 def test_only_the_command_that_is_asked_for_is_imported():
