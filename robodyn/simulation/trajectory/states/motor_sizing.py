@@ -205,6 +205,10 @@ def _number(value: float) -> str:
     return f"{value + 0.0:.3g}" if math.isfinite(value) else "-"
 
 
+def _watts(value: float) -> str:
+    return f"{_number(value)} W" if value < 999.5 else f"{_number(value / 1e3)} kW"
+
+
 def _share(value: float) -> str:
     return f"{100.0 * value:.0f} %" if value else "-"
 
@@ -213,12 +217,12 @@ def _share(value: float) -> str:
 _COLUMNS: tuple[tuple[str, Callable[[MotorSizing], str]], ...] = (
     ("ratio", lambda row: _number(row.gear_ratio)),
     ("peak torque", lambda row: f"{_number(row.peak_torque)} {row.torque_unit}"),
-    ("RMS torque", lambda row: f"{_number(row.rms_torque)} {row.torque_unit}"),
     ("of limit", lambda row: _share(row.torque_utilisation)),
+    ("RMS torque", lambda row: f"{_number(row.rms_torque)} {row.torque_unit}"),
     ("peak speed", lambda row: f"{_number(row.peak_speed)} {row.speed_unit}"),
     ("of limit", lambda row: _share(row.speed_utilisation)),
-    ("peak power", lambda row: f"{_number(row.peak_power)} W"),
-    ("braking power", lambda row: f"{_number(row.braking_power)} W"),
+    ("peak power", lambda row: _watts(row.peak_power)),
+    ("braking power", lambda row: _watts(row.braking_power)),
 )
 
 

@@ -103,7 +103,8 @@ def test_the_table_is_printed_and_read_by_names(robot):
     assert len(sizing) == 1 and str(sizing).splitlines()[1].split()[:4] == [
         "elbow", "-50", "0.8", "N",
     ]  # fmt: skip
-    assert "89 %" in str(sizing)
+    assert "89 %" in str(sizing) and "60 W" in str(sizing)
+    assert "6 kW" in str(motion(robot, 4000.0 * np.sin(T), 3.0 * np.cos(T)).sizing())
     with pytest.raises(UnknownNameError, match="elbw"):
         sizing["elbw"]
     pytest.importorskip("pandas")
