@@ -95,9 +95,10 @@ def frames(
     ------
     RobodynError
     """
+    camera = camera_of(page, size)
     for k, t in enumerate(instants):
         with viewer.lock:
-            viewer.drawing.arrows.camera = camera_of(page, size)
+            viewer.drawing.arrows.camera = camera
             viewer.show_time(float(t))
             image = _image(page, size, "jpeg") if k else _settled(page, size)
         told((k + 1) / len(instants))

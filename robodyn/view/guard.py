@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 import ipaddress
+import logging
 import secrets
 import socket
 import threading
@@ -18,6 +19,10 @@ __all__ = ["Guard", "guarded_server"]
 
 #: Length of a token [bytes]; long enough that it cannot be guessed.
 TOKEN = 24
+
+#: Browsers open connections ahead of their use and drop them, which is no error.
+_LOGGER = logging.getLogger("robodyn.view.connections")
+_LOGGER.addFilter(lambda record: record.getMessage() != "opening handshake failed")
 
 #: Held while a server starts, so that two servers that start at once get their own guards.
 _STARTING = threading.Lock()
@@ -120,6 +125,7 @@ def guarded_server(guard: Guard, make: Callable[[], Any]) -> Any:
             if getattr(handler, "__module__", "").startswith("viser."):
                 guarded.append(handler)
                 process_request = guard.over(process_request)
+                options["logger"] = _LOGGER
             return plain(handler, *args, process_request=process_request, **options)
 
         module: Any = server

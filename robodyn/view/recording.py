@@ -68,12 +68,15 @@ def check_motion(motion: Trajectory, robot: Robot, what: str) -> None:
             name="motion",
             given=motion.q.shape,
         )
-    n = len(np.atleast_1d(motion.t))
+    if not motion.t.ndim or not len(motion.t):
+        found = "no samples" if motion.t.ndim else "a single state, without a path over time"
+        raise ShapeError(f"{what}: it has {found}", name="motion", given=motion.t.shape)
+    n = len(motion.t)
     expected = {"t": (n,), "q": (n, robot.nq), **dict.fromkeys(("v", "a", "tau"), (n, robot.nv))}
     for name, shape in expected.items():
         values = getattr(motion, name)
         known = name not in ("t", "q") or np.isfinite(values).all()  # a bag may lack the others
-        if values.shape != shape or not n or not known:
+        if values.shape != shape or not known:
             raise ShapeError(
                 f"{what}: {name} has shape {values.shape}; one motion of {robot.name!r} "
                 f"needs {shape}, t and q finite",

@@ -97,4 +97,5 @@ class GapDrawing:
 
 
 def _text(gap: LoopGap) -> str:
-    return f"{gap.name}: {gap.distance:.3g} m, {np.degrees(gap.angle):.3g} degrees"
+    distance, angle = (round(float(x), 9) for x in (gap.distance, np.degrees(gap.angle)))
+    return f"{gap.name}: {distance:.3g} m, {angle:.3g} degrees"

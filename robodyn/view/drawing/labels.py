@@ -89,13 +89,17 @@ class Labels:
     def __init__(self, scene: Any, node: str) -> None:
         self._scene, self._node = scene, node
         self._shown: dict[tuple[str, str], Any] = {}
+        self._camera: Camera | None = None
 
     def write(self, items: Collection[Labelled], camera: Camera) -> None:
         """Write numbers in place of those that were there before.
 
-        Those that are written already come first: they do not flicker while a robot moves.
+        Those that are written already come first, as long as the camera rests: they do not flicker
+        while a robot moves.
         """
-        ordered = sorted(items, key=lambda item: item.key not in self._shown)
+        before: Collection[tuple[str, str]] = self._shown if camera is self._camera else ()
+        ordered = sorted(items, key=lambda item: item.key not in before)
+        self._camera = camera
         anchors = placed(ordered, camera)
         for key in self._shown.keys() - anchors.keys():
             self._shown.pop(key).remove()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from html import escape
 
 from robodyn.errors import RobodynError
 from robodyn.view.drawing.arrows import Scale, arrows, scale
@@ -35,7 +36,7 @@ class ForcesPanel:
             }
             self.numbers = gui.add_checkbox("numbers", True, hint="at the largest arrows")
             self.scale = gui.add_slider("scale", min=0.1, max=5.0, step=0.1, initial_value=1.0)
-            self._why = gui.add_markdown("", visible=False)
+            self._why = gui.add_html("", visible=False)
         for handle in self.shown.values():
             handle.on_update(lambda event: self._switched(event.target.value))
         for handle in (self.numbers, self.scale):
@@ -78,5 +79,6 @@ class ForcesPanel:
 
     def _say(self, why: str) -> None:
         """Say why no arrows are drawn."""
-        if why != self._why.content:
-            self._why.content, self._why.visible = why, bool(why)
+        content = f'<div style="font-size:0.8em;padding:0 0.9em 0.5em">{escape(why)}</div>'
+        if content != self._why.content:
+            self._why.content, self._why.visible = content, bool(why)

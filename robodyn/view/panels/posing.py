@@ -12,6 +12,9 @@ from robodyn.robot import Robot
 
 __all__ = ["Slider", "SliderPosture", "move", "near_options", "sliders", "with_values"]
 
+#: How far a slider without limits reaches to either side [rad], with as many digits as it shows.
+HALF_TURN = 3.1416
+
 
 @dataclass(frozen=True)
 class Slider:
@@ -70,7 +73,7 @@ def sliders(robot: Robot, *, closed: bool = True) -> tuple[Slider, ...]:
 def _slider(robot: Robot, name: str, index: int, speed: int, count: int) -> Slider:
     joint = robot.joints[name]
     unit = joint.kind.unit(index)
-    reach = np.pi if unit == "rad" else 1.0
+    reach = HALF_TURN if unit == "rad" else 1.0
     low, high = -np.inf, np.inf
     if not joint.kind.coordinates.quaternion:
         k = joint.q.start + index

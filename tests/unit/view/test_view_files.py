@@ -38,6 +38,18 @@ def test_videos_read_back(tmp_path, ending):
     assert list(tmp_path.iterdir()) == [path]
 
 
+def test_small_things_keep_their_colours_in_a_gif(tmp_path):
+    import imageio.v3
+
+    rng = np.random.default_rng(0)
+    image = np.repeat(rng.integers(0, 255, (200, 300, 1), np.uint8), 3, axis=2)
+    image[100:104, 150:154] = orange = (225, 90, 30)
+    write_video(tmp_path / "run.gif", iter([image, image[::-1].copy()]), 10.0)
+    assert (
+        np.abs(imageio.v3.imread(tmp_path / "run.gif")[0, 102, 152].astype(int) - orange).max() < 9
+    )
+
+
 def test_a_video_that_fails_leaves_the_file_that_was_there(tmp_path):
     path = tmp_path / "run.gif"
     path.write_text("before")
@@ -111,5 +123,8 @@ def test_several_motions_at_once():
     with pytest.raises(rd.ShapeError, match=r"3 motions at once.*motion\(0\)"):
         check_motion(runs, robot, "the motion")
     check_motion(runs.motion(2), robot, "the motion")
+    for part, said in ((slice(0), "no samples"), (3, "a single state")):
+        with pytest.raises(rd.ShapeError, match=said):
+            check_motion(runs.motion(2)[part], robot, "the motion")
     with pytest.raises(rd.ShapeError, match="puma560"):
         check_motion(runs.motion(2), rd.load("puma560"), "the motion")

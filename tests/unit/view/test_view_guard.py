@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import socket
 import threading
 import time
 import types
@@ -171,6 +172,13 @@ def test_a_server_that_cannot_be_guarded_is_not_left_running():
     with pytest.raises(RobodynError, match="cannot guard"):
         guarded_server(Guard("127.0.0.1"), lambda: server)
     assert server.stopped
+
+
+def test_a_connection_that_is_dropped_is_no_error(here, caplog):
+    with socket.create_connection(("127.0.0.1", here.server.get_port())):
+        pass
+    assert given(here.url) == 200  # the server has gone on
+    assert not caplog.records
 
 
 def test_other_servers_of_the_process_are_left_alone(here):
