@@ -99,7 +99,9 @@ def _write_gif(path: Path, frames: Iterable[Array], rate: float) -> None:
     def palettes() -> Iterator[Any]:
         few = Image.Quantize.MAXCOVERAGE  # keeps colours that are rare, as those of joints
         for frame in frames:
-            yield Image.fromarray(frame).quantize(256, method=few, dither=Image.Dither.NONE)
+            yield Image.fromarray(frame).quantize(
+                256, method=few, kmeans=1, dither=Image.Dither.NONE
+            )
 
     images = palettes()
     first = next(images)
