@@ -63,7 +63,7 @@ def _draw(axis: Any, swings: Mapping[str, complex]) -> None:
     axis.set_xlim(-1.2, 1.2)
     axis.axvline(0.0, color="0.3", linewidth=0.8)
     axis.set_xticks((-1.0, -0.5, 0.0, 0.5, 1.0), ("1", "0.5", "0", "0.5", "1"))
-    axis.set_xlabel("← swings against the largest        amplitude        swings with it →")
+    axis.set_xlabel("← moves against the largest        amplitude        moves with it →")
     axis.invert_yaxis()
     axis.grid(visible=False, axis="y")
     axis.grid(visible=True, axis="x")

@@ -98,6 +98,9 @@ class Mode:
         frequency = self.natural_frequency
         if not frequency:
             return "free motion: the pole is zero"
+        if not self.pole.imag:
+            way = "grows" if self.pole.real > 0.0 else "decays"
+            return f"{way} as exp({self.pole.real:.3g} t), time constant {1.0 / frequency:.3g} s"
         hertz = f"{frequency:.4g} rad/s = {frequency / (2 * np.pi):.3g} Hz"
         return f"{hertz}, damping ratio {self._shown_ratio:.3g}"
 
