@@ -158,6 +158,17 @@ def test_links_with_many_joints_are_plates(tmp_path):
     assert [len(x) for x in corners] == [6, 6]
 
 
+def test_the_last_link_reaches_to_its_farthest_frame(tmp_path):
+    """The tip of the double pendulum is welded to its lower rod, whose centre of mass is nearer."""
+    robot = rd.load("double_pendulum")
+    q = [0.4, 0.5]
+    (axis,) = robot.plot(q, tmp_path / "q.png").axes
+    ends = [np.transpose(x.get_data()) for x in axis.get_lines() if len(x.get_xdata()) == 2]
+    bars = {tuple(np.round(point, 6)) for line in ends for point in line}
+    places = robot.frame_poses(q, ["upper", "lower", "tip"])[:, [0, 2], 3]
+    assert {tuple(np.round(place, 6)) for place in places} <= bars
+
+
 def test_an_open_loop_is_seen(tmp_path):
     robot = rd.load("four_bar")
     q = robot.neutral()

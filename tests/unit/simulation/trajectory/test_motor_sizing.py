@@ -127,6 +127,9 @@ def test_the_torque_speed_plane(robot, tmp_path):
     assert (cross.get_xdata()[0], cross.get_ydata()[0]) == (row.mean_speed, row.rms_torque)
     assert limit.get_ydata()[0] == TOP < axis.get_ylim()[1]
     assert 150.0 < axis.get_xlim()[1] < 200.0 and axis.get_xlim()[0] == 0.0
+    power = np.sin(T) * np.cos(T)
+    assert np.isfinite(drives.get_xdata())[power > 1e-9].all()
+    assert np.isfinite(brakes.get_xdata())[power < -1e-9].all()
     # 0.8 sin a, 150 cos a: an ellipse, of which quarters drive and brake
     for line in (drives, brakes):
         x, y = (np.array(part) for part in line.get_data())
