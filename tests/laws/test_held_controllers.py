@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import robodyn as rd
-from robodyn.controllers import JointPD, PointToPoint
+from robodyn.controllers import LQR, JointPD, PointToPoint
 from robodyn.errors import EnergyWarning, SimulationError
 from robodyn.simulation.integrators import adaptive
 
@@ -77,3 +77,13 @@ def test_what_is_stable_is_not_told_of(sliders):
         warnings.simplefilter("error")
         near = damped(sliders, [1.0, 1.9 * MASS / 1e-3])
         rd.simulate(sliders, near, v0=[0.1, 0.1], duration=0.1, limits="ignore")
+
+
+def test_a_law_for_held_forces_is_stable_where_the_continuous_one_is_not(sliders):
+    """As the error of the continuous one says, whose pole is ``-sqrt(1e8) / m`` = -5000 1/s."""
+    weights = {"state": [1.0, 1.0, 1e8, 1e8], "effort": 1.0}
+    options = {"v0": [0.1, 0.1], "duration": 0.3, "step": 1e-3, "limits": "ignore"}
+    with pytest.raises(SimulationError, match=r"LQR\(dt=0.001\)"):
+        rd.simulate(sliders, LQR(sliders, [0.0, 0.0], **weights), **options)
+    run = rd.simulate(sliders, LQR(sliders, [0.0, 0.0], **weights, dt=1e-3), **options)
+    assert np.abs(run.v[-1]).max() < 1e-3

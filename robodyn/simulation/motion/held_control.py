@@ -62,7 +62,8 @@ class UnstableHold:
         return (
             f"the controller is unstable in joint {self.joint!r} where its forces are held for "
             f"{self.step:.3g} s: its fastest pole is {pole} 1/s. Take "
-            f"step={self.needed:.2g} or shorter, or smaller gains; another integrator does not help"
+            f"step={self.needed:.2g} or shorter, smaller gains, or gains for held forces "
+            f"(LQR(dt={self.step:.3g})); another integrator does not help"
         )
 
 
