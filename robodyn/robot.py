@@ -10,7 +10,7 @@ import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, update_wrapper
+from functools import cache, cached_property, update_wrapper
 from inspect import isfunction, signature
 from types import MethodType
 from typing import TYPE_CHECKING, Any, Self, Unpack, cast, overload
@@ -362,7 +362,7 @@ class Robot:
                 quantity = None if name in _OTHER_DIRECT else QUANTITIES[name]
                 arrays = _OTHER_DIRECT[name] if quantity is None else quantity.arrays
                 by_joint = _BY_JOINT.get(name, ()) if quantity is None else quantity.by_joint
-                rest = self._base_at_rest if "base" in signature(method).parameters else ()
+                rest = self._base_at_rest if _takes_base(method) else ()
                 given = arrays, rest, by_joint, _OPTIONAL.get(name, ())
                 self.__dict__[name] = self._methods.add(name, plain, *given)
             made: Callable[..., Any] = self.__dict__[name]
@@ -4654,6 +4654,11 @@ def _names(frames: Iterable[str] | None) -> tuple[str, ...] | None:
 def _copy_of(root: Robot, mechanism: Mechanism, settings: Settings) -> Robot:
     """The copy of a robot that was pickled, which computes the same bits."""
     return root._with_other_numbers(mechanism, settings) or type(root)(mechanism, settings)
+
+
+@cache
+def _takes_base(method: Callable[..., Any]) -> bool:
+    return "base" in signature(method).parameters
 
 
 class _Direct:
