@@ -34,8 +34,10 @@ def test_all_is_well(capsys, cache):
     assert list(cache.glob("*.o"))  # one function was compiled, and kept
     assert extras["plot"]["installed"] and "matplotlib" in extras["plot"]["packages"][0]
     assert "test" not in extras
+    files = [path.stat().st_size for path in cache.glob("*.o")]
     assert main(["doctor"]) == 0
-    assert "all is well" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert f"{len(files)} files, {sum(files) / 2**20:.1f} MB" in out and "all is well" in out
 
 
 def test_a_package_that_is_too_old(monkeypatch, capsys):
