@@ -91,7 +91,7 @@ class Viewer:
         self.following = False
         self._sample: int | None = None if motion is None else 0
         self.lock = threading.RLock()
-        self._closed = threading.Event()
+        self._closed, self._holding = threading.Event(), threading.Lock()
         self.server: Any
         self.server, self._guard = start_server(host, port, robot.name)
         try:
@@ -223,19 +223,24 @@ class Viewer:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """The motion does not play meanwhile, and the page is the same afterwards."""
-        q, sample, camera = self.q, self._sample, self.drawing.arrows.camera
-        playing = self._playback is not None and self._playback.playing.value
-        if self._playback is not None:
-            self._playback.playing.value = False
-        try:
-            yield
-        finally:
-            self.drawing.arrows.camera = camera
-            if not self._closed.is_set():
-                self._set(q, sample=sample)
-                if self._playback is not None:
-                    self._playback.playing.value = playing
+        """The motion does not play meanwhile, and the page is the same afterwards; one at a time.
+
+        It is entered before `lock`.
+        """
+        playback = self._playback
+        with self._holding:
+            q, sample, camera = self.q, self._sample, self.drawing.arrows.camera
+            playing = playback is not None and playback.playing.value
+            if playback is not None:
+                playback.playing.value = False
+            try:
+                yield
+            finally:
+                self.drawing.arrows.camera = camera
+                if not self._closed.is_set():
+                    self._set(q, sample=sample)
+                    if playback is not None:
+                        playback.playing.value = playing
 
     def _seen_from(self, camera: Camera) -> None:
         """Place numbers for this camera."""

@@ -80,7 +80,7 @@ class Exports:
         where, viewer = as_path("path", path), self._viewer
         if where.suffix.lower() != ".html":
             raise ShapeError(f"path ends in {where.suffix!r}, expected .html", name="path")
-        with replacing(where) as unfinished, viewer.lock:
+        with replacing(where) as unfinished, viewer.held(), viewer.lock:
             if viewer.motion is None:
                 recording = viewer.server.get_scene_serializer()
             else:
@@ -90,12 +90,11 @@ class Exports:
     def _recorded(self) -> Any:
         viewer = self._viewer
         instants = instants_of(viewer, HTML_RATE, 1.0)
-        with viewer.held():
-            viewer.show_time(0.0)
-            recording = viewer.server.get_scene_serializer()
-            for before, t in pairwise(instants):
-                recording.insert_sleep(float(t - before))
-                viewer.show_time(float(t))
+        viewer.show_time(0.0)
+        recording = viewer.server.get_scene_serializer()
+        for before, t in pairwise(instants):
+            recording.insert_sleep(float(t - before))
+            viewer.show_time(float(t))
         return recording
 
     @contextmanager

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+import threading
 
 import numpy as np
 import pytest
 
 import robodyn as rd
 from robodyn.errors import FileError, MissingExtraError
+from robodyn.view import Viewer
 from robodyn.view.capture import checked_size
 from robodyn.view.headless import find_browser, page_without_window
 from robodyn.view.movie import image_path, video_path, write_image, write_video
@@ -128,3 +130,23 @@ def test_several_motions_at_once():
             check_motion(runs.motion(2)[part], robot, "the motion")
     with pytest.raises(rd.ShapeError, match="puma560"):
         check_motion(runs.motion(2), rd.load("puma560"), "the motion")
+
+
+def test_web_pages_written_at_once_by_several_threads(tmp_path):
+    """While the motion plays; afterwards it plays on."""
+    pytest.importorskip("viser", reason="viser is not installed: extra view")
+    robot = rd.load("double_pendulum")
+    run = rd.simulate(robot, q0=[2.0, 0.5], duration=0.3, step=1e-2)
+    with Viewer(robot, run, port=8390) as viewer:
+        viewer._playback.playing.value = True
+        threads = [
+            threading.Thread(target=viewer.write_html, args=(tmp_path / f"{k}.html",))
+            for k in range(4)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(60)
+        assert viewer._playback.playing.value
+    sizes = {(tmp_path / f"{k}.html").stat().st_size for k in range(4)}
+    assert min(sizes) > 500_000
