@@ -58,7 +58,8 @@ pygments_dark_style = "github-dark"
 html_title = f"robodyn {release}"
 # MathJax from a wheel, so that equations are set without a network.
 MATHJAX = find_spec("sphinx-mathjax-offline")
-html_static_path = [f"{place}/static" for place in MATHJAX.submodule_search_locations]
+html_static_path = ["_static", *(f"{place}/static" for place in MATHJAX.submodule_search_locations)]
+html_css_files = ["tables.css"]
 mathjax_path = "mathjax/tex-chtml.js"
 mathjax_options = {"defer": "defer"}
 html_theme_options = {
