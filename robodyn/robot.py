@@ -1705,7 +1705,7 @@ class Robot:
             Where accelerations are not determined, or the rank of the loops is not the same in all
             postures.
         ActuationError
-            For inverse dynamics of a closed linkage with not as many motors as motions, and for
+            For inverse dynamics of a closed linkage whose motors do not hold all motions, and for
             hybrid dynamics whose controlled joints are tied together by loops.
 
         Examples

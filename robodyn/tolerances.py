@@ -215,6 +215,9 @@ DEPENDENT_SPEEDS = 1e-9
 #: Part of the needed generalised force that may stay unbalanced, and part of a motion that a motor
 #: has to move to count as driving it.
 ACTUATION_RANK = 1e-9
+#: Square of the part of a motion that motors have to hold for straight-line code to share forces
+#: among them, in double and in single precision: as many digits are lost.
+HELD_BY_MOTORS = 1e-7, 1e-3
 #: Scaled singular values below this part of the largest one take no part in a step.
 LEVENBERG_RANK = 1e-10
 #: A frame whose Jacobian has no number above this [m/rad, 1] is not moved by the joints.

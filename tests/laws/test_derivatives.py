@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.util
 import pickle
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -364,10 +365,11 @@ def test_what_there_is_no_derivative_of():
     tied = {name: 0.0 for name in robot.joint_names}
     with pytest.raises(ActuationError, match="tie the controlled joints"):
         robot.derivatives("hybrid_dynamics", q, v, None, controlled=tied)
-    feet = rd.load("two_feet")
-    state = feet.neutral(), np.zeros(feet.nv), np.zeros(feet.nv)
+    described = rd.load("five_bar").mechanism
+    weak = rd.load(replace(described, actuators=described.actuators[:1]))
+    state = weak.neutral(), np.zeros(weak.nv), np.zeros(weak.nv)
     with pytest.raises(ActuationError):
-        feet.derivatives("inverse_dynamics", *state)
+        weak.derivatives("inverse_dynamics", *state)
 
 
 def test_derivatives_take_fewer_operations_than_differentiating_the_solution():

@@ -81,7 +81,7 @@ class ClosedLoopDynamics:
         SingularError
             If the rank of the loops changes from posture to posture.
         ActuationError
-            If motors and motions are not as many, or the loops tie controlled joints together.
+            If motors do not hold all motions, or the loops tie controlled joints together.
         """
         if name == "measure" and self._evaluator.options.exerted(name, options):
             return self._measuring(options)
@@ -347,7 +347,7 @@ class ClosedLoopDynamics:
     def _by_motors(self, name: str, options: Mapping[str, Any]) -> Code | None:
         """The same as code that has no numbers where loops are open, or nearly singular."""
         code = self.motors.checked
-        if code is None or sum(map(len, code.options["order"])) != len(code.options["rows"]):
+        if code is None or not _determines_multipliers(code.options):
             return None
         return Code(self._evaluator, name, {**code.options, **options})
 
@@ -387,3 +387,10 @@ def _stabilising(
     if code is None or stabilization is None:
         return code, ()
     return code.having(stabilization=True), (np.array(gains(stabilization)),)
+
+
+def _determines_multipliers(options: Mapping[str, Any]) -> bool:
+    """Whether the rows by which forces of motors are solved for are independent."""
+    if "order" in options:
+        return sum(map(len, options["order"])) == len(options["rows"])
+    return "groups" not in options

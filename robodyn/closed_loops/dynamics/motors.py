@@ -82,7 +82,7 @@ class LoopMotors:
         Raises
         ------
         ActuationError
-            If motors and motions are not as many.
+            If motors do not hold all motions.
         """
         return self.code.having(**options, possible=LOOP_ACCELERATION).function
 
@@ -93,12 +93,12 @@ class LoopMotors:
         Raises
         ------
         ActuationError
-            If motors and motions are not as many.
+            If motors do not hold all motions.
         """
         code = self._code.inverse(self.speeds(None))
         if code is None:
             raise ActuationError(
-                f"{self._model.mechanism.name!r} has not as many motors as motions: there is no "
+                f"motors of {self._model.mechanism.name!r} do not hold all motions: there is no "
                 "straight-line code for inverse_dynamics; call the method"
             )
         return code
@@ -110,7 +110,7 @@ class LoopMotors:
             return None
         return code.having(
             closure_tolerance=self._consistency.tolerance,
-            probe=self._code.motor_probe(code.options["dependent"]),
+            probe=self._code.motor_probe(code),
         )
 
     @property

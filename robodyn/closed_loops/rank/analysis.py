@@ -12,9 +12,17 @@ from robodyn.array_types import FloatArray
 from robodyn.closed_loops.rank.row_choice import RowChoice, choose_rows, row_scales
 from robodyn.closed_loops.solvers import independent_speeds, rank_analysis
 from robodyn.errors import AssemblyError
-from robodyn.tolerances import INDEPENDENT_ROWS
+from robodyn.tolerances import HELD_BY_MOTORS, INDEPENDENT_ROWS
 
-__all__ = ["LoopAnalysis", "Motors", "analyse", "motors_of", "spanning_rows"]
+__all__ = [
+    "LoopAnalysis",
+    "Motors",
+    "SpareMotors",
+    "analyse",
+    "motors_of",
+    "spanning_rows",
+    "spare_motors_of",
+]
 
 
 #: Closed postures that are looked at.
@@ -22,6 +30,12 @@ POSTURES = 6
 
 #: Part of its rows that a pivot should be at every posture, and must be where many rows are left.
 PIVOT, WEAK = 0.3, 1e-3
+
+#: Part of every motion that motors have to hold at half of the postures that are looked at.
+HELD = HELD_BY_MOTORS[1]
+
+#: Speeds, some of them without motor, among which code shares forces: it grows with their cube.
+MOST_SPEEDS = 60
 
 #: Rows of which pivots are looked for two by two.
 FEW = 12
@@ -87,6 +101,22 @@ class Motors:
     dependent: tuple[int, ...]
     order: tuple[tuple[int, ...], ...]
     scales: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class SpareMotors:
+    """How the forces at more motors than motions are solved for in straight-line code.
+
+    Attributes
+    ----------
+    motors : tuple of int
+        Speeds with motors.
+    scales : tuple of float
+        Makes each of the rows used comparable with the others.
+    """
+
+    motors: tuple[int, ...]
+    scales: tuple[float, ...]
 
 
 def analyse(
@@ -194,6 +224,22 @@ def motors_of(
     speeds += [k for k in range(rank) if k not in speeds]
     order = tuple(rows for _, rows in pivots)
     return Motors(tuple(dependent[k] for k in speeds), order, scales)
+
+
+def spare_motors_of(
+    K: FloatArray, choice: RowChoice, rank: int, actuated: tuple[int, ...]
+) -> SpareMotors | None:
+    """Motors that are more than the motions, if they hold all of these where it is usual.
+
+    Arguments as for `motors_of`.
+    """
+    free = K.shape[2] - len(actuated)
+    if free >= rank or (free and K.shape[2] > MOST_SPEEDS):
+        return None
+    scales = row_scales(K)
+    motions = np.linalg.svd(K * np.array(scales)[:, None])[2][:, rank:]
+    held = np.linalg.svd(motions[:, :, list(actuated)], compute_uv=False).min(axis=-1, initial=1.0)
+    return SpareMotors(actuated, scales) if np.median(held) > HELD else None
 
 
 def _determined(A: FloatArray) -> bool:

@@ -16,7 +16,14 @@ from robodyn.closed_loops.assembly.doubtful_mobility import is_doubtful, warn_if
 from robodyn.closed_loops.assembly.long_searches import search
 from robodyn.closed_loops.assembly.walks import scattered, walks
 from robodyn.closed_loops.constraints.constraint_rows import ConstraintRows, PositionRows
-from robodyn.closed_loops.rank.analysis import LoopAnalysis, Motors, analyse, motors_of
+from robodyn.closed_loops.rank.analysis import (
+    LoopAnalysis,
+    Motors,
+    SpareMotors,
+    analyse,
+    motors_of,
+    spare_motors_of,
+)
 from robodyn.closed_loops.rank.branches import BranchSign
 from robodyn.closed_loops.rank.probes import motor_probe
 from robodyn.closed_loops.solvers import RankAnalysis, distance_to_rank_below, rank_analysis
@@ -53,7 +60,7 @@ class Mobility:
         closer: LoopCloser,
     ) -> None:
         self._model, self._rows, self._space, self._closer = model, rows, space, closer
-        self._motors: dict[tuple[int, ...], Motors | None] = {}
+        self._motors: dict[tuple[int, ...], Motors | SpareMotors | None] = {}
         self._motor_probes: dict[tuple[int, ...], Probe] = {}
 
     @cached_property
@@ -82,18 +89,19 @@ class Mobility:
         setup, K = self._model.setup, np.asarray(K, float)
         return np.asarray(K / np.array(setup.row_units)[:, None] * np.array(setup.speed_units))
 
-    def motors(self, motors: tuple[int, ...]) -> Motors | None:
+    def motors(self, motors: tuple[int, ...]) -> Motors | SpareMotors | None:
         """How forces of motors at some speeds are solved for, if the rows chosen determine them."""
         if motors not in self._motors:
             self._motors[motors] = self._by(motors)
         return self._motors[motors]
 
-    def _by(self, motors: tuple[int, ...]) -> Motors | None:
+    def _by(self, motors: tuple[int, ...]) -> Motors | SpareMotors | None:
         found = self.analysis
         if found.choice is None:
             return None
         K = self._rows.interpreted_jacobian(self.far)[:, list(found.choice.rows)]
-        return motors_of(K, found.choice, found.general_rank, motors)
+        known = K, found.choice, found.general_rank, motors
+        return motors_of(*known) or spare_motors_of(*known)
 
     @cached_property
     def chosen_rows(self) -> Array:

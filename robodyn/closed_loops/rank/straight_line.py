@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
 from robodyn.closed_loops.constraints.precision import all_numbers
-from robodyn.closed_loops.rank.analysis import spanning_rows
+from robodyn.closed_loops.rank.analysis import Motors, spanning_rows
 from robodyn.closed_loops.rank.mobility import Mobility
 from robodyn.closed_loops.rank.probes import probe
 from robodyn.codegen import CallForm, Function
@@ -185,7 +185,7 @@ class StraightLine:
         return Code(self._evaluator, "mobility", options)
 
     def inverse(self, motors: tuple[int, ...]) -> Code | None:
-        """Inverse dynamics with motors at some speeds: they are as many as motions."""
+        """Inverse dynamics with motors at some speeds: they are as many as motions, or more."""
         if motors not in self._inverse:
             self._inverse[motors] = self._by(motors)
         return self._inverse[motors]
@@ -194,7 +194,12 @@ class StraightLine:
         choice, over = self._mobility.analysis.choice, self._mobility.motors(motors)
         if choice is None or over is None:
             return None
-        options = {"rows": choice.rows, **vars(over)}
+        if isinstance(over, Motors):
+            options = {"rows": choice.rows, **vars(over)}
+        elif self.forward is not None:
+            options = {**choice.options, **vars(over)}
+        else:
+            return None
         return Code(self._evaluator, "inverse_dynamics", options)
 
     # -- how near to a singular posture such code has numbers -----------------------------------
@@ -205,9 +210,15 @@ class StraightLine:
         seen = self._mobility
         return probe(seen.chosen_rows, self._model.some_mass_matrix, seen.distance)
 
-    def motor_probe(self, dependent: tuple[int, ...]) -> Probe:
-        """Of inverse dynamics, where given speeds have no motors."""
-        return self._mobility.motor_probe(dependent)
+    def motor_probe(self, inverse: Code) -> Probe:
+        """Of inverse dynamics."""
+        dependent = inverse.options.get("dependent")
+        return self._spare_probe if dependent is None else self._mobility.motor_probe(dependent)
+
+    @cached_property
+    def _spare_probe(self) -> Probe:
+        seen = self._mobility
+        return probe(seen.chosen_rows, np.eye(self._model.bodies.nv), seen.distance)
 
     def hybrid_probe(self, controlled: tuple[int, ...]) -> Probe:
         """Of hybrid dynamics."""

@@ -18,13 +18,14 @@ from robodyn.equations.tree.factorization import pivot_inverse
 from robodyn.joints.common.cut import Row
 from robodyn.symbolic.guarded import if_not_negative, inverse_above
 from robodyn.symbolic.scalar import Number, Scalar, by_precision, dot
-from robodyn.tolerances import LOOP_PIVOT_DIGITS, LOOP_ROW_ZERO
+from robodyn.tolerances import HELD_BY_MOTORS, LOOP_PIVOT_DIGITS, LOOP_ROW_ZERO
 
 __all__ = [
     "accelerations",
     "energy_of_rates",
     "guarded_inverse",
     "if_possible",
+    "least_motor_forces",
     "motor_forces",
     "solve_positive",
 ]
@@ -127,6 +128,54 @@ def motor_forces(
     for k in dependent:
         tau[k] = 0.0
     return tau, multipliers
+
+
+def least_motor_forces(
+    needed: Sequence[Number],
+    rows: Sequence[Row],
+    motors: Sequence[int],
+    scales: Sequence[float],
+    groups: Sequence[RowGroup] = (),
+) -> tuple[list[Number], list[Number]]:
+    """Of all generalised forces at motors that do it, those of least norm, and multipliers.
+
+    Forces ``tau = g - K^T lam`` are least where they are a motion that the loops allow, at the
+    motors: ``I_u x = g - K^T lam`` and ``K x = 0``, with ``I_u`` the identity at motors and zero
+    elsewhere. These are the equations of accelerations, and as ``K x`` is zero, ``K^T S K`` of rows
+    with speeds without motor may be added to the matrix, which makes it positive definite where
+    motors hold all motions.
+
+    Parameters
+    ----------
+    needed, rows
+        As for `motor_forces`; rows are independent, but for groups at their end.
+    motors : sequence of int
+        Speeds with motors.
+    scales : sequence of float
+        Makes each of the rows comparable with the others: the square roots of ``S``.
+    groups : sequence of RowGroup
+    """
+    nv = len(needed)
+    A: Matrix = [[float(i == j and i in motors) for j in range(nv)] for i in range(nv)]
+    for row, scale in zip(rows, scales, strict=True):
+        if all(k in motors for k in row.jacobian):
+            continue
+        for i, x in row.jacobian.items():
+            for j, y in row.jacobian.items():
+                if j <= i:
+                    A[i][j] = A[i][j] + x * y * scale**2
+    still = [Row(0.0, row.jacobian, 0.0) for row in rows]
+    _, *of_rows = _pivots(A, None, groups)
+    motion, lam = elimination.solve(A, needed, still, _inverse_where_held, *of_rows)
+    tau = [motion[k] if k in motors else 0.0 for k in range(nv)]
+    return tau, [-value for value in lam]
+
+
+def _inverse_where_held(_: int, pivot: Number) -> Number:
+    """Inverse of a pivot; not a number where motors hold next to nothing of a motion."""
+    if not isinstance(pivot, Scalar):
+        return 1.0 / pivot
+    return inverse_above(pivot, by_precision(pivot.graph, *HELD_BY_MOTORS))
 
 
 def if_possible(

@@ -27,6 +27,7 @@ from robodyn.equations.quantities.dynamics import (
     ACCELERATIONS,
     CHECKED,
     FORCES,
+    MOTORS,
     MULTIPLIERS_IF_ASKED,
 )
 from robodyn.results import HybridDerivatives
@@ -82,7 +83,7 @@ ROWS = {
         trace=dynamics_derivatives.inverse_dynamics,
         closed=Constrained(
             dynamics_derivatives.closed_inverse_dynamics,
-            ("dependent", "order", "scales", "possible", *CHECKED),
+            (*MOTORS, "possible", *CHECKED),
         ),
         base=True,
         options=("wrenches",),

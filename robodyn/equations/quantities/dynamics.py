@@ -30,7 +30,7 @@ from robodyn.equations.quantities.common.tracer import Results, Tracer
 from robodyn.equations.tree import articulated_body, newton_euler
 from robodyn.results import HybridDynamics
 
-__all__ = ["CHECKED", "LEAST_MULTIPLIERS", "MULTIPLIERS_IF_ASKED", "ROWS"]
+__all__ = ["CHECKED", "LEAST_MULTIPLIERS", "MOTORS", "MULTIPLIERS_IF_ASKED", "ROWS"]
 
 FORCES = Output("tau", ("nv",), "N m, N")
 ACCELERATIONS = Output("a", ("nv",), "rad/s^2, m/s^2")
@@ -43,6 +43,9 @@ LEAST_MULTIPLIERS = Output("multipliers", (lambda t: len(t.setup.row_names),), "
 
 #: With these, results are not numbers where loops are open or the posture is nearly singular.
 CHECKED = ("closure_tolerance", "probe")
+
+#: Options that say how forces of motors are solved for.
+MOTORS = ("dependent", "order", "scales", "motors", "groups")
 
 
 def gravity_forces(t: Tracer) -> Results:
@@ -72,7 +75,7 @@ ROWS = {
         trace=tree_dynamics.inverse_dynamics,
         closed=Constrained(
             closed_dynamics.inverse_dynamics,
-            ("dependent", "order", "scales", "possible", *CHECKED),
+            (*MOTORS, "possible", *CHECKED),
             (Output("gap", ("rows",), "m/s^2, rad/s^2", lambda x: "possible" not in x),),
         ),
         base=True,

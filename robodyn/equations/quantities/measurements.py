@@ -17,7 +17,7 @@ from robodyn.equations.quantities.common.quantity import (
     flat,
 )
 from robodyn.equations.quantities.common.tracer import Results, Tracer
-from robodyn.equations.quantities.dynamics import CHECKED
+from robodyn.equations.quantities.dynamics import CHECKED, MOTORS
 from robodyn.equations.quantities.wrenches import joint_frame, wrench_in_joint
 from robodyn.equations.sensors.kinds import KINDS
 from robodyn.equations.sensors.kinds.common.measured import MeasuredState
@@ -92,9 +92,7 @@ ROWS = {
         trace=measure,
         closed=MULTIPLIERS,
         exerted=reads_wrenches,
-        solved=Constrained(
-            measure_by_motors, ("dependent", "order", "scales", "possible", *CHECKED)
-        ),
+        solved=Constrained(measure_by_motors, (*MOTORS, "possible", *CHECKED)),
         base=True,
         options=("sensors", "wrenches"),
         parametric=True,

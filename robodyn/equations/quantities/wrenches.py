@@ -21,7 +21,7 @@ from robodyn.equations.quantities.common.quantity import (
     flat,
 )
 from robodyn.equations.quantities.common.tracer import Results, Tracer
-from robodyn.equations.quantities.dynamics import ACCELERATIONS, CHECKED, LEAST_MULTIPLIERS
+from robodyn.equations.quantities.dynamics import ACCELERATIONS, CHECKED, LEAST_MULTIPLIERS, MOTORS
 from robodyn.equations.quantities.dynamics import ROWS as DYNAMICS
 from robodyn.equations.tree import reactions
 from robodyn.symbolic.scalar import Number
@@ -177,7 +177,7 @@ ROWS = {
         closed=MULTIPLIERS,
         solved=Constrained(
             joint_wrenches_by_motors,
-            ("dependent", "order", "scales", "possible", *CHECKED),
+            (*MOTORS, "possible", *CHECKED),
             (LEAST_MULTIPLIERS,),
         ),
         base=True,

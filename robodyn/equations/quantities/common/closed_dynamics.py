@@ -187,18 +187,29 @@ def if_motors_can(t: Tracer, values: list[Number]) -> list[Number]:
     if "possible" in t.options:
         values = constrained.if_possible(values, _gap(t), t.a, t.options["possible"])
     if "probe" in t.options:
-        nv, probe = t.model.nv, t.options["probe"]
-        choice = (t.options[x] for x in ("dependent", "order", "scales"))
-        values = singularity.if_regular(
-            values, singularity.motor_conditioning(t.rows, nv, probe, *choice), probe
-        )
+        probe = t.options["probe"]
+        values = singularity.if_regular(values, _motor_conditioning(t, probe), probe)
     return if_closed_state(t, values)
+
+
+def _motor_conditioning(t: Tracer, probe: singularity.Probe) -> Number:
+    if "motors" in t.options:  # no masses enter the forces but those in what is needed
+        nv = t.model.nv
+        unit: composite_body.Matrix = [[float(i == j) for j in range(nv)] for i in range(nv)]
+        return singularity.conditioning(unit, t.rows, probe, None, t.options.get("groups", ()))
+    choice = (t.options[x] for x in ("dependent", "order", "scales"))
+    return singularity.motor_conditioning(t.rows, t.model.nv, probe, *choice)
 
 
 def motor_forces(t: Tracer) -> tuple[list[Number], list[Number]]:
     """Forces at the motors that produce ``a``, if it keeps the loops closed, and multipliers."""
     tau = newton_euler.inverse_dynamics(t.model, t.state, t.a, t.base, t.wrenches)
     needed = [x - p for x, p in zip(tau, t.passive(), strict=True)]
+    if "motors" in t.options:
+        motors, scales = t.options["motors"], t.options["scales"]
+        return constrained.least_motor_forces(
+            needed, t.rows, motors, scales, t.options.get("groups", ())
+        )
     dependent, order, scales = (t.options[x] for x in ("dependent", "order", "scales"))
     return constrained.motor_forces(needed, t.rows, dependent, order, scales)
 
