@@ -155,8 +155,9 @@ def _remove(path: str) -> None:
 
 
 def contents(folder: Path) -> tuple[int, int]:
-    """The number of files in a folder and those within it, and their bytes together."""
-    sizes = [status.st_size for _, status in _files(folder)]
+    """The number of finished files in a folder and those within it, and their bytes together."""
+    found = _files(folder)
+    sizes = [status.st_size for entry, status in found if entry.name.endswith(".o")]
     return len(sizes), sum(sizes)
 
 
