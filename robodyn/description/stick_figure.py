@@ -44,6 +44,11 @@ class JointMark:
     X_successor: FloatArray
     axis: tuple[float, float, float] | None
 
+    @property
+    def slides(self) -> bool:
+        """Whether it moves its link along an axis."""
+        return self.axis is not None and self.kind.nv == 1 and self.kind.unit(0) == "m"
+
 
 def joint_marks(mechanism: Mechanism, closing: Container[str] = ()) -> tuple[JointMark, ...]:
     """Marks of all joints, including those that close loops.

@@ -68,6 +68,8 @@ def _bodies(mechanism: Mechanism, marks: tuple[JointMark, ...], root: str) -> tu
         if mark not in welds:
             places[mark.successor].insert(0, (mark.successor, mark.X_successor[:3, 3]))
             places[mark.predecessor].append((mark.predecessor, mark.X_predecessor[:3, 3]))
+            if mark.slides:  # a part that slides reaches back to its guide
+                places[mark.successor].append((mark.predecessor, mark.X_predecessor[:3, 3]))
     ends = {link.name: [(link.name, np.zeros(3))] for link in mechanism.links}
     for link in mechanism.links:
         if link.inertia:

@@ -241,3 +241,18 @@ def test_an_end_beyond_the_joints_is_drawn(tmp_path):
     ends = np.concatenate([np.transpose(x.get_data()) for x in axis.get_lines()])
     end = robot.frame_pose(q, "handle")[[0, 2], 3]
     assert np.linalg.norm(ends - end, axis=1).min() < 1e-9
+
+
+def test_a_part_that_slides_reaches_back_to_its_guide(tmp_path):
+    robot = rd.load(
+        '<robot name="lift"><link name="ground"/><link name="mast"/><link name="arm"><inertial>'
+        '<origin xyz="1 0 0"/><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" '
+        'izz="1"/></inertial></link><joint name="lift" type="prismatic"><parent link="ground"/>'
+        '<child link="mast"/><origin xyz="2 0 0"/><axis xyz="0 0 1"/>'
+        '<limit lower="-9" upper="9" effort="9" velocity="9"/></joint>'
+        '<joint name="hinge" type="continuous"><parent link="mast"/><child link="arm"/>'
+        '<axis xyz="0 1 0"/></joint></robot>'
+    )
+    axis = robot.plot([3.0, 0.0], tmp_path / "q.png").axes[0]
+    lines = [np.transpose(line.get_data()).round(9).tolist() for line in axis.get_lines()]
+    assert any([2.0, 0.0] in line and [2.0, 3.0] in line for line in lines)
