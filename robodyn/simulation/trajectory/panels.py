@@ -120,7 +120,8 @@ def _positions(run: Motion) -> Panel:
         names = run.joint_names if len(run.joint_names) == run.q.shape[-1] else ()
         return Panel("position", run.q, "rad, m", names)
     bounds = np.stack([robot.lower_limits, robot.upper_limits])
-    return Panel("position", run.q, coordinate_units(robot), coordinate_names(robot), bounds)
+    units = tuple(unit or "quaternion" for unit in coordinate_units(robot))
+    return Panel("position", run.q, units, coordinate_names(robot), bounds)
 
 
 def _speeds(

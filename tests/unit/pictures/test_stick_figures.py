@@ -33,9 +33,9 @@ def legend(figure):
     return {text.get_text() for text in figure.legends[0].get_texts()}
 
 
-@pytest.mark.parametrize("name, dimensions", [("four_bar", 2), ("stewart", 3), ("excavator", 2)])
+@pytest.mark.parametrize("name, dimensions", [("two_feet", 2), ("stewart", 3), ("excavator", 2)])
 def test_a_posture_with_its_forces(name, dimensions, tmp_path):
-    """The excavator has a hinge about z, but stands in the plane y = 0."""
+    """The excavator has a hinge about z, and stands in the plane y = 0; feet stand beside it."""
     figure, axis = drawn(name, tmp_path / "q.png")
     assert hasattr(axis, "set_zlim") == (dimensions == 3)
     assert legend(figure) == {

@@ -130,6 +130,15 @@ def test_a_cut_joint_bears_something(drawn, run):
     assert any(line.get_ydata().any() for line in curves(axis).values())
 
 
+def test_each_unit_has_axes_of_its_own(drawn):
+    robot = rd.load("satellite", base="floating", gravity=(0, 0, 0))
+    run = rd.simulate(robot, duration=0.02)
+    assert [*drawn(run, "positions", "velocities")] == [
+        "position [m]", "position [quaternion]", "position [rad]", "velocity [m/s]",
+        "velocity [rad/s]",
+    ]  # fmt: skip
+
+
 def test_elastic_energy_is_shown_where_there_are_springs(drawn):
     robot = rd.load("double_pendulum", springs={"elbow": (5.0, 0.1)})
     run = rd.simulate(robot, duration=0.05)
