@@ -108,7 +108,7 @@ def test_axes_are_not_stretched_to_limits(drawn, run):
 def test_a_limit_is_dashed_where_its_own_curve_comes_near(tmp_path):
     t = np.linspace(0.0, 1.0, 50)
     swing, rest = np.sin(6.0 * t), np.zeros(50)
-    bounds = np.array([[-1.5, -1.1, -np.inf], [1.1, 1.1, 1.05]])
+    bounds = np.array([[-1.5, -0.4, -np.inf], [1.1, 0.4, 1.05]])
     shown = Panel("x", np.stack([swing, rest, rest], axis=1), "m", ("a", "b", "c"), bounds)
     (axis,) = draw(tmp_path / "x.png", t, [shown]).axes
     assert dashed(axis) == [1.1], "of a, which is far from -1.5; b and c stand still"
