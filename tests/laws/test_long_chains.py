@@ -56,3 +56,18 @@ def test_memory_stays_small(row, most):
     environment = {**os.environ, "ROBODYN_CACHE": "0"}
     found = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
     assert int(found.stdout.split("|")[-2]) < most
+
+
+def test_poses_of_all_frames_take_operations_in_proportion_to_the_links():
+    """Each from that of its parent."""
+    few, many = (sum(chain(n).function("frame_poses").operations.values()) for n in (20, 80))
+    assert many < 4.2 * few
+    robot = chain(80)
+    q = np.random.default_rng(0).uniform(-1, 1, robot.nq)
+    X = robot.frame_poses(q)
+    last = robot.frame_names.index("link80")
+    before = robot.frame_names.index("link79")
+    seen = np.linalg.inv(X[before]) @ X[last]
+    np.testing.assert_allclose(
+        seen, robot.frame_pose(q, "link80", relative_to="link79"), rtol=0, atol=1e-12
+    )

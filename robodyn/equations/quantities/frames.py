@@ -68,7 +68,7 @@ def frame_jacobian_dot(t: Tracer) -> Results:
 
 
 def _pose(t: Tracer, frame: str) -> list[list[Number]]:
-    return pose_rows(t.frame(frame).X)
+    return pose_rows(t.pose(frame))
 
 
 def pose_rows(X: Placement) -> list[list[Number]]:

@@ -6,12 +6,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from robodyn.equations.mechanism.bodies import MechanismModel
-from robodyn.equations.mechanism.state import BaseState, State
+from robodyn.equations.mechanism.state import BaseState, JointAtState, State
 from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Placement, Twist
 
-__all__ = ["FrameMotion", "absolute", "classical", "in_axes", "relative", "seen_from"]
+__all__ = [
+    "FrameMotion",
+    "absolute",
+    "beyond",
+    "classical",
+    "in_axes",
+    "of_base",
+    "relative",
+    "relative_pose",
+    "seen_from",
+]
 
 
 @dataclass(eq=False)
@@ -55,17 +65,27 @@ def _walk(
     """Motion of the last body of a path whose first body's parent moves as ``start``."""
     motion = start
     for i in path:
-        joint = state[i]
-        motion = motion.onto(joint.X)
-        V = motion.V + joint.V
-        motion.A = motion.A + joint.times(a) + joint.c + V.cross(joint.V)
-        motion.V = V
-        for k, s in motion.columns.items():
-            motion.rates[k] = motion.rates[k] + s.cross(joint.V)
-        for (k, s), ds in zip(joint.columns, joint.rates, strict=True):
-            motion.columns[k] = motion.columns.get(k, Twist()) + s
-            motion.rates[k] = motion.rates.get(k, Twist()) + ds
+        motion = beyond(motion, state[i], a)
     return motion
+
+
+def beyond(parent: FrameMotion, joint: JointAtState, a: Sequence[Number]) -> FrameMotion:
+    """Motion of the body that a joint moves, from that of its parent."""
+    motion = parent.onto(joint.X)
+    V = motion.V + joint.V
+    motion.A = motion.A + joint.times(a) + joint.c + V.cross(joint.V)
+    motion.V = V
+    for k, s in motion.columns.items():
+        motion.rates[k] = motion.rates[k] + s.cross(joint.V)
+    for (k, s), ds in zip(joint.columns, joint.rates, strict=True):
+        motion.columns[k] = motion.columns.get(k, Twist()) + s
+        motion.rates[k] = motion.rates.get(k, Twist()) + ds
+    return motion
+
+
+def of_base(base: BaseState) -> FrameMotion:
+    """Motion of the base in the world."""
+    return FrameMotion(base.X_WB, base.V, base.A, {}, {})
 
 
 def absolute(
@@ -77,8 +97,23 @@ def absolute(
     X_BF: Placement,
 ) -> FrameMotion:
     """Motion in the world of a frame fixed in a body at ``X_BF``."""
-    start = FrameMotion(base.X_WB, base.V, base.A, {}, {})
-    return _walk(model, state, model.path(body), a, start).onto(X_BF)
+    return _walk(model, state, model.path(body), a, of_base(base)).onto(X_BF)
+
+
+def relative_pose(
+    model: MechanismModel,
+    state: State,
+    frame: tuple[int, Placement],
+    reference: tuple[int, Placement],
+) -> Placement:
+    """Pose of one frame in another; what moves both does not enter."""
+    (X_F, X_A) = (Placement(), Placement())
+    path_F, path_A = model.chains(frame[0], reference[0])
+    for i in path_F:
+        X_F = X_F @ state[i].X
+    for i in path_A:
+        X_A = X_A @ state[i].X
+    return (X_A @ reference[1]).inverse @ (X_F @ frame[1])
 
 
 def relative(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from robodyn.equations.forces import between_links, from_outside, in_joints, laws, planets
 from robodyn.equations.forces.between_links import Attached
@@ -27,7 +27,7 @@ from robodyn.equations.loops.limb_axes import TurnedRows, turned_rows
 from robodyn.equations.loops.related import constraint_rows
 from robodyn.equations.mechanism.bodies import Body, MechanismModel
 from robodyn.equations.mechanism.frames import placement
-from robodyn.equations.mechanism.state import BaseState, State, evaluate_joints
+from robodyn.equations.mechanism.state import BaseState, JointAtState, State, evaluate_joints
 from robodyn.equations.quantities.common.numbers import options_with_numbers, with_numbers
 from robodyn.equations.quantities.common.setup import Setup
 from robodyn.equations.quantities.common.symbolic_mechanism import SymbolicMechanism
@@ -48,6 +48,8 @@ __all__ = ["Results", "Tracer", "Values"]
 Values: TypeAlias = "Number | Iterable[Values]"
 #: Numbers of each output of a quantity.
 Results = Mapping[str, Values]
+
+_T = TypeVar("_T")
 
 
 @dataclass(eq=False)
@@ -352,7 +354,7 @@ class Tracer:
         body, X = self.link(name)
         reference = self.options.get("relative_to", "world")
         if reference == "world":
-            return fm.absolute(self.model, self.state, self.a, self.base, body, X)
+            return self._body_motion(body).onto(X)
         return fm.relative(self.model, self.state, self.a, (body, X), self.link(reference))
 
     def world_axes(self, name: str) -> Rotation:
@@ -360,5 +362,37 @@ class Tracer:
         if self.options.get("axes", "body") == "body":
             return Rotation()
         body, X = self.link(name)
-        motion = fm.absolute(self.model, self.state, self.zeros, self.base, body, X)
-        return Rotation(motion.X.R.matrix)
+        return Rotation((self._body_pose(body) @ X).R.matrix)
+
+    def pose(self, name: str) -> Placement:
+        """Pose of a frame in the link asked for, or the world."""
+        body, X = self.link(name)
+        reference = self.options.get("relative_to", "world")
+        if reference == "world":
+            return self._body_pose(body) @ X
+        return fm.relative_pose(self.model, self.state, (body, X), self.link(reference))
+
+    def _body_pose(self, body: int) -> Placement:
+        """``X_WB`` of a body, from that of its parent."""
+        return self._along_path("pose", body, self.base.X_WB, _pose_of_child)
+
+    def _body_motion(self, body: int) -> fm.FrameMotion:
+        """Motion of a body in the world, from that of its parent."""
+        start = fm.of_base(self.base)
+        return self._along_path("motion", body, start, lambda m, joint: fm.beyond(m, joint, self.a))
+
+    def _along_path(
+        self, what: str, body: int, start: _T, step: Callable[[_T, JointAtState], _T]
+    ) -> _T:
+        """What each body has from its parent: computed once for each body of the program."""
+        found = start
+        for i in self.model.path(body):
+            if (what, i) not in self.kept:
+                self.kept[what, i] = step(found, self.state[i])
+            found = self.kept[what, i]
+        return found
+
+
+def _pose_of_child(X_WP: Placement, joint: JointAtState) -> Placement:
+    """``X_WB``: the rotation of the parent is multiplied out, as all bodies beyond need it."""
+    return Placement(Rotation(X_WP.R.matrix), X_WP.p) @ joint.X
