@@ -259,6 +259,25 @@ def test_a_start_is_all_that_is_needed_where_the_search_fails(monkeypatch):
     np.testing.assert_allclose(given.forward_dynamics(q, v, tau), expected, rtol=1e-10)
 
 
+SCISSORS = """<robot name="scissors"><link name="ground"/><link name="one"/><link name="shoe"/>
+<link name="two"/>
+<joint name="pivot" type="revolute"><parent link="ground"/><child link="one"/><axis xyz="0 -1 0"/>
+<limit lower="0.1" upper="1.2"/></joint>
+<joint name="slide" type="prismatic"><parent link="ground"/><child link="shoe"/><axis xyz="1 0 0"/>
+<limit lower="0.5" upper="2"/></joint>
+<joint name="foot" type="continuous"><parent link="shoe"/><child link="two"/><axis xyz="0 -1 0"/>
+</joint>
+<loop name="middle" type="revolute"><axis xyz="0 -1 0"/>
+<predecessor link="one"><origin xyz="1 0 0"/></predecessor>
+<successor link="two"><origin xyz="1 0 0"/></successor></loop></robot>"""
+
+
+def test_a_start_beyond_limits_is_taken_within_them():
+    """Bars that lie on each other close the loop as well, with the shoe beyond its limit."""
+    q = rd.load(SCISSORS, near={"pivot": 0.3}).neutral()
+    np.testing.assert_allclose(q, [0.3, 2.0 * np.cos(0.3), np.pi - 0.3], atol=1e-9)
+
+
 def test_a_start_chooses_the_neutral_posture():
     robot = rd.load("four_bar")
     crank = robot.joint_names[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Callable, Iterator
 from functools import cached_property
@@ -107,10 +108,10 @@ class LoopCloser:
         try:
             if not self._unnamed.all():
                 try:
-                    return self._soon(self._within_cut_limits, start, self._unnamed, 3)
+                    return self._from_start(start, self._unnamed, 3)
                 except AssemblyError:
                     pass  # not with these joints just there
-            return self._soon(self._within_cut_limits, start, self._all)
+            return self._from_start(start, self._all)
         except AssemblyError as error:
             in_the_way = self.closed_beyond_limits(error.q, self._all)
             return TopologyError(
@@ -119,6 +120,28 @@ class LoopCloser:
                 file=self._model.mechanism.file,
                 element=f"robot {self._model.mechanism.name!r}",
             )
+
+    def _from_start(self, start: Array, free: Array, guesses: int = 20) -> Array:
+        """A closed posture near a start: beyond limits only if that is where the start has it.
+
+        A start that is closed stays as it is. Any other one that is beyond limits is taken within
+        them, if the loops close there.
+        """
+        found, missed = start, None
+        try:
+            found = self._soon(self._within_cut_limits, start, free, guesses)
+        except AssemblyError as error:
+            missed = error
+        stays = missed is None and np.array_equal(found, start)
+        if not (self._inside(start) or stays or (missed is None and self._inside(found))):
+            with contextlib.suppress(AssemblyError):  # they close beyond limits only, or nowhere
+                return self.near(start, free, guesses)
+        if missed is not None:
+            raise missed
+        return found
+
+    def _inside(self, q: Array) -> bool:
+        return bool(((self._model.lower <= q) & (q <= self._model.upper)).all())
 
     def _to_mend(self, error: AssemblyError) -> str:
         """What the user may have written otherwise than meant."""
@@ -243,8 +266,9 @@ class LoopCloser:
         lower, upper = self._model.lower, self._model.upper
         if beyond:
             lower, upper = np.minimum(lower, guess), np.maximum(upper, guess)
-        inside = bool(((lower <= guess) & (guess <= upper)).all())
-        if inside and np.abs(rows.residual(guess)).max(initial=0.0) < LOOP_CLOSED:
+        if (beyond or self._inside(guess)) and np.abs(rows.residual(guess)).max(
+            initial=0.0
+        ) < LOOP_CLOSED:
             return guess.copy()
         try:
             with search(f"for a closed posture of {self._model.mechanism.name!r}"):
