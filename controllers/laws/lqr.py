@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
@@ -170,8 +171,12 @@ def _of_motors(robot: Robot, given: ArrayLike, motors: tuple[int, ...]) -> Float
 
 
 def _holding(robot: Robot, q: FloatArray, base: BaseMotion | None) -> FloatArray:
-    """Forces of motors at rest."""
+    """Forces of motors at rest; of a floating robot that stands, those that need no other."""
     still = np.zeros(robot.nv)
+    if robot.nc and robot.base == "floating":
+        with contextlib.suppress(ActuationError):  # motors alone do not hold it
+            motors = robot.actuated_joints
+            return robot.inverse_dynamics(q, still, still, base=base, actuated=motors)
     tau = robot.inverse_dynamics(q, still, still, base=base)
     return np.asarray(motor_mask(robot) * tau)
 

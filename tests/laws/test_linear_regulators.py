@@ -51,6 +51,49 @@ def test_the_cost_of_a_sampled_motion_is_the_cost_to_go():
         assert x0 @ dearer @ x0 > (1.0 + 1e-4) * (x0 @ law.cost_to_go @ x0)
 
 
+ROD = """<inertial><origin xyz="0 0 -0.15"/><mass value="0.5"/>
+<inertia ixx="0.005" iyy="0.005" izz="0.001" ixy="0" ixz="0" iyz="0"/></inertial>"""
+
+LEG = """<link name="thigh_{0}">{1}</link><link name="shank_{0}">{1}</link>
+<joint name="hip_{0}" type="continuous"><parent link="trunk"/><child link="thigh_{0}"/>
+<origin xyz="{0} 0 0"/><axis xyz="0 1 0"/></joint>
+<joint name="knee_{0}" type="continuous"><parent link="thigh_{0}"/><child link="shank_{0}"/>
+<origin xyz="0 0 -0.3"/><axis xyz="0 1 0"/></joint>"""
+
+WALKER = f"""<robot name="walker"><link name="trunk"><inertial><mass value="10"/>
+<inertia ixx="0.2" iyy="0.2" izz="0.2" ixy="0" ixz="0" iyz="0"/></inertial></link>
+{LEG.format(0.3, ROD)}{LEG.format(-0.2, ROD)}</robot>"""
+
+
+@pytest.mark.slow
+def test_a_robot_on_its_feet_is_held_by_its_motors_alone():
+    """Two legs with feet as pins, which cannot fall sideways; nothing pushes the trunk."""
+    joints = [f"{name}_{place}" for place in (0.3, -0.2) for name in ("hip", "knee")]
+    motors = {name: rd.Actuator() for name in joints}
+    free = rd.load(WALKER, base="floating", actuators=motors)
+    q, still = free.neutral(), np.zeros(free.nv)
+    q[7:] = 0.5, -1.0, 0.5, -1.0
+    foot, side = rd.Pose((0.0, 0.0, -0.3)).matrix, rd.Pose(rpy=(-np.pi / 2, 0.0, 0.0)).matrix
+    holds = [rd.FrameConstraint("upright", "parallel", (("world", side), ("trunk", side)))]
+    for place in (0.3, -0.2):
+        shank = f"shank_{place}"
+        at = rd.Pose((free.frame_pose(q, shank) @ foot)[:3, 3]).matrix
+        between = ("world", at), (shank, foot)
+        holds.append(rd.FrameConstraint(f"foot_{place}", "translation", between))
+    robot = free.with_(constraints=holds)
+    law = LQR(robot, q, effort=0.1)
+    tau = law(0.0, q, still)
+    assert not tau[:6].any()
+    loads = robot.joint_wrenches(q, still, tau=tau).in_frame("world")
+    front, rear = (loads[f"foot_{place}"][:3] for place in (0.3, -0.2))
+    np.testing.assert_allclose(front + rear, [0.0, 0.0, 9.81 * robot.total_mass], atol=1e-8)
+    start = robot.assemble(
+        robot.integrate(q, [0.01, 0, -0.01, *np.zeros(7)]), hold=["floating_base"]
+    )
+    run = rd.simulate(robot, law, q0=start, duration=5.0, step=5e-3)
+    assert np.abs(robot.difference(run.q[-1], q)).max() < 1e-4
+
+
 def test_of_short_periods_the_law_is_the_continuous_one():
     robot = cart_pole()
     continuous = LQR(robot, UP, state=3.0, effort=0.4)
