@@ -42,7 +42,8 @@ class SymbolicCost:
     Raises
     ------
     ShapeError
-        If a formula is no function, or returns anything but one number.
+        If a formula is no function, or returns anything but one number; later where its
+        derivatives are not finite, as those of ``np.linalg.norm(v)`` at rest.
 
     Examples
     --------
@@ -108,9 +109,22 @@ class _Slopes:
             below[..., row : row + part.shape[-2], : part.shape[-1]] = part
             row += part.shape[-2]
         lower = np.tril(below, -1)
+        self._check_finite(slope, below)
         values, vectors = np.linalg.eigh(np.tril(below) + np.swapaxes(lower, -1, -2))
         bent = (vectors * np.maximum(values, 0.0)[..., None, :]) @ np.swapaxes(vectors, -1, -2)
         return Expansion(np.asarray(self._f(*arrays)), slope, bent)
+
+    def _check_finite(self, slope: FloatArray, curvature: FloatArray) -> None:
+        """Refuse states at which the formula has no derivatives."""
+        missing = ~(np.isfinite(slope) & np.isfinite(curvature).all(axis=-1)).all(axis=-1)
+        if missing.any():
+            name, first = self._f.program.name, int(missing.argmax())
+            raise ShapeError(
+                f"derivatives of the cost {name!r} are not finite at sample {first} of "
+                f"{len(slope)}: a root or a norm has none at zero; take its square, or "
+                "np.sqrt(x @ x + 1e-6)",
+                name=name,
+            )
 
 
 def _traced(robot: Robot, name: str, formula: Callable[..., Any], ports: list[Port]) -> Function:

@@ -381,6 +381,16 @@ def test_what_no_cost_is_made_of():
         SymbolicCost(robot, lambda t, q, v, tau: tau[0] ** 2, 3.0)
 
 
+def test_a_cost_without_derivatives_at_a_state_is_refused():
+    cost = SymbolicCost(
+        cart_pole(), lambda t, q, v, tau: tau[0] ** 2, lambda q, v: np.linalg.norm(v) ** 2
+    )
+    moving = np.array([[0.0, 0.0], [0.0, 0.5]])
+    assert np.isfinite(cost.final_cost(moving[1:], moving[1:]).curvature).all()
+    with pytest.raises(rd.ShapeError, match=r"the cost 'final' .* sample 0 of 2: a root"):
+        cost.final_cost(moving, moving)
+
+
 @pytest.mark.parametrize(
     "formula",
     [
