@@ -1383,7 +1383,8 @@ class Robot:
         base : BaseMotion
             Of a robot with a moving base. Default: at rest.
         actuated : names of joints
-            Where torque acts; for closed linkages. A tree needs, and takes, all of them.
+            Where torque acts; for closed linkages. A tree needs, and takes, all of them. Default:
+            `actuated_joints`, and a floating base; of one that stands on feet name the motors.
         out : ndarray, shape (..., nv)
             Written to and returned.
 
