@@ -7,13 +7,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from robodyn import BasePath, Robot
+from robodyn import ActuationError, BasePath, Robot
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 
 from ..support.gains import checked_call, state_of
-from ..support.plant import Base, base_path, motor_mask
-from ..support.symbols import base_at
+from ..support.plant import Base, base_path, motor_mask, motor_speeds
+from ..support.standing import standing_forces, stands
+from ..support.symbols import base_at, is_symbolic
 
 __all__ = ["GravityCompensation"]
 
@@ -23,8 +24,9 @@ class GravityCompensation:
     """``tau = inverse_dynamics(q, 0, 0)`` at the motors, zero elsewhere.
 
     A robot at rest stays at rest, and moves freely when it is pushed. Of a floating robot these are
-    the forces for a base that is held; of one with a moving base those that keep the joints at
-    rest while the base moves.
+    the forces for a base that is held, or, where constraints hold the robot, as feet on the
+    ground, those of the motors alone; of one with a moving base those that keep the joints at rest
+    while the base moves.
 
     Attributes
     ----------
@@ -67,6 +69,10 @@ class GravityCompensation:
         """Torques, shape (..., nv) [N m, N], at time ``t`` [s]."""
         q, v = state_of(self.robot, q, v)
         rest = np.zeros(np.shape(v))
+        if stands(self.robot):
+            if is_symbolic(q):
+                raise ActuationError(f"{self.robot.name!r} stands: its motors are solved for")
+            return standing_forces(self.robot.at(t), q, rest, rest, motor_speeds(self.robot))
         base = base_at(self._path, t)
         tau = self.robot.at(t).inverse_dynamics(q, rest, rest, base=base)
         return np.asarray(self._motors * tau)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
@@ -22,6 +21,7 @@ from ..support.gains import checked_call, state_of
 from ..support.linear_feedback import StateError, linear_feedback, state_error
 from ..support.pickling import reduce_by_fields
 from ..support.plant import motor_mask, motor_speeds
+from ..support.standing import standing_forces, stands
 
 __all__ = ["LQR"]
 
@@ -173,10 +173,8 @@ def _of_motors(robot: Robot, given: ArrayLike, motors: tuple[int, ...]) -> Float
 def _holding(robot: Robot, q: FloatArray, base: BaseMotion | None) -> FloatArray:
     """Forces of motors at rest; of a floating robot that stands, those that need no other."""
     still = np.zeros(robot.nv)
-    if robot.nc and robot.base == "floating":
-        with contextlib.suppress(ActuationError):  # motors alone do not hold it
-            motors = robot.actuated_joints
-            return robot.inverse_dynamics(q, still, still, base=base, actuated=motors)
+    if stands(robot):
+        return standing_forces(robot, q, still, still, motor_speeds(robot))
     tau = robot.inverse_dynamics(q, still, still, base=base)
     return np.asarray(motor_mask(robot) * tau)
 

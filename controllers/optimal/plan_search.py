@@ -35,6 +35,7 @@ from robodyn.simulation.loads.loads import loads_on
 from robodyn.simulation.sensitivity.step_jacobian import StepJacobian
 
 from ..support.plant import motor_speeds
+from ..support.standing import standing_forces, stands
 from .descent import Descent, MotionCost
 from .forward_pass import ForwardPass, Samples, Tables
 from .plan import Plan
@@ -172,7 +173,11 @@ class PlanSearch:
             options["t"] = 0.0
         q = of_one_state("q0", q0, robot.nq)
         try:
-            rows[:, self._motors] = robot.inverse_dynamics(q, still, still, **options)[self._motors]
+            if stands(robot):
+                tau = standing_forces(robot.at(0.0), q, still, still, tuple(self._motors))
+            else:
+                tau = robot.inverse_dynamics(q, still, still, **options)
+            rows[:, self._motors] = tau[self._motors]
         except (InconsistentStateError, SingularError):
             pass  # simulate says what is wrong, and nothing else can be held there
         return rows

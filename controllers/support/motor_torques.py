@@ -12,11 +12,12 @@ from robodyn.array_types import FloatArray
 from robodyn.equations.tree.factorization import factorize, inverse, solve
 from robodyn.simulation.loads.driven_joints import independent
 from robodyn.symbolic.guarded import if_not_negative
-from robodyn.tolerances import CONSTRAINT_RANK, UNCOUPLED_MOTOR
+from robodyn.tolerances import UNCOUPLED_MOTOR
 
 from .frames import mobility
 from .motor_space import motor_space
 from .plant import at_motors, motor_mask, motor_speeds, speeds_of
+from .standing import least, standing_forces, stands
 from .symbols import is_symbolic, times
 
 __all__ = ["motor_torques"]
@@ -125,13 +126,10 @@ def _of_redundant_motors(robot: Robot, motors: tuple[int, ...]) -> MotorTorques:
         now = robot.at(t)
         K, bias = now.loop_jacobian(q), now.loop_bias(q, v)
         fitting = at_motors(mask, a)
-        fitting[..., others] = -_solved(K[..., others], bias + times(K, fitting))
-        fitting = fitting - _solved(K, bias + times(K, fitting))
+        fitting[..., others] = -least(K[..., others], bias + times(K, fitting))
+        fitting = fitting - least(K, bias + times(K, fitting))
+        if stands(robot):
+            return standing_forces(now, q, v, fitting, motors)
         return mask * now.inverse_dynamics(q, v, fitting, base=base)
 
     return torques
-
-
-def _solved(K: FloatArray, y: FloatArray) -> FloatArray:
-    """``x`` of least norm with ``K x`` as near to ``y`` as can be."""
-    return times(np.asarray(np.linalg.pinv(K, rcond=CONSTRAINT_RANK), np.float64), y)

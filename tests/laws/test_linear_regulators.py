@@ -11,6 +11,7 @@ from scipy.linalg import (
 )
 from support.cart_poles import cart_pole
 from support.random_mechanisms import random_mechanism
+from support.standing_walker import standing_walker
 
 import robodyn as rd
 from robodyn.controllers import LQR, Sampled, Saturated, TimeVaryingLQR
@@ -51,36 +52,11 @@ def test_the_cost_of_a_sampled_motion_is_the_cost_to_go():
         assert x0 @ dearer @ x0 > (1.0 + 1e-4) * (x0 @ law.cost_to_go @ x0)
 
 
-ROD = """<inertial><origin xyz="0 0 -0.15"/><mass value="0.5"/>
-<inertia ixx="0.005" iyy="0.005" izz="0.001" ixy="0" ixz="0" iyz="0"/></inertial>"""
-
-LEG = """<link name="thigh_{0}">{1}</link><link name="shank_{0}">{1}</link>
-<joint name="hip_{0}" type="continuous"><parent link="trunk"/><child link="thigh_{0}"/>
-<origin xyz="{0} 0 0"/><axis xyz="0 1 0"/></joint>
-<joint name="knee_{0}" type="continuous"><parent link="thigh_{0}"/><child link="shank_{0}"/>
-<origin xyz="0 0 -0.3"/><axis xyz="0 1 0"/></joint>"""
-
-WALKER = f"""<robot name="walker"><link name="trunk"><inertial><mass value="10"/>
-<inertia ixx="0.2" iyy="0.2" izz="0.2" ixy="0" ixz="0" iyz="0"/></inertial></link>
-{LEG.format(0.3, ROD)}{LEG.format(-0.2, ROD)}</robot>"""
-
-
 @pytest.mark.slow
 def test_a_robot_on_its_feet_is_held_by_its_motors_alone():
     """Two legs with feet as pins, which cannot fall sideways; nothing pushes the trunk."""
-    joints = [f"{name}_{place}" for place in (0.3, -0.2) for name in ("hip", "knee")]
-    motors = {name: rd.Actuator() for name in joints}
-    free = rd.load(WALKER, base="floating", actuators=motors)
-    q, still = free.neutral(), np.zeros(free.nv)
-    q[7:] = 0.5, -1.0, 0.5, -1.0
-    foot, side = rd.Pose((0.0, 0.0, -0.3)).matrix, rd.Pose(rpy=(-np.pi / 2, 0.0, 0.0)).matrix
-    holds = [rd.FrameConstraint("upright", "parallel", (("world", side), ("trunk", side)))]
-    for place in (0.3, -0.2):
-        shank = f"shank_{place}"
-        at = rd.Pose((free.frame_pose(q, shank) @ foot)[:3, 3]).matrix
-        between = ("world", at), (shank, foot)
-        holds.append(rd.FrameConstraint(f"foot_{place}", "translation", between))
-    robot = free.with_(constraints=holds)
+    robot, q = standing_walker()
+    still = np.zeros(robot.nv)
     law = LQR(robot, q, effort=0.1)
     tau = law(0.0, q, still)
     assert not tau[:6].any()
