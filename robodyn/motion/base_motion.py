@@ -72,8 +72,8 @@ def check_rigid(pose: FloatArray, name: str = "pose") -> None:
     if not rigid:
         wrong = pose if pose.ndim == 2 else pose[~(errors <= ROTATION_ORTHOGONALITY**2)][0]
         raise ShapeError(
-            f"{name} is that of no rigid body: {wrong.tolist()}; expected a rotation matrix (to "
-            f"{ROTATION_ORTHOGONALITY:g}) beside a position, and 0, 0, 0, 1 below",
+            f"{name} is that of no rigid body: {wrong.tolist()}; expected finite numbers: a "
+            f"rotation (to {ROTATION_ORTHOGONALITY:g}) beside a position, and 0, 0, 0, 1 below",
             name="pose",
             given=pose,
             expected="a homogeneous matrix of a rigid motion",

@@ -602,7 +602,7 @@ def test_what_the_data_do_not_excite_is_named(pan_tilt, small_motion):
         ({"noise": -1.0}, ShapeError, "noise"),
         ({"noise": [1.0, 1.0, 1.0]}, ShapeError, "for pan, tilt"),
         ({"prior": 0.0}, SettingsError, "prior"),
-        ({"unexcited": "ignore"}, SettingsError, "'error' or 'keep'"),
+        ({"unexcited": "ignore"}, UnknownNameError, "error, keep"),
     ],
 )
 def test_what_identify_refuses(pan_tilt, small_motion, options, error, message):
@@ -911,7 +911,7 @@ def test_an_excitation_of_a_linkage_without_closed_form():
     [
         ("pan_tilt", {"harmonics": 1}, SettingsError, "harmonics"),
         ("pan_tilt", {"period": 0.0}, SettingsError, "period"),
-        ("pan_tilt", {"criterion": "trace"}, SettingsError, "'condition' or 'logdet'"),
+        ("pan_tilt", {"criterion": "trace"}, UnknownNameError, "condition, logdet"),
         ("pan_tilt", {"iterations": -1}, SettingsError, "iterations is -1, expected a whole"),
         ("pan_tilt", {"iterations": 1.5}, ShapeError, "iterations is 1.5, expected a whole"),
         ("pan_tilt", {"seed": -1}, SettingsError, "seed is -1, expected a whole number"),

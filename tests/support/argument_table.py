@@ -126,6 +126,7 @@ def _states(robot: rd.Robot, q: Any, rest: Any) -> dict[str, Row]:
         "restitution": Row(0.0, w.number),
         "friction": Row(0.0, w.number),
         "rng": Row(0, w.seed, none=True),
+        "size": Row(2, w.count, none=True),
         "dt": Row(0.01, w.number),
     }
     return rows
@@ -378,7 +379,7 @@ def _descriptions(robot: rd.Robot, q: Any, rest: Any) -> dict[str, Row]:
         "Rolling.link": Row(link, w.name),
         "Rolling.center": Row(place, w.array),
         "radius": Row(1.0, w.number),
-        "on": Row(("world", np.eye(4)), w.instance),
+        "on": Row(("world", np.eye(4)), lambda good: [5, ANYTHING, np.nan, [1.0], {"a": 1}]),
         "FourierSeries.x": Row([0.0, 1.0], w.array),
         "FourierSeries.y": Row([0.0, 1.0], w.array),
         "FourierSeries.period": Row(2.0, w.number),

@@ -77,7 +77,7 @@ def test_an_extra_that_is_missing(monkeypatch, capsys):
 
     monkeypatch.setattr(installation, "version", without)
     _, extras = doctor(capsys)
-    assert not extras["view"]["installed"] and extras["view"]["packages"][0] == "viser missing"
+    assert not extras["view"]["installed"] and "viser missing" in extras["view"]["packages"]
     assert "[view]" in extras["view"]["install"]
     assert main(["doctor"]) == 0
     assert "viser missing" in capsys.readouterr().out
