@@ -66,9 +66,10 @@ def test_controllers_travel_between_processes():
 
 @pytest.fixture(scope="module")
 def source(tmp_path_factory):
-    """A copy of the tree: a build leaves files beside its sources."""
+    """A copy of the tree, without what is built: a build leaves files beside its sources."""
     copy = tmp_path_factory.mktemp("source") / "robodyn"
-    ignored = shutil.ignore_patterns(".*", "__pycache__", "*.egg-info", "build", "dist", "out")
+    built = ("build", "dist", "out", "_build", "generated", "gallery")
+    ignored = shutil.ignore_patterns(".*", "__pycache__", "*.egg-info", *built)
     shutil.copytree(ROOT, copy, ignore=ignored)
     return copy
 

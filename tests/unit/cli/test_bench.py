@@ -33,6 +33,7 @@ def test_a_tree_beside_pinocchio(capsys):
 
 @pytest.mark.slow
 def test_a_linkage(capsys):
+    pytest.importorskip("pinocchio")
     threads = rd.get_num_threads()
     found, functions = bench(capsys, "four_bar")
     assert "the robot has loops" in found["not_compared"]
