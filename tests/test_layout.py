@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import collections
+import shutil
+import subprocess
 from pathlib import Path
+
+import pytest
 
 TESTS = Path(__file__).parent
 ROOT = TESTS.parent
@@ -27,3 +31,17 @@ def test_helpers_stand_in_support():
     programs = {"coverage_page", "fuzz_assembly", "fuzz_dynamics", "fuzz_urdf", "wild", "wild_file"}
     here = {path.stem for path in TESTS.glob("*.py") if not path.stem.startswith("test_")}
     assert here == programs | {"conftest"}
+
+
+def test_the_top_level_has_what_it_must():
+    """Files that examples and pages write lie in temporary folders."""
+    folders = {"benchmarks", "controllers", "docs", "examples", "robodyn", "robodyn_ros", "tests"}
+    pages = {"CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "README.md", "SECURITY.md"}
+    if shutil.which("git") is None:
+        pytest.skip("git is not installed")
+    command = ["git", "-C", str(ROOT), "ls-files"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        return  # unpacked from an archive: what lies here is its reader's
+    here = {line.split("/")[0] for line in done.stdout.splitlines() if line[0] != "."}
+    assert here == folders | pages | {"LICENSE", "Makefile", "pyproject.toml"}
