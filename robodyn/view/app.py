@@ -91,7 +91,7 @@ class Viewer:
         self.following = False
         self._sample: int | None = None if motion is None else 0
         self.lock = threading.RLock()
-        self._closed, self._holding = threading.Event(), threading.Lock()
+        self._closed, self._pausing = threading.Event(), threading.Lock()
         self.server: Any
         self.server, self._guard = start_server(host, port, robot.name)
         try:
@@ -222,13 +222,13 @@ class Viewer:
                 self.following = False
 
     @contextmanager
-    def held(self) -> Iterator[None]:
+    def paused(self) -> Iterator[None]:
         """The motion does not play meanwhile, and the page is the same afterwards; one at a time.
 
         It is entered before `lock`.
         """
         playback = self._playback
-        with self._holding:
+        with self._pausing:
             q, sample, camera = self.q, self._sample, self.drawing.arrows.camera
             playing = playback is not None and playback.playing.value
             if playback is not None:

@@ -15,7 +15,7 @@ from robodyn.view.panels.viewer import PanelViewer
 __all__ = ["LARGEST", "SMALLEST", "checked_size", "frames", "instants_of", "picture"]
 
 #: Time [s] that a page may take for one image.
-PATIENCE = 60.0
+TIMEOUT = 60.0
 #: Most images that are asked for until two are the same.
 TRIES = 8
 #: Smallest and largest width and height [px].
@@ -78,7 +78,7 @@ def frames(
     page: Any,
     size: tuple[int, int],
     instants: Array,
-    told: Callable[[float], None],
+    progress: Callable[[float], None],
 ) -> Iterator[Array]:
     """Images of a motion at times [s] from its start, each of shape (height, width, 3) of uint8.
 
@@ -88,7 +88,7 @@ def frames(
     page : viser.ClientHandle
     size : (int, int) [px]
     instants : ndarray, shape (n,) [s]
-    told : callable
+    progress : callable
         Is given the part that is done, 0 to 1.
 
     Raises
@@ -101,7 +101,7 @@ def frames(
             viewer.drawing.arrows.camera = camera
             viewer.show_time(float(t))
             image = _image(page, size, "jpeg") if k else _settled(page, size)
-        told((k + 1) / len(instants))
+        progress((k + 1) / len(instants))
         yield image
 
 
@@ -118,7 +118,7 @@ def _settled(page: Any, size: tuple[int, int]) -> Array:
 
 def _image(page: Any, size: tuple[int, int], transport: str) -> Array:
     try:
-        image = page.get_render(size[1], size[0], transport_format=transport, timeout=PATIENCE)
+        image = page.get_render(size[1], size[0], transport_format=transport, timeout=TIMEOUT)
     except (RuntimeError, TimeoutError) as error:
         raise RobodynError(
             f"the page has sent no picture: {error} It has to be open, and its tab in front."

@@ -30,7 +30,7 @@ class Exporting(PanelViewer, Protocol):
     def url(self) -> str:
         """Address of its page."""
 
-    def held(self) -> AbstractContextManager[None]:
+    def paused(self) -> AbstractContextManager[None]:
         """The motion does not play meanwhile, and the posture is the same afterwards."""
 
 
@@ -55,7 +55,7 @@ class Exports:
     ) -> None:
         """See `Viewer.screenshot`; ``page`` is a ``viser.ClientHandle``."""
         where = image_path(path)
-        with self._viewer.held(), self._drawn_by(page, size) as (drawing, shown):
+        with self._viewer.paused(), self._drawn_by(page, size) as (drawing, shown):
             image = picture(self._viewer, drawing, shown)
         write_image(where, image)
 
@@ -67,20 +67,20 @@ class Exports:
         rate: float = 30.0,
         speed: float = 1.0,
         page: Any = None,
-        told: Callable[[float], None] = lambda part: None,
+        progress: Callable[[float], None] = lambda part: None,
     ) -> None:
-        """See `Viewer.video`; ``told`` is given the part that is done."""
+        """See `Viewer.video`; ``progress`` is given the part that is done."""
         where = video_path(path)
         instants = instants_of(self._viewer, rate, speed)
-        with self._viewer.held(), self._drawn_by(page, size) as (drawing, shown):
-            write_video(where, frames(self._viewer, drawing, shown, instants, told), rate)
+        with self._viewer.paused(), self._drawn_by(page, size) as (drawing, shown):
+            write_video(where, frames(self._viewer, drawing, shown, instants, progress), rate)
 
     def html(self, path: str | os.PathLike[str], *, dark: bool = False) -> None:
         """See `Viewer.write_html`."""
         where, viewer = as_path("path", path), self._viewer
         if where.suffix.lower() != ".html":
             raise ShapeError(f"path ends in {where.suffix!r}, expected .html", name="path")
-        with replacing(where) as unfinished, viewer.held(), viewer.lock:
+        with replacing(where) as unfinished, viewer.paused(), viewer.lock:
             if viewer.motion is None:
                 recording = viewer.server.get_scene_serializer()
             else:

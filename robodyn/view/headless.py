@@ -35,7 +35,7 @@ PLACES = (
 #: WebGL also without a graphics card.
 OPTIONS = ("--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader")
 #: Time [s] that it may take to start, on a busy machine.
-PATIENCE = 180.0
+TIMEOUT = 180.0
 
 
 def find_browser() -> str | None:
@@ -111,7 +111,7 @@ def _started(command: list[str], log: Any) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def _wait_for(joined: Callable[[], Any], process: Any, browser: str, said: Path) -> Any:
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + TIMEOUT
     while time.monotonic() < end and process.poll() is None:
         page = joined()
         if page is not None:

@@ -15,7 +15,7 @@ __all__ = ["PicturesPanel"]
 
 
 #: Is given the part that is done, 0 to 1.
-Told = Callable[[float], None]
+Progress = Callable[[float], None]
 
 
 class Exports(Protocol):
@@ -24,7 +24,7 @@ class Exports(Protocol):
     def screenshot(self, path: Path, *, page: Any) -> None:
         """Write what a page shows."""
 
-    def video(self, path: Path, *, page: Any, told: Told) -> None:
+    def video(self, path: Path, *, page: Any, progress: Progress) -> None:
         """Write the motion as a page shows it, and tell the part that is done."""
 
     def html(self, path: Path) -> None:
@@ -46,16 +46,16 @@ class PicturesPanel:
         video.on_click(self._saving(f"{name}.mp4", self._video))
         html.on_click(self._saving(f"{name}.html", self._html))
 
-    def _screenshot(self, path: Path, page: Any, told: Told) -> None:
+    def _screenshot(self, path: Path, page: Any, progress: Progress) -> None:
         self._exports.screenshot(path, page=page)
 
-    def _video(self, path: Path, page: Any, told: Told) -> None:
-        self._exports.video(path, page=page, told=told)
+    def _video(self, path: Path, page: Any, progress: Progress) -> None:
+        self._exports.video(path, page=page, progress=progress)
 
-    def _html(self, path: Path, page: Any, told: Told) -> None:
+    def _html(self, path: Path, page: Any, progress: Progress) -> None:
         self._exports.html(path)
 
-    def _saving(self, name: str, write: Callable[[Path, Any, Told], None]) -> Any:
+    def _saving(self, name: str, write: Callable[[Path, Any, Progress], None]) -> Any:
         """What a button does: write a file, and send it to the page."""
 
         def clicked(event: Any) -> None:
@@ -64,13 +64,13 @@ class PicturesPanel:
                 name, "is being made", loading=True, with_close_button=False
             )
 
-            def told(part: float) -> None:
+            def progress(part: float) -> None:
                 note.body = f"{round(100.0 * part)} % is made"
 
             try:
                 with tempfile.TemporaryDirectory(prefix="robodyn-") as folder:
                     path = Path(folder) / name
-                    write(path, page, told)
+                    write(path, page, progress)
                     content = path.read_bytes()
             except RobodynError as error:
                 page.add_notification(f"No {name}", str(error), color="red")

@@ -33,7 +33,7 @@ WORTHWHILE, ALONE = 400_000, 8_000_000
 PIECES, PIECE = 8, 40_000
 
 #: How often a worker looks, or a lock is tried, before the thread goes to sleep.
-PATIENCE = 500
+SPINS = 500
 
 #: Words of the pool: threads to use, workers that were started, lock held while they work,
 #: functions of Python that acquire and release a lock, and work that was done alone; then the
@@ -133,7 +133,7 @@ def _wait() -> Code:
     """Acquire a lock: try for a while, then sleep."""
     code = Code("@wait(ptr %pool, ptr %lock)", "internal void")
     pool, lock, sleep, end = _Pool(code), code.argument("lock", "ptr"), "sleep", "end"
-    for _ in code.each(PATIENCE):
+    for _ in code.each(SPINS):
         more = code.label("more")
         code.branch(pool.try_lock(lock), end, more)
         code.begin(more)
@@ -202,7 +202,7 @@ def _worker() -> Code:
     code.begin(idle)
     _pause(code)
     rounds.value = rounds.value + 1
-    code.branch(rounds.value < PATIENCE, awake, tired)
+    code.branch(rounds.value < SPINS, awake, tired)
     code.begin(tired)
     code.branch(pool.becomes(index, ASLEEP, AWAKE), asleep, awake)
     return code
