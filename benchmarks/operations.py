@@ -22,7 +22,7 @@ def counts(name: str, quantity: str) -> str:
     try:
         # equations that are kept on disk have shorter sums
         with (
-            patch.object(catalogue, "kept_program", lambda origin, make: make()),
+            patch.object(catalogue, "cached_program", lambda origin, make: make()),
             patch.object(catalogue, "simplified", lambda program, cost: program),
         ):
             before = operations(name, quantity)

@@ -2972,7 +2972,7 @@ class Robot:
         q : array_like, shape (nq,) [rad, m]
             Positions of the joints.
         path : path, optional
-            Of an image file. Default: show a window, where there is a display.
+            Image file to write. Default: show a window, where there is a display.
         wrenches : JointWrenches, optional
             Of the same posture, by `joint_wrenches`: what the parent exerts on the child.
         frames : bool

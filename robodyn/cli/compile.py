@@ -14,7 +14,7 @@ import numpy as np
 import robodyn as rd
 from robodyn.cli.options.report import add_json, print_json
 from robodyn.cli.options.robot import add_robot, add_robot_options, robot_options
-from robodyn.codegen.llvm.cache.object_code import folder, unkept
+from robodyn.codegen.llvm.cache.object_code import folder, not_stored
 from robodyn.errors import RobodynError, SettingsError
 
 __all__ = ["add_to"]
@@ -52,7 +52,7 @@ def _compile(arguments: argparse.Namespace) -> int:
         raise SettingsError("ROBODYN_CACHE=0 keeps no code: unset it for `robodyn compile`")
     rd.set_compilation("eager")  # what it is for
     robot = rd.load(arguments.robot, base=arguments.base, **robot_options(arguments))
-    status, before, compiled = 0, unkept(), []
+    status, before, compiled = 0, not_stored(), []
     for name, work in _works(robot, arguments.functions, arguments.derivatives):
         began = time.perf_counter()
         try:
@@ -64,10 +64,10 @@ def _compile(arguments: argparse.Namespace) -> int:
             compiled.append({"name": name, "time_s": time.perf_counter() - began})
             if not arguments.json:
                 print(f"{name}: {compiled[-1]['time_s']:.2f} s", flush=True)
-    if unkept() > before:
+    if not_stored() > before:
         print(
-            f"{unkept() - before} files of code could not be kept in {where}: it must be a folder "
-            "of yours, with space left, that nobody else can write to; name another one in "
+            f"{not_stored() - before} files of code could not be kept in {where}: it must be a "
+            "folder of yours, with space left, that nobody else can write to; name another one in "
             "ROBODYN_CACHE_DIR",
             file=sys.stderr,
         )
@@ -76,8 +76,9 @@ def _compile(arguments: argparse.Namespace) -> int:
         print(f"kept in {where}")
     if arguments.json:
         print_json(
-            "compile", robot=robot.name, folder=where, compiled=compiled, kept=unkept() == before
-        )
+            "compile", robot=robot.name, folder=where, compiled=compiled,
+            kept=not_stored() == before,
+        )  # fmt: skip
     return status
 
 

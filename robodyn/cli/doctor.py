@@ -17,7 +17,7 @@ from typing import Any
 import robodyn as rd
 from robodyn.cli.options.report import add_json, print_json
 from robodyn.codegen.llvm.batches.threads import processors
-from robodyn.codegen.llvm.cache.object_code import folder, unkept
+from robodyn.codegen.llvm.cache.object_code import folder, not_stored
 from robodyn.codegen.llvm.cache.object_files import contents
 from robodyn.codegen.llvm.target.target import chosen_target
 from robodyn.installation import Requirement, install_command, installed_from, requirements
@@ -143,7 +143,7 @@ def _cache() -> Finding:
 def _compilation() -> Finding:
     """Compile one function, and compare what it computes with the formula of the pendulum."""
     mass = 1.0 + int.from_bytes(os.urandom(4)) / 2**32  # code for it is in no cache
-    before, began = unkept(), time.perf_counter()
+    before, began = not_stored(), time.perf_counter()
     try:
         robot = rd.load(PENDULUM.format(mass=mass))
         (a,) = robot.forward_dynamics([0.3], [0.0], [1.0])
@@ -154,7 +154,7 @@ def _compilation() -> Finding:
     text = f"a pendulum in {taken:.2f} s"
     if not math.isclose(a, expected, rel_tol=PENDULUM_ROUNDING):
         return Finding("compilation", text, f"acceleration {a!r}, expected {expected!r}")
-    if folder() and unkept() > before:
+    if folder() and not_stored() > before:
         problem = (
             f"machine code could not be kept in {folder()}: it must be a folder of yours, with "
             "space left, that nobody else can write to; name another one in ROBODYN_CACHE_DIR"

@@ -1,4 +1,8 @@
-"""Machine code that several functions share, which differ in numbers alone."""
+"""Machine code that is shared by functions of robots with other parameters.
+
+The numbers of a robot, such as its masses, are the last input of the shared program. A function of
+one robot is that program bound to the numbers of the robot.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +27,7 @@ __all__ = ["Bound", "BoundCode", "SharedCode", "partly_used"]
 
 
 class SharedCode:
-    """A program whose last input are numbers of a robot, with its machine code.
+    """A program whose last input is the numbers of a robot, and its machine code.
 
     Parameters
     ----------
@@ -39,7 +43,7 @@ class SharedCode:
         return SharedCode, (self.program,)
 
     def jacobian(self, name: str, raw: bool) -> SharedCode:
-        """Derivatives by an input, for the same numbers; arguments as for `Function.jacobian`."""
+        """Derivatives by an input, which take the same numbers; see `Function.jacobian`."""
         key = (name, raw)
         return self._derivatives.get(key, lambda: SharedCode(jacobian(self.program, name, raw)))
 
@@ -49,24 +53,24 @@ class SharedCode:
 
     @cached_property
     def partly_used(self) -> tuple[int, ...]:
-        """As of a `Function`; the numbers are always used in part, and none of its inputs."""
+        """As `Function.partly_used`, for all inputs before the numbers."""
         return partly_used(self.program, len(self.program.inputs) - 1)
 
     @cached_property
     def for_rows(self) -> SharedCode:
-        """The same for states that each have numbers of their own."""
+        """The same program for batches in which each state has numbers of its own."""
         *before, numbers = self.program.inputs
         ports = (*before, replace(numbers, common=False))
         return SharedCode(replace(self.program, inputs=ports))
 
     @property
     def name(self) -> str:
-        """Of the program."""
+        """Name of the program."""
         return self.program.name
 
     @property
     def outputs(self) -> tuple[Port, ...]:
-        """Of the program."""
+        """Outputs of the program."""
         return self.program.outputs
 
     @cached_property
@@ -76,7 +80,7 @@ class SharedCode:
 
 
 def partly_used(program: Program, inputs: int | None = None) -> tuple[int, ...]:
-    """Which of the first inputs of a program have numbers that its results do not need."""
+    """Indices of the inputs, among the first ones, of which results need some numbers only."""
     needed, first, found = {*program.needed}, 0, []
     for index, port in enumerate(program.inputs[:inputs]):
         own = range(first, first + port.size)
@@ -88,7 +92,7 @@ def partly_used(program: Program, inputs: int | None = None) -> tuple[int, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Bound:
-    """Shared code with the numbers of one robot, or of many: what a `Function` can be made of.
+    """Shared code bound to the numbers of one robot, or of many; a `Function` is made of it.
 
     Attributes
     ----------
@@ -102,22 +106,22 @@ class Bound:
 
     @property
     def name(self) -> str:
-        """Of the function."""
+        """Name of the program."""
         return self.code.name
 
     @property
     def inputs(self) -> tuple[Port, ...]:
-        """All but the numbers."""
+        """Inputs of the program but the numbers."""
         return self.code.program.inputs[:-1]
 
     @property
     def outputs(self) -> tuple[Port, ...]:
-        """As of the program."""
+        """Outputs of the program."""
         return self.code.outputs
 
     @cached_property
     def rows(self) -> dict[str, Array]:
-        """Rows of numbers in each precision; nothing where there is one robot."""
+        """Rows of numbers in each precision; empty for a single robot."""
         if self.numbers.ndim == 1:
             return {}
         return {"double": self.numbers, "float": self.numbers.astype(np.float32)}
@@ -175,7 +179,7 @@ class BoundCode:
             return self._trampoline.address(name, kernel)
 
     def current(self, kind: str, name: str, replaced: Callable[[int], None]) -> int:
-        """The same address, behind which full code takes the place of what can be had first."""
+        """The same address in the code that is ready first; full code replaces it there later."""
 
         def place(kernel: int) -> None:
             replaced(self._trampoline.address(name, kernel))

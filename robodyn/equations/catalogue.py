@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
 
-from robodyn.codegen.llvm.cache.kept_programs import kept_program
+from robodyn.codegen.llvm.cache.traced_programs import cached_program
 from robodyn.equations.quantities import QUANTITIES
 from robodyn.equations.quantities.common.quantity import (
     Alternative,
@@ -84,7 +84,7 @@ def trace(name: str, setup: Setup, options: Mapping[str, Any] | None = None) -> 
         program = _shortest(name, setup, chosen)
     else:
         origin = name, setup, sorted(chosen.items())
-        program = kept_program(origin, lambda: _shortest(name, setup, chosen))
+        program = cached_program(origin, lambda: _shortest(name, setup, chosen))
     return replace(program, derived=derivatives_of(name, setup, chosen, program))
 
 

@@ -214,7 +214,7 @@ class Identified:
         data : Measurements or Trajectory
             Of another motion, for cross-validation.
         path : path, optional
-            Of an image file. Default: show a window, where there is a display.
+            Image file to write. Default: show a window, where there is a display.
         axes : sequence of matplotlib axes, optional
             To draw into, one for each row.
 

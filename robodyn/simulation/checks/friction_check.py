@@ -19,9 +19,9 @@ from robodyn.caller import warn
 from robodyn.errors import EnergyWarning
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.robot import Robot
+from robodyn.simulation.cache.robot_cache import once_per_robot
 from robodyn.simulation.events.impulses import responses
 from robodyn.simulation.loads.column_names import speed_names
-from robodyn.simulation.reuse.kept import once_per_robot
 from robodyn.simulation.trajectory.trajectory import Trajectory
 
 __all__ = ["UnresolvedFriction", "unresolved_friction", "warn_of_friction"]

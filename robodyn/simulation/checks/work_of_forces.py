@@ -14,8 +14,8 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.robot import Robot
+from robodyn.simulation.cache.robot_cache import once_per_robot
 from robodyn.simulation.checks.energy_balance import Allowance, EnergyBalance
-from robodyn.simulation.reuse.kept import once_per_robot
 from robodyn.simulation.trajectory.trajectory import Trajectory
 
 __all__ = ["only_known_forces_work", "work_explains_energy"]

@@ -11,6 +11,8 @@ from robodyn.arrays import is_masked
 from robodyn.codegen.calls.trace_graph import Untraceable
 from robodyn.errors import ShapeError
 from robodyn.robot import Robot
+from robodyn.simulation.cache.contents import contents
+from robodyn.simulation.cache.robot_cache import RobotCache
 from robodyn.simulation.control.compiled_controller import CompiledController
 from robodyn.simulation.control.controller import (
     ControllerSample,
@@ -26,15 +28,13 @@ from robodyn.simulation.control.tracing import (
     NO_CODE,
     Trace,
 )
-from robodyn.simulation.reuse.contents import contents
-from robodyn.simulation.reuse.kept import KeptWithRobot
 from robodyn.symbolic.graph import Port, Program
 from robodyn.symbolic.scalar import Number, Scalar
 
 __all__ = ["compile_controller", "trace_at_equal_steps"]
 
 #: Controllers as machine code, by their contents.
-_traced: KeptWithRobot[CompiledController] = KeptWithRobot("traced controllers")
+_traced: RobotCache[CompiledController] = RobotCache("traced controllers")
 
 #: Nodes of the equations of a controller with a state beyond which compiling them takes longer than
 #: it saves.

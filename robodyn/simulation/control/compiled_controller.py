@@ -10,7 +10,7 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.arrays import all_finite
 from robodyn.codegen import Function
-from robodyn.codegen.alike import function_of
+from robodyn.codegen.constants_as_inputs import function_of
 from robodyn.simulation.control.callbacks import checked_initial_state, checked_update
 from robodyn.simulation.control.controller import (
     ControllerSample,

@@ -12,7 +12,7 @@ import numpy as np
 
 from robodyn.arguments import checked_arguments
 from robodyn.codegen import Function
-from robodyn.codegen.alike import function_of
+from robodyn.codegen.constants_as_inputs import function_of
 from robodyn.errors import SettingsError
 from robodyn.robot import Robot
 from robodyn.simulation.control.callbacks import check_controller

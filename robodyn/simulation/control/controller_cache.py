@@ -1,4 +1,4 @@
-"""Machine code of controllers, which is kept for those that differ from them by numbers alone."""
+"""Cache of the machine code of controllers; controllers with other gains share code."""
 
 from __future__ import annotations
 
@@ -6,32 +6,34 @@ from typing import Any, NamedTuple
 
 from robodyn.array_types import FloatArray
 from robodyn.codegen import Function
-from robodyn.codegen.alike import AlikeCode
+from robodyn.codegen.constants_as_inputs import ConstantsAsInputs
 from robodyn.symbolic.graph import Program
 
 __all__ = ["CODE", "Code", "cached_code"]
 
 
 class Code(NamedTuple):
-    """A function, and the numbers that it gets besides its program's inputs.
+    """A function, and the constants of the controller's program that are an input of it.
 
     Attributes
     ----------
     function : Function or NumbaCode
-        Its input ``constants``, if there is one, comes last, but for ``state``.
+        Its input ``constants``, if there is one, is the last one, or comes before ``state``.
     constants : tuple of ndarray, shape (m,)
-        One, or none.
+        Empty if the function has no such input.
     """
 
     function: Any
     constants: tuple[FloatArray, ...]
 
 
-#: Of earlier motions.
-CODE: AlikeCode[Function] = AlikeCode(Function, Function, "constants", before="state")
+#: Functions of the controllers of earlier motions.
+CODE: ConstantsAsInputs[Function] = ConstantsAsInputs(
+    Function, Function, "constants", before="state"
+)
 
 
 def cached_code(program: Program) -> Code:
-    """The function of a controller's program, with machine code of earlier motions."""
+    """The function of a controller's program; machine code of earlier motions is used again."""
     function, constants = CODE.of(program)
     return Code(function, (constants,) if len(constants) else ())

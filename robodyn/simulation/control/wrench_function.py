@@ -10,7 +10,7 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.codegen import Function
-from robodyn.codegen.alike import function_of
+from robodyn.codegen.constants_as_inputs import function_of
 from robodyn.errors import SettingsError, ShapeError
 from robodyn.robot import Robot
 from robodyn.simulation.control.tracing import Trace

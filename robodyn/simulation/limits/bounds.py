@@ -19,7 +19,7 @@ from robodyn.literals import LimitKind
 from robodyn.model.gearing import CoupledMotors
 from robodyn.model.joint_info import JointInfo
 from robodyn.robot import Robot
-from robodyn.simulation.reuse.kept import once_per_robot
+from robodyn.simulation.cache.robot_cache import once_per_robot
 from robodyn.tolerances import LIMIT_EXCESS, LIMIT_EXCESS_SINGLE
 
 __all__ = [

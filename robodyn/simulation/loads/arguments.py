@@ -18,10 +18,10 @@ from robodyn.motion.base_motion import BasePath
 from robodyn.motion.derivative_check import instants
 from robodyn.motion.once_per_instant import OncePerInstant
 from robodyn.robot import Robot
+from robodyn.simulation.cache.contents import contents
+from robodyn.simulation.cache.robot_cache import RobotCache
 from robodyn.simulation.loads.driven_joints import CHECKED
 from robodyn.simulation.loads.prescribed_loads import BaseAt
-from robodyn.simulation.reuse.contents import contents
-from robodyn.simulation.reuse.kept import KeptWithRobot
 from robodyn.tolerances import QUATERNION_ROUNDING
 
 __all__ = [
@@ -35,8 +35,8 @@ __all__ = [
     "wrenches_on",
 ]
 
-_on_ground: KeptWithRobot[Robot] = KeptWithRobot("on ground")
-_with_stops: KeptWithRobot[Robot] = KeptWithRobot("with stops")
+_on_ground: RobotCache[Robot] = RobotCache("on ground")
+_with_stops: RobotCache[Robot] = RobotCache("with stops")
 
 
 def base_path(base: BaseAt | None, times: FloatArray) -> BasePath | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from robodyn.robot import Robot
-from robodyn.simulation.reuse.kept import once_per_robot
+from robodyn.simulation.cache.robot_cache import once_per_robot
 
 __all__ = ["coordinate_names", "coordinate_units", "force_unit", "speed_names", "speed_units"]
 

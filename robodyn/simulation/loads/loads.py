@@ -14,16 +14,16 @@ from robodyn.closed_loops.constraints.constraint_rows import gains
 from robodyn.errors import ShapeError
 from robodyn.motion.base_motion import BaseMotion, BasePath
 from robodyn.robot import Robot
+from robodyn.simulation.cache.robot_cache import RobotCache
 from robodyn.simulation.loads.driven import Driven
 from robodyn.simulation.loads.prescribed_loads import PrescribedLoads
 from robodyn.simulation.loads.step_functions import StepFunctions, functions_of
 from robodyn.simulation.loads.tables import LoadsAt
 from robodyn.simulation.loads.wrenches_of_time import WrenchesOfTime
-from robodyn.simulation.reuse.kept import KeptWithRobot
 
 __all__ = ["BASE", "Loads", "loads_on"]
 
-_functions: KeptWithRobot[StepFunctions | None] = KeptWithRobot("functions of a step")
+_functions: RobotCache[StepFunctions | None] = RobotCache("functions of a step")
 
 #: What the parts of a motion of the base are called among the inputs of functions.
 BASE = {"base_pose": "pose", "base_twist": "twist", "base_acceleration": "acceleration"}

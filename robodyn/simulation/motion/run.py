@@ -8,12 +8,15 @@ from robodyn.array_types import FloatArray
 from robodyn.simulation.checks.singular_passage import warn_of_passage
 from robodyn.simulation.control.callbacks import check_controller
 from robodyn.simulation.events.event import Event
-from robodyn.simulation.motion.held_control import explaining_unstable_hold, warn_of_unstable_hold
 from robodyn.simulation.motion.loop import simulate_motion
 from robodyn.simulation.motion.mode import Mode
 from robodyn.simulation.motion.options import MotionOptions
 from robodyn.simulation.motion.progress import Progress
 from robodyn.simulation.motion.simulate_each import simulate_each
+from robodyn.simulation.motion.zero_order_hold import (
+    explaining_unstable_hold,
+    warn_of_unstable_hold,
+)
 from robodyn.simulation.trajectory.trajectory import Trajectory
 
 __all__ = ["run_motion"]

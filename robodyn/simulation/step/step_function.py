@@ -12,7 +12,7 @@ from robodyn.arguments import checked_arguments
 from robodyn.array_types import Array
 from robodyn.arrays import named
 from robodyn.codegen import Function
-from robodyn.codegen.alike import function_of
+from robodyn.codegen.constants_as_inputs import function_of
 from robodyn.errors import SettingsError, ShapeError
 from robodyn.literals import IntegratorName
 from robodyn.robot import Robot

@@ -211,7 +211,7 @@ class SweepTable:
         results : names, optional
             Default: all that are one number a row (over one argument, arrays of numbers as well).
         path : path, optional
-            Of an image file. Default: show a window, where there is a display.
+            Image file to write. Default: show a window, where there is a display.
         axes : sequence of matplotlib axes, optional
             To draw into, one for each result.
 

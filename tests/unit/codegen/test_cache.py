@@ -42,14 +42,14 @@ def where(tmp_path, monkeypatch):
 
 def compiled(key, make):
     """Object code of a key: from disk, or made and kept."""
-    code = cache.kept(key)
+    code = cache.cached(key)
     if code is None:
         code = make()
-        cache.keep(key, code)
+        cache.store(key, code)
     return code
 
 
-def keep(key="key", code=b"x" * 1000):
+def store(key="key", code=b"x" * 1000):
     return compiled(key, lambda: code)
 
 
@@ -68,7 +68,7 @@ def test_writing_that_is_interrupted_leaves_no_file(where, monkeypatch, interrup
 
     monkeypatch.setattr(os, "replace", interrupted)
     with contextlib.suppress(KeyboardInterrupt):
-        keep()
+        store()
     assert list(where.iterdir()) == []
 
 
@@ -143,7 +143,7 @@ def test_constants_in_single_precision_change_the_key():
 
 
 def test_kept_code_is_found_again(where):
-    keep()
+    store()
     (file,) = where.glob("*.o")
     assert not made_anew()
     assert stat.S_IMODE(file.stat().st_mode) & 0o077 == 0
@@ -152,7 +152,7 @@ def test_kept_code_is_found_again(where):
 
 @needs_users
 def test_files_of_other_users_are_refused(where, monkeypatch):
-    keep()
+    store()
     another = os.geteuid() + 1
     monkeypatch.setattr(os, "geteuid", lambda: another)
     monkeypatch.setattr(object_files, "_trusted_folder", lambda folder: True)
@@ -161,7 +161,7 @@ def test_files_of_other_users_are_refused(where, monkeypatch):
 
 @needs_users
 def test_folders_of_other_users_are_refused_and_named(where, monkeypatch, caplog):
-    keep()
+    store()
     another = os.geteuid() + 1
     monkeypatch.setattr(os, "geteuid", lambda: another)
     with caplog.at_level(logging.WARNING):
@@ -173,7 +173,7 @@ def test_folders_of_other_users_are_refused_and_named(where, monkeypatch, caplog
 @pytest.mark.parametrize("bit", [stat.S_IWGRP, stat.S_IWOTH])
 @pytest.mark.parametrize("what", ["file", "folder"])
 def test_what_others_can_write_is_refused(where, what, bit):
-    keep()
+    store()
     path = where if what == "folder" else next(where.glob("*.o"))
     mode = stat.S_IMODE(path.stat().st_mode)
     path.chmod(mode | bit)
@@ -215,7 +215,7 @@ def replaced(where, how):
     ["fifo", "link", "folder", "empty", "garbage", "truncated", "of another key", "oversized"],
 )
 def test_what_is_no_file_of_ours_is_compiled_anew(where, how):
-    keep()
+    store()
     replaced(where, how)
     assert made_anew()
     if how != "folder":
@@ -274,7 +274,7 @@ def test_what_a_process_left_unfinished_is_swept(where):
     for path in (old, older_layout):
         os.utime(path, (0, 0))
     cache._written = 0
-    keep()
+    store()
     assert new.exists() and not old.exists() and not older_layout.exists()
 
 
@@ -282,7 +282,7 @@ def test_the_limit_can_be_chosen(where, monkeypatch):
     monkeypatch.setenv("ROBODYN_CACHE_MB", "0.002")
     for k in range(4):
         cache._written = 64
-        keep(f"key{k}")
+        store(f"key{k}")
     assert len(list(where.glob("*.o"))) == 2
     monkeypatch.setenv("ROBODYN_CACHE_MB", "much")
     assert cache._limit() == cache.LIMIT
@@ -297,13 +297,13 @@ def test_processes_that_begin_within_an_hour_look_once(where, monkeypatch):
         cache._written = 0
         if (where / "swept").exists():
             os.utime(where / "swept", (time.time() - age,) * 2)
-        keep(f"key{age}")
+        store(f"key{age}")
     assert len(looked) == 3  # at first, after an hour, and where the clock is wrong
 
 
 def test_code_that_is_too_large_is_not_kept(where, monkeypatch):
     monkeypatch.setattr(object_files, "LARGEST", 500)
-    keep()
+    store()
     assert not where.exists() or not list(where.iterdir())
 
 

@@ -20,7 +20,7 @@ from robodyn.codegen.llvm.target.target import Target
 from robodyn.symbolic.graph import ByPrecision, Program
 from robodyn.version import __version__
 
-__all__ = ["folder", "generator_key", "keep", "kept", "program_key", "unkept"]
+__all__ = ["cached", "folder", "generator_key", "not_stored", "program_key", "store"]
 
 #: Bytes that files of object code may take together unless ``ROBODYN_CACHE_MB`` says otherwise.
 LIMIT = 512 << 20
@@ -29,7 +29,7 @@ LIMIT = 512 << 20
 #: first file, if no other process has looked lately.
 _SWEEP_EVERY = 64
 
-_written, _unkept = 0, 0
+_written, _not_stored = 0, 0
 
 
 def folder() -> Path | None:
@@ -96,27 +96,27 @@ def _versions() -> tuple[str, str]:
     return llvmlite.__version__, __version__
 
 
-def kept(key: str) -> bytes | None:
-    """Object code of a key, if it is on disk."""
+def cached(key: str) -> bytes | None:
+    """Object code of a key from disk; ``None`` if there is none."""
     where = folder()
     return None if where is None else object_files.read(where, key)
 
 
-def keep(key: str, code: bytes) -> None:
-    """Keep object code on disk, if that is possible."""
-    global _written, _unkept
+def store(key: str, code: bytes) -> None:
+    """Write object code to disk, if that is possible."""
+    global _written, _not_stored
     where = folder()
     if where is None or not object_files.write(where, key, code):
-        _unkept += 1
+        _not_stored += 1
         return
     if _written % _SWEEP_EVERY == 0 and (_written or not object_files.lately_swept(where)):
         object_files.sweep(where, _limit())
     _written += 1
 
 
-def unkept() -> int:
-    """How much object code this process has made that is not on disk: how many files."""
-    return _unkept
+def not_stored() -> int:
+    """Number of files of object code that this process could not write to disk."""
+    return _not_stored
 
 
 def _limit() -> int:

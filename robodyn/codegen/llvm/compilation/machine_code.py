@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from robodyn.codegen.llvm.cache.object_code import keep, kept
+from robodyn.codegen.llvm.cache.object_code import cached, store
 from robodyn.codegen.llvm.compilation.background import background
 from robodyn.codegen.llvm.compilation.mode import get_compilation
 from robodyn.codegen.llvm.compilation.own_thread import in_own_thread
@@ -96,7 +96,7 @@ def machine_code(
         ``ROBODYN_COMPILATION`` is none of the ways to compile.
     """
     get_compilation()  # which refuses what the environment says wrongly, whatever is on disk
-    code = kept(key)
+    code = cached(key)
     if code is None:
         with progress(f"compiling {what}"):
             ir = make()
@@ -121,8 +121,8 @@ def _compiled(compile_: Callable[[str], bytes], ir: str) -> bytes:
 
 def _full(key: str, ir: str, recipe: Recipe) -> bytes:
     """Object code as it stays, which is kept on disk."""
-    code = kept(key)
+    code = cached(key)
     if code is None:
         code = _compiled(recipe.full, ir)
-        keep(key, code)
+        store(key, code)
     return code

@@ -10,7 +10,7 @@ import os
 import pickle
 import sys
 
-from robodyn.codegen.llvm.cache.object_code import folder, keep
+from robodyn.codegen.llvm.cache.object_code import folder, store
 from robodyn.codegen.llvm.compilation.recipe import Recipe
 from robodyn.codegen.llvm.target.target import Target, chosen_target
 
@@ -36,6 +36,6 @@ def main() -> None:
         code = recipe.full(ir)
         where = folder()
         if where is not None and where.is_dir():  # it may be gone with the process that had it
-            keep(key, code)
+            store(key, code)
         pickle.dump((key, code), sys.stdout.buffer)
         sys.stdout.buffer.flush()

@@ -175,7 +175,7 @@ class Sizing(Mapping[str, MotorSizing]):
         Parameters
         ----------
         path : path, optional
-            Of an image file. Default: show a window, where there is a display.
+            Image file to write. Default: show a window, where there is a display.
         axes : sequence of matplotlib axes, optional
             To draw into, one for each motor.
 

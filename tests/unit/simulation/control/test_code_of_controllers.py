@@ -7,7 +7,7 @@ import pytest
 
 import robodyn as rd
 from robodyn.codegen import alike
-from robodyn.codegen.alike import AlikeCode
+from robodyn.codegen.constants_as_inputs import ConstantsAsInputs
 from robodyn.controllers import (
     ComputedTorque,
     Filtered,
@@ -42,7 +42,7 @@ def made(monkeypatch):
             super().__init__(program)
             found.append(program.name)
 
-    code = AlikeCode(Counted, Counted, "constants", before="state")
+    code = ConstantsAsInputs(Counted, Counted, "constants", before="state")
     monkeypatch.setattr(law_code, "CODE", code)
     return found
 

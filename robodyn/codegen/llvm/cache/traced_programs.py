@@ -1,9 +1,9 @@
 """Traced programs on disk, so that the equations of a robot are worked out once.
 
-A program is kept under a hash of what it is traced from: bytes that hold all of it, the source of
-everything in robodyn that traces or describes, and versions. What refers to functions or classes of
-others, as a joint map of the user does, has no such bytes, and is traced each time. Files are those
-of object code: trusted, checked and written as these are.
+The key of a program is a hash of all that it is traced from: the pickled arguments, the source of
+the modules that describe and trace, and versions. Arguments that contain functions or classes of
+other packages, such as a joint map of the user, have no key: their programs are traced each time.
+Files are trusted, checked and written as those of object code.
 """
 
 from __future__ import annotations
@@ -25,68 +25,69 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.codegen.llvm.cache.object_code import folder, keep, kept
+from robodyn.codegen.llvm.cache.object_code import cached, folder, store
 from robodyn.codegen.llvm.target.once import once
 from robodyn.codegen.llvm.target.target import chosen_target
 from robodyn.symbolic.graph import CONST, ByPrecision, Graph, Port, Program
 from robodyn.version import __version__
 
-__all__ = ["MOST", "ROOMS", "kept_program"]
+__all__ = ["FOLDERS", "MOST", "cached_program"]
 
-#: Rooms of which the source is part of the key; whatever programs are traced from is from these.
-ROOMS = (
+#: Folders of this package whose source is part of the key: the classes and functions that programs
+#: are traced from are defined there.
+FOLDERS = (
     "description", "equations", "force_elements", "joints", "minimal", "model", "motion",
     "symbolic", "topology",
 )  # fmt: skip
 
-#: Nodes of the largest program that is kept: some megabytes.
+#: Nodes of the largest program that is stored: some megabytes.
 MOST = 200_000
 
 _ROBODYN = Path(__file__).parents[3]
 
 
-def kept_program(origin: object, trace: Callable[[], Program]) -> Program:
-    """A program from disk, or traced and kept there.
+def cached_program(origin: object, trace: Callable[[], Program]) -> Program:
+    """A program from disk, or traced and stored there.
 
     Parameters
     ----------
     origin : object
         All that the program is traced from.
     trace : callable
-        Gives the program.
+        Returns the program.
     """
     key = None if folder() is None else _key(origin)
     if key is None:
         return trace()
-    found = _read(kept(key))
+    found = _read(cached(key))
     if found is not None:
         return found
     program = trace()
     graph = program.graph
     if type(graph) is Graph and len(graph.op) <= MOST:
-        keep(key, pickle.dumps(_plain(program), protocol=pickle.HIGHEST_PROTOCOL))
+        store(key, pickle.dumps(_plain(program), protocol=pickle.HIGHEST_PROTOCOL))
     return program
 
 
 class _Unknown(Exception):
-    """Something of which the key would not know all."""
+    """The object cannot be part of a key, as it is not known what it depends on."""
 
 
 class _Writer(pickle.Pickler):
-    """Refuses what is not made of robodyn's own classes and functions, numpy's and Python's."""
+    """Refuses objects of other classes than those of `FOLDERS`, numpy and Python."""
 
     def reducer_override(self, x: Any) -> Any:
         named = isinstance(x, type | FunctionType | BuiltinFunctionType)
         for known in (type(x), x) if named else (type(x),):
             package, _, rest = (known.__module__ or "").partition(".")
-            own = package == "robodyn" and rest.partition(".")[0] in ROOMS
+            own = package == "robodyn" and rest.partition(".")[0] in FOLDERS
             if not own and package not in ("builtins", "numpy", "collections", "types", "copyreg"):
                 raise _Unknown(known)
         return NotImplemented if isinstance(x, type) else _without_cached(x)
 
 
 def _without_cached(x: Any) -> Any:
-    """How an object is written without values of cached properties, which follow from the rest."""
+    """How to pickle an object without the values of its cached properties."""
     kind: Any = type(x)
     state = getattr(x, "__dict__", None)
     plain = all(
@@ -105,7 +106,7 @@ def _without_cached(x: Any) -> Any:
 
 
 class _Reader(pickle.Unpickler):
-    """Reads what `_plain` gives: numbers, texts and constants that depend on the precision."""
+    """Reads what `_plain` returns: numbers, texts and constants that depend on the precision."""
 
     def find_class(self, module: str, name: str) -> Any:
         if (module, name) == (ByPrecision.__module__, ByPrecision.__name__):
@@ -114,7 +115,7 @@ class _Reader(pickle.Unpickler):
 
 
 def _plain(program: Program) -> tuple[Any, ...]:
-    """All of a program but the derivatives that it knows, as numbers and texts."""
+    """A program as numbers and texts, without its derivatives."""
     graph = program.graph
     ports = [[astuple(port) for port in group] for group in (program.inputs, program.outputs)]
     nodes = [array("q", x).tobytes() for x in (graph.op, graph.a, graph.b, program.results)]
@@ -141,13 +142,13 @@ def _program(plain: tuple[Any, ...]) -> Program:
 
 
 def _key(origin: object) -> str | None:
-    """Hash of what a program is traced from; none of what could be another in another process."""
+    """Hash of what a program is traced from; ``None`` if it may differ in another process."""
     written = io.BytesIO()
     try:
         _Writer(written, protocol=pickle.HIGHEST_PROTOCOL).dump(origin)
         # sines of constants may have other last digits on other CPUs
         target = repr(chosen_target()).encode()
-    except Exception:  # whatever objects that cannot be written raise
+    except Exception:  # objects that cannot be pickled may raise anything
         return None
     beside = _sources() + hashlib.sha256(target).digest()
     return hashlib.sha256(beside + hashlib.sha256(written.getvalue()).digest()).hexdigest()
@@ -158,19 +159,19 @@ def _read(data: bytes | None) -> Program | None:
         return None
     try:
         return _program(_Reader(io.BytesIO(data)).load())
-    except Exception:  # whatever a file of something else raises
+    except Exception:  # a file with other contents may raise anything
         return None
 
 
 @once
 def _sources() -> bytes:
-    """Hash of all source that traces, and of what its numbers depend on."""
+    """Hash of the source that traces programs, and of versions that numbers may depend on."""
     digest = hashlib.sha256()
     beside = __version__, sys.version, np.__version__, platform.machine(), platform.libc_ver()
     digest.update(repr(beside).encode())
     files = [*_ROBODYN.glob("*.py")]
-    for room in ROOMS:
-        for base, _, names in os.walk(_ROBODYN / room):
+    for folder_ in FOLDERS:
+        for base, _, names in os.walk(_ROBODYN / folder_):
             files += [Path(base, name) for name in names if name.endswith(".py")]
     for file in sorted(files):
         source = file.read_bytes()

@@ -1,8 +1,8 @@
-"""What decides how an object behaves, as a key: objects with the same contents do the same.
+"""Keys of objects for caches: objects with equal keys behave in the same way.
 
-Code outside this library may read anything, such as a global variable or a file, and the contents
-of its objects are not known then. Unlike `robodyn.studies`, which compares with earlier processes,
-nothing is hashed: robots and functions of others stand for themselves.
+A key has all that the behaviour of an object depends on. It is not known for objects of classes
+outside this library, which may read a global variable or a file. Robots and functions of users are
+compared by identity, as a key is only compared within this process.
 """
 
 from __future__ import annotations
@@ -20,45 +20,45 @@ from robodyn.robot import Robot
 
 __all__ = ["contents"]
 
-#: Numbers of all arrays of an object beyond which comparing them takes too long.
+#: Largest number of elements of all arrays of an object; to compare more takes too long.
 MOST = 20_000
 
-#: Values that are compared as they are, and by ``repr``, which tells 0.0 from -0.0.
+#: Types whose values are compared as they are, and by ``repr``, which tells 0.0 from -0.0.
 PLAIN = {type(None), bool, int, str, bytes, type(...)}
 FLOATING = {float, complex}
 
-#: Objects that never change.
+#: Types of objects that never change.
 CONSTANT = (Robot, Function, type, types.CodeType, types.BuiltinFunctionType, np.ufunc)
 
 _CACHED = type(functools.cache(lambda: None))
 
 
 class _Unknown(Exception):
-    """It is not known what an object depends on."""
+    """It is not known what the behaviour of an object depends on."""
 
 
 def contents(value: Any, *, same: bool = False) -> Hashable | None:
-    """All that decides how an object behaves; ``None`` where that is not known.
+    """Key of all that the behaviour of an object depends on; ``None`` where that is not known.
 
-    Functions that are not of this library count as themselves, unless they say that they are
-    ``symbolic``: whoever keeps what was made of them asks them anew for their values.
+    Functions of users are compared by identity. What is cached must not hold their values, but has
+    to call them again. Those with ``symbolic = True`` have no key.
 
     Parameters
     ----------
     value : object
     same : bool
-        Equal objects are told apart: they may differ later on.
+        Compare objects that can change by identity, too.
     """
     found = _Contents(same)
     try:
         found.add(value)
-    except (_Unknown, RecursionError, ValueError):  # of a variable without a value yet
+    except (_Unknown, RecursionError, ValueError):  # ValueError: a cell of a closure is empty
         return None
     return tuple(found.parts)
 
 
 class _Contents:
-    """The contents of an object, part by part."""
+    """Collects the parts of a key."""
 
     def __init__(self, same: bool) -> None:
         self.parts: list[Any] = []
@@ -127,7 +127,7 @@ class _Contents:
 
 
 class _Same:
-    """An object that is equal to itself alone."""
+    """Compares an object by identity."""
 
     def __init__(self, x: Any) -> None:
         self._x = x
@@ -141,13 +141,13 @@ class _Same:
 
 @functools.cache
 def _field_names(kind: Any) -> tuple[str, ...]:
-    """Names of the fields of a dataclass: what is computed of them, and kept, does not count."""
+    """Names of the fields of a dataclass, without attributes that are computed from them."""
     return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else ()
 
 
 @functools.cache
 def _has_attributes_alone(kind: Any) -> bool:
-    """Whether all that objects of a class hold is in attributes: they are no numbers or names."""
+    """Whether objects of a class hold nothing besides the attributes in ``__dict__``."""
     own = [x for x in kind.__mro__ if x not in (object, Generic, Protocol)]
     return all(_of_library(x) and "__slots__" not in vars(x) for x in own)
 

@@ -1,4 +1,4 @@
-"""Values that are computed once for a robot, which never changes, and live as long as it does."""
+"""Caches of values that are computed for a robot, which never changes, and live as long as it."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from typing import Generic, TypeVar
 from robodyn.codegen.llvm.target.once import making
 from robodyn.robot import Robot
 
-__all__ = ["KeptWithRobot", "once_per_robot"]
+__all__ = ["RobotCache", "once_per_robot"]
 
 Value = TypeVar("Value")
 
 
-class KeptWithRobot(Generic[Value]):
-    """Values of one sort by robot and key.
+class RobotCache(Generic[Value]):
+    """A cache of values by robot and key.
 
     Parameters
     ----------
     name : str
-        Of this sort of values.
+        Name of the cache, different from those of others.
     most : int
-        Values of a robot that are kept: the latest.
+        Largest number of values for each robot; the oldest ones are removed.
     """
 
     def __init__(self, name: str, most: int = 8) -> None:
@@ -35,7 +35,7 @@ class KeptWithRobot(Generic[Value]):
         ----------
         robot : Robot
         key : hashable
-            All that the value depends on besides the robot; ``None``: it is made each time.
+            All that the value depends on besides the robot. ``None``: the value is not cached.
         make : callable
             Called without arguments.
         """
@@ -48,19 +48,19 @@ class KeptWithRobot(Generic[Value]):
         return values.get(key)
 
     def keep(self, robot: Robot, key: Hashable, value: Value) -> Value:
-        """Keep a value in place of an earlier one, unless the key is ``None``; the value."""
+        """Store a value, unless the key is ``None``, and return it."""
         if key is not None:
             with making():
                 values: dict[Hashable, Value] = vars(robot).setdefault(self._name, {})
                 values.pop(key, None)
-                values[key] = value  # the latest is the last
+                values[key] = value
                 while len(values) > self._most:
                     del values[next(iter(values))]
         return value
 
 
 def once_per_robot(function: Callable[[Robot], Value]) -> Callable[[Robot], Value]:
-    """Decorate a function of a robot alone: it is called once for each robot."""
+    """Decorator of a function of a robot: it is called once for each robot."""
     key = f"kept {function.__module__}.{function.__qualname__}"
 
     @functools.wraps(function)

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import robodyn as rd
-from robodyn.codegen.llvm.cache import kept_programs
+from robodyn.codegen.llvm.cache import traced_programs
 from robodyn.codegen.llvm.cache.generator_sources import generator_modules
-from robodyn.codegen.llvm.cache.kept_programs import ROOMS, kept_program
+from robodyn.codegen.llvm.cache.traced_programs import FOLDERS, cached_program
 from robodyn.equations import catalogue
 from robodyn.symbolic.graph import Program
 
@@ -132,10 +132,10 @@ class Evil:
 @pytest.mark.parametrize("other", [Evil(), 3, ("name", [], [], {}, {}), None])
 def test_files_of_something_else_are_not_used(other, monkeypatch, capsys):
     data = pickle.dumps(other)
-    monkeypatch.setattr(kept_programs, "kept", lambda key: data)
-    monkeypatch.setattr(kept_programs, "keep", lambda key, data: None)
+    monkeypatch.setattr(traced_programs, "cached", lambda key: data)
+    monkeypatch.setattr(traced_programs, "store", lambda key, data: None)
     program = rd.load("dual_arm")._evaluator.program("mass_matrix", {})
-    assert kept_program(("key", 1), lambda: program) is program
+    assert cached_program(("key", 1), lambda: program) is program
     assert capsys.readouterr().out == ""
 
 
@@ -149,7 +149,7 @@ def test_what_is_not_known_whole_has_no_place(origin, cache):
     program = rd.load("dual_arm")._evaluator.program("mass_matrix", {})
     before = len(list(cache.glob("*.o")))
     for _ in range(2):
-        assert kept_program(("name", origin), lambda: program) is program
+        assert cached_program(("name", origin), lambda: program) is program
     assert len(list(cache.glob("*.o"))) == before == 1
 
 
@@ -164,15 +164,15 @@ def test_all_that_traces_is_part_of_the_key():
     """Modules that the catalogue imports are in the rooms of the key, or at the top of robodyn."""
     for module in generator_modules("robodyn.equations.catalogue"):
         _, room, *inside = module.split(".")
-        assert room in ROOMS or not inside or module.startswith("robodyn.codegen.llvm."), module
+        assert room in FOLDERS or not inside or module.startswith("robodyn.codegen.llvm."), module
 
 
 def test_another_source_is_another_key(monkeypatch):
     program = rd.load("dual_arm")._evaluator.program("mass_matrix", {})
     asked = []
-    monkeypatch.setattr(kept_programs, "kept", asked.append)
-    monkeypatch.setattr(kept_programs, "keep", lambda key, data: None)
+    monkeypatch.setattr(traced_programs, "cached", asked.append)
+    monkeypatch.setattr(traced_programs, "store", lambda key, data: None)
     for sources in (b"one", b"other", b"one"):
-        monkeypatch.setattr(kept_programs, "_sources", lambda sources=sources: sources)
-        assert isinstance(kept_program("origin", lambda: program), Program)
+        monkeypatch.setattr(traced_programs, "_sources", lambda sources=sources: sources)
+        assert isinstance(cached_program("origin", lambda: program), Program)
     assert asked[0] == asked[2] != asked[1]

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import robodyn as rd
-from robodyn.codegen import alike
-from robodyn.codegen.alike import AlikeCode, function_of
+from robodyn.codegen import constants_as_inputs
+from robodyn.codegen.constants_as_inputs import ConstantsAsInputs, function_of
 from robodyn.codegen.shared import SharedCode
 from robodyn.controllers import ComputedTorque, SineReference
 from robodyn.symbolic.graph import Graph, Port, Program
@@ -29,8 +29,8 @@ def made(monkeypatch):
         found.append(program.name)
         return SharedCode(program)
 
-    code = AlikeCode(plain, general, "numbers", common=True)
-    monkeypatch.setattr(alike, "_FUNCTIONS", code)
+    code = ConstantsAsInputs(plain, general, "numbers", common=True)
+    monkeypatch.setattr(constants_as_inputs, "_FUNCTIONS", code)
     return found
 
 

@@ -1,9 +1,9 @@
-"""Code of programs that are alike, with the same operations and other constants.
+"""Code that is shared by programs with the same operations, whose constants become an input.
 
-Controllers with other gains, or steps of robots with other masses, are the same operations with
-other constants. The first of them is compiled as it is. Where the next ones have other numbers at
-some places, these become an input of one more program, that serves all of them: who tries a
-thousand gains compiles twice.
+Programs of a controller with other gains, or of a step with other masses, differ in constants
+alone. The first one is compiled as it is. When another one comes, the constants that differ become
+an input of one more program, which serves all that follow: to try a thousand gains takes two
+compilations. `robodyn.codegen.shared` has the code of programs with such an input.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from robodyn.codegen.llvm.target.once import making
 from robodyn.codegen.shared import Bound, SharedCode
 from robodyn.symbolic.graph import INPUT, ByPrecision, Graph, Port, Program
 
-__all__ = ["AlikeCode", "function_of"]
+__all__ = ["ConstantsAsInputs", "function_of"]
 
-#: Programs that are kept, and their operations together.
+#: Largest number of programs in the cache, and of all their operations.
 KEPT, OPERATIONS = 64, 500_000
 
-#: Most numbers in which programs that share code differ.
+#: Largest number of constants that become an input.
 MOST = 256
 
 Made = TypeVar("Made")
 
 
-class _Alike(Generic[Made]):
-    """What is made of programs that have the same operations as one."""
+class _SameOperations(Generic[Made]):
+    """Code of all programs that have the same operations as one of them."""
 
     def __init__(self, program: Program, plain: Made) -> None:
         self.program, self.plain = program, plain
@@ -47,7 +47,7 @@ class _Alike(Generic[Made]):
     def of(
         self, program: Program, general: Callable[[Program, tuple[int, ...]], Made]
     ) -> tuple[Made, FloatArray] | None:
-        """What is made for a program, and its numbers; none if its operations are others."""
+        """Code for a program, and its constants that are inputs; ``None`` for other operations."""
         if not _same_operations(self.program, program):
             return None
         found = _differing(self.program.graph, program.graph)
@@ -62,21 +62,22 @@ class _Alike(Generic[Made]):
         return self._general, np.array(values)
 
 
-class AlikeCode(Generic[Made]):
-    """Code that is kept for programs that differ by numbers alone.
+class ConstantsAsInputs(Generic[Made]):
+    """Cache of code by the operations of programs, whatever their constants are.
 
     Parameters
     ----------
     plain : callable
-        Makes it of a program as it is.
+        Makes the code of a program as it is.
     general : callable
-        Makes it of a program with an input more, in the place of constants.
+        Makes the code of a program in which some constants are an input.
     name : str
-        Of that input.
+        Name of that input.
     before : str
-        Input before which it stands, if there is one of this name. Default: it comes last.
+        Name of the input before which it is inserted. Default, and where there is no such input:
+        it is the last one.
     common : bool
-        All states of a batch have the same numbers.
+        All states of a batch have the same constants.
     """
 
     def __init__(
@@ -89,19 +90,19 @@ class AlikeCode(Generic[Made]):
     ) -> None:
         self._plain, self._make = plain, general
         self._name, self._before, self._common = name, before, common
-        self._kept: dict[Any, _Alike[Made]] = {}
+        self._kept: dict[Any, _SameOperations[Made]] = {}
 
     def of(self, program: Program) -> tuple[Made, FloatArray]:
-        """The code for a program, and the numbers that it gets besides its inputs, shape (m,)."""
+        """The code for a program, and its constants that are an input, shape (m,)."""
         operations = len(program.graph.op)
         key = program.name, program.inputs, program.outputs, program.results, operations
         with making():
             alike = self._kept.pop(key, None)
             code = None if alike is None else alike.of(program, self._general)
             if alike is None or code is None:
-                alike = _Alike(program, self._plain(program))
+                alike = _SameOperations(program, self._plain(program))
                 code = alike.plain, np.zeros(0)
-            self._kept[key] = alike  # the latest is the last
+            self._kept[key] = alike  # the order of use, from which the oldest are removed
             count = sum(x.operations for x in self._kept.values())
             while len(self._kept) > KEPT or (count > OPERATIONS and len(self._kept) > 1):
                 count -= self._kept.pop(next(iter(self._kept))).operations
@@ -134,7 +135,7 @@ def _same_operations(one: Program, other: Program) -> bool:
 
 
 def _same(one: Program, other: Program) -> bool:
-    """Whether two programs compute the same."""
+    """Whether two programs have the same operations and constants."""
     if one is other:
         return True
     same = one.results == other.results and one.graph.value == other.graph.value
@@ -142,18 +143,18 @@ def _same(one: Program, other: Program) -> bool:
 
 
 def _differing(one: Graph, other: Graph) -> list[int]:
-    """Nodes of constants that are not the same."""
+    """Nodes whose constants differ."""
     if one.value == other.value:
         return []
     return [node for node, value in one.value.items() if value != other.value[node]]
 
 
-_FUNCTIONS: AlikeCode[Function | SharedCode] = AlikeCode(
+_FUNCTIONS: ConstantsAsInputs[Function | SharedCode] = ConstantsAsInputs(
     Function, SharedCode, "numbers", common=True
 )
 
 
 def function_of(program: Program) -> Function:
-    """The function of a program, with machine code of those that were alike."""
+    """The function of a program; its machine code is shared with programs of other constants."""
     code, numbers = _FUNCTIONS.of(program)
     return code if isinstance(code, Function) else Function(Bound(code, numbers))

@@ -25,8 +25,8 @@ from robodyn.controllers import (
     SineReference,
 )
 from robodyn.errors import ShapeError
+from robodyn.simulation.cache.contents import contents
 from robodyn.simulation.control import compile_controller
-from robodyn.simulation.reuse.contents import contents
 
 Q0 = np.array([0.3, -0.2])
 

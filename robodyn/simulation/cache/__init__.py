@@ -1,0 +1,1 @@
+"""Caches of what motions of one robot have in common, such as traced controllers."""

@@ -1,1 +1,0 @@
-"""What motions of one robot have in common: it is computed once, and kept with the robot."""
