@@ -1,4 +1,4 @@
-"""A picture of a posture: links, joints, and the forces in them."""
+"""Stick figure of a robot in a posture: links, joints, and the forces in joints."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["PosturePicture"]
 
 
 class Described(Protocol):
-    """What is known of the robot: a `Robot`."""
+    """The part of the interface of `Robot` that is used here."""
 
     @property
     def mechanism(self) -> Mechanism: ...
@@ -38,13 +38,13 @@ class Described(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class _Body:
-    """Links that are welded together: places of joints, and ends, as (link, point in its axes)."""
+    """Links that are welded together: their joints and ends, as (link, point in the link)."""
 
     joints: tuple[tuple[str, FloatArray], ...]
     ends: tuple[tuple[str, FloatArray], ...]
 
     def corners(self, places: Mapping[str, FloatArray]) -> FloatArray:
-        """Shape (n, 3) [m], in the world: joints, and the end that reaches farthest beyond them."""
+        """Joints of the body, and its farthest end if that is farther out, shape (n, 3) [m]."""
         points = np.array([_moved(places[link], x) for link, x in self.joints])
         _, first = np.unique(points.round(9), axis=0, return_index=True)
         points = points[np.sort(first)]
@@ -56,7 +56,7 @@ class _Body:
 
 
 def _bodies(mechanism: Mechanism, marks: tuple[JointMark, ...], root: str) -> tuple[_Body, ...]:
-    """Links that fixed joints weld together; that of the root first."""
+    """Links that fixed joints weld together; the body of the root comes first."""
     of = {link.name: {link.name} for link in mechanism.links}
     welds = [mark for mark in marks if mark.kind is fixed.KIND and not mark.cut]
     for mark in welds:
@@ -86,7 +86,7 @@ def _bodies(mechanism: Mechanism, marks: tuple[JointMark, ...], root: str) -> tu
 
 
 class PosturePicture:
-    """Stick figures of a robot of known geometry.
+    """Makes stick figures of a robot.
 
     Parameters
     ----------
@@ -108,10 +108,18 @@ class PosturePicture:
         *,
         frames: bool = False,
     ) -> StickFigure:
-        """What is drawn of links at these poses, shape (4, 4) in the world; see `Robot.plot`.
+        """The stick figure; see `Robot.plot`.
 
-        ``wrenches``: of joints, shape (6,) [N, N m], in axes of the world. ``opened``: names of
-        joints that are to close loops, and are open.
+        Parameters
+        ----------
+        places : mapping of link name to ndarray, shape (4, 4) [1, m]
+            Poses of the links in the world.
+        wrenches : mapping of joint name to ndarray, shape (6,) [N, N m], optional
+            Wrenches in joints, in axes of the world.
+        opened : collection of str
+            Names of the cut joints whose loops are open.
+        frames : bool
+            Draw the frames of the joints.
         """
         bodies = tuple(body.corners(places) for body in self._bodies)
         dots = [
@@ -148,7 +156,7 @@ class PosturePicture:
         return [Arrow(_place(marks[name], places), x.reshape(6)[:3]) for name, x in found.items()]
 
     def _normal(self, places: Mapping[str, FloatArray]) -> FloatArray | None:
-        """Of the plane of motion, where all hinges have parallel axes and no link leaves it."""
+        """Normal of the plane of motion; ``None`` if the mechanism is not planar."""
         axes = [
             (places[mark.predecessor] @ mark.X_predecessor)[:3, :3] @ np.array(mark.axis)
             for mark in self._marks
@@ -168,13 +176,13 @@ class PosturePicture:
 
 
 def _both_ends(mark: JointMark, places: Mapping[str, FloatArray]) -> FloatArray:
-    """The frame of a joint on both of its links, shape (2, 4, 4), in the world."""
+    """Poses in the world of a joint's frame on both of its links, shape (2, 4, 4)."""
     before = places[mark.predecessor] @ mark.X_predecessor
     return np.stack([before, places[mark.successor] @ mark.X_successor])
 
 
 def _gap(mark: JointMark, ends: FloatArray) -> Gap:
-    """How far a loop is open, without the turn that its joint leaves free."""
+    """Distance and tilt of an open loop, without the rotation that its joint leaves free."""
     gap = LoopGap(
         mark.name, mark.kind.name, (mark.predecessor, mark.successor), ends, 0.0, mark.axis
     )
@@ -188,5 +196,5 @@ def _moved(X: FloatArray, point: FloatArray) -> FloatArray:
 
 
 def _place(mark: JointMark, places: Mapping[str, FloatArray]) -> FloatArray:
-    """Where a joint sits on the link that it moves."""
+    """Position in the world of a joint's frame on its predecessor, shape (3,) [m]."""
     return (places[mark.predecessor] @ mark.X_predecessor)[:3, 3]

@@ -1,1 +1,1 @@
-"""Pictures by matplotlib (extra ``plot``), of plain arrays."""
+"""Pictures of plain arrays, drawn by matplotlib (extra ``plot``)."""

@@ -1,4 +1,4 @@
-"""Stick figures that move, in GIFs and videos."""
+"""Animations of stick figures: GIFs and videos."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from robodyn.errors import MissingExtraError, ShapeError
 from robodyn.files import as_path, replacing
 from robodyn.pictures.figure import COLORS
 from robodyn.pictures.stick_axes import StickAxes
-from robodyn.pictures.stick_drawing import Stage, draw_legend, draw_posture, newtons
+from robodyn.pictures.stick_drawing import Layout, draw_legend, draw_posture, newtons
 from robodyn.pictures.stick_figure import StickFigure
 
 __all__ = ["animate", "check_video"]
 
-#: Endings of files, and the writer of matplotlib for them.
+#: matplotlib's writer for each ending of a file.
 WRITERS = {".gif": "pillow", ".webp": "pillow", ".mp4": "ffmpeg", ".mov": "ffmpeg"}
 #: Pixels an inch.
 RESOLUTION = 100.0
 
 
 def check_video(path: str | os.PathLike[str]) -> None:
-    """Refuse what is no name of a file for pictures that move, or cannot be written here.
+    """Check that a path ends like an animation, and that matplotlib can write it on this machine.
 
     Raises
     ------
@@ -58,7 +58,7 @@ def animate(
     fps: float = 25.0,
     title: str = "",
 ) -> None:
-    """Draw one figure after the other.
+    """Write an animation whose frames are the given figures.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def animate(
     figures : sequence of n StickFigure
     t : ndarray, shape (n,) [s]
     trace : (ndarray, ndarray), shape (m,) [s], (m, k, 3) [m]
-        Times, and places of k points whose ways are drawn.
+        Times, and positions of k points at these times; the curves of the points are drawn.
     fps : float [1/s]
     title : str
 
@@ -78,29 +78,29 @@ def animate(
     check_video(path)
     from matplotlib import animation
 
-    stage = Stage(figures)
+    layout = Layout(figures)
     make: Any = animation.writers[WRITERS[as_path("path", path).suffix.lower()]]
     writer = make(fps=fps)
-    arrow = f"force on the child link, at most {newtons(stage.largest)}"
-    with replacing(as_path("path", path)) as file, stage.canvas(None, film=True) as canvas:
+    arrow = f"force on the child link, at most {newtons(layout.largest)}"
+    with replacing(as_path("path", path)) as file, layout.canvas(None, film=True) as canvas:
         (axis,) = canvas.axes
-        drawn = stage.axes(axis)
+        drawn = layout.axes(axis)
         draw_legend(canvas, drawn, _richest(figures), arrow)
         axis.set_title(" ", loc="left")
         canvas.figure.draw_without_rendering()
-        canvas.figure.set_layout_engine("none")  # what stands where is settled
+        canvas.figure.set_layout_engine("none")  # the same layout in all frames
         with writer.saving(canvas.figure, file, RESOLUTION):
             for figure, now in zip(figures, t.tolist(), strict=True):
                 for artist in [*axis.lines, *axis.collections, *axis.patches]:
-                    artist.remove()  # of the figure before
-                draw_posture(drawn, figure, stage.largest)
+                    artist.remove()  # those of the frame before
+                draw_posture(drawn, figure, layout.largest)
                 if trace is not None:
-                    _draw_ways(drawn, *trace, now)
+                    _draw_traces(drawn, *trace, now)
                 axis.set_title(f"{title}   t = {now:.2f} s".strip(), loc="left")
                 writer.grab_frame()
 
 
-def _draw_ways(drawn: StickAxes, t: FloatArray, places: FloatArray, now: float) -> None:
+def _draw_traces(drawn: StickAxes, t: FloatArray, places: FloatArray, now: float) -> None:
     for k in range(places.shape[1]):
         way, color = places[:, k], COLORS[k % len(COLORS)]
         drawn.line(way, color=color, linewidth=0.8, alpha=0.5, zorder=3.5)
@@ -108,5 +108,5 @@ def _draw_ways(drawn: StickAxes, t: FloatArray, places: FloatArray, now: float) 
 
 
 def _richest(figures: Sequence[StickFigure]) -> StickFigure:
-    """The figure whose legend explains all."""
+    """The figure with the most arrows and joints, whose legend serves all figures."""
     return max(figures, key=lambda figure: (len(figure.arrows), len(figure.dots)))

@@ -16,37 +16,38 @@ from robodyn.pictures.figure import COLORS, LINES, OTHERS, Canvas, legend_beside
 
 __all__ = ["Panel", "draw"]
 
-#: Curves of a panel that have a name and a colour of their own. Others are grey.
+#: Largest number of curves of a panel with a name and a style of their own. Others are grey.
 NAMED = len(COLORS) * len(LINES)
-#: Simultaneous motions that are drawn one by one. More are drawn as a median within a band.
+#: Largest number of simultaneous motions that are drawn one by one. Of more, the median and a band
+#: of percentiles are drawn.
 SINGLE = 8
-#: A limit is drawn where the curves come this near to it, in parts of the range that they pass.
+#: A limit is drawn if a curve comes nearer to it than this fraction of the range of all curves.
 NEAR = 0.25
-#: Motions in a band [%].
+#: Percentiles of the motions at the edges of the band [%].
 BAND = (5.0, 95.0)
 
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """Curves over time. Those with different units are drawn in different coordinate systems.
+    """Curves over time. Curves with different units are drawn in different axes.
 
     Attributes
     ----------
     label : str
-        What they are.
+        Label of the vertical axis.
     values : ndarray, shape (n, ..., k)
         ``k`` quantities of each simultaneous motion.
     units : str, or tuple of str
-        Of all, or of each.
+        The unit of all quantities, or one unit for each.
     names : tuple of str
-        Of the quantities, for the legend; empty where they have none. Curves of one name have
-        one colour in all panels of a figure.
+        Names of the quantities for the legend; empty for none. Curves with the same name have the
+        same colour in all panels of a figure.
     bounds : ndarray, shape (2, k), or None
         Lower and upper limits, infinite where there is none.
     beneath : tuple of str
-        Names of curves that the others should meet: drawn broad and grey beneath them.
+        Names of reference curves, which are drawn broad and grey beneath the others.
     labels : mapping of str to str
-        What those of some units are, by unit. Default: ``label``.
+        Label of the axes of a unit, by unit. Default: ``label``.
     """
 
     label: str
@@ -58,7 +59,7 @@ class Panel:
     labels: Mapping[str, str] = field(default_factory=dict)
 
     def only(self, columns: Sequence[int]) -> Panel:
-        """Some of the quantities."""
+        """The panel of some of the quantities."""
         chosen = list(columns)
         return replace(
             self,
@@ -95,11 +96,11 @@ def draw(
     Parameters
     ----------
     path : path or None
-        Of an image file. ``None``: show them in a window.
+        Image file to write. ``None``: show them in a window.
     t : ndarray, shape (n,) [s]
     panels : sequence of Panel
     axes : sequence of matplotlib axes, optional
-        To draw into, one for each unit of each panel.
+        Axes to draw into, one for each unit of each panel.
     title : str
 
     Returns
@@ -110,7 +111,7 @@ def draw(
     ------
     MissingExtraError
     ShapeError
-        If there is nothing to draw, or the ending is that of no image.
+        If there is nothing to draw, or matplotlib cannot write files with the ending of ``path``.
     """
     if not panels or not t.ndim or not len(t):
         what = "no panels are named" if t.ndim else "one state is no motion"
@@ -119,7 +120,7 @@ def draw(
     rows = [part for panel in panels for part in panel.by_unit()]
     size = (9.0, 1.2 + 1.8 * len(rows))
     colors: dict[str, int] = {}
-    for panel in panels:  # all units together: another panel may have them in one axis
+    for panel in panels:  # before panels are divided by unit, so that a name keeps its colour
         _numbers(panel, colors)
     with Canvas("drawing a motion", path, axes, rows=len(rows), size=size) as canvas:
         if title:
@@ -135,7 +136,7 @@ def draw(
 
 
 def _numbers(panel: Panel, known: dict[str, int]) -> list[int]:
-    """Which colour each curve has: that of its name in panels above, or a new one."""
+    """Number of the colour of each curve: that of its name in panels above, or a new one."""
     names = panel.names or tuple(map(str, range(panel.values.shape[-1])))
     used = {known[name] for name in names if name in known}
     free = (k for k in range(len(names) + len(used)) if k not in used)
@@ -146,7 +147,7 @@ def _numbers(panel: Panel, known: dict[str, int]) -> list[int]:
 
 
 def _draw(axis: Any, t: FloatArray, panel: Panel, numbers: list[int]) -> int:
-    """One panel: a colour for each quantity, whichever motion it is of; how many have no name."""
+    """Draw a panel, each quantity in one colour; return the number of grey curves."""
     count = panel.values.shape[-1]
     values = panel.values.reshape(len(t), math.prod(panel.values.shape[1:-1]), count)
     names = panel.names if len(panel.names) == count else ("",) * count
@@ -169,7 +170,7 @@ def _draw(axis: Any, t: FloatArray, panel: Panel, numbers: list[int]) -> int:
 
 
 def _curves(axis: Any, t: FloatArray, values: FloatArray, style: Any, name: str) -> None:
-    """One quantity of all motions."""
+    """Draw one quantity of all motions."""
     if values.shape[1] <= SINGLE:
         lines = axis.plot(t, values, **style)
         if name and lines:
@@ -184,7 +185,7 @@ def _curves(axis: Any, t: FloatArray, values: FloatArray, style: Any, name: str)
 
 
 def _widest(values: FloatArray) -> list[int]:
-    """The curves that have colours: those that pass the widest ranges."""
+    """Indices of the curves with colours: those with the widest ranges."""
     if values.shape[-1] <= NAMED or not values.size:
         return list(range(values.shape[-1]))
     there = np.ma.masked_invalid(values)
@@ -193,7 +194,7 @@ def _widest(values: FloatArray) -> list[int]:
 
 
 def _limits(axis: Any, values: FloatArray, bounds: FloatArray, numbers: list[int]) -> None:
-    """Draw limits that their own curve comes near to; axes are not stretched to others."""
+    """Draw the limits that curves come near to. The axes are not extended to other limits."""
     there = np.ma.masked_invalid(values)
     if not there.count():
         return
@@ -214,7 +215,7 @@ def _limits(axis: Any, values: FloatArray, bounds: FloatArray, numbers: list[int
 
 
 def _legend(axis: Any, motions: int, others: int, above: list[str]) -> list[str]:
-    """Names of the curves, unless the panel above has the same; the colours are."""
+    """Draw the legend, unless that of the panel above is the same, and return its labels."""
     labels: list[str]
     handles, labels = axis.get_legend_handles_labels()
     if others:

@@ -1,4 +1,4 @@
-"""Figures of matplotlib: made where they are needed, then saved, shown or handed back."""
+"""Figures of matplotlib: a context manager that makes one, and saves or shows it at the end."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from robodyn.files import save_figure
 
 __all__ = ["COLORS", "INK", "LINES", "OTHERS", "STYLE", "Canvas", "legend_beside"]
 
-#: Colours that people tell apart whatever colours they see [Okabe and Ito 2008], without yellow.
+#: Colours that colour-blind people can distinguish [Okabe and Ito 2008], without yellow.
 COLORS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#5F5F5F")
-#: Of curves that have the same colour. Dashed lines are limits.
+#: Line styles of curves that have the same colour. Dashed lines are limits.
 LINES = ("-", "-.", ":", (0, (8, 1.5)))
-#: Of curves without a name.
+#: Colour of curves without a name.
 OTHERS = "0.8"
-#: Of text and axes.
+#: Colour of text and axes.
 INK = "#333333"
-#: What new figures look like, whatever the style of the user is. Their background is white, so that
-#: they can be read on dark pages too.
+#: Style of new figures, which does not depend on the style that the user has set. The background is
+#: white, so that figures can be read on dark pages too.
 STYLE = {
     "axes.prop_cycle": f"cycler('color', {[*COLORS]})",
     "figure.facecolor": "white",
@@ -50,34 +50,34 @@ STYLE = {
     "xtick.color": "0.35",
     "ytick.color": "0.35",
 }
-#: Names of a legend one below the other.
+#: Largest number of names in a column of a legend.
 COLUMN = 8
 
 
 class Canvas:
-    """A figure and its axes: new ones, or those that the user gives. A context manager.
+    """Context manager of a figure and its axes: new ones, or those that the user gives.
 
-    At the end of the block the figure is saved or shown.
+    At the end of the block, a new figure is saved or shown.
 
     Parameters
     ----------
     what : str
-        What is drawn, for errors: ``"drawing a motion"``.
+        What is done, for errors: ``"drawing a motion"``.
     path : path or None
-        Of an image file to write when it is finished. ``None``: it is shown in a window, where
+        Image file to write at the end. ``None``: the figure is shown in a window, where
         there is one.
     given : matplotlib axes, sequence of them, or None
         Draw into these, and neither save (unless there is a path) nor show.
     rows, columns : int
-        How many axes, one below the other and side by side.
+        Number of rows and columns of axes.
     size : (2,)
         Width and height of a new figure [inch].
     projection : str, optional
-        Of new axes: ``"3d"``.
+        Projection of new axes, such as ``"3d"``.
     shared : bool
-        All new axes in a column have one horizontal axis.
+        New axes in a column share their horizontal axis.
     film : bool
-        A new figure is neither saved nor shown at the end: its pictures are taken before.
+        A new figure is neither saved nor shown at the end, as its frames are written before.
 
     Attributes
     ----------
@@ -85,14 +85,14 @@ class Canvas:
     axes : list of matplotlib axes
         Row by row.
     new : bool
-        Whether they were made here.
+        Whether the figure was made here.
 
     Raises
     ------
     MissingExtraError
         Without matplotlib.
     ShapeError
-        If there are not as many axes as rows.
+        If the number of given axes is wrong.
     """
 
     figure: Any
@@ -153,7 +153,7 @@ class Canvas:
         if self._path is not None:
             save_figure(self.figure, self._path)
         elif shown and getattr(self.figure.canvas, "required_interactive_framework", None):
-            # a notebook, or a script without a display, gets the figure that is returned
+            # notebooks show the figure that is returned, and scripts without a display none
             from matplotlib import pyplot
 
             pyplot.show()
@@ -188,7 +188,7 @@ def _axes(given: Any, count: int) -> list[Any]:
 
 
 def legend_beside(axis: Any, handles: Any, labels: Any, title: str | None = None) -> None:
-    """A legend to the right of the axes, which covers no curve."""
+    """Draw a legend to the right of the axes, where it covers no curve."""
     axis.legend(
         handles,
         labels,

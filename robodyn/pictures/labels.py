@@ -1,4 +1,4 @@
-"""Labels of points in a picture, placed where they cover as little as possible."""
+"""Labels of points in a picture, placed so that they cover as little as possible."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from robodyn.array_types import FloatArray
 
 __all__ = ["Label", "write_labels"]
 
-#: Directions and distances [pixels] from its point in which a label may stand.
+#: Directions and distances [pixels] from a point at which its label may be placed.
 DIRECTIONS = np.exp(2j * np.pi * np.arange(16) / 16)
 DISTANCES = (10.0, 15.0, 22.0, 32.0, 46.0)
-#: What a pixel of distance costs, in points of lines that are covered.
+#: Cost of a pixel of distance from the point. A covered point of a line costs 1.
 FAR = 0.3
-#: What a covered pixel of another label costs, in the same unit, and one beyond the axes.
+#: Cost of a covered pixel of another label, and of a pixel beyond the axes.
 COVERED, BEYOND = 1.0, 1.0
-#: Distance of the points that stand for a line [pixels].
+#: Distance between the points by which a line is represented [pixels].
 SPACING = 3.0
 
 
@@ -32,23 +32,23 @@ class Label:
     style: dict[str, Any]
 
 
-#: From points of the drawing, shape (n, 2) or (n, 3) [m], to pixels, shape (n, 2).
+#: Function from points of the drawing, shape (n, 2) or (n, 3) [m], to pixels, shape (n, 2).
 Projection = Callable[[FloatArray], FloatArray]
 
 
 def write_labels(
     axis: Any, labels: Sequence[Label], lines: Sequence[FloatArray], project: Projection
 ) -> None:
-    """Write labels beside their points, over as few lines and other labels as possible.
+    """Write labels beside their points so that they cover few lines and other labels.
 
     Parameters
     ----------
     axis : matplotlib axes
-        Whose limits are final.
+        Their limits must not change afterwards.
     labels : sequence of Label
-        The first ones have the best places.
+        They are placed one after the other, so the first ones have the best places.
     lines : sequence of ndarray, shape (2, n) [m]
-        What is drawn, in the coordinates of the points.
+        Ends of the lines of the drawing, in the coordinates of the points.
     project : Projection
     """
     if not labels:
@@ -89,7 +89,7 @@ def _best(
     boxes: Sequence[FloatArray],
     inside: FloatArray,
 ) -> FloatArray:
-    """From a point to the middle of its label, shape (2,) [pixels]."""
+    """Vector from a point to the middle of its label, shape (2,) [pixels]."""
     least, best = np.inf, np.zeros(2)
     for distance in DISTANCES:
         for direction in DIRECTIONS:
@@ -108,6 +108,6 @@ def _best(
 
 
 def _step(project: Projection, start: FloatArray, pixels: FloatArray) -> FloatArray:
-    """The shortest step in space without perspective that is seen as one of pixels."""
+    """The shortest displacement in space that is seen as the given one in pixels."""
     slope = (project(start + np.eye(3)) - project(start[None])).T
     return np.asarray(np.linalg.pinv(slope) @ pixels)

@@ -16,16 +16,16 @@ from robodyn.tolerances import POLE_SHOWN
 __all__ = ["draw_poles"]
 
 DAMPING = (0.1, 0.2, 0.4, 0.6, 0.8)
-#: Room beyond poles, over the range that they take.
+#: Margin around the poles, as a fraction of their range.
 ROOM = 0.25
-#: Poles that are this many times farther from zero than others are seen on a logarithmic scale.
+#: Axes are logarithmic if the largest pole is this many times larger than the smallest.
 WIDE = 300.0
 STABLE, UNSTABLE = COLORS[0], "#C1121F"
-#: Labels of rays stand at least this far apart, in parts of the axes.
+#: Least distance between labels of rays, as a fraction of the axes.
 APART = 0.08
-#: Ticks of a logarithmic scale to either side of zero.
+#: Number of ticks of a logarithmic scale on either side of zero.
 DECADES = 4
-#: More poles than this have no names.
+#: Largest number of poles with names.
 NAMED = 14
 
 
@@ -38,18 +38,18 @@ def draw_poles(
     title: str = "",
     axes: Any = None,
 ) -> Any:
-    """Draw poles: of one model as crosses, of several as points whose colour is their place.
+    """Draw the poles of one model as crosses, those of several as points coloured by model.
 
     Parameters
     ----------
     path : path or None
-        Of an image file.
+        Image file to write. ``None``: show a window, where there is a display.
     poles : ndarray of complex, shape (m, n) [1/s]
-        Of each of m models.
+        Poles of each of m models.
     names : sequence of (complex, str)
-        Poles of one model, and what is written beside them.
+        Poles of one model, and their labels.
     sampled : bool
-        They are those of a sampled model, without unit, to which the unit circle is drawn.
+        The models are sampled: the poles have no unit, and the unit circle is drawn.
     title : str
     axes : matplotlib axes, optional
 
@@ -90,13 +90,13 @@ def _label(pole: complex, name: str) -> Label:
 
 
 def _around(axis: Any, point: FloatArray) -> FloatArray:
-    """A line that stands for a cross."""
+    """A line across the marker of a pole, which labels must not cover."""
     x, y = axis.transData.transform(point)
     return np.asarray(axis.transData.inverted().transform([[x - 7.0, y - 7.0], [x + 7.0, y + 7.0]]))
 
 
 def _continuous(axis: Any, poles: Array) -> list[FloatArray]:
-    """The left half plane, in which motions decay; the lines that labels keep off."""
+    """Draw the grid of continuous models; return the lines that labels should not cover."""
     size = np.abs(poles)
     size = size[size > POLE_SHOWN * size.max(initial=0.0)]
     low, high = min(float(poles.real.min()), 0.0), max(float(poles.real.max()), 0.0)
@@ -123,7 +123,7 @@ def _continuous(axis: Any, poles: Array) -> list[FloatArray]:
 
 
 def _logarithmic(axis: Any, least: float, largest: float) -> None:
-    """Scales that are linear only nearer to zero than the least pole."""
+    """Set logarithmic scales that are linear between zero and the smallest pole."""
     first, last = int(np.floor(np.log10(least))), int(np.floor(np.log10(largest)))
     step = -(-(last - first + 1) // DECADES)
     decades = 10.0 ** np.arange(last, first - 1, -step)
@@ -156,7 +156,7 @@ def _frequency_lines(axis: Any, wide: float, up: float) -> None:
 
 
 def _sampled(axis: Any, poles: Array) -> list[FloatArray]:
-    """The unit circle, within which motions decay."""
+    """Draw the unit circle, within which motions decay; return its lines."""
     reach = 1.0 + ROOM
     reach = max(reach, (1.0 + ROOM) * float(np.abs(poles).max(initial=0.0)))
     angle = np.linspace(0.0, 2.0 * np.pi, 73)

@@ -1,4 +1,4 @@
-"""Axes of a stick figure: of the plane that it is drawn in, or of space."""
+"""Matplotlib axes of a stick figure, in two or three dimensions."""
 
 from __future__ import annotations
 
@@ -10,27 +10,28 @@ from robodyn.array_types import FloatArray
 
 __all__ = ["StickAxes", "box", "marker_of"]
 
-#: Room around a mechanism, in parts of its size.
+#: Margin around a mechanism, as a fraction of its size.
 MARGIN = 0.16
-#: Edges of the box around a mechanism are at least this part of the longest: in space, in a plane.
+#: Shortest edge of the box around a mechanism over the longest one; True: in three dimensions.
 THIN = {True: 0.3, False: 0.6}
-#: Corners of a link that are this near to a plane, over their size, are corners of a plate.
+#: A link is drawn as a plate if its corners are in one plane, up to this fraction of its size.
 PLATE = 1e-3
 
 
 class StickAxes:
-    """Matplotlib axes with equal scales, to draw points of the world in.
+    """Matplotlib axes with equal scales, in which points of the world are drawn.
 
     Parameters
     ----------
     axis : matplotlib axes
-        Of two dimensions, or of three, which are drawn without perspective.
+        In two dimensions, or in three, which are drawn without perspective.
     points : ndarray, shape (n, 3) [m]
-        What has to fit in.
+        Points that the axes have to contain.
     size : float [m]
-        Of the mechanism.
+        Size of the mechanism.
     plane : ndarray, shape (2, 3), or None
-        Of axes of two dimensions: directions to the right and upwards. Default: x and z.
+        Directions in the world of the horizontal and the vertical axis of two-dimensional axes.
+        Default: x and z.
     """
 
     def __init__(
@@ -52,11 +53,11 @@ class StickAxes:
             axis.grid(visible=True)
 
     def of(self, points: FloatArray) -> FloatArray:
-        """Coordinates of points of the world, shape (..., 2) or (..., 3) [m]."""
+        """Coordinates in these axes of points of the world, shape (..., 2) or (..., 3) [m]."""
         return np.asarray(points @ self._plane.T)
 
     def pixels(self, drawn: FloatArray) -> FloatArray:
-        """Where coordinates are on the screen, shape (n, 2)."""
+        """Pixels of coordinates in these axes, shape (n, 2)."""
         if self._solid:
             from mpl_toolkits.mplot3d import proj3d
 
@@ -65,16 +66,16 @@ class StickAxes:
         return np.asarray(self.axis.transData.transform(drawn))
 
     def line(self, ends: FloatArray, **style: Any) -> None:
-        """A line through points, shape (n, 3)."""
+        """Draw a line through points, shape (n, 3)."""
         self.axis.plot(*self.of(ends).T, solid_capstyle="round", **style)
 
     def mark(self, point: FloatArray, marker: str, **style: Any) -> None:
-        """A marker at a point, shape (3,)."""
+        """Draw a marker at a point, shape (3,)."""
         style |= {"linestyle": "", "marker": marker_of(marker)}
         self.axis.plot(*self.of(point)[:, None], zorder=3 if marker == "ground" else 5, **style)
 
     def arrow(self, start: FloatArray, step: FloatArray, color: str) -> None:
-        """An arrow from a point."""
+        """Draw an arrow from a point."""
         style: dict[str, Any] = {"arrow_length_ratio": 0.2, "linewidth": 2.0}
         if not self._solid:
             style = {"angles": "xy", "scale_units": "xy", "scale": 1.0, "units": "inches"}
@@ -82,7 +83,7 @@ class StickAxes:
         self.axis.quiver(*self.of(start), *self.of(step), color=color, zorder=7, **style)
 
     def body(self, corners: FloatArray, color: str) -> None:
-        """A body from its corners, shape (n, 3): a bar, or a plate between three or more."""
+        """Draw a body by its corners, shape (n, 3): bars, or a plate between three or more."""
         outline = _outline(self.of(corners))
         line = _spokes(corners) if outline is None else np.concatenate([outline, outline[:1]])
         zorder = 2.0 + self._nearness(corners.mean(axis=0))
@@ -102,7 +103,7 @@ class StickAxes:
             self.axis.fill(*outline.T, **style)
 
     def _nearness(self, point: FloatArray) -> float:
-        """0 to 1: what is nearer to the eye is drawn later."""
+        """Nearness to the eye, 0 to 1: what is nearer is drawn over what is farther away."""
         if not self._solid:
             return 0.0
         elevation, azimuth = np.radians([self.axis.elev, self.axis.azim])
@@ -111,7 +112,7 @@ class StickAxes:
 
 
 def _outline(points: FloatArray) -> FloatArray | None:
-    """Corners of a plate in order, shape (m, k); none of a bar, and of what is no plate."""
+    """Corners of a plate in order, shape (m, k); ``None`` if the points are not in a plane."""
     if len(points) < 3:
         return None
     _, sizes, axes = np.linalg.svd(points - points.mean(axis=0), full_matrices=False)
@@ -128,7 +129,7 @@ def _spokes(corners: FloatArray) -> FloatArray:
 
 
 def box(drawn: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Lower corner and edges of the box around coordinates with some room, shape (2,) or (3,)."""
+    """Lower corner and edges of a box around coordinates and a margin, shape (2,) or (3,)."""
     low, high = drawn.min(axis=0), drawn.max(axis=0)
     size = max(float((high - low).max()), 1e-3)
     least = THIN[drawn.shape[1] == 3] * (1.0 + 2.0 * MARGIN) * size
@@ -137,7 +138,7 @@ def box(drawn: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def _furnish(axis: Any, edges: FloatArray, azimuth: float) -> None:
-    """Axes of space: equal scales, few ticks, pale walls."""
+    """Set three-dimensional axes to equal scales, few ticks and pale walls."""
     from matplotlib.ticker import MaxNLocator
 
     for name, edge in zip("xyz", edges, strict=True):
@@ -152,7 +153,7 @@ def _furnish(axis: Any, edges: FloatArray, azimuth: float) -> None:
 
 
 def _azimuth(points: FloatArray) -> float:
-    """Of the eye [deg]: what is long is seen from its side."""
+    """Azimuth of the eye [deg], from which the longest direction is seen from its side."""
     flat = points[:, :2] - points[:, :2].mean(axis=0)
     _, sizes, axes = np.linalg.svd(flat, full_matrices=False)
     if sizes[0] < 1.5 * sizes[1] or not sizes[0]:

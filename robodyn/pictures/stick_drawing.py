@@ -1,4 +1,4 @@
-"""Drawing of stick figures: links as bars and plates, joints as marks, forces as arrows."""
+"""Drawing of stick figures: links as bars and plates, joints as markers, forces as arrows."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from robodyn.pictures.labels import Label, write_labels
 from robodyn.pictures.stick_axes import StickAxes, box, marker_of
 from robodyn.pictures.stick_figure import Arrow, StickFigure, plane_of
 
-__all__ = ["MARKS", "Stage", "draw_figure", "draw_legend", "draw_posture", "newtons"]
+__all__ = ["MARKS", "Layout", "draw_figure", "draw_legend", "draw_posture", "newtons"]
 
 FORCE, GAP = "#C1121F", "#AA3377"
-#: How joints are drawn, by what they are; and what the legend says.
+#: Marker and label in the legend by the role of a joint.
 MARKS: dict[str, dict[str, Any]] = {
     "ground": {
         "marker": "ground",
@@ -31,35 +31,35 @@ MARKS: dict[str, dict[str, Any]] = {
     "passive": {"markerfacecolor": "white", "label": "passive joint"},
     "closing": {"marker": "D", "markerfacecolor": "#F0E442", "label": "joint that closes a loop"},
 }
-#: Of links: the first is the root, the others take turns.
+#: Colours of links: that of the root, and those that the other links have in turn.
 ROOT = "#A5A5A5"
 TINTS = ("#7396C2", "#CFA76E", "#86B084", "#B892B5", "#68B0AF")
 AXES = ("#CC3311", "#228833", "#004488")
-#: More joints than this have no names in the picture.
+#: Largest number of joints with names in the picture.
 NAMED = 14
-#: Length of the longest arrow, and of the axes of frames, in parts of the size of the mechanism.
+#: Lengths of the longest arrow and of the axes of frames, as fractions of the mechanism's size.
 LONGEST, FRAME = 0.3, 0.09
-#: Axes of frames that are shorter in the plane of drawing, in parts of their length, are not seen.
+#: Axes of frames are in the legend if they are not foreshortened to less than this fraction.
 END_ON = 0.1
-#: Half the diagonal of a mark that labels keep away from, over the size of the mechanism.
+#: Half the diagonal of a marker that labels must not cover, as a fraction of the mechanism's size.
 MARK = 0.012
-#: Forces below this part of the largest have no arrow. Arrows whose ends are this near, over the
-#: size of the mechanism, are drawn once.
+#: Forces below this fraction of the largest have no arrow. Of arrows whose ends are nearer to each
+#: other than this fraction of the mechanism's size, one is drawn.
 FAINT, SAME = 0.02, 0.02
 
 
 def draw_figure(
     path: str | os.PathLike[str] | None, figure: StickFigure, *, axes: Any = None, title: str = ""
 ) -> Any:
-    """Draw it in its plane, or in space with its shadow on the ground.
+    """Draw a figure in its plane, or in three dimensions with its shadow on the ground.
 
     Parameters
     ----------
     path : path or None
-        Of an image file.
+        Image file to write. ``None``: show a window, where there is a display.
     figure : StickFigure
     axes : matplotlib axes, optional
-        Of two dimensions, or of three (``projection="3d"``).
+        In two dimensions, or in three (``projection="3d"``).
     title : str
 
     Returns
@@ -70,20 +70,20 @@ def draw_figure(
     ------
     MissingExtraError, ShapeError
     """
-    stage = Stage([figure])
-    with stage.canvas(path, axes) as canvas:
+    layout = Layout([figure])
+    with layout.canvas(path, axes) as canvas:
         (axis,) = canvas.axes
-        drawn = stage.axes(axis)
-        draw_posture(drawn, figure, stage.largest)
+        drawn = layout.axes(axis)
+        draw_posture(drawn, figure, layout.largest)
         if title:
             axis.set_title(title, loc="left")
         draw_legend(canvas, drawn, figure, "force on the child link")
-        _labels(drawn, figure, stage.largest)
+        _labels(drawn, figure, layout.largest)
     return canvas.figure
 
 
-class Stage:
-    """What one or several figures of one picture share: plane, scales, room.
+class Layout:
+    """Plane and limits of the axes, and scale of the arrows, for one or several figures.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ class Stage:
     def canvas(
         self, path: str | os.PathLike[str] | None, axes: Any = None, *, film: bool = False
     ) -> Canvas:
-        """A new figure, or the axes that are given."""
+        """A canvas with a new figure, or with the given axes."""
         kind: str | None = "3d"
         size = (8.0, 6.8)
         if self._plane is not None:
@@ -121,12 +121,12 @@ class Stage:
         return Canvas("drawing a robot", path, axes, size=size, projection=kind, film=film)
 
     def axes(self, axis: Any) -> StickAxes:
-        """Prepare matplotlib axes, of which nothing is drawn yet."""
+        """Prepare empty matplotlib axes."""
         return StickAxes(axis, self._points, max(self._size, 1e-3), self._plane)
 
 
 def draw_posture(drawn: StickAxes, figure: StickFigure, largest: float) -> None:
-    """Draw everything but labels, where a force of ``largest`` [N] has the longest arrow."""
+    """Draw all but labels. The arrow of a force of ``largest`` [N] has the largest length."""
     for k, corners in enumerate(figure.bodies):
         if len(corners) > 1:
             drawn.body(corners, TINTS[k % len(TINTS)] if k else ROOT)
@@ -153,7 +153,7 @@ def _frame_lines(X: FloatArray, size: float) -> list[FloatArray]:
 def _arrows(
     arrows: Sequence[Arrow], size: float, largest: float
 ) -> list[tuple[FloatArray, FloatArray, float]]:
-    """Start, step and force [N] of each arrow that is seen; the largest first."""
+    """Start, displacement to the tip and force [N] of the arrows to draw, the largest first."""
     found: list[tuple[FloatArray, FloatArray, float]] = []
     for arrow in sorted(arrows, key=lambda arrow: -float(np.linalg.norm(arrow.force))):
         amount = float(np.linalg.norm(arrow.force))
@@ -167,7 +167,7 @@ def _arrows(
 
 
 def _labels(drawn: StickAxes, figure: StickFigure, largest: float) -> None:
-    """Numbers of forces and gaps, and names of joints."""
+    """Write the sizes of forces and gaps, and the names of joints."""
     small = {"fontsize": 9.0, "zorder": 9}
     found = _arrows(figure.arrows, drawn.size, largest)
     texts = [
@@ -187,7 +187,7 @@ def _labels(drawn: StickAxes, figure: StickFigure, largest: float) -> None:
     ends += [line for X in figure.frames for line in _frame_lines(X, drawn.size)]
     half = MARK * drawn.size * np.ones(3)
     ends += [np.stack([dot.point - half, dot.point + half]) for dot in figure.dots]
-    drawn.axis.figure.draw_without_rendering()  # from here on it is known where everything is
+    drawn.axis.figure.draw_without_rendering()  # computes the layout, and with it all pixels
     write_labels(drawn.axis, texts, [drawn.of(x) for x in ends], drawn.pixels)
 
 
@@ -200,7 +200,7 @@ def newtons(amount: float) -> str:
 
 
 def draw_legend(canvas: Canvas, drawn: StickAxes, figure: StickFigure, arrow: str) -> None:
-    """Say what marks and lines are; ``arrow``: what arrows are."""
+    """Draw a legend of the markers and lines; ``arrow`` is the label of the arrows."""
     from matplotlib.lines import Line2D
 
     handles = []
@@ -223,6 +223,6 @@ def draw_legend(canvas: Canvas, drawn: StickAxes, figure: StickFigure, arrow: st
     style = {"fontsize": 9.0, "frameon": False, "handles": handles}
     if canvas.new:
         canvas.figure.legend(loc="outside lower center", ncols=columns, **style)
-    else:  # what is wider than the axes would squeeze them
+    else:  # a legend wider than the axes would make them narrower
         columns = max(1, min(3, int(width * axis.get_position().width / 1.7)))
         axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=columns, **style)

@@ -1,4 +1,4 @@
-"""What is drawn of a mechanism in one posture, as plain arrays."""
+"""Stick figure of a mechanism in one posture, as plain arrays."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from robodyn.tolerances import PLANAR
 
 __all__ = ["Arrow", "Dot", "Gap", "StickFigure", "plane_of"]
 
-#: Points within this part of the size of a mechanism from a plane are drawn in it.
+#: A mechanism counts as flat if its thickness is less than this fraction of its size.
 FLAT = 0.02
 
 
@@ -24,9 +24,9 @@ class Dot:
     ----------
     name : str
     role : str
-        What it is: a key of `robodyn.pictures.stick_drawing.MARKS`.
+        A key of `robodyn.pictures.stick_drawing.MARKS`.
     point : ndarray, shape (3,) [m]
-        In the world.
+        Position in the world.
     """
 
     name: str
@@ -44,7 +44,7 @@ class Arrow:
 
 @dataclass(frozen=True, eq=False)
 class Gap:
-    """The two places that an open loop is to bring together, shape (2, 3) [m], and a label."""
+    """The two points that coincide once an open loop is closed, shape (2, 3) [m], and a label."""
 
     ends: FloatArray
     text: str
@@ -57,16 +57,16 @@ class StickFigure:
     Attributes
     ----------
     bodies : tuple of ndarray, shape (n, 3) [m]
-        Corners of each link, or of links that are welded together, in the world: first that of the
-        joint that moves it. The first body is the base.
+        Corners of each link, or of links that are welded together, in the world. The first corner
+        is the joint that moves the body. The first body is the base.
     dots : tuple of Dot
     arrows : tuple of Arrow
     gaps : tuple of Gap
-        Of loops that are open.
+        Gaps of open loops.
     frames : tuple of ndarray, shape (4, 4) [1, m]
-        Poses in the world of frames that are drawn.
+        Poses in the world of the frames to draw.
     normal : ndarray, shape (3,), or None
-        Of the plane that a planar mechanism moves in.
+        Normal of the plane in which a planar mechanism moves.
     """
 
     bodies: tuple[FloatArray, ...]
@@ -78,15 +78,15 @@ class StickFigure:
 
     @property
     def points(self) -> FloatArray:
-        """All corners and places of joints, shape (n, 3) [m]."""
+        """All corners of bodies, joints and ends of gaps, shape (n, 3) [m]."""
         dots = np.array([dot.point for dot in self.dots]).reshape(-1, 3)
         return np.concatenate([*self.bodies, dots, *(gap.ends for gap in self.gaps)])
 
 
 def plane_of(figures: Sequence[StickFigure]) -> FloatArray | None:
-    """The plane to draw figures in: axes to the right and upwards, shape (2, 3).
+    """Horizontal and vertical axis of the plane in which figures are drawn, shape (2, 3).
 
-    None of what is better seen in space.
+    ``None`` if the figures are to be drawn in three dimensions.
     """
     normals = [figure.normal for figure in figures if figure.normal is not None]
     if len(normals) == len(figures):
@@ -109,7 +109,7 @@ def plane_of(figures: Sequence[StickFigure]) -> FloatArray | None:
 
 
 def _right_and_up(normal: FloatArray) -> FloatArray:
-    """Axes in the plane across a normal: up as near to z as may be, right towards x or y."""
+    """Axes of a plane by its normal: the vertical one is the nearest to z."""
     up = np.array([0.0, 0.0, 1.0]) if abs(normal[2]) < 0.9 else np.array([0.0, 1.0, 0.0])
     up = up - (up @ normal) * normal
     up /= np.linalg.norm(up)

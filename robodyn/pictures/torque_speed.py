@@ -1,4 +1,4 @@
-"""Motors in the torque-speed plane: where a motion takes them, and their limits."""
+"""Torque over speed of motors along a motion, with their limits."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from robodyn.pictures.figure import COLORS, INK, Canvas
 
 __all__ = ["MotorCurve", "draw_torque_speed"]
 
-#: A limit is drawn that is not farther than this from the origin, over the largest value.
+#: A limit is drawn if it is at most this many times the largest value.
 NEAR = 1.6
-#: Room beyond what is drawn.
+#: Range of an axis over the largest value or limit drawn in it.
 ROOM = 1.12
 DRIVING, BRAKING = COLORS[0], COLORS[1]
 LIMIT = "#C1121F"
@@ -27,7 +27,7 @@ LIMIT = "#C1121F"
 
 @dataclass(frozen=True, eq=False)
 class MotorCurve:
-    """A motor.
+    """Torque and speed of a motor along a motion.
 
     Attributes
     ----------
@@ -35,10 +35,11 @@ class MotorCurve:
     torque, speed : ndarray, shape (n, ...)
         At all samples.
     continuous : (float, float)
-        Root mean square of the torque, mean speed.
+        Root mean square of the torque, and mean speed.
     limits : (float, float)
-        Of torque and speed; infinite where there is none.
+        Limits of torque and speed; infinite where there is none.
     units : (str, str)
+        Units of torque and speed.
     """
 
     name: str
@@ -56,12 +57,12 @@ def draw_torque_speed(
     axes: Any = None,
     title: str = "",
 ) -> Any:
-    """Draw a panel for each motor: torque over speed, both without their signs.
+    """Draw the absolute values of torque over speed, in a panel for each motor.
 
     Parameters
     ----------
     path : path or None
-        Of an image file.
+        Image file to write. ``None``: show a window, where there is a display.
     curves : sequence of MotorCurve
     axes : sequence of matplotlib axes, optional
         One for each motor.
@@ -119,14 +120,14 @@ def _draw(axis: Any, curve: MotorCurve) -> None:
 
 
 def _with_next(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """With the samples after those in the mask, so that curves of two colours meet."""
+    """The mask with the sample after each of its runs, so that curves of two colours meet."""
     wider = mask.copy()
     wider[1:] |= mask[:-1]
     return wider
 
 
 def _used(curve: MotorCurve) -> str:
-    """How much of its limits a motor takes."""
+    """The percentage of its limits that a motor uses."""
     parts = [
         f"{100.0 * float(np.abs(value).max(initial=0.0)) / top:.0f} % of {name}"
         for value, top, name in (

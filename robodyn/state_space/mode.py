@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from robodyn.array_types import Array
-from robodyn.pictures.swings import draw_swings
+from robodyn.pictures.mode_shape import draw_mode_shape
 from robodyn.state_space.poles import damping_ratio
 from robodyn.tolerances import MODE_SHOWN, MODE_UNMOVED
 
@@ -70,7 +70,7 @@ class Mode:
         Parameters
         ----------
         path : path, optional
-            Of an image file. Default: show it in a window, where there is a display.
+            Image file to write. Default: show it in a window, where there is a display.
         axes : matplotlib axes, optional
             To draw into.
 
@@ -91,7 +91,7 @@ class Mode:
             for name, part in zip(self.states, self.shape, strict=True)
             if name.startswith("q:") == of_positions and abs(part) > MODE_SHOWN
         }
-        return draw_swings(path, swings, title=self._title, axes=axes)
+        return draw_mode_shape(path, swings, title=self._title, axes=axes)
 
     @property
     def _title(self) -> str:

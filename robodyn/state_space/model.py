@@ -179,7 +179,7 @@ class StateSpace:
         Parameters
         ----------
         path : path, optional
-            Of an image file. Default: show it in a window, where there is a display.
+            Image file to write. Default: show it in a window, where there is a display.
         axes : matplotlib axes, optional
             To draw into.
 

@@ -1,4 +1,4 @@
-"""Amplitudes and phases of the coordinates of a mode, as bars."""
+"""Bar chart of a mode shape: amplitudes and phases of its coordinates."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import Any
 
 from robodyn.pictures.figure import COLORS, Canvas
 
-__all__ = ["draw_swings"]
+__all__ = ["draw_mode_shape"]
 
-#: Phases nearer than this to 0 or 180 degrees are those of bars to the right and to the left.
+#: Phases [deg] nearer than this to 0 or 180 degrees are not written beside the bars.
 IN_PHASE = 2.0
 WITH, AGAINST = COLORS[:2]
 
 
-def draw_swings(
+def draw_mode_shape(
     path: str | os.PathLike[str] | None,
-    swings: Mapping[str, complex],
+    shape: Mapping[str, complex],
     *,
     title: str = "",
     axes: Any = None,
@@ -28,9 +28,9 @@ def draw_swings(
     Parameters
     ----------
     path : path or None
-        Of an image file.
-    swings : mapping of name to complex
-        Amplitude and phase, relative to the largest.
+        Image file to write. ``None``: show a window, where there is a display.
+    shape : mapping of name to complex
+        Amplitude and phase of each coordinate, relative to the largest.
     title : str
     axes : matplotlib axes, optional
 
@@ -42,17 +42,17 @@ def draw_swings(
     ------
     MissingExtraError, ShapeError
     """
-    size = (7.0, 1.4 + 0.34 * max(2, len(swings)))
+    size = (7.0, 1.4 + 0.34 * max(2, len(shape)))
     with Canvas("drawing a mode", path, axes, size=size) as canvas:
         (axis,) = canvas.axes
-        _draw(axis, swings)
+        _draw(axis, shape)
         if title:
             axis.set_title(title, loc="left")
     return canvas.figure
 
 
-def _draw(axis: Any, swings: Mapping[str, complex]) -> None:
-    for row, (name, part) in enumerate(swings.items()):
+def _draw(axis: Any, shape: Mapping[str, complex]) -> None:
+    for row, (name, part) in enumerate(shape.items()):
         angle = math.degrees(math.atan2(part.imag, part.real))
         ahead = abs(angle) <= 90.0
         length = abs(part) if ahead else -abs(part)
