@@ -54,56 +54,69 @@ def with_parameters(model: Model, given: Mapping[str, float]) -> Mechanism:
         if not np.isfinite(x):
             raise SettingsError(f"parameters[{name!r}] is {x}, expected a finite number")
     different = {name: x for name, x in new.items() if x != old[name]}
+    of_bodies = {x.rpartition(".")[0] for x in different if x.rpartition(".")[2] in PARAMETERS}
     mechanism = model.mechanism
-    for body in model.bodies:
+    for body in model.bodies if of_bodies else ():
         link = body_link(model.bodies, body)
-        names = [f"{link}.{name}" for name in PARAMETERS]
-        if not different.keys().isdisjoint(names):
+        if link in of_bodies:
+            names = [f"{link}.{name}" for name in PARAMETERS]
             ten = np.array([different.get(name, old[name]) for name in names])
             mechanism = _with_body(model, mechanism, body, ten)
+    beside = {name: x for name, x in different.items() if name.rpartition(".")[2] not in PARAMETERS}
+    return _with_resistances(mechanism, beside) if beside else mechanism
+
+
+def _with_resistances(mechanism: Mechanism, given: Mapping[str, float]) -> Mechanism:
+    """Joints, cut ones and motors with other inertia and friction."""
     motors = dict(mechanism.actuators)
     for name, motor in motors.items():
         changed: dict[str, Any] = {
-            x: different[f"{name}.{x}"]
+            x: given[f"{name}.{x}"]
             for x in ("rotor_inertia", *MOTOR_FRICTION)
-            if f"{name}.{x}" in different
+            if f"{name}.{x}" in given
         }
         motors[name] = dataclasses.replace(motor, **changed) if changed else motor
     coupled = {name for x in mechanism.transmissions for name in x.joints}
-    resisting = {x.rpartition(".")[0] for x in different if x.rpartition(".")[2] in RESISTANCES}
+    resisting = {x.rpartition(".")[0] for x in given if x.rpartition(".")[2] in RESISTANCES}
     joints, loops = list(mechanism.joints), list(mechanism.loops)
     for k, joint in enumerate(joints):
-        armature = different.get(f"{joint.name}.armature", joint.armature)
-        joints[k] = joint = dataclasses.replace(joint, armature=armature)
+        if f"{joint.name}.armature" in given:
+            armature = given[f"{joint.name}.armature"]
+            joints[k] = joint = dataclasses.replace(joint, armature=armature)
         if joint.name in resisting:
             own = None if joint.name in coupled else motors.get(joint.name)
-            joints[k], driving = _with_resistance(joint, own, different)
+            joints[k], driving = _with_resistance(joint, own, given)
             motors |= {} if driving is None else {joint.name: driving}
     for k, loop in enumerate(loops):
         if loop.name in resisting:
-            loops[k], _ = _with_resistance(loop, None, different)
+            loops[k], _ = _with_resistance(loop, None, given)
     return dataclasses.replace(
         mechanism, joints=tuple(joints), loops=tuple(loops), actuators=tuple(motors.items())
     )
 
 
 def parameters_before(model: Model, given: Iterable[str]) -> dict[str, float]:
-    """All parameters of a model by name, of which some are to be changed.
+    """Parameters of a model by name: those that are to be changed, and all others of their bodies.
 
     Raises
     ------
     UnknownNameError
         For a name that is none of them.
     """
-    old = {
-        f"{body_link(model.bodies, body)}.{name}": float(x)
-        for body in model.bodies
-        for name, x in zip(PARAMETERS, _numbers(model, body), strict=True)
-    }
-    old |= motor_parameters(model.setup)
+    bodies = {body_link(model.bodies, body): body for body in model.bodies}
+    beside, old = motor_parameters(model.setup), dict[str, float]()
     for name in given:
-        if name not in old:
-            raise UnknownNameError("parameter", name, old, repr(model.mechanism.name))
+        link, _, number_of = name.rpartition(".")
+        if name in old:
+            continue
+        if link in bodies and number_of in PARAMETERS:
+            ten = _numbers(model, bodies[link]).tolist()
+            old |= {f"{link}.{x}": y for x, y in zip(PARAMETERS, ten, strict=True)}
+        elif name in beside:
+            old[name] = beside[name]
+        else:
+            known = (*(f"{link}.{x}" for link in bodies for x in PARAMETERS), *beside)
+            raise UnknownNameError("parameter", name, known, repr(model.mechanism.name))
     return old
 
 
@@ -112,29 +125,30 @@ def changeable_bodies(model: Model) -> tuple[str, ...]:
 
     Free rotors, links that carry them, and halves of links are none.
     """
-    carried = {rotor.link for rotor in model.mechanism.rotors}
-    found = []
-    for body in model.bodies:
-        name, links = body_link(model.bodies, body), _links_of(model, body)
-        drawn = name in {link.name for link in links}
-        if drawn and carried.isdisjoint(link.name for link in links):
-            mass = sum(link.inertia.mass for link in links if link.inertia is not None)
-            if abs(float(_numbers(model, body)[0]) - mass) <= WHOLE_LINK * abs(mass):
-                found.append(name)
-    return tuple(found)
+    return tuple(body_link(model.bodies, x) for x in model.bodies if _is_changeable(model, x))
 
 
-def refuse_unchangeable(model: Model, name: str) -> None:
+def _is_changeable(model: Model, body: Body) -> bool:
+    name, links = body_link(model.bodies, body), _links_of(model, body)
+    drawn = {link.name for link in links}
+    if name not in drawn or not drawn.isdisjoint(rotor.link for rotor in model.mechanism.rotors):
+        return False
+    mass = sum(link.inertia.mass for link in links if link.inertia is not None)
+    return abs(float(_numbers(model, body)[0]) - mass) <= WHOLE_LINK * abs(mass)
+
+
+def refuse_unchangeable(model: Model, body: Body) -> None:
     """Refuse a body whose parameters cannot be set.
 
     Raises
     ------
     SettingsError
     """
-    if name not in changeable_bodies(model):
+    if not _is_changeable(model, body):
         raise SettingsError(
-            f"{name!r} of {model.mechanism.name!r} is a free rotor, carries one, or is a link that "
-            "is cut in two to close a loop: its parameters cannot be set"
+            f"{body_link(model.bodies, body)!r} of {model.mechanism.name!r} is a free rotor, "
+            "carries one, or is a link that is cut in two to close a loop: its parameters cannot "
+            "be set"
         )
 
 
@@ -172,7 +186,7 @@ def inertia_from(ten: FloatArray) -> Inertia | None:
 def _with_body(model: Model, mechanism: Mechanism, body: Body, ten: FloatArray) -> Mechanism:
     """The body's link has all of its mass, and links fixed to it have none."""
     name = body_link(model.bodies, body)
-    refuse_unchangeable(model, name)
+    refuse_unchangeable(model, body)
     beside = {link.name for link in _links_of(model, body)} - {name}
     inertia = inertia_from(ten)
 

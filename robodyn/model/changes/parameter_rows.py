@@ -175,7 +175,7 @@ def _rows_of(
     names = [f"{link}.{name}" for name in PARAMETERS]
     if all(np.all(values[name] == old[name]) for name in names if name in values):
         return None
-    refuse_unchangeable(model, link)
+    refuse_unchangeable(model, body)
     count = len(next(iter(values.values())))
     return np.column_stack([np.broadcast_to(values.get(name, old[name]), count) for name in names])
 
