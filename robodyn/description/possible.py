@@ -32,12 +32,12 @@ def why_impossible(mass: float, inertia: NDArray[np.float64]) -> str | None:
     moments = np.linalg.eigvalsh(inertia)
     # A body of radius 1 um is a point: its moments are rounding errors of other numbers.
     scale = INERTIA_TRIANGLE * np.abs(moments).sum() + mass * 1e-12
+    if moments[0] >= -scale and 0.5 * moments.sum() - moments[-1] >= -scale:
+        return None
     shown = ", ".join(f"{moment:.4g}" for moment in moments)
     if moments[0] < -scale:
         return f"principal moments of inertia {shown} kg m^2: none can be negative"
-    if 0.5 * moments.sum() - moments[-1] < -scale:
-        return (
-            f"principal moments of inertia {shown} kg m^2: the largest exceeds the sum of the "
-            "others, as no distribution of mass does; check units, signs and the order of axes"
-        )
-    return None
+    return (
+        f"principal moments of inertia {shown} kg m^2: the largest exceeds the sum of the others, "
+        "as no distribution of mass does; check units, signs and the order of axes"
+    )

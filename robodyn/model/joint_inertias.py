@@ -59,9 +59,8 @@ class JointInertias:
                 speeds, form = self.forms.of(body)
                 diagonal[speeds] += form @ (_ten(body.inertia) - _ten(before.inertia))
                 if body.index in self.forms.alone and body.description.map is None:
-                    for model, one, sign in ((old, before, -1.0), (new, body, 1.0)):
-                        for k, pivot in own_pivots(model, one):
-                            own[k] += sign * pivot
+                    for k, pivot in own_pivots(new, body):  # speeds are those of one body each
+                        own[k] = pivot
         clear = (own > CLEARLY_OWN_INERTIA * diagonal) & (diagonal > 0.0)
         return JointInertias(diagonal, own, self.forms) if clear.all() else None
 

@@ -88,7 +88,7 @@ class Parameters:
         model, rows = self._model, self._evaluator.rows
         if rows is None:
             return model.total_mass
-        own = np.array([parameters_of(model.bodies, body)[0] for body in model.bodies], float)
+        own = np.array([body.inertia.m for body in model.bodies], float)
         return np.asarray(model.total_mass + (rows.inertial[:, ::10] - own).sum(axis=1))
 
     def refuse_impossible(self, before: Model | None, given: Mapping[str, str]) -> None:
@@ -186,11 +186,12 @@ class Parameters:
 def _changed(before: Model, now: Model) -> Iterator[Body]:
     """Bodies of which a model has other parameters than another one had."""
     bodies, same = now.bodies, now.bodies.frames is before.bodies.frames
-    pairs = zip(bodies, before.bodies, strict=True) if same else ((x, None) for x in bodies)
-    changed = [x for x, y in pairs if y is None or x.inertia is not y.inertia]
-    old = {body_link(before.bodies, body): body for body in before.bodies} if changed else {}
-    for body in changed:
-        known = old.get(body_link(bodies, body))
+    if same:
+        old = [*before.bodies]
+    else:
+        by_link = {body_link(before.bodies, body): body for body in before.bodies}
+        old = [by_link.get(body_link(bodies, body)) for body in bodies]
+    for body, known in zip(bodies, old, strict=True):
         if known is None or (
             body.inertia is not known.inertia
             and ten_of(body.inertia) != ten_of(known.inertia)

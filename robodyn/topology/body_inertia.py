@@ -77,7 +77,7 @@ def shift_inertia(X: FloatArray, inertia: BodyInertia) -> BodyInertia:
     h, m = R @ inertia.h, inertia.mass
     # Parallel axes between any two points, with h the first moment about the old origin:
     # I_A = R I_B R' + (2 p.h + m p.p) 1 - (p h' + h p' + m p p').
-    first = np.outer(p, h)
-    moment = R @ inertia.I @ R.T - first - first.T - m * np.outer(p, p)
+    first = np.multiply.outer(p, h)
+    moment = R @ inertia.I @ R.T - first - first.T - m * np.multiply.outer(p, p)
     moment += (2.0 * (p @ h) + m * (p @ p)) * np.eye(3)
     return BodyInertia(m, h + m * p, moment)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -71,10 +73,17 @@ class Projection:
     def __init__(
         self, model: Model, evaluator: Evaluator, rows: ConstraintRows, space: ConfigurationSpace
     ) -> None:
-        self._evaluator, self._rows, self._space = evaluator, rows, space
-        self._all_move_mass = not model.undetermined(())
-        self._units = np.array(model.setup.row_units)[list(model.setup.position_rows)]
+        self._model, self._evaluator, self._rows, self._space = model, evaluator, rows, space
         self._most = max(model.settings.closure_tolerance, SINGLE_PRECISION_CLOSURE)
+
+    @cached_property
+    def _all_move_mass(self) -> bool:
+        return not self._model.undetermined(())
+
+    @cached_property
+    def _units(self) -> Array:
+        setup = self._model.setup
+        return np.array(setup.row_units)[list(setup.position_rows)]
 
     def state(self, q: ArrayLike, v: ArrayLike, free: Array | None) -> tuple[Array, Array]:
         """A closed state near one that has drifted a little; see `Robot.closed_state`."""

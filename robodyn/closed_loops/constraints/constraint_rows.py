@@ -60,10 +60,21 @@ class ConstraintRows:
     def __init__(self, model: Model, evaluator: Evaluator, space: ConfigurationSpace) -> None:
         self._model, self._evaluator, self._space = model, evaluator, space
         self.names: tuple[str, ...] = model.setup.row_names
-        rows = model.setup.position_rows
-        self._of_positions: Any = slice(None) if len(rows) == len(self.names) else list(rows)
-        self.all_of_positions = len(rows) == len(self.names)
-        self.has_offset = model.setup.moves_by_itself
+
+    @property
+    def has_offset(self) -> bool:
+        """Whether constraints ask for motion where nothing else does."""
+        return self._model.setup.moves_by_itself
+
+    @property
+    def all_of_positions(self) -> bool:
+        """Whether all rows constrain positions too."""
+        return len(self._model.setup.position_rows) == len(self.names)
+
+    @functools.cached_property
+    def _of_positions(self) -> Any:
+        rows = self._model.setup.position_rows
+        return slice(None) if len(rows) == len(self.names) else list(rows)
 
     def of_states(self, batch: tuple[int, ...], states: Any) -> ConstraintRows:
         """The rows at the times of some states, counted over the axes of a batch."""

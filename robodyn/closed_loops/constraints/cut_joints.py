@@ -105,10 +105,13 @@ class CutLimits:
     """
 
     def __init__(self, model: Model, evaluator: Evaluator) -> None:
-        limited = {
-            name for name, joint in model.joints.items() if joint.position_limits is not None
-        }
-        self._cuts = _CutPositions(model, evaluator, limited)
+        self._model, self._evaluator = model, evaluator
+
+    @cached_property
+    def _cuts(self) -> _CutPositions:
+        joints = self._model.joints
+        limited = {name for name, joint in joints.items() if joint.position_limits is not None}
+        return _CutPositions(self._model, self._evaluator, limited)
 
     @property
     def any(self) -> bool:

@@ -288,8 +288,9 @@ def weighed(
         found = (_motor(x, driven, model.frames) for x in drives)
         motors = tuple(motor for motor in found if motor.armature)
     joints = [joint.joint for joint in tree.joints]
-    with_base = replace(model, base_inertia=rigid(pseudo_inertia(tree.base_inertia)))
-    return regrouped(with_base, tree, own, changed, joints, motors)
+    if before is None or before.base_inertia is not tree.base_inertia:
+        model = replace(model, base_inertia=rigid(pseudo_inertia(tree.base_inertia)))
+    return regrouped(model, tree, own, changed, joints, motors)
 
 
 def regrouped(

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from robodyn.arrays import expect
 from robodyn.description import Actuator, Inertia, Joint, Link, Mechanism, Pose
+from robodyn.description.pose import rotation_from_rpy
 from robodyn.equations.loops.constraint import TracedConstraint
 from robodyn.equations.mechanism.frame_argument import frame_argument
 from robodyn.errors import SettingsError, UnknownNameError
@@ -284,7 +285,9 @@ def with_payload(link: Link, load: Inertia) -> Link:
     com = moment / mass if mass else moment
     J = np.zeros((3, 3))
     for part in parts:
-        R = part.origin.matrix[:3, :3]
+        R = rotation_from_rpy(part.origin.rpy)
         d = np.array(part.origin.xyz) - com
-        J += R @ part.matrix @ R.T + part.mass * (d @ d * np.eye(3) - np.outer(d, d))
-    return dataclasses.replace(link, inertia=Inertia.from_matrix(mass, com, J))
+        J += R @ part.matrix @ R.T + part.mass * (d @ d * np.eye(3) - np.multiply.outer(d, d))
+    (xx, xy, xz), (_, yy, yz), (*_, zz) = J.tolist()
+    x, y, z = com.tolist()
+    return dataclasses.replace(link, inertia=Inertia(mass, Pose((x, y, z)), xx, xy, xz, yy, yz, zz))

@@ -134,7 +134,8 @@ def _is_changeable(model: Model, body: Body) -> bool:
     if name not in drawn or not drawn.isdisjoint(rotor.link for rotor in model.mechanism.rotors):
         return False
     mass = sum(link.inertia.mass for link in links if link.inertia is not None)
-    return abs(float(_numbers(model, body)[0]) - mass) <= WHOLE_LINK * abs(mass)
+    own: float = body.inertia.m  # type: ignore[assignment]  # known
+    return abs(own - mass) <= WHOLE_LINK * abs(mass)
 
 
 def refuse_unchangeable(model: Model, body: Body) -> None:
