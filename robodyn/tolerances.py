@@ -433,6 +433,12 @@ PATH_RATE_ERROR = 1e-5
 PATH_SWING = 1e-2
 #: Noise of measured forces below this part of them is none: rounding.
 LEAST_NOISE = 1e-12
+#: Forces that are this many times what a fit leaves of them are not above the noise.
+UNEXPLAINED_FORCE = 1.4
+#: Terms of an equation that are this many times its force balance one another.
+BALANCED_TERMS = 10.0
+#: What is left of an equation below this part of its terms is rounding.
+ROUNDED_EQUATION = 1e-9
 #: Forces below this are zero, so that what is divided by them has a square [N, N m].
 NO_FORCE = 1e-100
 

@@ -252,6 +252,49 @@ def test_springs_are_known_forces(pan_tilt, small_motion):
     np.testing.assert_allclose(found.base.values, true_values(found, sprung), atol=1e-9)
 
 
+def coasting(name, cutoff=None, noise=0.0):
+    """A robot that moves by one known spring alone, and what was measured."""
+    robot = rd.load(name, friction_speed=0.05)
+    rng = np.random.default_rng(0)
+    q0, v0 = robot.random(rng), 3.0 * rng.normal(size=robot.nv)
+    robot = robot.with_(forces=(rd.Force(lambda q, v, t: -20.0 * q, joint=robot.joint_names[0]),))
+    run = rd.simulate(robot, q0=q0, v0=v0, duration=2.0, step=1e-3, limits="ignore")
+    if cutoff is None:
+        return robot, rd.Measurements(run.t, run.q, run.v, run.a, run.tau)
+    q = run.q + noise * np.random.default_rng(1).normal(size=run.q.shape)
+    return robot, rd.Measurements.filtered(robot, run.t, q, run.tau, cutoff=cutoff)
+
+
+@pytest.mark.parametrize("name", ["pan_tilt", "double_pendulum", "scara"])
+def test_a_known_force_at_one_joint_tells_the_parameters_of_all(name):
+    robot, data = coasting(name)
+    found = rd.identify(robot, data)
+    off = np.abs(found.base.values - found.described_values)
+    assert (off <= 1e-6 * np.abs(found.described_values) + 4.0 * found.deviation).all()
+    assert (found.deviation <= 1e-6 * np.abs(found.base.values).max()).all()
+
+
+def test_joints_without_forces_do_not_draw_their_parameters_to_zero_by_repetition():
+    """With noise, the weights are those of the true noise, and the bias that is left is told."""
+    robot, data = coasting("double_pendulum", cutoff=50.0, noise=1e-6)
+    with pytest.warns(ConvergenceWarning, match="no force is measured or known at elbow: noise"):
+        found = rd.identify(robot, data)
+    left = equations(robot, measured(robot, data))
+    true = np.sqrt(((left.y - left.W @ robot.dynamic_parameters) ** 2).mean(axis=0))
+    assert found.noise == pytest.approx(true, rel=0.1)
+    kilogram = found.base.names.index("lower.hz")
+    assert found.base.values[kilogram] == pytest.approx(-0.5, rel=0.05)
+
+
+def test_motions_without_any_force_tell_ratios_alone():
+    robot, data = coasting("double_pendulum", cutoff=50.0, noise=1e-6)
+    free = robot.with_(forces=())
+    data = dataclasses.replace(data, a=free.forward_dynamics(data.q, data.v, data.tau))
+    data = dataclasses.replace(data, a=data.a + 1e-3 * np.sin(1e3 * data.a), cutoff=None)
+    with pytest.raises(IdentificationError, match="no force is measured or known at shoulder, elb"):
+        rd.identify(free, data)
+
+
 def test_a_moving_base_shows_more():
     fixed, moving = rd.load("scara"), rd.load("scara", base="moving")
     rng = np.random.default_rng(0)

@@ -39,19 +39,34 @@ class Equations:
     names : tuple of str
         Of the independent speeds.
     t : ndarray, shape (n,) [s]
+    given : ndarray, shape (n, u) [N m, N]
+        Sizes of the forces that are measured or known, of which ``y`` is the difference.
     """
 
     W: FloatArray
     y: FloatArray
     names: tuple[str, ...]
     t: FloatArray
+    given: FloatArray
 
     def condensed(self) -> CondensedEquations:
         """What least squares need to know of the samples, by QR factorization."""
         rows = range(len(self.names))
         factors = [_triangular(np.column_stack([self.W[:, k], self.y[:, k]])) for k in rows]
         R = np.stack(factors, axis=1)
-        return CondensedEquations(R[..., :-1], R[..., -1], self.names, len(self.t))
+        given = np.sqrt((self.given**2).mean(axis=0))
+        return CondensedEquations(R[..., :-1], R[..., -1], self.names, len(self.t), given)
+
+    def of(self, columns: NDArray[np.intp], known: FloatArray) -> Equations:
+        """The equations for some parameters, with the forces of the others known.
+
+        Parameters
+        ----------
+        columns : ndarray of int, shape (k,)
+        known : ndarray, shape (n, u) [N m, N]
+        """
+        y, given = self.y - known, self.given + np.abs(known)
+        return Equations(self.W[..., columns], y, self.names, self.t, given)
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,12 +84,15 @@ class CondensedEquations:
         Of the independent speeds.
     samples : int
         Number of samples that they stand for.
+    given : ndarray, shape (u,) [N m, N]
+        Root mean square of the forces that are measured or known.
     """
 
     W: FloatArray
     y: FloatArray
     names: tuple[str, ...]
     samples: int
+    given: FloatArray
 
 
 def _triangular(A: FloatArray) -> FloatArray:
@@ -98,13 +116,13 @@ def equations(robot: Robot, data: Measurements) -> Equations:
     forces = inertial + robot.bias_forces(data.q, data.v, base=data.base)
     known = forces - Y @ robot.dynamic_parameters
     reduced = robot.reduced()
-    W, y, t, names = Y, data.tau - known, data.t, _speed_names(robot)
+    W, tau, t, names = Y, data.tau, data.t, _speed_names(robot)
     if robot.nc:
         T, names = reduced.torque_map(data.q), reduced.independent_joints
-        W, y = T @ W, np.einsum("nij,nj->ni", T, y)
+        W, tau, known = T @ W, *(np.einsum("nij,nj->ni", T, x) for x in (tau, known))
     if data.cutoff is not None:
-        t, W, y = thinned(t, data.cutoff, W, y)
-    return Equations(W, y, names, t)
+        t, W, tau, known = thinned(t, data.cutoff, W, tau, known)
+    return Equations(W, tau - known, names, t, np.abs(tau) + np.abs(known))
 
 
 def _speed_names(robot: Robot) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,14 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 from robodyn.arguments import checked_arguments
 from robodyn.array_types import FloatArray
 from robodyn.arrays import number, numbers
+from robodyn.caller import warn
 from robodyn.equations.tree.regressor import PARAMETERS
-from robodyn.errors import IdentificationError, SettingsError, ShapeError
+from robodyn.errors import ConvergenceWarning, IdentificationError, SettingsError, ShapeError
 from robodyn.identification.bodies.consistent import Body, nearest_possible
 from robodyn.identification.bodies.pseudo_inertia import ball, thickened
 from robodyn.identification.data.measurements import Measurements, measured
 from robodyn.identification.estimation.equations import (
     CondensedEquations,
-    Equations,
     equations,
     random_regressors,
 )
@@ -87,9 +88,15 @@ def identify(
     Raises
     ------
     IdentificationError
-        With ``.parameters``, those that the data do not excite.
+        With ``.parameters``, those that the data do not excite, or of which they show ratios alone.
     UnknownNameError, SettingsError, ShapeError
         For parameters that do not exist, and data that do not fit the robot.
+
+    Warns
+    -----
+    ConvergenceWarning
+        No force is measured or known at some joints, so that noise of accelerations draws their
+        parameters toward zero.
 
     Examples
     --------
@@ -117,8 +124,8 @@ def identify(
     chosen = selected(robot, parameters)
     described, scale = structure(robot, chosen, data.q[0])
     at = equations(robot, data)
-    y = at.y - np.delete(at.W, chosen, axis=2) @ np.delete(robot.dynamic_parameters, chosen)
-    known = Equations(at.W[..., chosen[described.columns]], y, at.names, at.t).condensed()
+    rest = np.delete(at.W, chosen, axis=2) @ np.delete(robot.dynamic_parameters, chosen)
+    known = at.of(chosen[described.columns], rest).condensed()
     base, found, unseen = estimated(
         known, described, scale, noise_of(noise, known), unexcited == "keep"
     )
@@ -178,17 +185,29 @@ def estimated(
             "unexcited='keep', and they stay as described",
             parameters=unseen,
         )
-    if not unseen:
-        found = fit(W, at.y, noise, at.samples)
-        values = found.values
-    else:
-        left = fit(W @ V, at.y - W @ described.values, noise, at.samples)
-        values = described.values + V @ left.values
-        covariance = V @ left.covariance @ V.T
-        covariance[hides, hides] = np.inf
-        found = Fit(values, covariance, left.noise)
-    base = BaseParameters(described.parameter_names, columns, described.combination, values)
+    found = fit(at, noise, described.values, V if unseen else None)
+    found.covariance[hides, hides] = np.inf
+    _check_forces(found, at.names, described.names)
+    base = BaseParameters(described.parameter_names, columns, described.combination, found.values)
     return base, found, unseen
+
+
+def _check_forces(found: Fit, rows: tuple[str, ...], parameters: tuple[str, ...]) -> None:
+    """Say which joints have no force, so that noise of accelerations draws parameters to zero."""
+    silent = ", ".join(name for name, x in zip(rows, found.silent, strict=True) if x)
+    if found.silent.all():
+        raise IdentificationError(
+            f"no force is measured or known at {silent}: such motions show ratios of parameters "
+            "alone. Drive a joint, or leave a body whose mass is known out of parameters=",
+            parameters=parameters,
+        )
+    if silent:
+        message = (
+            f"no force is measured or known at {silent}: noise of accelerations draws the "
+            "parameters there toward zero, which the error bars do not count. Drive these joints "
+            "while measuring, or filter less (Measurements.filtered, cutoff=)"
+        )
+        warn(ConvergenceWarning(message))
 
 
 def noise_of(noise: ArrayLike | None, at: CondensedEquations) -> FloatArray | None:
@@ -213,7 +232,7 @@ def of_all_parameters(at: CondensedEquations, base: BaseParameters) -> Condensed
 
     Columns of parameters that no motion depends on are zero, without rounding errors.
     """
-    return CondensedEquations(at.W @ base.combination, at.y, at.names, at.samples)
+    return replace(at, W=at.W @ base.combination)
 
 
 def _least_change(base: BaseParameters, change: FloatArray, scale: FloatArray) -> FloatArray:

@@ -8,7 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robodyn.array_types import FloatArray
-from robodyn.tolerances import EXCITED_DIRECTION, LEAST_NOISE, NO_FORCE, NOISE_CONVERGED
+from robodyn.identification.estimation.equations import CondensedEquations
+from robodyn.tolerances import (
+    BALANCED_TERMS,
+    EXCITED_DIRECTION,
+    LEAST_NOISE,
+    NO_FORCE,
+    NOISE_CONVERGED,
+    ROUNDED_EQUATION,
+    UNEXPLAINED_FORCE,
+)
 
 __all__ = ["Fit", "fit", "hidden"]
 
@@ -28,11 +37,14 @@ class Fit:
     covariance : ndarray, shape (r, r)
     noise : ndarray, shape (u,)
         Standard deviation of each row.
+    silent : ndarray of bool, shape (u,)
+        Rows without a force above the noise, though their terms are larger than it.
     """
 
     values: FloatArray
     covariance: FloatArray
     noise: FloatArray
+    silent: NDArray[np.bool_]
 
 
 def hidden(W: FloatArray, scale: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
@@ -59,39 +71,113 @@ def hidden(W: FloatArray, scale: FloatArray) -> tuple[FloatArray, NDArray[np.boo
     return directions[seen].T / scale[:, None], unseen
 
 
-def fit(W: FloatArray, y: FloatArray, noise: FloatArray | None, samples: int) -> Fit:
+def fit(
+    at: CondensedEquations,
+    noise: FloatArray | None,
+    described: FloatArray,
+    V: FloatArray | None = None,
+) -> Fit:
     """Estimate parameters by weighted least squares.
 
     Parameters
     ----------
-    W : ndarray, shape (n, u, r)
-        Of full rank.
-    y : ndarray, shape (n, u)
-    samples : int
-        Number of samples that the equations stand for, at least n.
+    at : CondensedEquations
     noise : ndarray, shape (u,), optional
         Standard deviation of each row. Default: that of what is left of the row, less what the
         parameters take up of it, found by repetition.
+    described : ndarray, shape (r,)
+        Values of the description, which say how large the terms of a row without forces are.
+    V : ndarray, shape (r, k), optional
+        Directions in which parameters may differ from the description, such that ``W V`` has full
+        rank. Default: all.
     """
+    W, origin = at.W, 0.0 * described if V is None else described
+    A, b = W if V is None else W @ V, at.y - W @ origin
+
+    def solved(sigma: FloatArray) -> tuple[_Rows, Fit]:
+        x, covariance, used = _weighted(A, b, sigma)
+        values, freedom = x, np.maximum(at.samples - used, 1.0)
+        if V is not None:
+            values, covariance = origin + V @ x, V @ covariance @ V.T
+        rows = _Rows(at.given, terms, _terms(at, values), _size(b - A @ x, freedom))
+        return rows, Fit(values, covariance, sigma, rows.silent)
+
+    terms = _terms(at, described)
     if noise is not None:
-        return _weighted(W, y, noise)[0]
-    sigma = np.maximum(np.sqrt((y**2).sum(axis=0) / samples), NO_FORCE)
+        return solved(noise)[1]
+    sigma = np.maximum(
+        _size(at.y, at.samples), np.where(terms > BALANCED_TERMS * at.given, terms, 0.0)
+    )
+    sigma = np.maximum(sigma, NO_FORCE)
     least = LEAST_NOISE * sigma
-    found, used = _weighted(W, y, sigma)
+    rows, found = solved(sigma)
     for _ in range(ROUNDS):
-        left = y - W @ found.values
-        freedom = np.maximum(samples - used, 1.0)
-        new = np.maximum(np.sqrt((left**2).sum(axis=0) / freedom), least)
+        new = np.maximum(rows.noise, least)
         change = np.abs(new - sigma).max() / new.max()
         sigma = new
-        found, used = _weighted(W, y, sigma)
+        rows, found = solved(sigma)
         if change < NOISE_CONVERGED:
             break
     return found
 
 
-def _weighted(W: FloatArray, y: FloatArray, sigma: FloatArray) -> tuple[Fit, FloatArray]:
-    """Estimates, and the number of parameters that each row determines."""
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """Root mean squares of each row, shape (u,) [N m, N].
+
+    Attributes
+    ----------
+    given : ndarray
+        Forces that are measured or known.
+    described, terms : ndarray
+        The terms ``W_j x_j``, one by one, by the description and by an estimate.
+    left : ndarray
+        What an estimate leaves of the force.
+    """
+
+    given: FloatArray
+    described: FloatArray
+    terms: FloatArray
+    left: FloatArray
+
+    @property
+    def balanced(self) -> NDArray[np.bool_]:
+        """Rows of which the terms balance one another, with no other force above the noise.
+
+        What is left of them is in proportion to the parameters, which it draws toward zero.
+        """
+        none = self.given <= UNEXPLAINED_FORCE * self.left
+        return np.asarray(none & (self.described > BALANCED_TERMS * self.given))
+
+    @property
+    def silent(self) -> NDArray[np.bool_]:
+        """Balanced rows of which more than rounding is left."""
+        return np.asarray(self.balanced & (self.left > ROUNDED_EQUATION * self.terms))
+
+    @property
+    def noise(self) -> FloatArray:
+        """What is left; of balanced rows, what would be left of terms of the described size.
+
+        Otherwise a smaller estimate would leave less, weigh more, and become smaller still.
+        """
+        ratio = self.described / np.maximum(self.terms, NO_FORCE)
+        return np.asarray(self.left * np.where(self.balanced, np.maximum(ratio, 1.0), 1.0))
+
+
+def _size(x: FloatArray, count: FloatArray | int) -> FloatArray:
+    """Root mean square of each row of so many samples, shape (u,)."""
+    return np.asarray(np.sqrt((x**2).sum(axis=0) / count))
+
+
+def _terms(at: CondensedEquations, values: FloatArray) -> FloatArray:
+    """Root mean square of the terms of each row, one by one, shape (u,)."""
+    return np.asarray(np.sqrt(((at.W * values) ** 2).sum(axis=(0, 2)) / at.samples))
+
+
+def _weighted(
+    W: FloatArray, y: FloatArray, sigma: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Estimates, their covariance, and the number of parameters that each row determines."""
     n, u, r = W.shape
     scaled = (W / sigma[:, None]).reshape(-1, r)
     size = np.linalg.norm(scaled, axis=0)
@@ -99,4 +185,4 @@ def _weighted(W: FloatArray, y: FloatArray, sigma: FloatArray) -> tuple[Fit, Flo
     values = np.linalg.solve(R, Q.T @ (y / sigma).ravel()) / size
     inverse = np.linalg.solve(R, np.eye(r)) / size[:, None]
     used = (Q**2).sum(axis=1).reshape(n, u).sum(axis=0)
-    return Fit(values, inverse @ inverse.T, sigma), used
+    return values, inverse @ inverse.T, used

@@ -18,7 +18,7 @@ from robodyn.identification.bodies.consistent import Body, nearest_possible
 from robodyn.identification.bodies.frames import body_of, in_body, inertia_in
 from robodyn.identification.bodies.pseudo_inertia import ball, thickened
 from robodyn.identification.data.measurements import Measurements, measured
-from robodyn.identification.estimation.equations import CondensedEquations, Equations, equations
+from robodyn.identification.estimation.equations import CondensedEquations, equations
 from robodyn.identification.estimation.identify import (
     PRIOR,
     estimated,
@@ -200,9 +200,7 @@ def identify_payload(
     chosen = np.arange(first, first + len(PARAMETERS))
     described, scale = structure(robot, chosen, data.q[0])
     at = equations(robot, data)
-    y = at.y - at.W @ robot.dynamic_parameters
-    W = at.W[..., chosen[described.columns]]
-    known = Equations(W, y, at.names, at.t).condensed()
+    known = at.of(chosen[described.columns], at.W @ robot.dynamic_parameters).condensed()
     base, found, _ = estimated(known, described, scale, noise_of(noise, known), keep=False)
     known = of_all_parameters(known, base)
     p = ball(1.0)
