@@ -8,11 +8,13 @@ from __future__ import annotations
 import ast
 import contextlib
 import io
+import multiprocessing
 import re
 import runpy
 import sys
 import warnings
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +29,9 @@ __all__ = ["setup", "write_gallery"]
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 ROBOTS = ROOT / "robodyn/urdf/robots"
+
+#: What draws a picture, what it shows, and the file.
+Job = tuple[Callable[[Any, Path], None], Any, Path]
 
 #: Postures [rad, m] that show more of a robot than zero does.
 BENT = {
@@ -158,28 +163,49 @@ def write_gallery(folder: Path) -> None:
     AssertionError
         If an example is wrong by its own measure.
     """
-    from matplotlib import style
-
     folder.mkdir(parents=True, exist_ok=True)
+    jobs: list[Job] = [(draw_example, path, folder / f"{path.stem}.png") for path in EXAMPLES]
+    jobs += [(_animate, name, folder / f"{name}.gif") for name in MOTIONS]
+    jobs += [(draw_robot, name, folder / f"{name}.png") for name in rd.robots()]
+    _draw_all(jobs)
     robots, motions, examples = [], [], []
-    with style.context(["default", STYLE]), warnings.catch_warnings():
-        warnings.simplefilter("ignore", rd.errors.LimitWarning)
-        for name in rd.robots():
-            draw_robot(name, folder / f"{name}.png")
-            robots.append(_card(f"`{name}`", f"{name}.png", about(name)))
-        for name, animate in MOTIONS.items():
-            animate(folder / f"{name}.gif")
-            text = " ".join((animate.__doc__ or "").split())
-            motions.append(f"![{text}]({name}.gif)\n\n{text}\n")
-        for example in EXAMPLES:
-            with contextlib.redirect_stdout(io.StringIO()):
-                draw_example(example, folder / f"{example.stem}.png")
-            text = (ast.get_docstring(ast.parse(example.read_text())) or "").split("\n\n")[0]
-            text = " ".join(text.split())
-            examples.append(f"### {example.stem}\n\n{text}\n\n![{text}]({example.stem}.png)\n")
+    for name in rd.robots():
+        robots.append(_card(f"`{name}`", f"{name}.png", about(name)))
+    for name, animate in MOTIONS.items():
+        text = " ".join((animate.__doc__ or "").split())
+        motions.append(f"![{text}]({name}.gif)\n\n{text}\n")
+    for example in EXAMPLES:
+        text = (ast.get_docstring(ast.parse(example.read_text())) or "").split("\n\n")[0]
+        text = " ".join(text.split())
+        examples.append(f"### {example.stem}\n\n{text}\n\n![{text}]({example.stem}.png)\n")
     cards = "::::{grid} 1 2 2 2\n:gutter: 3\n\n" + "\n".join(robots) + "::::"
     page = PAGE.format(robots=cards, motions="\n".join(motions), examples="\n".join(examples))
     (folder / "index.md").write_text(page)
+
+
+def _animate(name: str, path: Path) -> None:
+    MOTIONS[name](path)
+
+
+def _draw_all(jobs: list[Job]) -> None:
+    """Draw in as many processes as there are cores, where a process can be forked."""
+    if "fork" not in multiprocessing.get_all_start_methods():
+        for job in jobs:
+            _draw(job)
+        return
+    with ProcessPoolExecutor(mp_context=multiprocessing.get_context("fork")) as pool:
+        for _ in pool.map(_draw, jobs):  # raises what a drawing raised
+            pass
+
+
+def _draw(job: Job) -> None:
+    from matplotlib import style
+
+    draw, what, path = job
+    with style.context(["default", STYLE]), warnings.catch_warnings():
+        warnings.simplefilter("ignore", rd.errors.LimitWarning)
+        with contextlib.redirect_stdout(io.StringIO()):
+            draw(what, path)
 
 
 def _card(title: str, picture: str, text: str) -> str:
