@@ -79,7 +79,7 @@ class Motions:
             "locked": lambda x: {"locked": [self.joint]},
             "wrenches": lambda x: {"wrenches": {self.link: np.array([0, 0, 0.1 * x, 0, 0, x])}},
             "wrenches of time": lambda x: {
-                "wrenches": lambda t, q, v: {self.link: np.array([0, 0, 0.1 * x, 0, 0, x])}
+                "wrenches": lambda t: {self.link: np.array([0, 0, 0.1 * x, 0, 0, x])}
             },
             "motor limits": lambda x: {"limits": "enforce"},
             "friction": self._friction,

@@ -1772,8 +1772,8 @@ class Robot:
             Of a closed linkage. Default: `independent_joints`.
         wrenches : mapping of link name to array_like, shape (..., 6), or callable [N, N m]
             As in `inverse_dynamics`: they turn with their links. Or such a mapping as a function of
-            ``(t, q, v)``, which is differentiated by differences of fourth order; t is 0 for a
-            robot that does not depend on time.
+            ``(t, q, v)`` or ``t``, which is differentiated by differences of fourth order; t is 0
+            for a robot that does not depend on time.
         base
             As in `inverse_dynamics`.
 

@@ -26,13 +26,14 @@ from robodyn.evaluator import Wrenches
 from robodyn.model.model import Model
 from robodyn.model.speed_selection import ByJoint, Roles, assign_roles
 from robodyn.motion.base_motion import BaseMotion
+from robodyn.motion.wrench_function import of_state
 from robodyn.parts.configuration_space import ConfigurationSpace
 from robodyn.parts.dynamics_derivatives import DynamicsDerivatives
 
 __all__ = ["LoadCase", "Local", "LocalDynamics", "WrenchesAt"]
 
-#: External wrenches as a function of ``(t, q, v)``.
-WrenchesAt = Callable[[Any, Array, Array], Wrenches]
+#: External wrenches as a function of ``(t, q, v)``, or of ``t``.
+WrenchesAt = Callable[[Any, Array, Array], Wrenches] | Callable[[Any], Wrenches]
 
 #: Step of difference quotients of fourth order, for wrenches that are functions of the state.
 STEP = 2e-3
@@ -47,7 +48,8 @@ class LoadCase:
     controlled, locked
         Driven joints, as in `robodyn.Robot.hybrid_dynamics`.
     wrenches : mapping or callable, optional
-        As in `robodyn.Robot.inverse_dynamics`, or such a mapping as a function of ``(t, q, v)``.
+        As in `robodyn.Robot.inverse_dynamics`, or such a mapping as a function of ``(t, q, v)`` or
+        of ``t``.
     base
         As in `robodyn.Robot.inverse_dynamics`.
     t : float [s]
@@ -69,7 +71,7 @@ class LoadCase:
     def wrenches_at(self, q: Array, v: Array) -> Wrenches | None:
         """Those of a state."""
         given = self.wrenches
-        return given(self.t, q.copy(), v.copy()) if callable(given) else given
+        return of_state(given)(self.t, q.copy(), v.copy()) if callable(given) else given
 
 
 @dataclass(frozen=True, eq=False)

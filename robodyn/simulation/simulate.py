@@ -29,7 +29,7 @@ from robodyn.simulation.loads.arguments import (
     wrenches_on,
 )
 from robodyn.simulation.loads.driven_joints import PathOfTime
-from robodyn.simulation.loads.prescribed_loads import BaseAt, WrenchesAt
+from robodyn.simulation.loads.prescribed_loads import BaseAt, WrenchFunction
 from robodyn.simulation.motion.mode import initial_mode
 from robodyn.simulation.motion.options import MotionOptions
 from robodyn.simulation.motion.progress import Progress, reporter
@@ -51,7 +51,7 @@ def simulate(
     base: BaseAt | None = None,
     controlled: Mapping[str, PathOfTime] | None = None,
     locked: Iterable[str] = (),
-    wrenches: Mapping[str, ArrayLike] | WrenchesAt | None = None,
+    wrenches: Mapping[str, ArrayLike] | WrenchFunction | None = None,
     integrator: IntegratorName = "rk4",
     events: Sequence[Event | EventFunction] = (),
     limits: LimitsChoice | MotorLimits = "report",
@@ -89,8 +89,8 @@ def simulate(
     locked : names of joints, or of axes
         Held where they start; ``"joint[k]"``: its k-th speed is zero.
     wrenches : mapping or callable, optional
-        External wrenches by link, shape (6,) [N, N m]; a callable gets ``(t, q, v)``. A function
-        that does not read ``q`` and ``v`` is asked beforehand, once at an instant.
+        External wrenches by link, shape (6,) [N, N m], or a function of ``(t, q, v)``. One of ``t``
+        alone, which has no other parameter, is called before the motion, once for an instant.
     integrator : str
         A key of `robodyn.simulation.INTEGRATORS`: explicit methods of fixed steps (``"rk4"``,
         ``"semi_implicit"``, ...), ``"adaptive"`` ones within each step, the ``"variational"`` one,
@@ -202,7 +202,7 @@ def rollout(
     base: BaseAt | None = None,
     controlled: Mapping[str, PathOfTime] | None = None,
     locked: Iterable[str] = (),
-    wrenches: Mapping[str, ArrayLike] | WrenchesAt | None = None,
+    wrenches: Mapping[str, ArrayLike] | WrenchFunction | None = None,
     integrator: IntegratorName = "rk4",
     limits: LimitsChoice | MotorLimits = "report",
     progress: Progress | bool | None = None,
@@ -289,7 +289,7 @@ def _simulated(
     base: BaseAt | None,
     controlled: Mapping[str, PathOfTime] | None,
     locked: Iterable[str],
-    wrenches: Mapping[str, ArrayLike] | WrenchesAt | None,
+    wrenches: Mapping[str, ArrayLike] | WrenchFunction | None,
     events: Sequence[Event | EventFunction],
     progress: Progress | bool | None,
     ground: Ground | Iterable[Ground],

@@ -14,13 +14,16 @@ from robodyn.array_types import FloatArray
 from robodyn.errors import SettingsError
 from robodyn.motion.base_motion import BaseMotion, BasePath
 
-__all__ = ["BaseAt", "PrescribedLoads", "Sampled", "Surroundings", "WrenchesAt"]
+__all__ = ["BaseAt", "PrescribedLoads", "Sampled", "Surroundings", "WrenchFunction", "WrenchesAt"]
 
 #: Time [s] -> motion of the base.
 BaseAt = Callable[[float], BaseMotion]
 
 #: (t, q, v) -> external wrenches by link [N, N m].
 WrenchesAt = Callable[[float, FloatArray, FloatArray], Mapping[str, ArrayLike]]
+
+#: The same, or t -> external wrenches by link [N, N m].
+WrenchFunction = WrenchesAt | Callable[[float], Mapping[str, ArrayLike]]
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,6 +13,7 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.literals import IntegratorName, LimitsChoice
 from robodyn.motion.base_motion import BasePath
+from robodyn.motion.wrench_function import OfTime
 from robodyn.robot import Robot
 from robodyn.simulation import integrators
 from robodyn.simulation.events.joint_stops import RigidStops
@@ -81,9 +82,9 @@ class MotionOptions:
 
     @cached_property
     def _acting(self) -> Any:
-        """The wrenches, known to be functions of time alone where machine code can do steps."""
+        """The wrenches; functions of time are called beforehand where machine code does steps."""
         wrenches = self.wrenches
-        if not callable(wrenches) or integrators.explicit(self.integrator) is None:
+        if not isinstance(wrenches, OfTime) or integrators.explicit(self.integrator) is None:
             return wrenches
         return wrenches_of_time(wrenches, self.times) or wrenches
 

@@ -17,7 +17,7 @@ from robodyn.robot import Robot
 from robodyn.simulation.loads.arguments import base_path, wrenches_on
 from robodyn.simulation.loads.driven_joints import PathOfTime, driven_joints
 from robodyn.simulation.loads.loads import loads_on
-from robodyn.simulation.loads.prescribed_loads import BaseAt, WrenchesAt
+from robodyn.simulation.loads.prescribed_loads import BaseAt, WrenchFunction
 from robodyn.simulation.sensitivity.dual_array import DualArray
 from robodyn.simulation.sensitivity.step_jacobian import StepJacobian
 
@@ -76,7 +76,7 @@ def step_derivatives(
     base: BaseAt | None = None,
     controlled: Mapping[str, PathOfTime] | None = None,
     locked: Iterable[str] = (),
-    wrenches: Mapping[str, ArrayLike] | WrenchesAt | None = None,
+    wrenches: Mapping[str, ArrayLike] | WrenchFunction | None = None,
     t: ArrayLike = 0.0,
 ) -> StepDerivatives:
     """A step of `robodyn.simulate` and its exact derivatives in tangent space.
@@ -102,8 +102,8 @@ def step_derivatives(
         Where they are and how fast follows from the time: the state after a step does not change
         with what ``q`` and ``v`` hold for them, nor with ``tau``. A locked joint stays at its q.
     wrenches : mapping of link name to array_like, shape (6,) or (..., 6), or callable, optional
-        External wrenches in the step [N, N m]; a callable gets ``(t, q, v)``, and is to be symbolic
-        (``symbolic = True``): nothing but arithmetic with them.
+        External wrenches in the step [N, N m]; a function of ``(t, q, v)`` or ``t`` is to be
+        symbolic (``symbolic = True``): nothing but arithmetic with them.
     t : array_like, shape (...) [s]
         When the step begins, for the base, paths, and robots that depend on time.
 

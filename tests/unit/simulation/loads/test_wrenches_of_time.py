@@ -1,33 +1,32 @@
-"""Wrenches that are functions of time alone are asked beforehand: motions are the same."""
+"""Wrenches that are functions of time alone are called beforehand: motions are the same."""
+
+from functools import partial
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import robodyn as rd
+from robodyn.motion.wrench_function import OfTime
+from robodyn.motion.wrench_function import of_state as of_state_or_time
 from robodyn.simulation.loads.wrenches_of_time import wrenches_of_time
 
 TIMES = np.linspace(0.0, 1.0, 5)
 
 
-def wave(t, q, v):
+def wave(t):
     return {"coupler": np.array([np.cos(9.0 * t), t, 0.0, 0.0, 0.0, 0.3])}
 
 
-def pulses(t, q, v):
+def pulses(t):
     if t < 0.01:
         return {}
     return {"coupler": [0.0, 2.0, 0, 0, 0, 0]} if t < 0.03 else {"crank": (0, 0, 0, 0, 0, 0.2)}
 
 
 def of_state(function):
-    """The same function, which reads the state as well."""
-
-    def read(t, q, v):
-        assert np.isfinite(q).all()
-        return function(t, q, v)
-
-    return read
+    """The same function, called with the state as well."""
+    return lambda t, q, v: function(t)
 
 
 @pytest.mark.parametrize("function", [wave, pulses])
@@ -59,7 +58,7 @@ def test_many_motions_and_events():
     robot = rd.load("double_pendulum")
     q0 = np.random.default_rng(0).normal(size=(3, 2))
 
-    def push(t, q, v):
+    def push(t):
         return {"lower": [0.0, np.sin(t), 0, 0, 0, 0]}
 
     given = {"duration": 0.05, "step": 1e-3}
@@ -79,7 +78,7 @@ def test_many_motions_and_events():
 def test_arrays_that_change_afterwards_are_copied():
     robot, own = rd.load("double_pendulum"), np.zeros(6)
 
-    def push(t, q, v):
+    def push(t):
         own[1] = 10.0 * t
         return {"lower": own}
 
@@ -91,40 +90,93 @@ def test_arrays_that_change_afterwards_are_copied():
 
 
 class Wind:
-    def blow(self, t, q, v):
+    last = 0.0
+
+    def blow(self, t):
         return {"lower": [t, 0, 0, 0, 0, 0]}
 
     def drag(self, t, q, v):
-        return {"lower": [-v[0], 0, 0, 0, 0, 0]}
+        return {"lower": [-10.0 * self.last, 0, 0, 0, 0, 0]}
+
+    def __call__(self, t, q, v):
+        """As a controller, which tells the wind where the robot is."""
+        self.last = float(q[0])
+        return np.zeros(2)
 
 
-def in_closure(t, q, v):
-    return {"lower": [(lambda: v[0])(), 0, 0, 0, 0, 0]}
+class Gust:
+    def __call__(self, t):
+        return Wind().blow(t)
 
 
-def by_name(t, q, v):
-    return {"lower": [locals()["q"][0], 0, 0, 0, 0, 0]}
-
-
-def no_wrench(t, q, v):
-    return {"lower": [t] * 5}
-
-
-def late(t, q, v):
-    raise ValueError(t)
+def by_two(t, factor=2.0):
+    return Wind().blow(factor * t)
 
 
 @pytest.mark.parametrize(
     ("function", "of_time"),
-    [(wave, True), (Wind().blow, True), (lambda t, *state: wave(t, *state), False),
-     (Wind().drag, False), (in_closure, False), (by_name, False), (no_wrench, False),
-     (late, False), (lambda q, t, v: wave(t, q, v), False)],
+    [(wave, True), (Wind().blow, True), (Gust(), True), (by_two, True),
+     (partial(by_two, factor=3.0), True), (lambda t, *state: wave(t), False),
+     (Wind().drag, False), (lambda t, q, v: wave(t), False), (Wind(), False),
+     (lambda t, q=None, v=0: wave(t), False), (dict, False)],
 )  # fmt: skip
-def test_which_functions_read_the_time_alone(function, of_time):
-    assert (wrenches_of_time(function, TIMES) is not None) is of_time
+def test_functions_of_time_take_one_argument(function, of_time):
+    assert isinstance(of_state_or_time(function), OfTime) is of_time
+
+
+def test_functions_of_the_state_are_called_at_each_stage():
+    """What they read may come from a controller, though they do not read q and v themselves."""
+    robot, given = rd.load("double_pendulum"), {"q0": [1.0, 0.0], "duration": 0.2, "step": 1e-3}
+    wind, felt = Wind(), []
+
+    def as_it_is(t, q, v):
+        felt.append(q[0])
+        return wind.drag(t, q, v)
+
+    found = rd.simulate(robot, wind, wrenches=wind.drag, **given)
+    again = rd.simulate(robot, wind, wrenches=as_it_is, **given)
+    assert len(felt) >= 4 * 200
+    assert_array_equal(found.q, again.q)
+    still = rd.simulate(robot, **given)
+    assert np.abs(found.q[-1] - still.q[-1]).max() > 0.01
+
+
+@pytest.mark.parametrize("wrong", [[0.0] * 5, "lots", None])
+def test_what_is_no_wrench_is_told_by_the_motion(wrong):
+    with pytest.raises(rd.ShapeError):
+        rd.simulate(rd.load("double_pendulum"), duration=0.1, wrenches=lambda t: {"lower": wrong})
+
+
+def test_exceptions_of_a_function_of_time_carry_the_motion_so_far():
+    def late(t):
+        if t > 0.05:
+            raise ZeroDivisionError("late")
+        return {"lower": np.zeros(6)}
+
+    with pytest.raises(ZeroDivisionError, match="late") as error:
+        rd.simulate(rd.load("double_pendulum"), duration=0.1, step=0.01, wrenches=late)
+    assert error.value.trajectory.t[-1] >= 0.04
 
 
 def test_a_link_between_steps_alone_is_refused():
-    found = wrenches_of_time(lambda t, q, v: {"lower": np.ones(6)} if t == 0.1 else {}, TIMES)
+    late = OfTime(lambda t: {"lower": np.ones(6)} if t == 0.1 else {})
+    found = wrenches_of_time(late, TIMES)
     with pytest.raises(rd.ShapeError, match=r"acts on 'lower' at t = 0.1 s, and on other links"):
         found.at(np.array([0.1]))
+
+
+def test_linear_models_and_derivatives_take_functions_of_time():
+    robot, q, v, tau = rd.load("double_pendulum"), np.array([0.3, -0.2]), np.ones(2), np.zeros(2)
+    push = {"lower": np.array([1.0, 2.0, 0.0, 0.0, 0.0, 0.5])}
+    found, known = (robot.linearize(q, v, tau, wrenches=x) for x in (lambda t: push, push))
+    assert_allclose(found.A, known.A, rtol=1e-9, atol=1e-9)
+
+    class Push:
+        symbolic = True
+
+        def __call__(self, t):
+            return push
+
+    given = robot, q, v, tau
+    found, known = (rd.step_derivatives(*given, step=1e-2, wrenches=x) for x in (Push(), push))
+    assert_allclose(found.A, known.A, rtol=1e-13, atol=1e-13)

@@ -1,0 +1,52 @@
+"""Wrenches that are functions of ``(t, q, v)``, or of the time where they take nothing else."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["OfTime", "of_state"]
+
+
+@dataclass(frozen=True, eq=False)
+class OfTime:
+    """A function of the time alone, called like one of the state.
+
+    Attributes
+    ----------
+    function : callable
+        t [s] -> wrenches by link.
+    """
+
+    function: Callable[[Any], Any]
+
+    def __call__(self, t: Any, q: Any = None, v: Any = None) -> Any:
+        """What the function returns."""
+        return self.function(t)
+
+    @property
+    def symbolic(self) -> bool:
+        """Whether the function says that it does nothing but arithmetic."""
+        return bool(getattr(self.function, "symbolic", False))
+
+
+def of_state(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of ``(t, q, v)``: the given one, or `OfTime` where that takes one argument."""
+    if isinstance(function, OfTime):
+        return function
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # of some functions that are not written in Python
+        return function
+    return OfTime(function) if _fits(signature, 1) and not _fits(signature, 3) else function
+
+
+def _fits(signature: inspect.Signature, count: int) -> bool:
+    """Whether a function can be called with so many arguments."""
+    try:
+        signature.bind(*(None,) * count)
+    except TypeError:
+        return False
+    return True
