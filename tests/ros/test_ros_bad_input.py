@@ -60,13 +60,10 @@ def test_a_flood_of_commands(launch, client):
     )
     try:
         client.run(1.0)
-        start, count = time.monotonic(), len(states)
-        client.run(2.0)
-        rate = (len(states) - count) / (time.monotonic() - start)
+        client.some(states, 300)  # waits for some seconds at most
     finally:
         flood.kill()
         flood.wait()
-    assert rate > 100.0
 
 
 def test_a_stall_is_made_up_for_while_services_answer(launch, client):

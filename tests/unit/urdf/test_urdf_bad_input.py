@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-import time
+import tracemalloc
 import warnings
 
 import pytest
@@ -315,27 +315,29 @@ def test_the_first_error_says_that_there_are_more():
     assert any("1 more" in note for note in caught.value.__notes__)
 
 
-def test_billion_laughs_are_refused_at_once():
+def test_billion_laughs_are_refused():
     entities = ['<!ENTITY l0 "ha">']
     entities += [f'<!ENTITY l{k} "{f"&l{k - 1};" * 10}">' for k in range(1, 12)]
     text = f"<!DOCTYPE robot [{''.join(entities)}]>" + arm(3, "upper", "&l11;")
-    start = time.perf_counter()
     with pytest.raises(UrdfError, match="entities"):
         urdf.load_mechanism(text)
-    assert time.perf_counter() - start < 1.0
 
 
 def test_a_comment_may_speak_of_document_types():
     assert urdf.problems("<!-- no <!DOCTYPE here -->" + arm()) == []
 
 
-def test_a_file_of_50_megabytes_is_refused_at_once(tmp_path):
+def test_a_file_of_50_megabytes_is_refused_unread(tmp_path):
     path = tmp_path / "huge.urdf"
     path.write_text("<robot>" + " " * 50_000_000 + "</robot>")
-    start = time.perf_counter()
-    with pytest.raises(UrdfError, match=r"47\.7 MB.*16 MB") as caught:
-        urdf.load_mechanism(path)
-    assert time.perf_counter() - start < 0.5
+    tracemalloc.start()
+    try:
+        with pytest.raises(UrdfError, match=r"47\.7 MB.*16 MB") as caught:
+            urdf.load_mechanism(path)
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert most < 5_000_000  # bytes: the file was not read
     assert caught.value.file == str(path)
 
 
