@@ -552,6 +552,14 @@ def test_the_audit_of_a_motion_with_phases_adds_up(double):
     assert np.abs(audit.unexplained).max() < 1e-8 * audit.exchanged
     assert audit.impacts[-1] == pytest.approx(sum(event.energy_loss for event in run.events))
     np.testing.assert_allclose(audit.stored, run.energy, atol=1e-12)
+    back, some = run[::-1], run[[120, 20, 350, 30, 40]]
+    assert [phase.robot for phase in back.phases] == [phase.robot for phase in run.phases[::-1]]
+    assert [len(phase) for phase in some.phases] == [1, 1, 1, 2]
+    for other, index in ((back, slice(None, None, -1)), (some, [120, 20, 350, 30, 40])):
+        np.testing.assert_array_equal(other.energy, run.energy[index])
+        np.testing.assert_array_equal(np.concatenate([x.t for x in other.phases]), run.t[index])
+        with pytest.raises(rd.SettingsError, match="samples run back in time, from"):
+            _ = other.audit
     part = run[50:250]
     assert len(part.phases) == 3
     np.testing.assert_allclose(part.energy, run.energy[50:250], atol=1e-12)

@@ -71,16 +71,20 @@ def _as_seen_from(robot: Robot | None, phase: Any) -> tuple[FloatArray, ...]:
 
 
 def slice_phases(phases: Sequence[Any], index: Any) -> tuple[Any, ...]:
-    """The parts of phases that an index of all samples takes; of a single sample, its phase's."""
+    """The parts of phases that an index of all samples takes, in its order.
+
+    Of a single sample it is its phase at that sample. A phase that an index leaves and comes back
+    to has several parts.
+    """
     if not phases:
         return ()
     if not phases[0].t.ndim:  # those of a single sample already
         return (phases[0][index],)
     kept = np.arange(sum(map(len, phases)))[index]
-    found, first = [], 0
-    for phase in phases:
-        own = kept[(kept >= first) & (kept < first + len(phase))] - first
-        if len(own):
-            found.append(phase[own] if kept.ndim else phase[own[0]])
-        first += len(phase)
-    return tuple(found)
+    starts = np.cumsum([0, *map(len, phases)])
+    owner = np.searchsorted(starts, kept, side="right") - 1
+    own = kept - starts[owner]
+    if not kept.ndim:
+        return (phases[owner][own],)
+    parts = np.split(np.arange(len(kept)), np.flatnonzero(np.diff(owner)) + 1)
+    return tuple(phases[owner[part[0]]][own[part]] for part in parts if len(part))

@@ -35,6 +35,7 @@ from robodyn.simulation.trajectory.states import energies
 from robodyn.simulation.trajectory.states.energy_audit import (
     EnergyAudit,
     audit_of,
+    check_order,
     joined_audits,
     warn_of_unexplained,
 )
@@ -206,11 +207,17 @@ class Trajectory:
     def audit(self) -> EnergyAudit:
         """Where energy came from and went.
 
+        Raises
+        ------
+        SettingsError
+            Where it is not known, and for samples that are not in the order of time.
+
         Warns
         -----
         EnergyWarning
             If more than 2 % of what was exchanged is unexplained.
         """
+        check_order(self.t)
         if self.phases:
             audits = [audit_of(samples_of(phase), ()) for phase in self.phases]
             audit = joined_audits(audits, self.events)

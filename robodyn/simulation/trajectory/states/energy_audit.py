@@ -20,7 +20,7 @@ from robodyn.simulation.trajectory.states.interpolation import Indices, between
 from robodyn.simulation.trajectory.states.samples import BLOCK, Samples
 from robodyn.tolerances import ENERGY_ROUNDING, ENERGY_ROUNDING_SINGLE
 
-__all__ = ["EnergyAudit", "audit_of", "joined_audits", "warn_of_unexplained"]
+__all__ = ["EnergyAudit", "audit_of", "check_order", "joined_audits", "warn_of_unexplained"]
 
 #: Parts of a step at which powers are taken, each for half of it: Gauss's rule of fourth order.
 NODES = 0.5 - math.sqrt(1.0 / 12.0), 0.5 + math.sqrt(1.0 / 12.0)
@@ -136,6 +136,21 @@ def audit_of(samples: Samples, events: Sequence[EventRecord]) -> EnergyAudit:
     gravitational = samples.computed(energies.potential_energy) - elastic
     works = {name: np.cumsum(x, axis=0) for name, x in _flows(samples).items()}
     return _added_up(samples.t, (kinetic, gravitational, elastic), works, events)
+
+
+def check_order(t: FloatArray) -> None:
+    """Refuse samples that are not in the order of time.
+
+    Raises
+    ------
+    SettingsError
+    """
+    back = np.flatnonzero(np.diff(np.atleast_1d(t)) < 0.0)
+    if len(back):
+        raise SettingsError(
+            f"samples run back in time, from {t[back[0]]:.6g} to {t[back[0] + 1]:.6g} s: energies "
+            "are added up in the order of time, so take the audit of the motion itself"
+        )
 
 
 def joined_audits(audits: Sequence[EnergyAudit], events: Sequence[EventRecord]) -> EnergyAudit:
