@@ -127,3 +127,26 @@ def test_what_a_hit_takes_is_told(name):
     ]
     assert audits[-1].impacts[-1] > 0.0
     closes(audits)
+
+
+@pytest.mark.parametrize(
+    ("name", "setting"),
+    [
+        ("scara", "motors"),
+        ("four_bar", "ground"),
+        ("palletizer", "moving"),
+        ("puma560", "floating"),
+    ],
+)
+def test_only_forces_without_energy_take_some(name, setting):
+    robot = prepared(name, setting)
+    robot = robot.with_(springs={robot.actuated_joints[0]: (7.0, 0.2)})
+    q, v, _ = start(robot)
+    rest = rd.BaseMotion.at_rest()
+    base = (rest.pose, rest.twist, rest.acceleration) if setting == "moving" else ()
+    kinetic, potential, power = robot.function("energy_and_power")(q, v, *base)
+    taken = v @ (robot.passive_forces(q, v) - robot.elastic_forces(q))
+    assert abs(v @ robot.elastic_forces(q)) > 1e-3 and taken < 0.0
+    found, wanted = (kinetic, potential), (robot.kinetic_energy(q, v), robot.potential_energy(q))
+    np.testing.assert_allclose(found, wanted, rtol=1e-12)
+    np.testing.assert_allclose(power, taken, rtol=1e-11)

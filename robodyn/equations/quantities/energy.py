@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 from robodyn.equations.forces import between_links, in_joints, laws, planets
 from robodyn.equations.quantities.common.quantity import STATE, Output, Q, Quantity, V
 from robodyn.equations.quantities.common.tracer import Results, Tracer
+from robodyn.equations.quantities.common.tree_dynamics import elastic_forces, passive_forces
 from robodyn.equations.tree import kinematics, momentum
 from robodyn.symbolic.scalar import Number
 
@@ -31,6 +35,16 @@ def potential_energy(t: Tracer) -> Results:
 def elastic_energy(t: Tracer) -> Results:
     """Of force elements: of the ground and stops, and of those that belong to the mechanism."""
     return {"U": _elastic(t)}
+
+
+def energy_and_power(t: Tracer) -> Results:
+    """Both energies, and the power of the passive forces that follow from none."""
+    of_rest = {name: x for name, x in t.numbers.items() if name != "v"}
+    resting = replace(t, numbers=of_rest, kept={})
+    taken: Any = passive_forces(t)["tau"]
+    kept: Any = elastic_forces(resting)["tau"]
+    power = sum((v * (x - y) for v, x, y in zip(t.v, taken, kept, strict=True)), start=0.0)
+    return {**kinetic_energy(t), **potential_energy(t), "P": power}
 
 
 def _elastic(t: Tracer) -> Number:
@@ -81,6 +95,13 @@ ROWS = {
         closed=STATE,
         base=True,
         parametric=True,
+    ),
+    "energy_and_power": Quantity(
+        inputs=(Q, V),
+        outputs=(Output("T", (), "J"), Output("U", (), "J"), Output("P", (), "W")),
+        trace=energy_and_power,
+        closed=STATE,
+        base=True,
     ),
     "elastic_energy": Quantity(
         inputs=(Q,),

@@ -76,7 +76,7 @@ class EnergyBalance:
         self._allowed = allowance.part, allowance.rounding
 
     def explained(
-        self, begin: int, kinetic: FloatArray, potential: FloatArray, power: FloatArray | None
+        self, begin: int, kinetic: FloatArray, potential: FloatArray, power: FloatArray
     ) -> bool:
         """Whether work explains the energy of all motions up to the last of these samples.
 
@@ -87,12 +87,12 @@ class EnergyBalance:
         begin : int
             The first of the samples, which is the one after those of the call before.
         kinetic, potential : ndarray, shape (m, motions) [J]
-        power : ndarray, shape (m, motions) [W], or None
-            Of passive forces; none where there are none.
+        power : ndarray, shape (m, motions) [W]
+            Of passive forces.
         """
-        of_samples = (np.ascontiguousarray(x, float) for x in (kinetic, potential))
-        given = (*self._arrays, power, *of_samples, self._known)
-        addresses = [0 if x is None else address_of(x) for x in given]
+        of_samples = (np.ascontiguousarray(x, float) for x in (power, kinetic, potential))
+        given = (*self._arrays, *of_samples, self._known)
+        addresses = map(address_of, given)
         counts = begin, begin + len(kinetic), *self._sizes, self._several
         return not _program().run(*addresses, *counts, *self._allowed)
 
@@ -109,7 +109,7 @@ def _text() -> str:
     begin, end, motions, nv, several = (code.argument(name, "i64") for name in _COUNTS)
     t, v, tau, at_rest, *of_samples = (Buffer(code, f"%{x}") for x in _ADDRESSES)
     power, kinetic, potential, known = of_samples
-    passive, acting = (code.put(f"icmp ne ptr %{x}, null", "i1") for x in ("power", "tau"))
+    acting = code.put("icmp ne ptr %tau, null", "i1")
     of = {name: known.part(motions * k) for k, name in enumerate(KNOWN)}
     for i in code.each(end, start=begin):
         step = 0.5 * (t.get(i) - t.get(code.choose(i.equals(0), i, i - 1)))
@@ -117,22 +117,20 @@ def _text() -> str:
             row = (i - begin) * motions + r
             values = kinetic.get(row), potential.get(row)
             energy = values[0] + values[1]
-            gives = code.variable(0.0)
-            with code.when(passive):
-                gives.value = power.get(row)
+            gives = power.get(row)
             with code.either(i.equals(0)) as (first, later):
                 with first:
                     _begin(code, of, r, values, energy)
                 with later:
                     before, at = of["power"].get(r), ((i - 1) * motions + r) * nv
                     _step(code, of, r, values, energy)
-                    work = code.variable(step * (before + gives.value))
+                    work = code.variable(step * (before + gives))
                     with code.when(acting):
                         for j in code.each(nv):
                             speeds = v.get(at + j) + v.get(at + motions * nv + j)
                             work.value = work.value + step * (speeds * tau.get(at + j))
                     _do(code, of, r, energy, work.value)
-            of["power"].put(r, gives.value)
+            of["power"].put(r, gives)
     code.give(_unexplained(code, {**of, "at_rest": at_rest}, motions, several))
     return code.ir()
 

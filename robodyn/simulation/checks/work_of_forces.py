@@ -7,14 +7,7 @@ their work is looked at closely elsewhere.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-
-import numpy as np
-
-from robodyn.array_types import FloatArray
-from robodyn.robot import Robot
-from robodyn.simulation.cache.robot_cache import once_per_robot
+from robodyn.motion.base_motion import BaseMotion
 from robodyn.simulation.checks.energy_balance import Allowance, EnergyBalance
 from robodyn.simulation.trajectory.trajectory import Trajectory
 
@@ -48,48 +41,14 @@ def work_explains_energy(
     """
     robot = motion.robot
     assert robot is not None
-    of, n = _functions_of(robot), len(motion)
+    energies, n = robot.function("energy_and_power"), len(motion)
+    rest = BaseMotion.at_rest() if robot.base == "moving" else None
+    base = () if rest is None else (rest.pose, rest.twist, rest.acceleration)
     q, v, tau = (x.reshape(n, -1, x.shape[-1]) for x in (motion.q, motion.v, motion.tau))
     size = max(2, TOGETHER // (q.shape[1] * q.shape[2] + 1))
     allowance = Allowance(part, rounding, at_rest * robot.total_mass)
     balance, explained = EnergyBalance(motion.t, v, tau, every > 1, allowance), True
     for first in range(0, n, size):
         own = slice(first, first + size)
-        power = of.passive_power(q[own], v[own])
-        energies = of.kinetic_energy(q[own], v[own]), of.potential_energy(q[own])
-        explained = balance.explained(first, *energies, power)
+        explained = balance.explained(first, *energies(q[own], v[own], *base))
     return explained
-
-
-@dataclass(frozen=True, eq=False)
-class _Functions:
-    """Functions of a robot, of its state alone; no passive or elastic forces without any."""
-
-    kinetic_energy: Callable[..., FloatArray]
-    potential_energy: Callable[..., FloatArray]
-    passive_forces: Callable[..., FloatArray] | None
-    elastic_forces: Callable[..., FloatArray] | None
-
-    def passive_power(self, q: FloatArray, v: FloatArray) -> FloatArray | None:
-        """What dampers and friction give, shape (n, motions) [W]; none where there are none."""
-        if self.passive_forces is None:
-            return None
-        taken = self.passive_forces(q, v)
-        if self.elastic_forces is not None:
-            taken = taken - self.elastic_forces(q)
-        return np.asarray(np.einsum("tnk,tnk->tn", v, taken))
-
-
-@once_per_robot
-def _functions_of(robot: Robot) -> _Functions:
-    """The functions, or, of a robot whose base can move, methods that let it rest."""
-    energies, forces = ("kinetic_energy", "potential_energy"), ("passive_forces", "elastic_forces")
-    there = [robot.function(name).work > 0 for name in forces]
-
-    def of(name: str) -> Callable[..., FloatArray]:
-        found: Callable[..., FloatArray]
-        found = getattr(robot, name) if robot.base == "moving" else robot.function(name)
-        return found
-
-    given = [of(name) if is_there else None for name, is_there in zip(forces, there, strict=True)]
-    return _Functions(of(energies[0]), of(energies[1]), *given)

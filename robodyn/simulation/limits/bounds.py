@@ -59,8 +59,8 @@ class Range(NamedTuple):
         bounds = np.array([lower, upper], float)
         if np.isinf(bounds).all():
             return None
-        slack = excess * np.maximum(1.0, np.where(np.isfinite(bounds), np.abs(bounds), 0.0))
-        return cls(bounds[0], bounds[1], np.stack([bounds[0] - slack[0], bounds[1] + slack[1]]))
+        outwards = np.array([[-excess], [excess]])
+        return cls(bounds[0], bounds[1], bounds + outwards * np.maximum(1.0, np.abs(bounds)))
 
     def for_samples(self, x: FloatArray) -> Range:
         """The same, with the slack that the precision of samples needs."""
