@@ -122,9 +122,7 @@ def draw(
     colors: dict[str, int] = {}
     for panel in panels:  # before panels are divided by unit, so that a name keeps its colour
         _numbers(panel, colors)
-    with Canvas("drawing a motion", path, axes, rows=len(rows), size=size) as canvas:
-        if title:
-            canvas.axes[0].set_title(title, loc="left")
+    with Canvas("drawing a motion", path, axes, rows=len(rows), size=size, title=title) as canvas:
         above: list[str] = []
         for axis, row in zip(canvas.axes, rows, strict=True):
             others = _draw(axis, t, row, _numbers(row, colors))

@@ -72,6 +72,8 @@ class Canvas:
         Number of rows and columns of axes.
     size : (2,)
         Width and height of a new figure [inch].
+    title : str
+        Title of the first axes.
     projection : str, optional
         Projection of new axes, such as ``"3d"``.
     shared : bool
@@ -107,6 +109,7 @@ class Canvas:
         rows: int = 1,
         columns: int = 1,
         size: tuple[float, float],
+        title: str = "",
         projection: str | None = None,
         shared: bool = True,
         film: bool = False,
@@ -114,22 +117,24 @@ class Canvas:
         self._what, self._path, self._given = what, path, given
         self._rows, self._columns, self._size = rows, columns, size
         self._projection, self._shared = projection, shared and rows > 1
-        self._style, self._film = ExitStack(), film
+        self._style, self._film, self._title = ExitStack(), film, title
         self.new = given is None
 
     def __enter__(self) -> Self:
-        if not self.new:
+        if self.new:
+            self.figure = self._new_figure()
+            self.axes = self.figure.subplots(
+                self._rows,
+                self._columns,
+                sharex="col" if self._shared else False,
+                squeeze=False,
+                subplot_kw={"projection": self._projection},
+            ).ravel().tolist()  # fmt: skip
+        else:
             self.axes = _axes(self._given, self._rows * self._columns)
             self.figure = self.axes[0].figure
-            return self
-        self.figure = self._new_figure()
-        self.axes = self.figure.subplots(
-            self._rows,
-            self._columns,
-            sharex="col" if self._shared else False,
-            squeeze=False,
-            subplot_kw={"projection": self._projection},
-        ).ravel().tolist()  # fmt: skip
+        if self._title:
+            self.axes[0].set_title(self._title, loc="left")
         return self
 
     def __exit__(

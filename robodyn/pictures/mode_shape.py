@@ -43,11 +43,8 @@ def draw_mode_shape(
     MissingExtraError, ShapeError
     """
     size = (7.0, 1.4 + 0.34 * max(2, len(shape)))
-    with Canvas("drawing a mode", path, axes, size=size) as canvas:
-        (axis,) = canvas.axes
-        _draw(axis, shape)
-        if title:
-            axis.set_title(title, loc="left")
+    with Canvas("drawing a mode", path, axes, size=size, title=title) as canvas:
+        _draw(canvas.axes[0], shape)
     return canvas.figure
 
 

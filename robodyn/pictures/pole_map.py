@@ -61,7 +61,7 @@ def draw_poles(
     ------
     MissingExtraError, ShapeError
     """
-    with Canvas("drawing poles", path, axes, size=(7.5, 5.5)) as canvas:
+    with Canvas("drawing poles", path, axes, size=(7.5, 5.5), title=title) as canvas:
         (axis,) = canvas.axes
         lines = _sampled(axis, poles) if sampled else _continuous(axis, poles)
         if len(poles) == 1:
@@ -75,8 +75,6 @@ def draw_poles(
             style = {"s": 9.0, "cmap": "viridis", "zorder": 4}
             points = axis.scatter(poles.real.ravel(), poles.imag.ravel(), c=place, **style)
             canvas.figure.colorbar(points, ax=axis, label="number of the state")
-        if title:
-            axis.set_title(title, loc="left")
         if names and len(names) <= NAMED:
             canvas.figure.draw_without_rendering()
             texts = [_label(*pair) for pair in names]

@@ -71,12 +71,10 @@ def draw_figure(
     MissingExtraError, ShapeError
     """
     layout = Layout([figure])
-    with layout.canvas(path, axes) as canvas:
+    with layout.canvas(path, axes, title=title) as canvas:
         (axis,) = canvas.axes
         drawn = layout.axes(axis)
         draw_posture(drawn, figure, layout.largest)
-        if title:
-            axis.set_title(title, loc="left")
         draw_legend(canvas, drawn, figure, "force on the child link")
         _labels(drawn, figure, layout.largest)
     return canvas.figure
@@ -109,16 +107,16 @@ class Layout:
         self._points = np.concatenate([*points, np.array(tips).reshape(-1, 3)])
 
     def canvas(
-        self, path: str | os.PathLike[str] | None, axes: Any = None, *, film: bool = False
+        self, path: str | os.PathLike[str] | None, axes: Any = None, **options: Any
     ) -> Canvas:
-        """A canvas with a new figure, or with the given axes."""
+        """A canvas with a new figure, or with the given axes; ``options`` are those of `Canvas`."""
         kind: str | None = "3d"
         size = (8.0, 6.8)
         if self._plane is not None:
             width, height = box(self._points @ self._plane.T)[1]
             scale = min(7.2 / width, 5.6 / height)
             kind, size = None, (max(5.5, scale * width + 0.8), scale * height + 1.4)
-        return Canvas("drawing a robot", path, axes, size=size, projection=kind, film=film)
+        return Canvas("drawing a robot", path, axes, size=size, projection=kind, **options)
 
     def axes(self, axis: Any) -> StickAxes:
         """Prepare empty matplotlib axes."""

@@ -38,28 +38,28 @@ __all__ = ["Viewer"]
 
 
 class Viewer:
-    """A robot in the browser; serves until it is closed.
+    """Shows a robot on a page in the browser, until it is closed.
 
     Parameters
     ----------
     robot : Robot
     motion : Trajectory, optional
-        To play.
+        A motion of the robot to play.
     host : str
-        Who may connect: by default this machine only. ``"0.0.0.0"``: anyone who can reach it and
-        knows the token in ``url``, which is another each time.
+        Address at which the server listens. Default: only browsers on this machine can connect.
+        ``"0.0.0.0"``: all that can reach this machine and know the random token in ``url``.
     port : int
-        The next free one is taken if it is in use.
+        If it is in use, the next free one is taken.
     package_dirs : mapping of package name to path, path, or iterable of paths, optional
-        Where meshes of ``package://`` lie.
+        Folders of the packages of meshes with ``package://`` in their names.
 
     Attributes
     ----------
     q : ndarray, shape (nq,)
-        The posture shown. A robot whose loops do not close stands where the search for a closed
-        posture starts, loops open, and each of its joints can be moved.
+        The posture shown. If no closed posture is found, it is the start of the search for one,
+        with open loops, and each joint can be moved.
     why_open : str
-        Why no closed posture is found; empty if there is one.
+        Why no closed posture was found; empty if one was.
     server : viser.ViserServer
 
     Raises
@@ -67,7 +67,8 @@ class Viewer:
     MissingExtraError
         If viser is not installed (extra ``view``).
     RobodynError
-        If the host is not this machine, or the port is none; if the robot depends on time.
+        If the host is not an address of this machine, the port is not valid, or the robot depends
+        on time.
     """
 
     def __init__(
@@ -127,7 +128,7 @@ class Viewer:
 
     @property
     def is_everywhere(self) -> bool:
-        """Whether it listens on all addresses of this machine."""
+        """Whether the server listens on all addresses of this machine."""
         return self.server.get_host() in EVERYWHERE
 
     @property
@@ -155,12 +156,11 @@ class Viewer:
         ----------
         values : mapping of Slider to float [rad, m]
         by_hand : bool
-            The sliders stand there already, or farther on, and are set back only from where the
-            linkage cannot follow.
+            The user is moving the sliders, so they are set only if the linkage cannot follow them.
         """
         with self.lock:
             closed = not self.why_open
-            opened = closed and self.drawing.gaps.texts  # it is shown as it stands at zero
+            opened = closed and self.drawing.gaps.texts  # the posture shown has open loops
             start = self.robot.neutral() if opened else self.q
             moved = move(self.robot, start, dict(values), closed=closed)
             follow = not (by_hand and moved.complete) or bool(opened)
@@ -192,9 +192,9 @@ class Viewer:
         *kinds : {"forces", "moments", "torques"}
             Forces and moments of the parent on the child, torques of motors.
         numbers : bool
-            Write their sizes [N, N m] beside the largest of them.
+            Write the sizes [N, N m] of the longest arrows beside them.
         scale : float
-            Of their lengths, 0.1 to 5.
+            Factor of the lengths of all arrows, 0.1 to 5.
 
         Raises
         ------
@@ -223,9 +223,9 @@ class Viewer:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """The motion does not play meanwhile, and the page is the same afterwards; one at a time.
+        """Context in which playback is paused; at its end the page shows the same as before.
 
-        It is entered before `lock`.
+        One thread at a time can enter it, and has to do so before it takes `lock`.
         """
         playback = self._playback
         with self._pausing:
@@ -243,7 +243,7 @@ class Viewer:
                         playback.playing.value = playing
 
     def _seen_from(self, camera: Camera) -> None:
-        """Place numbers for this camera."""
+        """Place the numbers beside arrows for a camera."""
         with self.lock:
             self.drawing.arrows.camera = camera
             self.forces_panel.draw()
@@ -266,10 +266,10 @@ class Viewer:
     def screenshot(
         self, path: str | os.PathLike[str], *, size: tuple[int, int] | None = None
     ) -> None:
-        """Write an image of the robot as the page that was used last shows it.
+        """Write an image of the robot, as shown by the page that was used last.
 
-        If no page is open, a browser without a window draws: a Chromium, or what the environment
-        variable ``CHROMIUM`` names.
+        If no page is open, a browser without a window draws the image: a Chromium, or the program
+        that the environment variable ``CHROMIUM`` names.
 
         Parameters
         ----------
@@ -294,7 +294,7 @@ class Viewer:
         rate: float = 30.0,
         speed: float = 1.0,
     ) -> None:
-        """Write a video of the motion, from the page that `screenshot` takes.
+        """Write a video of the motion, drawn by the same page as for `screenshot`.
 
         Parameters
         ----------
@@ -305,7 +305,7 @@ class Viewer:
         rate : float [1/s]
             Frames a second.
         speed : float
-            Of the motion; 0.5 shows it half as fast.
+            Speed of playback: 0.5 shows the motion half as fast.
 
         Raises
         ------
@@ -316,16 +316,17 @@ class Viewer:
         self._exports.video(path, size, rate=rate, speed=speed)
 
     def write_html(self, path: str | os.PathLike[str], *, dark: bool = False) -> None:
-        """Write the scene, and the motion, as one web page that needs no server and no network.
+        """Write the scene and the motion as one web page, which needs no server and no network.
 
-        It can be turned and played in any browser, also on a web site. Panels are left out.
+        The page can be opened in any browser, or put on a web site: the scene can be turned, and
+        the motion plays. It has no panels.
 
         Parameters
         ----------
         path : path
-            ``.html``; about 1 MB and the meshes.
+            ``.html``; its size is about 1 MB plus that of the meshes.
         dark : bool
-            On a dark background.
+            Draw on a dark background.
 
         Raises
         ------
@@ -334,7 +335,7 @@ class Viewer:
         self._exports.html(path, dark=dark)
 
     def _repr_html_(self) -> str:
-        """The page, within a notebook."""
+        """The page as a frame of a notebook."""
         url = escape(self.url)
         return (
             f'<iframe src="{url}" title="{escape(self.robot.name)}" width="100%" height="520" '
@@ -344,7 +345,7 @@ class Viewer:
     # -- serving --------------------------------------------------------------------------------
 
     def wait(self) -> None:
-        """Serve until interrupted, or closed by another thread."""
+        """Wait until Ctrl-C, or until another thread closes the viewer."""
         try:
             self._closed.wait()
         finally:

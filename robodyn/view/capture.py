@@ -1,4 +1,4 @@
-"""Pictures of what a page shows, and of a motion sample by sample."""
+"""Images of what a page shows, and the frames of videos."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from robodyn.view.panels.viewer import PanelViewer
 
 __all__ = ["LARGEST", "SMALLEST", "checked_size", "frames", "instants_of", "picture"]
 
-#: Time [s] that a page may take for one image.
+#: Longest time to wait for an image of a page [s].
 TIMEOUT = 60.0
-#: Most images that are asked for until two are the same.
+#: Largest number of images that are requested until two successive ones are equal.
 TRIES = 8
 #: Smallest and largest width and height [px].
 SMALLEST, LARGEST = 16, 4096
 
 
 def checked_size(size: Iterable[int]) -> tuple[int, int]:
-    """Width and height of a picture [px], both even as videos need them.
+    """Width and height of an image [px], both even, as videos need them.
 
     Raises
     ------
@@ -41,12 +41,14 @@ def checked_size(size: Iterable[int]) -> tuple[int, int]:
 
 
 def picture(viewer: PanelViewer, page: Any, size: tuple[int, int]) -> Array:
-    """What a page shows, shape (height, width, 3) of uint8, with numbers placed for this size.
+    """Image of what a page shows, shape (height, width, 3) of uint8.
+
+    Numbers beside arrows are placed for the size of the image.
 
     Raises
     ------
     RobodynError
-        If the page goes, or does not answer.
+        If the page is closed, or does not answer.
     """
     with viewer.lock:
         viewer.drawing.arrows.camera = camera_of(page, size)
@@ -89,7 +91,7 @@ def frames(
     size : (int, int) [px]
     instants : ndarray, shape (n,) [s]
     progress : callable
-        Is given the part that is done, 0 to 1.
+        Called with the finished fraction, 0 to 1.
 
     Raises
     ------
@@ -106,7 +108,7 @@ def frames(
 
 
 def _settled(page: Any, size: tuple[int, int]) -> Array:
-    """An image that the next one is like: letters and meshes appear one after the other."""
+    """Request images until two are equal, as meshes and fonts load one after the other."""
     before = _image(page, size, "png")
     for _ in range(TRIES):
         image = _image(page, size, "png")
@@ -123,7 +125,7 @@ def _image(page: Any, size: tuple[int, int], transport: str) -> Array:
         raise RobodynError(
             f"the page has sent no picture: {error} It has to be open, and its tab in front."
         ) from error
-    if image.shape[-1] == 4:  # on white
+    if image.shape[-1] == 4:  # blend with a white background
         opacity = image[..., 3:].astype(np.float32) / 255.0
         image = np.round(opacity * image[..., :3] + 255.0 * (1.0 - opacity)).astype(np.uint8)
     return np.asarray(image)

@@ -1,4 +1,4 @@
-"""What the viewer writes to files: images, videos, and pages that need no server."""
+"""Export of images, videos, and web pages that need no server."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from robodyn.view.panels.viewer import PanelViewer
 
 __all__ = ["Exports"]
 
-#: Frames a second of a motion in a page that needs no server.
+#: Frame rate of a motion in a page that needs no server [1/s].
 HTML_RATE = 30.0
 
 
 class Exporting(PanelViewer, Protocol):
-    """What exports use of the viewer."""
+    """The part of the viewer's interface that exports use."""
 
     @property
     def url(self) -> str:
-        """Address of its page."""
+        """Address of the page."""
 
     def paused(self) -> AbstractContextManager[None]:
-        """The motion does not play meanwhile, and the posture is the same afterwards."""
+        """Context in which playback is paused; at its end the posture is the same as before."""
 
 
 class Exports:
-    """Writes files of what a viewer shows.
+    """Writes what a viewer shows to files.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ class Exports:
         page: Any = None,
         progress: Callable[[float], None] = lambda part: None,
     ) -> None:
-        """See `Viewer.video`; ``progress`` is given the part that is done."""
+        """See `Viewer.video`; ``progress`` is called with the finished fraction, 0 to 1."""
         where = video_path(path)
         instants = instants_of(self._viewer, rate, speed)
         with self._viewer.paused(), self._drawn_by(page, size) as (drawing, shown):
@@ -101,7 +101,7 @@ class Exports:
     def _drawn_by(
         self, page: Any, size: tuple[int, int] | None
     ) -> Iterator[tuple[Any, tuple[int, int]]]:
-        """What draws, and the size: this page, the one used last, or one without a window."""
+        """The page that draws, by default the one used last, or one without a window; its size."""
         asked = None if size is None else checked_size(size)
         page = page or self._pages.latest
         if page is not None:

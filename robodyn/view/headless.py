@@ -1,4 +1,4 @@
-"""A browser without a window, which draws for pictures while nobody has a page open."""
+"""A browser without a window, which draws images while no page is open."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from robodyn.errors import RobodynError
 
 __all__ = ["OPTIONS", "find_browser", "page_without_window"]
 
-#: Names of Chromium and browsers that are made of it.
+#: Names of the programs of Chromium and of browsers based on it.
 NAMES = (
     "chromium",
     "chromium-browser",
@@ -25,21 +25,21 @@ NAMES = (
     "chrome",
     "msedge",
 )
-#: Where they are on systems that do not put them on the path.
+#: Paths of browsers on systems that do not put them on the path.
 PLACES = (
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
     "/Applications/Chromium.app/Contents/MacOS/Chromium",
     r"C:\Program Files\Google\Chrome\Application\chrome.exe",
     r"C:\Program Files (x86)\Microsoft\Edge\Application\msedge.exe",
 )
-#: WebGL also without a graphics card.
+#: Options with which WebGL works without a graphics card.
 OPTIONS = ("--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader")
-#: Time [s] that it may take to start, on a busy machine.
+#: Longest time to wait for the browser to start, on a busy machine [s].
 TIMEOUT = 180.0
 
 
 def find_browser() -> str | None:
-    """Path of a Chromium, or of a browser made of it: ``CHROMIUM`` of the environment comes first.
+    """Path of a Chromium or a browser based on it, or the environment variable ``CHROMIUM``.
 
     Returns
     -------
@@ -56,7 +56,7 @@ def find_browser() -> str | None:
 def page_without_window(
     url: str, size: tuple[int, int], joined: Callable[[], Any]
 ) -> Iterator[Any]:
-    """Open a page without a window while something is done with it.
+    """Context in which a page is open in a browser without a window.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def page_without_window(
     size : (int, int) [px]
         Width and height of the page.
     joined : callable
-        Returns the page as the server knows it, or ``None`` until it is there.
+        Returns the page that has connected to the server, ``None`` before it has.
 
     Raises
     ------

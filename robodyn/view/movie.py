@@ -97,7 +97,7 @@ def _write_gif(path: Path, frames: Iterable[Array], rate: float) -> None:
     from PIL import Image
 
     def palettes() -> Iterator[Any]:
-        few = Image.Quantize.MAXCOVERAGE  # keeps colours that are rare, as those of joints
+        few = Image.Quantize.MAXCOVERAGE  # keeps rare colours, such as those of joints
         for frame in frames:
             yield Image.fromarray(frame).quantize(
                 256, method=few, kmeans=1, dither=Image.Dither.NONE
@@ -105,5 +105,5 @@ def _write_gif(path: Path, frames: Iterable[Array], rate: float) -> None:
 
     images = palettes()
     first = next(images)
-    pause = max(round(1000.0 / rate), 20)  # browsers show shorter ones slowly
+    pause = max(round(1000.0 / rate), 20)  # browsers slow down GIFs with shorter pauses
     first.save(path, save_all=True, append_images=images, duration=pause, loop=0, optimize=False)

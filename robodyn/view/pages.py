@@ -1,4 +1,4 @@
-"""The pages that are open in browsers, and from where each sees the robot."""
+"""The pages that are open in browsers, and their cameras."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from robodyn.view.drawing.camera import Camera, camera_of
 
 __all__ = ["Pages"]
 
-#: Time [s] after which what depends on a camera follows it.
+#: Time [s] between updates of what depends on a moving camera.
 SETTLED = 0.25
 
-#: On pages narrower than this, width over height, the panels cover the lower half of the scene.
+#: Width over height of a page below which panels cover the lower half of the scene.
 NARROW = 0.8
 
 
@@ -26,7 +26,7 @@ class Pages:
     ----------
     server : viser.ViserServer
     moved : callable
-        Is given the camera of a page that has moved, at most a few times a second.
+        Called with a camera that has moved, at most a few times a second.
     """
 
     def __init__(self, server: Any, moved: Callable[[Camera], None]) -> None:
@@ -60,7 +60,7 @@ class Pages:
                 self._follower.start()
 
     def _follow(self) -> None:
-        """Pass cameras on until they rest."""
+        """Call ``moved`` until the cameras stand still."""
         camera = None
         while not self._closed.wait(SETTLED):
             with self._lock:
@@ -72,7 +72,7 @@ class Pages:
             self._moved(camera)
 
     def close(self) -> None:
-        """Follow no camera any longer."""
+        """Stop following cameras."""
         with self._lock:
             self._closed.set()
             follower = self._follower

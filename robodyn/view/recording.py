@@ -48,14 +48,14 @@ def read_motion(path: str | os.PathLike[str], robot: Robot) -> Trajectory:
 
 
 def check_motion(motion: Trajectory, robot: Robot, what: str) -> None:
-    """Refuse what is not one motion of a robot.
+    """Check that a trajectory is a single motion of a robot.
 
     Parameters
     ----------
     motion : Trajectory
     robot : Robot
     what : str
-        What it is, for errors.
+        Name of the trajectory, for errors.
 
     Raises
     ------

@@ -15,13 +15,13 @@ EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 
 
 def start_server(host: str, port: int, label: str) -> tuple[Any, Guard]:
-    """Start a ``viser.ViserServer``, and what guards it.
+    """Start a ``viser.ViserServer`` whose requests pass a `Guard`.
 
     Parameters
     ----------
     host : str
     port : int
-        The next free one is taken if it is in use.
+        If it is in use, the next free one is taken.
     label : str
         Title of the page.
 
@@ -30,7 +30,7 @@ def start_server(host: str, port: int, label: str) -> tuple[Any, Guard]:
     MissingExtraError
         If viser is not installed.
     RobodynError
-        If the host is not this machine, or the port is none.
+        If the host is not an address of this machine, or the port is not valid.
     """
     viser = _viser()
     _check_address(host, port)
@@ -38,7 +38,7 @@ def start_server(host: str, port: int, label: str) -> tuple[Any, Guard]:
     server = guarded_server(
         guard, lambda: viser.ViserServer(host=host, port=port, label=label, verbose=False)
     )
-    server.request_share_url = _not_shared  # which any page that connects could ask for
+    server.request_share_url = _not_shared  # any page that connects could request it
     return server, guard
 
 

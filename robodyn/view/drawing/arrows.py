@@ -17,32 +17,32 @@ from robodyn.view.drawing.labels import Labels
 
 __all__ = ["KINDS", "SPACE", "Arrow", "ArrowDrawing", "Scale", "arrows", "measured", "scale"]
 
-#: What can be drawn, and its colour.
+#: Colour of each kind of arrow.
 KINDS: dict[ArrowKind, Rgb] = {"forces": FORCE, "moments": MOMENT, "torques": TORQUE}
 
-#: Arrows shorter than this part of the robot are not drawn.
+#: Arrows are drawn if they are longer than this fraction of the robot's size.
 SHORTEST = 0.01
-#: Most numbers that are looked at: those of the longest arrows.
+#: Largest number of arrows, the longest ones, that may have a number.
 MOST = 60
-#: Between a number and its unit, and within a unit, where no line may end.
+#: A no-break space, between a number and its unit and within a unit.
 SPACE = "\N{NO-BREAK SPACE}"
 
 
 @dataclass(frozen=True)
 class Scale:
-    """Lengths of arrows.
+    """Lengths of arrows per unit.
 
     Attributes
     ----------
     newton, newton_metre : float [m/N], [m/(N m)]
-        Length of an arrow of one.
+        Length of an arrow of 1 N, and of 1 N m.
     """
 
     newton: float
     newton_metre: float
 
     def times(self, factor: float) -> Scale:
-        """The scale of arrows that are longer by a factor."""
+        """The scale for arrows that are longer by a factor."""
         return Scale(factor * self.newton, factor * self.newton_metre)
 
 
@@ -61,17 +61,17 @@ def _longest(vectors: FloatArray) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Arrow:
-    """One arrow.
+    """An arrow of a force, moment or torque.
 
     Attributes
     ----------
     kind : str
-        Of `KINDS`.
+        A key of `KINDS`.
     joint : str
     start, vector : ndarray, shape (3,) [m]
         In the world.
     text : str
-        Its size, with the unit.
+        Size of the force, moment or torque, with its unit.
     """
 
     kind: str
@@ -82,17 +82,17 @@ class Arrow:
 
     @property
     def key(self) -> tuple[str, str]:
-        """What it is, and of which joint."""
+        """Kind and joint, which identify the arrow."""
         return self.kind, self.joint
 
     @property
     def tip(self) -> FloatArray:
-        """Its end, shape (3,) [m]."""
+        """Tip of the arrow, shape (3,) [m]."""
         return np.asarray(self.start + self.vector)
 
     @property
     def length(self) -> float:
-        """Its length [m]."""
+        """Length of the arrow [m]."""
         return float(np.linalg.norm(self.vector))
 
 
@@ -129,13 +129,13 @@ class ArrowDrawing:
     ----------
     server : viser.ViserServer
     size : float [m]
-        Of the robot.
+        Size of the robot.
     camera : Camera
 
     Attributes
     ----------
     camera : Camera
-        From where numbers are not to cover one another.
+        Numbers are placed so that they do not cover one another, seen from this camera.
     """
 
     def __init__(self, server: Any, size: float, camera: Camera) -> None:
@@ -144,7 +144,7 @@ class ArrowDrawing:
         self._labels = Labels(server.scene, "/forces/numbers")
 
     def draw(self, drawn: Collection[Arrow], *, numbers: bool) -> None:
-        """Draw these arrows in place of those that were there before."""
+        """Draw these arrows, and remove those that were drawn before."""
         long = [arrow for arrow in drawn if arrow.length > SHORTEST * self._size]
         with self._server.atomic():
             for kind, color in KINDS.items():
@@ -157,7 +157,7 @@ class ArrowDrawing:
             if handle is not None:
                 handle.remove()
             return
-        # nodes of the same name replace each other
+        # a node replaces one with the same name
         self._handles[kind] = self._server.scene.add_arrows(
             f"/forces/{kind}",
             _segments(long, second=0.0 if kind == "forces" else 0.03 * self._size),
@@ -169,7 +169,7 @@ class ArrowDrawing:
 
 
 def _segments(long: list[Arrow], second: float) -> Any:
-    """Starts and ends, (n, 2, 3); moments have a second head, so far below the first [m]."""
+    """Starts and ends, (n, 2, 3); those of second heads are ``second`` [m] below the first."""
     ends = [(arrow.start, arrow.tip) for arrow in long]
     if second:
         ends += [

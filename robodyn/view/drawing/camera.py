@@ -1,4 +1,4 @@
-"""From where a page sees the scene, and where points are in its picture."""
+"""The camera of a page, and the projection of points into its image."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from robodyn.array_types import FloatArray
 
 __all__ = ["WINDOW", "Camera", "camera_of", "looking_at"]
 
-#: Vertical field of view [rad] and window [px] of a page that is not open yet.
+#: Vertical field of view [rad] and size of the window [px] while no page is open.
 FIELD, WINDOW = np.radians(75.0), (1280, 800)
 
 
@@ -23,11 +23,11 @@ class Camera:
     ----------
     position : ndarray, shape (3,) [m]
     R : ndarray, shape (3, 3)
-        Its axes in the world: to the right, down, and forward.
+        Columns are its axes in the world: to the right, down, and forward.
     field : float [rad]
         Vertical field of view.
     size : (float, float) [px]
-        Width and height of the picture, where a label is as high as in the window of a page.
+        Width and height of the image, scaled so that labels are as high as in the page's window.
     """
 
     position: FloatArray
@@ -36,7 +36,7 @@ class Camera:
     size: tuple[float, float] = WINDOW
 
     def pixels(self, points: FloatArray) -> FloatArray:
-        """Where points, shape (n, 3) [m], are in the picture, shape (n, 2) [px]: right and down.
+        """Pixels of points, shape (n, 3) [m]: to the right and down, shape (n, 2).
 
         NaN for points behind the camera.
         """
@@ -55,7 +55,7 @@ def looking_at(position: FloatArray, point: FloatArray) -> Camera:
 
 
 def camera_of(client: Any, size: tuple[int, int] | None = None) -> Camera:
-    """The camera of an open page, for a picture of a size [px]; ``None``: that of its window."""
+    """The camera of an open page, for an image of a size [px]. Default: the size of its window."""
     from scipy.spatial.transform import Rotation
 
     seen = client.camera

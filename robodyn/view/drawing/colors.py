@@ -1,4 +1,4 @@
-"""Colours of what the viewer draws beside the shapes of links; its legend explains them."""
+"""Colours of joints, gaps and arrows in the viewer, which its legend explains."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ Rgb = tuple[int, int, int]
 
 STICK: Rgb = (90, 100, 115)
 JOINT: Rgb = (50, 105, 200)
-#: A joint that closes a loop.
+#: Colour of joints that close a loop.
 CUT: Rgb = (225, 90, 30)
-#: Between the two frames of a loop that is open.
+#: Colour of the line between the two frames of an open loop.
 LINE: Rgb = (215, 30, 90)
 FORCE: Rgb = (205, 45, 45)
 MOMENT: Rgb = (125, 60, 180)
-#: Torque of a motor, or its force where the joint slides.
+#: Colour of torques of motors, or of their forces at prismatic joints.
 TORQUE: Rgb = (20, 140, 70)
 
 
 def in_light(color: Rgb) -> Rgb:
-    """A darker colour, which looks like this one in the bright light of the scene."""
+    """A darker colour, which looks like the given one in the bright light of the scene."""
     red, green, blue = (round(255.0 * (x / 255.0) ** 1.8 * 0.75) for x in color)
     return red, green, blue

@@ -1,4 +1,4 @@
-"""Wrenches and torques of a state, to be drawn as arrows."""
+"""Wrenches in joints and torques of motors at a state, which are drawn as arrows."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Forces:
     motor_points, motor_axes : ndarray, shape (m, 3) [m], [1]
     torque : ndarray, shape (m,) [N m, N]
     sliding : ndarray of bool, shape (m,)
-        Which of them are forces [N], as of joints that slide.
+        Which of them are forces [N], at prismatic joints.
     """
 
     names: tuple[str, ...]
@@ -65,7 +65,8 @@ def forces(
     v, a : ndarray, shape (nv,), optional
         Default: at rest.
     tau : ndarray, shape (nv,), optional [N m, N]
-        Default, and where not known (NaN): what the motion takes. Speeds not known count as 0.
+        Default, and where it is NaN: the forces that the motion needs. Speeds that are NaN count as
+        zero.
 
     Raises
     ------

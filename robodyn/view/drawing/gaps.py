@@ -25,7 +25,7 @@ def is_closed(robot: Robot, q: FloatArray) -> bool:
 
 
 def open_gaps(robot: Robot, q: FloatArray) -> tuple[LoopGap, ...]:
-    """Gaps of loops at a posture, shape (nq,), that are open so far that it can be seen."""
+    """Gaps at a posture, shape (nq,), of loops that are visibly open."""
     if is_closed(robot, q):
         return ()
     return tuple(gap for gap in robot.loop_gaps(q) if gap.residual > LOOP_GAP_SHOWN)
@@ -37,7 +37,7 @@ def gap_text(robot: Robot, q: FloatArray) -> str:
         return "closed"
     largest = float(np.abs(robot.loop_residual(q)).max())
     worst = max(robot.loop_gaps(q), key=lambda gap: gap.residual, default=None)
-    # it may also be of a constraint, which is no loop
+    # the largest residual may be that of a constraint that is not a loop
     where = f" at {worst.name}" if worst and worst.residual > 0.99 * largest else ""
     return f"open by {largest:.2g} m or rad{where}"
 
@@ -55,7 +55,7 @@ class GapDrawing:
     Attributes
     ----------
     texts : dict of str to str
-        What is written beside each open loop, by its name.
+        Label of each open loop, by its name.
     """
 
     def __init__(self, server: Any, robot: Robot, size: float) -> None:

@@ -1,4 +1,4 @@
-"""Numbers beside the tips of arrows: which are written, and where, so that none covers another."""
+"""Numbers beside the tips of arrows, chosen and placed so that they do not cover one another."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ __all__ = ["Labelled", "Labels", "placed"]
 #: Width of a character, height of a line and margin around a text [px].
 CHARACTER, LINE, MARGIN = 7.2, 17.0, 3.0
 
-#: Sides of a label that may be at the tip, in the order of preference: of its width and height,
-#: what lies to the right and below.
+#: Anchors of labels in order of preference, and the upper left corner of the label from the tip, as
+#: fractions of its width and height.
 ANCHORS = {
     "bottom-center": (-0.5, -1.0),
     "center-left": (0.0, -0.5),
@@ -34,22 +34,22 @@ class Labelled(Protocol):
 
     @property
     def key(self) -> tuple[str, str]:
-        """What it is, and of which joint."""
+        """Kind and joint, which identify the arrow."""
 
     @property
     def text(self) -> str:
-        """What is written."""
+        """Text of the label."""
 
     @property
     def tip(self) -> FloatArray:
-        """Where it is written, shape (3,) [m]."""
+        """Tip of the arrow, shape (3,) [m]."""
 
 
 def placed(items: Iterable[Labelled], camera: Camera) -> dict[tuple[str, str], str]:
-    """Anchors of the labels that are written, by key.
+    """Anchors of the labels to write, by key.
 
-    A label goes to the first side of its tip where it covers no label before it, and is left out
-    where there is none.
+    Each label has the first position, of those around its tip, at which it covers none of the
+    labels before it. If there is no such position, it is left out.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ class Labels:
     ----------
     scene : viser.SceneApi
     node : str
-        Under which they are.
+        Name of the node that contains the numbers.
     """
 
     def __init__(self, scene: Any, node: str) -> None:
@@ -92,10 +92,10 @@ class Labels:
         self._camera: Camera | None = None
 
     def write(self, items: Collection[Labelled], camera: Camera) -> None:
-        """Write numbers in place of those that were there before.
+        """Write these numbers, and remove those that were written before.
 
-        Those that are written already come first, as long as the camera rests: they do not flicker
-        while a robot moves.
+        While the camera does not move, numbers that were written before come first, so that they
+        do not flicker while the robot moves.
         """
         before: Collection[tuple[str, str]] = self._shown if camera is self._camera else ()
         ordered = sorted(items, key=lambda item: item.key not in before)

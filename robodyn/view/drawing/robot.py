@@ -36,14 +36,14 @@ class Drawing:
     Attributes
     ----------
     size : float [m]
-        Largest edge of the robot.
+        Longest edge of the box around the robot.
     places : dict of link name to ndarray, shape (4, 4) [1, m]
-        Where links are drawn.
+        Poses at which links are drawn.
     arrows : ArrowDrawing
     gaps : GapDrawing
         Loops that are open.
     notes : tuple of str
-        What could not be shown.
+        Notes on visuals that could not be shown.
     """
 
     def __init__(self, server: Any, robot: Robot, geometry: Geometry, q: FloatArray) -> None:

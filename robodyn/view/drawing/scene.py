@@ -21,10 +21,10 @@ def marks_of(robot: Robot) -> tuple[JointMark, ...]:
 
 
 class LinkPlaces:
-    """Poses of all links at a posture, each from that of its neighbour.
+    """Poses of all links at a posture, each computed from that of its parent.
 
-    What is compiled for a pose relative to a neighbour is short, also in a chain of hundreds of
-    links, and nothing is compiled for links that are fixed to their neighbour.
+    The code of a pose relative to the parent is short, also in a chain of hundreds of links, and
+    links that are fixed to their parent need no code.
 
     Parameters
     ----------

@@ -14,7 +14,7 @@ from robodyn.view.panels.viewer import PanelViewer
 
 __all__ = ["ForcesPanel"]
 
-#: Length of the longest arrow over the size of the robot.
+#: Length of the longest arrow, as a fraction of the robot's size.
 LONGEST = 0.3
 
 
@@ -43,7 +43,7 @@ class ForcesPanel:
             handle.on_update(lambda _: viewer.redraw())
 
     def _switched(self, on: bool) -> None:
-        """Draw; the first arrows that are switched on make shapes, which hide them, transparent."""
+        """Draw; shapes become transparent when arrows are switched on first, as they hide them."""
         if on and sum(box.value for box in self.shown.values()) == 1:
             self._parts.see_through.value = True
         self._viewer.redraw()

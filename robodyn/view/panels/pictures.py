@@ -1,4 +1,4 @@
-"""The panel that saves pictures and videos where the browser is."""
+"""The panel with buttons that save images and videos on the machine of the browser."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from robodyn.view.panels.viewer import PanelViewer
 __all__ = ["PicturesPanel"]
 
 
-#: Is given the part that is done, 0 to 1.
+#: Called with the finished fraction, 0 to 1.
 Progress = Callable[[float], None]
 
 
 class Exports(Protocol):
-    """What the buttons do; see `robodyn.view.exports.Exports`."""
+    """Interface of `robodyn.view.exports.Exports` that the buttons use."""
 
     def screenshot(self, path: Path, *, page: Any) -> None:
         """Write what a page shows."""
 
     def video(self, path: Path, *, page: Any, progress: Progress) -> None:
-        """Write the motion as a page shows it, and tell the part that is done."""
+        """Write the motion as a page shows it, and report progress."""
 
     def html(self, path: Path) -> None:
         """Write a page that needs no server."""
@@ -56,7 +56,7 @@ class PicturesPanel:
         self._exports.html(path)
 
     def _saving(self, name: str, write: Callable[[Path, Any, Progress], None]) -> Any:
-        """What a button does: write a file, and send it to the page."""
+        """The callback of a button, which writes a file and sends it to the page."""
 
         def clicked(event: Any) -> None:
             page = event.client

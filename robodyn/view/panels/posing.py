@@ -12,24 +12,24 @@ from robodyn.robot import Robot
 
 __all__ = ["Slider", "SliderPosture", "move", "near_options", "sliders", "with_values"]
 
-#: How far a slider without limits reaches to either side [rad], with as many digits as it shows.
+#: Range of a slider without limits to either side [rad], rounded to the digits that it shows.
 HALF_TURN = 3.1416
 
 
 @dataclass(frozen=True)
 class Slider:
-    """A coordinate that a user sets.
+    """A coordinate of a joint that the user sets.
 
     Attributes
     ----------
     label : str
     joint : str
     index : int
-        Which of the joint's numbers.
+        Index among the coordinates of the joint.
     hold : str
-        What `Robot.assemble` holds: the joint, or one axis of it.
+        Name of the joint, or of one axis of it, for ``hold=`` of `Robot.assemble`.
     speed : int
-        Which entry of v.
+        Index in v.
     lower, upper : float [rad, m]
     """
 
@@ -53,7 +53,7 @@ def sliders(robot: Robot, *, closed: bool = True) -> tuple[Slider, ...]:
     ----------
     robot : Robot
     closed : bool
-        ``False``: its loops stay open, and every joint can be moved.
+        ``False``: loops stay open, and every joint has a slider.
     """
     tied = robot.nc and closed
     free = set(robot.loops_analysis.independent) if tied else set(range(robot.nv))
@@ -61,7 +61,7 @@ def sliders(robot: Robot, *, closed: bool = True) -> tuple[Slider, ...]:
     for name in robot.joint_names:
         joint = robot.joints[name]
         speeds = range(joint.v.start, joint.v.stop)
-        coupled = joint.kind.coordinates.quaternion  # their numbers move together
+        coupled = joint.kind.coordinates.quaternion  # all coordinates change together
         if coupled and not free.issuperset(speeds):
             continue
         for index, speed in enumerate(speeds):
@@ -123,7 +123,7 @@ class SliderPosture:
     q : ndarray, shape (nq,)
         Closed.
     complete : bool
-        ``False`` if the linkage stopped before the goal, at a limit or at the end of its branch.
+        ``False`` if the linkage stopped at a limit or at the end of its branch.
     """
 
     q: FloatArray
@@ -133,9 +133,9 @@ class SliderPosture:
 def move(
     robot: Robot, q: FloatArray, values: dict[Slider, float], *, closed: bool = True
 ) -> SliderPosture:
-    """Move sliders to values with closed loops.
+    """Move sliders to values, with loops closed.
 
-    A closed linkage goes there in small steps and stays on its branch.
+    A linkage moves in small steps, so that it stays on its branch of assembly.
 
     Parameters
     ----------

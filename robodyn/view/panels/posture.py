@@ -49,7 +49,7 @@ class PosePanel:
                 return
             for slider in self.sliders:
                 wanted = self.handles[slider.hold].value
-                # half a step of the slider, and a little
+                # a little more than half a step of the slider
                 if abs(wanted - slider.value(viewer.robot, viewer.q)) > 6e-5:
                     changed[slider] = wanted
             if changed:

@@ -1,4 +1,4 @@
-"""What panels use of the viewer."""
+"""Interface of the viewer that panels use."""
 
 from __future__ import annotations
 
