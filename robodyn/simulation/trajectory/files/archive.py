@@ -8,15 +8,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile, ZipFile
+from zipfile import ZipFile
 
 import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.description.wrench import PointOfLink
-from robodyn.errors import FileError, ShapeError
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.simulation.loads.prescribed_loads import PrescribedLoads, Sampled, Surroundings
+from robodyn.simulation.trajectory.files.validity import reporting_damage
 from robodyn.simulation.trajectory.states.event_record import EventRecord
 
 __all__ = [
@@ -69,6 +69,7 @@ def events_text(events: tuple[EventRecord, ...]) -> str:
     return json.dumps([asdict(event) for event in events])
 
 
+@reporting_damage
 def read(source: Path) -> dict[str, Any]:
     """The fields of a trajectory from an archive, and the name of its robot.
 
@@ -78,30 +79,23 @@ def read(source: Path) -> dict[str, Any]:
         If it is damaged or holds something else.
     FileError
     """
-    try:
-        with ZipFile(source) as members:  # whose faults numpy takes for pickled data
-            _check_sizes(members, source.stat().st_size)
-        with np.load(source, allow_pickle=False) as held:
-            arrays = {name: held[name] for name in held.files}
-        for name in arrays:
-            if name in BASE or name.startswith(WRENCH):
-                _real(name, arrays[name])
-        fields: dict[str, Any] = {
-            name: _real(name, arrays[name]) for name in (*STATES, "energy", "loop_residual")
-        }
-        check_columns(fields)
-        fields["joint_names"] = tuple(arrays["joint_names"].tolist())
-        fields["driven"] = tuple(arrays["driven"].tolist())
-        fields["events"] = events_from(str(arrays["events"]))
-        fields["surroundings"] = surroundings_from(arrays)
-        fields["controller_state"] = controller_state_from(arrays)
-        fields["robot_name"] = str(arrays["robot_name"])
-    except (KeyError, ValueError, TypeError, EOFError, BadZipFile) as error:
-        raise ShapeError(
-            f"{source.name} is not a trajectory, or is damaged: {error}", name="path"
-        ) from error
-    except OSError as error:
-        raise FileError(f"cannot read {str(source)!r}: {error.strerror or error}") from error
+    with ZipFile(source) as members:  # whose faults numpy takes for pickled data
+        _check_sizes(members, source.stat().st_size)
+    with np.load(source, allow_pickle=False) as held:
+        arrays = {name: held[name] for name in held.files}
+    for name in arrays:
+        if name in BASE or name.startswith(WRENCH):
+            _real(name, arrays[name])
+    fields: dict[str, Any] = {
+        name: _real(name, arrays[name]) for name in (*STATES, "energy", "loop_residual")
+    }
+    check_columns(fields)
+    fields["joint_names"] = tuple(arrays["joint_names"].tolist())
+    fields["driven"] = tuple(arrays["driven"].tolist())
+    fields["events"] = events_from(str(arrays["events"]))
+    fields["surroundings"] = surroundings_from(arrays)
+    fields["controller_state"] = controller_state_from(arrays)
+    fields["robot_name"] = str(arrays["robot_name"])
     return fields
 
 

@@ -29,6 +29,7 @@ from robodyn.simulation.trajectory.files.archive import (
     events_from,
     surroundings_from,
 )
+from robodyn.simulation.trajectory.files.validity import reporting_damage
 
 __all__ = ["PARTIAL", "Folder", "is_recording", "read"]
 
@@ -170,6 +171,7 @@ def is_recording(path: Path) -> bool:
     return (path / CONTENTS).is_file()
 
 
+@reporting_damage
 def read(source: Path) -> dict[str, Any]:
     """The fields of a trajectory from a folder, and the name of its robot; arrays stay in files.
 
@@ -179,26 +181,19 @@ def read(source: Path) -> dict[str, Any]:
         If it is damaged or holds something else.
     FileError
     """
-    try:
-        about = json.loads((source / CONTENTS).read_text(encoding="utf-8"))
-        arrays = {name: _mapped(source / _file(name)) for name in about["arrays"]}
-        rows = {name: len(x) for name, x in arrays.items()}
-        if source.suffix != PARTIAL and len({*rows.values()}) > 1:
-            raise ValueError(f"its arrays have different lengths: {rows}")
-        arrays = {name: x[: min(rows.values())] for name, x in arrays.items()}
-        fields: dict[str, Any] = {name: arrays[name] for name in STATES}
-        check_columns(fields)
-        fields["joint_names"], fields["driven"] = map(tuple, (about["joints"], about["driven"]))
-        fields["events"] = events_from(about["events"])
-        fields["surroundings"] = surroundings_from(arrays)
-        fields["controller_state"] = controller_state_from(arrays)
-        fields["robot_name"] = str(about["robot"])
-    except (KeyError, ValueError, TypeError, EOFError, FileNotFoundError) as error:
-        raise ShapeError(
-            f"{source.name} is not a trajectory, or is damaged: {error}", name="path"
-        ) from error
-    except OSError as error:
-        raise FileError(f"cannot read {str(source)!r}: {error.strerror or error}") from error
+    about = json.loads((source / CONTENTS).read_text(encoding="utf-8"))
+    arrays = {name: _mapped(source / _file(name)) for name in about["arrays"]}
+    rows = {name: len(x) for name, x in arrays.items()}
+    if source.suffix != PARTIAL and len({*rows.values()}) > 1:
+        raise ValueError(f"its arrays have different lengths: {rows}")
+    arrays = {name: x[: min(rows.values())] for name, x in arrays.items()}
+    fields: dict[str, Any] = {name: arrays[name] for name in STATES}
+    check_columns(fields)
+    fields["joint_names"], fields["driven"] = map(tuple, (about["joints"], about["driven"]))
+    fields["events"] = events_from(about["events"])
+    fields["surroundings"] = surroundings_from(arrays)
+    fields["controller_state"] = controller_state_from(arrays)
+    fields["robot_name"] = str(about["robot"])
     return fields
 
 

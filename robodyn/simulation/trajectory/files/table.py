@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from robodyn.array_types import FloatArray
-from robodyn.errors import FileError, MissingExtraError, ShapeError
+from robodyn.errors import MissingExtraError, ShapeError
 from robodyn.simulation.loads.column_names import (
     coordinate_names,
     coordinate_units,
@@ -18,6 +18,7 @@ from robodyn.simulation.loads.column_names import (
     speed_units,
 )
 from robodyn.simulation.trajectory.files.archive import check_columns
+from robodyn.simulation.trajectory.files.validity import reporting_damage
 
 __all__ = ["read", "to_pandas", "write"]
 
@@ -88,6 +89,7 @@ def write(name: str, fields: Mapping[str, Any]) -> None:
             writer.writerows(rows(fields, slice(first, first + BLOCK)).tolist())
 
 
+@reporting_damage
 def read(source: Path) -> dict[str, Any]:
     """The fields of a trajectory from a CSV.
 
@@ -97,26 +99,19 @@ def read(source: Path) -> dict[str, Any]:
         If it is damaged or holds something else.
     FileError
     """
-    try:
-        with source.open(newline="", encoding="utf-8") as file:
-            head, *lines = csv.reader(file)
-        table = np.array(lines, float).reshape(len(lines), len(head))
-        columns = [name.partition(" [")[0] for name in head]
-        fields: dict[str, Any] = {
-            name: table[:, columns.index(name)] for name in ("t", "energy", "loop_residual")
-        }
-        for letter in ("q", "v", "a", "tau"):
-            places = [k for k, name in enumerate(columns) if name.startswith(f"{letter}:")]
-            fields[letter] = np.ascontiguousarray(table[:, places])
-        check_columns(fields)
-        names = (name.partition(":") for name in columns)
-        fields["joint_names"] = tuple(name for letter, _, name in names if letter == "tau")
-    except (IndexError, ValueError, csv.Error) as error:
-        raise ShapeError(
-            f"{source.name} is not a trajectory, or is damaged: {error}", name="path"
-        ) from error
-    except OSError as error:
-        raise FileError(f"cannot read {str(source)!r}: {error.strerror or error}") from error
+    with source.open(newline="", encoding="utf-8") as file:
+        head, *lines = csv.reader(file)
+    table = np.array(lines, float).reshape(len(lines), len(head))
+    columns = [name.partition(" [")[0] for name in head]
+    fields: dict[str, Any] = {
+        name: table[:, columns.index(name)] for name in ("t", "energy", "loop_residual")
+    }
+    for letter in ("q", "v", "a", "tau"):
+        places = [k for k, name in enumerate(columns) if name.startswith(f"{letter}:")]
+        fields[letter] = np.ascontiguousarray(table[:, places])
+    check_columns(fields)
+    names = (name.partition(":") for name in columns)
+    fields["joint_names"] = tuple(name for letter, _, name in names if letter == "tau")
     return fields
 
 

@@ -1,16 +1,45 @@
-"""Whether what a file holds can be a motion: numbers that are finite, times that go on."""
+"""Errors of files that are damaged, and checks that what a file holds can be a motion."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import csv
+import functools
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
 from robodyn.array_types import FloatArray
-from robodyn.errors import ShapeError
+from robodyn.errors import FileError, ShapeError
 
-__all__ = ["check_contents"]
+__all__ = ["check_contents", "reporting_damage"]
+
+#: What reading a file that is damaged, or holds something else, may raise. `FileNotFoundError` is
+#: that of an array that a folder lacks.
+DAMAGED = (
+    ValueError, TypeError, KeyError, IndexError, EOFError, BadZipFile, csv.Error, FileNotFoundError,
+)  # fmt: skip
+
+Read = Callable[[Path], dict[str, Any]]
+
+
+def reporting_damage(read: Read) -> Read:
+    """Decorate a reader of files: errors of damaged files are `ShapeError`, others `FileError`."""
+
+    @functools.wraps(read)
+    def reported(source: Path) -> dict[str, Any]:
+        try:
+            return read(source)
+        except DAMAGED as error:
+            raise ShapeError(
+                f"{source.name} is not a trajectory, or is damaged: {error}", name="path"
+            ) from error
+        except OSError as error:
+            raise FileError(f"cannot read {str(source)!r}: {error.strerror or error}") from error
+
+    return reported
 
 
 def check_contents(file: str, fields: Mapping[str, Any]) -> None:
