@@ -17,9 +17,9 @@ from robodyn.codegen.llvm.target.once import once
 
 __all__ = ["Allowance", "EnergyBalance"]
 
-#: What is known of each motion: the most and the least of either energy, the largest energy, work
-#: whatever its sign, the most that is missing, the first energy, work since then, and the power of
-#: passive forces at the latest sample.
+#: Numbers of each motion: maxima and minima of kinetic and potential energy, the largest energy,
+#: the sum of absolute values of work, the largest imbalance, the first energy, the work since then,
+#: and the power of passive forces at the latest sample.
 KNOWN = (
     "most_kinetic", "least_kinetic", "most_potential", "least_potential", "largest", "done",
     "missing", "first", "work", "power",
@@ -39,12 +39,12 @@ _BALANCE = ctypes.CFUNCTYPE(
 
 @dataclass(frozen=True)
 class Allowance:
-    """How much energy may be missing, or too much.
+    """The largest imbalance of energy that is not reported.
 
     Attributes
     ----------
     part, rounding : float
-        Of what is exchanged, and of the energy itself.
+        As a fraction of the energy exchanged, and of the energy itself.
     at_rest : float or ndarray, shape (motions,) [J]
     """
 
@@ -54,14 +54,14 @@ class Allowance:
 
 
 class EnergyBalance:
-    """The energy of some motions, and the work of their forces, which are held within steps.
+    """Compares the energy of motions with the work of their forces, which are held in steps.
 
     Parameters
     ----------
     t : ndarray, shape (n,) [s]
     v, tau : ndarray, shape (n, motions, nv)
     several : bool
-        Samples stand several steps apart: work is not known from them.
+        Samples are several steps apart, so that the work between them is not known.
     allowance : Allowance
     """
 
@@ -80,7 +80,7 @@ class EnergyBalance:
     ) -> bool:
         """Whether work explains the energy of all motions up to the last of these samples.
 
-        Never, where something is not a number.
+        ``False`` if there are NaNs.
 
         Parameters
         ----------

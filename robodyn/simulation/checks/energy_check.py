@@ -1,9 +1,9 @@
 """Whether the energy of a simulated motion adds up, from its samples alone.
 
-What a motion gains between two samples is what is put into it less what it dissipates. That power
-is read from how it moves: ``v . (M a + C v + g)``, with what the mover of a base adds, is the rate
-of kinetic and potential energy, whichever forces make the accelerations. A step that is too long
-for its method shows as energy that comes from nowhere.
+Between two samples, energy changes by the work that is done. Its power follows from the motion,
+whichever forces act: ``v . (M a + C v + g)``, and the power of what moves a moving base, is the
+rate of kinetic and potential energy. If a step is too long for the integrator, the energy of the
+samples changes by something else than this work.
 """
 
 from __future__ import annotations
@@ -32,11 +32,10 @@ from robodyn.tolerances import (
 
 __all__ = ["EnergyImbalance", "imbalance", "warn_of_imbalance"]
 
-#: Part of the energy exchanged that may be missing; more of methods of first order, which do not
-#: promise as much.
+#: Largest imbalance as a fraction of the energy exchanged, and that of methods of first order.
 PART, FIRST_ORDER = 0.02, 0.1
 
-#: Motions of a rollout that are looked at at most, evenly spread over all.
+#: Largest number of motions of a rollout that are checked, evenly spread over all.
 MOTIONS = 64
 
 
@@ -47,15 +46,15 @@ class EnergyImbalance:
     Attributes
     ----------
     energy : float [J]
-        What is there too much, where that is most.
+        The largest difference between the energy and the work along the motion.
     exchanged : float [J]
-        What kinetic and potential energy and work change by along the motion.
+        Sum of the changes of kinetic and potential energy and of the work along the motion.
     time : float [s]
-        The end of the step that has the largest part of it.
+        End of the step with the largest part of the difference.
     joint : str
-        The joint, or ``"joint[k]"``, whose speed is wrong by the most there, as energy goes.
+        The joint, or ``"joint[k]"``, whose wrong speed makes the largest part of the difference.
     motion : tuple of int
-        Which of simultaneous motions; empty for a single one.
+        Index of the motion among simultaneous ones; empty for a single one.
     """
 
     energy: float
@@ -74,7 +73,7 @@ class EnergyImbalance:
 
 
 def warn_of_imbalance(motion: Trajectory, every: int = 1, order: int = 2) -> bool:
-    """Warn once, in one line, of energy that does not add up; whether it was done.
+    """Warn once, in one line, of energy that does not add up. Returns whether it has warned.
 
     Arguments are those of `imbalance`.
     """
@@ -91,10 +90,10 @@ def warn_of_imbalance(motion: Trajectory, every: int = 1, order: int = 2) -> boo
 
 
 def imbalance(motion: Trajectory, every: int = 1, order: int = 2) -> EnergyImbalance | None:
-    """Energy that does not add up; none if it does, or if that cannot be told.
+    """Energy that does not add up; ``None`` if it does, or if that is not known.
 
-    It cannot where constraints that move by themselves work, nor where work is done between
-    samples that stand several steps apart. Of very many motions some are looked at.
+    It is not known where rheonomic constraints do work, and where forces do work between samples
+    that are several steps apart. Of very many motions, some are checked.
 
     Parameters
     ----------
@@ -103,7 +102,7 @@ def imbalance(motion: Trajectory, every: int = 1, order: int = 2) -> EnergyImbal
     every : int
         Steps between samples.
     order : int
-        Of the method that moved it.
+        Order of the integrator.
     """
     robot, shape = motion.robot, motion.q.shape[1:-1]
     if robot is None or len(motion) < 2 or not robot.nv or robot.model.setup.moves_by_itself:
@@ -132,7 +131,7 @@ def imbalance(motion: Trajectory, every: int = 1, order: int = 2) -> EnergyImbal
 
 
 def _some_motions(motion: Trajectory, distance: int) -> Trajectory:
-    """Every so many of many motions, on which no wrenches act that differ between them."""
+    """Every ``distance``-th of simultaneous motions, whose wrenches must not differ."""
     parts: dict[str, Any] = {
         name: x.reshape(len(motion), -1, x.shape[-1])[:, ::distance]
         for name, x in _states(motion).items()
@@ -155,7 +154,7 @@ def _states(motion: Trajectory) -> dict[str, FloatArray]:
 
 
 def _some_robots(motion: Trajectory, distance: int) -> Robot | None:
-    """The robot, or those of the motions, where they differ."""
+    """The robot, or the robots of these motions where they differ."""
     robot = motion.robot
     if robot is None or not robot.parameter_rows:
         return robot
@@ -163,7 +162,7 @@ def _some_robots(motion: Trajectory, distance: int) -> Robot | None:
 
 
 def _energies(motion: Trajectory) -> tuple[FloatArray, FloatArray]:
-    """Energy at all samples, shape (n, motions), and what is stored of it, shape (motions,) [J]."""
+    """Energy at all samples, (n, motions), and the larger range of its two parts, (motions,)."""
     found = [x.energies() for x in blocks_of(motion)]
     kinetic, potential = (
         np.concatenate([*(x[k][:-1] for x in found), found[-1][k][-1:]]) for k in (0, 1)
@@ -180,7 +179,7 @@ def _unexplained(
     middles: bool,
     every: int = 1,
 ) -> EnergyImbalance | None:
-    """Energy beyond the work that is known from the ends of steps, and from their middles."""
+    """The imbalance of energy and work, which is integrated from the ends and middles of steps."""
     assert motion.robot is not None
     part, rounding, at_rest = limits
     work = np.concatenate([x.work(middles) for x in blocks_of(motion)])
@@ -188,7 +187,7 @@ def _unexplained(
     if every > 1 and (done > 0.1 * part * stored).any():
         return None
     gained = np.diff(energy, axis=0) - work
-    gained[np.diff(motion.t) <= 0.0] = 0.0  # a jump takes no time, and is explained elsewhere
+    gained[np.diff(motion.t) <= 0.0] = 0.0  # events explain jumps of speeds
     exchanged = np.maximum(stored, done)
     allowed = part * exchanged + rounding * np.abs(energy).max(axis=0)
     allowed += at_rest * motion.robot.total_mass
@@ -201,7 +200,7 @@ def _worst(
     exchanged: FloatArray,
     allowed: FloatArray,
 ) -> EnergyImbalance | None:
-    """Where too much is gained beyond work, if it is."""
+    """The largest imbalance; ``None`` if it is small enough."""
     robot = motion.robot
     assert robot is not None
     excess = np.cumsum(gained, axis=0)
@@ -214,7 +213,7 @@ def _worst(
         x.reshape(len(motion), -1, x.shape[-1])[k : k + 2, n]
         for x in (motion.q, motion.v, motion.a)
     )
-    # the speed that changes most beside what accelerations say, as energy goes
+    # the speed whose change differs most, in energy, from the integral of its acceleration
     jump = v[1] - v[0] - 0.5 * (motion.t[k + 1] - motion.t[k]) * (a[0] + a[1])
     part = np.abs(robot.of_rows(n).mass_matrix(q[0]) @ (v[0] + v[1]) * jump)
     return EnergyImbalance(

@@ -1,4 +1,4 @@
-"""Energy of the samples of a motion, and the work that its accelerations say was done."""
+"""Energy of the samples of a motion, and the work that follows from its accelerations."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from robodyn.simulation.trajectory.trajectory import Trajectory
 
 __all__ = ["EnergySamples", "blocks_of"]
 
-#: Steps that are looked at together: where few are, much is computed twice at their ends.
+#: Number of steps in a block. Samples at the ends of blocks are computed twice.
 SHORTEST_BLOCK, LONGEST_BLOCK = 8, 4096
 
 
@@ -28,13 +28,13 @@ def blocks_of(motion: Trajectory) -> Iterator[EnergySamples]:
 
 
 class EnergySamples:
-    """Some samples of all motions, with arrays of shape (n, motions, ...).
+    """A block of samples of all motions, with arrays of shape (n, motions, ...).
 
     Parameters
     ----------
     motion : Trajectory
     own : slice
-        Which of its samples.
+        The samples of the block.
     """
 
     def __init__(self, motion: Trajectory, own: slice) -> None:
@@ -48,7 +48,7 @@ class EnergySamples:
         t = np.asarray(motion.t[own])
         self._t, self._q, self._v, self._a = t, q, v, a
         self._h = np.diff(t)[:, None]
-        #: Forces are held in a step: at its end those of its start act.
+        #: Forces that are held in each step, less those of the sample at its end.
         self._held = tau[:-1] - tau[1:]
         self._held[..., list(driven)] = 0.0
         self._free = not driven and not robot.nc
@@ -60,9 +60,10 @@ class EnergySamples:
         return np.asarray(kinetic), np.asarray(robot.potential_energy(self._q, base=at))
 
     def work(self, middles: bool) -> FloatArray:
-        """What each step is given, shape (n - 1, motions) [J].
+        """Work in each step, shape (n - 1, motions) [J].
 
-        From its ends, or from its middle too, of a motion that is a polynomial in between.
+        It is integrated from the power at the ends of steps; with ``middles``, also from that at
+        interpolated states at their middles.
         """
         start = self._power(self._t, self._q, self._v, self._a)
         end = start[1:] + np.einsum("tnk,tnk->tn", self._v[1:], self._held)
@@ -71,7 +72,7 @@ class EnergySamples:
         return np.asarray(self._h / 6.0 * (start[:-1] + 4.0 * self._middle() + end))
 
     def _middle(self) -> FloatArray:
-        """Power half way between samples."""
+        """Power at the middles of steps."""
         (q, v, a), robot = (self._q, self._v, self._a), self._robot
         h = np.where(self._h > 0.0, self._h, 1.0)[..., None]
         last = a[1:]
@@ -91,7 +92,7 @@ class EnergySamples:
         tree: Any = {"tree": True} if robot.nc else {}
         force = robot.function("inverse_dynamics", **tree)(q, v, a, *moving)
         force = force[0] if isinstance(force, tuple) else force
-        # damping and friction dissipate what their forces take; springs keep it
+        # damping and friction dissipate energy, springs store it
         force = force + robot.passive_forces(q, v, base=at)
         force = force - robot.elastic_forces(q, base=at)
         power = np.einsum("tnk,tnk->tn", force, v)
@@ -102,7 +103,7 @@ class EnergySamples:
         return np.asarray(power)
 
     def _supplied(self, q: FloatArray, v: FloatArray, a: FloatArray, at: BaseMotion) -> FloatArray:
-        """The wrench of the mover of the base, whatever loops carry of it."""
+        """Wrench that moves the base, from the dynamics of the open tree."""
         robot, tree = self._robot, self._robot.tree_form
         states = robot.expand(q), robot.expand_velocity(q, v), robot.expand_acceleration(q, v, a)
         loops = (np.zeros(tree.nc),) if tree.nc else ()

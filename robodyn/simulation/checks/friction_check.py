@@ -1,9 +1,9 @@
 """Whether the steps of a simulated motion are short enough for its friction.
 
-Dry friction is smooth, but steep: it stops what is slow within ``m s / f``, with the mass ``m``,
-the friction ``f`` and the speed ``s`` up to which it is smooth. A method with steps of several such
-times does not stop it, but throws it from one side of rest to the other, or lets it creep at some
-speed. As friction saturates nothing grows, and the energy is small beside that of other joints.
+Dry friction ``f`` is smoothed below the speed ``s``, where it brings a mass ``m`` to rest with the
+time constant ``m s / f``. With steps of several such time constants, the joint does not come to
+rest: its speed changes sign in each step, or it creeps. The energy check does not show this, as
+friction is bounded and the energy of the joint is small.
 """
 
 from __future__ import annotations
@@ -26,40 +26,40 @@ from robodyn.simulation.trajectory.trajectory import Trajectory
 
 __all__ = ["UnresolvedFriction", "unresolved_friction", "warn_of_friction"]
 
-#: Of any ``SPAN`` samples of a joint, ``MANY`` at which one step would reverse its speed. A joint
-#: that turns round has two or three of them.
+#: Friction is not resolved if at ``MANY`` of ``SPAN`` successive samples a step would reverse the
+#: speed of a joint. A joint that changes its direction has two or three such samples.
 MANY, SPAN = 8, 40
 
-#: Part of the speed at which friction is smooth that a step has to change a speed by.
+#: Least change of speed in a step, as a fraction of the speed below which friction is smoothed.
 NOTICED = 0.1
 
-#: Part of that speed at which the slope of friction is looked at.
+#: Speed at which the slope of friction is computed, as a fraction of the same speed.
 SLOW = 1e-3
 
-#: Time constants of friction in a step, of which no explicit method of fixed steps takes more.
+#: Steps over the time constant of friction beyond which all explicit methods are unstable.
 LIMIT = 2.0
 
-#: Samples of a joint at which slopes are computed, and motions of a rollout that are looked at.
+#: Largest numbers of samples of a joint at which slopes are computed, and of motions to check.
 ASKED, MOTIONS = 16, 64
 
 
 @dataclass(frozen=True)
 class UnresolvedFriction:
-    """Friction that steps are too long for.
+    """A joint or contact for whose friction the steps are too long.
 
     Attributes
     ----------
     joint : str
         The joint, or ``"joint[k]"``.
     time : float [s]
-        Since when.
+        The first sample at which this shows.
     within : float [s]
-        The time in which friction stops it.
+        Time constant with which friction brings it to rest.
     step : float [s]
     motion : tuple of int
         Which of simultaneous motions; empty for a single one.
     contact : str
-        The contact on the ground whose friction it is; empty if it is that of joints.
+        Name of the contact with the ground; empty for friction in joints.
     """
 
     joint: str
@@ -71,7 +71,7 @@ class UnresolvedFriction:
 
 
 def warn_of_friction(motion: Trajectory, every: int = 1) -> bool:
-    """Warn once, in one line, of friction that is not resolved; whether it was done.
+    """Warn once, in one line, of friction that is not resolved. Returns whether it has warned.
 
     Arguments are those of `unresolved_friction`.
     """
@@ -95,12 +95,12 @@ def warn_of_friction(motion: Trajectory, every: int = 1) -> bool:
 
 
 def unresolved_friction(motion: Trajectory, every: int = 1) -> UnresolvedFriction | None:
-    """The joint whose friction steps are too long for by the most; none if they are not.
+    """The joint or contact for whose friction steps are longest; ``None`` if they are short enough.
 
     Parameters
     ----------
     motion : Trajectory
-        Of one robot, by a method with steps that are given.
+        Of one robot, by an integrator of fixed steps.
     every : int
         Steps between samples.
     """
@@ -137,7 +137,7 @@ def unresolved_friction(motion: Trajectory, every: int = 1) -> UnresolvedFrictio
 
 @once_per_robot
 def _smooth_speed(robot: Robot) -> float | None:
-    """The least speed up to which some friction is smooth; none of a robot without friction."""
+    """The smallest speed below which friction is smoothed; ``None`` without friction."""
     speeds = [x.friction_speed for x in robot.ground if x.friction]
     model, settings = robot.model, robot.model.settings
     joints: list[Any] = [
@@ -162,7 +162,7 @@ def _reversing(h: FloatArray, v: FloatArray, a: FloatArray, least: float) -> Arr
 
 
 def _often(samples: IntArray) -> list[int]:
-    """Those of some samples at which there are many of them close together."""
+    """Those of the samples that have ``MANY`` neighbours within ``SPAN``."""
     near = samples[MANY - 1 :] - samples[: 1 - MANY] < SPAN
     return [int(row) for row in samples[: 1 - MANY][near]]
 
@@ -177,7 +177,7 @@ def _contact(
     smooth: float,
     step: float,
 ) -> str:
-    """The contact that is pressed most; none if steps are too long for joints alone."""
+    """The contact with the largest force; ``None`` if friction in joints alone is the reason."""
     if not any(plane.friction for plane in robot.ground):
         return ""
     if step * _slope(robot.with_(ground=()), motion, t, q, k, smooth) > LIMIT:
@@ -194,7 +194,7 @@ def _slope(
     k: int,
     smooth: float,
 ) -> float:
-    """How fast friction stops what moves as an impulse at a joint makes it move, slowly [1/s]."""
+    """Decay rate [1/s] under friction of a slow motion that an impulse at a joint starts."""
     at, robot = _base_at(motion, t), robot.at(t)
     jump = responses(robot, q, np.eye(robot.nv)[[k]], motion.driven, at)[0]
     size = np.abs(jump).max()

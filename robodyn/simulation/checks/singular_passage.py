@@ -1,8 +1,8 @@
-"""Singular postures on the way of a closed linkage: where its motion is not determined.
+"""Singular postures on the way of a closed linkage, at which its motion is not determined.
 
-Where ways to assemble a linkage meet, the rank of its constraints is lower than elsewhere, and how
-it goes on hangs on rounding. A method whose steps stop there breaks down, and one whose steps pass
-it goes on in one of the ways. Both are told in the same words.
+Where branches of assembly meet, the constraints lose rank, and rounding decides on which branch the
+linkage goes on. A step that ends there breaks down, and a step across continues on one of the
+branches. The error and the warning have the same text.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from robodyn.tolerances import BROKEN_DOWN_POSTURE, SINGULAR_POSTURE, SINGULAR_V
 
 __all__ = ["Passage", "passage", "passage_ahead", "warn_of_passage"]
 
-#: Part of the least singular value at the samples around, below which a method may have stepped
-#: from one way of assembly to another.
+#: A posture is singular if the least singular value there is less than this fraction of its values
+#: at the samples around.
 JUMP = 0.2
-#: What a coordinate changes by, at most, between samples that are looked at first [rad, m].
+#: Largest change of a coordinate between samples that are compared first [rad, m].
 APART = 0.15
-#: A singular value that passes zero is smaller there than this part of what it is beside.
+#: A singular value may pass zero where it is less than this fraction of its neighbours.
 DIP = 0.5
-#: Postures that are looked at together between two samples, and how often, each time nearer to the
-#: lowest of those before.
+#: Number of postures in each round of the search between two samples, and of rounds, each of which
+#: is around the lowest posture of the round before.
 LOOKS, ROUNDS = 9, 10
-#: A time in which a linkage leaves a singular posture, and its loops open by rounding only [s].
+#: A time in which a linkage leaves a singular posture, while its loops stay closed to rounding [s].
 SOON = 1e-3
-#: States that are looked at where a motion broke down.
+#: Number of states that are examined where a motion broke down.
 AHEAD = 33
 
 
@@ -52,7 +52,7 @@ class Passage:
     distance : float
         The least singular value of the constraints, see `Robot.loop_rank`.
     rank : int
-        Of the constraints, elsewhere.
+        Rank of the constraints at other postures.
     nearby : ndarray, shape (nq,)
         A posture that is not singular.
     """
@@ -66,7 +66,7 @@ class Passage:
 
     @property
     def joint(self) -> str:
-        """The joint that moves most in the motion that is possible there and not nearby."""
+        """The joint that moves most in the additional motion that is possible there."""
         there, nearby = (
             _free_motions(self.robot, q, rank)
             for q, rank in ((self.q, self.rank - 1), (self.nearby, self.rank))
@@ -84,7 +84,7 @@ class Passage:
 
 
 def passage(samples: Samples) -> Passage | None:
-    """The first singular posture that a motion passes; none of several motions at once.
+    """The first singular posture that a motion passes; ``None`` for simultaneous motions.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def passage(samples: Samples) -> Passage | None:
 
 
 def _dips(sizes: FloatArray) -> list[int]:
-    """Where singular values are so much smaller than beside that they may pass zero."""
+    """Indices at which singular values are so much smaller than beside that they may pass zero."""
     before, after = np.append(np.inf, sizes[:-1]), np.append(sizes[1:], np.inf)
     lowest = (sizes <= before) & (sizes <= after)
     beside = np.fmax(np.append(sizes[:1], sizes[:-1]), np.append(sizes[1:], sizes[-1:]))
@@ -125,9 +125,9 @@ def _dips(sizes: FloatArray) -> list[int]:
 
 
 def _within(samples: Samples, steps: Sequence[int], rank: int, most: float) -> Passage | None:
-    """The posture within a step, or two after one another, that is nearest to a singular one.
+    """The posture nearest to a singular one within one or two successive steps.
 
-    None if its distance is not below ``most``.
+    ``None`` if its distance is not below ``most``.
     """
     robot, t, first, count = samples.robot, samples.t, steps[0], len(steps)
 
@@ -161,15 +161,15 @@ def passage_ahead(
     a: FloatArray,
     until: float,
 ) -> Passage | None:
-    """The singular posture to which a motion has come that broke down on its way to an instant.
+    """The singular posture at which a motion broke down on its way to an instant.
 
     Parameters
     ----------
     robot : Robot
     before : ndarray, shape (n, nq)
-        Some of its postures.
+        Some postures of the motion.
     t : float [s]
-        Of its last sample.
+        Time of its last sample.
     q, v, a : ndarray, shape (nq,), (nv,), (nv,)
     until : float [s]
     """
@@ -197,14 +197,15 @@ def passage_ahead(
 
 
 def _determined(robot: Robot) -> bool:
-    """Whether loops close in the same way at all times."""
+    """Whether there are constraints, none of which depends on time."""
     return bool(robot.nc and robot.nv) and not robot.depends_on_time
 
 
 def _sizes(robot: Robot, q: FloatArray) -> FloatArray:
     """Singular values of the constraints at postures, shape (n, k), the largest first.
 
-    Those below 1e-7 are rounding: they are found in half of the time, as roots of eigenvalues.
+    They are computed as roots of eigenvalues, in half of the time of a singular value
+    decomposition, so those below 1e-7 are rounding.
     """
     K = np.asarray(robot.loop_jacobian(q))
     other = np.swapaxes(K, -1, -2)
@@ -218,23 +219,22 @@ def _rank(sizes: FloatArray) -> int:
 
 
 def _free_motions(robot: Robot, q: FloatArray, rank: int) -> FloatArray:
-    """How much each speed takes part in what constraints of some rank allow, shape (nv,)."""
+    """Participation of each speed in the motions that constraints of a rank allow, shape (nv,)."""
     modes = np.asarray(np.linalg.svd(np.asarray(robot.loop_jacobian(q)))[2])
     return np.asarray((modes[rank:] ** 2).sum(axis=0))
 
 
 def _least(robot: Robot, q: FloatArray, rank: int) -> FloatArray:
-    """The least singular value that is not zero elsewhere, at postures, shape (n,)."""
+    """The ``rank``-th singular value at postures, shape (n,)."""
     return np.asarray(_sizes(robot, q)[:, rank - 1])
 
 
 def _lowest(
     f: Callable[[FloatArray], FloatArray], low: float, high: float, most: float
 ) -> float | None:
-    """Where a function is least, of many numbers at once, shape (n,); None if not below ``most``.
+    """Minimum of a function that takes arrays, shape (n,); ``None`` if it is not below ``most``.
 
-    It is that as soon as values beside the least one are not so much larger that the slopes there
-    lead below ``most``.
+    The search ends early where the values beside the minimum are so flat that it cannot be.
     """
     at = low
     for _ in range(ROUNDS):

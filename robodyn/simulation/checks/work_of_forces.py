@@ -1,8 +1,7 @@
-"""Whether the work of forces that are known explains the energy of a motion: a quick look.
+"""A quick check whether the work of the known forces explains the energy of a motion.
 
-Nothing but torques, dampers and friction puts energy into a robot or takes it out, whose base rests
-and on whose links nothing acts: ``v . tau``, and what passive forces take. What does not agree with
-their work is looked at closely elsewhere.
+If the base is at rest and no external wrenches act, nothing but joint torques, dampers and friction
+does work. If the energy agrees with their work, the slower check of `energy_check` is not needed.
 """
 
 from __future__ import annotations
@@ -13,12 +12,12 @@ from robodyn.simulation.trajectory.trajectory import Trajectory
 
 __all__ = ["only_known_forces_work", "work_explains_energy"]
 
-#: Numbers of a column that are computed with at once: they fit into a core's caches.
+#: Number of elements of a column that are computed together: they fit into the CPU's caches.
 TOGETHER = 32768
 
 
 def only_known_forces_work(motion: Trajectory) -> bool:
-    """Whether nothing but torques, dampers and friction does work."""
+    """Whether torques, dampers and friction are all that does work."""
     robot, loads = motion.robot, motion.surroundings
     moved = motion.driven or loads.wrenches or loads.base is not None
     return robot is not None and not moved
@@ -27,17 +26,17 @@ def only_known_forces_work(motion: Trajectory) -> bool:
 def work_explains_energy(
     motion: Trajectory, part: float, rounding: float, at_rest: float, every: int
 ) -> bool:
-    """Whether no more energy is missing, or too much, than part of what is exchanged.
+    """Whether energy and work agree to a fraction of the energy exchanged.
 
     Parameters
     ----------
     motion : Trajectory
         Of a robot.
     part, rounding : float
-        Of what is exchanged, and of the energy itself.
+        Tolerances as fractions of the energy exchanged, and of the energy itself.
     at_rest : float [J/kg]
     every : int
-        Steps between samples; if they are several, work is not known from samples.
+        Steps between samples; if it is more than one, the work between samples is not known.
     """
     robot = motion.robot
     assert robot is not None

@@ -28,7 +28,7 @@ __all__ = [
 
 
 def check_controller(given: Any, what: str = "controller") -> None:
-    """Refuse what is neither a function (t, q, v) nor a controller with a state."""
+    """Check that an object is a function (t, q, v) or a controller with a state."""
     functions = [hasattr(given, name) for name in ("initial_state", "update")]
     if isinstance(given, type) and any(functions):
         raise ShapeError(
@@ -49,7 +49,7 @@ def check_controller(given: Any, what: str = "controller") -> None:
 
 
 def for_motion(controller: Any, k: int) -> Any:
-    """A controller of many motions as it is for one: what is random differs between them."""
+    """The controller of one of many motions; random numbers differ between motions."""
     inner = getattr(controller, "controller", None)
     if inner is not None and dataclasses.is_dataclass(controller):
         other = for_motion(inner, k)
@@ -60,14 +60,14 @@ def for_motion(controller: Any, k: int) -> Any:
 
 
 def checked_initial_state(controller: StatefulController, sample: ControllerSample) -> State:
-    """The state of a controller before its first sample, whose arrays belong to this motion.
+    """The state of a controller before its first sample, with copies of arrays.
 
-    A controller may return an array of its own, which its updates would change for later motions.
+    A controller may return an array that it holds, which updates could change for later motions.
 
     Raises
     ------
     ShapeError
-        If it is no mapping.
+        If it is not a mapping.
     """
     own = sample._replace(q=sample.q.copy(), v=sample.v.copy())
     state = controller.initial_state(own)
@@ -122,14 +122,14 @@ def checked_update(
 def checked_forces(
     given: Any, t: float, shape: tuple[int, ...], *, symbolic: bool = False
 ) -> FloatArray:
-    """What a controller returned as forces: an array that nobody else writes into.
+    """The forces that a controller returned, in a new array.
 
-    One that is called with symbols, too, may return constants, one a speed, for many states.
+    A symbolic controller may return constants, one for each speed, also for many states.
 
     Raises
     ------
     ShapeError
-        If it is anything but numbers, one a speed.
+        If it returned anything but numbers, one for each speed.
     """
     if type(given) is np.ndarray and given.dtype == np.float64 and given.shape == shape:
         return given.copy()
@@ -137,7 +137,7 @@ def checked_forces(
         tau = np.array(given)
     except ValueError:  # lists of different lengths
         tau = np.array(None)
-    if is_masked(given):  # there is no number behind a mask
+    if is_masked(given):  # masked elements are no numbers
         tau = np.array(None)
     if tau.dtype.kind not in "fiub":
         raise ShapeError(
@@ -160,7 +160,7 @@ def checked_forces(
 
 
 def refuse_not_finite(robot: Robot, tau: FloatArray, t: float, step: int) -> None:
-    """Refuse torques that are no numbers.
+    """Check that torques are finite.
 
     Parameters
     ----------
@@ -168,14 +168,14 @@ def refuse_not_finite(robot: Robot, tau: FloatArray, t: float, step: int) -> Non
     tau : ndarray, shape (..., nv)
     t : float [s]
     step : int
-        That begins there.
+        Number of the step that begins there.
 
     Raises
     ------
     ShapeError
-        That says which joint's it is.
+        It names the joint.
     """
-    if math.isfinite(np.vdot(tau, tau)):  # one number that is not spoils the sum
+    if math.isfinite(np.vdot(tau, tau)):  # the sum is not finite if one torque is not
         return
     wrong = ~np.isfinite(tau)
     if not wrong.any():

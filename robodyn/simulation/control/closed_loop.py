@@ -21,7 +21,7 @@ from robodyn.symbolic.scalar import Number, edge_of, inputs
 
 __all__ = ["AT_START", "closed_loop", "function_of_state", "not_a_function_error", "numbered"]
 
-#: Times of samples [s] with which every controller can be traced, as one has to begin.
+#: Times of samples [s] with which a controller is traced: the start alone.
 AT_START = np.zeros(1)
 
 
@@ -29,8 +29,8 @@ AT_START = np.zeros(1)
 def closed_loop(robot: Robot, controller: Any) -> Function[Array]:
     """The accelerations of a robot under a controller, as one function.
 
-    Its machine code, batches, C and derivatives are those of every `Function`. Like any function it
-    does not look whether loops are closed.
+    Like every `Function` it has machine code, batches, C and derivatives, and does not check
+    whether loops are closed.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def closed_loop(robot: Robot, controller: Any) -> Function[Array]:
 
 
 def function_of_state(robot: Robot, controller: Any) -> CompiledController:
-    """A controller as machine code whose forces are a function of time, position and velocity.
+    """Machine code of a controller whose forces are a function of time, position and velocity.
 
     Raises
     ------

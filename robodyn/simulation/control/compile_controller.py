@@ -1,4 +1,4 @@
-"""From a controller to machine code: it is called with symbols, or numba has compiled it."""
+"""Compilation of controllers: they are traced with symbols, or numba has compiled them."""
 
 from __future__ import annotations
 
@@ -36,31 +36,31 @@ __all__ = ["compile_controller", "trace_at_equal_steps"]
 #: Controllers as machine code, by their contents.
 _traced: RobotCache[CompiledController] = RobotCache("traced controllers")
 
-#: Nodes of the equations of a controller with a state beyond which compiling them takes longer than
-#: it saves.
+#: Largest number of nodes of the equations of a controller with a state that is compiled; to
+#: compile more takes longer than it saves.
 MOST = 20_000
 
 
 def compile_controller(
     robot: Robot, controller: Any, times: FloatArray | None = None
 ) -> CompiledController | None:
-    """A controller as machine code.
+    """Compile a controller.
 
-    The same controller with the same attributes is traced once. Where it is not known whether they
-    are the same, as of one that is not of this library, it is traced anew each time. Where that
-    makes the same program as before, machine code is the same, too.
+    A controller with the same attributes is traced once. Controllers of users are traced for each
+    motion, as it is not known what they depend on; if the program is the same as before, its
+    machine code is used again.
 
     Parameters
     ----------
     robot : Robot
     controller : callable or StatefulController
     times : ndarray, shape (n,), optional [s]
-        All times at which it is sampled, if they are known.
+        All times at which the controller is sampled, if they are known.
 
     Returns
     -------
     compiled : CompiledController or None
-        None if it is not symbolic, nor compiled by numba, or has no straight-line code.
+        ``None`` if it is neither symbolic nor compiled by numba, or has no straight-line code.
 
     Raises
     ------
@@ -163,7 +163,7 @@ def _forces_and_state(
 ) -> tuple[list[Number], list[Number]]:
     try:
         tau, after = given
-    except (TypeError, ValueError):  # called with numbers it says what is wrong
+    except (TypeError, ValueError):  # the call with numbers will report what is wrong
         raise Untraceable from None
     return checked_symbols(tau, nv), layout.symbols(after)
 

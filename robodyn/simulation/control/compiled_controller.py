@@ -1,4 +1,4 @@
-"""A controller as machine code, which carries its state as a row of numbers."""
+"""Controllers as machine code; their states are rows of numbers."""
 
 from __future__ import annotations
 
@@ -34,23 +34,23 @@ __all__ = ["CompiledController"]
 class CompiledController:
     """A controller as machine code ``(q, v, t, applied, signals, state) -> (tau, state)``.
 
-    What is given and returned for a state is a row of numbers; a controller without a state has
-    none. A motion begins with `initial_rows`; `tables` are the inputs that depend on time alone.
+    The state is a row of numbers, which is empty for a controller without a state. Motions start
+    with `initial_rows`; `tables` are the inputs that depend on time alone.
 
     Attributes
     ----------
     controller : StatefulController
-        What was compiled: it is called where machine code gives no numbers.
+        The controller itself, which is called where its machine code returns NaN.
     code : Code
-        The machine code, and constants that are inputs of it.
+        The machine code, and the constants that are an input of it.
     layout : StateLayout
     signals : tuple of Signal and SampleSignal
     initial, program : Program or None
-        Initial state, and update, as functions of q, v, t, applied, signals and state. No initial
-        state without numbers in it, and no update of what numba has compiled. The initial state may
-        also be an array, shape (n, state_size), of so many motions.
+        Programs of the initial state and of the update, with inputs q, v, t, applied, signals and
+        state. ``initial`` is ``None`` if the state is empty, and may be an array, shape
+        (n, state_size), of n motions. ``program`` is ``None`` if numba has compiled the controller.
     trace : Trace or None
-        Where it was written down, if its forces depend on no earlier sample.
+        The trace of a controller whose forces do not depend on earlier samples.
     """
 
     controller: StatefulController
@@ -148,7 +148,7 @@ class CompiledController:
         applied: FloatArray,
         row: FloatArray | None,
     ) -> tuple[FloatArray, FloatArray]:
-        """Forces and the new state of one robot, where machine code gives no numbers.
+        """Forces and the new state of one robot, by a call of the controller itself.
 
         Parameters
         ----------
@@ -179,7 +179,7 @@ class CompiledController:
 
     @cached_property
     def function_program(self) -> Program | None:
-        """The program (q, v, t, signals) -> tau; none if forces depend on earlier samples."""
+        """The program (q, v, t, signals) -> tau; ``None`` if forces depend on earlier samples."""
         if self.trace is None or self.program is None:
             return None
         p = self.program
@@ -188,7 +188,7 @@ class CompiledController:
 
     @cached_property
     def function(self) -> Function:
-        """The same as a function of its own."""
+        """The function of that program."""
         assert self.function_program is not None
         return function_of(self.function_program)
 
@@ -198,7 +198,7 @@ class CompiledController:
         return self.program is None or self.trace is not None
 
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
-        """Torques, shape (..., nv) [N m, N], of what is a function of time and state."""
+        """Torques, shape (..., nv) [N m, N]; for controllers that are functions of the state."""
         if self.program is None:
             return self._by_numba(t, q, v)
         signals = (x.rows(np.array([t]), 0, 1)[0] for x in self.signals)

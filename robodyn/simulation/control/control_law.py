@@ -1,4 +1,4 @@
-"""The updates of a controller as functions: for C that runs beside a robot."""
+"""The updates of a controller as functions, for example to export them as C."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from robodyn.symbolic.scalar import edge_of
 
 __all__ = ["ControlLaw", "control_law"]
 
-#: What cannot be had of a controller that is a plain function.
+#: What is missing if a controller is a plain Python function, for errors.
 NOTHING = "there are no functions"
 
 
@@ -47,7 +47,7 @@ class ControlLaw:
     recorded : mapping of str to slice
         Where in ``state`` stands what simulations record in ``run.controller_state``.
     step : float or None [s]
-        From sample to sample.
+        Time from sample to sample.
 
     Examples
     --------
@@ -143,10 +143,7 @@ def _stateless(robot: Robot, controller: Any) -> Function:
 
 
 def _ordered(program: Program, name: str, first: tuple[str, ...]) -> Function:
-    """The function of a program with these inputs first; of its own, those that it lacks are zero.
-
-    Its state, if it has one, is one of these or is not used.
-    """
+    """The function of a program with these inputs first, whether the program uses them or not."""
     own = {port.name: port for port in program.inputs}
     rest = [x for x in program.inputs if x.name not in (*first, "applied", "state")]
     ports: list[Port] = [own[key] for key in first] + rest

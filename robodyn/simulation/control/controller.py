@@ -61,7 +61,7 @@ ControlFunction: TypeAlias = Callable[[float, FloatArray, FloatArray], ArrayLike
 #: What a controller keeps from one sample to the next, by name.
 State: TypeAlias = Mapping[str, Any]
 
-#: Under this name a wrapper keeps the state of the controller that it holds.
+#: Name, in the state of a wrapper, of the state of the controller that it wraps.
 INNER = "controller"
 
 
@@ -75,8 +75,8 @@ class ControllerSample(NamedTuple):
     h : float [s]
         Time since the sample before; zero at the first one.
     impulse : ndarray, shape (..., nv) [N m s, N s]
-        Integral over that time of the forces that acted: those of the controller, as wrappers
-        around it and limits of the simulation left them.
+        Integral over that time of the forces that acted: those of the controller, changed by
+        wrappers around it and cut to the limits of the simulation.
 
     Examples
     --------
@@ -98,9 +98,9 @@ class ControllerSample(NamedTuple):
     impulse: FloatArray
 
     def function_of_dt(self, function: Callable[[FloatArray], FloatArray]) -> FloatArray:
-        """A function of the time since the sample before that is more than arithmetic.
+        """Values of any function of the time since the sample before.
 
-        Machine code gets its values, computed beforehand, as an input.
+        Machine code gets its values, which are computed beforehand, as an input.
 
         Parameters
         ----------
@@ -118,7 +118,7 @@ class ControllerSample(NamedTuple):
 
 
 class StatefulController(Protocol):
-    """A controller with a state that it does not hold itself.
+    """A controller with a state, which its two functions take and return.
 
     It may also have ``recorded``, a tuple of names, and ``symbolic``, a bool.
 
@@ -143,7 +143,7 @@ class StatefulController(Protocol):
         """Forces, shape (..., nv) [N m, N], and the state after a sample."""
 
 
-#: Whatever controls a robot.
+#: Any controller: a function of (t, q, v), or an object with a state.
 Controller: TypeAlias = ControlFunction | StatefulController
 
 
@@ -168,7 +168,7 @@ class Stateless:
 
 
 def stateful(controller: Any) -> StatefulController:
-    """A controller by its two functions; one that is a function of (t, q, v) has an empty state.
+    """A controller as a `StatefulController`; a function of (t, q, v) has an empty state.
 
     Examples
     --------
@@ -185,7 +185,7 @@ def stateful(controller: Any) -> StatefulController:
 
 
 def nested_controllers(controller: Any) -> Iterator[Any]:
-    """A controller and those that it holds in one another, the outermost first."""
+    """A controller and those that it wraps, the outermost first."""
     while controller is not None:
         yield controller
         controller = getattr(controller, "controller", None)
@@ -194,8 +194,8 @@ def nested_controllers(controller: Any) -> Iterator[Any]:
 def recorded_entries(controller: Any) -> list[tuple[str, tuple[str, ...]]]:
     """Names under which a trajectory records states, and the path to each within a state.
 
-    Where controllers in one another have the same name for it, the inner ones get a number:
-    ``"filtered"``, ``"filtered 2"``.
+    Where wrapped controllers record something under the same name, that of the inner ones gets a
+    number: ``"filtered"``, ``"filtered 2"``.
     """
     found: dict[str, tuple[str, ...]] = {}
     path: tuple[str, ...] = ()

@@ -37,7 +37,7 @@ _known: weakref.WeakKeyDictionary[Any, dict[tuple[int, int], NumbaCode | None]] 
 
 
 def numba_code(robot: Robot, controller: Any) -> NumbaCode | None:
-    """A controller as a loop over states; none if numba has not compiled it, or cannot type it."""
+    """A controller as a loop over states; ``None`` if numba has not compiled it or cannot."""
     numba = sys.modules.get("numba")
     if numba is None or not isinstance(controller, numba.core.registry.CPUDispatcher):
         return None
@@ -61,7 +61,7 @@ def _compiled(numba: Any, controller: Any, nq: int, nv: int) -> NumbaCode | None
     def rows(begin, end, pointers, strides):  # type: ignore[no-untyped-def]
         for i in range(begin, end):
             tau = numba.carray(pointers[5], (end * nv,))[i * nv : (i + 1) * nv]
-            tau[:] = np.nan  # what stays where the controller raises: Python asks it again
+            tau[:] = np.nan  # stays if the controller raises; then Python calls it again
         for i in range(begin, end):
             q = numba.carray(pointers[0], (end * nq,))[i * nq : (i + 1) * nq]
             v = numba.carray(pointers[1], (end * nv,))[i * nv : (i + 1) * nv]
@@ -70,10 +70,10 @@ def _compiled(numba: Any, controller: Any, nq: int, nv: int) -> NumbaCode | None
                 asked = controller(pointers[2][0], q.copy(), v.copy())
                 if asked.shape == tau.shape:
                     tau[:] = asked
-            except Exception:  # of any kind: its forces stay no numbers, and Python asks again
+            except Exception:  # forces stay NaN, and Python calls the controller again
                 pass
 
     try:
         return NumbaCode(numba.cfunc(signature)(rows))
-    except numba.core.errors.NumbaError:  # called from Python it says what is wrong
+    except numba.core.errors.NumbaError:  # the call from Python will report what is wrong
         return None

@@ -1,4 +1,4 @@
-"""What is recorded of the states of all controllers of a motion, at its samples."""
+"""The recorded states of all controllers of a motion, at its samples."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class RecordedStates:
         self._all: list[StateLog] = []
 
     def watch(self, controller: RunningController | None) -> None:
-        """Add what a controller records; one that is there already stays."""
+        """Add a controller whose states are recorded, unless it was added before."""
         if controller is not None and controller.log not in self._all:
             self._take(controller.log)
 
@@ -35,7 +35,7 @@ class RecordedStates:
         self._take(StateLog.of(name, t, values))
 
     def at(self, t: FloatArray, batch: tuple[int, ...]) -> dict[str, FloatArray]:
-        """What was recorded at some instants, shape (n, ..., m); NaN where nothing was.
+        """Recorded states at some instants, shape (n, ..., m); NaN where nothing was recorded.
 
         Parameters
         ----------
@@ -58,7 +58,7 @@ class RecordedStates:
         return {key: x.reshape(len(t), *batch, x.shape[-1]) for key, x in found.items()}
 
     def forget(self, t: float) -> None:
-        """Keep nothing but what may be asked for from ``t`` [s] on."""
+        """Remove what is not needed for instants from ``t`` [s] on."""
         for log in self._all:
             log.forget(t)
 
@@ -66,7 +66,7 @@ class RecordedStates:
 def joined_states(
     parts: Sequence[Mapping[str, FloatArray]], lengths: Sequence[int]
 ) -> dict[str, FloatArray]:
-    """RecordedStates of the phases of a motion, one after the other; NaN where there are none."""
+    """Recorded states of the phases of a motion, one after the other; NaN where there are none."""
     shapes = {name: x.shape[1:] for part in reversed(parts) for name, x in part.items()}
     found = {}
     for name, shape in shapes.items():

@@ -1,4 +1,4 @@
-"""A controller during one motion: its state from sample to sample, and what is recorded of it."""
+"""A controller during one motion: its state from sample to sample, and its recorded states."""
 
 from __future__ import annotations
 
@@ -40,26 +40,26 @@ class RunningController:
     robot : Robot
     controller : callable or StatefulController
     times : ndarray, shape (n,) [s]
-        All times at which it is sampled, where that is known.
+        All times at which it is sampled, where they are known.
     batch : bool
-        Python calls it with one more leading axis, as a controller of many motions, though it is
-        that of a single one.
+        The controller is called with one more leading axis of length one, as it is written for
+        many motions.
 
     Attributes
     ----------
     given : callable or StatefulController
-        The controller as it was given.
+        The controller as the user gave it.
     controller : StatefulController
-        The same by its two functions.
+        The same controller as an object with a state.
     state : mapping or None
         After the latest sample; ``None`` before the first one.
     log : StateLog
-        What is recorded of states.
+        Recorded states.
 
     Raises
     ------
     ShapeError
-        If it is no controller.
+        If ``controller`` is not a controller.
     """
 
     def __init__(
@@ -76,16 +76,16 @@ class RunningController:
         self.state: State | None = None
         self._function = self.controller.function if type(self.controller) is Stateless else None
         self._t, self._applied = 0.0, np.zeros(0)
-        #: Whether machine code updates the state, at sample times where that is possible.
+        #: Whether machine code updates the state, where that is possible.
         self.runs_code = False
 
     @cached_property
     def compiled(self) -> CompiledController | None:
-        """The same as machine code, if there is any."""
+        """The controller as machine code; ``None`` if there is none."""
         return compile_controller(self._robot, self.given, self._times)
 
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
-        """The forces from a sample on, shape (..., nv) [N m, N]; the state goes on.
+        """Sample the controller: forces, shape (..., nv) [N m, N]. Its state is updated.
 
         Parameters
         ----------
@@ -106,7 +106,7 @@ class RunningController:
         return tau[0] if self._batch else tau
 
     def _updated_by_code(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray | None:
-        """The same by the machine code of a state; none where Python has to be asked."""
+        """Forces by machine code; ``None`` where it returns NaN."""
         compiled, times = self.compiled, self._times
         if compiled is None or times is None or compiled.is_function:
             return None
@@ -126,7 +126,7 @@ class RunningController:
         return tau.copy()
 
     def _called(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
-        """The same by Python."""
+        """Forces by a call of the controller itself."""
         if self._function is not None:  # as the next lines do, without a sample
             symbolic = bool(getattr(self._function, "symbolic", False))
             given = self._function(t, q.copy(), v.copy())
@@ -141,7 +141,7 @@ class RunningController:
 
     @cached_property
     def _widths(self) -> dict[str, int]:
-        """How many numbers of one motion are recorded under each name, if the equations say so."""
+        """Size of each recorded array of one motion by name, as known from machine code."""
         if not self.log.names or self.compiled is None:
             return {}
         places = self.compiled.layout.recorded.items()
@@ -149,7 +149,7 @@ class RunningController:
 
     @cached_property
     def compiled_function(self) -> CompiledController | None:
-        """Its machine code, if that is a function of time and the state of the robot alone."""
+        """The machine code, if forces are a function of time and the robot's state alone."""
         if self.state is not None and has_numbers(self.state):  # nothing need be traced to know
             return None
         return self.compiled if self.compiled is not None and self.compiled.is_function else None
@@ -160,7 +160,7 @@ class RunningController:
         return self._applied
 
     def continues_at(self, times: FloatArray, k: int) -> bool:
-        """Whether machine code can go on with the state from a sample time on.
+        """Whether machine code can continue with the state from a sample time on.
 
         Parameters
         ----------
@@ -176,12 +176,12 @@ class RunningController:
         return self._t == float(times[k - 1])
 
     def notify_applied(self, tau: FloatArray) -> None:
-        """Say which forces act since the latest sample, where they are not those asked for."""
+        """Set the forces that act since the latest sample, if limits have changed them."""
         if self._function is None:
             self._applied = tau[None].copy() if self._batch else tau.copy()
 
     def restore(self, t: float, state: State, applied: FloatArray) -> None:
-        """Go on after an earlier sample of a motion.
+        """Return to the state after an earlier sample of the motion.
 
         Parameters
         ----------
@@ -202,7 +202,7 @@ def applied_forces(
     q: FloatArray,
     v: FloatArray,
 ) -> FloatArray:
-    """The forces that act from a sample on, shape (..., nv); the controller is told what they are.
+    """Sample a controller, and tell it which forces within limits act, shape (..., nv).
 
     Parameters
     ----------

@@ -99,6 +99,6 @@ def function_of_intervals(
     first: int,
     stop: int,
 ) -> FloatArray:
-    """What a function makes of some intervals, of which most are the same."""
+    """Values of a function for intervals, most of which are equal: it is called once for each."""
     different, which = np.unique(intervals(times, first, stop), return_inverse=True)
     return np.asarray(function(different))[which]

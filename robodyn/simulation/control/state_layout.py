@@ -14,13 +14,13 @@ from robodyn.symbolic.scalar import Number, Scalar
 
 __all__ = ["StateLayout", "has_numbers", "layout_of"]
 
-#: What one number may be.
+#: Types that count as one number.
 NUMBERS = (Scalar, int, float, np.number, np.bool_)
 
 
 @dataclass(frozen=True)
 class _Entry:
-    """An array or a number of a state: where it stands in a row, and its shape."""
+    """Place in a row, and shape, of an array or a number of a state."""
 
     first: int
     shape: tuple[int, ...]
@@ -32,14 +32,14 @@ class _Entry:
 
 @dataclass(frozen=True, eq=False)
 class StateLayout:
-    """Where the numbers of a state stand in a row; those that are recorded come first.
+    """The places of all numbers of a state in a row, those of recorded entries first.
 
     Attributes
     ----------
     size : int
         How many numbers there are.
     recorded : mapping of str to slice
-        Where those stand that a trajectory keeps, by the names that it gives them.
+        Places of recorded entries, by their names in the trajectory.
     """
 
     size: int
@@ -52,7 +52,7 @@ class StateLayout:
         return max((place.stop for place in self.recorded.values()), default=0)
 
     def state(self, row: Array) -> Any:
-        """The state that stands in a row, shape (size,), of numbers or symbols."""
+        """The state by its row of numbers or symbols, shape (size,)."""
 
         def made(node: Any) -> Any:
             if isinstance(node, _Entry):
@@ -90,7 +90,7 @@ class StateLayout:
         Raises
         ------
         Untraceable
-            If the state is made of other arrays, lists and mappings: only Python can go on with it.
+            If the state has another structure than the layout.
         """
         row = np.zeros(self.size, object)
 
@@ -114,7 +114,7 @@ class StateLayout:
 
 
 def has_numbers(state: Any) -> bool:
-    """Whether there is anything in a state but empty mappings, lists and tuples."""
+    """Whether a state contains anything but empty mappings, lists and tuples."""
     if isinstance(state, Mapping):
         return any(map(has_numbers, state.values()))
     return any(map(has_numbers, state)) if type(state) in (list, tuple) else True
@@ -127,13 +127,12 @@ def layout_of(state: Any, recorded: Sequence[tuple[str, tuple[str, ...]]]) -> St
     ----------
     state : mapping
     recorded : sequence of (str, tuple of str)
-        What is recorded of it: name, and path within the state.
+        Name and path within the state of each recorded entry.
 
     Raises
     ------
     Untraceable
-        If there is something in it that is no number, and what is recorded is no array of numbers:
-        Python says so.
+        If the state contains something else than numbers, or a recorded entry is not an array.
     """
     shapes = dict(_shapes(state, ()))
     order = [path for _, path in recorded]

@@ -1,4 +1,4 @@
-"""What is recorded of the state of a controller after each sample."""
+"""Record of the state of a controller after each sample."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["StateLog"]
 
 
 class StateLog:
-    """What is recorded of a state after each sample.
+    """Recorded entries of a state after each sample.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class StateLog:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of what is recorded."""
+        """Names of the recorded entries."""
         return tuple(name for name, _ in self._entries)
 
     def note(
@@ -40,7 +40,7 @@ class StateLog:
         batch: tuple[int, ...],
         widths: Mapping[str, int] = MappingProxyType({}),
     ) -> None:
-        """Add a sample at ``t`` [s] of robots with some leading axes.
+        """Add a sample at ``t`` [s].
 
         Parameters
         ----------
@@ -49,12 +49,12 @@ class StateLog:
         batch : tuple of int
             Leading axes.
         widths : mapping of str to int
-            How many numbers there are under a name in the state of one robot, where that is known.
+            Size of an entry in the state of one robot by name, where that is known.
 
         Raises
         ------
         ShapeError
-            If there is no number, or one of another shape than before.
+            If an entry is not an array of numbers, or has another shape than before.
         """
         if not self._entries:
             return
@@ -100,7 +100,7 @@ class StateLog:
         rows : ndarray, shape (k, n, size)
             Of n motions.
         places : mapping of str to slice
-            Where in a row what is recorded stands.
+            Places of the recorded entries in a row.
         batch : tuple of int
             Leading axes of a state.
         """
@@ -123,10 +123,10 @@ class StateLog:
         batch: tuple[int, ...],
         width: int | None,
     ) -> FloatArray:
-        """A part of a state, shape (..., m).
+        """A recorded entry of a state, broadcast to shape (..., m).
 
-        One number may be given alone, one for each motion or the same for all; several that are the
-        same for all, where it is known that there are several.
+        The state may have one number for all motions or one for each, without the last axis; and m
+        numbers for all motions, if m is known.
         """
         found: Any = state
         try:
@@ -173,7 +173,7 @@ class StateLog:
         into[at >= 0] = self._values[name][at[at >= 0]]
 
     def forget(self, t: float) -> None:
-        """Keep nothing but what may be asked for from ``t`` [s] on."""
+        """Remove what is not needed for instants from ``t`` [s] on."""
         first = max(int(np.searchsorted(self._times[: self._count], t, side="right")) - 1, 0)
         kept = self._count - first
         self._times[:kept] = self._times[first : self._count].copy()

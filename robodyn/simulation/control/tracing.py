@@ -1,9 +1,8 @@
-"""Calling a controller with symbols: what it gets, and what its equations are written into.
+"""Tracing of controllers: the symbols they are called with, and the graph of their equations.
 
-A controller that says so (``symbolic = True``) does nothing with its sample and state but
-arithmetic, so that one call with arrays of symbols writes down its equations. What it asks of
-functions that only Python knows, such as a reference that is not symbolic, is sampled beforehand:
-these are its signals.
+A controller with ``symbolic = True`` does nothing but arithmetic with its sample and state, so that
+one call with arrays of symbols gives its equations. Functions of time that are not symbolic, such
+as a reference, are evaluated beforehand: their values are further inputs, called signals.
 """
 
 from __future__ import annotations
@@ -35,11 +34,11 @@ __all__ = [
     "Trace",
 ]
 
-#: Where the numbers of inputs of these kinds begin while a controller is traced.
+#: First number of the inputs of each kind while a controller is traced.
 OF_SAMPLES, OF_STATE = 1 << 40, 1 << 50
 
 
-#: What tracing raises where there is no straight-line code for a controller.
+#: Errors that tracing raises where there is no straight-line code for a controller.
 NO_CODE = (ActuationError, SingularError, Untraceable)
 
 
@@ -62,14 +61,14 @@ class SymbolicTime(Scalar):
         of: tuple[Any, ...],
         at_times: Callable[[FloatArray], Any] | None = None,
     ) -> tuple[Array, ...]:
-        """Symbols for what a function of time returns: one array or a tuple of them.
+        """Symbols for the values of a function of time: one array or a tuple of them.
 
         Parameters
         ----------
         name : str
         function : callable
         of : tuple
-            The objects that determine the function: where they are the same, so are the symbols.
+            The objects that determine the function: for the same objects, symbols are the same.
         at_times : callable, optional
             The same for many times at once, as of a `Signal`.
         """
@@ -96,20 +95,20 @@ class SymbolicInterval(Scalar):
     intervals: Intervals
 
     def function(self, function: Callable[[FloatArray], FloatArray]) -> Any:
-        """Symbols for what a function makes of this time."""
+        """Symbols for the values of a function of this time."""
         return self.trace.of_interval(function, self.intervals)
 
 
 class Trace:
-    """One controller, called with symbols: those that it gets, and the graph of its equations.
+    """The trace of a controller: its symbols, and the graph of its equations.
 
     Parameters
     ----------
     robot : Robot
     times : ndarray, shape (n,), optional [s]
-        All times at which it is sampled.
+        All times at which the controller is sampled.
     step : float, optional [s]
-        The time between any two samples, where they come at equal steps.
+        The time between samples, if they are evenly spaced.
 
     Attributes
     ----------
@@ -149,7 +148,7 @@ class Trace:
 
     @property
     def times(self) -> FloatArray | None:
-        """All times of samples; who asks for them writes equations for these times alone."""
+        """All times of samples; equations that use them hold for these times alone."""
         self.for_these_times = True
         return self._times
 
@@ -260,7 +259,7 @@ def _numbers_of(places: Sequence[tuple[Port, int]]) -> dict[int, int]:
 
 
 def _renumbered(graph: Graph, numbers: Mapping[int, int]) -> Graph:
-    """The same graph with other numbers of its inputs; those without one are needed by nothing."""
+    """The graph with its inputs renumbered; inputs without a new number must not be used."""
     other = Graph()
     other.op, other.b, other.value = graph.op, graph.b, graph.value
     pairs = zip(graph.op, graph.a, strict=True)

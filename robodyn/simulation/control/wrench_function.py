@@ -48,14 +48,14 @@ class WrenchLaw:
 
 
 def wrench_law(robot: Robot, wrenches: Callable[..., Any]) -> WrenchLaw:
-    """The law of wrenches that say that they are symbolic.
+    """Trace a function of wrenches that is symbolic.
 
     Raises
     ------
     SettingsError
-        If they do not say so.
+        If it does not have ``symbolic = True``.
     ShapeError
-        If they return anything but six symbols or numbers by link.
+        If it returns anything but six symbols or numbers by link.
     """
     if not getattr(wrenches, "symbolic", False):
         raise SettingsError(

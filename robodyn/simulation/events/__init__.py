@@ -1,6 +1,6 @@
-"""Events of a motion: when they happen, what they change, and actions that are ready made.
+"""Events of a motion: when they happen, what they change, and ready-made actions.
 
-`impact`, `latch`, `grasp` and the like make actions for `Event.then`; `stop` is one as it is.
+`impact`, `latch`, `grasp` and others return actions for `Event.then`; `stop` is itself an action.
 """
 
 from robodyn.simulation.events.actions import (

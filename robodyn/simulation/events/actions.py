@@ -124,7 +124,8 @@ def impact(
         except ImpactError:
             if not (state.earlier and _separate(state, link, place, along, options)):
                 raise
-            return Change(must_separate=True)  # what happened at this instant separates them
+            # another impact at this instant has separated the bodies already
+            return Change(must_separate=True)
         contact = other is None or isinstance(other, tuple)
         return Change(
             v=result.v,
@@ -142,7 +143,7 @@ def _separate(
     along: FloatArray | None,
     options: Mapping[str, Any],
 ) -> bool:
-    """Whether bodies move apart along a direction, and so could meet along the opposite one."""
+    """Whether bodies move apart along a direction, so that it may have the wrong sign."""
     if along is None:
         return False
     try:

@@ -51,13 +51,13 @@ class ContactPoint:
         return float(self.normal @ (X[:3, :3] @ self.position + X[:3, 3])) - self.height
 
     def gaps(self, robot: Robot, q: FloatArray) -> FloatArray:
-        """The same at many positions, shape (n, nq): shape (n,) [m]."""
+        """Heights above the plane at many positions, shape (n, nq): shape (n,) [m]."""
         X = robot.frame_pose(q, self.link)
         heights = np.tensordot(X[:, :3], self.normal, (1, 0)) @ np.append(self.position, 1.0)
         return np.asarray(heights - self.height)
 
     def jacobian(self, robot: Robot, q: FloatArray) -> FloatArray:
-        """What each speed contributes to the velocity along the axes, shape (3, nv)."""
+        """Jacobian of the point's velocity along the axes, shape (3, nv)."""
         J, R = robot.frame_jacobian(q, self.link, axes="world"), robot.frame_pose(q, self.link)
         arm = R[:3, :3] @ self.position
         return np.asarray(self.axes @ (J[:3] + np.cross(J[3:], arm[:, None], axis=0)))
@@ -73,7 +73,7 @@ class ContactPoint:
         return float(self.normal @ (A[:3] + turned))
 
     def sliding_axes(self, robot: Robot) -> tuple[int, ...]:
-        """Directions along the plane in which it moves at all: 1, 2."""
+        """Axes along the plane, 1 and 2, in which the point can move at all."""
         rng = np.random.default_rng(0)
         some = [np.abs(self.jacobian(robot, robot.random(rng))) for _ in range(2)]
         fastest = np.max(some, axis=(0, 2))
@@ -82,7 +82,7 @@ class ContactPoint:
     # -- over symbols -----------------------------------------------------------------------------
 
     def symbolic_height(self, robot: Robot) -> Callable[[Sequence[Number]], Number]:
-        """Height above the plane, of symbolic coordinates."""
+        """Height above the plane as a function of symbolic coordinates."""
         pose = robot.function("frame_pose", frame=self.link).program
 
         def height(q: Sequence[Number]) -> Number:
@@ -95,7 +95,7 @@ class ContactPoint:
     def symbolic_slip(
         self, robot: Robot, slides: tuple[int, ...]
     ) -> Callable[[Any, Any], list[Number]]:
-        """Velocity along the plane, of symbolic coordinates and speeds."""
+        """Velocity along the plane as a function of symbolic coordinates and speeds."""
         program = robot.function("frame_twist", frame=self.link, axes="world").program
         pose = robot.function("frame_pose", frame=self.link).program
 
@@ -113,7 +113,7 @@ class ContactPoint:
 
 
 def contact_points(robot: Robot, ground: Ground) -> list[ContactPoint]:
-    """The points of a ground that a robot has.
+    """The points of a robot that may touch a ground.
 
     Raises
     ------

@@ -6,14 +6,15 @@ from collections.abc import Callable
 
 __all__ = ["crossing", "departure", "sign"]
 
-#: Parts of a step after which a function at zero has left it: at a speed, or by acceleration alone.
+#: Fractions of a step at which the sign of a function that starts at zero is taken: the first one
+#: shows it if the function has a rate at zero, the second one if it has a second derivative alone.
 SOON, LATER = 1e-6, 1e-3
-#: Looks in which the interval of a crossing must halve.
+#: Number of evaluations in which the interval around a crossing has to halve.
 LOOKS = 2
-#: What leaves at a speed has gone SOON / LATER of the way by then, what accelerates its square.
+#: A function with a rate has changed by SOON / LATER at the first of them, else by its square.
 AT_A_SPEED = 0.3 * SOON / LATER
 
-#: Part of a step [s] -> value.
+#: Function from the time since the start of a step [s] to the value of a witness function.
 OfTime = Callable[[float], float]
 
 
@@ -23,9 +24,9 @@ def sign(x: float) -> int:
 
 
 def departure(f: OfTime, step: float) -> tuple[int, float]:
-    """The side to which a function leaves where it starts, and by when it has [s].
+    """The sign with which a function leaves its first value, and the time at which it has [s].
 
-    Side 0: it stays.
+    The sign is 0 if the function stays there.
     """
     start, soon, later = f(0.0), f(SOON * step), f(LATER * step)
     speed, way = soon - start, later - start
@@ -35,13 +36,13 @@ def departure(f: OfTime, step: float) -> tuple[int, float]:
 
 
 def crossing(f: OfTime, low: float, high: float, tolerance: float) -> float:
-    """Where a function has just crossed zero: at most ``tolerance`` before, it has not [s].
+    """The time just after a function crosses zero, to within ``tolerance`` [s].
 
     Parameters
     ----------
     f : callable
     low, high : float [s]
-        Where it has not crossed zero, and where it has, or has reached it.
+        Before the crossing, and after it or at the zero.
     tolerance : float [s]
 
     Notes
@@ -70,7 +71,7 @@ def crossing(f: OfTime, low: float, high: float, tolerance: float) -> float:
 
 
 def _next_part(a: float, b: float, c: float, fa: float, fb: float, fc: float) -> float:
-    """Where to look next on the way from ``a`` to ``b``, 0 to 1."""
+    """The next point to evaluate, as a fraction of the way from ``a`` to ``b``."""
     if fa == fb or fb == fc or fa == fc or b == c:
         return 0.5
     x, y = (a - b) / (c - b), (fa - fb) / (fc - fb)

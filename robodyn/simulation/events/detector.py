@@ -15,12 +15,12 @@ from robodyn.tolerances import EVENT_TIME_PRECISION, GAP_CLOSING, SAME_EVENT_TIM
 
 __all__ = ["EventDetector"]
 
-#: Part of a step [s] -> state there.
+#: Function from the time since the start of a step [s] to the state.
 After = Callable[[float], tuple[FloatArray, FloatArray]]
 
 
 class EventDetector:
-    """The side of zero of each witness function, and the events of this instant.
+    """The sign of each witness function, and the events of this instant.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class EventDetector:
         self._states: dict[WitnessFunction, WitnessState] = {}
         self._watched: list[WitnessState] = []
         self._on_sides = False
-        self._starts = False  # at the start of the motion, with sides by values alone
+        self._starts = False  # the motion is at its start, where signs are those of values
         self.happened: list[WitnessFunction] = []
 
     def first(
@@ -43,13 +43,13 @@ class EventDetector:
         Parameters
         ----------
         t, h : float [s]
-            Start and length of the part of a step that is looked at.
+            Start and length of the part of a step in which events are searched.
         step : float [s]
             Length of the whole step.
         after : callable
-            Part of the step [s] -> state there.
+            Function from the time since ``t`` [s] to the state.
         """
-        if self._starts:  # whether a function starts at zero shows in the step
+        if self._starts:  # the first step shows whether a function starts at zero
             self.restart()
         found = []
         for state in self._watched:
@@ -72,9 +72,9 @@ class EventDetector:
     def _part(
         self, state: WitnessState, f: Callable[[float], float], h: float, step: float
     ) -> float | None:
-        """When an event happens in this part of a step [s]; ``None``: it does not."""
+        """The time of an event in this part of a step [s]; ``None`` if it does not happen."""
         witness, start, end, low = state.function, f(0.0), f(h), 0.0
-        if witness.one_sided and start < 0.0:  # it is looked for where it becomes smaller still
+        if witness.one_sided and start < 0.0:  # rounding: the event is a further decrease
             start, end, f = 0.0, end - start, functools.partial(_growth, f, start)
         side = sign(start) if state.side is None else state.side
         fresh = state.side is None and witness not in self.happened
@@ -89,7 +89,7 @@ class EventDetector:
             if self._leaves(state, side):
                 state.stepped(-side, end - start)
                 return 0.0
-        elif sign(start) != side:  # it has changed by itself
+        elif sign(start) != side:  # the function has changed while time stood still
             state.stepped(side, end - start)
             return None if witness.direction == side else 0.0
         state.stepped(side, end - start)
@@ -98,7 +98,7 @@ class EventDetector:
         return crossing(f, low, h, EVENT_TIME_PRECISION * step)
 
     def _at_zero(self, state: WitnessState, start: float, end: float, side: int) -> bool:
-        """Whether a function starts at zero, so that its side shows only when it leaves."""
+        """Whether a function starts at zero, so that its sign shows only when it leaves."""
         if side == 0 or (state.function.one_sided and start <= 0.0):
             return True
         fresh = state.side is None or state.function in self.happened
@@ -106,7 +106,7 @@ class EventDetector:
         return fresh and abs(start) <= WITNESS_ZERO * scale < math.inf
 
     def _leaves(self, state: WitnessState, side: int) -> bool:
-        """Whether it happens where its function leaves zero to a side.
+        """Whether an event happens where its function leaves zero with a sign.
 
         Raises
         ------
@@ -119,7 +119,7 @@ class EventDetector:
         if not state.must_separate or side == state.came_from:
             return False
         if self.happened[-1] is not witness:
-            return True  # something else has happened since: they meet again
+            return True  # another event has happened since: the bodies meet again
         raise SimulationError(
             f"event {witness.name!r}: the bodies do not part after their impact but rest on each "
             "other, and an event takes no time: end the motion there, lock or close what holds "
@@ -127,7 +127,7 @@ class EventDetector:
         )
 
     def moved(self, t: float, q: FloatArray, v: FloatArray) -> None:
-        """Time has gone on to a state at which no event has happened yet."""
+        """Note the state at a later time, at which no event has happened yet."""
         self.happened.clear()
         for state in self._states.values():
             state.must_separate = False
@@ -139,7 +139,7 @@ class EventDetector:
     # -- jumps ------------------------------------------------------------------------------------
 
     def done(self, witness: WitnessFunction, must_separate: bool) -> None:
-        """An event was applied; ``must_separate``: see `Change`."""
+        """Note that an event was applied; see `Change` for ``must_separate``."""
         self.happened.append(witness)
         state = self._state(witness)
         state.change_at_event = state.change
@@ -148,7 +148,7 @@ class EventDetector:
     def carried_across(
         self, witnesses: Sequence[WitnessFunction], t: float, q: FloatArray, v: FloatArray
     ) -> tuple[WitnessFunction, ...]:
-        """Which a jump to another state makes happen at the same instant; each happens once."""
+        """Events that happen at the same instant since the state has jumped; each happens once."""
         found = []
         for witness in witnesses:
             now, before = sign(witness.value(t, q, v)), self._state(witness).side or 0
@@ -157,7 +157,7 @@ class EventDetector:
         return tuple(found)
 
     def restart(self, witnesses: Iterable[WitnessFunction] | None = None) -> None:
-        """The state has jumped, or there are other witness functions from then on.
+        """Note that the state has jumped, or that there are other witness functions from now on.
 
         Parameters
         ----------
@@ -178,7 +178,7 @@ class EventDetector:
     # -- whole steps in which nothing happens ------------------------------------------------------
 
     def start(self, t: float, q: FloatArray, v: FloatArray) -> None:
-        """Know on which sides of zero functions of time and state are where a motion starts."""
+        """Determine the signs of all functions of time and state at the start of a motion."""
         values = []
         for state in self._watched:
             witness = state.function
@@ -196,16 +196,16 @@ class EventDetector:
 
     @property
     def sure_of_sides(self) -> bool:
-        """Whether all functions are on one side of zero, and nothing has happened at this instant.
+        """Whether all functions have a sign, and no event has happened at this instant.
 
-        Then something happens in a step only if a function is not on that side at its end.
+        Then an event happens in a step only if a function has another sign at its end.
         """
         return self._on_sides and not self.happened
 
     def steps_without_event(
         self, samples: StepSamples, acting: Callable[[int], None] | None
     ) -> tuple[int, KeyboardInterrupt | None]:
-        """How many steps of a block are sure to have no event: see `steps_without_event`."""
+        """Number of the first steps of a block without an event: see `steps_without_event`."""
         if self._starts and not starts_off_zero(self._watched, samples):
             return 0, None
         self._starts = False
@@ -213,5 +213,5 @@ class EventDetector:
 
 
 def _growth(gap: Callable[[float], float], start: float, part: float) -> float:
-    """By how much a gap is larger than at the start."""
+    """Increase of a gap since the start."""
     return gap(part) - start

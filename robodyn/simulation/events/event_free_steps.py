@@ -1,4 +1,4 @@
-"""Steps that are sure to have no event, told from samples at their ends.
+"""Steps that certainly have no event, as samples at their ends show.
 
 Machine code does many steps at once. A witness function that only computes is evaluated over all of
 their samples together, one that may do anything else sample by sample.
@@ -21,23 +21,23 @@ __all__ = ["starts_off_zero", "steps_without_event"]
 def steps_without_event(
     watched: Sequence[WitnessState], samples: StepSamples, acting: Callable[[int], None] | None
 ) -> tuple[int, KeyboardInterrupt | None]:
-    """How many steps of a block are sure to have no event, and no doubt, at their ends.
+    """Number of the first steps of a block that certainly have no event.
 
     Parameters
     ----------
     watched : sequence of WitnessState
-        At the start of the first step, on one side of zero each; brought to the end of the last
-        step that is sure.
+        State of each witness function at the start of the first step, which is updated to the end
+        of the last step that is counted. Each function has a sign.
     samples : StepSamples
     acting : callable, optional
-        Lets the forces of a step act, by its number, before functions are asked that may depend on
-        them; none if they are the same in all steps.
+        Called with the number of a step before functions that may depend on its forces. ``None`` if
+        forces are the same in all steps.
 
     Returns
     -------
     count : int
     interrupt : KeyboardInterrupt or None
-        Ctrl-C while functions were asked: to be raised when the steps before it are recorded.
+        Ctrl-C during the call of a function: to be raised after the steps before it are recorded.
     """
     checks = dict.fromkeys(x.function.sure_steps for x in watched if x.function.sure_steps)
     count = min((check(samples) for check in checks), default=len(samples.t) - 1)
@@ -73,7 +73,7 @@ def steps_without_event(
 
 
 def starts_off_zero(watched: Sequence[WitnessState], samples: StepSamples) -> bool:
-    """Whether no function starts at zero but for rounding, as its first step shows."""
+    """Whether all functions start at a distance from zero that is not rounding."""
     t, q, v = float(samples.t[1]), samples.q[1], samples.v[1]
     for state in watched:
         try:
@@ -127,9 +127,10 @@ def _confirmed(
     q: FloatArray,
     v: FloatArray,
 ) -> bool:
-    """Take note of values at the end of some steps, asked anew as those of one sample.
+    """Note the values at the end of some steps, computed once more for that sample alone.
 
-    Functions whose values for many samples are others are asked for each from then on.
+    A function whose value for one sample differs from that for many is called for each sample from
+    now on.
     """
     ends = []
     for state, values in together:
@@ -153,13 +154,13 @@ def _confirmed(
 
 
 def _same_side(values: FloatArray, side: int) -> int:
-    """How many of the first values are on a side of zero without doubt."""
+    """Number of the first values that have a sign without doubt."""
     low, high = float(values.min()), float(values.max())
-    if min(side * low, side * high) > WITNESS_SIGN * max(-low, high):  # never, of no numbers
+    if min(side * low, side * high) > WITNESS_SIGN * max(-low, high):  # false for NaN
         return len(values)
     largest = np.abs(values).max(initial=0.0)
     if not np.isfinite(largest):
-        values = np.where(np.isfinite(values), values, 0.0)  # which is no sure side
+        values = np.where(np.isfinite(values), values, 0.0)  # zero has no sign
         largest = np.abs(values).max(initial=0.0)
     sure = side * values > WITNESS_SIGN * largest
     return int(sure.argmin())

@@ -1,7 +1,7 @@
-"""Jumps of speeds that impulses at joints make [W 6.18].
+"""Jumps of speeds by impulses at joints [W 6.18].
 
-The impulse `p` along some speeds makes them jump by `A p`, where `A` is the inverse of the mass
-that they feel, loops closed and driven joints held.
+An impulse `p` along some speeds changes them by `A p`. `A` is the inverse of their apparent mass,
+with loops closed and driven joints held.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def impose_speeds(
     wanted: FloatArray,
     base: BaseMotion | None = None,
 ) -> FloatArray:
-    """All speeds after impulses along some have brought these to what is wanted."""
+    """All speeds after impulses along some speeds have brought these to wanted values."""
     at = list(speeds)
     gap = wanted - v[at]
     if not gap.any():

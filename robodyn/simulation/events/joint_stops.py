@@ -1,4 +1,4 @@
-"""Joint limits as rigid stops: which stops a robot has, and what they are like."""
+"""Rigid stops at the limits of joints."""
 
 from __future__ import annotations
 
@@ -80,12 +80,12 @@ class JointStop:
 
     @property
     def reached(self) -> str:
-        """What happens where the joint comes to the stop."""
+        """Name of the event at which the joint reaches the stop."""
         return f"{self.joint} at its {self.which} stop"
 
     @property
     def left(self) -> str:
-        """What happens where it leaves the stop."""
+        """Name of the event at which the joint leaves the stop."""
         return f"{self.joint} leaves its {self.which} stop"
 
     def gap(self, q: FloatArray) -> float:
@@ -123,7 +123,7 @@ def joint_stops_of(robot: Robot, stops: RigidStops | None) -> tuple[JointStop, .
 
 
 def check_start(robot: Robot, stops: Sequence[JointStop], q: FloatArray) -> None:
-    """Refuse a start beyond a stop.
+    """Check that no joint starts beyond its stop.
 
     Raises
     ------

@@ -1,6 +1,6 @@
 """Points of links that land on a rigid plane, stand on it while it pushes, and leave it.
 
-Where points stand, another robot moves: the same one, with a constraint for each that stands.
+While points stand, the robot has a constraint for each of them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from robodyn.tolerances import LANDED_DEPTH
 
 __all__ = ["landings"]
 
-#: Of constraints of points that stand.
+#: Beginning of the names of constraints of points that stand.
 STANDS, STICKS = "{} stands on the ground", "{} sticks to the ground"
 
 
@@ -103,7 +103,7 @@ def landings(
 
 
 class _Plane:
-    """Which points stand on a plane, and the robot that moves then."""
+    """The points that stand on a plane, and the robot with their constraints."""
 
     def __init__(
         self,
@@ -126,7 +126,7 @@ class _Plane:
             return point.gap(self._robot, state.q) + LANDED_DEPTH
 
         def pushes(state: State) -> float:
-            """By how much it would accelerate into the plane if it were not held."""
+            """Acceleration of the point into the plane if it were not held."""
             on = self._on(state.robot)
             if point not in on:
                 return 1.0
@@ -155,7 +155,7 @@ class _Plane:
         )
 
     def _landed(self, point: ContactPoint, state: State) -> Change:
-        """Rebound, or stand with those that its landing does not lift."""
+        """The change by a landing: rebound, or stand with the points that it does not lift."""
         q, v = state.q, state.v
         if state.robot.model.settings != self._robot.model.settings:
             raise SettingsError(

@@ -1,7 +1,7 @@
-"""Whether a function of a user computes with its arguments and does nothing else.
+"""Whether a function of a user is pure: it computes with its arguments and has no side effects.
 
-Only such a function may be called with many samples at once in place of one: a function that keeps
-what it is given, counts its calls or prints would show that it was called in another way.
+A pure function may be called with many samples at once. A function that stores its arguments,
+counts its calls or prints is called for each sample.
 """
 
 from __future__ import annotations
@@ -17,33 +17,33 @@ import numpy as np
 
 __all__ = ["is_pure"]
 
-#: Instructions that leave something behind.
+#: Instructions with side effects.
 STORING = frozenset(
     {"STORE_GLOBAL", "STORE_DEREF", "STORE_ATTR", "STORE_SUBSCR", "STORE_SLICE", "STORE_NAME",
      "DELETE_GLOBAL", "DELETE_DEREF", "DELETE_ATTR", "DELETE_SUBSCR", "IMPORT_NAME",
      "YIELD_VALUE"}
 )  # fmt: skip
-#: Instructions that go on after an exception, which numbers of many samples raise and one does not.
+#: Instructions that handle exceptions: many samples may raise where a single one does not.
 CATCHING = frozenset({"SETUP_FINALLY", "PUSH_EXC_INFO"})
-#: What cannot change, and numpy's arrays, which change by instructions that store.
+#: Types of objects that cannot change, and arrays, which only instructions that store can change.
 VALUES = (int, float, complex, str, bytes, types.NoneType, np.ndarray, np.generic, np.ufunc)
-#: Built-in functions that do nothing but compute.
+#: Built-in functions without side effects.
 COMPUTING = tuple(
     getattr(builtins, name)
     for name in ("abs", "divmod", "float", "int", "len", "max", "min", "pow", "range", "round",
                  "sum", "tuple", "zip", "enumerate", "reversed", "sorted", "list")
 )  # fmt: skip
-#: Functions that call functions that call functions, and so on.
+#: Largest depth of functions that call functions.
 DEPTH = 4
 
 
 def is_pure(function: Callable[..., Any]) -> bool:
-    """Whether a function stores nothing, and refers to nothing that could keep its arguments.
+    """Whether a function stores nothing, and refers to no object that could store its arguments.
 
     Parameters
     ----------
     function : callable
-        What is no Python function, or a partial one, is not known to be pure.
+        ``False`` for anything but a Python function or a partial one.
     """
     return _pure(function, DEPTH)
 
@@ -68,9 +68,9 @@ def _pure(x: Any, depth: int) -> bool:
 
 @functools.lru_cache(1024)
 def _stores(code: types.CodeType) -> bool:
-    """Whether a function, or one that it defines, leaves something behind or goes on after errors.
+    """Whether a function, or one that it defines, has side effects or handles exceptions.
 
-    Random numbers leave their generator in another state.
+    Drawing random numbers is a side effect.
     """
     if "random" in code.co_names:
         return True
@@ -80,7 +80,7 @@ def _stores(code: types.CodeType) -> bool:
 
 
 def _referred_to(function: types.FunctionType) -> Iterator[Any]:
-    """Objects outside of a function that it can reach: of its module, its closure, its defaults."""
+    """Objects of its module, its closure and its defaults that a function refers to."""
     code, outside = function.__code__, function.__globals__
     for name in code.co_names:  # attributes are among them, which need not be names of the module
         if name in outside:

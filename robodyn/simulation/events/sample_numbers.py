@@ -1,4 +1,4 @@
-"""Numbers of many samples at once, which take part in arithmetic as one number does."""
+"""Numbers of many samples at once, which behave like one number in arithmetic."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ __all__ = ["SampleNumbers"]
 class SampleNumbers(NDArrayOperatorsMixin):
     """One number of each sample of a motion, for a function that is written for one sample.
 
-    Operators and numpy's functions of numbers are those of each sample by itself. This is no array:
-    what would put samples together, as the maximum of an array does, or decide by all of them, is
-    a `TypeError` instead of another number. It never changes.
+    Operators and universal functions of numpy act on each sample by itself. Operations that would
+    combine samples, such as the maximum of an array, or decide by them, raise a `TypeError`. The
+    object never changes.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ class SampleNumbers(NDArrayOperatorsMixin):
         raise TypeError("the numbers of many samples have no common truth value")
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *given: Any, **options: Any) -> Any:
-        """The function of each sample by itself."""
+        """Apply a function to each sample by itself."""
         in_place = options.pop("out", (self,))  # x += 1 makes another object, as of a number
         alone = all(isinstance(x, SampleNumbers) or np.ndim(x) == 0 for x in given)
         if method != "__call__" or options or not alone or ufunc.signature is not None:

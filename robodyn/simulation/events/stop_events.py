@@ -57,7 +57,7 @@ class StopEvents:
     def witnesses(
         self, robot: Robot, driven: Sequence[int], held: Sequence[JointStop]
     ) -> list[WitnessFunction]:
-        """What is watched for in a mode: stops that joints may reach, and those that hold theirs.
+        """Witness functions of a mode: of stops that joints may reach, and of those that hold them.
 
         Parameters
         ----------
@@ -73,7 +73,7 @@ class StopEvents:
         return reaching + [self._witness(stop, True) for stop in held]
 
     def _witness(self, stop: JointStop, held: bool) -> WitnessFunction:
-        """That of a stop: the same object each time, by which the detector knows it."""
+        """The witness function of a stop: the same object each time."""
         if (stop, held) not in self._witnesses:
             self._witnesses[stop, held] = self._leaving(stop) if held else self._reaching(stop)
         return self._witnesses[stop, held]
@@ -98,13 +98,13 @@ class StopEvents:
         return self._conditions.sure_steps(samples)
 
     def resolve(self, state: State, resting: JointStop | None = None) -> Change:
-        """All joints at their stops rebound, are held, or are let go: an action.
+        """The action of stops: joints at their stops rebound, are held, or are released.
 
         Parameters
         ----------
         state : State
         resting : JointStop, optional
-            From which its joint does not rebound, as it would do so without end.
+            A stop from which its joint does not rebound, as it would do so again and again.
         """
         t, q, held = state.t, state.q, state.held
         paths = [k for k in state.driven_speeds if k not in {stop.speed for stop in held}]
@@ -123,7 +123,7 @@ class StopEvents:
 def _reached(
     contact: StopContact, before: Sequence[JointStop], t: float, energy_loss: float
 ) -> tuple[EventRecord, ...]:
-    """Joints that came to their stops; the first has the energy, if need be one that stayed."""
+    """Records of joints that came to their stops; the first one has the energy that was lost."""
     known, at = {stop.reached for stop in before}, dict.fromkeys((*contact.hit, *contact.held))
     found = [stop for stop in at if stop in contact.hit or stop.reached not in known]
     if energy_loss and not found:
@@ -142,7 +142,7 @@ def _left(contact: StopContact, before: Sequence[JointStop], t: float) -> tuple[
 
 
 class _StopConditions:
-    """What tells from samples that no joint reaches or leaves a stop.
+    """Conditions on samples under which no joint reaches or leaves a stop.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ class _StopConditions:
         self._limits = np.array([stop.limit for stop in holding])
 
     def sure_steps(self, samples: StepSamples) -> int:
-        """How many steps leave no doubt that joints at stops stay, and others come to none."""
+        """Number of the first steps in which joints certainly neither reach nor leave a stop."""
         _, q, v, forces, tau = samples
         count = len(q) - 1
         if self._bounded:
@@ -185,6 +185,6 @@ class _StopConditions:
 
 
 def _first_false(fine: NDArray[np.bool_], steps: int) -> int:
-    """Rows before the first one that has something false in it."""
+    """Number of rows before the first one that is not true everywhere."""
     whole = fine[:steps].all(axis=1)
     return steps if whole.all() else int(whole.argmin())

@@ -1,4 +1,4 @@
-"""Events as the loop of a motion has them: witness functions, and instants."""
+"""Witness functions and instants of events, for the loop of a motion."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def never(t: float, q: FloatArray, v: FloatArray) -> float:
 
 @dataclass(frozen=True, eq=False)
 class OfSamples:
-    """A function of a state that knows how to compute with many samples at once.
+    """A function of a state that can also be computed for many samples at once.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class OfSamples:
         State -> float.
     of_samples : callable
         State of n samples, whose ``q`` and ``v`` have shape (n, nq), (n, nv) -> shape (n,), or
-        ``None`` where it has to be asked for each.
+        ``None`` where ``function`` has to be called for each sample.
     """
 
     function: Callable[[State], float]
@@ -82,16 +82,16 @@ def witness_of(
 def _values_at_once(
     function: OfSamples, samples: Callable[..., State], *arrays: FloatArray
 ) -> FloatArray | None:
-    """What a function that takes many samples gives for them; none if it cannot tell."""
+    """Values of a function for many samples; ``None`` if it cannot compute them together."""
     with np.errstate(all="ignore"):
         try:
             return function.of_samples(samples(*arrays))
-        except Exception:  # of the user's function: it shows again where one state is asked for
+        except Exception:  # of the user's function: the call with one state will raise it again
             return None
 
 
 def instants_of(events: Sequence[Event], times: FloatArray) -> list[tuple[float, Event]]:
-    """Instants of events; one that differs from an instant of the motion by rounding is that one.
+    """Instants of events, rounded to instants of the motion that differ by rounding alone.
 
     Events at the same instant stay in order.
     """
@@ -115,7 +115,7 @@ def event_value(function: EventFunction, t: float, q: FloatArray, v: FloatArray)
     given = function(t, q.copy(), v.copy())
     try:
         value = float(given)
-        if math.isnan(value):  # it would never reach zero
+        if math.isnan(value):  # NaN would never reach zero
             raise ValueError
         return value
     except (TypeError, ValueError):
@@ -129,12 +129,12 @@ def event_value(function: EventFunction, t: float, q: FloatArray, v: FloatArray)
 def event_values(
     function: EventFunction, t: FloatArray, q: FloatArray, v: FloatArray
 ) -> FloatArray | None:
-    """The numbers that a function without side effects returns for many samples.
+    """Values of a function without side effects for many samples.
 
-    A function that only computes with the elements of q and v gives all numbers at once, if each
-    element stands for that coordinate of all samples. One that decides by them, makes arrays of
-    them or takes functions of the module ``math`` raises an exception then, and one that returns a
-    single number may have put samples together: these are called for each sample.
+    A function that only computes with the elements of q and v is called once, with elements that
+    hold the numbers of all samples. If it raises an exception then, as with ``if``, arrays of
+    elements or functions of the module ``math``, or returns a single number, it is called for each
+    sample.
 
     Parameters
     ----------
@@ -146,14 +146,14 @@ def event_values(
     Returns
     -------
     values : ndarray, shape (n,), or None
-        ``None``: the function raised an exception, or returned something else than numbers.
+        ``None`` if the function raised an exception, or returned something else than numbers.
     """
-    with np.errstate(all="ignore"):  # samples that the motion never comes to may be among them
+    with np.errstate(all="ignore"):  # the motion may never reach some of the samples
         try:
             given = function(SampleNumbers(t), _columns(q), _columns(v))
             if isinstance(given, SampleNumbers) and given.values.shape == t.shape:
                 return np.asarray(given.values, float)
-        except Exception:  # it does more than compute with its arguments
+        except Exception:  # it does more than arithmetic with its arguments
             pass
         try:
             samples = zip(t.tolist(), q.copy(), v.copy(), strict=True)

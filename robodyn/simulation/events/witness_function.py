@@ -1,4 +1,4 @@
-"""Witness functions, whose zeros are events, and what is known of each during a motion."""
+"""Witness functions, whose zeros are events, and their states during a motion."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class StepSamples(NamedTuple):
     t : ndarray, shape (n + 1,) [s]
     q, v : ndarray, shape (n + 1, nq), (n + 1, nv) [rad, m], [rad/s, m/s]
     forces : ndarray, shape (n + 1, nv) [N m, N]
-        Of the controller, and of whatever drives or holds joints.
+        Forces of the controller, and those that drive or hold joints.
     tau : ndarray, shape (nv,), or None [N m, N]
-        Of the controller in all of these steps, where it is not machine code.
+        Forces of the controller in all of these steps, if Python calls it.
     """
 
     t: FloatArray
@@ -46,7 +46,7 @@ class WitnessFunction:
     actions : tuple of callable
         What is done where it happens.
     one_sided : bool
-        The function is never to be negative but for rounding: a gap.
+        The function is a gap, which is negative by rounding alone.
     already : bool
         It also happens where the function is negative from a jump on.
     of_state : bool
@@ -76,23 +76,23 @@ class WitnessFunction:
 
 @dataclass(slots=True, eq=False)
 class WitnessState:
-    """What is known of a witness function where a motion has come to.
+    """State of a witness function at the present instant of a motion.
 
     Attributes
     ----------
     function : WitnessFunction
     side : {1, -1, 0} or None
-        Of zero. ``None``: it shows in the next step, as the state has jumped.
+        Sign of the function. ``None`` after a jump of the state, until the next step shows it.
     came_from : {1, -1, 0}
-        The side on which it was before its latest event, or is.
+        Sign before its latest event, or the present sign if there was none.
     value : float
-        Where time has come to.
+        Present value.
     change, change_at_event : float
-        By how much it changed in the latest step, and in that of its latest event.
+        Changes of the value in the latest step, and in the step of its latest event.
     must_separate : bool
-        It has happened at this instant, and `Change.must_separate` was asked for.
+        Its event has happened at this instant, with `Change.must_separate`.
     one_by_one : bool
-        Its values for many samples at once are not those for one, so it is asked for each.
+        Its values for many samples at once are wrong, so it is called for each sample.
     """
 
     function: WitnessFunction
@@ -105,5 +105,5 @@ class WitnessState:
     one_by_one: bool = False
 
     def stepped(self, side: int, change: float) -> None:
-        """Note on which side a step begins, and by how much the function changes in it."""
+        """Note the sign at the start of a step, and the change of the value in it."""
         self.came_from, self.change = side, abs(change)

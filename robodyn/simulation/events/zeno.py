@@ -1,4 +1,4 @@
-"""Zeno motions: events that happen again and again, in ever shorter intervals."""
+"""Zeno behaviour: events that happen again and again, in ever shorter intervals."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from robodyn.errors import SimulationError
 
 __all__ = ["Zeno"]
 
-#: Most events at one instant.
+#: Largest number of events at one instant.
 MOST_AT_AN_INSTANT = 100
-#: Intervals shorter than this part of a step, as many in a row, are without end.
+#: Behaviour is Zeno if this many successive intervals are shorter than this fraction of a step.
 SHORT_INTERVAL, INTERVALS = 1e-2, 3
 
 
 class Zeno:
-    """The latest times of events, by name, and whether they happen without end."""
+    """The latest times of events by name, from which Zeno behaviour is detected."""
 
     def __init__(self) -> None:
         self._times: dict[str, list[float]] = {}
@@ -26,20 +26,20 @@ class Zeno:
         self._now, self._at_once = -1.0, 0
 
     def is_endless(self, name: str, t: float, step: float, *, may_rest: bool = False) -> bool:
-        """Note an event; whether it happens without end.
+        """Note an event, and return whether its behaviour is Zeno.
 
         Parameters
         ----------
         name : str
         t, step : float [s]
         may_rest : bool
-            The caller can end it: a stop holds a joint that hits it without end. It is refused
-            only if that does not help.
+            The caller can end the behaviour, as a stop that holds its joint from then on. An error
+            is raised only if that does not help.
 
         Raises
         ------
         SimulationError
-            Of an event without end.
+            For Zeno behaviour.
         """
         endless = self._note(name, t, step)
         if endless:
@@ -50,7 +50,7 @@ class Zeno:
         return endless
 
     def _note(self, name: str, t: float, step: float) -> bool:
-        """Note an event; whether its latest intervals are without end."""
+        """Note an event, and return whether its latest intervals are too short."""
         self._at_once = self._at_once + 1 if t == self._now else 1
         self._now = t
         if self._at_once > MOST_AT_AN_INSTANT:
@@ -69,7 +69,7 @@ class Zeno:
         return [b - a for a, b in itertools.pairwise(self._times[name])]
 
     def _endless(self, name: str, t: float) -> SimulationError:
-        """What to raise for an event without end."""
+        """The error for an event with Zeno behaviour."""
         intervals = self._intervals(name)
         ratio = intervals[-1] / intervals[-2] if intervals[-2] else 1.0
         ends = ""

@@ -163,10 +163,10 @@ class Solver(Protocol):
         """The function that moves one motion from sample to sample."""
 
 
-#: Arrays that a motion makes itself, and that are not finite where it breaks down.
+#: Names of arrays that a motion computes; if they are not finite, the motion has broken down.
 OF_THE_MOTION = {"q", "v", "tau", "force", "dv", "u", "a_controlled", "tau_free"}
 
-#: What says that a motion cannot go on from where it has come.
+#: Errors that say that a motion cannot continue from its present state.
 BREAKDOWNS = AssemblyError, InconsistentStateError, SingularError
 
 

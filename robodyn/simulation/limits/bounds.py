@@ -39,14 +39,14 @@ __all__ = [
 
 
 class Range(NamedTuple):
-    """What each column of an array is to stay within, shape (k,).
+    """Limits of each column of an array, shape (k,).
 
     Attributes
     ----------
     lower, upper : ndarray
         Infinite where no limit is given.
     edges : ndarray, shape (2, k)
-        Both with the slack that rounding needs.
+        Lower and upper limits, extended by a tolerance for rounding.
     """
 
     lower: FloatArray
@@ -55,7 +55,7 @@ class Range(NamedTuple):
 
     @classmethod
     def of(cls, lower: ArrayLike, upper: ArrayLike, excess: float = LIMIT_EXCESS) -> Range | None:
-        """The range between limits; none if there are no limits."""
+        """The range between limits; ``None`` if all are infinite."""
         bounds = np.array([lower, upper], float)
         if np.isinf(bounds).all():
             return None
@@ -63,7 +63,7 @@ class Range(NamedTuple):
         return cls(bounds[0], bounds[1], bounds + outwards * np.maximum(1.0, np.abs(bounds)))
 
     def for_samples(self, x: FloatArray) -> Range:
-        """The same, with the slack that the precision of samples needs."""
+        """The range with a tolerance for samples of this precision."""
         single = x.dtype == np.float32
         wider = Range.of(self.lower, self.upper, LIMIT_EXCESS_SINGLE) if single else None
         return wider or self
@@ -119,7 +119,7 @@ def own_effort_bounds(robot: Robot) -> FloatArray:
     The lesser of the joint's own limit and that of its motor, through the gear. A motor that
     several moving joints turn together does not count: `within_motors` cuts its torque.
     """
-    ratios = np.abs(robot.gear_ratios)  # zero: the motor does not move the joint
+    ratios = np.abs(robot.gear_ratios)  # zero if the motor does not move the joint
     motor = np.where(ratios > 0.0, ratios, np.inf) * _given(robot.motor_torque_limits)
     for x in robot.model.gearing.coupled:
         motor[x.speeds] = _of_all_motors(x) if len(x.speeds) == 1 else np.inf
@@ -156,7 +156,7 @@ def _of_all_motors(x: CoupledMotors) -> FloatArray:
 
 @once_per_robot
 def limited_motors(robot: Robot) -> tuple[CoupledMotors, ...]:
-    """Motors that a transmission couples, and of which some have a limit.
+    """Groups of motors that a transmission couples, of which some have a limit.
 
     Raises
     ------
@@ -173,9 +173,9 @@ def limited_motors(robot: Robot) -> tuple[CoupledMotors, ...]:
 
 
 def within_motors(robot: Robot, tau: FloatArray) -> FloatArray:
-    """Efforts that motors have which transmissions couple, shape (..., nv).
+    """Efforts with the torques of coupled motors cut to their limits, shape (..., nv).
 
-    The torque of each motor is cut to its limit. Where none is cut, efforts stay as they are.
+    Efforts are unchanged where no motor is beyond its limit.
     """
     for x in limited_motors(robot):
         wanted, top = x.torques(tau), motor_bounds(x)
@@ -186,13 +186,13 @@ def within_motors(robot: Robot, tau: FloatArray) -> FloatArray:
 
 
 def joint_bounds_alone(robot: Robot, instead: str) -> FloatArray:
-    """`effort_bounds`, of robots whose joints have limits that hold whatever the others do.
+    """`effort_bounds` of robots in which no limit depends on the efforts of other joints.
 
     Parameters
     ----------
     robot : Robot
     instead : str
-        What a user gives otherwise.
+        Argument that the user has to give otherwise, for the error.
 
     Raises
     ------
@@ -208,9 +208,10 @@ def joint_bounds_alone(robot: Robot, instead: str) -> FloatArray:
 
 
 def effort_shares(robot: Robot, tau: FloatArray) -> FloatArray:
-    """Parts of the largest efforts that are used, shape (..., nv); zero where none is given.
+    """Efforts as fractions of their limits, shape (..., nv); zero where there is no limit.
 
-    At the place of a motor that a transmission couples to others, that of its torque if it is more.
+    For a motor that a transmission couples to others, it is the fraction of its torque limit, if
+    that is larger.
     """
     shares = np.abs(tau) / effort_bounds(robot)
     for x in limited_motors(robot):

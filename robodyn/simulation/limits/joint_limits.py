@@ -1,4 +1,4 @@
-"""What a simulation does about limits: it says where a motion leaves them, or cuts efforts."""
+"""Limits of joints in a simulation: reports where a motion leaves them, or cuts efforts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from robodyn.simulation.limits.passed_edges import PassedEdges, passed_edges
 
 __all__ = ["LIMITS", "LimitViolation", "Limits", "limit_violations"]
 
-#: What a simulation can do about limits.
+#: The choices of ``limits=``.
 LIMITS = get_args(LimitsChoice)
 
 
@@ -86,7 +86,7 @@ class LimitViolation:
 
 
 class Limits:
-    """What a simulation does about the limits of a robot.
+    """The limits of a robot, which a simulation ignores, reports or enforces.
 
     Parameters
     ----------
@@ -118,12 +118,12 @@ class Limits:
 
     @property
     def of_joints_alone(self) -> bool:
-        """What a joint can do depends neither on its speed nor on the efforts of others."""
+        """Whether limits of efforts depend neither on speeds nor on the efforts of other joints."""
         return self._motors is None and not self._coupled
 
     @property
     def efforts(self) -> FloatArray | None:
-        """The largest ones, where they are enforced and are those of joints alone."""
+        """The largest efforts, if they are enforced and constant for each joint."""
         return self._efforts if self.of_joints_alone else None
 
     def cut(self, tau: FloatArray, v: FloatArray) -> FloatArray:
@@ -139,7 +139,7 @@ class Limits:
         upper, lower = self._efforts, -self._efforts
         if self._motors is not None:
             share = self._motors.share(v, speed_bounds(self._robot))
-            with np.errstate(invalid="ignore"):  # where no effort is given, none is cut
+            with np.errstate(invalid="ignore"):  # a zero share of an infinite limit is NaN
                 driving = np.where(share < 1.0, share * self._efforts, self._efforts)
             driving = np.where(np.isnan(driving), 0.0, driving)
             upper = np.where(v > 0.0, driving, upper)
@@ -187,7 +187,7 @@ def limit_violations(
 
 @dataclass(frozen=True, eq=False)
 class _Left:
-    """Limits of one sort that samples leave.
+    """Violations of one kind of limit.
 
     Attributes
     ----------
@@ -211,12 +211,12 @@ class _Left:
     columns: Callable[[], list[tuple[str, str]]]
 
     def passed(self) -> Iterator[tuple[int, int]]:
-        """The first instant beyond each edge that is passed, by number, and the edge."""
+        """Index of the first sample beyond each limit that is left, and the limit's number."""
         motions = math.prod(self.shape)
         return ((row // motions, k) for k, row in enumerate(self.found.rows) if row >= 0)
 
     def violation(self, edge: int) -> LimitViolation:
-        """What is to be said of a column that passes an edge."""
+        """The violation of a limit by its number."""
         upper, k = divmod(edge, self.samples.shape[1])
         bound, peak = self.allowed[upper][k], self.found.peaks[edge]
         motions = math.prod(self.shape)

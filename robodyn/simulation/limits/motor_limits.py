@@ -53,7 +53,7 @@ class MotorLimits:
             )
 
     def share(self, v: FloatArray, speeds: FloatArray) -> FloatArray:
-        """Part of the effort that is there to drive on, 0 to 1.
+        """Fraction of the largest effort that is available to accelerate, 0 to 1.
 
         Parameters
         ----------

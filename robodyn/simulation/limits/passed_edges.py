@@ -18,21 +18,21 @@ from robodyn.codegen.llvm.target.once import once
 
 __all__ = ["PassedEdges", "passed_edges"]
 
-#: Rows that are looked at together, so that loops over numbers side by side are long.
+#: Number of rows that are examined together, so that inner loops are long.
 TOGETHER = 8
 
 _FIND = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p, ctypes.c_int64] * 2, ctypes.c_void_p)
 
 
 class PassedEdges(NamedTuple):
-    """What columns are like at the edges of their ranges: those below, and then those above.
+    """Where columns leave their ranges: at the k lower edges, and then at the k upper edges.
 
     Attributes
     ----------
     rows : list of int, size 2 k
         The first row beyond each edge; -1 where there is none.
     peaks : list of float, size 2 k
-        The least number of each column, and the largest.
+        The smallest and then the largest numbers of the columns.
     """
 
     rows: list[int]
@@ -40,9 +40,7 @@ class PassedEdges(NamedTuple):
 
 
 def passed_edges(x: FloatArray, edges: FloatArray) -> PassedEdges | None:
-    """Where columns pass edges; ``None`` if they pass none.
-
-    What is not a number passes none.
+    """Where columns leave their ranges; ``None`` if they do not. NaNs are ignored.
 
     Parameters
     ----------

@@ -1,1 +1,1 @@
-"""What acts on a robot in a motion: driven joints, the motion of its base, external wrenches."""
+"""Loads on a robot in a motion: driven joints, the motion of its base, external wrenches."""

@@ -1,4 +1,4 @@
-"""What simulations are given, checked before anything moves."""
+"""Checks of the arguments of simulations, before the motion starts."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _with_stops: RobotCache[Robot] = RobotCache("with stops")
 
 
 def base_path(base: BaseAt | None, times: FloatArray) -> BasePath | None:
-    """The path of the base, if it does not contradict itself."""
+    """The path of the base, after a check that velocities are derivatives of positions."""
     if base is None:
         return None
     if not callable(base):
@@ -59,7 +59,7 @@ def base_path(base: BaseAt | None, times: FloatArray) -> BasePath | None:
 
 
 def on_ground(robot: Robot, ground: Ground | Iterable[Ground]) -> Robot:
-    """The robot with planes beside those that it has: the same robot for the same planes."""
+    """The robot with more planes as ground: the same object for the same planes."""
     planes = (ground,) if isinstance(ground, Ground) else named("ground", ground, "Grounds")
     if not planes:
         return robot
@@ -69,12 +69,12 @@ def on_ground(robot: Robot, ground: Ground | Iterable[Ground]) -> Robot:
 
 
 def with_stops(robot: Robot, stops: CompliantStops) -> Robot:
-    """The robot with compliant stops: the same robot for the same stops.
+    """The robot with compliant stops: the same object for the same stops.
 
     Raises
     ------
     SettingsError
-        If it has other coordinates then.
+        If the robot with stops has other coordinates.
     """
 
     def made() -> Robot:
@@ -93,7 +93,7 @@ def with_stops(robot: Robot, stops: CompliantStops) -> Robot:
 def wrenches_on(
     wrenches: Mapping[str, ArrayLike] | Callable[..., Any] | None, batch: tuple[int, ...]
 ) -> Any:
-    """External wrenches of one motion, or of many; those that do not change are checked.
+    """External wrenches of one or many motions; those that are not functions are checked.
 
     Parameters
     ----------
@@ -155,14 +155,14 @@ def start_state(
         finite(**{name: x})
     if q.shape[:-1] != v.shape[:-1]:
         raise ShapeError(f"q0 {q.shape} and v0 {v.shape} differ in number", name="v0")
-    if robot.nq != robot.nv:  # of quaternions that were not of unit length, what they mean
+    if robot.nq != robot.nv:  # normalise quaternions
         unit = robot.integrate(np.asarray(q, float), np.zeros(robot.nv))
         q = np.where(np.abs(unit - q) > QUATERNION_ROUNDING, unit, q)
     return np.array(q, float, order="C"), np.array(v, float, order="C")
 
 
 def is_single_precision(q0: ArrayLike | None, v0: ArrayLike | None) -> bool:
-    """Whether the start is given in single precision, as all motions from it are meant then."""
+    """Whether the start is given in single precision, in which the motion is then computed."""
     given = [numbers(name, x) for name, x in (("q0", q0), ("v0", v0)) if x is not None]
     return len(given) == 2 and all(x.dtype == np.float32 for x in given)
 
@@ -178,7 +178,7 @@ def start_of_rows(robot: Robot, q: FloatArray, v: FloatArray) -> tuple[FloatArra
     Raises
     ------
     ShapeError
-        If there are other states than robots.
+        If the number of states differs from that of robots.
     """
     rows = robot.parameter_rows
     if not rows:
@@ -207,7 +207,7 @@ def step_times(duration: float, step: float) -> FloatArray:
         )
     count = duration / step
     try:
-        # a quotient that is whole but for rounding is whole
+        # a quotient that differs from an integer by rounding counts as that integer
         steps = math.ceil(count * (1.0 - 1e-12))
         times: FloatArray = step * np.arange(steps + 1.0)
         times[steps] = duration

@@ -1,4 +1,4 @@
-"""Joints that follow a path in a simulation, or stand still: their state is known beforehand."""
+"""Joints that follow a path in a simulation, or stand still: functions of time."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class DrivenPath:
     speeds : ndarray of int
         Where its velocities stand in v.
     still : bool
-        It does not change with time: a joint that is locked.
+        The path is constant: the joint is locked.
     """
 
     path: Callable[[float], tuple[FloatArray, FloatArray, FloatArray]]
@@ -78,7 +78,7 @@ class Driven:
         self._paths = tuple(paths)
         given = [int(k) for path in self._paths for k in path.speeds]
         self.speeds = tuple(sorted(given))
-        #: Where the accelerations of the paths stand in those of `speeds`, if that is elsewhere.
+        #: Permutation that sorts the accelerations of the paths, if they are not ascending.
         self._order = None if given == sorted(given) else np.argsort(given)
         check_driven_once(given)
         self.is_free = np.ones(nv, bool)
@@ -90,17 +90,17 @@ class Driven:
 
     @property
     def still(self) -> bool:
-        """All of them stand still, so that every instant is as good as another."""
+        """Whether all of them stand still."""
         return all(path.still for path in self._paths)
 
     def and_also(self, paths: Iterable[DrivenPath]) -> Driven:
-        """These, and joints along other paths."""
+        """These joints, and joints along further paths."""
         return Driven(len(self.is_free), [*self._paths, *paths])
 
     def at(
         self, t: float, q: FloatArray, v: FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """The state with driven joints where they have to be at ``t`` [s], and what drives them.
+        """The state with driven joints on their paths at ``t`` [s], and their accelerations.
 
         Parameters
         ----------
@@ -118,7 +118,7 @@ class Driven:
         return q, v, self.place(t, q, v)
 
     def place(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
-        """Put driven joints where they have to be at ``t`` [s], in the arrays themselves.
+        """Set driven joints to their paths at ``t`` [s], in the arrays themselves.
 
         Returns
         -------
@@ -134,7 +134,7 @@ class Driven:
 
     @property
     def places(self) -> tuple[Indices, Indices]:
-        """Where the positions and velocities of `state` stand in q and v."""
+        """Indices in q and v of the positions and velocities of `state`."""
         none = np.zeros(0, np.intp)
         coordinates = np.concatenate([none, *(path.coordinates for path in self._paths)])
         return coordinates, np.concatenate([none, *(path.speeds for path in self._paths)])
@@ -165,6 +165,6 @@ class Driven:
 
 
 def check_driven_once(speeds: Sequence[int]) -> None:
-    """Refuse speeds of which one is named twice."""
+    """Check that no speed is driven twice."""
     if len({*speeds}) < len(speeds):
         raise ActuationError("a joint is driven twice, or both driven and locked")

@@ -33,7 +33,7 @@ __all__ = [
 
 PathOfTime = JointPath | Callable[[float], tuple[ArrayLike, ArrayLike, ArrayLike]]
 
-#: At most so many instants of a path are checked.
+#: Largest number of instants at which a path is checked.
 CHECKED = 200
 
 
@@ -68,13 +68,13 @@ def driven_joints(
 
 @functools.cache
 def _nothing(nv: int) -> Driven:
-    """No driven joints, of a robot with some speeds."""
+    """No driven joints, for a robot with ``nv`` speeds."""
     return Driven(nv)
 
 
 @dataclass(frozen=True)
 class DrivenPlaces:
-    """Which coordinates and speeds are known beforehand, each ascending.
+    """Indices of the coordinates and speeds that are functions of time, ascending.
 
     Attributes
     ----------
@@ -95,7 +95,7 @@ class DrivenPlaces:
 
 
 def driven_places(robot: Robot, controlled: Iterable[str], locked: Iterable[str]) -> DrivenPlaces:
-    """Which coordinates and speeds the names of joints stand for.
+    """Indices of the coordinates and speeds of joints by their names.
 
     Raises
     ------
@@ -130,7 +130,7 @@ def independent(robot: Robot, q: FloatArray, speeds: Sequence[int]) -> bool:
 
 
 def _followed(robot: Robot, name: str, given: PathOfTime, times: FloatArray) -> DrivenPath:
-    """A joint, or one axis of it, along a path that fits it and does not contradict itself."""
+    """A joint, or one axis of it, along a path, after checks of the path."""
     joint, axis = _moving_joint(robot, name)
     if not isinstance(given, JointPath) and not callable(given):
         raise ShapeError(
@@ -161,25 +161,25 @@ def _followed(robot: Robot, name: str, given: PathOfTime, times: FloatArray) -> 
 
     adds = axis is not None or space.flat
     check_joint_path(once, at.tolist(), name, interval, None if adds else apart)
-    if not len(coordinates):  # a speed without a coordinate: its path has gone some way
+    if not len(coordinates):  # a speed without a coordinate: the path's position is not used
         return DrivenPath(lambda t: (np.zeros(0), *once(t)[1:]), coordinates, speeds)
     return DrivenPath(once, coordinates, speeds)
 
 
 def _of_kind(joint: JointInfo, axis: int | None) -> str:
-    """What the positions and velocities of a joint are, where that is not obvious."""
+    """Explanation, for errors, of the positions and velocities of a joint of this kind."""
     if axis is not None or joint.kind.coordinates.flat:
         return ""
     return f": the coordinates and speeds of a {joint.type} joint"
 
 
 def _of_unit_norm(path: JointPath, name: str) -> JointPath:
-    """A path whose quaternions are of unit norm; at most rounding is taken away.
+    """A path whose quaternions are normalised, to remove rounding.
 
     Raises
     ------
     PathError
-        When it is called, if there is more than that to take away.
+        When it is called, if the norm differs from 1 by more than rounding.
     """
 
     def motion(t: float) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -206,7 +206,7 @@ def _columns(
 
 
 def locked_joint(robot: Robot, name: str) -> DrivenPath:
-    """A locked joint, or one locked axis of it: without speed it stays where it is."""
+    """A locked joint, or one locked axis of it, whose speed is zero."""
     _, speeds = _indices(*_moving_joint(robot, name))
     rest = np.zeros(len(speeds))
     none = np.zeros(0, np.intp)
@@ -214,9 +214,9 @@ def locked_joint(robot: Robot, name: str) -> DrivenPath:
 
 
 def _indices(joint: JointInfo, axis: int | None) -> tuple[Indices, Indices]:
-    """Where the coordinates and speeds of a joint, or of one axis of it, stand in q and v.
+    """Indices in q and v of the coordinates and speeds of a joint, or of one axis of it.
 
-    Some speeds of a spherical, floating or planar joint are the rate of no coordinate.
+    An axis of a spherical, floating or planar joint may have no coordinate.
     """
     if axis is not None:
         k = joint.kind.coordinates.integral(axis)
@@ -226,7 +226,7 @@ def _indices(joint: JointInfo, axis: int | None) -> tuple[Indices, Indices]:
 
 
 def _moving_joint(robot: Robot, name: str) -> tuple[JointInfo, int | None]:
-    """A joint that has speeds of its own, and which of them if one is named."""
+    """A joint that has speeds of its own, and the index of one if the name has one."""
     joint, axis = _joint_and_axis(robot, name)
     if joint.v.stop == joint.v.start:
         raise without_speed(name, joint, robot.joint_names, robot.name)

@@ -25,7 +25,7 @@ __all__ = ["BASE", "Loads", "loads_on"]
 
 _functions: RobotCache[StepFunctions | None] = RobotCache("functions of a step")
 
-#: What the parts of a motion of the base are called among the inputs of functions.
+#: Names of the inputs of functions for the motion of the base.
 BASE = {"base_pose": "pose", "base_twist": "twist", "base_acceleration": "acceleration"}
 
 
@@ -33,8 +33,8 @@ BASE = {"base_pose": "pose", "base_twist": "twist", "base_acceleration": "accele
 class Loads:
     """All that acts on a robot in a motion besides the forces of its controller; see `loads_on`.
 
-    It says which functions of the robot move it, and what they are given besides the state and
-    forces: by `options` for methods of the robot in a state, by `at` for many instants.
+    It determines which functions of the robot a step calls, and their arguments besides the state
+    and forces: `options` for methods of the robot, `at` for functions at many instants.
 
     Attributes
     ----------
@@ -54,13 +54,13 @@ class Loads:
 
     @cached_property
     def none(self) -> bool:
-        """Whether accelerations follow from the state and forces, and nothing else."""
+        """Whether accelerations depend on the state and forces alone."""
         external = self.external
         return external.base is None and not external.wrenches and not self.robot.depends_on_time
 
     @property
     def depend_on_state(self) -> bool:
-        """Whether wrenches are functions of the state, which Python has to be asked for."""
+        """Whether wrenches are Python functions of the state."""
         wrenches = self.external.wrenches
         return callable(wrenches) and not isinstance(wrenches, WrenchesOfTime)
 
@@ -71,7 +71,7 @@ class Loads:
 
     @cached_property
     def functions(self) -> StepFunctions | None:
-        """The functions that a step calls; none where there is no straight-line code."""
+        """The functions that a step calls; ``None`` where there is no straight-line code."""
         wrenches = self.external.wrenches
         if isinstance(wrenches, WrenchesOfTime):
             return self.functions_with(wrenches.links)
@@ -84,7 +84,7 @@ class Loads:
 
     @cached_property
     def wrenches_alone(self) -> bool:
-        """Whether functions of the robot take nothing else besides the state and forces."""
+        """Whether functions of the robot have no inputs of loads but wrenches."""
         return self.gains is None and not (
             self.robot.base == "moving" or self.robot.depends_on_time
         )
@@ -99,7 +99,7 @@ class Loads:
     # -- at an instant, for methods of the robot ----------------------------------------------
 
     def options(self, t: float, q: FloatArray, v: FloatArray) -> dict[str, Any]:
-        """What methods of the robot take besides the state and forces, at ``t`` [s]."""
+        """Keyword arguments of methods of the robot at ``t`` [s]."""
         if self.none:
             return {}
         base = self.external.base
@@ -124,9 +124,9 @@ class Loads:
     # -- at many instants, for functions of the robot -----------------------------------------
 
     def at(self, t: FloatArray) -> LoadsAt:
-        """What acts at instants; functions of time are asked for each, and may raise anything.
+        """Loads at instants, without wrenches that are functions of the state.
 
-        Wrenches that are functions of the state are not among it.
+        Functions of time are called for each instant, and may raise any exception.
 
         Parameters
         ----------
@@ -177,12 +177,12 @@ def loads_on(
     wrenches : mapping or callable, optional
         From `wrenches_on`.
     stabilization : (alpha, beta), optional [1/s]
-        Loops are held closed by these gains [W 5.198], instead of being closed after each step.
+        Loops are stabilised with these gains [W 5.198], instead of being closed after each step.
 
     Raises
     ------
     ShapeError
-        For the path of a base that does not move, and gains that are no numbers, or negative.
+        For a path of a base that is not moving, and for gains that are negative or not numbers.
     """
     if base is not None and robot.base != "moving":
         raise ShapeError(

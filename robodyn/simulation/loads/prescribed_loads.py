@@ -1,4 +1,4 @@
-"""What acts on a motion from outside: the motion of the base, and external wrenches."""
+"""Prescribed loads of a motion: the motion of the base, and external wrenches."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from robodyn.motion.base_motion import BaseMotion, BasePath
 
 __all__ = ["BaseAt", "PrescribedLoads", "Sampled", "Surroundings", "WrenchFunction", "WrenchesAt"]
 
-#: Time [s] -> motion of the base.
+#: Function from time [s] to the motion of the base.
 BaseAt = Callable[[float], BaseMotion]
 
 #: (t, q, v) -> external wrenches by link [N, N m].
@@ -28,15 +28,15 @@ WrenchFunction = WrenchesAt | Callable[[float], Mapping[str, ArrayLike]]
 
 @dataclass(frozen=True, eq=False)
 class PrescribedLoads:
-    """Functions of time, or wrenches that do not change: they can be asked at any instant.
+    """Functions of time, or constant wrenches, which are known at any instant.
 
     Attributes
     ----------
     base : BasePath or None
         Motion of a moving base.
     wrenches : mapping or callable
-        External wrenches by link, as `robodyn.simulate` takes them. A function is called again,
-        state by state, whenever these are asked for.
+        External wrenches by link, as `robodyn.simulate` takes them. Whenever they are needed, a
+        function is called for each state.
     """
 
     base: BasePath | None = None
@@ -46,7 +46,7 @@ class PrescribedLoads:
         return self
 
     def for_motion(self, *k: int) -> PrescribedLoads:
-        """The same on one of many motions, by its place among them; functions are those of all."""
+        """The loads of one of many motions, by its index; functions are the same for all."""
         wrenches = self.wrenches
         if callable(wrenches) or all(x.ndim == 1 for x in wrenches.values()):
             return self
@@ -58,7 +58,7 @@ class PrescribedLoads:
         return self
 
     def sampled(self, t: FloatArray, q: FloatArray, v: FloatArray) -> PrescribedLoads | Sampled:
-        """What was at samples, shape (n,) or () of one; itself where nothing is a function."""
+        """The values at samples, shape (n,) or () for one; itself if there are no functions."""
         if self.base is None and not callable(self.wrenches):
             return self
         one = not t.ndim
@@ -92,9 +92,9 @@ class PrescribedLoads:
 
 @dataclass(frozen=True, eq=False)
 class Sampled:
-    """What is known at samples only, as it is read from a file.
+    """Loads that are known at samples only, such as those of a file.
 
-    Between samples the base moves along a smooth path through them, and wrenches change linearly.
+    They are interpolated: the motion of the base by a smooth path, wrenches linearly.
 
     Attributes
     ----------

@@ -22,9 +22,9 @@ class StepFunctions:
     dynamics : Function
         Forward dynamics; hybrid dynamics where joints are driven.
     integrate, rate : Function or None
-        Of coordinates; None where they add.
+        Of coordinates; ``None`` if coordinates add.
     corrections : Function or None
-        Of closed linkages.
+        A step of Newton's method that closes loops; ``None`` without loops.
     """
 
     dynamics: Function
@@ -34,7 +34,7 @@ class StepFunctions:
 
     @property
     def before_loads(self) -> int:
-        """Inputs of dynamics before those of loads: the state, and forces or what drives joints."""
+        """Number of inputs of ``dynamics`` before those of loads."""
         return 4 if any(port.name == "tau_free" for port in self.dynamics.inputs) else 3
 
 

@@ -1,4 +1,4 @@
-"""What acts on a robot at many instants: inputs of its functions, as arrays and as tables."""
+"""Loads at many instants: inputs of functions as arrays, and as tables for machine code."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["LoadsAt", "Table", "instants"]
 
 @dataclass(frozen=True, eq=False)
 class LoadsAt:
-    """What drives and loads a robot at some instants, known beforehand.
+    """Motion of driven joints, and loads, at some instants.
 
     Attributes
     ----------
@@ -26,7 +26,7 @@ class LoadsAt:
     varying : mapping of str to ndarray, shape (n, ...)
         Inputs of functions that change with time, by name: the time and the motion of the base.
     constant : mapping of str to ndarray, shape (...) or (robots, ...)
-        Inputs that do not: wrenches, and gains of the stabilisation.
+        Constant inputs: wrenches, and gains of the stabilisation.
     """
 
     driven: tuple[FloatArray, ...]
@@ -34,7 +34,7 @@ class LoadsAt:
     constant: Mapping[str, FloatArray]
 
     def __getitem__(self, index: Any) -> LoadsAt:
-        """The same at some of the instants, in an order, and of a shape, of one's own."""
+        """The loads at some of the instants, by an index of any shape."""
         varying = {name: x[index] for name, x in self.varying.items()}
         return LoadsAt(tuple(x[index] for x in self.driven), varying, self.constant)
 
@@ -44,7 +44,7 @@ class LoadsAt:
         return [given[port.name] for port in f.inputs[after:]]
 
     def tables(self, f: Function, after: int, dtype: DTypeLike = float) -> list[Table]:
-        """The same as tables for machine code, and rows of numbers, where it takes some.
+        """These inputs as tables for machine code, and the rows of numbers that it may take.
 
         ``dtype``: the precision of the numbers.
         """
@@ -67,9 +67,9 @@ class Table:
     values : ndarray
         Contiguous.
     step : int
-        Numbers from one instant to the next; 0 for what does not change with time.
+        Stride from one instant to the next; 0 for constants.
     row : int
-        Numbers from one robot to the next; 0 for what is the same for all.
+        Stride from one robot to the next; 0 for values that are the same for all.
     """
 
     values: FloatArray
@@ -80,7 +80,7 @@ class Table:
 def instants(times: FloatArray, parts: Sequence[float]) -> FloatArray:
     """All instants at which loads are needed, shape (steps + 1, len(parts)) [s].
 
-    After the last instant there is no step: its parts are of no length.
+    No step follows the last instant, which is repeated.
     """
     h = np.append(np.diff(times), 0.0)
     return np.asarray(times[:, None] + np.array(parts) * h[:, None])

@@ -24,7 +24,7 @@ class WrenchesOfTime:
     ----------
     function : OfTime
     links : tuple of str
-        On which they act at one instant or another.
+        Links on which they act at any instant.
     """
 
     function: OfTime
@@ -65,13 +65,13 @@ _NONE = np.zeros(6)
 
 
 def wrenches_of_time(function: OfTime, times: FloatArray) -> WrenchesOfTime | None:
-    """Wrenches at all times, of a function that is asked beforehand; None if it fails.
+    """Wrenches at all times, of a function of time that is called beforehand; ``None`` if it fails.
 
     Parameters
     ----------
     function : OfTime
     times : ndarray, shape (n,) [s]
-        Between steps.
+        Ends of steps.
     """
     links: dict[str, None] = {}
     try:
