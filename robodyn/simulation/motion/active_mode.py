@@ -1,4 +1,4 @@
-"""A mode while a motion is in it: what moves its robot, with numbers and as machine code."""
+"""A mode while a motion is in it: the stepper of its robot, with numbers and as machine code."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ __all__ = ["ActiveMode"]
 
 
 class ActiveMode:
-    """What moves the robot of a mode.
+    """Steppers, limits and machine code for the robot of a mode.
 
     Parameters
     ----------
     mode : Mode
     options : MotionOptions
     tell : callable
-        Takes a record of each choice of the integrator.
+        Called with a record of each choice of the integrator.
 
     Attributes
     ----------
     mode : Mode
-        Also a later one that differs in its controller alone.
+        May be replaced by a mode that differs in its controller alone.
     stepper, free : Stepper
-        With the joints that stops hold, and without holding any.
+        With the joints that stops hold, and with these joints free.
     limits : Limits
     """
 
@@ -42,7 +42,7 @@ class ActiveMode:
             self.free = options.stepper(mode.robot, mode.paths, mode.base)
         self.limits = options.limits_of(mode.robot)
         self._others = {mode.robot: self.stepper}
-        if mode.controller is not None:  # between blocks too: bits do not depend on these
+        if mode.controller is not None:  # results do not depend on where blocks end, bit for bit
             code = self.stepper.by_machine_code and self.limits.of_joints_alone
             mode.controller.runs_code = code and not options.batch
 
@@ -54,16 +54,16 @@ class ActiveMode:
         with_controller: bool,
         tabled: int | None = None,
     ) -> CompiledMotion | None:
-        """The mode as machine code, from a state on; none where there is none.
+        """The mode as machine code, from a state on; ``None`` if there is no machine code.
 
         Parameters
         ----------
         times : ndarray, shape (n,) [s]
         q, v : ndarray, shape (..., nq), (..., nv)
         with_controller : bool
-            Together with the controller, if that is machine code, too.
+            Include the controller, if it is machine code.
         tabled : int, optional
-            Instants whose paths are asked for at the same time.
+            Number of instants whose paths and loads are evaluated together.
         """
         controller, compiled = self.mode.controller, None
         if not self.stepper.by_machine_code:
@@ -75,7 +75,7 @@ class ActiveMode:
     def accelerations(
         self, t: float, q: FloatArray, v: FloatArray, tau: FloatArray, robot: Robot | None
     ) -> FloatArray:
-        """Accelerations, shape (nv,); of another robot in place of this one, if that is given."""
+        """Accelerations, shape (nv,), of this robot or of another one with the same joints."""
         robot = self.mode.robot if robot is None else robot
         if robot not in self._others:
             moves = robot, self.mode.driven, self.mode.base

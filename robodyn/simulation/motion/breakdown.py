@@ -13,19 +13,19 @@ from robodyn.simulation.trajectory.trajectory import Trajectory
 
 __all__ = ["OnError", "as_breakdown", "attaching_trajectory", "detach_trajectory"]
 
-#: What is added to exceptions that are not of this package.
+#: Attribute in which exceptions of other packages get the trajectory.
 NOTE = "The motion until then is the .trajectory of this exception."
 
 
 class OnError:
-    """A context that shows an exception to a function, which may raise another one.
+    """A context that calls a function for an exception, which may raise another one.
 
-    Each step enters one, so it does nothing else.
+    It is entered in each step, and is therefore kept as simple as possible.
 
     Parameters
     ----------
     handle : callable
-        Gets the exception; where it returns, that goes on.
+        Called with the exception. If it returns, the exception is raised.
     """
 
     __slots__ = ("_handle",)
@@ -42,7 +42,7 @@ class OnError:
 
 
 def as_breakdown(record: Record, t: float, error: BaseException) -> BaseException:
-    """The exception for what breaks down until ``t`` [s]: itself, if it is what a user gave."""
+    """The exception for a breakdown before ``t`` [s]; errors of users' arguments are unchanged."""
     if not (isinstance(error, RobodynError) and is_breakdown(error)):
         return error
     found = record.broken(t, error)
@@ -52,7 +52,7 @@ def as_breakdown(record: Record, t: float, error: BaseException) -> BaseExceptio
 
 @contextmanager
 def attaching_trajectory(so_far: Callable[[], Trajectory | None]) -> Iterator[None]:
-    """Give an exception that ends a motion early the trajectory until then, ``.trajectory``.
+    """Context that sets ``.trajectory`` of an exception to the motion up to then.
 
     An exception of a controller, an event or another function of the user stays what it is.
 
@@ -75,7 +75,7 @@ def attaching_trajectory(so_far: Callable[[], Trajectory | None]) -> Iterator[No
 
 
 def detach_trajectory(error: Any) -> Trajectory | None:
-    """The motion that `attaching_trajectory` gave an exception, which has none from then on."""
+    """Remove the trajectory that `attaching_trajectory` has set, and return it."""
     if not (_is_ours(error) or isinstance(error, SimulationError | SimulationInterrupted)):
         return None
     motion: Trajectory | None = error.trajectory
@@ -84,7 +84,7 @@ def detach_trajectory(error: Any) -> Trajectory | None:
 
 
 def _is_ours(error: Any) -> bool:
-    """Whether `attaching_trajectory` gave an exception of the user its motion, now or before."""
+    """Whether `attaching_trajectory` has set the trajectory of an exception."""
     return NOTE in getattr(error, "__notes__", ())
 
 

@@ -1,7 +1,7 @@
-"""A motion that goes on step by step for as long as it is asked to, without a record.
+"""A motion of unknown length without a record, as the simulated robot of a ROS node has it.
 
-The robot of a ROS node moves so: commands come at any time, and how long it will move is not known.
-Each command begins another motion, which therefore has no modes, events and record to be made.
+Commands come at any time, and each command begins another motion. Modes, events and a record would
+take too long to prepare.
 """
 
 from __future__ import annotations
@@ -16,29 +16,29 @@ from robodyn.simulation.step.stepper import Stepper
 
 __all__ = ["ContinuedMotion"]
 
-#: Steps that are prepared at a time, and instants of them whose paths are asked for at a time.
+#: Number of steps that are prepared together, and of instants whose paths are evaluated together.
 STEPS_AHEAD, STEPS_IN_TABLES = 1024, 32
 
 
 class ContinuedMotion:
-    """Steps of one robot, by machine code wherever it can do them.
+    """Steps of one robot, by machine code where that is possible.
 
     Parameters
     ----------
     stepper : Stepper
     controller : RunningController or None
-        Whose forces are a function of time and state. ``None``: forces are given to `advance`.
+        Its forces have to be a function of time and state. ``None``: `advance` gets forces.
     efforts : ndarray, shape (nv,) [N m, N]
         The largest forces of the controller.
     t, step : float [s]
     q, v : ndarray, shape (nq,), (nv,)
-        Where the motion sets out.
+        Start of the motion.
 
     Attributes
     ----------
     t : float [s]
     q, v : ndarray, shape (nq,), (nv,)
-        Where it has come to, also where a step raises an exception.
+        The present state, also after a step that raised an exception.
     at_limit : bool
         Forces of the controller were at a limit in the latest steps.
     """
@@ -70,7 +70,7 @@ class ContinuedMotion:
         ----------
         steps : int
         tau : ndarray, shape (nv,), optional [N m, N]
-            Forces that act in all of them, where there is no controller.
+            Forces in all of these steps, if there is no controller.
         """
         self.at_limit = False
         while steps > 0:
@@ -79,7 +79,7 @@ class ContinuedMotion:
             steps -= self._by_machine_code(steps, tau) or self._by_numbers(tau)
 
     def _prepare(self) -> None:
-        """Make machine code ready for steps from here on."""
+        """Prepare machine code for the next steps."""
         self._k = 0
         self._times = np.asarray(self.t + self._step * np.arange(STEPS_AHEAD + 1))
         compiled = None
@@ -93,7 +93,7 @@ class ContinuedMotion:
             self._motion.samples(self._samples)
 
     def _by_machine_code(self, steps: int, tau: FloatArray | None) -> int:
-        """Do at most so many steps; how many they were."""
+        """Do up to ``steps`` steps, and return how many were done."""
         m, k = self._motion, self._k
         if m is None:
             return 0
@@ -112,7 +112,7 @@ class ContinuedMotion:
         return count
 
     def _by_numbers(self, tau: FloatArray | None) -> int:
-        """Do one step with numbers, which say what is wrong where it cannot be done."""
+        """Do one step with numbers, which raises an error if it cannot be done."""
         if tau is None:
             tau = applied_forces(self._controller, self._cut, self.t, self.q, self.v)
         end = float(self._times[self._k + 1])

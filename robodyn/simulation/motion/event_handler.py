@@ -1,4 +1,4 @@
-"""What events change in a motion: their actions, one after the other, and the mode after them."""
+"""Applies events to a motion: their actions, one after the other, and the mode after them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class EventHandler:
     Parameters
     ----------
     now : MotionState
-        Where the motion is: events change it.
+        The present state of the motion, which events change.
     events : sequence of Event
     stops : StopEvents or None
 
@@ -36,7 +36,7 @@ class EventHandler:
     ----------
     detector : EventDetector
     next_instant : float [s]
-        Of the next event that happens at a given time; infinite if there is none.
+        Time of the next event at a given instant; infinite if there is none.
     ended : bool
         An event has ended the motion.
     """
@@ -51,7 +51,7 @@ class EventHandler:
         self.ended = False
 
     def start(self) -> None:
-        """Watch for events from the first state on.
+        """Start to detect events from the first state on.
 
         Raises
         ------
@@ -65,14 +65,14 @@ class EventHandler:
         self.detector.start(now.t, now.q, now.v)
 
     def _watch(self) -> None:
-        """Watch for stops, which joints may reach or leave, and for events, in this mode."""
+        """Set the witness functions of this mode: those of stops and of events."""
         mode, of_stops = self._now.mode, []
         if self._stops is not None:
             of_stops = self._stops.witnesses(mode.robot, mode.driven.speeds, mode.held)
         self.detector.restart([*of_stops, *(x for x in self._witnesses if x.value is not never)])
 
     def let_act(self, tau: FloatArray) -> None:
-        """Let forces of the controller act from here on, which may free joints from stops.
+        """Set the forces of the controller from now on, which may free joints from stops.
 
         Parameters
         ----------
@@ -87,7 +87,7 @@ class EventHandler:
             change = self._stops.resolve(now.of_events(now.t, now.q, now.v))
         if change.held not in (None, now.mode.held):
             if not first:
-                now.tau = before  # of which the sample before the change is
+                now.tau = before  # the sample before the change has the earlier forces
                 now.record_sample()
                 now.tau = tau
             self._take(change)
@@ -97,7 +97,7 @@ class EventHandler:
         now.let_act(tau)
 
     def due(self) -> tuple[WitnessFunction, ...]:
-        """Events whose given time has come."""
+        """Events at given instants that are due."""
         t = self._now.t
         due = tuple(witness for at, witness in self._timed if at == t)
         self._timed = [(at, witness) for at, witness in self._timed if at > t]
@@ -105,7 +105,7 @@ class EventHandler:
         return due
 
     def apply(self, found: Sequence[WitnessFunction]) -> None:
-        """Apply all events of this instant: those of stops, then the others in the order given."""
+        """Apply all events of this instant: those of stops, then those of the user in order."""
         if not found:
             return
         now = self._now
@@ -130,7 +130,7 @@ class EventHandler:
             now.record_sample()
 
     def _apply_event(self, witness: WitnessFunction) -> bool:
-        """Apply one event; whether stops have to be asked again which joints they hold."""
+        """Apply one event, and return whether stops have to decide again which joints they hold."""
         last_resort, instant = witness.when_endless, (witness.name, self._now.t, self._now.interval)
         endless = self._zeno.is_endless(*instant, may_rest=last_resort is not None)
         actions = (last_resort,) if endless and last_resort is not None else witness.actions
@@ -139,14 +139,14 @@ class EventHandler:
         return stops_undecided
 
     def _apply_actions(self, name: str, actions: Sequence[Action]) -> tuple[bool, bool]:
-        """Take actions one after the other, and record what they did.
+        """Apply actions one after the other, and record them.
 
         Returns
         -------
         must_separate : bool
             See `Change`.
         stops_undecided : bool
-            Something has changed after which stops have to be asked which joints they hold.
+            Stops have to decide again which joints they hold.
         """
         now, lost, before = self._now, 0.0, None
         must_separate = stops_undecided = False
@@ -181,14 +181,14 @@ class EventHandler:
         return must_separate, stops_undecided
 
     def _take(self, change: Change) -> None:
-        """Go on in the mode, and from the state, that a change makes."""
+        """Continue in the mode, and from the state, after a change."""
         if not change.changes:
             return
         now = self._now
         before, state = now.mode, now.mode.state(now.t, now.q, now.v)
         left = np.append(now.t, now.times[now.times > now.t])
         mode, q, v = before.changed(change, left, state)
-        if change.held is None:  # what stops do fits loops and driven joints
+        if change.held is None:  # changes by stops are already consistent
             jumped = change.q is not None or change.v is not None
             q, v = project_state(mode, now.t, q, v, jumped or mode.robot is not before.robot)
         now.jump(q, v)

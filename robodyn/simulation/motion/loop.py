@@ -33,7 +33,7 @@ from robodyn.tolerances import SAME_TIME
 
 __all__ = ["simulate_motion"]
 
-#: Steps after which progress is reported, where they are not done in larger blocks.
+#: Number of steps between reports of progress, unless steps are done in larger blocks.
 STEPS_PER_REPORT = 50
 
 
@@ -45,18 +45,18 @@ def simulate_motion(
     options: MotionOptions,
     report: Progress,
 ) -> Motion:
-    """The motion from a state over some instants, or until an event ends it.
+    """Simulate a motion over the instants of ``options``, or until an event ends it.
 
     Parameters
     ----------
     mode : Mode
         The first one, started.
     events : sequence of Event
-        None for a batch of states.
+        Must be empty for a batch of states.
     q, v : ndarray, shape (..., nq), (..., nv)
     options : MotionOptions
     report : callable
-        Told the finished part.
+        Called with the finished fraction, 0 to 1.
     """
     motion = Motion(mode, events, options)
     last, k, reported = len(options.times) - 1, 0, 0
@@ -99,7 +99,7 @@ class Motion:
         return self._events is not None and self._events.ended
 
     def start(self, q: FloatArray, v: FloatArray) -> None:
-        """Be at the first instant, in a state."""
+        """Set the state at the first instant."""
         now, active = self._now, self._now.active
         now.jump(*active.stepper.start(now.t, q, v))
         if self._events is not None:
@@ -115,9 +115,9 @@ class Motion:
     # -- steps by machine code --------------------------------------------------------------------
 
     def advance_by_machine_code(self, k: int) -> int:
-        """Do steps without an event from an instant on; how many they were.
+        """Do steps without an event from an instant on, and return how many were done.
 
-        If there is none, the controller may have been asked already.
+        If none was done, the controller may have been sampled already.
         """
         if self._recorded is not None:
             return self._recorded.advance(k)
@@ -146,13 +146,13 @@ class Motion:
         return count
 
     def _speculative_steps(self, events: EventHandler) -> SpeculativeSteps | None:
-        """Steps of this mode by machine code; none where Python takes part in them."""
+        """Steps of this mode by machine code; ``None`` if Python takes part in each step."""
         now = self._now
         mode = now.mode
         if mode is self._speculative_mode:
             return self._speculative
         self._speculative, self._speculative_mode = None, mode
-        # a controller is asked each step while a stop holds a joint: its forces may free it
+        # while a stop holds a joint, the controller is sampled each step: it may free the joint
         start = self._times, now.q, now.v
         motion = now.active.compiled(*start, not mode.held, LONGEST_BLOCK)
         if motion is not None:
@@ -163,7 +163,7 @@ class Motion:
         return self._speculative
 
     def _record(self, steps: SpeculativeSteps, k: int, count: int) -> None:
-        """Record some steps, and be at their end."""
+        """Record some steps, and move to their end."""
         now = self._now
         samples = (x[:count] for x in (steps.q, steps.v, steps.a, steps.tau))
         record = now.records.current
@@ -176,7 +176,7 @@ class Motion:
     # -- steps with numbers -----------------------------------------------------------------------
 
     def step(self, k: int) -> int:
-        """Do the step from an instant on with numbers, through all that happens in it: one step."""
+        """Do one step with numbers from an instant on, with all events in it."""
         now, events, end = self._now, self._events, float(self._times[k + 1])
         if events is None:
             now.let_act(now.sample_controller())
@@ -225,7 +225,7 @@ class Motion:
     # -- results ----------------------------------------------------------------------------------
 
     def finish(self) -> None:
-        """Sample the last instant."""
+        """Record the sample of the last instant."""
         if self._recorded is not None:
             self._recorded.finish()
             return
@@ -234,13 +234,13 @@ class Motion:
         self._now.record_sample()
 
     def so_far(self) -> Trajectory | None:
-        """What was recorded of a motion that does not go on; ``None`` if nothing was."""
+        """The trajectory of a motion that has ended early; ``None`` if there are no samples."""
         if self._recorded is not None:
             self._recorded.count()
         return self._now.records.so_far()
 
     def trajectory(self) -> Trajectory:
-        """What was recorded."""
+        """The trajectory of the motion."""
         return self._now.records.trajectory()
 
     def check_steps(self, run: Trajectory) -> None:

@@ -1,4 +1,4 @@
-"""The modes of a motion, what an event makes of one, and states that fit the next."""
+"""The modes of a motion, the mode after an event, and the state that fits it."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ __all__ = ["Mode", "initial_mode", "project_state"]
 
 @dataclass(frozen=True, eq=False)
 class Mode:
-    """A robot, what controls and drives it: what stays the same until an event changes it.
+    """A robot, its controller and its driven joints, which are the same until an event.
 
     Attributes
     ----------
     robot : Robot
-        With what it carries.
+        The robot with the bodies that it has grasped.
     controller : RunningController or None
         Before the motion starts, the controller as it was given.
     base : BasePath or None
@@ -48,11 +48,11 @@ class Mode:
     paths : Driven
         The controlled and locked joints.
     driven : Driven
-        These, and the joints that stops hold.
+        The controlled and locked joints, and those that stops hold.
     held : tuple of JointStop
         Rigid stops that hold their joints.
     bare : Robot
-        Without what it has grasped.
+        The robot without the bodies that it has grasped.
     carried : mapping of link name to Inertia
     """
 
@@ -80,31 +80,31 @@ class Mode:
         earlier: tuple[str, ...] = (),
         accelerations: Callable[[Robot | None], FloatArray] | None = None,
     ) -> State:
-        """What an action gets, and a witness function of a state."""
+        """The state that actions and witness functions get."""
         base = None if self.base is None else self.base(t)
         names, speeds = self.driven_names, self.driven.speeds
         q, v = q.copy(), v.copy()
         return State(t, q, v, self.robot, base, names, speeds, self.held, earlier, accelerations)
 
     def started(self, times: FloatArray) -> Mode:
-        """The same with a controller at the start of a motion that is sampled at some times."""
+        """The mode with its controller at the start of a motion, sampled at these times."""
         if self.controller is None:
             return self
         controller = RunningController(self.robot, self.controller, times)
         return dataclasses.replace(self, controller=controller)
 
     def for_motion(self, k: int) -> Mode:
-        """The same with the robot of one of many motions."""
+        """The mode of one of many motions."""
         robot = self.robot.of_rows(k)
         return self if robot is self.robot else dataclasses.replace(self, robot=robot, bare=robot)
 
     def differs(self, other: Mode) -> bool:
-        """Whether equations of motion differ, or what drives joints."""
+        """Whether the equations of motion or the driven joints differ."""
         same = self.robot is other.robot and self.base is other.base
         return not (same and self.driven is other.driven)
 
     def holding(self, held: tuple[JointStop, ...]) -> Mode:
-        """The same with the joints of other stops held, where they are."""
+        """The mode in which these stops hold their joints."""
         if held == self.held:
             return self
         stops = (locked_joint(self.robot, stop.joint) for stop in held)
@@ -112,15 +112,15 @@ class Mode:
         return dataclasses.replace(self, held=held, driven=driven)
 
     def changed(self, change: Change, times: FloatArray, state: State) -> tuple[Mode, Any, Any]:
-        """What moves after a change, and the state, not yet made to fit.
+        """The mode and the state after a change; the state is not made consistent yet.
 
         Parameters
         ----------
         change : Change
         times : ndarray, shape (n,) [s]
-            Instants that are left, the present one first.
+            The remaining instants, the present one first.
         state : State
-            Before.
+            The state before the change.
         """
         bare, carried = self._robot_after(change)
         if bare is self.bare and carried == self.carried:
@@ -157,7 +157,7 @@ class Mode:
         return bare, carried
 
     def _driven_after(self, change: Change, times: FloatArray) -> Mode:
-        """With what is controlled, locked and asked from then on."""
+        """The mode with the joints and the controller of a change."""
         released = named_alone("released", change.released)
         for name in released:
             if name not in (*self.controlled, *self.locked):
@@ -189,7 +189,7 @@ def initial_mode(
     locked: Iterable[str],
     times: FloatArray,
 ) -> Mode:
-    """What moves first, of the arguments of `simulate`."""
+    """The first mode, from the arguments of `simulate`."""
     driven = driven_joints(robot, controlled, locked, times)
     along, names = by_name("controlled", controlled), named_alone("locked", locked)
     return Mode(robot, controller, base, along, names, driven, driven, robot)
@@ -198,9 +198,9 @@ def initial_mode(
 def project_state(
     mode: Mode, t: float, q: FloatArray, v: FloatArray, jumped: bool
 ) -> tuple[FloatArray, FloatArray]:
-    """A state that fits what moves from then on: loops closed, driven joints on their paths.
+    """A state that is consistent with a mode: loops closed, driven joints on their paths.
 
-    Speeds that do not fit jump as impulses in loops and driven joints make them.
+    Speeds that are not consistent jump by impulses in loops and driven joints.
 
     Parameters
     ----------
@@ -208,7 +208,7 @@ def project_state(
     t : float [s]
     q, v : ndarray, shape (nq,), (nv,)
     jumped : bool
-        Whether loops may be open by more than rounding.
+        The state has jumped, so that loops may be open by more than rounding.
 
     Raises
     ------
@@ -247,7 +247,7 @@ def project_state(
 def _carried_over(
     old: Robot, new: Robot, state: State, change: Change
 ) -> tuple[FloatArray, FloatArray]:
-    """The state of another robot whose joints are where those of the same names are.
+    """The state of another robot, with the positions of the joints of the same names.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The records of the modes of a motion, and the trajectory that is made of them."""
+"""The records of the modes of a motion, which make up its trajectory."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class ModeRecords:
     Attributes
     ----------
     current : Record
-        Of the mode that goes on.
+        Record of the present mode.
     """
 
     current: Record
@@ -42,11 +42,11 @@ class ModeRecords:
 
     @property
     def empty(self) -> bool:
-        """Whether there is no sample yet."""
+        """Whether there are no samples yet."""
         return not any(record.count for _, record in self._records)
 
     def begin(self, mode: Mode, t: float) -> None:
-        """A mode that begins at ``t`` [s].
+        """Begin the record of a mode at ``t`` [s].
 
         Raises
         ------
@@ -71,7 +71,7 @@ class ModeRecords:
         self.current.events.append(event)
 
     def trajectory(self, *, complete: bool = True) -> Trajectory:
-        """What was recorded; ``complete``: it did not break off."""
+        """The trajectory; ``complete``: the motion has not ended early."""
         if len(self._records) == 1:
             return self.current.trajectory(complete=complete)
         return joined(
@@ -80,7 +80,7 @@ class ModeRecords:
         )
 
     def so_far(self) -> Trajectory | None:
-        """What was recorded of a motion that does not go on; ``None`` if nothing was."""
+        """The trajectory of a motion that has ended early; ``None`` if there are no samples."""
         some = any(record.started for _, record in self._records)
         return self.trajectory(complete=False) if some else None
 
@@ -96,14 +96,14 @@ class ModeRecords:
         return [x for x in self._records if x[1].count or self._options.to is not None]
 
     def breaking(self, t: float, until: float | None = None) -> OnError:
-        """Raise `SimulationError`, with the motion so far, for what breaks down.
+        """Context that raises `SimulationError`, with the motion so far, for a breakdown.
 
         Parameters
         ----------
         t : float [s]
-            Where the motion stands.
+            The present instant.
         until : float, optional [s]
-            Where it was to go.
+            The instant to which the motion was going.
         """
         return OnError(functools.partial(self._broken, t, t if until is None else until))
 

@@ -1,4 +1,4 @@
-"""Where a motion is: its time, state and mode, the forces that act, and its record."""
+"""The present time, state and mode of a motion, its forces, and its record."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ __all__ = ["MotionState"]
 
 
 class MotionState:
-    """A motion at the instant that it has come to.
+    """A motion at its present instant.
 
     Parameters
     ----------
     mode : Mode
-        The first one.
+        The first mode.
     options : MotionOptions
 
     Attributes
@@ -38,15 +38,15 @@ class MotionState:
         Length of a step.
     t : float [s]
     q, v, tau : ndarray, shape (..., nq), (..., nv), (..., nv)
-        The state, and forces of the controller, which act until it is sampled again.
+        The state, and the forces of the controller until it is sampled again.
     active : ActiveMode
     records : ModeRecords
     sampled : bool
         The state is recorded.
     keep_next : bool
-        The next sample is kept, whatever ``every`` says.
+        The next sample is kept regardless of ``every``.
     asked : ndarray, shape (..., nv), or None
-        Forces that the controller was asked for at this instant, and that do not act yet.
+        Forces of the controller sampled at this instant, which do not act yet.
     """
 
     active: ActiveMode
@@ -67,11 +67,11 @@ class MotionState:
 
     @property
     def mode(self) -> Mode:
-        """What moves."""
+        """The present mode."""
         return self.active.mode
 
     def enter(self, mode: Mode) -> None:
-        """Go on in another mode, or in this one."""
+        """Enter another mode, or the same one again."""
         if mode.differs(self.mode):
             self._begin(mode)
         elif mode.controller is not self.mode.controller:
@@ -86,24 +86,24 @@ class MotionState:
             self.tau = np.zeros(mode.robot.nv)
 
     def move(self, t: float, q: FloatArray, v: FloatArray) -> None:
-        """Be at an instant, in a state."""
+        """Move to an instant and a state."""
         self.t = t
         self.jump(q, v)
         self.asked = None
 
     def jump(self, q: FloatArray, v: FloatArray) -> None:
-        """Be in another state at the same instant."""
+        """Jump to another state at the same instant."""
         self.q, self.v = q, v
         self.sampled, self._acting = False, None
 
     def let_act(self, tau: FloatArray) -> None:
-        """Let forces of the controller act from here on."""
+        """Set the forces of the controller from now on."""
         self.tau, self._acting = tau, None
 
     def sample_controller(self) -> FloatArray:
-        """Forces of the controller, shape (..., nv), which do not act yet [N m, N].
+        """Sample the controller: forces, shape (..., nv), which do not act yet [N m, N].
 
-        It is asked once at an instant.
+        It is called once at an instant.
         """
         tau, self.asked = self.forces() if self.asked is None else self.asked, None
         if not all_finite(tau):
@@ -114,7 +114,7 @@ class MotionState:
         return tau
 
     def forces(self) -> FloatArray:
-        """What the controller answers at this instant, within limits, whatever it is."""
+        """Forces of the controller at this instant, cut to limits."""
         cut = self.active.limits.cut
         return applied_forces(self.mode.controller, cut, self.t, self.q, self.v)
 
@@ -127,7 +127,7 @@ class MotionState:
         return self._acting
 
     def record_sample(self) -> None:
-        """Record the state, once; what a stop gives is no torque of the controller."""
+        """Record the state, once; the forces of stops are not part of ``tau``."""
         if self.sampled:
             return
         keep, self.keep_next = self.keep_next, False
@@ -151,7 +151,7 @@ class MotionState:
         return self.mode.state(t, q, v, earlier, accelerations)
 
     def of_samples(self, t: FloatArray, q: FloatArray, v: FloatArray) -> State:
-        """Many states of this mode at once, whose accelerations are not known."""
+        """A state that holds many samples of this mode, whose accelerations are not known."""
         if self.mode.base is not None:
             raise SettingsError("the motion of the base is asked for one sample at a time")
         return self.mode.state(t, q, v)  # type: ignore[arg-type]
@@ -170,5 +170,5 @@ class MotionState:
         return self.mode.state(self.t, self.q, self.v).energy
 
     def breaking(self, until: float) -> OnError:
-        """Raise what breaks down on the way to an instant with the motion so far."""
+        """Context that raises a breakdown on the way to an instant, with the motion so far."""
         return self.records.breaking(self.t, until)

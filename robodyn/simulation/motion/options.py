@@ -46,7 +46,7 @@ class MotionOptions:
     every : int
     to : path or None
     stops : RigidStops or None
-        Compliant ones are part of the robot.
+        Rigid stops; compliant ones are part of the robot.
     times : ndarray, shape (n,) [s]
         Instants between steps, the start and the end included.
     batch : tuple of int
@@ -74,7 +74,7 @@ class MotionOptions:
         base: BasePath | None,
         tell: Callable[[EventRecord], None] | None = None,
     ) -> Stepper:
-        """What moves a robot; ``tell`` takes a record of each choice of the method."""
+        """The stepper of a robot; ``tell`` is called with a record of each choice of its method."""
         loads = loads_on(robot, driven, base, self._acting, self.stabilization)
         return Stepper(
             loads, self.integrator, tolerance=self.tolerance, until=float(self.times[-1]), tell=tell
@@ -91,25 +91,25 @@ class MotionOptions:
     def in_single_precision(
         self, robot: Robot, driven: Driven, base: BasePath | None
     ) -> MotionOptions:
-        """The same in float32, where machine code does all steps of a robot without loops.
+        """The options in float32, if machine code does all steps of a robot without loops.
 
-        Loops that are closed to rounding, and instants of events, need float64.
+        Closing loops and locating events need float64.
         """
         stepper = self.stepper(robot, driven, base)
         fitting = stepper.by_machine_code and not robot.nc and self.stops is None
         return replace(self, dtype=SINGLE) if fitting else self
 
     def record(self, robot: Robot, base: BasePath | None, size: int, driven: Driven) -> Record:
-        """What takes the samples of a robot, as many as are expected."""
+        """The record of the samples of a robot, with room for ``size`` of them."""
         loads = PrescribedLoads(base, self.wrenches or {})
         options: dict[str, Any] = {"every": self.every, "to": self.to, "dtype": self.dtype}
         return Record(robot, loads, size, self.batch, driven=driven.speeds, **options)
 
     def limits_of(self, robot: Robot) -> Limits:
-        """What is done about the limits of a robot."""
+        """The limits of a robot, as the user has chosen to treat them."""
         return Limits(robot, self.limits)
 
     def for_motion(self, k: int) -> MotionOptions:
-        """The same for one of many motions, of which every step is kept in memory."""
+        """The options for one of many motions, of which every step is kept in memory."""
         own = PrescribedLoads(wrenches=self.wrenches or {}).for_motion(k)
         return replace(self, wrenches=own.wrenches, every=1, to=None, batch=())

@@ -1,4 +1,4 @@
-"""A line on a terminal that says how far a simulation is."""
+"""Progress of a simulation: a callback, or a bar on a terminal."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WIDTH = 40
 
 
 def reporter(progress: Progress | bool | None) -> Progress:
-    """What ``progress=`` asks for: a function as it is, a bar for ``True``, else silence."""
+    """The function of ``progress=``, a bar for ``True``, else a function that does nothing."""
     if callable(progress):
         return progress
     if not isinstance(progress, bool | None):

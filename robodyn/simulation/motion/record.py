@@ -29,18 +29,18 @@ from robodyn.simulation.trajectory.trajectory import Trajectory
 
 __all__ = ["Record"]
 
-#: Numbers in the memory of a record that is written to files.
+#: Number of elements in memory of a record that is written to files.
 NUMBERS_IN_MEMORY = 1 << 20
 
-#: Postures that tell the rank of the constraints.
+#: Number of postures from which the rank of the constraints is determined.
 RANK_SAMPLES = 32
 
-#: Steps that machine code can count.
+#: Largest number of steps that machine code can count.
 LARGEST_COUNT = 1 << 62
 
 
 class Record:
-    """The samples of a simulation, which are copied into it.
+    """The record of the samples of a simulation.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class Record:
     surroundings : PrescribedLoads
         Motion of the base and external wrenches.
     size : int
-        Steps that are expected, and one; more are taken.
+        Expected number of samples; there may be more.
     batch : tuple of int
         Leading axes of a state.
     driven : tuple of int
@@ -56,23 +56,23 @@ class Record:
     every : int
         Every so many steps are kept, and the last one.
     to : path, optional
-        A folder that samples are written to while they come.
+        A folder to which samples are written during the motion.
     dtype : dtype
-        Of all samples but their times.
+        Type of all samples but their times.
 
     Attributes
     ----------
     shape : tuple of int
         Leading axes of a state.
     events : list of EventRecord
-        What happened, in the order of time: to be added to.
+        Events in the order of time; the caller appends to it.
     controller_states : RecordedStates
-        Of controllers, which are to be added to it.
+        Recorded states of controllers; the caller adds controllers to it.
 
     Raises
     ------
     ShapeError
-        Also if the samples do not fit into memory.
+        For example if the samples do not fit into memory.
     FileError
     """
 
@@ -133,12 +133,12 @@ class Record:
         *,
         keep: bool = False,
     ) -> None:
-        """Copy the sample of a step; ``keep``: whatever its number, as where speeds jump.
+        """Add the sample of a step; ``keep``: regardless of ``every``, as where speeds jump.
 
         Raises
         ------
         SimulationError
-            If it cannot be written; ``.trajectory`` is what could.
+            If it cannot be written; ``.trajectory`` has the samples that were.
         """
         k = self._kept
         if k == self._most:
@@ -155,7 +155,7 @@ class Record:
     def extend(
         self, t: FloatArray, q: FloatArray, v: FloatArray, a: FloatArray, tau: FloatArray
     ) -> None:
-        """Copy the samples of some steps, as `add` does one after the other."""
+        """Add the samples of some steps."""
         n, k = len(t), self._kept
         if self._every == 1 and k + n <= self._most:
             for column, x in zip(self._columns, (t, q, v, a, tau), strict=True):
@@ -187,20 +187,20 @@ class Record:
         return self._every
 
     def room(self) -> list[FloatArray]:
-        """Where the samples from the next one on belong, at least two: q, v, a and tau."""
+        """Arrays q, v, a and tau for the samples from the next one on, at least two."""
         if len(self._columns[0]) - self._kept < 2:
             self._make_room()
         return [x[self._kept :] for x in self._columns[1:]]
 
     def filled(self, t: FloatArray, steps: int, last: bool) -> None:
-        """Count the samples that were written into `room`, at ``t`` [s], over so many steps.
+        """Count the samples at ``t`` [s] that were written into `room` during ``steps`` steps.
 
         ``last``: the last sample is that of the last of these steps.
         """
         n = len(t)
         self._columns[0][self._kept : self._kept + n] = t
         self._steps += steps
-        # a sample between those that are kept may be replaced
+        # a sample that ``every`` leaves out is replaced by the next one
         self._behind = last and (self._steps - 1) % self._every != 0
         self._kept += n - self._behind
 
@@ -213,7 +213,7 @@ class Record:
 
     @property
     def count(self) -> int:
-        """Samples in memory, the last one too."""
+        """Number of samples in memory, with the last one."""
         return self._kept + self._behind
 
     @property
@@ -222,7 +222,7 @@ class Record:
         return bool(self.count or (self._folder is not None and self._folder.rows))
 
     def _write(self) -> None:
-        """Move what is in memory to the folder."""
+        """Move the samples in memory to the folder."""
         assert self._folder is not None
         arrays = dict(zip(STATES, (x[: self.count] for x in self._columns), strict=True))
         t, q, v = (arrays[name] for name in ("t", "q", "v"))
@@ -233,12 +233,12 @@ class Record:
             self._folder.append(arrays, self._about())
         except FileError as error:
             raise self._refused(error) from error
-        finally:  # an interrupt may have left them in some files: what is in all of them counts
+        finally:  # after an interrupt, samples that are not in all files do not count
             self._kept, self._behind = 0, False
         self.controller_states.forget(float(t[-1]))
 
     def _refused(self, error: FileError) -> SimulationError:
-        """What to raise where files take no more: it has what they took."""
+        """The error if samples cannot be written, with the trajectory of those that were."""
         assert self._folder is not None
         kept = self._in_files(complete=False) if self._folder.rows else None
         until = 0.0 if kept is None else float(kept.t[-1])
@@ -257,7 +257,7 @@ class Record:
         }
 
     def broken(self, t: float, error: RobodynError) -> SimulationError:
-        """What to raise where the motion until ``t`` [s] breaks down: it has what came before."""
+        """The error for a breakdown before ``t`` [s], with the trajectory of all samples."""
         singular = self._singular(t)
         problem = f"at t = {t:.6g} s {error}"
         if singular is not None:
@@ -270,11 +270,11 @@ class Record:
         return SimulationError(problem, trajectory=self.so_far(), time=t)
 
     def so_far(self) -> Trajectory | None:
-        """What was recorded of a motion that does not go on; ``None`` if nothing was."""
+        """The trajectory of a motion that has ended early; ``None`` if there are no samples."""
         return self.trajectory(complete=False) if self.started else None
 
     def _singular(self, until: float) -> Passage | None:
-        """The singular posture that a single motion had come to on its way to an instant [s]."""
+        """The singular posture at which a single motion broke down on its way to an instant [s]."""
         if self.shape or not self.count:
             return None
         t, q, v, a, _ = (x[self.count - 1] for x in self._columns)
@@ -282,7 +282,7 @@ class Record:
         return passage_ahead(self.robot, some, float(t), q, v, a, until)
 
     def trajectory(self, *, complete: bool = True) -> Trajectory:
-        """What was recorded; in files, under the name of a motion that broke off if it did."""
+        """The trajectory; in files, their folder keeps its name ``.partial`` if not complete."""
         if self._folder is not None:
             if self.count:
                 self._write()

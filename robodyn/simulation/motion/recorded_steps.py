@@ -1,7 +1,7 @@
-"""Steps by machine code that writes samples to where they are recorded.
+"""Steps by machine code, which writes samples into the record.
 
-This is for modes without events, of one robot or of many. A step of a robot that machine code
-cannot do, as straight-line code gives no numbers there, is done with numbers in between.
+It is used in modes without events, of one robot or of many. A step for which straight-line code
+returns NaN is done with numbers instead.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from robodyn.simulation.step.stepper import Stepper
 __all__ = ["RecordedSteps"]
 
 
-#: Steps of all robots together, and of each, after which Python sees an interrupt.
+#: Number of steps of all robots, and of each, between checks for an interrupt.
 STEPS_OF_ALL, STEPS_OF_ONE = 2_000_000, 50_000
 
-#: Steps after which progress is reported, where Python calls the controller.
+#: Number of steps between reports of progress, if Python calls the controller.
 STEPS_BY_PYTHON = 50
 
 
 class RecordedSteps:
-    """The steps of a motion, and where their samples go.
+    """The steps of a motion, whose samples are recorded.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class RecordedSteps:
         Does the steps that machine code cannot do.
     controller : RunningController or None
     limits : Limits
-        To which its forces are cut.
+        Limits of its forces.
     times : ndarray, shape (n,) [s]
     records : ModeRecords
     """
@@ -64,7 +64,7 @@ class RecordedSteps:
         self._by_python = controller is not None and motion.controller is None
         steps = min(STEPS_OF_ONE, STEPS_OF_ALL // len(motion.q))
         self._block = max(1, steps)
-        #: Where the motion has come to, in the shape of the record, and all instants [s].
+        #: The present state in the shape of the record, and all instants [s].
         self._q, self._v = (
             x.reshape(*self._record.shape, x.shape[-1]) for x in (motion.q, motion.v)
         )
@@ -74,7 +74,7 @@ class RecordedSteps:
         self._find_room(0)
 
     def advance(self, k: int) -> int:
-        """Record and do steps from an instant on, and the last sample of all; how many steps."""
+        """Record and do steps from an instant on, and return how many; also the last sample."""
         self._done = k
         if self._by_python:
             return self._advance_by_python(k)
@@ -88,7 +88,7 @@ class RecordedSteps:
         return stop - k
 
     def _advance_by_python(self, first: int) -> int:
-        """The same, one step after the other: Python calls the controller before each."""
+        """Do steps one by one, where Python calls the controller before each."""
         last, advance = self._last, self._motion.advance
         for k in range(first, min(first + STEPS_BY_PYTHON, last)):
             self._done = k
@@ -105,16 +105,16 @@ class RecordedSteps:
         return self._done - first
 
     def count(self) -> None:
-        """Let the record know of all samples that are there."""
+        """Count all samples that were written into the record."""
         self._count(self._done)
 
     def finish(self) -> None:
-        """Record the sample of the last instant, if it is not there yet."""
+        """Record the sample of the last instant, unless it was recorded."""
         if self._first <= self._last:
             self.advance(self._last)
 
     def _find_room(self, first: int) -> None:
-        """Point machine code to where samples from a step on belong."""
+        """Set where machine code writes the samples from a step on."""
         self._first, self._room = first, self._record.room()
         self._motion.samples(self._room, first, self._record.every)
         compiled = self._motion.controller
@@ -127,7 +127,7 @@ class RecordedSteps:
         self._end = min(self._last, (before + len(self._room[0]) - 1) * self._record.every)
 
     def _count(self, stop: int) -> None:
-        """Let the record know of the samples before a step, if they can be trusted."""
+        """Count the samples before a step, after a check for singular postures."""
         if stop <= self._first:
             return
         steps = np.arange(self._first, stop)
@@ -152,7 +152,7 @@ class RecordedSteps:
                 raise wrong[1]
 
     def _wrong(self, kept: IntArray) -> tuple[int, RobodynError] | None:
-        """The first of the samples that cannot be trusted, and why."""
+        """The first wrong sample, and why it is wrong."""
         robot = self._stepper.robot
         if not robot.nc or self._stepper.stabilised or not len(kept):
             return None
@@ -160,7 +160,7 @@ class RecordedSteps:
         return first_wrong_sample(robot, self._times[kept], q, v)
 
     def _sample_controller(self, k: int) -> None:
-        """Let forces of a controller that Python calls act from an instant on."""
+        """Sample a controller that Python calls, and set its forces."""
         t = self._instants[k]
         tau = applied_forces(self._controller, self._limits.cut, t, self._q, self._v)
         if not (math.isfinite(np.vdot(tau, tau)) or all_finite(tau)):
@@ -176,7 +176,7 @@ class RecordedSteps:
             self._find_room(first)
 
     def _fallback(self, k: int, r: int) -> None:
-        """Do a step of a robot, with errors that say what is wrong."""
+        """Do a step of a robot with numbers, which raises an error if it cannot be done."""
         q, v, tau, a = self._resample(k, r)
         m, t, end = self._motion, float(self._times[k]), float(self._times[k + 1])
         try:
@@ -185,7 +185,7 @@ class RecordedSteps:
             self._break_down(k + 1, error)
 
     def _resample(self, k: int, r: int) -> tuple[FloatArray, ...]:
-        """Take the sample of a robot at an instant anew: its state, forces and accelerations."""
+        """Recompute the sample of a robot at an instant: its state, forces and accelerations."""
         m, t = self._motion, float(self._times[k])
         q, v, tau = m.q[r].copy(), m.v[r].copy(), m.tau[r].copy()
         compiled = self._motion.controller
@@ -206,7 +206,7 @@ class RecordedSteps:
     def _update_by_python(
         self, compiled: CompiledController, k: int, r: int, q: FloatArray, v: FloatArray
     ) -> FloatArray:
-        """Forces of the controller of a robot at an instant, by Python."""
+        """Forces of the controller of a robot at an instant, by a call of the controller."""
         m, t = self._motion, float(self._times[k])
         h = t - float(self._times[k - 1]) if k else 0.0
         before = m.controller_state_before[r].copy() if k else None
@@ -219,13 +219,13 @@ class RecordedSteps:
         return tau
 
     def _break_down(self, k: int, error: RobodynError) -> NoReturn:
-        """Raise what a motion breaks down by on its way to an instant."""
+        """Raise the error of a motion that breaks down on its way to an instant."""
         self._count(k)
         with self._breaking(float(self._times[k])):
             raise error
 
     def _count_last(self) -> None:
-        """Count all samples; the last one is that of no step, which would have found it wrong."""
+        """Count all samples, after a check of the last one, from which no step starts."""
         row = -(-self._last // self._record.every) - -(-self._first // self._record.every)
         a, tau = (x[row].reshape(len(self._motion.q), -1) for x in self._room[2:])
         if not (all_finite(a) and all_finite(tau)):
@@ -240,7 +240,7 @@ class RecordedSteps:
                 room[row].reshape(-1, len(x))[r] = x
 
     def _row(self, k: int) -> int | None:
-        """Where the sample of an instant belongs, if it is one."""
+        """Index in the record of the sample at an instant; ``None`` if ``every`` leaves it out."""
         every = self._record.every
         if k % every and k != self._last:
             return None

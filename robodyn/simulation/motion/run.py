@@ -30,7 +30,7 @@ def run_motion(
     options: MotionOptions,
     report: Progress,
 ) -> Trajectory:
-    """The trajectory of a motion, of one state or of a batch, with warnings of what is wrong."""
+    """Simulate a motion of one state or of a batch, with warnings if it is not accurate."""
     if mode.controller is not None:
         check_controller(mode.controller)
     limits, has_events = options.limits_of(mode.robot), bool(events) or options.stops is not None

@@ -1,4 +1,4 @@
-"""Whether samples that machine code wrote can be trusted: at singular postures they cannot."""
+"""Checks of samples that machine code wrote, which may be wrong at singular postures."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from robodyn.tolerances import LOOP_APART, SINGULAR_MOTION
 
 __all__ = ["first_wrong_sample"]
 
-#: Samples that are looked at closely together.
+#: Number of samples that are checked together.
 TOGETHER = 64
 
 
@@ -32,14 +32,14 @@ def first_wrong_sample(
     for first in range(0, len(t), TOGETHER):
         some = slice(first, first + TOGETHER)
         if _first_wrong(robot, t[some], q[some], v[some]) is not None:
-            return _first_wrong(robot, t, q, v)  # which tells of all samples
+            return _first_wrong(robot, t, q, v)  # with the index among all samples
     return None
 
 
 def _first_wrong(
     robot: Robot, t: FloatArray, q: FloatArray, v: FloatArray
 ) -> tuple[int, RobodynError] | None:
-    """The same of a few samples, of which all are looked at closely if one is near to wrong."""
+    """The first wrong sample, and why it is wrong."""
     times = np.broadcast_to(t[:, None], q.shape[:2])
     try:
         try:

@@ -1,4 +1,4 @@
-"""Rollouts with events, which happen at other instants in each motion: one after the other."""
+"""Rollouts with events, whose motions are simulated one by one, as their events differ."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def simulate_each(
     def keep(k: int, run: Trajectory) -> None:
         begun.append(k)
         at = np.searchsorted(run.t, times, side="right") - 1
-        there = run.t[at] == times  # not after an event has ended the motion
+        there = run.t[at] == times  # False after an event has ended the motion
         for array, name in zip(arrays, STATE, strict=True):
             array[there, k] = getattr(run, name)[at[there]]
         for name, x in run.controller_state.items():

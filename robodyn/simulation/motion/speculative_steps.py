@@ -1,8 +1,8 @@
-"""Steps by machine code in modes with events, of which those without an event are kept.
+"""Steps by machine code in modes with events: steps without an event are kept.
 
-Machine code does a block of steps, and Python looks at the samples at their ends. The steps before
-the first one in which an event may happen are kept; that step is done with numbers, which locate
-the event within it. Blocks grow while no event happens.
+Machine code does a block of steps, and witness functions are evaluated at their ends. The steps
+before the first one in which an event may happen are kept. That step is repeated with numbers, to
+locate the event. Blocks grow while no event happens.
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ from robodyn.simulation.step.compiled_motion import CompiledMotion
 
 __all__ = ["LONGEST_BLOCK", "SpeculativeSteps"]
 
-#: Most steps of a block, those of the first one of a mode, and those of one after a doubt.
+#: Numbers of steps: of the largest block, of the first of a mode, and of one after a step that may
+#: have had an event.
 LONGEST_BLOCK, FIRST_BLOCK, SHORTEST_BLOCK = 2048, 128, 4
 
-#: A block has so many times the steps of the one before, while no event happens.
+#: Factor by which blocks grow while no event happens.
 GROWTH = 16
 
 
@@ -40,18 +41,16 @@ class SpeculativeSteps:
     held : sequence of int
         Speeds of joints that stops hold.
     acting : callable
-        Told the forces of the controller before witness functions are asked that may depend on
-        them.
+        Called with the forces of the controller before witness functions that may depend on them.
 
     Attributes
     ----------
     by_python : bool
-        Python calls the controller: it is not machine code.
+        Python calls the controller, as it is not machine code.
     q, v, a, tau : ndarray, shape (steps + 1, ...)
         Samples of a block: the first one is the start of its first step.
     interrupt : KeyboardInterrupt or None
-        Ctrl-C while witness functions were asked: to be raised when the steps before it are
-        recorded.
+        Ctrl-C during a witness function: to be raised after the steps before it are recorded.
     """
 
     def __init__(
@@ -78,19 +77,19 @@ class SpeculativeSteps:
 
     @property
     def _has_state(self) -> bool:
-        """Whether the machine code of the controller has a state that goes on."""
+        """Whether the machine code of the controller has a state."""
         compiled = self._motion.controller
         return compiled is not None and not compiled.is_function
 
     def advance(
         self, k: int, stop: int, q: FloatArray, v: FloatArray, tau: FloatArray | None
     ) -> int:
-        """Do some steps; how many are kept.
+        """Do a block of steps, and return how many are kept.
 
         Parameters
         ----------
         k, stop : int
-            Instants: where the motion is, and to which it may go.
+            Indices of the present instant, and of the last one to which the motion may go.
         q, v : ndarray, shape (nq,), (nv,)
         tau : ndarray, shape (nv,), optional
             Forces of a controller that Python calls.
@@ -106,12 +105,12 @@ class SpeculativeSteps:
         )
         if count and self._has_state:
             self._keep_state(k, count, done, q, v)
-        if self._held and count:  # what a stop gives is no torque of the controller
+        if self._held and count:  # forces of stops are not recorded as torques
             self.tau[:count, self._held] = 0.0 if tau is None else tau[self._held]
         return count
 
     def _run(self, k: int, count: int, q: FloatArray, v: FloatArray, tau: FloatArray | None) -> int:
-        """Do at most so many steps; how many it were."""
+        """Do up to ``count`` steps, and return how many were done."""
         m = self._motion
         m.q[0], m.v[0] = q, v
         if tau is not None:
@@ -123,7 +122,7 @@ class SpeculativeSteps:
         try:
             inputs = m.sample_inputs(k)
         except Exception:
-            # of a path at instants that the motion may never come to: numbers ask it in time
+            # an error of a path at instants that the motion may never reach: numbers will raise it
             self._not_before = k + LONGEST_BLOCK
             return 0
         count = min(count, m.load_tables(inputs) - k)
@@ -147,15 +146,15 @@ class SpeculativeSteps:
     # -- the state of a controller ----------------------------------------------------------------
 
     def _continues(self, k: int) -> bool:
-        """Whether the controller was sampled at the instant before, as machine code takes it."""
+        """Whether the controller was last sampled at the instant before, as machine code needs."""
         controller = self._controller
         return controller is not None and controller.continues_at(self._times, k)
 
     def _keep_state(self, k: int, count: int, done: int, q: FloatArray, v: FloatArray) -> None:
-        """Let the controller be in the state that it has after some steps of those done."""
+        """Set the state of the controller to that after ``count`` of the steps done."""
         m = self._motion
         assert self._controller is not None and m.controller is not None
-        if count < done:  # the same steps again, but for those that are not kept
+        if count < done:  # repeat the steps that are kept
             self._run(k, count, q, v, None)
         at, layout = self._times[k : k + count], m.controller.layout
         self._controller.log.extend_rows(at, self._states[:count], layout.recorded, ())

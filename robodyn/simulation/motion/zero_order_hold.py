@@ -1,10 +1,10 @@
-"""Whether a controller is stable though its forces are held over each step.
+"""Whether a controller is stable under the zero-order hold of its forces over each step.
 
 Near a state the robot under constant forces moves by ``x' = A x``, and under the controller by
 ``x' = (A + B K) x``. Where the forces are held over a step ``h`` the state at its end is
 ``(Phi + Gamma B K) x``, with ``Phi = exp(A h)`` and ``Gamma`` the integral of ``exp(A s)`` over the
-step. A law that is stable in continuous time is unstable so where an eigenvalue of this is larger
-than 1. No integrator helps: a shorter step does, or smaller gains.
+step. A law that is stable in continuous time is unstable if an eigenvalue of this matrix has a
+magnitude above 1. A shorter step or smaller gains help, another integrator does not.
 """
 
 from __future__ import annotations
@@ -28,27 +28,27 @@ from robodyn.tolerances import SPECTRAL_RADIUS_MARGIN
 
 __all__ = ["UnstableHold", "explaining_unstable_hold", "unstable_hold", "warn_of_unstable_hold"]
 
-#: Differences of coordinates and speeds.
+#: Steps of finite differences in coordinates and speeds.
 DIFFERENCE = 1e-6
-#: Halvings of a step in the search for one that does.
+#: Largest number of times that a step is halved in the search for a stable one.
 BISECTIONS = 40
-#: Growth of the largest speed after which a motion is looked at.
+#: Growth of the largest speed from which on a motion is checked.
 GREAT_GROWTH = 100.0
 
 
 @dataclass(frozen=True)
 class UnstableHold:
-    """A controller that is unstable as its forces are held.
+    """A controller that is unstable because its forces are held over each step.
 
     Attributes
     ----------
     joint : str
-        The joint, or ``"joint[k]"``, that moves most as the state grows, as energy goes.
+        The joint, or ``"joint[k]"``, with the largest part of the energy of the unstable mode.
     pole : complex [1/s]
         The fastest pole under the controller in continuous time.
     step : float [s]
     needed : float [s]
-        A step at which it is stable.
+        A step at which the controller is stable.
     """
 
     joint: str
@@ -68,9 +68,9 @@ class UnstableHold:
 
 
 def unstable_hold(mode: Mode, motion: Trajectory | None, step: float) -> UnstableHold | None:
-    """The reason why a motion grows, if that is a controller whose forces are held for too long.
+    """Find out whether a motion grows because of the zero-order hold; ``None`` if not, or unknown.
 
-    It is found for trees under a controller that is symbolic, where nothing else drives them.
+    It is known for trees under a symbolic controller, without driven joints.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def _models(
 
 
 def _held(A: FloatArray, closed: FloatArray, step: float) -> FloatArray:
-    """What a step makes of a small deviation while forces are held."""
+    """Transition matrix of small deviations over a step with held forces."""
     from scipy.linalg import expm
 
     n = len(A)
@@ -141,7 +141,7 @@ def _radius(A: FloatArray, closed: FloatArray, step: float) -> float:
 
 @contextmanager
 def explaining_unstable_hold(mode: Mode, step: float) -> Iterator[None]:
-    """Say so where a motion breaks down because of it.
+    """Context that adds the reason to the error of a motion that breaks down because of the hold.
 
     Raises
     ------
@@ -161,7 +161,7 @@ def explaining_unstable_hold(mode: Mode, step: float) -> Iterator[None]:
 
 
 def warn_of_unstable_hold(mode: Mode, motion: Trajectory, step: float) -> bool:
-    """Warn once of a motion that has grown because of it; whether it was done."""
+    """Warn once of a motion that has grown because of the hold. Returns whether it has warned."""
     if mode.controller is None or not len(motion):
         return False
     first, last = (float(np.abs(motion.v[k]).max(initial=0.0)) for k in (0, -1))
