@@ -1,7 +1,7 @@
-"""Accelerations in a motion, and their derivatives by what a step is given.
+"""Accelerations in a motion, and their derivatives with respect to the inputs of a step.
 
-What drives and loads the robot is known beforehand: the motion of the base, joints along paths,
-wrenches and the time. Accelerations, and forces of driven joints, follow from the rest::
+The motion of the base, paths of driven joints and wrenches are functions of time. Accelerations,
+and forces of driven joints, depend on the rest::
 
     a, tau_d = HD(q, v, a_d, tau_f)
     da, dtau_d = HD_q dq + HD_v dv + HD_tau (dtau_f + dg_f) - (0, dg_d)
@@ -38,7 +38,7 @@ class AccelerationDerivatives:
     ----------
     loads : Loads
     law : WrenchLaw, optional
-        Wrenches that are functions of the state, and not among those of the loads.
+        Wrenches that are functions of the state, which the loads do not contain.
     parameters : bool or {"inertial", "dynamic"}
         Differentiate with respect to these parameters, too.
     """
@@ -64,11 +64,11 @@ class AccelerationDerivatives:
         Parameters
         ----------
         at : LoadsAt
-            What acts at the instants of the batch.
+            Loads at the instants of the batch.
         q, v : DualArray
-            Driven joints are where their paths have them.
+            Driven joints have to be on their paths.
         tau : ndarray, shape (..., nv)
-            Of the joints that are not driven.
+            Forces of the joints that are not driven.
         """
         found = self._found(at, q.value, v.value, tau)
         push = self._pushed(at, q, v, found["a"])
@@ -84,14 +84,14 @@ class AccelerationDerivatives:
     def _chained(
         self, name: str, found: dict[str, Any], q: DualArray, v: DualArray, push: FloatArray
     ) -> FloatArray:
-        """Derivatives of an output by the state, the free forces and other generalised forces."""
+        """Derivatives of an output with respect to the state and all generalised forces."""
         by_q, by_v, by_tau = (found[f"d {name} / d {x}"] for x in ("q", "v", "free"))
         derivative = by_q @ q.derivative + by_v @ v.derivative + by_tau @ push[..., self._free, :]
         derivative[..., [2 * self._robot.nv + k for k in self._free]] += by_tau
         return np.asarray(derivative)
 
     def _pushed(self, at: LoadsAt, q: DualArray, v: DualArray, a: FloatArray) -> FloatArray:
-        """Derivatives of generalised forces by wrenches and parameters, shape (..., nv, m)."""
+        """Derivatives of generalised forces through wrenches and parameters, (..., nv, m)."""
         nv = self._robot.nv
         push = np.zeros_like(q.derivative)
         if self._parameters:
@@ -107,10 +107,10 @@ class AccelerationDerivatives:
         return push
 
     def of_inertia(self, at: LoadsAt, q: FloatArray, x: FloatArray) -> FloatArray:
-        """Change of accelerations at rest by parameters, ``G dM x``.
+        """Derivative of accelerations at rest with respect to parameters, ``G dM x``.
 
-        G are the accelerations that forces of joints that are not driven bring about, and ``dM x``
-        the change of the forces that accelerate by x.
+        ``G`` is the derivative of accelerations with respect to the forces of joints that are not
+        driven, and ``dM x`` that of the forces for accelerations x.
         """
         rest = np.zeros_like(x)
         around = at.inputs(self._regressor, 3)
@@ -119,7 +119,7 @@ class AccelerationDerivatives:
         return np.asarray(by_tau @ forces[..., self._free, :])
 
     def _found(self, at: LoadsAt, q: FloatArray, v: FloatArray, tau: FloatArray) -> dict[str, Any]:
-        """Outputs of the derivatives of dynamics; under ``free`` that of a by free forces."""
+        """Outputs of the derivatives of dynamics; ``free``: of a with respect to free forces."""
         function = self._function
         given: list[Array] = [tau]
         if self._driven:
@@ -145,6 +145,6 @@ def _time(at: LoadsAt) -> FloatArray:
 
 
 def _loaded(at: LoadsAt, wrenches: Mapping[str, FloatArray]) -> LoadsAt:
-    """The same with wrenches by link."""
+    """The loads with further wrenches, by link."""
     constant = {f"wrench:{link}": x for link, x in wrenches.items()}
     return replace(at, constant=constant)

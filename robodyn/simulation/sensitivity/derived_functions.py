@@ -13,12 +13,12 @@ _made: WeakKeyDictionary[Function, dict[str, Function]] = WeakKeyDictionary()
 
 
 def derivative(function: Function, name: str) -> Function:
-    """The derivative of a function by one of its inputs, as `Function.jacobian` has it."""
+    """The derivative of a function with respect to an input; see `Function.jacobian`."""
     return _kept(function, name, lambda: function.jacobian(name))
 
 
 def rates(integrate: Function) -> Function:
-    """Rates of coordinates by speeds, of the function of steps of coordinates."""
+    """Derivative of the rates of coordinates with respect to speeds, from ``integrate``."""
     return _kept(integrate, "rates", lambda: Function(integrate.program.rates["q"]))
 
 

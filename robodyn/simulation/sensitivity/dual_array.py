@@ -14,15 +14,15 @@ __all__ = ["DualArray"]
 
 @dataclass(frozen=True, eq=False)
 class DualArray:
-    """An array and its derivatives by m variables.
+    """An array and its derivatives with respect to m variables.
 
-    It has the two operations of integrators: sums, and products with numbers.
+    It has the two operations that integrators need: sums, and products with numbers.
 
     Attributes
     ----------
     value : ndarray, shape (..., n)
     derivative : ndarray, shape (..., k, m)
-        Of coordinates it is in tangent space: ``k`` is the number of speeds.
+        Derivatives of coordinates are in tangent space: ``k`` is the number of speeds.
     """
 
     #: numpy leaves products with arrays to this class.

@@ -44,7 +44,7 @@ class DualOperations:
     loads : Loads
         Without wrenches that are functions of the state.
     functions : StepFunctions
-        Those of the loads.
+        The functions of the loads.
     dynamics : AccelerationDerivatives
     parameters : bool
         Differentiate with respect to parameters, too.
@@ -98,7 +98,7 @@ class DualOperations:
         return close_loops(self, t, q, v)
 
     def corrections(self, t: FloatArray, q: DualArray, v: DualArray) -> Corrections:
-        """One step of Newton's method, with its derivatives by the state and the parameters."""
+        """One step of Newton's method, with its derivatives."""
         at = self.at(t)
         around = at.inputs(self._closing[0], 2)
         (dq, dv, gap), by_q, by_v = (f(q.value, v.value, *around) for f in self._closing)
@@ -125,7 +125,7 @@ class DualOperations:
 
     @cached_property
     def _closing(self) -> tuple[Function, Function, Function]:
-        """Corrections that close loops, and their derivatives by q and v."""
+        """Corrections that close loops, and their derivatives with respect to q and v."""
         corrections = self._functions.corrections
         assert corrections is not None
         return corrections, derivative(corrections, "q"), derivative(corrections, "v")
@@ -134,7 +134,7 @@ class DualOperations:
 
     @cached_property
     def _rates(self) -> Function | None:
-        """Rates of coordinates by speeds; None where coordinates add."""
+        """Derivative of rates of coordinates with respect to speeds; ``None`` if they add."""
         integrate = self._functions.integrate
         return None if integrate is None else rates(integrate)
 
@@ -162,12 +162,12 @@ class DualOperations:
 
 
 def _along_speeds(rates: FloatArray, raw: FloatArray) -> FloatArray:
-    """Changes of coordinates as motions along the speeds, shape (..., nv, m).
+    """Changes of coordinates in tangent space, shape (..., nv, m).
 
     Parameters
     ----------
     rates : ndarray, shape (..., nq, nv)
-        Rates of coordinates by speeds.
+        Derivative of rates of coordinates with respect to speeds.
     raw : ndarray, shape (..., nq, m)
     """
     turned = np.swapaxes(rates, -1, -2)

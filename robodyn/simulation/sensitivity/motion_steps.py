@@ -64,8 +64,8 @@ def jacobian_of_steps(
     Raises
     ------
     SettingsError
-        If other joints than these were driven, what acted is known at samples only, and as
-        `StepJacobian` does.
+        If other joints than these were driven, if loads are known at samples only, and as
+        `StepJacobian`.
     """
     driven = driven_joints(robot, controlled, locked, run.t)
     if driven.speeds != tuple(run.driven):

@@ -1,4 +1,4 @@
-"""A step of a motion and its derivatives, for users."""
+"""A step of a motion and its derivatives: `step_derivatives`."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ __all__ = ["StepDerivatives", "step_derivatives"]
 
 @dataclass(frozen=True, eq=False)
 class StepDerivatives:
-    """The state after a step, and how it changes: ``dx' = A dx + B dtau + P dp``.
+    """The state after a step, and its derivatives: ``dx' = A dx + B dtau + P dp``.
 
-    A change of state ``dx = (dq, dv)`` has 2 nv numbers: positions are moved along the speeds, from
-    ``q`` to ``robot.integrate(q, dq)``.
+    A change of state ``dx = (dq, dv)`` has 2 nv numbers, with ``dq`` in tangent space: it leads
+    from ``q`` to ``robot.integrate(q, dq)``.
 
     Attributes
     ----------
     q, v : ndarray, shape (..., nq), (..., nv) [rad, m], [rad/s, m/s]
         The state after the step.
     A : ndarray, shape (..., 2 nv, 2 nv)
-        By the state before it.
+        Derivatives with respect to the state before the step.
     B : ndarray, shape (..., 2 nv, nv)
-        By the forces, which are held in the step.
+        Derivatives with respect to the forces, which are held in the step.
     P : ndarray, shape (..., 2 nv, n), or None
-        By parameters, if asked for.
+        Derivatives with respect to parameters, if asked for.
 
     Examples
     --------
@@ -81,8 +81,8 @@ def step_derivatives(
 ) -> StepDerivatives:
     """A step of `robodyn.simulate` and its exact derivatives in tangent space.
 
-    They are those of the step as it is done, integrator and closing of loops included, and not of
-    the motion that it approximates.
+    These are the derivatives of the numerical step, including the integrator and the closing of
+    loops, not those of the exact motion.
 
     Parameters
     ----------
@@ -93,35 +93,35 @@ def step_derivatives(
     integrator : str
         An explicit one: a key of `robodyn.simulation.integrators.EXPLICIT`.
     parameters : bool or {"inertial", "dynamic"}
-        Also derivatives by ``robot.inertial_parameters``; ``"dynamic"``: by all of
-        ``robot.dynamic_parameters``, rotors and friction among them.
+        Also compute derivatives with respect to ``robot.inertial_parameters``; ``"dynamic"``: with
+        respect to ``robot.dynamic_parameters``, which include rotors and friction.
     base : callable, optional
         Time [s] -> `BaseMotion`, of a robot with a moving base. Default: at rest.
     controlled, locked
-        Joints along paths of time and joints that stand still, as `robodyn.simulate` takes them.
-        Where they are and how fast follows from the time: the state after a step does not change
-        with what ``q`` and ``v`` hold for them, nor with ``tau``. A locked joint stays at its q.
+        Driven joints, as in `robodyn.simulate`. Their positions and speeds are functions of time:
+        the state after a step does not depend on their elements of ``q``, ``v`` and ``tau``. A
+        locked joint stays at its q.
     wrenches : mapping of link name to array_like, shape (6,) or (..., 6), or callable, optional
-        External wrenches in the step [N, N m]; a function of ``(t, q, v)`` or ``t`` is to be
-        symbolic (``symbolic = True``): nothing but arithmetic with them.
+        External wrenches in the step [N, N m]. A function of ``(t, q, v)`` or ``t`` has to be
+        symbolic (``symbolic = True``): it does nothing but arithmetic with them.
     t : array_like, shape (...) [s]
-        When the step begins, for the base, paths, and robots that depend on time.
+        Time at the start of the step, for the base, paths, and robots that depend on time.
 
     Returns
     -------
     derivatives : StepDerivatives
-        Of a closed linkage, only changes of the state that keep loops closed have a meaning.
+        For a closed linkage, only changes of the state that keep loops closed have a meaning.
 
     Raises
     ------
     ShapeError
     SettingsError
-        For other integrators, wrenches that are a function and not symbolic, and where the rank of
-        loops changes.
+        For other integrators, for a function of wrenches that is not symbolic, and if the rank of
+        the loops changes.
     UnknownNameError, ActuationError, PathError
-        For joints that cannot be driven so, as of `robodyn.simulate`.
+        For joints that cannot be driven, as in `robodyn.simulate`.
     SingularError
-        Where numbers are not finite.
+        If results are not finite.
 
     Examples
     --------

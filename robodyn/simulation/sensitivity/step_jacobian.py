@@ -1,4 +1,4 @@
-"""The state after a step and its derivatives by the state before it, forces and parameters.
+"""The state after a step, with derivatives with respect to state, forces and parameters.
 
 The step is computed with dual arrays, by `DualOperations`.
 """
@@ -33,10 +33,10 @@ class StepJacobian:
     Parameters
     ----------
     loads : Loads
-        What acts in the step besides the forces, and the robot. Wrenches are held, or a symbolic
+        The loads in the step, and the robot. Wrenches are constant in the step, or a symbolic
         function ``(t, q, v)``.
     integrator : str
-        An explicit one.
+        Name of an explicit method.
     parameters : bool or {"inertial", "dynamic"}
         Differentiate with respect to these parameters, too.
 
@@ -111,7 +111,7 @@ class StepJacobian:
     def _started(
         self, t: FloatArray, q: FloatArray, v: FloatArray, batch: tuple[int, ...]
     ) -> tuple[DualArray, DualArray, LoadsAt]:
-        """The state before a step, with driven joints on their paths, and the loads there."""
+        """The state at the start of a step, with driven joints on their paths, and the loads."""
         nv, count = self._robot.nv, self.parameters
         seeds = np.broadcast_to(np.eye(nv, 3 * nv + count), (*batch, nv, 3 * nv + count))
         start = DualArray(np.array(np.broadcast_to(q, (*batch, self._robot.nq))), seeds.copy())
@@ -120,13 +120,13 @@ class StepJacobian:
 
     @property
     def parameters(self) -> int:
-        """Number of parameters by which steps are differentiated."""
+        """Number of parameters with respect to which steps are differentiated."""
         if self._parameters == "dynamic":
             return len(self._robot.dynamic_parameter_names)
         return self._robot.inertial_parameters.shape[-1] if self._parameters else 0
 
     def of_start(self, t: float, q: FloatArray, v: FloatArray, lam: FloatArray) -> FloatArray:
-        """Derivatives by a given initial state, from those by the state with driven joints set."""
+        """Derivatives with respect to a given start, from those on the paths of driven joints."""
         time = np.full((*q.shape[:-1], 1), t)
         start, speed, _ = self._started(time, q, v, q.shape[:-1])
         derivative = np.concatenate([start.derivative, speed.derivative], axis=-2)
@@ -135,7 +135,7 @@ class StepJacobian:
     def driving_forces(
         self, t: FloatArray, q: FloatArray, v: FloatArray, tau: FloatArray
     ) -> DualArray:
-        """Forces of driven speeds at the start of steps, with the derivatives that a step has."""
+        """Forces of driven speeds at the start of steps, with derivatives as of `__call__`."""
         start, speed, at = self._started(t, q, v, tau.shape[:-1])
         return self._dynamics.driving_forces(at, start, speed, tau)
 

@@ -41,7 +41,7 @@ from robodyn.tolerances import STEP_JOIN
 
 __all__ = ["TrajectoryGradient", "trajectory_gradient"]
 
-#: Number of steps that are differentiated at once.
+#: Number of steps that are differentiated together.
 AT_ONCE = 500
 
 
@@ -52,13 +52,14 @@ class TrajectoryGradient:
     Attributes
     ----------
     q0, v0 : ndarray, shape (..., nv)
-        By the state at the start; positions are moved along the speeds.
+        Derivatives with respect to the state at the start; those of positions are in tangent space.
     tau : ndarray, shape (n, ..., nv)
-        By the forces that act from each sample to the next; those of the last one do not act. Where
-        there is a controller: by forces that are added to its own. Zero at driven joints, whose
-        forces follow from the rest.
+        Derivatives with respect to the forces that act from each sample to the next; zero for the
+        last sample. With a controller, they are those with respect to forces that are added to its
+        own. Zero at driven joints, whose forces follow from the rest.
     parameters : ndarray, shape (..., n), or None
-        By ``robot.inertial_parameters`` or ``robot.dynamic_parameters``, if asked for.
+        Derivatives with respect to ``robot.inertial_parameters`` or ``robot.dynamic_parameters``,
+        if asked for.
 
     Examples
     --------
@@ -103,20 +104,20 @@ def trajectory_gradient(
     run : Trajectory
         Of `robodyn.simulate` or `robodyn.rollout`, with a sample a step.
     q, v, tau : array_like, shape (n, ..., nv), optional
-        Derivatives of the cost by positions, moved along the speeds, by velocities and by forces of
-        each sample. Default: zero.
+        Derivatives of the cost with respect to positions (in tangent space), velocities and forces
+        of each sample. Default: zero.
     integrator : str
         That of the motion, an explicit one.
     controller : callable, optional
         That of the motion: forces then change with the state. One of `robodyn.controllers` or
         another one with ``symbolic = True``. Default: forces are the numbers that they were.
     controlled, locked
-        Those of the motion: joints along paths of time, and joints that stand still. A locked joint
-        stands where it starts; nothing changes with the start of one along a path.
+        As in the simulation of the motion. A locked joint stays where it starts; the start of a
+        joint on a path has no effect.
     parameters : bool or {"inertial", "dynamic"}
-        Also the derivatives by ``robot.inertial_parameters``; ``"dynamic"``: by all of
-        ``robot.dynamic_parameters``, rotors and friction among them. Those of a controller's own
-        model stay.
+        Also compute derivatives with respect to ``robot.inertial_parameters``; ``"dynamic"``: with
+        respect to ``robot.dynamic_parameters``, which include rotors and friction. The parameters
+        of a controller's model do not change with them.
 
     Returns
     -------
@@ -126,9 +127,9 @@ def trajectory_gradient(
     ------
     ShapeError
     SettingsError
-        If samples are not the steps of that integrator or forces not those of that controller,
-        nothing is known of the robot, other joints were driven, wrenches were functions that
-        are not symbolic, events happened, and as `robodyn.step_derivatives` does.
+        If samples are not the steps of that integrator, forces are not those of that controller,
+        the robot is not known, other joints were driven, wrenches were functions that are not
+        symbolic, or events happened; and as `robodyn.step_derivatives`.
     SingularError
         Where a step has no derivative.
 
@@ -174,7 +175,7 @@ def trajectory_gradient(
 
 
 def _drive(partial: FloatArray, run: Trajectory, jacobian: StepJacobian) -> None:
-    """Replace derivatives by the forces of driven joints: these follow from state and other forces.
+    """Apply the chain rule to forces of driven joints, which depend on the state and other forces.
 
     Parameters
     ----------
@@ -208,7 +209,7 @@ def _over_samples(name: str, given: ArrayLike | None, run: Trajectory) -> FloatA
 
 
 class _Feedback:
-    """How the forces of a controller change with the state at samples."""
+    """Derivatives of the forces of a controller with respect to the state at samples."""
 
     def __init__(self, robot: Robot, controller: Any, run: Trajectory) -> None:
         self._by_state: FloatArray | None = None
@@ -222,7 +223,7 @@ class _Feedback:
         self._by_state = np.concatenate(slopes, axis=-1)
 
     def pulled(self, k: int, by_tau: FloatArray) -> FloatArray:
-        """The derivatives by the state that follow from those by the forces at a sample."""
+        """Derivatives of the cost with respect to the state, from those with respect to forces."""
         if self._by_state is None:
             return np.zeros((*by_tau.shape[:-1], 2 * by_tau.shape[-1]))
         return np.asarray(np.einsum("...ij,...i->...j", self._by_state[k], by_tau))

@@ -1,4 +1,4 @@
-"""A motion carried on by machine code, and how Python tells it what to do."""
+"""A motion whose steps machine code does, and the arguments of that code."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from robodyn.simulation.step.machine_code.variant import StepVariant
 
 __all__ = ["CompiledMotion"]
 
-#: Robots that are carried on together at most, as what a step needs of them is to fit into a core's
-#: caches; and at least, where fewer are left to each thread.
+#: Largest number of robots in a block, so that the data of a step fit into the CPU's caches; and
+#: the smallest one, if there are few robots for each thread.
 BLOCK, SMALLEST_BLOCK = 64, 8
 
-#: Instants whose paths are in tables at the same time.
+#: Number of instants in the tables of paths and loads.
 TABLED = 2048
 
-#: Does a step of a robot, both by number.
+#: Function that does a step of a robot, both given by their indices.
 Fallback = Callable[[int, int], None]
 
 
@@ -40,9 +40,9 @@ class SampledInputs:
     ----------
     first, stop : int
     loads : LoadsAt or None
-        None if there are none.
+        ``None`` if there are no loads.
     signals : list of Table
-        Of a controller, as `CompiledController.tables` has them.
+        Signals of a controller, from `CompiledController.tables`.
     """
 
     first: int
@@ -52,32 +52,32 @@ class SampledInputs:
 
 
 class CompiledMotion:
-    """Steps of one robot or of many, from a state that is carried on.
+    """Steps of one robot or of many by machine code, which updates their state.
 
     Parameters
     ----------
     loads : Loads
-        All that acts on the robot besides the forces of its controller; known beforehand.
+        Loads on the robot, which are functions of time.
     integrator : Integrator
     times : ndarray, shape (steps + 1,) [s]
     q, v : ndarray, shape (n, nq), (n, nv)
-        At the start, both in the precision in which the motion is computed: float64, or float32 of
-        a robot without loops.
+        State at the start. Its precision is that of the motion: float64, or, for robots without
+        loops, float32.
     controller : CompiledController, optional
     effort : ndarray, shape (nv,), optional
         Largest efforts of the controller.
     tabled : int, optional
-        Instants whose paths are asked for at the same time.
+        Number of instants in the tables of paths and loads.
 
     Attributes
     ----------
     q, v, tau : ndarray, shape (n, nq), (n, nv), (n, nv)
-        The state that the motion has come to; forces of the controller, which may be called from
-        Python.
+        The present state, and the forces of the controller, which the caller sets if Python calls
+        the controller.
     controller_state, controller_state_before : ndarray, shape (n, state_size)
         State of the controller after its latest sample, and before it.
     applied : ndarray, shape (n, nv)
-        Forces that acted until the latest sample.
+        Forces that acted before the latest sample.
     """
 
     def __init__(
@@ -116,10 +116,10 @@ class CompiledMotion:
         self._code = loaded_program(integrator, variant)
         self._arguments = ArgumentValues(self._code.place)
         self._reached, self._stuck = np.zeros((2, len(self.q)), np.int64)
-        #: Whether there are loads that the program has to be told.
+        #: Whether loads are arguments of the program.
         self._loaded = bool(variant.driven or variant.dynamics or variant.corrections)
-        #: Instants of which tables are filled: the first, and the one after the last. There are
-        #: never more than ``tabled``, also without loads: callers have room for so many samples.
+        #: First instant in the tables, and the one after the last. There are at most ``tabled``,
+        #: also without loads, as callers have room for so many samples.
         self._tabled = (0, 0)
         self._set_sizes()
         self._set_arrays(effort)
@@ -127,7 +127,7 @@ class CompiledMotion:
     # -- arguments ----------------------------------------------------------------------------
 
     def _set_sizes(self) -> None:
-        """Sizes of all there is."""
+        """Set the sizes among the arguments."""
         given = self._arguments
         n, nq, nv = len(self.q), self.q.shape[-1], self.v.shape[-1]
         block = min(n, BLOCK)
@@ -139,7 +139,7 @@ class CompiledMotion:
             given.set(state_size=self.controller.state_size)
 
     def _set_functions(self) -> None:
-        """Addresses of functions, which may have come to be faster since."""
+        """Set the addresses of functions, of which faster code may be ready now."""
         given, several = self._arguments, len(self.q) > 1
         for name in ("dynamics", "integrate", "rate", "corrections"):
             f: Function | None = getattr(self._functions, name)
@@ -149,7 +149,7 @@ class CompiledMotion:
             given.set(control=self.controller.address(several))
 
     def _set_arrays(self, effort: FloatArray | None) -> None:
-        """Addresses of arrays that stay."""
+        """Set the addresses of arrays that do not change."""
         given = self._arguments
         states = ("controller_state", "controller_state_before")
         for name in ("q", "v", "tau", "applied", *states):
@@ -168,29 +168,29 @@ class CompiledMotion:
             given.set(driven_nq=len(coordinates), driven_nv=len(speeds), free_nv=len(driven.free))
 
     def samples(self, arrays: Sequence[FloatArray], first: int = 0, every: int = 1) -> None:
-        """Where samples from a step on go: q, v, a and tau, shape (samples, [n,] ...).
+        """Set the arrays for samples from a step on: q, v, a and tau, shape (samples, [n,] ...).
 
-        They are of the precision of the motion.
-        A sample is taken at every so many steps, counted from the first of all, and at the last.
+        They have the precision of the motion. A sample is recorded at every ``every``-th step of
+        the motion, and at the last one.
         """
         for name, x in zip(("q", "v", "a", "tau"), arrays, strict=True):
             self._arguments.point(f"samples_{name}", x)
         self._arguments.set(every=every, before=-(-first // every))
 
     def samples_of_controller(self, array: FloatArray) -> None:
-        """Where the first numbers of the controller's state go, shape (samples, n, recorded)."""
+        """Set the array for the controller's recorded state, shape (samples, n, recorded)."""
         self._arguments.point("samples_controller_state", array)
         self._arguments.set(recorded=array.shape[-1])
 
     def begin_samples(self, first: int) -> None:
-        """Let samples go to the same place again, those of every step from ``first`` on."""
+        """Write samples of every step from ``first`` on to the start of the same arrays again."""
         self._arguments.set(before=first)
 
     def sample_inputs(self, first: int) -> SampledInputs | None:
-        """Call functions of time for the steps from one on, as many as tables hold.
+        """Evaluate functions of time for as many steps from ``first`` on as the tables hold.
 
-        What such functions raise comes from here; nothing is changed. ``None``: tables have these
-        steps already.
+        If one of them raises an exception, nothing is changed. Returns ``None`` if the tables hold
+        these steps already.
         """
         needed = min(first + 2, len(self._times))
         if self._tabled[0] <= first and needed <= self._tabled[1]:
@@ -205,7 +205,7 @@ class CompiledMotion:
         return SampledInputs(first, stop, loads, signals)
 
     def load_tables(self, inputs: SampledInputs | None) -> int:
-        """Fill the tables, unless they are filled already; the last instant that is there."""
+        """Fill the tables, unless ``inputs`` is ``None``, and return their last instant."""
         if inputs is not None:
             self._fill_tables(inputs)
         return self._tabled[1] - 1
@@ -230,19 +230,18 @@ class CompiledMotion:
     # -- steps --------------------------------------------------------------------------------
 
     def advance(self, first: int, last: int, final: bool, fallback: Fallback | None = None) -> int:
-        """Record and do the steps from one instant to another; the instant that is reached.
+        """Record and do the steps from one instant to another, and return the one reached.
 
         Parameters
         ----------
         first, last : int
             Instants.
         final : bool
-            Record the last one as well.
+            Record the sample of the last instant as well.
         fallback : callable
-            Does a step of a robot that cannot be done here, where straight-line code gives no
-            numbers: called with step and robot in the order of steps; the robot is at the start of
-            the step, and its sample there is not to be trusted. Left out, with a single robot: it
-            goes no further than that.
+            Called with the indices of a step and of a robot if straight-line code returns NaN, to
+            do that step. The robot is at the start of the step, and its sample there may be wrong.
+            Default, for a single robot: the motion stops there.
         """
         while first < last or final:
             if first < self._tabled[0] or first + 2 > self._tabled[1]:
@@ -258,7 +257,7 @@ class CompiledMotion:
         return last
 
     def _until(self, first: int, last: int, final: bool, fallback: Fallback | None) -> int:
-        """The same while tables hold."""
+        """Record and do steps as far as the tables hold."""
         given, at = self._arguments, self._arguments.place["first"]
         values = given.values
         values[given.place["last"]], values[given.place["final"]] = last, final
@@ -280,7 +279,7 @@ class CompiledMotion:
             return last
         assert fallback is not None, "only a single robot goes on without one"
         waiting = self._waiting(0, len(self.q))
-        while waiting:  # the earliest first, however robots are spread over blocks
+        while waiting:  # the earliest steps first, in whatever blocks the robots are
             first, begin, end = waiting.pop(0)
             for r in begin + np.flatnonzero(self._stuck[begin:end]):
                 self._stuck[r] = 0
@@ -292,7 +291,7 @@ class CompiledMotion:
         return last
 
     def _waiting(self, begin: int, end: int) -> list[tuple[int, int, int]]:
-        """Steps that blocks have come to in which a robot cannot go on, and the blocks."""
+        """Steps at which blocks have stopped, as a robot needs ``fallback``, and the blocks."""
         reached = self._reached[begin:end]
         cuts = [0, *(np.flatnonzero(np.diff(reached)) + 1), end - begin]
         return sorted(
@@ -306,7 +305,7 @@ class CompiledMotion:
         threads.start()
         n = len(self.q)
         work = 4 * steps * n * self._functions.dynamics.work
-        # what parallel_for does not cut apart; each thread gets two such groups or more
+        # groups that parallel_for does not divide; each thread gets at least two
         together = min(max(n // (2 * threads.get_num_threads()), SMALLEST_BLOCK), BLOCK, n)
         threads.parallel_for()(
             threads.pool(),

@@ -12,7 +12,7 @@ from robodyn.tolerances import LOOP_OPEN
 
 __all__ = ["closed_start"]
 
-#: Rates of gaps [1/s], a unit of speed, that a gap at the start explains, as parts of it.
+#: Largest rate of gaps per unit of speed, over the gap at the start, that the gap explains [1/s].
 SLACK = 10.0
 
 
@@ -26,12 +26,12 @@ def closed_start(
     operations : NumericOperations
     t : float [s]
     q, v : ndarray, shape (..., nq), (..., nv)
-        Driven joints are where their paths have them.
+        Driven joints have to be on their paths.
 
     Raises
     ------
     AssemblyError
-        If loops are open; ``.q`` is a closed posture near by, where there is one.
+        If loops are open; ``.q`` is a closed posture nearby, if there is one.
     InconsistentStateError
         If speeds open loops of a robot without driven joints; ``.v`` are the nearest ones that fit.
     """
@@ -61,7 +61,7 @@ def _check_speeds(
     v = np.where(v.any(axis=-1, keepdims=True), v, nearest)
     try:
         robot.check_state(q, v)
-    except SingularError:  # which is no matter of speeds
+    except SingularError:  # reported elsewhere
         return
     except InconsistentStateError as error:
         allowed = robot.model.settings.closure_tolerance + SLACK * gap
@@ -82,7 +82,7 @@ def _check_speeds(
 
 
 def _nearest(robot: Robot, q: FloatArray) -> FloatArray | None:
-    """A closed posture near one state; none of many, or if none is found."""
+    """A closed posture near a single state; ``None`` for many states, or if none is found."""
     if q.ndim > 1:
         return None
     try:

@@ -31,7 +31,7 @@ from robodyn.symbolic.scalar import edge_of
 
 __all__ = ["step_function"]
 
-#: Inputs that say where driven joints are.
+#: Names of the inputs for the motion of driven joints.
 DRIVEN = ("driven_position", "driven_velocity", "driven_acceleration")
 
 
@@ -49,11 +49,12 @@ def step_function(
 ) -> Function[tuple[Array, ...]]:
     """The state after a step, as one function of the state before it.
 
-    The controller, whose forces are held in the step, and the step that `simulate` and `rollout`
-    do are written down over symbols. So the step is C and CUDA code and has derivatives; those do
-    it by a loop over smaller functions, which is faster to compile. As every function it does not
-    check what it is given. It has no branches either, and closes loops by three iterations of
-    Newton's method in every state, where `simulate` iterates until the gap is below 1e-12 m or rad.
+    It is the step of `simulate` and `rollout` with a controller, whose forces are held in the step,
+    traced with symbols into one program, which can be exported as C or CUDA and has derivatives.
+    `simulate` and `rollout` themselves call smaller functions, which are faster to compile. Like
+    every function it does not check its arguments. It has no branches, and closes loops by three
+    iterations of Newton's method in every state, where `simulate` iterates until the gap is below
+    1e-12 m or rad.
 
     Parameters
     ----------
@@ -64,13 +65,13 @@ def step_function(
     integrator : str
         An explicit one: a key of `robodyn.simulation.integrators.EXPLICIT`.
     tau : bool
-        Whether forces of joints are an input, after ``v``: ``"tau"`` (nv,) [N m, N], held in the
-        step, beside those of a controller.
+        Add the input ``"tau"`` (nv,) [N m, N] after ``v``: forces of joints, held in the step,
+        which are added to those of the controller.
     wrenches : names of links
-        External wrenches act on them, held in the step: inputs ``"wrench:LINK"`` (6,) [N, N m].
+        Links with external wrenches, held in the step: inputs ``"wrench:LINK"`` (6,) [N, N m].
     controlled, locked : names of joints, or of axes
-        That follow paths, or stand still. Where paths have them are inputs, too; what ``q`` and
-        ``v`` hold for them is not looked at.
+        Joints that follow paths, or stand still. Their motions are inputs; their elements of ``q``
+        and ``v`` are not used.
 
     Returns
     -------
@@ -125,7 +126,7 @@ def step_function(
 
 
 def _links(wrenches: Iterable[str]) -> tuple[str, ...]:
-    """Names of links, each of which has an input of its own."""
+    """Names of links with wrenches, each of which has an input."""
     links = named("wrenches", wrenches, "names of links")
     for k, link in enumerate(links):
         if link in links[:k]:

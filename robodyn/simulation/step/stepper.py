@@ -1,4 +1,4 @@
-"""A robot under loads, and the method that moves it in time, with numbers."""
+"""Steps of a robot under loads by an integrator, with numbers."""
 
 from __future__ import annotations
 
@@ -30,27 +30,27 @@ from robodyn.simulation.trajectory.states.event_record import EventRecord
 
 __all__ = ["Stepper"]
 
-#: Speeds up to which derivatives of accelerations are compiled; of more it takes long.
+#: Largest number of speeds for which derivatives of accelerations are compiled.
 DERIVED = 16
 
 
 class Stepper:
-    """A robot, what drives and loads it, and the method that moves it in time.
+    """Moves a robot under loads in time, by an integrator.
 
     States may be batches: q, v and tau of shape (..., nq), (..., nv) and (..., nv).
 
     Parameters
     ----------
     loads : Loads
-        All that acts on the robot besides the forces of a controller, and the robot itself.
+        Loads on the robot, and the robot itself.
     integrator : str
         A key of `robodyn.simulation.INTEGRATORS`.
     tolerance : float, optional [rad, m]
         For methods that choose their steps.
     until : float, optional [s]
-        Paths and wrenches are not asked for times after this. Default: the end of each step.
+        Last time at which paths and wrenches are evaluated. Default: the end of each step.
     tell : callable, optional
-        Takes an `EventRecord` of each choice that the method makes on its way.
+        Called with an `EventRecord` of each choice that the method makes.
 
     Raises
     ------
@@ -75,27 +75,27 @@ class Stepper:
         self._operations = NumericOperations(loads)
         self._explicit = integrators.explicit(integrator)
         self._method = cast(Any, integrators.integrator(integrator, tolerance))
-        #: Steps are those of the caller, and not chosen by an error between them.
+        #: Whether the steps are those of the caller, and not chosen by an error estimate.
         self.steps_are_given: bool = getattr(self._method, "tolerance", None) is None
         self._advance: Advance | None = None
         if self._explicit is None:
             self._refuse(integrator)
             self._advance = cast(Solver, self._method).begin()
-        #: The same for each of many motions, whose steps are not the same.
+        #: Steppers of each of many motions, whose steps differ.
         self._alone: list[Stepper] = []
 
     @property
     def order(self) -> int:
-        """Of the method."""
+        """Order of the method."""
         return int(self._method.order)
 
     @property
     def stabilised(self) -> bool:
-        """Loops are held closed by gains."""
+        """Whether loops are stabilised by gains."""
         return self.loads.gains is not None
 
     def for_motion(self, k: int) -> Stepper:
-        """The same for one of many motions, if wrenches or robots differ from motion to motion."""
+        """The stepper of one of many motions; itself if wrenches and robots are the same."""
         loads = self.loads.for_motion(k)
         if loads is self.loads:
             return self
@@ -108,7 +108,7 @@ class Stepper:
 
     @property
     def by_machine_code(self) -> bool:
-        """Whether its steps can be machine code: Python takes no part in them."""
+        """Whether its steps can be machine code, as Python takes no part in them."""
         if self._explicit is None or self.loads.depend_on_state:
             return False
         return self.loads.functions is not None
@@ -122,20 +122,20 @@ class Stepper:
         efforts: FloatArray | None = None,
         tabled: int | None = None,
     ) -> CompiledMotion | None:
-        """The motion from a state as machine code; none where Python takes part in its steps.
+        """The motion from a state as machine code; ``None`` if Python takes part in its steps.
 
-        Nor is there any where nothing moves: of no motions at all, or of a robot without joints.
+        It is also ``None`` for an empty batch, and for a robot without joints.
 
         Parameters
         ----------
         times : ndarray, shape (n,) [s]
         q, v : ndarray, shape (..., nq), (..., nv)
-            Closed, as `start` has them.
+            Closed, as the result of `start`.
         controller : CompiledController, optional
         efforts : ndarray, shape (nv,), optional
-            What its forces are cut to.
+            Limits to which its forces are cut.
         tabled : int, optional
-            Instants whose paths are asked for at the same time.
+            Number of instants whose paths and loads are evaluated together.
         """
         if self._explicit is None or not self.by_machine_code or not q.size:
             return None
@@ -153,7 +153,7 @@ class Stepper:
         ----------
         t : float [s]
         q, v, tau : ndarray, shape (..., nq), (..., nv), (..., nv)
-            Driven joints are where their paths have them; what ``tau`` holds for them is not used.
+            Driven joints have to be on their paths; their elements of ``tau`` are not used.
 
         Returns
         -------
@@ -207,7 +207,7 @@ class Stepper:
     def _each(
         self, t: float, q: FloatArray, v: FloatArray, tau: FloatArray, h: float
     ) -> tuple[FloatArray, FloatArray]:
-        """Many states after a step, one by one, as steps of such methods differ."""
+        """Many states after a step, computed one by one, as the steps of the method differ."""
         q, v = q.copy(), v.copy()
         rows = list(np.ndindex(q.shape[:-1]))
         for k in range(len(self._alone), len(rows)):
@@ -220,7 +220,7 @@ class Stepper:
 
     @cached_property
     def _slopes(self) -> Slopes | None:
-        """Derivatives of accelerations, where these follow from the state and forces alone."""
+        """Derivatives of accelerations, if these depend on the state and forces alone."""
         robot = self.robot
         if robot.nc or self.driven or not self.loads.none or robot.nv > DERIVED:
             return None
@@ -233,7 +233,7 @@ class Stepper:
         return slopes
 
     def _refuse(self, name: str) -> None:
-        """Refuse what a method that is not explicit cannot move.
+        """Check that a method that is not explicit can move this robot.
 
         Raises
         ------
@@ -247,7 +247,7 @@ class Stepper:
             )
 
     def _motion(self, tau: FloatArray) -> Motion:
-        """What a method that is not explicit is told of one motion."""
+        """The motion in a step, as methods that are not explicit need it."""
         operations, until = self._operations, -np.inf if self._until is None else self._until
 
         def acceleration(t: float, q: FloatArray, v: FloatArray) -> FloatArray:
@@ -269,7 +269,7 @@ class Stepper:
         )
 
     def _chosen(self, t: float, what: str) -> None:
-        """Tell what a method has chosen, once where it looks at a step several times."""
+        """Report a choice of the method, once if it repeats a step."""
         if self._tell is not None and what != self._told:
             self._tell(EventRecord(t, what, motion=self._row))
         self._told = what

@@ -1,4 +1,4 @@
-"""After a step: its result is the new state of the robots that are in a motion still."""
+"""The end of a step: its results become the state of the robots whose motion continues."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def accept_step(
     gaps: Buffer | None,
     going: Variable,
 ) -> None:
-    """Take the results of step ``k``, or end the motion of the block after it.
+    """Accept the results of step ``k``, or end the motion of the block.
 
-    A robot whose result is no number, too large, or leaves loops open stays where it was, and says
-    that it is stuck. ``going`` becomes zero then.
+    A robot whose result is NaN, too large, or leaves loops open keeps its state, and is marked as
+    stuck. ``going`` becomes zero then.
     """
     code = block.code
     total, open_loops = code.variable(0.0), code.variable(0)
@@ -50,7 +50,7 @@ def _accept_robot(
     new: tuple[Buffer, Buffer],
     gaps: Buffer | None,
 ) -> None:
-    """Carry a robot on if its own state is fine."""
+    """Update the state of a robot if its new state is valid."""
     code, table = block.code, block.table
     fine = _small(new[0], r, block.nq) & _small(new[1], r, block.nv)
     if gaps is not None:
@@ -66,7 +66,7 @@ def _accept_robot(
 
 
 def _small(x: Buffer, r: Number, width: Number) -> Number:
-    """Whether the numbers of a robot are numbers, and not too large."""
+    """Whether the elements of a robot's state are not NaN, and not too large."""
     total = x.code.variable(0.0)
     for j in x.code.each(width):
         total.value = total.value + _square(x, r * width + j)

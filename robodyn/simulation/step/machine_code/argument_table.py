@@ -1,4 +1,4 @@
-"""What the machine code of a motion is told: a table of sizes and addresses."""
+"""Names of the arguments of a motion's machine code: a table of sizes and addresses."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ ARRAYS = (
 
 
 def argument_names(dynamics: int, control: int, corrections: int) -> tuple[str, ...]:
-    """Names of all arguments, for so many inputs besides the state and forces, of each function.
+    """Names of all arguments, for the numbers of further inputs of each function.
 
-    Each of them has an address, and how many numbers it is from one row of its table to the next,
-    and from one robot to the next.
+    Each further input has an address, a stride from one row of its table to the next, and one from
+    one robot to the next.
     """
     extra = [f"dynamics{k}" for k in range(dynamics)]
     extra += [f"control{k}" for k in range(control)]

@@ -1,4 +1,4 @@
-"""The table of sizes and addresses that the machine code of a motion reads, as Python fills it."""
+"""Values of the arguments of a motion's machine code, which Python writes into a table."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ __all__ = ["ArgumentValues"]
 
 
 class ArgumentValues:
-    """Values of the arguments, whose arrays live as long as these.
+    """Values of the arguments; keeps their arrays alive.
 
     Parameters
     ----------
     place : mapping of str to int
-        Where each argument stands.
+        Index of each argument.
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class ArgumentValues:
         The table itself.
     place : mapping of str to int
     address : int
-        Of the table.
+        Address of the table.
     """
 
     def __init__(self, place: Mapping[str, int]) -> None:
@@ -39,24 +39,24 @@ class ArgumentValues:
         self.set(**_memory())
 
     def set(self, **values: int) -> None:
-        """Change sizes and addresses."""
+        """Set sizes and addresses."""
         for name, value in values.items():
             self.values[self.place[name]] = value
 
     def point(self, name: str, array: Any) -> None:
-        """Set the address of an array, and keep the array."""
+        """Set the address of an array, and keep the array alive."""
         self._arrays[name] = array
         self.values[self.place[name]] = address_of(array)
 
     def point_table(self, name: str, table: Table) -> None:
-        """Set the address of an input's values, and how they follow one another."""
+        """Set the address and the strides of an input's values."""
         self.point(name, table.values)
         self.set(**{f"{name}_step": table.step, f"{name}_row": table.row})
 
 
 @functools.cache
 def _memory() -> dict[str, int]:
-    """Addresses of the functions of Python that give memory and take it back."""
+    """Addresses of Python's functions that allocate and free memory."""
     functions = {"allocate": "PyMem_RawMalloc", "free": "PyMem_RawFree"}
     pointers = {key: getattr(ctypes.pythonapi, name) for key, name in functions.items()}
     return {key: ctypes.cast(x, ctypes.c_void_p).value or 0 for key, x in pointers.items()}

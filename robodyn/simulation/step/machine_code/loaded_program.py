@@ -19,13 +19,13 @@ _RUN = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, c
 
 @dataclass(frozen=True, eq=False)
 class LoadedProgram:
-    """The program of an integrator in memory.
+    """The loaded machine code of the steps of an integrator.
 
     Attributes
     ----------
     program : StepProgram
     place : mapping of str to int
-        Where each argument stands in the table.
+        Index of each argument in the table.
     function : LoadedFunction
         ``(begin, end, address of the table, unused)``.
     """

@@ -1,6 +1,6 @@
-"""The operations of a step as machine code: arrays of a block of robots, in memory.
+"""The operations of a step that write machine code, for arrays of a block of robots.
 
-Running the text of a step with them writes its program.
+Running `step` with them writes the program of a step.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Corrections = tuple[Rows, Rows, Buffer]
 
 
 class Seconds:
-    """A length of time that arrays are multiplied with; rounded as numpy rounds it."""
+    """A duration by which arrays are multiplied, rounded as in numpy."""
 
     def __init__(self, number: Number) -> None:
         self._number = number
@@ -45,14 +45,14 @@ class BlockOperations:
     block : Block
     variant : StepVariant
     instants : sequence of float
-        Parts of the step at which tables of loads have rows.
+        Fractions of the step at which tables of loads have rows.
     k : Number
-        Which step it is.
+        Index of the step.
 
     Attributes
     ----------
     gaps : Buffer or None
-        By how much loops were open when they were corrected last; None of a tree.
+        Gaps of loops at their latest correction; ``None`` for a tree.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class BlockOperations:
 
     @property
     def gaps(self) -> Buffer | None:
-        """By how much loops were open when they were corrected last."""
+        """Gaps of loops at their latest correction."""
         return self._found[2] if self._found else None
 
     @cached_property
@@ -89,13 +89,13 @@ class BlockOperations:
     # -- loads --------------------------------------------------------------------------------
 
     def row(self, t: Instant) -> Number:
-        """Row of an instant in the tables of loads."""
+        """Index of the row of an instant in the tables of loads."""
         table = self._block.table
         first = (self._k - table.number("table")) * table.number("instants")
         return first + self._instants.index(t.part)
 
     def drive(self, t: Instant, q: Rows, v: Rows) -> Number:
-        """Put driven joints in place; the row of the instant in the tables of loads."""
+        """Set driven joints to their paths; return the row of the instant in tables of loads."""
         block, code, row = self._block, self._block.code, self.row(t)
         state = block.kept(q, "q"), block.kept(v, "v")
         if self._variant.driven:
@@ -143,7 +143,7 @@ class BlockOperations:
     # -- loops --------------------------------------------------------------------------------
 
     def close(self, t: Instant, q: Rows, v: Rows) -> tuple[Rows, Rows]:
-        """The state with its loops closed; where gains hold them closed it is only looked at."""
+        """The state with its loops closed; loops with stabilisation are only checked."""
         if not self._variant.closed:
             return q, v
         if self._variant.stabilised:
@@ -152,7 +152,7 @@ class BlockOperations:
         return close_loops(self, t, q, v)
 
     def corrections(self, t: Instant, q: Rows, v: Rows) -> Corrections:
-        """One step of Newton's method; in the same memory each time, as a loop repeats it."""
+        """One step of Newton's method; it uses the same memory in each repetition."""
         block, row = self._block, self.row(t)
         if self._found is None:
             self._found = block.buffer("v"), block.buffer("v"), block.buffer("1")
@@ -163,7 +163,7 @@ class BlockOperations:
         return Rows.of(dq), Rows.of(dv), gaps
 
     def where_open(self, gap: Buffer, moved: Rows, q: Rows) -> Rows:
-        """Move the robots of the block that are open, in the memory of ``q``."""
+        """Move the robots of the block whose loops are open, in the memory of ``q``."""
         block, code, own = self._block, self._block.code, self._block.kept(q, "q")
         for r in code.each(block.count):
             with code.when(gap.get(r) > LOOP_DRIFT):
@@ -173,7 +173,7 @@ class BlockOperations:
         return q
 
     def while_open(self, correct: Correct, q: Rows, found: Corrections) -> tuple[Rows, Corrections]:
-        """While one of the block is open; a correction leaves its results where they were."""
+        """Repeat while loops of a robot of the block are open; results stay in the same memory."""
         code, gaps = self._block.code, found[2]
         going = code.variable(1)
         for _ in code.each(CORRECTIONS):

@@ -1,8 +1,8 @@
-"""The machine code of a motion: many steps of many robots, the functions of a robot being given.
+"""The machine code of a motion: many steps of many robots.
 
-The program is written by running the text of a step once with `BlockOperations`. It knows no robot:
-sizes and the addresses of the robot's functions are arguments in a table, so that one program
-serves all robots that need the same parts of it.
+The program is written by running `step` once with `BlockOperations`. It does not depend on the
+robot: sizes and the addresses of the robot's functions are arguments in a table, so that robots of
+the same `StepVariant` share a program.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ __all__ = ["StepProgram", "step_program"]
 
 @dataclass(frozen=True)
 class StepProgram:
-    """A program and what its caller has to know.
+    """A program, and what its caller needs to know.
 
     Attributes
     ----------
     ir : str
         Of ``run(begin, end, table, unused)`` for some of the robots.
     instants : tuple of float
-        Parts of a step at which loads are needed: 0 the start, 1 the end.
+        Fractions of a step at which loads are needed: 0 is the start, 1 the end.
     room : (int, int, int)
-        Arrays of positions, of speeds and of single numbers that each block needs.
+        Numbers of arrays of positions, of speeds and of single numbers that each block needs.
     """
 
     ir: str
@@ -50,7 +50,7 @@ def step_program(integrator: Integrator, variant: StepVariant) -> StepProgram:
 
 
 class _Writer:
-    """The program while it is written."""
+    """Writes a program."""
 
     def __init__(self, code: Code, integrator: Integrator, variant: StepVariant) -> None:
         self.code, self.integrator, self.variant = code, integrator, variant
@@ -59,13 +59,13 @@ class _Writer:
         self.taken = {"q": 0, "v": 0, "1": 0}
 
     def program(self) -> StepProgram:
-        """Blocks of robots, one after the other."""
+        """Write the loop over blocks of robots."""
         code, table = self.code, self.table
         begin, end = code.argument("begin", "i64"), code.argument("end", "i64")
         most = table.number("block")
         room = self._allocated()
         there = code.put(f"icmp ne ptr {room.pointer}, null", "i1")
-        with code.when(~there):  # Python does the first step, and asks again
+        with code.when(~there):  # no memory: Python does the first step
             for r in code.each(end, start=begin):
                 table.indices("reached").put(table.number("first") + 1, r)
                 table.indices("stuck").put(1, r)
@@ -87,7 +87,7 @@ class _Writer:
     # -- one block ----------------------------------------------------------------------------
 
     def _motion(self, block: Block) -> None:
-        """All steps of a block, up to one that cannot be done here."""
+        """Write all steps of a block, up to one that cannot be done here."""
         code, table = self.code, self.table
         last = table.number("last")
         going = code.variable(1)
@@ -103,7 +103,7 @@ class _Writer:
                     self._step(block, k, operations, (q, v, a), going)
 
     def _forces(self, block: Block, k: Number, q: Buffer, v: Buffer) -> Buffer:
-        """Forces of the controller at an instant."""
+        """Write the forces of the controller at an instant."""
         tau = block.state("tau", "v")
         if self.variant.control >= 0:
             row = k - self.table.number("table")
@@ -116,7 +116,7 @@ class _Writer:
         return tau
 
     def _control(self, block: Block, tau: Buffer, given: Given) -> None:
-        """Update the controller: given are the state of the robot, the time and signals."""
+        """Write the update of the controller from the state, the time and signals."""
         applied = block.state("applied", "v", "double")
         after, before = (
             block.state(f"controller_state{which}", "s", "double") for which in ("", "_before")
@@ -131,7 +131,7 @@ class _Writer:
             block.copy(found, tau, "v")
 
     def _cut(self, block: Block, tau: Buffer) -> None:
-        """Efforts within their limits."""
+        """Write the cut of efforts to their limits."""
         code, effort = self.code, self.table.array("effort", block.real)
         for r in code.each(block.count):
             for j in code.each(block.nv):
@@ -144,7 +144,7 @@ class _Writer:
     def _record(
         self, block: Block, k: Number, q: Buffer, v: Buffer, a: Buffer, forces: Buffer
     ) -> None:
-        """Copy a sample, if there is one at this instant."""
+        """Write the copy of a sample, if one is recorded at this instant."""
         code, table = self.code, self.table
         every = table.number("every")
         sampled = (k - (k / every) * every).equals(0) | k.equals(table.number("end"))
@@ -162,7 +162,7 @@ class _Writer:
                 self._record_controller_state(block, row)
 
     def _record_controller_state(self, block: Block, row: Number) -> None:
-        """Copy what is recorded of the state of the controller, the first numbers of it."""
+        """Write the copy of the recorded elements of the controller's state, the first ones."""
         code, count, size = self.code, self.table.number("recorded"), block.width("s")
         state = block.state("controller_state", "s", "double")
         target = self.table.array("samples_controller_state").part(row * count)
@@ -178,7 +178,7 @@ class _Writer:
         state: tuple[Buffer, Buffer, Buffer],
         going: Variable,
     ) -> None:
-        """The state after a step, unless it cannot be carried on."""
+        """Write a step, and the update of the state unless the result is not valid."""
         code, times = self.code, self.table.array("times")
         q, v, a = (Rows.of(x) for x in state)
         start, end = times.get(k), times.get(k + 1)

@@ -1,4 +1,4 @@
-"""What shapes the program of a motion."""
+"""Choices that determine the program of a motion."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["StepVariant"]
 
 
 class StepVariant(NamedTuple):
-    """What shapes the program.
+    """Choices that determine the program.
 
     Attributes
     ----------
@@ -23,7 +23,7 @@ class StepVariant(NamedTuple):
     closed : bool
         There are loops, which are closed after every step.
     stabilised : bool
-        They are held closed by gains, and only looked at.
+        Loops are stabilised by gains, and only checked after each step.
     dynamics, control, corrections : int
         Inputs of the functions besides the state and forces; ``control`` is -1 without a
         controller that is machine code.
@@ -51,5 +51,5 @@ class StepVariant(NamedTuple):
 
     @property
     def apart(self) -> float:
-        """Gaps of loops [m, rad] with which no motion goes on."""
+        """Gap of loops [m, rad] beyond which no motion continues."""
         return LOOP_OPEN if self.stabilised else LOOP_APART

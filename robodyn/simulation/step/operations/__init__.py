@@ -1,1 +1,1 @@
-"""The text of a step, and the operations that it is run with: numbers and symbols."""
+"""The algorithm of a step, and the operations it is run with: numbers and symbols."""

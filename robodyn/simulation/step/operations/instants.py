@@ -1,7 +1,7 @@
-"""Time as the text of an integrator meets it while a step is written down as a program.
+"""The time while a step is traced: integrators compute with it as with numbers.
 
-``t + 0.5 * h`` is an `Instant`, of which is known what part of the step has gone by; ``h * v`` is a
-value of the program.
+``t + 0.5 * h`` is an `Instant`, which is known as a fraction of the step; ``h * v`` is a value of
+the traced program.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ class Instant:
 
 @dataclass(frozen=True)
 class Duration:
-    """A part of the step.
+    """A fraction of the duration of the step.
 
     Attributes
     ----------
     part : float
     seconds : Any
-        What values of the program are multiplied with.
+        The duration in the traced program, by which values are multiplied.
     """
 
     part: float
@@ -56,7 +56,7 @@ class Duration:
 
 
 def instants_of(method: Integrator) -> tuple[float, ...]:
-    """Parts of a step at which a method asks for accelerations, the start first."""
+    """Fractions of a step at which a method evaluates accelerations, the start first."""
     seen = {0.0: None}
 
     def acceleration(t: float, q: FloatArray, v: FloatArray) -> FloatArray:
@@ -69,5 +69,5 @@ def instants_of(method: Integrator) -> tuple[float, ...]:
 
 
 def with_end(instants: tuple[float, ...]) -> tuple[float, ...]:
-    """The same and the end of the step, the last of them."""
+    """These fractions, and the end of the step as the last one."""
     return instants if instants[-1] == 1.0 else (*instants, 1.0)

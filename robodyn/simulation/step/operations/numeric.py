@@ -23,7 +23,7 @@ Corrections = tuple[FloatArray, FloatArray, FloatArray]
 
 
 class NumericOperations:
-    """Operations with numbers, by methods of the robot: they solve where code gives no numbers.
+    """Operations with numbers, by methods of the robot, which also work where code returns NaN.
 
     Parameters
     ----------
@@ -35,14 +35,14 @@ class NumericOperations:
         self.coordinates = coordinates_of(loads.robot)
 
     def drive(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray | None:
-        """Put driven joints in place; their accelerations, none without any."""
+        """Set driven joints to their paths; return their accelerations, ``None`` without any."""
         return self._driven.place(t, q, v) if self._driven else None
 
     def accelerations(
         self, t: float, q: FloatArray, v: FloatArray, tau: FloatArray, driving: FloatArray | None
     ) -> FloatArray:
         """Accelerations of all speeds."""
-        if self._robot.nc:  # before the solvers of constraints see it
+        if self._robot.nc:  # before solvers of constraints fail
             check_bounds(q, v)
         return self.dynamics(t, q, v, tau, driving)[0]
 
@@ -58,7 +58,7 @@ class NumericOperations:
             found = self._by_code(q, v, tau, driving, options.get("wrenches", {}))
             if found is not None:
                 return found
-        if driving is None:  # within a step loops are open a little
+        if driving is None:  # within a step, loops are slightly open
             driving = np.zeros(0)
         if self.loads.gains is not None:
             options["stabilization"] = self.loads.gains
@@ -73,9 +73,9 @@ class NumericOperations:
         driving: FloatArray | None,
         wrenches: Mapping[str, Any],
     ) -> tuple[FloatArray, FloatArray] | None:
-        """The same of one state by the function that machine code of steps calls.
+        """Accelerations of one state by the function that machine code of steps calls.
 
-        None where it gives no numbers, and for arguments that only methods can say something about.
+        ``None`` where it returns NaN, and for arguments that only methods of the robot can check.
         """
         functions = self.loads.functions_with(tuple(wrenches))
         if functions is None:
@@ -90,7 +90,7 @@ class NumericOperations:
         return (a, forces) if all_finite(a) and all_finite(forces) else None
 
     def _at(self, t: float) -> Robot:
-        """The robot at a time: itself, where it does not depend on time."""
+        """The robot at a time; itself if it does not depend on time."""
         return self._robot.at(t) if self._robot.depends_on_time else self._robot
 
     # -- loops --------------------------------------------------------------------------------
@@ -114,7 +114,7 @@ class NumericOperations:
         return self.closed(t, q, v)
 
     def closed(self, t: float, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The state at a time with its loops closed, whether gains hold them closed or not."""
+        """The state at a time with its loops closed, also if loops are stabilised."""
         q, v = self._closed(t, q, v)
         hint = "joints are driven where they cannot go" if self._driven else "take shorter steps"
         self._check_gap(t, q, LOOP_APART, hint)
@@ -122,7 +122,7 @@ class NumericOperations:
         return q, v
 
     def _closed(self, t: float, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The same without a look at it: by code, or revealing the rank where there is none."""
+        """The closed state without checks: by code, or by a solver that reveals the rank."""
         functions, held = self.loads.functions, self._driven.is_free
         if functions is None or functions.corrections is None:
             return self._at(t).closed_state(q, v, held)
@@ -134,7 +134,7 @@ class NumericOperations:
         return closed, speeds
 
     def _check_gap(self, t: float, q: FloatArray, most: float, hint: str) -> None:
-        """Refuse loops that are open by more than a motion can go on with."""
+        """Check that gaps of loops are not too large for the motion to continue."""
         residual = self._at(t).loop_residual(q)
         gap = np.abs(residual).max(initial=0.0)
         if not gap <= most:
@@ -147,7 +147,7 @@ class NumericOperations:
     def corrections(self, t: float, q: FloatArray, v: FloatArray) -> Corrections:
         """One step of Newton's method by straight-line code.
 
-        Where that gives no numbers, speeds are none, and positions stay.
+        Where it returns NaN, the corrections of speeds are NaN, and positions stay.
         """
         functions, time = self.loads.functions, (t,) if self._robot.depends_on_time else ()
         assert functions is not None
@@ -159,16 +159,16 @@ class NumericOperations:
         return dq, dv, gap
 
     def where_open(self, gap: FloatArray, moved: FloatArray, q: FloatArray) -> FloatArray:
-        """Those of the batch that are open."""
+        """Move the states of the batch whose loops are open."""
         return np.where((gap > LOOP_DRIFT)[..., None], moved, q)
 
     def while_open(self, correct: Correct, q: Any, found: Any) -> tuple[Any, Any]:
-        """While one of the batch is open."""
+        """Repeat while loops of a state of the batch are open."""
         return while_any_open(correct, q, found)
 
 
 def while_any_open(correct: Correct, q: Any, found: Any) -> tuple[Any, Any]:
-    """`Operations.while_open` over arrays: while one of the batch is open."""
+    """`Operations.while_open` over arrays: repeat while loops of a state are open."""
     for _ in range(CORRECTIONS):
         if not np.any(found[2] > LOOP_DRIFT):
             break
@@ -177,6 +177,6 @@ def while_any_open(correct: Correct, q: Any, found: Any) -> tuple[Any, Any]:
 
 
 def check_bounds(q: FloatArray, v: FloatArray) -> None:
-    """Refuse a state with numbers that are not finite, or whose products would not be."""
+    """Check that a state is finite, and so small that its products are finite, too."""
     if not (np.vdot(q, q) < DIVERGED and np.vdot(v, v) < DIVERGED):
         raise ShapeError("q or v has outgrown what can be computed with", name="q")

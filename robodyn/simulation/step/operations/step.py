@@ -1,9 +1,9 @@
-"""One step of a robot in time: the only text of it.
+"""One step of a robot in time: the only implementation, for numbers, symbols and code.
 
-It adds and scales values, and asks `Operations` for all else. With `numeric.py` it computes with
-numbers, with `symbolic.py` it becomes a function of straight-line code, with
+It adds and scales values; `Operations` do everything else. With those of `numeric.py` it computes
+with numbers, with `symbolic.py` it becomes a function of straight-line code, with
 `step/machine_code/operations.py` the machine code of many steps of many robots, and with
-`sensitivity/dual_operations.py` it carries derivatives along.
+`sensitivity/dual_operations.py` it computes derivatives, too.
 """
 
 from __future__ import annotations
@@ -15,23 +15,24 @@ from robodyn.simulation.integrators.method import Coordinates, Integrator, Start
 
 __all__ = ["CORRECTIONS", "DIVERGED", "Correct", "Operations", "close_loops", "end_of_step", "step"]
 
-#: Corrections that close loops, at most, before the last one.
+#: Largest number of corrections that close loops, before the last one.
 CORRECTIONS = 8
 
-#: Sum of squares of a state that is no motion any more [m^2, rad^2, ...]: its fourth power, as in
-#: constraints over speeds and their determinants, is still a number.
+#: Largest sum of squares of a state [m^2, rad^2, ...]. Its fourth power, which occurs in
+#: constraints over speeds and their determinants, is still finite.
 DIVERGED = 1e60
 
 
-#: (position, corrections) -> the corrected position, and the corrections that it needs.
+#: Function (position, corrections) -> the corrected position, and the corrections that it needs.
 Correct = Callable[[Any, Any], tuple[Any, Any]]
 
 
 class Operations(Protocol):
-    """What a step asks for, over values of one kind: positions, speeds and a number a state.
+    """The operations that a step needs, over one kind of values.
 
-    A time is what the integrator makes of the start and of parts of the step. `drive` and
-    `where_open` may write into the position and velocity that they are given.
+    Values are positions, speeds, and one number for each state. Times are computed by the
+    integrator from the start and the duration of the step. `drive` and `where_open` may write into
+    the positions and velocities that they are given.
     """
 
     @property
@@ -39,31 +40,31 @@ class Operations(Protocol):
         """How positions move by twists."""
 
     def drive(self, t: Any, q: Any, v: Any) -> Any:
-        """Put driven joints where their paths have them at a time, in ``q`` and ``v`` themselves.
+        """Set driven joints to their paths at a time, in ``q`` and ``v`` themselves.
 
-        What it returns, such as the accelerations of these joints, is for `accelerations`.
+        The result, such as the accelerations of these joints, is passed to `accelerations`.
         """
 
     def accelerations(self, t: Any, q: Any, v: Any, tau: Any, driving: Any) -> Any:
         """Accelerations under all loads; ``driving`` is what `drive` returned."""
 
     def close(self, t: Any, q: Any, v: Any) -> tuple[Any, Any]:
-        """The state at the end of a step with its loops closed, by `close_loops` if there are any.
+        """The state at the end of a step with its loops closed by `close_loops`.
 
-        Where gains hold loops closed they are at most looked at.
+        Loops with stabilisation are not closed, but may be checked.
         """
 
     def corrections(self, t: Any, q: Any, v: Any) -> tuple[Any, Any, Any]:
         """One step of Newton's method: corrections of position and velocity, and the gap before."""
 
     def where_open(self, gap: Any, moved: Any, q: Any) -> Any:
-        """``moved`` of those states whose gap is above `LOOP_DRIFT`, ``q`` of the others."""
+        """``moved`` for states whose gap is above `LOOP_DRIFT`, ``q`` for others."""
 
     def while_open(self, correct: Correct, q: Any, found: Any) -> tuple[Any, Any]:
         """``q, found = correct(q, found)`` while a gap is above `LOOP_DRIFT`, `CORRECTIONS` times.
 
-        ``found`` is what `corrections` returns. Straight-line code does not know how large a gap
-        will be: symbols are corrected a fixed number of times.
+        ``found`` is the result of `corrections`. With symbols, the number of corrections is fixed,
+        as straight-line code has no branches.
         """
 
 
@@ -77,13 +78,13 @@ def step(
     operations : Operations
     method : Integrator
     t, q, v, tau, h
-        Time and state at the start, with driven joints where they have to be.
+        Time and state at the start, with driven joints on their paths.
     first
-        Accelerations there.
+        Accelerations at the start.
     """
 
     def acceleration(t: Any, q: Any, v: Any) -> Any:
-        # in the stage itself: other coordinates may move by driven speeds
+        # in the stage itself, as driven speeds may move other coordinates
         driving = operations.drive(t, q, v)
         return operations.accelerations(t, q, v, tau, driving)
 
@@ -92,7 +93,7 @@ def step(
 
 
 def end_of_step(operations: Operations, t: Any, q: Any, v: Any) -> tuple[Any, Any]:
-    """The state with driven joints where they have to be at a time, and loops closed."""
+    """The state with driven joints on their paths at a time, and loops closed."""
     operations.drive(t, q, v)
     return operations.close(t, q, v)
 
@@ -100,8 +101,9 @@ def end_of_step(operations: Operations, t: Any, q: Any, v: Any) -> tuple[Any, An
 def close_loops(operations: Operations, t: Any, q: Any, v: Any) -> tuple[Any, Any]:
     """The state with its loops closed by joints that are not driven.
 
-    Positions are corrected by Newton's method, as little in kinetic energy as can be, each state
-    until its own loops are closed: what becomes of one depends on no other. Then velocities are.
+    Positions are corrected by Newton's method, with corrections of least kinetic energy, each state
+    until its own loops are closed, so that results do not depend on other states of a batch. Then
+    velocities are corrected.
     """
     move = operations.coordinates.move
 
@@ -111,4 +113,4 @@ def close_loops(operations: Operations, t: Any, q: Any, v: Any) -> tuple[Any, An
         return q, operations.corrections(t, q, v)
 
     q, (dq, dv, _) = operations.while_open(correct, q, operations.corrections(t, q, v))
-    return move(q, dq), v + dv  # the last correction is there already
+    return move(q, dq), v + dv  # the last correction is known already

@@ -19,9 +19,9 @@ from robodyn.symbolic.scalar import Number
 
 __all__ = ["SymbolicInputs", "SymbolicOperations"]
 
-#: Corrections that close loops before the last one. Straight-line code has no branch, so that all
-#: states are corrected so often, and none more often. As the gap is squared by each, two leave
-#: nothing but rounding of what a step opens, as long as the motion resembles one.
+#: Number of corrections that close loops, before the last one. It is the same for all states, as
+#: straight-line code has no branches. Each correction squares the gap, so that after two of them
+#: the gap that a reasonable step opens is closed to rounding.
 CORRECTIONS = 2
 
 #: Corrections of position and velocity, and the gap.
@@ -34,9 +34,9 @@ class SymbolicInputs:
     Parameters
     ----------
     numbers : mapping of str to sequence of Number
-        All numbers of each input.
+        All elements of each input.
     instants : mapping of str to sequence of float
-        Of inputs that have a row for each of some instants: the parts of the step.
+        Fractions of the step, for inputs that have a row for each of them.
     h : float [s]
     """
 
@@ -49,13 +49,13 @@ class SymbolicInputs:
         self._numbers, self._instants, self._h = numbers, instants, h
 
     def array(self, name: str) -> Array:
-        """All numbers of an input."""
+        """All elements of an input."""
         array = np.empty(len(self._numbers[name]), object)
         array[:] = self._numbers[name]
         return array
 
     def at(self, name: str, t: Instant) -> Array:
-        """What an input is at an instant of the step."""
+        """The row of an input at an instant of the step."""
         if name == "t":
             return np.array(self.array("t") + t.part * self._h, object)
         if name not in self._instants:
@@ -90,7 +90,7 @@ class SymbolicOperations:
         )
 
     def drive(self, t: Instant, q: Array, v: Array) -> Array | None:
-        """Put driven joints in place; their accelerations, none without any."""
+        """Set driven joints to their paths; return their accelerations, ``None`` without any."""
         driven = self._driven
         v[driven.still] = 0.0
         if driven.speeds:
@@ -131,13 +131,13 @@ class SymbolicOperations:
         return dq, dv, gap
 
     def where_open(self, gap: Array, moved: Array, q: Array) -> Array:
-        """All states: symbols decide nothing."""
+        """``moved`` for all states, as symbols cannot be compared."""
         return moved
 
     def while_open(
         self, correct: Correct, q: Array, found: Corrections
     ) -> tuple[Array, Corrections]:
-        """A fixed number of times."""
+        """Repeat a fixed number of times."""
         for _ in range(CORRECTIONS):
             q, found = correct(q, found)
         return q, found

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import robodyn as rd
-from robodyn.codegen import alike
+from robodyn.codegen import constants_as_inputs
 from robodyn.codegen.constants_as_inputs import ConstantsAsInputs
 from robodyn.controllers import (
     ComputedTorque,
@@ -114,7 +114,7 @@ def test_so_do_many_motions_and_motions_with_events(puma, kind, monkeypatch):
 @pytest.mark.parametrize("most", [1, 256])
 def test_other_payloads_are_other_motions(puma, made, monkeypatch, most):
     """Compiled each as it is where they differ in more numbers than may be given."""
-    monkeypatch.setattr(alike, "MOST", most)
+    monkeypatch.setattr(constants_as_inputs, "MOST", most)
     payloads = [rd.Inertia.from_matrix(m, (0, 0, 0.1), np.eye(3) * m) for m in (1.0, 2.0, 3.0)]
     models = [puma.with_(payload={"link6": x}) for x in payloads]
     runs = motions(puma, [ComputedTorque(model, WAVE) for model in models])
@@ -124,10 +124,10 @@ def test_other_payloads_are_other_motions(puma, made, monkeypatch, most):
 
 
 def test_functions_are_forgotten(puma, monkeypatch, made):
-    monkeypatch.setattr(alike, "KEPT", 2)
+    monkeypatch.setattr(constants_as_inputs, "KEPT", 2)
     kinds = ["joints", "model", "frame"]
     motions(puma, [MAKE[kind](puma, 0.5) for kind in kinds], duration=0.002)
     assert len(law_code.CODE._kept) == 2
-    monkeypatch.setattr(alike, "OPERATIONS", 1)
+    monkeypatch.setattr(constants_as_inputs, "OPERATIONS", 1)
     motions(puma, [MAKE["joints"](puma, 0.5)], duration=0.002)
     assert len(law_code.CODE._kept) == 1
