@@ -1,1 +1,1 @@
-"""What a simulation returns, and what can be computed of it."""
+"""Trajectories, which simulations return, and what is computed from them."""

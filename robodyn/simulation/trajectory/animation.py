@@ -1,4 +1,4 @@
-"""Pictures that move, of motions."""
+"""Animations of motions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from robodyn.simulation.trajectory.computed_fields import samples_of
 
 __all__ = ["animate_motion"]
 
-#: Instants at which ways are drawn, for each picture.
+#: Number of points of the curves of traced frames, for each picture.
 FINER = 5
 
 
@@ -55,7 +55,7 @@ def _phases(run: Any) -> tuple[Any, ...]:
 
 
 def _figures(run: Any, *, forces: bool) -> list[StickFigure]:
-    """One for each sample."""
+    """Stick figures of all samples."""
     x = samples_of(run)
     names = x.robot.link_names
     poses = x.robot.at(x.time).frame_poses(x.q, names, base=x.base)
@@ -70,7 +70,7 @@ def _figures(run: Any, *, forces: bool) -> list[StickFigure]:
 
 
 def _places(run: Any, frames: Sequence[str]) -> FloatArray:
-    """Of frames at all samples, shape (n, k, 3) [m]."""
+    """Positions of frames at all samples, shape (n, k, 3) [m]."""
     x = samples_of(run)
     poses = x.robot.at(x.time).frame_poses(x.q, frames, base=x.base)
     return np.asarray(poses[..., :3, 3])

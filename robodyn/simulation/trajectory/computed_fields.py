@@ -1,7 +1,7 @@
 """Fields of a trajectory that are computed from its states when they are first asked for.
 
-They may be given as well, as by a file that has them. What stands here is the default of such a
-field: where nothing is given the class computes it, once.
+They may be given as well, for example by a file that has them. Otherwise their default, which is
+defined here, computes them once.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["COMPUTED", "computed", "forget_defaults", "samples_of"]
 
 
 def samples_of(run: Any) -> Samples:
-    """States of a trajectory with what is needed to compute from them, also of a single one."""
+    """Samples of a trajectory, also of a single state, with what is needed to compute from them."""
     if run.robot is None:
         raise SettingsError(
             "this trajectory does not know what moved: give it a robot, "
@@ -52,7 +52,7 @@ def _gaps(run: Any) -> FloatArray:
     return gaps
 
 
-#: The defaults by the names of the fields.
+#: Defaults of the fields by name.
 COMPUTED: dict[str, Any] = {
     "energy": cached_property(_energy),
     "loop_residual": cached_property(_gaps),

@@ -17,7 +17,7 @@ from robodyn.simulation.trajectory.states.samples import Samples
 
 __all__ = ["JointMotion", "joint_column", "joint_motion"]
 
-#: How far a state moves, at most, for the acceleration of a joint that is cut [rad, m].
+#: Largest change of the state in finite differences for accelerations of cut joints [rad, m].
 NEAR = 1e-3
 
 
@@ -30,11 +30,11 @@ class JointMotion:
     name : str
     t : ndarray, shape (n,) [s]
     q : ndarray, shape (n, ...) or (n, ..., nq) [rad, m]
-        Coordinates of its kind; ``None`` for an axis whose speed is the rate of no coordinate, as
-        those of a ball.
+        Coordinates of its kind; ``None`` for an axis without a coordinate, such as that of a
+        spherical joint.
     v, a : ndarray, shape (n, ...) or (n, ..., nv) [rad/s, m/s], [rad/s^2, m/s^2]
     tau : ndarray, shape (n, ...) or (n, ..., nv) [N m, N]
-        Applied; zero in a joint that is cut or follows another, where nothing drives it.
+        Applied force; zero in a joint that is cut or follows another one.
 
     Examples
     --------
@@ -66,7 +66,7 @@ class JointMotion:
 
 
 def joint_column(names: tuple[str, ...], name: str, columns: tuple[FloatArray, ...]) -> JointMotion:
-    """The motion of a joint where nothing but the names of the speeds is known.
+    """The motion of a joint of an unknown robot, by the names of the speeds.
 
     Raises
     ------
@@ -115,12 +115,12 @@ def _speeds(samples: Samples) -> tuple[FloatArray, FloatArray, FloatArray]:
 
 
 def _alone(x: FloatArray) -> FloatArray:
-    """Without the axis of coordinates, if there is one coordinate."""
+    """The array without its last axis, if that has one element."""
     return x[..., 0] if x.shape[-1] == 1 else x
 
 
 def _without_coordinates(samples: Samples, joint: JointInfo) -> JointMotion:
-    """Of a joint that is cut, or follows others."""
+    """The motion of a joint without coordinates, which is cut or follows others."""
     robot, name = samples.robot, joint.name
     positions = robot.at(samples.time).joint_positions(samples.q)
     if name not in positions:
@@ -136,7 +136,7 @@ def _without_coordinates(samples: Samples, joint: JointInfo) -> JointMotion:
 
 
 def _rate(samples: Samples, speed: Callable[..., FloatArray]) -> FloatArray:
-    """Rate of a speed along the motion: a central difference of fourth order, to about 1e-9."""
+    """Rate of a speed along the motion by a central difference of fourth order, to about 1e-9."""
     robot, q, v, a, time = samples.robot, samples.q, samples.v, samples.a, samples.time
     fastest = max(1.0, np.abs(v).max(initial=0.0), np.sqrt(np.abs(a).max(initial=0.0)))
     h = NEAR / float(fastest)

@@ -1,4 +1,4 @@
-"""A mode of a linear model as a motion of the robot, to be looked at."""
+"""The motion of a robot in a mode of its linear model, for viewing."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from robodyn.tolerances import MODE_OPEN, STILL_POLE
 
 __all__ = ["mode_motion"]
 
-#: Samples in a period, or in the time in which a motion decays to 37 %.
+#: Number of samples in a period, or in the time constant of a mode that does not oscillate.
 SAMPLES = 40
 
 
@@ -37,8 +37,8 @@ def mode_motion(
 ) -> Trajectory:
     """The motion of a robot in one mode about a posture at rest, with its loops closed.
 
-    Coordinates go as ``Re(shape exp(pole t))``; a motion that grows ends with the amplitude that is
-    given, others begin with it.
+    Coordinates are ``Re(shape exp(pole t))``. The given amplitude is that at the start of a motion
+    that decays, and at the end of one that grows.
 
     Parameters
     ----------
@@ -50,22 +50,22 @@ def mode_motion(
     amplitude : float [rad, m]
         Of the joint that the mode is named after.
     cycles : float
-        Periods, or, of a mode that does not swing, times in which it grows or decays e-fold.
+        Number of periods, or of time constants if the mode does not oscillate.
     locked : names of joints
         Locked in the linear model, too.
 
     Returns
     -------
     motion : Trajectory
-        To be played (``Viewer(robot, motion)``), drawn or saved. ``tau`` is what it takes to move
-        so; what is not there at rest vanishes with the square of the amplitude.
+        It can be played (``Viewer(robot, motion)``), drawn or saved. ``tau`` are the forces that
+        the motion needs; they differ from those at rest by the square of the amplitude.
 
     Raises
     ------
     UnknownNameError
         If the mode is not one of this robot.
     ShapeError
-        If the mode stands still, or the loops do not close that far away.
+        If the mode has no motion, or the loops cannot close at this amplitude.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def mode_motion(
 
 
 def _columns(robot: Robot, mode: Mode, letter: str) -> dict[int, int]:
-    """Where the coordinates or the speeds of a mode stand: from the index in v to that in shape."""
+    """Indices in the mode shape of coordinates or speeds, by their indices in v."""
     names = speed_names(robot)
     found = {}
     for k, state in enumerate(mode.states):

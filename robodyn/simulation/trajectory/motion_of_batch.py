@@ -17,7 +17,7 @@ __all__ = ["motion_of_batch"]
 
 
 def motion_of_batch(fields: Mapping[str, Any], place: tuple[int, ...]) -> dict[str, Any]:
-    """The fields of one motion, by its place among all.
+    """The fields of one of several motions, by its index.
 
     Raises
     ------
@@ -44,7 +44,7 @@ def motion_of_batch(fields: Mapping[str, Any], place: tuple[int, ...]) -> dict[s
 
 
 def _acting(fields: Mapping[str, Any], k: tuple[int, ...]) -> Surroundings:
-    """What acted on that motion: a function of all motions is known at their samples."""
+    """Base motion and wrenches of one motion; those that are functions, at its samples."""
     given: Surroundings = fields["surroundings"]
     if callable(given.wrenches):
         given = given.sampled(*(fields[name] for name in ("t", "q", "v")))
@@ -52,5 +52,5 @@ def _acting(fields: Mapping[str, Any], k: tuple[int, ...]) -> Surroundings:
 
 
 def _happened(events: tuple[EventRecord, ...], k: tuple[int, ...]) -> tuple[EventRecord, ...]:
-    """What happened to that motion."""
+    """Events of one motion."""
     return tuple(replace(event, motion=()) for event in events if event.motion in ((), k))

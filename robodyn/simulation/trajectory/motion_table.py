@@ -45,7 +45,7 @@ def _rows(robot: Robot, q: FloatArray, v: FloatArray, tau: FloatArray) -> Iterat
 
 
 def _position_columns(robot: Robot) -> dict[int, int]:
-    """Column of q by that of v, for those that are no quaternions."""
+    """Indices in q by indices in v, without quaternions."""
     found: dict[int, int] = {}
     for name in robot.joint_names:
         joint = robot.joints[name]
@@ -56,7 +56,7 @@ def _position_columns(robot: Robot) -> dict[int, int]:
 
 
 def _shown(x: Array, unit: str) -> tuple[str, str, str]:
-    """Curve of the first of several motions, and the range of all."""
+    """Curve of the first motion, and the range of all motions."""
     first = x.reshape(len(x), -1)[:, 0]
     low, high = (f"{round(float(end), 12):.4g} {unit}" for end in (x.min(), x.max()))
     return sparkline(first), low, high

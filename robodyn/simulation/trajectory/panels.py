@@ -1,4 +1,4 @@
-"""What pictures of motions can show, by name."""
+"""Panels of pictures of motions, by name."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ from robodyn.simulation.trajectory.states.energy_audit import EnergyAudit
 
 __all__ = ["PANELS", "default_panels", "panel"]
 
-#: How much of their limits torques take.
+#: Name of the panel of torques over their limits.
 TORQUE_USE = "torque utilisation"
 
-#: Before the name of a joint.
+#: Prefix of panels of wrenches, before the name of a joint.
 WRENCH = "wrench of "
 
-#: Before the name of what controllers remember.
+#: Prefix of panels of recorded states of controllers, before their name.
 CONTROLLER_STATE = "state: "
 
-#: Before the name of a sensor.
+#: Prefix of panels of sensors, before their name.
 SENSOR = "sensor: "
 
-#: What six numbers of a wrench are.
+#: Names of the components of a wrench.
 COMPONENTS = ("fx", "fy", "fz", "mx", "my", "mz")
 
 
 class Motion(Protocol):
-    """What is drawn: a `Trajectory`."""
+    """The part of the interface of `Trajectory` that is drawn."""
 
     @property
     def t(self) -> FloatArray: ...
@@ -82,7 +82,7 @@ class Motion(Protocol):
 
 
 def default_panels(run: Motion) -> tuple[str, ...]:
-    """What is shown unless other panels are asked for."""
+    """Names of the panels that are drawn by default."""
     torques = ["torques"] if np.any(run.tau) else []
     if torques and run.robot is not None and np.isfinite(effort_bounds(run.robot)).any():
         torques.append(TORQUE_USE)
@@ -96,7 +96,7 @@ def panel(run: Motion, name: str) -> Panel:
     ------
     UnknownNameError
     SettingsError
-        If it shows what only the robot can tell, and that is not known.
+        If it needs the robot, and the robot is not known.
     """
     if isinstance(name, str) and name.startswith(WRENCH):
         return _wrench(run, name.removeprefix(WRENCH))
@@ -131,7 +131,7 @@ def _speeds(
     unit: Callable[[str], str],
     top: FloatArray | None = None,
 ) -> Panel:
-    """Something with one number a speed, between the negative and positive of its limit."""
+    """A panel of an array over speeds, with symmetric limits."""
     if run.robot is None:
         names = run.joint_names if len(run.joint_names) == run.v.shape[-1] else ()
         return Panel(label, values, ", ".join(map(unit, ("rad", "m"))), names)
@@ -142,7 +142,7 @@ def _speeds(
 
 
 def _driven(run: Motion, shown: Panel) -> Panel:
-    """Without joints that have no motor, and no force either."""
+    """The panel without joints that have neither a motor nor a force."""
     if run.robot is None:
         return shown
     motors = np.zeros(run.v.shape[-1], bool)
@@ -196,7 +196,7 @@ def _speed_use(run: Motion) -> Panel:
 
 
 def _use(run: Motion, of: str, shares: FloatArray, top: FloatArray | None) -> Panel:
-    """How much of its limit each joint takes that has one, from parts of the limits."""
+    """A panel of values over limits [%], of the joints that have limits."""
     columns = [] if top is None else np.flatnonzero(np.isfinite(top)).tolist()
     if top is None or not columns:
         which = "the robot of this motion" if run.robot is None else repr(run.robot.name)

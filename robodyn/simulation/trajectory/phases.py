@@ -25,9 +25,8 @@ Motion = TypeVar("Motion", bound=Any)
 def joined(phases: Sequence[Motion], events: tuple[EventRecord, ...]) -> Motion:
     """One `Trajectory` from those of its phases.
 
-    Where another robot moves, the joints of the first one are looked up by name. What they do
-    without coordinates of their own is known of positions and speeds, and not of accelerations and
-    torques, which are then not numbers (NaN); nor is anything known of joints that are gone.
+    In phases of other robots, the joints of the first robot are found by name. If a joint has no
+    coordinates there, its accelerations and torques are NaN; if it does not exist, all values are.
     """
     first = phases[0]
     if len(phases) == 1:

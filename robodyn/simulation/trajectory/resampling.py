@@ -14,7 +14,7 @@ from robodyn.simulation.trajectory.states.samples import Samples
 
 __all__ = ["instants_of", "resampled"]
 
-#: Samples that are made at most: a step that makes more is a slip of units.
+#: Largest number of samples; a step that leads to more is probably given in a wrong unit.
 MAX_SAMPLES = 50_000_000
 
 
@@ -90,7 +90,7 @@ def resampled(samples: Samples, times: FloatArray) -> Samples:
 def _closed(
     samples: Samples, t: FloatArray, q: FloatArray, v: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """States with their loops closed by joints that were not driven."""
+    """States with their loops closed; driven joints stay where they are."""
     robot = samples.robot
     free = np.ones(robot.nv, bool)
     free[list(samples.driven)] = False

@@ -1,4 +1,4 @@
-"""What a simulation returns."""
+"""`Trajectory`: the samples of a motion, which simulations return."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ __all__ = ["Trajectory"]
 
 @dataclass(frozen=True, eq=False)
 class Trajectory:
-    """Samples of a motion; indexing and slicing give samples, a joint's name the joint's motion.
+    """Samples of a motion; an index or a slice selects samples, the name of a joint its motion.
 
-    What is not given is computed when it is first asked for.
+    Quantities that follow from the samples are computed when they are first used.
 
     Attributes
     ----------
@@ -58,25 +58,26 @@ class Trajectory:
     q : ndarray, shape (n, ..., nq) [rad, m]
     v, a : ndarray, shape (n, ..., nv) [rad/s, m/s], [rad/s^2, m/s^2]
     tau : ndarray, shape (n, ..., nv) [N m, N]
-        Applied by the controller, and by what drives joints.
+        Forces of the controller, and those that drive joints along paths.
     energy : ndarray, shape (n, ...) [J]
-        Kinetic and potential.
+        Kinetic and potential energy.
     loop_residual : ndarray, shape (n, ...) [m, rad]
         Largest gap of closed loops; zeros for a tree.
     joint_names : tuple of str
-        One a column of ``tau``.
+        One for each column of ``tau``.
     robot : Robot or None
-        What moved, where that is known; the first, if events changed it.
+        The robot, if it is known; the first one, if events changed it.
     driven : tuple of int
-        Columns of ``tau`` that follow from paths of time; the others are held within a step.
+        Columns of ``tau`` of joints along paths of time; the others are held within a step.
     surroundings : PrescribedLoads or Sampled
         Motion of the base and external wrenches.
     events : tuple of EventRecord
-        What happened, in the order of time.
+        Events in the order of time.
     phases : tuple of Trajectory
-        Pieces of a motion whose events changed what moves or what drives it, in each of which this
-        stays; empty if it is one piece. Together they have the samples of the whole, which is in
-        coordinates of the first robot; see `robodyn.events.become`. Files hold no phases.
+        Parts of a motion in which events changed the robot or its driven joints, one for each robot
+        and set of driven joints; empty if nothing changed. Together they have all samples; those of
+        the whole are in coordinates of the first robot, see `robodyn.events.become`. Files hold no
+        phases.
     controller_state : mapping of str to ndarray, shape (n, ..., m)
         Recorded states of controllers after their latest sample: ``"parameters"`` of a
         `robodyn.controllers.Adaptive`. NaN where nothing was recorded. CSV and bags hold none.
@@ -123,7 +124,7 @@ class Trajectory:
         return f"<Trajectory{of}: {len(self)} samples, {self.t[0]:g} to {self.t[-1]:g} s>"
 
     def _repr_html_(self) -> str | None:
-        """A table of joints, within a notebook; ``None`` where there is only `repr` to show."""
+        """A table of joints for notebooks; ``None`` if the robot is not known."""
         if self.robot is None or not self.t.ndim or not len(self):
             return None
         return motion_table(f"Trajectory of {self.robot.name}", self)
@@ -169,7 +170,7 @@ class Trajectory:
         return replace(self, **{**COMPUTED, **motion_of_batch(vars(self), place)})
 
     def __getstate__(self) -> dict[str, Any]:
-        """For pickles: functions of time, which have none, by what they were at the samples."""
+        """State for pickling: functions, which cannot be pickled, are replaced by their samples."""
         acting = self.surroundings.sampled(self.t, self.q, self.v)
         return {**vars(self), "surroundings": acting}
 
@@ -183,29 +184,29 @@ class Trajectory:
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def _rows(self) -> Trajectory:
-        """The same for a table, where a single state is one row."""
+        """Fields for a table, in which a single state is one row."""
         return self if self.t.ndim else self[None]
 
     # -- what follows from the samples ------------------------------------------------------------
 
     @cached_property
     def kinetic_energy(self) -> FloatArray:
-        """Of bodies and rotors, shape (n, ...) [J]."""
+        """Kinetic energy of bodies and rotors, shape (n, ...) [J]."""
         return computed(self, energies.kinetic_energy)
 
     @cached_property
     def potential_energy(self) -> FloatArray:
-        """Of gravity, springs and the ground, shape (n, ...) [J]."""
+        """Potential energy of gravity, springs and the ground, shape (n, ...) [J]."""
         return computed(self, energies.potential_energy)
 
     @cached_property
     def elastic_energy(self) -> FloatArray:
-        """Of springs and the ground alone, shape (n, ...) [J]."""
+        """Potential energy of springs and the ground, shape (n, ...) [J]."""
         return computed(self, energies.elastic_energy)
 
     @cached_property
     def audit(self) -> EnergyAudit:
-        """Where energy came from and went.
+        """Energy audit: the work of all forces, and the change of energy.
 
         Raises
         ------
@@ -228,14 +229,15 @@ class Trajectory:
 
     @property
     def power(self) -> FloatArray:
-        """Put in by each force, shape (n, ..., nv) [W]: of motors, and of what drives joints."""
+        """Power of each force in ``tau``, shape (n, ..., nv) [W]."""
         return np.asarray(self.tau * self.v)
 
     @property
     def motor_torques(self) -> FloatArray:
         """Torque of each motor at its own shaft, shape (n, ..., nv) [N m, N].
 
-        The forces in ``tau`` over the gear ratios; those of joints without motor stand as they are.
+        They are the forces in ``tau`` over the gear ratios; those of joints without a motor are
+        unchanged.
 
         Raises
         ------
@@ -245,10 +247,10 @@ class Trajectory:
         return computed(self, energies.motor_torques)
 
     def sizing(self) -> Sizing:
-        """What each motor does in this motion, at its own shaft: the numbers to choose it by.
+        """Torques, speeds and powers of each motor in this motion, at its own shaft.
 
-        Peak and root mean square of its torque, speeds, powers, and how much of its limits it uses.
-        Of simultaneous motions each number is the largest.
+        The table has the peak and the root mean square of the torque, speeds, powers, and the
+        utilisation of limits. For simultaneous motions, each number is the largest of all.
 
         Returns
         -------
@@ -277,15 +279,14 @@ class Trajectory:
 
     @cached_property
     def measurements(self) -> Mapping[str, FloatArray]:
-        """What the sensors of the robot show at all samples, by name, shape (n, ..., k).
+        """Measurements of the robot's sensors at all samples, by name, shape (n, ..., k).
 
-        None of a robot without sensors. The columns of each and their units are in its
-        `Robot.sensors`.
+        Empty for a robot without sensors. `Robot.sensors` has the columns of each and their units.
 
         Raises
         ------
         SingularError
-            Where a sensor shows no number.
+            If a measurement is not finite.
         SettingsError
             If the robot is not known.
         """
@@ -293,7 +294,7 @@ class Trajectory:
         return by_sensor(sensors, computed(self, measurements)) if sensors else {}
 
     def _table(self) -> dict[str, Any]:
-        """For a table with a row a sample: fields, and what sensors show."""
+        """Fields for a table with a row for each sample, and measurements of sensors."""
         run = self._rows()
         shown = run.measurements if run.robot is not None and run.q.ndim == 2 else {}
         return {**run._fields(), "measurements": shown}
@@ -319,10 +320,10 @@ class Trajectory:
 
     @property
     def branch_changes(self) -> FloatArray:
-        """Times [s] of the first samples beyond postures where two ways to assemble a linkage meet.
+        """Times [s] of the first samples after postures at which branches of assembly meet.
 
-        There it may have flipped from one to the other; see `robodyn.Robot.branch_sign`. None for
-        a tree.
+        The linkage may have changed from one branch to another there; see
+        `robodyn.Robot.branch_sign`. Empty for a tree.
         """
         if self.robot is None or not self.robot.nc:
             return np.zeros(0)
@@ -332,11 +333,11 @@ class Trajectory:
 
     @property
     def limit_violations(self) -> tuple[LimitViolation, ...]:
-        """The limits of joints that the motion leaves, with when and by how much; first ones first.
+        """Violations of the limits of joints, in the order of time.
 
-        Positions and velocities of all joints, cut and following ones too, and efforts (``tau``)
-        are looked at, at all samples; a limit of zero for a velocity or an effort counts as not
-        given. The robot has to be known.
+        Positions and velocities of all joints, including those that are cut or follow others, and
+        efforts (``tau``) are checked at all samples. A limit of zero for a velocity or an effort
+        counts as not given. The robot has to be known.
         """
         x = samples_of(self)
         return limit_violations(x.robot, x.t, x.q, x.v, x.tau)
@@ -345,10 +346,10 @@ class Trajectory:
     def resample(self, times: ArrayLike) -> Trajectory:
         """The motion at other instants, or with another step.
 
-        Positions are interpolated on the manifold of the coordinates, to the fifth order in the
-        distance of the samples and velocities to the fourth: quaternions stay of unit norm, and
-        loops are closed by the robot. Forces are held from sample to sample. Where several samples
-        stand at one instant, as before and after an impact, the last of them is taken.
+        Positions are interpolated on the manifold of the coordinates with an error of fifth order
+        in the distance of the samples, velocities with one of fourth order. Quaternions keep unit
+        norm, and loops are closed. Forces are held from sample to sample. Where several samples
+        are at one instant, as before and after an impact, the last of them is used.
 
         Parameters
         ----------
@@ -381,11 +382,11 @@ class Trajectory:
     # -- files ------------------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write to a file that is complete or not there at all.
+        """Write the trajectory to a file, completely or not at all.
 
         ``.npz``: all arrays, motion of the base, external wrenches, events, controller states.
-        ``.csv``: one row a sample, with joints, sensors and units in the header. ``.mcap``: joint
-        states, as `robodyn.ros.bag.write_bag` writes them.
+        ``.csv``: one row for each sample, with joints, sensors and units in the header. ``.mcap``:
+        joint states, as `robodyn.ros.bag.write_bag` writes them.
 
         Parameters
         ----------
@@ -401,7 +402,7 @@ class Trajectory:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], robot: Robot | None = None) -> Self:
-        """Read what `save` wrote, or what a simulation wrote to a folder while it ran.
+        """Read a file that `save` wrote, or a folder that a simulation wrote with ``to=``.
 
         Parameters
         ----------
@@ -409,20 +410,20 @@ class Trajectory:
             ``.npz``, ``.csv``, ``.mcap`` or a folder. Arrays of a folder are read from there when
             they are used.
         robot : Robot, optional
-            What moved: a file does not hold it. Needed for ``.mcap``, and for all that follows from
-            the samples.
+            The robot, which a file does not hold. It is needed for ``.mcap``, and for all
+            quantities that are computed from the samples.
 
         Raises
         ------
         MissingFileError, FileError
         ShapeError
-            If it is damaged, holds something else or the motion of another robot, or has another
-            ending.
+            If the file is damaged, holds something else or the motion of another robot, or has
+            another ending.
         """
         return cls(**trajectory_files.load(path, robot))
 
     def to_pandas(self) -> Any:
-        """A table with one row a sample, time as its index; columns as in the CSV.
+        """A pandas.DataFrame with one row for each sample; the index is time, columns as in CSV.
 
         Raises
         ------
@@ -437,11 +438,12 @@ class Trajectory:
         panels: Iterable[str] | None = None,
         axes: Any = None,
     ) -> Any:
-        """Show curves over time, or draw them into an image file.
+        """Draw curves over time.
 
-        Every joint has one colour. Axes are those of the curves; a limit is dashed where a curve
-        comes near to it, and utilisation says how near. Joints without a motor have no torque.
-        More than eight simultaneous motions are drawn as their median within their range.
+        Each joint has one colour in all panels. The range of axes is that of the curves; a limit is
+        a dashed line if a curve comes near to it, and utilisation panels show values over limits.
+        Torques are those of joints with motors. Of more than eight simultaneous motions, the median
+        and a range of percentiles are drawn.
 
         Parameters
         ----------
@@ -464,9 +466,9 @@ class Trajectory:
         ------
         MissingExtraError, UnknownNameError
         ShapeError
-            If there is nothing to draw, or not one of ``axes`` for each unit of each panel.
+            If there is nothing to draw, or the number of ``axes`` is wrong.
         SettingsError
-            If a panel shows what only the robot can tell, or a limit that is not known.
+            If a panel needs the robot, or a limit, that is not known.
         """
         from robodyn.pictures.curves import draw
         from robodyn.simulation.trajectory.panels import default_panels, panel
@@ -487,7 +489,7 @@ class Trajectory:
         forces: bool = False,
         trace: Iterable[str] = (),
     ) -> None:
-        """Draw the motion into a GIF or a video.
+        """Write an animation of the motion, a GIF or a video.
 
         Parameters
         ----------
@@ -495,13 +497,13 @@ class Trajectory:
             Ending in ``.gif`` or ``.webp``, or in ``.mp4`` or ``.mov`` where the program ffmpeg is
             installed.
         speed : float
-            Of the picture: 0.1 is slow motion, ten times as long.
+            Speed of playback: 0.1 is slow motion, ten times as long.
         fps : float [1/s]
-            Pictures a second.
+            Frames per second.
         forces : bool
             Draw the forces in joints as arrows.
         trace : names of frames, optional
-            Whose ways are drawn.
+            Frames whose curves are drawn.
 
         Raises
         ------

@@ -1,1 +1,1 @@
-"""Motions in files: archives, tables, folders that grow while a motion runs."""
+"""Files of motions: archives, tables, and folders that are written during the motion."""

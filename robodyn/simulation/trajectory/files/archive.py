@@ -1,4 +1,4 @@
-"""Motions as archives of arrays (``.npz``)."""
+"""Files of motions: archives of arrays (``.npz``)."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ __all__ = [
 STATES = ("t", "q", "v", "a", "tau")
 #: Arrays of the motion of the base.
 BASE = ("base_pose", "base_twist", "base_acceleration")
-#: Before the name of a link, the external wrench on it.
+#: Prefix, before the name of a link, of the external wrench on it.
 WRENCH = "wrench:"
-#: Before the name of what a controller remembered.
+#: Prefix, before the name of a recorded state of controllers.
 CONTROLLER_STATE = "controller_state:"
 
 
 def write(name: str, fields: Mapping[str, Any]) -> None:
-    """Write all that a trajectory knows."""
+    """Write all fields of a trajectory."""
     robot = fields["robot"]
     arrays = {key: fields[key] for key in (*STATES, "energy", "loop_residual")}
     t, q, v = (np.asarray(fields[key]) for key in ("t", "q", "v"))
@@ -54,7 +54,7 @@ def write(name: str, fields: Mapping[str, Any]) -> None:
 def outside_arrays(
     surroundings: Surroundings, t: FloatArray, q: FloatArray, v: FloatArray
 ) -> dict[str, FloatArray]:
-    """What acts on samples from outside, one row a sample, by the names that files have for it."""
+    """Base motion and external wrenches, one row for each sample, by their names in files."""
     acting, arrays = surroundings.sampled(t, q, v), {}
     if isinstance(acting.base, BaseMotion):
         parts = (acting.base.pose, acting.base.twist, acting.base.acceleration)
@@ -79,7 +79,7 @@ def read(source: Path) -> dict[str, Any]:
         If it is damaged or holds something else.
     FileError
     """
-    with ZipFile(source) as members:  # whose faults numpy takes for pickled data
+    with ZipFile(source) as members:  # numpy reports damaged archives as pickled data
         _check_sizes(members, source.stat().st_size)
     with np.load(source, allow_pickle=False) as held:
         arrays = {name: held[name] for name in held.files}
@@ -132,7 +132,7 @@ def _check_sizes(members: ZipFile, size: int) -> None:
 
 
 def _real(name: str, x: FloatArray) -> FloatArray:
-    """Numbers of a field.
+    """Check that a field has real numbers.
 
     Raises
     ------
@@ -144,7 +144,7 @@ def _real(name: str, x: FloatArray) -> FloatArray:
 
 
 def check_columns(fields: Mapping[str, Any]) -> None:
-    """Refuse arrays that do not belong together.
+    """Check that arrays have consistent shapes.
 
     Raises
     ------
@@ -179,7 +179,7 @@ def controller_state_from(arrays: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def surroundings_from(arrays: Mapping[str, Any]) -> Surroundings:
-    """What acted from outside, at samples."""
+    """Base motion and external wrenches at samples."""
     wrenches = {
         PointOfLink.read(name.removeprefix(WRENCH)): x
         for name, x in arrays.items()

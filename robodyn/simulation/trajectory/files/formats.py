@@ -1,4 +1,4 @@
-"""Motions in files: which ending means what, and whose motion a file holds."""
+"""Files of motions: formats by the ending of the name, and the check of the robot."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Fields = Mapping[str, Any]
 
 
 def save(path: str | os.PathLike[str], fields: Fields, rows: Callable[[], Fields]) -> None:
-    """Write a motion; see `Trajectory.save`. ``rows``: its fields for files with a row a sample."""
+    """Write a motion; see `Trajectory.save`. ``rows`` returns its fields for tables and bags."""
     target = as_path("path", path)
     fields = rows() if target.suffix in (".mcap", ".csv") else fields
     if target.suffix == ".mcap":
@@ -91,7 +91,7 @@ def _from_bag(source: Path, robot: Robot | None) -> dict[str, Any]:
 
 
 def _check_robot(source: Path, fields: Fields, robot: Robot, written_for: str) -> None:
-    """Refuse the motion of another robot."""
+    """Check that a motion is one of this robot."""
     expected = {"q": robot.nq, **dict.fromkeys(("v", "a", "tau"), robot.nv)}
     of = f" of {written_for!r}" if written_for else ""
     for name, width in expected.items():

@@ -1,8 +1,8 @@
-"""Motions that are written to a folder while they run, and read from there when they are used.
+"""Files of motions: folders that are written during the motion, and read as memory maps.
 
-A folder holds one ``.npy`` file for each array and ``trajectory.json``. While it grows its name
-ends in ``.partial``; it gets its own name when the motion is complete. What a motion that broke off
-has left can be read all the same: as many samples as all files have.
+A folder holds one ``.npy`` file for each array and ``trajectory.json``. During the motion its name
+ends in ``.partial``; it gets its own name when the motion is complete. The folder of a motion that
+ended early can be read, too: it has as many samples as are in all files.
 """
 
 from __future__ import annotations
@@ -33,23 +33,23 @@ from robodyn.simulation.trajectory.files.validity import reporting_damage
 
 __all__ = ["PARTIAL", "Folder", "is_recording", "read"]
 
-#: What the name of a folder ends in while a motion is written to it.
+#: Ending of the name of a folder while a motion is written to it.
 PARTIAL = ".partial"
 CONTENTS = "trajectory.json"
-#: Endings of what `Trajectory.save` writes.
+#: Endings of the files that `Trajectory.save` writes.
 FILES = (".npz", ".csv", ".mcap")
 
 
 class _Column:
     """A ``.npy`` file that grows.
 
-    The room that numpy leaves in a header is enough for any number of rows.
+    The padding that numpy leaves in the header is enough for any number of rows.
 
     Parameters
     ----------
     path : Path
     like : ndarray, shape (n, ...)
-        Some rows. Those of float32 stay so, all others are float64.
+        Some rows. They are written as float32 if they are, else as float64.
     """
 
     def __init__(self, path: Path, like: FloatArray) -> None:
@@ -72,11 +72,11 @@ class _Column:
         OSError
         """
         left = memoryview(np.ascontiguousarray(x, self._dtype).tobytes())
-        while left:  # the system may take a part, where there is no room for more
+        while left:  # the system may write a part, if the disk is almost full
             left = left[self._file.write(left) or 0 :]
 
     def close(self, rows: int) -> None:
-        """End it after so many rows."""
+        """Close the file, after it is cut to a number of rows."""
         if not self._file.closed:
             self._write_header(rows)
             self._file.truncate(self._start + self._dtype.itemsize * rows * math.prod(self.row))
@@ -89,17 +89,17 @@ class Folder:
     Parameters
     ----------
     target : Path
-        Its name when it is complete.
+        Path of the folder once it is complete.
 
     Attributes
     ----------
     rows : int
-        Samples in it, complete ones.
+        Number of complete samples in it.
 
     Raises
     ------
     FileError
-        If it is there already, or cannot be made.
+        If it exists already, or cannot be created.
     """
 
     def __init__(self, target: Path) -> None:
@@ -123,12 +123,12 @@ class Folder:
             self.path.mkdir()
 
     def append(self, arrays: Mapping[str, FloatArray], about: Mapping[str, Any]) -> None:
-        """Write samples, one row of each array a sample; zeros for arrays that come and go.
+        """Write samples, one row of each array; an array that is missing has rows of zeros.
 
         Raises
         ------
         FileError
-            If the system refuses; the samples before stay.
+            If they cannot be written; earlier samples stay.
         """
         with writing(self.path):
             for name, x in arrays.items():
@@ -147,12 +147,12 @@ class Folder:
         os.replace(self.path / f"{CONTENTS}{PARTIAL}", self.path / CONTENTS)
 
     def close(self, about: Mapping[str, Any], *, complete: bool) -> Path:
-        """End it, under its own name if it is complete; the path it has then.
+        """Close the folder, rename it if the motion is complete, and return its path.
 
         Raises
         ------
         FileError
-            If the system refuses to complete it: then it can be ended as a part.
+            If it cannot be completed; then it can be closed as not complete.
         """
         with writing(self.path):
             for column in self._columns.values():
@@ -161,7 +161,7 @@ class Folder:
                 self._say(about)
                 os.rename(self.path, self.target)
                 return self.target
-            with suppress(OSError):  # of a disk that is full: what was said before will do
+            with suppress(OSError):  # the disk is full: the earlier contents will do
                 self._say(about)
         return self.path
 
@@ -198,12 +198,12 @@ def read(source: Path) -> dict[str, Any]:
 
 
 def _file(name: str) -> str:
-    """Name of the file of an array, whatever characters the name of a link in it has."""
+    """Name of the file of an array; special characters of link names are quoted."""
     return f"{quote(name, safe='')}.npy"
 
 
 def _mapped(path: Path) -> FloatArray:
-    """An array that stays in its file; as many rows as that has, which its header may not say."""
+    """Memory map of an array, with the rows that the file has, as its header may not be updated."""
     with path.open("rb") as file:
         if np.lib.format.read_magic(file) != (1, 0):
             raise ValueError(f"{path.name} is of another version")

@@ -1,4 +1,4 @@
-"""Motions as tables: one row a sample, with joints and units in the header (CSV and pandas)."""
+"""Files of motions: tables with one row for each sample, and units in the header (CSV, pandas)."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from robodyn.simulation.trajectory.files.validity import reporting_damage
 
 __all__ = ["read", "to_pandas", "write"]
 
-#: Rows that are written at once.
+#: Number of rows that are written together.
 BLOCK = 4096
 
 
 def header(fields: Mapping[str, Any]) -> list[str]:
-    """Names of all columns: ``"v:elbow [rad/s]"``; without units where the robot is not known."""
+    """Names of all columns, ``"v:elbow [rad/s]"``; without units if the robot is not known."""
     robot, nq, nv = fields["robot"], fields["q"].shape[-1], fields["v"].shape[-1]
     speeds: Sequence[str] = fields["joint_names"]
     if len(speeds) != nv:
@@ -62,7 +62,7 @@ def _column(letter: str, name: str, unit: str) -> str:
 
 
 def rows(fields: Mapping[str, Any], part: slice) -> FloatArray:
-    """Numbers under the header."""
+    """Rows of the table."""
     parts = [fields[name][part] for name in ("t", "q", "v", "a", "tau", "energy", "loop_residual")]
     parts += [x[part] for x in fields["measurements"].values()]
     return np.hstack([x[:, None] if x.ndim == 1 else x for x in parts])
@@ -80,7 +80,7 @@ def _one_motion(what: str, fields: Mapping[str, Any]) -> None:
 
 
 def write(name: str, fields: Mapping[str, Any]) -> None:
-    """Write one motion with all digits that its numbers have."""
+    """Write one motion with all digits of its numbers."""
     _one_motion("a CSV", fields)
     with open(name, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)

@@ -43,23 +43,22 @@ def reporting_damage(read: Read) -> Read:
 
 
 def check_contents(file: str, fields: Mapping[str, Any]) -> None:
-    """Refuse what no motion can be.
+    """Check that fields can be those of a motion.
 
-    Accelerations and forces may be unknown (NaN), and states of simultaneous motions are so from
-    where one ends before the others. The states of a folder stay in their files and
-    are not looked at.
+    Accelerations and forces may be unknown (NaN), and so may all states of a simultaneous motion
+    after its end. The states of a folder stay in their files and are not checked.
 
     Parameters
     ----------
     file : str
-        Its name.
+        Name of the file.
     fields : mapping
-        Of a trajectory.
+        Fields of a trajectory.
 
     Raises
     ------
     ShapeError
-        That names the field.
+        It names the field.
     """
 
     def refuse(field: str, what: str) -> None:
@@ -94,7 +93,7 @@ def check_contents(file: str, fields: Mapping[str, Any]) -> None:
 
 
 def _over(q: FloatArray, v: FloatArray) -> Any:
-    """Where simultaneous motions are over, shape (n, ...); ``None`` for a single motion."""
+    """Whether simultaneous motions have ended, shape (n, ...); ``None`` for a single motion."""
     if q.ndim < 3:
         return None
     gone = np.asarray(np.isnan(q).all(axis=-1) & np.isnan(v).all(axis=-1))
@@ -102,6 +101,6 @@ def _over(q: FloatArray, v: FloatArray) -> Any:
 
 
 def _first(x: FloatArray, wrong: Any) -> str:
-    """The first number that is wrong, and where it stands."""
+    """The first wrong number and its sample, for messages."""
     place = tuple(int(k) for k in np.argwhere(wrong)[0])
     return f"{x[place]} at sample {place[0]}" + (f", place {place[1:]}" if place[1:] else "")

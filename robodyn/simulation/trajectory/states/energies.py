@@ -78,7 +78,7 @@ def _joint_loads(samples: Samples, joints: tuple[str, ...] | None) -> JointWrenc
 
 
 def _known(joints: tuple[str, ...], samples: Samples, phases: Sequence[Samples]) -> tuple[str, ...]:
-    """Those that the robot of a phase has, and those that none has, for it to refuse."""
+    """Names of joints that the robot of a phase has, and of unknown ones, for its error."""
 
     def has(x: Samples, name: str) -> bool:
         return name in x.robot.joints or name in [c.name for c in x.robot.mechanism.constraints]

@@ -1,4 +1,4 @@
-"""Where the energy of a motion came from and went."""
+"""The energy audit of a motion: work of all forces, and the change of energy."""
 
 from __future__ import annotations
 
@@ -22,44 +22,44 @@ from robodyn.tolerances import ENERGY_ROUNDING, ENERGY_ROUNDING_SINGLE
 
 __all__ = ["EnergyAudit", "audit_of", "check_order", "joined_audits", "warn_of_unexplained"]
 
-#: Parts of a step at which powers are taken, each for half of it: Gauss's rule of fourth order.
+#: Nodes of Gauss's quadrature of fourth order, as fractions of a step; both have the weight 1/2.
 NODES = 0.5 - math.sqrt(1.0 / 12.0), 0.5 + math.sqrt(1.0 / 12.0)
 
-#: Part of the energy exchanged that may be unexplained.
+#: Largest unexplained energy without a warning, as a fraction of the energy exchanged.
 PART = 0.02
 
-#: What is integrated over time.
+#: Names of the powers that are integrated over time.
 FLOWS = ("forces", "wrenches", "base", "constraints", "dissipated")
 
 
 @dataclass(frozen=True, eq=False)
 class EnergyAudit:
-    """Energies of a motion and what they add up to.
+    """Energy of a motion, and the work of all forces, whose sum should be the same.
 
-    All arrays have the shape (n, ...) [J]. Work is counted from the first sample on, and is the
-    integral of powers between samples: forces are held from sample to sample, those of driven
-    joints follow from their motion. It is right to the fourth order in the distance of the samples;
-    but where forces changed at steps that are no samples, only to the first.
+    All arrays have the shape (n, ...) [J]. Work is counted from the first sample on. It is the
+    integral of powers between samples, with forces held from sample to sample, and those of driven
+    joints from their motion. Its error is of fourth order in the distance of samples, but of first
+    order if forces changed at steps between samples.
 
     Attributes
     ----------
     t : ndarray, shape (n,) [s]
     kinetic, gravitational, elastic : ndarray
-        What is stored.
+        Stored energies.
     forces : ndarray
-        Put in by the forces ``tau``: by motors, and by what drives joints.
+        Work of the forces ``tau``: of motors, and of what drives joints.
     wrenches : ndarray
-        Put in by external wrenches.
+        Work of external wrenches.
     base : ndarray
-        Put in by the carrier of a moving base.
+        Work of what moves a moving base.
     constraints : ndarray
-        Put in by constraints that move by themselves, as time or their functions say.
+        Work of rheonomic constraints, which depend on time.
     dissipated : ndarray
-        Lost in dampers and friction.
+        Energy lost in dampers and friction.
     impacts : ndarray
-        Lost where speeds jumped.
+        Energy lost where speeds jumped.
     unexplained : ndarray
-        What was gained beyond all that: the error of the integrator, and of the audit itself.
+        Change of energy less all that: the error of the integrator, and of the audit itself.
 
     Examples
     --------
@@ -88,7 +88,7 @@ class EnergyAudit:
 
     @property
     def exchanged(self) -> FloatArray:
-        """Energy that changed its form or place over the motion, shape (...) [J]."""
+        """Energy that was converted or transferred during the motion, shape (...) [J]."""
         kinds = (self.kinetic, self.gravitational, self.elastic, self.forces, self.wrenches)
         others = (self.base, self.constraints, self.dissipated, self.impacts)
         return np.asarray(
@@ -127,8 +127,8 @@ def audit_of(samples: Samples, events: Sequence[EventRecord]) -> EnergyAudit:
     Raises
     ------
     SettingsError
-        Where the power of what acts is not known: of joints that move with time, and of
-        dampers, damping and friction between the ground and a robot with a moving base.
+        If a power is not known: that of joints that depend on time, and that of dampers, damping
+        and friction between the ground and a robot with a moving base.
     """
     _check_known(samples)
     kinetic = samples.computed(energies.kinetic_energy)
@@ -154,7 +154,7 @@ def check_order(t: FloatArray) -> None:
 
 
 def joined_audits(audits: Sequence[EnergyAudit], events: Sequence[EventRecord]) -> EnergyAudit:
-    """The energies of a motion from those of its phases, and what events took."""
+    """The audit of a motion from those of its phases, and the energy lost in events."""
     t, *stored = (
         np.concatenate([getattr(audit, name) for audit in audits])
         for name in ("t", "kinetic", "gravitational", "elastic")
@@ -171,7 +171,7 @@ def joined_audits(audits: Sequence[EnergyAudit], events: Sequence[EventRecord]) 
 
 
 def warn_of_unexplained(audit: EnergyAudit, name: str) -> None:
-    """Warn once of energies that do not add up.
+    """Warn once if too much energy is unexplained.
 
     Parameters
     ----------
@@ -253,7 +253,7 @@ def _check_known(samples: Samples) -> None:
 
 
 def _flows(samples: Samples) -> dict[str, FloatArray]:
-    """Energy that flowed in the step before each sample, by its way, shape (n, ...)."""
+    """Work in the step before each sample by its kind, shape (n, ...)."""
     flows = {name: np.zeros(samples.q.shape[:-1]) for name in FLOWS}
     moving = np.flatnonzero(np.diff(samples.t) > 0.0)
     size = max(1, BLOCK // max(1, math.prod(samples.batch)))
@@ -267,7 +267,7 @@ def _flows(samples: Samples) -> dict[str, FloatArray]:
 
 
 def _within(samples: Samples, k: Indices, s: float) -> Samples:
-    """States at one part of some steps, with the accelerations and forces that act there."""
+    """States at a fraction of some steps, with the accelerations and forces there."""
     robot, driven = samples.robot, samples.driven
     q, v, a = between(samples, k, np.full(len(k), s))
     t = samples.t[k] + s * (samples.t[k + 1] - samples.t[k])
@@ -287,7 +287,7 @@ def _within(samples: Samples, k: Indices, s: float) -> Samples:
 
 
 def _twist(x: Samples, place: str) -> FloatArray:
-    """Of the point where a wrench acts, in the axes of the wrench, shape (n, ..., 6)."""
+    """Twist of the point where a wrench acts, in the axes of the wrench, shape (n, ..., 6)."""
     if not isinstance(place, PointOfLink):
         return x.robot.frame_twist(x.q, x.v, place, base=x.base)
     found = x.robot.frame_twist(x.q, x.v, place.link, axes=place.axes, base=x.base)
@@ -299,7 +299,7 @@ def _twist(x: Samples, place: str) -> FloatArray:
 
 
 def _powers(x: Samples) -> Mapping[str, FloatArray]:
-    """Powers at states, shape (n, ...) [W], by their way."""
+    """Powers at states by their kind, shape (n, ...) [W]."""
     robot, base = x.robot.at(x.time), x.base
     friction = robot.passive_forces(x.q, x.v, base=base) - robot.elastic_forces(x.q, base=base)
     wrenches, carried = np.zeros(x.q.shape[:-1]), np.zeros(x.q.shape[:-1])
@@ -317,7 +317,7 @@ def _powers(x: Samples) -> Mapping[str, FloatArray]:
 
 
 def _power_of_constraints(x: Samples) -> FloatArray:
-    """Of those that move by themselves, shape (n, ...) [W]: their multipliers at their speeds."""
+    """Power of rheonomic constraints, shape (n, ...) [W]: multipliers times their speeds."""
     if not (x.robot.nc and x.robot.model.setup.moves_by_itself):
         return np.zeros(x.q.shape[:-1])
     robot = x.robot.at(x.time)

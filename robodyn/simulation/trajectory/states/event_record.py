@@ -1,4 +1,4 @@
-"""What happened at one instant of a motion."""
+"""Records of events of a motion."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ class EventRecord:
     name : str
         Of the event.
     energy_loss : float [J]
-        What the motion had just before it, less what it has just after: of the robot, and of what
-        it carries. Less than zero where it catches a load that brings energy.
+        Energy of the robot and its load just before the event, less that just after. It is
+        negative if the robot catches a load that brings energy.
     motion : tuple of int
-        Which of simultaneous motions it happened to; empty for a single one.
+        Index of the motion among simultaneous ones; empty for a single one.
     dissipated : float [J]
-        What was lost for good: of bodies that meet, in the contact between them.
+        Energy that was dissipated, as in the contact of bodies that meet.
 
     Examples
     --------
@@ -46,9 +46,9 @@ class EventRecord:
 
 
 def sample_of(t: FloatArray, time: float) -> int:
-    """The first sample that shows what an event has done.
+    """Index of the first sample after an event.
 
-    Where speeds jump a motion has two samples at one time: it is the second of them.
+    Where speeds jump, a motion has two samples at one time, and it is the second of them.
     """
     first, beyond = (int(np.searchsorted(t, time, side=side)) for side in ("left", "right"))
     return beyond - 1 if beyond > first else first
@@ -57,7 +57,7 @@ def sample_of(t: FloatArray, time: float) -> int:
 def events_among(
     events: tuple[EventRecord, ...], t: FloatArray, index: Any
 ) -> tuple[EventRecord, ...]:
-    """Events between the first and the last of the samples that an index takes."""
+    """Events between the first and the last of the samples that an index selects."""
     if not events:
         return ()
     times = np.atleast_1d(t)

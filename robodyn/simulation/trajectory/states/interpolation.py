@@ -1,9 +1,9 @@
 """The state of a motion between its samples, on the manifold of its coordinates.
 
-Within a step the position is ``integrate(q, u)`` of the sample before it. Forces are held within a
-step, and so the acceleration jumps where the next one begins: ``u`` is the polynomial of fourth
-order that has position, speed and acceleration where the step starts, position and speed where it
-ends. Positions between samples are then right to the fifth order in the step, speeds to the fourth.
+Within a step the position is ``integrate(q, u)``, with the sample before it. As forces are held
+within a step, accelerations jump at its end. So ``u`` is the polynomial of fourth order that has
+the position, speed and acceleration at the start of the step, and the position and speed at its
+end. The error of positions is of fifth order in the step, that of speeds of fourth order.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["Indices", "between", "positions_between"]
 
 Indices = NDArray[np.intp]
 
-#: Part of a step over which the rate of speeds is taken where coordinates do not add.
+#: Step of finite differences for the rate of speeds, as a fraction of the time step.
 NEAR = 1e-2
 
 
@@ -32,14 +32,14 @@ def between(
     ----------
     samples : Samples
     k : ndarray of int, shape (m,)
-        The sample at the start of each step; the one after it is at another time.
+        Index of the sample at the start of each step; the next one must be at another time.
     s : ndarray, shape (m,)
-        Parts of these steps, 0 to 1.
+        Fractions of these steps, 0 to 1.
 
     Returns
     -------
     q, v, a : ndarray, shape (m, ..., nq), (m, ..., nv)
-        Loops are open by what interpolation leaves.
+        Loops are open by the error of interpolation.
     """
     robot, (h, part), path = samples.robot, _times(samples, k, s), _path(samples, k)
     u, du, ddu = path.at(part)
@@ -58,7 +58,7 @@ def positions_between(samples: Samples, k: Indices, s: FloatArray) -> FloatArray
 
 
 def _times(samples: Samples, k: Indices, s: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Length and part of each step, with axes for all that a state has."""
+    """Length and fraction of each step, with axes for broadcasting over states."""
     inner = [1] * (samples.q.ndim - 1)
     return (samples.t[k + 1] - samples.t[k]).reshape(-1, *inner), s.reshape(-1, *inner)
 
@@ -68,7 +68,7 @@ def _is_flat(robot: Robot) -> bool:
 
 
 def _path(samples: Samples, k: Indices) -> _Quartic:
-    """Within steps, from the sample before each."""
+    """Polynomials of ``u`` in steps, from the sample before each."""
     robot, (h, _) = samples.robot, _times(samples, k, np.zeros(len(k)))
     v0, a0, v1 = (np.asarray(x) for x in (samples.v[k], samples.a[k], samples.v[k + 1]))
     whole = robot.difference(np.asarray(samples.q[k]), np.asarray(samples.q[k + 1]))
@@ -77,14 +77,14 @@ def _path(samples: Samples, k: Indices) -> _Quartic:
 
 
 class _Quartic:
-    """``u(s)``, with ``u(0) = 0``, rates at 0, value and rate at 1 given."""
+    """Polynomial ``u(s)`` with ``u(0) = 0`` and given rates at 0, value and rate at 1."""
 
     def __init__(self, v0: FloatArray, a0: FloatArray, u1: FloatArray, v1: FloatArray) -> None:
         rest, slope = u1 - v0 - 0.5 * a0, v1 - v0 - a0
         self._terms = v0, 0.5 * a0, 4.0 * rest - slope, slope - 3.0 * rest
 
     def at(self, s: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Value, rate, and rate of the rate."""
+        """Value, first and second derivative."""
         b, c, d, e = self._terms
         u = s * (b + s * (c + s * (d + s * e)))
         du = b + s * (2.0 * c + s * (3.0 * d + s * 4.0 * e))
@@ -92,10 +92,10 @@ class _Quartic:
 
 
 def _speeds(robot: Robot, u: FloatArray, du: FloatArray) -> FloatArray:
-    """Speeds with which ``u`` changes at a rate: the inverse of `Robot.tangent_rate`.
+    """Speeds for a rate of ``u``: the inverse of `Robot.tangent_rate`.
 
-    It maps the speeds of each joint to the rates of that joint alone, and so one column of the
-    maps of all joints is found at once.
+    That map is block diagonal, with a block for each joint, so that the same column of all blocks
+    is found by one call.
     """
     slices = [robot.joints[name].v for name in robot.joint_names]
     widest = max((at.stop - at.start for at in slices), default=0)

@@ -1,4 +1,4 @@
-"""What sensors show at the samples of a motion."""
+"""Measurements of sensors at the samples of a motion."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["by_sensor", "measurements"]
 
 
 def measurements(samples: Samples) -> FloatArray:
-    """Numbers of all sensors beside each other, shape (n, ..., m).
+    """Measurements of all sensors, concatenated, shape (n, ..., m).
 
     How a closed linkage shares its load among joints depends on the forces as much as on the
     accelerations.
@@ -36,7 +36,7 @@ def measurements(samples: Samples) -> FloatArray:
 
 
 def by_sensor(sensors: Sequence[DescribedSensor], numbers: FloatArray) -> dict[str, FloatArray]:
-    """The same by the name of each sensor, shape (n, ..., k)."""
+    """Measurements by the name of each sensor, shape (n, ..., k)."""
     ends = np.cumsum([len(s.columns) for s in sensors])
     parts = np.split(numbers, ends[:-1], axis=-1)
     return {s.name: part for s, part in zip(sensors, parts, strict=True)}

@@ -1,4 +1,4 @@
-"""What motors do in a motion: the numbers by which they are chosen."""
+"""Sizing of motors: their torques, speeds and powers in a motion."""
 
 from __future__ import annotations
 
@@ -23,27 +23,27 @@ __all__ = ["MotorSizing", "Sizing", "sizing_of"]
 
 @dataclass(frozen=True)
 class MotorSizing:
-    """What one motor does in a motion, at its own shaft.
+    """Torques, speeds and powers of one motor in a motion, at its own shaft.
 
-    Of simultaneous motions each number is the largest. Of a motor along a line read force for
-    torque and m/s for rad/s.
+    For simultaneous motions, each number is the largest of all. For a linear motor, torques are
+    forces [N] and speeds are in m/s.
 
     Attributes
     ----------
     motor : str
-        Name of its joint, ``"joint[k]"`` of a joint with several.
+        Name of its joint, ``"joint[k]"`` for a joint with several motors.
     torque_unit, speed_unit : str
     gear_ratio : float
         Speed of the motor over that of its joint.
     peak_torque, rms_torque : float [N m, N]
-        Largest, and root of the mean square over time, which heats the motor.
+        Largest absolute value, and root mean square over time, on which heating depends.
     peak_speed, mean_speed : float [rad/s, m/s]
-        Largest, and mean over time, of the speed without its sign.
+        Largest absolute value, and mean of the absolute value over time.
     peak_power, braking_power : float [W]
-        Largest mechanical power that the motor puts in, and that it takes out.
+        Largest mechanical power that the motor delivers, and that it absorbs.
     torque_limit, speed_limit : float [N m, N], [rad/s, m/s]
-        Those of the joint through the gear, or of the motor where they are less; infinite where
-        none is given.
+        The smaller of the limits of the motor and of its joint, through the gear; infinite without
+        limits.
 
     Examples
     --------
@@ -82,9 +82,9 @@ class MotorSizing:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Sizing(Mapping[str, MotorSizing]):
-    """The motor table of a motion: a row for each motor, by the name of its joint.
+    """Table of the motors in a motion, with a row for each motor by the name of its joint.
 
-    ``print`` shows it. Made by `Trajectory.sizing`.
+    `Trajectory.sizing` returns it, and ``print`` shows it.
 
     Attributes
     ----------
@@ -143,7 +143,7 @@ class Sizing(Mapping[str, MotorSizing]):
         return html_table(f"Motors of {self.robot_name}", head, rows)
 
     def _lines(self) -> list[list[str]]:
-        """The printed table, names of columns first."""
+        """Rows of the printed table, with the names of columns first."""
         head = ["motor", *(name for name, _ in _COLUMNS)]
         return [head, *([row.motor, *(f(row) for _, f in _COLUMNS)] for row in self.rows)]
 
@@ -165,12 +165,12 @@ class Sizing(Mapping[str, MotorSizing]):
         return pandas.DataFrame(values).set_index("motor")
 
     def plot(self, path: str | os.PathLike[str] | None = None, *, axes: Any = None) -> Any:
-        """Draw torque over speed of each motor, with its limits: the torque-speed plane.
+        """Draw torque over speed of each motor, with its limits.
 
-        Both are drawn without signs, in one colour where the motor drives and in another where it
+        Absolute values are drawn, in one colour where the motor drives and in another where it
         brakes. A cross marks the root mean square of the torque at the mean speed, by which motors
-        are chosen for continuous duty. Limits are dashed where the motion comes near to them; the
-        heading says how much of them is used.
+        are chosen for continuous duty. Limits are dashed lines, if the motion comes near to them;
+        the title of each panel has the utilisation of the limits.
 
         Parameters
         ----------
@@ -234,7 +234,7 @@ def sizing_of(robot: Robot, t: FloatArray, torques: FloatArray, speeds: FloatArr
     robot : Robot
     t : ndarray, shape (n,) [s]
     torques, speeds : ndarray, shape (n, ..., nv) [N m, N], [rad/s, m/s]
-        Of motors at their shafts, at the places of their joints.
+        Of motors at their shafts, at the indices of their joints.
     """
     columns = [k for name in robot.actuated_joints for k in _columns(robot, name)]
     limits = own_effort_bounds(robot) / np.abs(robot.gear_ratios)
@@ -259,7 +259,7 @@ def sizing_of(robot: Robot, t: FloatArray, torques: FloatArray, speeds: FloatArr
 
 
 def _columns(robot: Robot, name: str) -> range:
-    """Places of the motors of a joint."""
+    """Indices of the motors of a joint."""
     v = robot.joints[name].v
     return range(v.start, v.stop)
 
@@ -269,7 +269,7 @@ def _largest(values: FloatArray) -> float:
 
 
 def _mean(t: FloatArray, values: FloatArray) -> FloatArray:
-    """Over time, shape (...), of values at all samples, shape (n, ...)."""
+    """Mean over time, shape (...), of values at all samples, shape (n, ...)."""
     from scipy.integrate import trapezoid
 
     duration = float(t[-1] - t[0]) if len(t) else 0.0

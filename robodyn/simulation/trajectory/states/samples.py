@@ -1,4 +1,4 @@
-"""The states of a motion, with what is needed to compute from them, and in pieces that fit."""
+"""The samples of a motion with its robot and loads, for computations block by block."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from robodyn.simulation.loads.prescribed_loads import PrescribedLoads, Surroundi
 
 __all__ = ["Samples"]
 
-#: States that are computed with at once.
+#: Number of states in a block.
 BLOCK = 32768
 
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """What moved, its states, and what acted on it.
+    """The states of a motion, the robot, and the loads on it.
 
     Attributes
     ----------
@@ -30,7 +30,7 @@ class Samples:
     t : ndarray, shape (n,) [s]
     q, v, a, tau : ndarray, shape (n, ..., nq), (n, ..., nv)
     driven : tuple of int
-        Speeds that followed paths of time: their forces change within a step, others are held.
+        Speeds of driven joints, whose forces change within a step; the others are held.
     surroundings : PrescribedLoads or Sampled
     """
 
@@ -53,7 +53,7 @@ class Samples:
 
     @property
     def batch(self) -> tuple[int, ...]:
-        """Leading axes of one sample: of simultaneous motions."""
+        """Axes of simultaneous motions."""
         return self.q.shape[1:-1]
 
     @property
@@ -77,9 +77,9 @@ class Samples:
         return self.surroundings.wrenches_at(self.t, self.q, self.v)
 
     def computed(self, f: Callable[[Samples], FloatArray]) -> FloatArray:
-        """A quantity of all samples, computed a block after the other.
+        """A quantity of all samples, computed block by block.
 
-        It is NaN after the end of a motion that an event has ended, while others go on.
+        It is NaN after the end of a motion that an event has ended before the others.
         """
         ended = np.asarray(np.isnan(self.q).any(axis=-1))
         if ended.any():
@@ -93,7 +93,7 @@ class Samples:
     def _computed_until_the_end(
         self, f: Callable[[Samples], FloatArray], ended: Array
     ) -> FloatArray:
-        """The same, one motion after the other."""
+        """A quantity of all samples, computed motion by motion."""
         found: FloatArray | None = None
         for place in np.ndindex(self.batch):
             of_all: Any = (slice(None), *place)
