@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -17,13 +17,16 @@ from robodyn.exporting.unit.unit import Step, Unit
 from robodyn.simulation.simulate import simulate
 from robodyn.simulation.trajectory.trajectory import Trajectory
 from robodyn.symbolic.evaluate import evaluate
-from robodyn.symbolic.graph import Port
+from robodyn.symbolic.graph import MUL, SQRT, Port, Program
 from robodyn.tolerances import EXPORTED
 
 __all__ = ["test_main"]
 
-#: States that are tried, to find one at which a function has numbers.
-EXAMPLES = 20
+#: States that are tried, to find some at which a function has numbers, and the most that are kept.
+EXAMPLES, KEPT = 20, 8
+
+#: Sizes of the numbers of a state, by turns: limits are kept at some, and passed at others.
+SIZES = 0.5, 500.0, 0.005, 15.0
 
 #: Steps of a motion that are tried.
 STEPS = 100
@@ -63,11 +66,11 @@ def test_main(names: Names) -> str:
     rng = np.random.default_rng(0)
     tests, text = list[str](), list[str]()
     for k, routine in enumerate(unit.routines):
-        lines = list(_routine(routine, names, rng))
-        if lines:
-            text += ["", f"static void test_{k}(void) /* {comment(routine.name)} */", "{"]
+        for n, (given, expected) in enumerate(_examples(routine, names, rng)):
+            lines, own = _compared(routine, names, given, expected), f"test_{k}_{n}"
+            text += ["", f"static void {own}(void) /* {comment(routine.name)} */", "{"]
             text += [*(f"    {x}" for x in lines), "}"]
-            tests.append(f"test_{k}();")
+            tests.append(f"{own}();")
     if unit.step is not None:
         text += ["", "static void test_motion(void)", "{"]
         text += [*(f"    {x}" for x in _motion(names)), "}"]
@@ -79,17 +82,42 @@ def test_main(names: Names) -> str:
     return "\n".join([*text, "", "int main(void)", "{", *(f"    {x}" for x in end), "}", ""])
 
 
-def _routine(routine: Routine, names: Names, rng: np.random.Generator) -> Iterator[str]:
-    """Statements that call a routine and compare; none where there is nothing to compare."""
-    program, dtype = routine.program, names.unit.dtype
-    for _ in range(EXAMPLES):
-        given = [_example(port, names, rng) for port in program.inputs]
+def _examples(
+    routine: Routine, names: Names, rng: np.random.Generator
+) -> Iterator[tuple[Sequence[FloatArray], Sequence[FloatArray]]]:
+    """Inputs and outputs of a routine: at one state, or on both sides of each limit it has."""
+    program, seen = routine.program, set[tuple[int, bool]]()
+    sides = _sides(program)
+    kept = 0
+    for k in range(EXAMPLES):
+        size = SIZES[k % len(SIZES)] if sides.results else SIZES[0]
+        given = [_example(port, names, rng, size) for port in program.inputs]
         with np.errstate(all="ignore"):
             expected = evaluate(program, *given)
-        if all(np.isfinite(x).all() for x in expected):
-            break
-    else:
-        return
+            (side,) = evaluate(sides, *given)
+        new = {*enumerate((side > 0.0).tolist())} - seen
+        if all(np.isfinite(x).all() for x in (*expected, side)) and (new or not kept):
+            yield given, expected
+            seen, kept = seen | new, kept + 1
+        if kept and (kept == KEPT or len(seen) == 2 * side.size):
+            return
+
+
+def _sides(program: Program) -> Program:
+    """A program with the numbers of which another takes the size, as limits do."""
+    graph = program.graph
+    roots = (graph.a[node] for node in program.live() if graph.op[node] == SQRT)
+    squares = (x >> 1 for x in roots if graph.op[x >> 1] == MUL)
+    edges = tuple(graph.a[x] for x in squares if graph.a[x] == graph.b[x])
+    outputs = (Port("sides", (len(edges),)),)
+    return Program("sides", program.inputs, outputs, graph, edges)
+
+
+def _compared(
+    routine: Routine, names: Names, given: Sequence[FloatArray], expected: Sequence[FloatArray]
+) -> Iterator[str]:
+    """Statements that call a routine and compare."""
+    program, dtype = routine.program, names.unit.dtype
     numbers = [*given, *expected]
     ports = (*program.inputs, *program.outputs)
     arrays = [(x, y) for x, y in zip(ports, numbers, strict=True) if x.size]
@@ -109,11 +137,11 @@ def _routine(routine: Routine, names: Names, rng: np.random.Generator) -> Iterat
     yield from compared
 
 
-def _example(port: Port, names: Names, rng: np.random.Generator) -> FloatArray:
-    """Numbers of an input: a closed posture, and else any."""
+def _example(port: Port, names: Names, rng: np.random.Generator, size: float) -> FloatArray:
+    """Numbers of an input: a closed posture, and else any of a size."""
     if port.name == "q" and port.shape == (names.unit.robot.nq,):
         return names.unit.start[0]
-    return np.asarray(rng.uniform(-0.5, 0.5, port.shape), float)
+    return np.asarray(rng.uniform(-size, size, port.shape), float)
 
 
 def _moved(unit: Unit, own: Step) -> Trajectory | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 import shutil
 import subprocess
 import sys
@@ -14,7 +15,7 @@ import pytest
 
 import robodyn as rd
 from robodyn.codegen import Function
-from robodyn.controllers import Filtered, JointPD, SineReference
+from robodyn.controllers import Filtered, JointPD, PointToPoint, Saturated, SineReference
 from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.scalar import edge_of, inputs, sqrt
 
@@ -158,6 +159,23 @@ def test_a_motion_that_ends_is_tested_before(tmp_path):
     source = folder / "disc.c"
     source.write_text(source.read_text().replace("state->v[i] = v_next[i]", "state->v[i] = 0"))
     assert "steps, v[" in said_by_itself(folder).stdout
+
+
+@pytest.mark.parametrize("dtype", ["double", "float"])
+@pytest.mark.parametrize("limit", [0.02, 3.0, 400.0])
+def test_a_unit_tries_both_sides_of_limits(limit, dtype, tmp_path):
+    arm = rd.load("puma560", gravity=(0, 0, 0))
+    reference = PointToPoint(np.zeros(6), np.ones(6), 1.0)
+    cut = Saturated(JointPD(arm, reference, stiffness=10.0, damping=1.0), limits=limit)
+    folder = rd.export(arm, ["control"], "c", tmp_path / "code", controller=cut, dtype=dtype)
+    assert said_by_itself(folder).stdout == "0 failed\n"
+    text = (folder / "test_puma560.c").read_text()
+    expected = re.findall(r"const \w+ x3\[6\] = \{(.*)\};", text)
+    found = np.array([[float(x.rstrip("f")) for x in row.split(",")] for row in expected])
+    assert len(found) <= 8
+    sizes = np.abs(found)
+    assert np.isclose(sizes, limit, rtol=1e-5).any(axis=0).all()
+    assert (sizes < 0.999 * limit).any(axis=0).all()
 
 
 @pytest.mark.parametrize("quantity", ["impact", "never"])
