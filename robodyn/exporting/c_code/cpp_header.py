@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from robodyn.codegen.text.assignments import C_WORDS
 from robodyn.exporting.c_code.motion_state import signals
+from robodyn.exporting.c_code.reserved import MACROS
 from robodyn.exporting.c_code.signature import (
     Names,
     Parameter,
@@ -105,7 +106,7 @@ def _function(
     """A function that returns what the one in C writes."""
     in_c = names.of(name)
     own = in_c.removeprefix(f"{names.prefix}_")
-    own = f"{own}_" if own in OWN or own in C_WORDS else own
+    own = f"{own}_" if own in OWN | C_WORDS | MACROS else own
     outputs = [x for x in given if x.is_output]
     kinds = [_kind(x) for x in outputs]
     returns = kinds[0] if len(kinds) == 1 else f"std::tuple<{', '.join(kinds)}>"

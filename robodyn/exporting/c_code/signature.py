@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from robodyn.codegen.text.assignments import C_WORDS, argument_names, legal_name, plain
+from robodyn.codegen.text.assignments import argument_names, legal_name, plain
+from robodyn.exporting.c_code.reserved import RESERVED
 from robodyn.exporting.unit.names import legal_names
 from robodyn.exporting.unit.procedure import Procedure, Routine
 from robodyn.exporting.unit.unit import Assembly, Unit
@@ -47,8 +48,9 @@ class Names:
 
     @cached_property
     def prefix(self) -> str:
-        """The name of the robot."""
-        return legal_name(self.unit.robot.name, C_WORDS)
+        """The name of the robot; with "_robot" after it where something else is called so."""
+        name = legal_name(self.unit.robot.name)
+        return f"{name}_robot" if {name, name.lower()} & RESERVED else name
 
     @cached_property
     def macro(self) -> str:

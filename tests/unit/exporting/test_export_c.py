@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import dataclasses
 import re
 import shutil
 import subprocess
@@ -242,6 +243,37 @@ int main()
     }
 }
 """
+
+
+NAMED = """
+#include "{name}.hpp"
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <ctime>
+using namespace {name};
+const std::array<double, 2> q = {{{{0, 0}}}}, v = {{{{0, 0}}}};
+int main() {{ return kinetic_energy(q, v) != errno_(q, v); }}
+"""
+
+
+@pytest.mark.parametrize("name", ["printf", "std", "Math", "time", "test", "class", "isnan"])
+def test_names_that_something_else_has(name, tmp_path):
+    """Files, namespaces and targets of CMake are called after the robot."""
+    pendulum = rd.load("double_pendulum")
+    robot = rd.load(dataclasses.replace(pendulum.mechanism, name=name))
+    asked = {"kinetic_energy": "kinetic_energy", "errno": "kinetic_energy"}
+    folder = rd.export(robot, asked, "cpp", tmp_path / "code")
+    names = {"CMakeLists.txt", *(f"{name}_robot.{x}" for x in ("c", "h", "hpp"))}
+    assert {x.name for x in folder.iterdir()} == names | {f"test_{name}_robot.c"}
+    assert f"add_library({name}_robot " in (folder / "CMakeLists.txt").read_text()
+    assert said_by_itself(folder, f"-I{folder}").stdout == "0 failed\n"
+    (folder / "main.cpp").write_text(NAMED.format(name=f"{name}_robot"))
+    (folder / f"test_{name}_robot.c").unlink()
+    compiler = shutil.which("c++")
+    assert compiler, "this test needs a C++ compiler named c++"
+    command = [compiler, f"-I{folder}", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "main.cpp"]
+    subprocess.run(command, check=True, cwd=folder)
 
 
 @pytest.mark.parametrize("dtype", ["double", "float"])
