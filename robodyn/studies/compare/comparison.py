@@ -20,7 +20,7 @@ __all__ = ["Comparison"]
 #: Largest number of failures that the printed table describes; it counts all of them.
 SHOWN = 3
 
-Summary = Callable[["Comparison", FloatArray, tuple[str, ...]], str]
+Summary = Callable[[FloatArray, tuple[str, ...]], str]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -134,7 +134,7 @@ class Comparison:
         for label, name, names, summary in _LINES:
             if name in self.table.names:
                 of = () if names is None else getattr(self, names)
-                lines.append([label, *(summary(self, x, of) for x in self[name])])
+                lines.append([label, *(summary(x, of) for x in self[name])])
         failed = (~self.table.done).sum(axis=1)
         lines.append(["failed", *(f"{k} of {len(self.q0)}" for k in failed)])
         return lines
@@ -188,27 +188,26 @@ class Comparison:
         return draw(path, self.t, panels, axes=axes, title=self.robot_name)
 
 
-def _mean(comparison: Comparison, x: FloatArray, names: tuple[str, ...]) -> str:
+def _mean(x: FloatArray, names: tuple[str, ...]) -> str:
     """Mean over all starts that did not fail."""
     there = x[~np.isnan(x)]
     return f"{there.mean():.3g}" if there.size else "-"
 
 
-def _largest(comparison: Comparison, x: FloatArray, names: tuple[str, ...]) -> str:
+def _largest(x: FloatArray, names: tuple[str, ...]) -> str:
     """Largest value over all starts, and the name of its motor, joint or frame."""
-    if np.isnan(x).all():
-        return "-"
-    k = int(np.nanargmax(x)) % x.shape[-1]
-    return f"{np.nanmax(x):.3g} {names[k]}"
+    return "-" if np.isnan(x).all() else _named(x, names, int(np.nanargmax(x)))
 
 
-def _least(comparison: Comparison, x: FloatArray, names: tuple[str, ...]) -> str:
+def _least(x: FloatArray, names: tuple[str, ...]) -> str:
+    """Smallest value over all starts, and the name of its motor."""
     if np.isnan(x).all():
         return "-"
-    if not np.isfinite(np.nanmin(x)):
-        return "no limit"
-    k = int(np.nanargmin(x)) % x.shape[-1]
-    return f"{np.nanmin(x):.3g} {names[k]}"
+    return _named(x, names, int(np.nanargmin(x))) if np.isfinite(np.nanmin(x)) else "no limit"
+
+
+def _named(x: FloatArray, names: tuple[str, ...], k: int) -> str:
+    return f"{x.flat[k]:.3g} {names[k % x.shape[-1]]}"
 
 
 #: Lines of the printed table: label, result, names along its last axis, how it is summarised.
@@ -217,13 +216,13 @@ _LINES: tuple[tuple[str, str, str | None, Summary], ...] = (
     ("largest error [rad, m]", "error_max", "motors", _largest),
     ("distance, rms [m]", "place_rms", None, _mean),
     ("largest distance [m]", "place_max", "frames", _largest),
-    ("largest turn [rad]", "turn_max", "frames", _largest),
+    ("largest angle [rad]", "turn_max", "frames", _largest),
     ("effort, rms [N m, N]", "total_effort", None, _mean),
     ("largest motor torque [N m, N]", "peak_motor_torque", "motors", _largest),
     ("largest power [W]", "peak_power", "motors", _largest),
     ("largest force in a joint [N]", "peak_force", "loads", _largest),
     ("largest moment in a joint [N m]", "peak_moment", "loads", _largest),
-    ("part of torque left", "torque_margin", "motors", _least),
-    ("part of velocity left", "velocity_margin", "motors", _least),
-    ("way left [rad, m]", "position_margin", "motors", _least),
+    ("torque margin", "torque_margin", "motors", _least),
+    ("velocity margin", "velocity_margin", "motors", _least),
+    ("position margin [rad, m]", "position_margin", "motors", _least),
 )
