@@ -7,7 +7,7 @@ from robodyn.codegen.llvm.kernels.guarded_sincos import GuardedSincos
 from robodyn.codegen.llvm.kernels.sincos import constant, vector_type
 from robodyn.codegen.llvm.kernels.superwords import Superwords
 from robodyn.codegen.llvm.target.target import Target
-from robodyn.symbolic.graph import ADD, CONST, DIV, INPUT, MUL, SIN, SQRT, Program
+from robodyn.symbolic.graph import ADD, CONST, DIV, INPUT, MUL, SIN, SQRT, ByPrecision, Program
 
 __all__ = ["EXIT", "Body"]
 
@@ -74,36 +74,41 @@ class Body:
         graph, node = self.program.graph, edge >> 1
         if not edge & 1:
             return self.value(node)
-        if graph.op[node] == CONST:
-            return constant(-graph.value[node], self.dtype, self.lanes)
+        value = graph.value.get(node)
+        if value is not None and not isinstance(value, ByPrecision):
+            return constant(-value, self.dtype, self.lanes)
         return self.code.name(f"fneg {self.type} {self.value(node)}")
 
     def emit(self) -> None:
         """All nodes, in order."""
-        graph, t = self.program.graph, self.type
         self.gather_angles()
         for node in self.nodes:
-            op, a, b = graph.op[node], graph.a[node], graph.b[node]
-            if op == CONST or node in self.names or node in self.fused:
-                pass
-            elif op == INPUT:
-                self.names[node] = self.input(a)
-            elif op == ADD and node in self.products:
-                self.names[node] = self.with_product(node)
-            elif op == ADD:
-                verb = "fsub" if b & 1 else "fadd"
-                self.names[node] = self.code.name(
-                    f"{verb} {t} {self.signed(a)}, {self.value(b >> 1)}"
-                )
-            elif op in (MUL, DIV):
-                verb = "fmul" if op == MUL else "fdiv"
-                self.names[node] = self.code.name(f"{verb} {t} {self.signed(a)}, {self.signed(b)}")
-            elif op == SQRT:
-                self.names[node] = self.code.intrinsic("sqrt", t, self.signed(a))
-            else:
-                self.names[node] = self.angle(a >> 1)[0 if op == SIN else 1]
+            if node not in self.fused:
+                self.compute(node)
             self.after(node)
             self.cut()
+
+    def compute(self, node: int) -> None:
+        """The instruction of a node, unless it is known or needs none."""
+        graph, t = self.program.graph, self.type
+        op, a, b = graph.op[node], graph.a[node], graph.b[node]
+        if op == CONST or node in self.names:
+            pass
+        elif op == INPUT:
+            self.names[node] = self.input(a)
+        elif op == ADD and node in self.products:
+            self.names[node] = self.with_product(node)
+        elif op == ADD:
+            verb = "fsub" if b & 1 else "fadd"
+            given = f"{self.signed(a)}, {self.value(b >> 1)}"
+            self.names[node] = self.code.name(f"{verb} {t} {given}")
+        elif op in (MUL, DIV):
+            verb = "fmul" if op == MUL else "fdiv"
+            self.names[node] = self.code.name(f"{verb} {t} {self.signed(a)}, {self.signed(b)}")
+        elif op == SQRT:
+            self.names[node] = self.code.intrinsic("sqrt", t, self.signed(a))
+        else:
+            self.names[node] = self.angle(a >> 1)[0 if op == SIN else 1]
 
     def with_product(self, node: int) -> str:
         """A sum with a product in it, rounded once."""

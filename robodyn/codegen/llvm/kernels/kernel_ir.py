@@ -3,7 +3,8 @@
 The order of instructions is the order of the program's nodes, in which few values are alive at a
 time; LLVM's IR passes are not run, so it survives. Results are stored as soon as they are known,
 large ones of batches at the end. Columns of one state that share their products come last, in
-vectors of their own (`superwords.py`). Large programs are functions of bounded size (`pieces.py`,
+vectors of their own (`superwords.py`); otherwise operations of limbs that are alike share vectors
+(`packs.py`). Large programs without these are functions of bounded size (`pieces.py`,
 `superword_pieces.py`).
 """
 
@@ -12,6 +13,8 @@ from __future__ import annotations
 from robodyn.codegen.llvm.builder.code import Code, module_ir
 from robodyn.codegen.llvm.builder.values import Number
 from robodyn.codegen.llvm.kernels.kernel_body import EXIT, Body
+from robodyn.codegen.llvm.kernels.packed_body import PackedBody
+from robodyn.codegen.llvm.kernels.packs import packs_for
 from robodyn.codegen.llvm.kernels.piece_code import PieceCode
 from robodyn.codegen.llvm.kernels.prefetch import Prefetch
 from robodyn.codegen.llvm.kernels.scalar_body import ScalarBody
@@ -43,7 +46,12 @@ def scalar_ir(program: Program, target: Target, dtype: str) -> str:
     kernel = Code(f"@kernel({arguments})", attributes=target.attributes)
     found = superwords_for(program, target, dtype)
     addresses = [f"%{name}" for name in names]
-    if in_pieces(program, "scalar") and found.operations(program) >= PIECES_FROM["scalar"]:
+    packs = None if found.order else packs_for(program, found.fused, target, dtype)
+    if packs is not None:
+        packed = PackedBody(kernel, program, found, target, dtype, packs)
+        packed.emit()
+        needed = [*packed.sincos.slow.values()]
+    elif in_pieces(program, "scalar") and found.operations(program) >= PIECES_FROM["scalar"]:
         pieces = _pieces(program, found, target, dtype)
         pieces.call(kernel, addresses)
         needed = pieces.functions()

@@ -10,8 +10,9 @@ from __future__ import annotations
 from robodyn.codegen.llvm.builder.code import Code
 from robodyn.codegen.llvm.builder.values import Number
 from robodyn.codegen.llvm.kernels.guarded_sincos import GuardedSincos
-from robodyn.codegen.llvm.kernels.pieces import CONSTANT, FMA, LOCAL, STORE, WORK, Piece
+from robodyn.codegen.llvm.kernels.pieces import CONSTANT, LOCAL, STORE, WORK, Piece
 from robodyn.codegen.llvm.kernels.sincos import constant, vector_type
+from robodyn.codegen.llvm.kernels.sums import FMA
 from robodyn.codegen.llvm.target.target import Target
 from robodyn.symbolic.graph import ADD, DIV, MUL, SIN, SQRT
 

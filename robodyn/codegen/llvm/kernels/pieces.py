@@ -13,12 +13,13 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from robodyn.codegen.llvm.kernels.piece_cuts import cuts_of
-from robodyn.symbolic.graph import ADD, CONST, COS, DIV, INPUT, MUL, SIN, Program, scalar_places
+from robodyn.codegen.llvm.kernels.sums import FMA, operations
+from robodyn.symbolic.graph import ADD, CONST, COS, INPUT, MUL, SIN, Program, scalar_places
 
-__all__ = ["CONSTANT", "FMA", "LOCAL", "STORE", "WORD", "WORK", "Angle", "Piece", "Pieces", "Shape"]
+__all__ = ["CONSTANT", "LOCAL", "STORE", "WORD", "WORK", "Angle", "Piece", "Pieces", "Shape"]
 
-#: Beside operations of graphs: ``x y + z`` rounded once, and to store a value.
-FMA, STORE = 8, 9
+#: Beside operations of graphs and `FMA`: to store a value.
+STORE = 9
 
 #: What an operand is: the value of an operation before it in the piece, what one of the piece's
 #: words leads to, one of its constants. An operand is ``8 index + kind``, and 1 more if negative.
@@ -166,22 +167,9 @@ class Pieces:
 
     def _operations(self) -> tuple[list[int], list[Step]]:
         """Nodes that are operations, in order, and their operands."""
-        graph, products = self._program.graph, self._products
-        nodes, operands = [], list[Step]()
-        fused = {edge >> 1 for edge in products.values()}
-        for node in self._program.live():
-            op, a = graph.op[node], graph.a[node]
-            if op <= INPUT or node in fused or node in self._slots:
-                continue
-            nodes.append(node)
-            product = products.get(node)
-            if product is not None:
-                rest = graph.b[node] if product == a else a
-                x, y = graph.a[product >> 1] ^ (product & 1), graph.b[product >> 1]
-                operands.append((x, y, rest))
-            else:
-                operands.append((a, graph.b[node]) if op in (ADD, MUL, DIV) else (a,))
-        return nodes, operands
+        found = operations(self._program, self._products)
+        nodes = [node for node in found if node not in self._slots]
+        return nodes, [found[node][1] for node in nodes]
 
     def _wanted(
         self, elsewhere: Collection[int]

@@ -10,15 +10,20 @@ from typing import NamedTuple
 from robodyn.symbolic.graph import ADD, CONST, DIV, INPUT, MUL, ByPrecision, Graph, Program
 
 __all__ = [
+    "FMA",
     "ZERO",
     "ConstantLane",
     "Lane",
     "Sum",
     "as_lane",
+    "operations",
     "opposite",
     "products_in_sums",
     "shared_factor",
 ]
+
+#: Beside operations of graphs: ``x y + z`` rounded once.
+FMA = 8
 
 
 class ConstantLane(NamedTuple):
@@ -161,4 +166,30 @@ def products_in_sums(program: Program, last: bool = False) -> dict[int, int]:
                 if graph.op[edge >> 1] == MUL and uses[edge >> 1] == 1:
                     found[node] = edge
                     break
+    return found
+
+
+def operations(
+    program: Program, fused: Mapping[int, int]
+) -> dict[int, tuple[int, tuple[int, ...]]]:
+    """Operations of a program in order: of each node which one it is, and its operands as edges.
+
+    Parameters
+    ----------
+    program : Program
+    fused : mapping of int to int
+        Sums that are one operation with a product: edge of the product.
+    """
+    graph, found = program.graph, dict[int, tuple[int, tuple[int, ...]]]()
+    within = {edge >> 1 for edge in fused.values()}
+    for node in program.live():
+        op, a, b = graph.op[node], graph.a[node], graph.b[node]
+        if op <= INPUT or node in within:
+            continue
+        product = fused.get(node)
+        if product is not None:
+            x, y = graph.a[product >> 1] ^ (product & 1), graph.b[product >> 1]
+            found[node] = FMA, (x, y, b if product == a else a)
+        else:
+            found[node] = op, (a, b) if op in (ADD, MUL, DIV) else (a,)
     return found

@@ -1,0 +1,120 @@
+"""What limbs that are alike compute, in lanes of a vector: the same bits, in fewer operations."""
+
+import ctypes
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import robodyn as rd
+from robodyn.codegen.llvm.kernels import kernel_ir, packs
+from robodyn.codegen.llvm.kernels.kernel_ir import scalar_ir
+from robodyn.codegen.llvm.kernels.sums import operations, products_in_sums
+from robodyn.codegen.llvm.target.target import chosen_target, load_object, object_code
+from robodyn.symbolic.graph import ByPrecision, Graph, Port, Program
+from robodyn.symbolic.scalar import Scalar, cos, edge_of, inputs, sin, sqrt
+
+RUN = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+#: Of vectors. A wide CPU runs the code of all narrower ones.
+WIDTHS = [bits for bits in (128, 256, 512) if bits <= max(chosen_target().bits, 128)]
+SIZES = {"double": "f8", "float": "f4"}
+
+
+@pytest.fixture
+def always(monkeypatch):
+    """Packs wherever there can be any."""
+    monkeypatch.setattr(packs, "WORTH", np.inf)
+
+
+def limbs(rng, count):
+    """Limbs that do the same with other numbers, signs and constants, and what they do together."""
+    graph, size = Graph(), 5
+    numbers = inputs(graph, 0, count * size)
+    recipe = rng.integers(0, 8, 40)
+    picks = rng.integers(0, 10**6, (40, 2))
+    together, results = 0.0, []
+    for limb in range(count):
+        known = [*numbers[size * limb : size * (limb + 1)]]
+        known += [sin(known[0]), cos(known[0]), sin(known[1] + float(rng.normal()))]
+        known += [float(x) for x in rng.normal(size=3)]
+        known.append(Scalar(graph, graph.by_precision(ByPrecision(1e-3, 1e-2))))
+        for k, (i, j) in zip(recipe, picks, strict=True):
+            x, y = known[i % len(known)], known[j % len(known)]
+            x, y = (z if rng.random() < 0.5 else -z for z in (x, y))
+            known.append(
+                (x + y, x - y, x * y, x * y + known[j % 5], x * y - together, sqrt(x * x + 1.0))[k]
+                if k < 6
+                else x / (y * y + 2.0)
+                if k == 6
+                else x * together
+            )
+        together = together + known[-1] * known[-2]
+        results += [-x for x in known[-20:]]
+    results += [together, numbers[0], 1.5]
+    edges = tuple(edge_of(graph, x) for x in results)
+    return Program("limbs", (Port("x", (count, size)),), (Port("y", (len(edges),)),), graph, edges)
+
+
+def bits(program, target, dtype, arrays):
+    """All outputs of one state."""
+    engine = load_object(object_code(scalar_ir(program, target, dtype)))
+    x = [np.ascontiguousarray(array, SIZES[dtype]) for array in arrays]
+    x += [np.full(port.shape, np.nan, SIZES[dtype]) for port in program.outputs]
+    pointers = (ctypes.c_void_p * len(x))(*(y.ctypes.data for y in x))
+    RUN(engine.get_function_address("packed"))(pointers)
+    return np.concatenate([y.ravel() for y in x[len(arrays) :]])
+
+
+def without_packs(program, target, dtype, arrays, monkeypatch):
+    with monkeypatch.context() as m:
+        m.setattr(kernel_ir, "packs_for", lambda *given: None)
+        return bits(program, target, dtype, arrays)
+
+
+@pytest.mark.parametrize("dtype", ["double", "float"])
+@pytest.mark.parametrize("width", WIDTHS)
+def test_lanes_are_what_scalars_are_to_the_last_bit(width, dtype, always, monkeypatch):
+    target = replace(chosen_target(), bits=width)
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        count = int(rng.integers(2, 8))
+        program = limbs(rng, count)
+        x = [rng.normal(size=program.inputs[0].shape)]
+        expected = without_packs(program, target, dtype, x, monkeypatch)
+        np.testing.assert_array_equal(bits(program, target, dtype, x), expected)
+        if target.fma:
+            found = packs.packs_for(program, products_in_sums(program), target, dtype)
+            assert found is not None
+
+
+def test_every_operation_is_there_once_after_its_operands():
+    program = limbs(np.random.default_rng(1), 6)
+    fused = products_in_sums(program)
+    found, done = packs.Packs(program, fused, 4), set()
+    assert len(found.order) < found.scalars
+    given = operations(program, fused)
+    for own in found.order:
+        nodes = [*own.used] if isinstance(own, packs.Pack) else [own]
+        for node in nodes:
+            assert not done & {node}
+            assert all(edge >> 1 in done for edge in given[node][1] if edge >> 1 in given)
+        done.update(nodes)
+    assert done == given.keys()
+
+
+@pytest.mark.skipif(not chosen_target().fma, reason="packs need a fused multiply-add")
+@pytest.mark.skipif(chosen_target().bits < 256, reason="two lanes do less")
+@pytest.mark.parametrize("name", ["stewart", "delta"])
+def test_legs_of_a_platform_share_vectors(name, monkeypatch):
+    """A third of the operations is saved, or more, and what goes in and out of lanes is less."""
+    robot, rng = rd.load(name, passive=False), np.random.default_rng(0)
+    program = robot.function("forward_dynamics").program
+    q = robot.random(rng)
+    v, tau = rng.normal(size=(2, robot.nv))
+    target = chosen_target()
+    found = packs.packs_for(program, products_in_sums(program), target, "double")
+    assert found is not None
+    assert len(found.order) < 0.65 * found.scalars
+    states = [q, robot.consistent_velocity(q, v), tau]
+    expected = without_packs(program, target, "double", states, monkeypatch)
+    np.testing.assert_array_equal(bits(program, target, "double", states), expected)
