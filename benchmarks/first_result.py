@@ -60,6 +60,7 @@ def seconds(arguments: list[str], **environment: str) -> float:
     """CPU seconds of a process and of those that it has waited for."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     given = {**os.environ, **environment}
+    given.pop("PYTHONDONTWRITEBYTECODE", None)  # modules are compiled once, as pip does it
     subprocess.run([sys.executable, *arguments], check=True, env=given, capture_output=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
