@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Callable
+from contextvars import ContextVar
+from dataclasses import dataclass
 from types import FrameType
 from typing import Any
 
-__all__ = ["is_user_code", "warn"]
+__all__ = ["for_threads", "is_user_code", "warn"]
 
 
 def warn(message: Warning | str, *, registry: dict[Any, Any] | None = None) -> None:
     """Give a warning whose place is the user's line that called robodyn.
 
-    The place is ``robodyn:0`` where there is no such line: on the command line, or in a thread of
-    the package.
+    The place is ``robodyn:0`` where there is no such line: on the command line, or in a thread that
+    runs a function of robodyn itself.
 
     Parameters
     ----------
@@ -24,23 +27,54 @@ def warn(message: Warning | str, *, registry: dict[Any, Any] | None = None) -> N
         Warnings given so far, for filters that show each once. Default: ``__warningregistry__`` of
         the calling module, as Python has it.
     """
-    frame = _caller()
     message = UserWarning(message) if isinstance(message, str) else message
-    category = type(message)
-    if frame is None:
-        warnings.warn_explicit(message, category, "robodyn", 0, registry=registry)
-        return
-    if registry is None:
-        registry = frame.f_globals.setdefault("__warningregistry__", {})
-    module = frame.f_globals.get("__name__", "<unknown>")
-    filename = frame.f_code.co_filename
-    warnings.warn_explicit(message, category, filename, frame.f_lineno, module, registry)
+    place = _place() or _started_at.get() or _Place("robodyn", 0)
+    own = place.registry if registry is None else registry
+    warnings.warn_explicit(message, type(message), place.filename, place.line, place.module, own)
+
+
+def for_threads(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function for threads of the package: warnings there stand at the line that calls it here.
+
+    It is to be run in a context of its own (`contextvars.copy_context`).
+    """
+    place = _place()
+
+    def run(*args: Any) -> Any:
+        _started_at.set(place)
+        return function(*args)
+
+    return run
 
 
 def is_user_code(frame: FrameType) -> bool:
     """Whether a frame runs code that is neither of this package nor of Python's library."""
     top = _module(frame).partition(".")[0]
     return top != "robodyn" and top not in sys.stdlib_module_names
+
+
+@dataclass(frozen=True)
+class _Place:
+    """A line of code, and the warnings that its module has given."""
+
+    filename: str
+    line: int
+    module: str = "robodyn"
+    registry: dict[Any, Any] | None = None
+
+
+#: Where the user called what started this thread.
+_started_at: ContextVar[_Place | None] = ContextVar("started at", default=None)
+
+
+def _place() -> _Place | None:
+    """The user's line that called robodyn, where there is one in this thread."""
+    frame = _caller()
+    if frame is None:
+        return None
+    known = frame.f_globals.setdefault("__warningregistry__", {})
+    module = frame.f_globals.get("__name__", "<unknown>")
+    return _Place(frame.f_code.co_filename, frame.f_lineno, module, known)
 
 
 def _caller() -> FrameType | None:

@@ -8,6 +8,7 @@ import sys
 import warnings
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import robodyn as rd
@@ -19,6 +20,10 @@ FALLING = """<robot name="r"><link name="a"/><link name="b"><inertial><origin xy
 <mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
 <joint name="j" type="revolute" {}><parent link="a"/><child link="b"/><axis xyz="1 0 0"/>
 <limit lower="-0.1" upper="0.1"/></joint></robot>"""
+
+
+def nothing(t, q, v):
+    return np.zeros(1)
 
 
 def load():
@@ -41,6 +46,18 @@ def sweep():
     rd.sweep(failing, {"x": [1.0]}, errors="keep")
 
 
+def hold(t):
+    return np.zeros(1), np.zeros(1), np.zeros(1)
+
+
+CONTROLLERS = {"no": nothing}
+TASK = {"reference": hold, "v0": [9.0], "limits": "report", "duration": 0.1}
+
+
+def compare():
+    rd.compare(rd.load(FALLING.format("")), CONTROLLERS, **TASK)
+
+
 @pytest.mark.parametrize(
     ("call", "category"),
     [
@@ -48,6 +65,7 @@ def sweep():
         (simulate, LimitWarning),
         (inverse_kinematics, ConvergenceWarning),
         (sweep, SweepWarning),
+        (compare, LimitWarning),
     ],
 )
 def test_a_warning_stands_at_the_line_of_the_call(call, category):

@@ -13,6 +13,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextvars import copy_context
 from itertools import islice
 
+from robodyn.caller import for_threads
 from robodyn.codegen import get_num_threads
 from robodyn.studies.sweep.study_runner import Done, StudyRunner, Task
 
@@ -78,12 +79,13 @@ def _side_by_side(
     work: StudyRunner, tasks: Iterator[Task], count: int, least: float
 ) -> Iterator[Done]:
     """Rows as long as threads compute at least this share of the time, all together."""
+    timed = for_threads(_timed)
     with ThreadPoolExecutor(count) as pool:
 
         def begun(most: int) -> set[Future[tuple[Done, float]]]:
             # each with the caller's context, such as numpy.errstate, which rows by its thread have
             return {
-                pool.submit(copy_context().run, _timed, work, task) for task in islice(tasks, most)
+                pool.submit(copy_context().run, timed, work, task) for task in islice(tasks, most)
             }
 
         share, running, helped = _Share(), begun(count), True
