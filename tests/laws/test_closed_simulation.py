@@ -290,7 +290,7 @@ def test_samples_are_wrong_where_loops_are_apart_or_rounding_decides():
     of_all = [(1, somewhat), (2, apart)]
     k, error = first_wrong_sample(robot, *samples(robot, 0.3, 0.4, 0.5, pivot=of_all))
     assert (k, type(error)) == (2, AssemblyError)
-    assert "come apart by 0.000" in str(error)
+    assert "come apart by 0.001 m ('end')" in str(error)
     for singular, first in ((0, 0), (3, 2)):
         drive = [0.3, 0.4, 0.5, 0.6]
         drive[singular] = 0.0

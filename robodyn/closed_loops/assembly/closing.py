@@ -16,7 +16,7 @@ from robodyn.closed_loops.assembly.long_searches import going_on, search
 from robodyn.closed_loops.assembly.nearly_closed import nearly_closing
 from robodyn.closed_loops.constraints.constraint_rows import ConstraintRows, PositionRows
 from robodyn.closed_loops.constraints.cut_joints import CutStart, UncoordinatedLimits, WithCuts
-from robodyn.closed_loops.constraints.open_loops import open_loops, placed_frames, worst_row
+from robodyn.closed_loops.constraints.open_loops import largest_gap, open_loops, placed_frames
 from robodyn.closed_loops.constraints.singular_start import regular_beside
 from robodyn.closed_loops.constraints.turns import nearest_turns
 from robodyn.closed_loops.solvers import assemble, rank_analysis
@@ -148,7 +148,7 @@ class LoopCloser:
         found = nearly_closing(self._model, self._rows, self._space, np.asarray(error.q))
         if found:
             return found
-        name = worst_row(self._model, error)[0].rpartition("[")[0]
+        name = largest_gap(self._model, error.residual)[0]
         if all(cut.name != name for cut in self._model.tree.cuts):
             return f"if it should close here, mend constraint {name!r}, or what contradicts it"
         cuts = self._model.tree.cuts

@@ -15,11 +15,13 @@ from robodyn.model.model import Model
 from robodyn.results import LoopGap
 from robodyn.tolerances import AT_LIMIT
 
-__all__ = ["Cuts", "described_cuts", "loop_gaps", "open_loops", "placed_frames", "worst_row"]
+__all__ = ["Cuts", "described_cuts", "largest_gap", "loop_gaps", "open_loops", "placed_frames"]
 
 
 #: Axes that are turned by more than this [rad] point opposite ways.
 OPPOSITE = 3.1
+#: Parts of a gap that are smaller than this part of the largest are not told.
+SMALL_GAP = 1e-3
 
 #: From a posture to the poses of both frames of each cut, (2 n, 4, 4), and all residuals, (nc,).
 Measure = Callable[[Array], tuple[Array, Array]]
@@ -106,12 +108,8 @@ def open_loops(
             "others near it: loops that are solved in closed form do not close there, or a "
             "function has no value; give a posture nearer to a closed one"
         )
-    worst, size = worst_row(model, error)
-    text = (
-        f"the loops of {model.mechanism.name!r} do not close: {worst} is off by {size:.3g} (m or "
-        "rad) at best"
-    )
-    name = worst.rpartition("[")[0]
+    name, gap = largest_gap(model, error.residual)
+    text = f"the loops of {model.mechanism.name!r} do not close: {name!r} is off by {gap} at best"
     reached, cuts = np.asarray(error.q), described_cuts(model)
     for before, after in zip(
         loop_gaps(cuts, measure(guess)),
@@ -124,11 +122,29 @@ def open_loops(
     return text + (f"; at their limits there: {', '.join(at)}" if at else "")
 
 
-def worst_row(model: Model, error: AssemblyError) -> tuple[str, float]:
-    """The row that a search missed by most, and by how much [m, rad]."""
-    rows = [model.setup.row_names[k] for k in model.setup.position_rows]
-    size = np.abs(error.residual)
-    return rows[int(size.argmax())], float(size.max())
+def largest_gap(model: Model, residual: Array) -> tuple[str, str]:
+    """The closure or constraint that is open by most, and by how much, with the unit.
+
+    Rows of a closure that are of one unit are components of a distance, or of a rotation.
+
+    Parameters
+    ----------
+    model : Model
+    residual : ndarray, shape (..., nc) [m, rad]
+        Of one posture or several; the worst of these counts.
+    """
+    rows = model.setup.position_rows
+    owners = [model.setup.row_names[k].rpartition("[")[0] for k in rows]
+    words = [model.setup.row_words[k] for k in rows]
+    size = np.abs(residual).reshape(-1, len(rows))
+    posture, worst = np.unravel_index(int(size.argmax()), size.shape)
+    own = [k for k, owner in enumerate(owners) if owner == owners[worst]]
+    gaps = {
+        unit: float(np.linalg.norm([size[posture, k] for k in own if words[k] == unit]))
+        for unit in dict.fromkeys(words[k] for k in own)
+    }
+    told = [f"{x:.3g} {unit}" for unit, x in gaps.items() if x >= SMALL_GAP * max(gaps.values())]
+    return owners[worst], " and ".join(told)
 
 
 def _opposite(gap: LoopGap, model: Model) -> str:

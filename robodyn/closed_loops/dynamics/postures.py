@@ -20,6 +20,7 @@ from robodyn.closed_loops.constraints.constraint_rows import ConstraintRows
 from robodyn.closed_loops.constraints.open_loops import (
     Cuts,
     described_cuts,
+    largest_gap,
     loop_gaps,
     placed_frames,
 )
@@ -258,9 +259,10 @@ class LoopPostures:
             raise ShapeError("near is not one posture of finite numbers", name="near", given=start)
         gap = residual(start)
         if not np.abs(gap).max(initial=0.0) < POSTURE_CLOSED:
+            loop, size = largest_gap(self._model, gap)
             raise AssemblyError(
-                f"near is not a closed posture of {name!r}: it is open by "
-                f"{np.abs(gap).max():.3g} (m or rad); assemble(near) closes it",
+                f"near is not a closed posture of {name!r}: {loop!r} is open by {size}; "
+                "assemble(near) closes it",
                 residual=gap,
                 q=start,
             )
@@ -274,11 +276,13 @@ class LoopPostures:
         joint = next(
             n for n in self._model.joint_names if held[worst] in speed_indices(self._model, n)
         )
+        info = self._model.joints[joint]
+        unit = info.kind.unit(held[worst] - info.v.start)
         meeting = "two ways to assemble it meet"
         why = meeting if found.end == "branch" else f"{found.end!r} is at its limit"
         raise AssemblyError(
             f"{name!r} does not get there from that posture with its loops closed: {joint!r} "
-            f"is {abs(missing[worst]):.3g} (m or rad) from its goal where {why}",
+            f"is {abs(missing[worst]):.3g} {unit} from its goal where {why}",
             residual=residual(found.q),
             q=found.q,
         )

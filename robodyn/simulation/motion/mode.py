@@ -11,6 +11,7 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.arrays import by_name, expect, named_alone, of_one_state
+from robodyn.closed_loops.constraints.open_loops import largest_gap
 from robodyn.description import Inertia
 from robodyn.errors import (
     AssemblyError,
@@ -218,12 +219,13 @@ def project_state(
     robot, driven = mode.robot, mode.driven
     then = robot.at(t)
     if robot.nc and jumped:
-        gap = np.abs(then.loop_residual(q)).max()
-        if not gap <= LOOP_OPEN:
+        residual = then.loop_residual(q)
+        if not np.abs(residual).max() <= LOOP_OPEN:
+            loop, size = largest_gap(robot.model, residual)
             raise AssemblyError(
-                f"the loops of {robot.name!r} are open by {gap:.3g} (m or rad) after the event: "
+                f"the loops of {robot.name!r} are open by {size} ({loop!r}) after the event: "
                 "the state after a change has to close them",
-                residual=then.loop_residual(q),
+                residual=residual,
                 q=q,
             )
         q, _ = then.closed_state(q, v, driven.is_free)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from robodyn.array_types import FloatArray, IntArray
+from robodyn.closed_loops.constraints.open_loops import largest_gap
 from robodyn.errors import AssemblyError, InconsistentStateError, RobodynError, SingularError
 from robodyn.robot import Robot
 from robodyn.tolerances import LOOP_APART, SINGULAR_MOTION
@@ -69,9 +70,9 @@ def _wrong_posture(robot: Robot, q: FloatArray, rows: IntArray) -> tuple[int, Ro
         own = robot.of_rows(r)
         for k in np.flatnonzero(is_open[:, r]):
             residual = own.loop_residual(q[k, r])
-            gap = np.abs(residual).max()
-            if not gap <= LOOP_APART:
-                told = f"the loops of {robot.name!r} come apart by {gap:.3g} (m or rad)"
+            if not np.abs(residual).max() <= LOOP_APART:
+                loop, size = largest_gap(robot.model, residual)
+                told = f"the loops of {robot.name!r} come apart by {size} ({loop!r})"
                 hint = f"{told}: take shorter steps"
                 found.append((int(k), AssemblyError(hint, residual=residual, q=q[k, r].copy())))
         closed = np.flatnonzero(~is_open[:, r])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from robodyn.array_types import FloatArray
+from robodyn.closed_loops.constraints.open_loops import largest_gap
 from robodyn.errors import AssemblyError, InconsistentStateError, SingularError
 from robodyn.robot import Robot
 from robodyn.simulation.step.operations.numeric import NumericOperations
@@ -41,8 +42,9 @@ def closed_start(
     if gap > LOOP_OPEN:
         nearest = _nearest(robot, q)
         shown = "" if nearest is None else f"; a closed posture near it is {nearest.tolist()}"
+        loop, size = largest_gap(robot.model, residual)
         raise AssemblyError(
-            f"the loops of {robot.name!r} are open by {gap:.3g} (m or rad) at the start: "
+            f"the loops of {robot.name!r} are open by {size} ({loop!r}) at the start: "
             "take q0 from robot.assemble, robot.neutral or robot.random, and with driven "
             f"joints, hold them{shown}",
             residual=residual,

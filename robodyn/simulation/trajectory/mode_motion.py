@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from robodyn.arguments import checked_arguments
 from robodyn.array_types import FloatArray
 from robodyn.arrays import checked, expect, named, number
+from robodyn.closed_loops.constraints.open_loops import largest_gap
 from robodyn.errors import ShapeError, UnknownNameError
 from robodyn.robot import Robot
 from robodyn.simulation.loads.arguments import step_times
@@ -130,10 +131,11 @@ def _closed(
     follow[own] = False
     for _ in range(3):  # a few steps of Newton's method each
         positions, closed = robot.closed_state(positions, v, follow)
-    gap = float(np.abs(robot.loop_residual(positions)).max(initial=0.0))
-    if not gap <= MODE_OPEN:
+    residual = robot.loop_residual(positions)
+    if not np.abs(residual).max(initial=0.0) <= MODE_OPEN:
+        loop, size = largest_gap(robot.model, residual)
         raise ShapeError(
-            f"the loops of {robot.name!r} do not close that far away, by {gap:.3g} (m or rad): "
+            f"the loops of {robot.name!r} do not close that far away, by {size} ({loop!r}): "
             "give a smaller amplitude",
             name="amplitude",
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 
 import numpy as np
 import pytest
@@ -44,6 +45,20 @@ def test_a_loop_that_cannot_close_names_the_loop_and_the_gap():
     with pytest.raises(TopologyError, match=r"rocker_pin.*off by 4\.22") as caught:
         rd.load(stretched(5.0)).neutral()
     assert "typing error" in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["four_bar", "stewart", "bricard", "crank_slider"])
+def test_open_loops_are_told_as_distances_of_their_frames(name):
+    """Not as the largest component along some axis."""
+    robot = rd.load(name)
+    q = robot.integrate(robot.neutral(), 0.1 * np.random.default_rng(1).normal(size=robot.nv))
+    with pytest.raises(AssemblyError, match="are open by") as caught:
+        rd.simulate(robot, q0=q, duration=0.1)
+    told = re.search(r"are open by (\S+) m[^(]*\('(\w+)'\) at the start", str(caught.value))
+    gaps = {gap.name: gap for gap in robot.loop_gaps(q)}
+    gap = gaps[told[2]]
+    assert float(told[1]) == pytest.approx(gap.distance, rel=6e-3)
+    assert gap.residual == max(x.residual for x in gaps.values())
 
 
 @pytest.mark.parametrize("what", ["dof", "neutral", "random", "independent_joints"])

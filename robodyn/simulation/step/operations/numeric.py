@@ -9,6 +9,7 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.arrays import all_finite
+from robodyn.closed_loops.constraints.open_loops import largest_gap
 from robodyn.errors import AssemblyError, ShapeError
 from robodyn.robot import Robot
 from robodyn.simulation.integrators.method import coordinates_of
@@ -136,10 +137,10 @@ class NumericOperations:
     def _check_gap(self, t: float, q: FloatArray, most: float, hint: str) -> None:
         """Check that gaps of loops are not too large for the motion to continue."""
         residual = self._at(t).loop_residual(q)
-        gap = np.abs(residual).max(initial=0.0)
-        if not gap <= most:
+        if not np.abs(residual).max(initial=0.0) <= most:
+            loop, size = largest_gap(self._robot.model, residual)
             raise AssemblyError(
-                f"the loops of {self._robot.name!r} come apart by {gap:.3g} (m or rad): {hint}",
+                f"the loops of {self._robot.name!r} come apart by {size} ({loop!r}): {hint}",
                 residual=residual,
                 q=q,
             )
