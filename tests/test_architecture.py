@@ -196,6 +196,13 @@ def test_import_loads_no_compiler():
     assert not {*done.stdout.split()} & {"llvmlite", *LATE}
 
 
+def test_loading_a_robot_imports_no_network():
+    """Modules of the standard library import it where one would not think: as xml.sax does."""
+    code = "import sys, robodyn; robodyn.load('puma560'); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert not {*done.stdout.split()} & {"http", "ssl", "email", "urllib.request"}
+
+
 def test_only_its_own_file_names_a_kind_of_joint():
     """Others ask the kind, or take its constant from `robodyn.joints`."""
     names = set(KINDS)
