@@ -69,8 +69,7 @@ class Equilibria:
 
         def trial(x: Array, v: Array) -> Trial:
             local = self._one_near(x, v, tau, around)
-            places, speeds = len(local.tangent.places), list(local.tangent.speeds)
-            return Trial(local, local.a[speeds], local.A[places:, :places])
+            return Trial(local, local.a[list(local.tangent.speeds)], local.a_by_place)
 
         start = trial(q, np.zeros(self._space.nv))
         found = self._roots.newton(trial, start)
@@ -126,7 +125,8 @@ class Equilibria:
             So that a motion does not get steadier by being slower.
             """
             rate = np.linalg.norm(local.v[turning]) if turning else largest
-            return np.concatenate([local.a / rate**2, local.rate / rate**3])
+            changing = self._local.rate(local, tau, around)
+            return np.concatenate([local.a / rate**2, changing / rate**3])
 
         def near(x: Array, w: Array) -> Local:
             return self._one_near(x, w, tau, around, whole=False)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -82,8 +83,6 @@ class Local:
     ----------
     q, v, a, tau : ndarray, shape (..., nq), (..., nv)
         The state, its accelerations, and forces of all joints.
-    rate : ndarray, shape (..., nv)
-        At which the accelerations change along the motion, with forces held.
     controlled : tuple of int
         Driven speeds.
     tangent : Tangent
@@ -96,7 +95,6 @@ class Local:
     v: Array
     a: Array
     tau: Array
-    rate: Array
     controlled: tuple[int, ...]
     tangent: Tangent
     carried: Array
@@ -105,17 +103,22 @@ class Local:
     by_force: Array
 
     @property
+    def a_by_place(self) -> Array:
+        """Accelerations of ``u`` by ``z``."""
+        tangent = self.tangent
+        pushed = self.by_q @ tangent.by_place + self.by_v @ tangent.turning
+        return np.asarray(pushed[..., list(tangent.speeds), :])
+
+    @property
     def A(self) -> Array:
         """Rates of ``z, u`` by ``z, u``."""
         tangent = self.tangent
-        places, speeds = list(tangent.places), list(tangent.speeds)
-        dq, turning, dv = tangent.by_place, tangent.turning, tangent.by_speed
-        moved = turning + self.carried @ dq
-        pushed = self.by_q @ dq + self.by_v @ turning
+        places, speeds, dv = list(tangent.places), list(tangent.speeds), tangent.by_speed
+        moved = tangent.turning + self.carried @ tangent.by_place
         return np.block(
             [
                 [moved[..., places, :], dv[..., places, :]],
-                [pushed[..., speeds, :], (self.by_v @ dv)[..., speeds, :]],
+                [self.a_by_place, (self.by_v @ dv)[..., speeds, :]],
             ]
         )
 
@@ -164,8 +167,7 @@ class LocalDynamics:
     ) -> Local:
         """Of one state, or of each of a batch; forces of joints for which none is given are zero.
 
-        Without ``whole`` derivatives are with wrenches held that are functions of the state, but
-        for the rate of the accelerations.
+        Without ``whole`` derivatives are with wrenches held that are functions of the state.
 
         Raises
         ------
@@ -179,20 +181,26 @@ class LocalDynamics:
         batch = a.shape[:-1]  # with that of the base, of wrenches and of the time
         q, v = (np.broadcast_to(x, (*batch, x.shape[-1])) for x in (q, v))
         by_q, by_v, by_force = slopes
-        rate = _times(by_q, v) + _times(by_v, a)
-        if callable(around.wrenches):
-
-            def along(dq: Array, dv: Array) -> Array:
-                return self._by_wrenches(q, v, tau, roles, around, dq, dv)
-
-            rate = rate + along(v, a)
-            if whole:
-                steps, none = np.eye(self._space.nv), np.zeros(self._space.nv)
-                by_q = by_q + np.stack([along(e, none) for e in steps], axis=-1)
-                by_v = by_v + np.stack([along(none, e) for e in steps], axis=-1)
+        if callable(around.wrenches) and whole:
+            along = partial(self._by_wrenches, q, v, tau, roles, around)
+            steps, none = np.eye(self._space.nv), np.zeros(self._space.nv)
+            by_q = by_q + np.stack([along(e, none) for e in steps], axis=-1)
+            by_v = by_v + np.stack([along(none, e) for e in steps], axis=-1)
         tangent = self._tangents.at(q, v, roles.controlled, independent)
         turned = self._space.bracket(v), by_q, by_v, by_force
-        return Local(q, v, a, forces, rate, roles.controlled, tangent, *turned)
+        return Local(q, v, a, forces, roles.controlled, tangent, *turned)
+
+    def rate(self, local: Local, tau: ByJoint | None, around: LoadCase) -> Array:
+        """At which accelerations change along the motion, with forces held, shape (..., nv).
+
+        ``local``: what `near` gives of the same forces and loads without ``whole``.
+        """
+        q, v, a = local.q, local.v, local.a
+        rate = _times(local.by_q, v) + _times(local.by_v, a)
+        if not callable(around.wrenches):
+            return rate
+        roles = assign_roles(self._model, around.controlled, tau, around.locked)
+        return rate + self._by_wrenches(q, v, tau, roles, around, v, a)
 
     def _slopes(
         self,

@@ -210,8 +210,8 @@ def _conflict(model: Model, speed: int, what: str, kind: Any = ActuationError) -
 
 
 def _stacked(columns: list[Array]) -> Array:
-    if not columns:
-        return np.zeros((0,))
+    if not any(column.ndim for column in columns):
+        return np.array(columns)
     try:
         return np.stack(np.broadcast_arrays(*columns), axis=-1)
     except ValueError:

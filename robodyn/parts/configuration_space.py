@@ -122,7 +122,7 @@ class ConfigurationSpace:
         to the other changes at the rate ``bracket(v) @ z``. It is zero where coordinates add, and
         the bracket of z with v elsewhere: twice the part of `tangent_rate` that is linear in z.
         """
-        if self._euclidean:
+        if self._euclidean or not v.any():
             return np.zeros((*v.shape, self.nv))
         steps, speeds = np.eye(self.nv), v[..., None, :]
         columns = self.tangent_rate(steps, speeds) - self.tangent_rate(-steps, speeds)

@@ -99,7 +99,8 @@ class Projection:
                 break
             x = self._space.integrate(x, least_change(positions.jacobian(x), open_by, unit))
         K = self._rows.jacobian(x)
-        return x, w + least_change(K, self._rows.violation_rate(x, w, K), unit)
+        rate = self._rows.violation_rate(x, w, K)
+        return x, w + least_change(K, rate, unit) if rate.any() else w
 
     def posture(self, q: ArrayLike) -> Array:
         """A posture in double precision, closed where it is open by what a state may be.

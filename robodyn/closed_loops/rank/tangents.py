@@ -190,7 +190,7 @@ class Tangents:
         columns = (K / units[:, None] * measures)[..., list(others)]
         if not others:
             return np.zeros((*K.shape[:-2], 0, K.shape[-2]))
-        sizes = np.linalg.svd(columns, compute_uv=False)
+        U, sizes, Vt = np.linalg.svd(columns, full_matrices=False)
         few = sizes.shape[-1] < len(others)
         if few or (sizes[..., -1] <= DEPENDENT_SPEEDS * sizes[..., 0]).any():
             named = ", ".join(speed_names(self._model, own))
@@ -199,7 +199,7 @@ class Tangents:
                 "posture: name others that do with independent=",
                 joints=speed_names(self._model, own),
             )
-        inverse = np.linalg.pinv(columns, rcond=DEPENDENT_SPEEDS)
+        inverse = np.swapaxes(Vt, -1, -2) @ (np.swapaxes(U, -1, -2) / sizes[..., None])
         return np.asarray(inverse * measures[list(others)][:, None] / units)
 
     def _named(self, names: tuple[str, ...], free: tuple[int, ...]) -> tuple[int, ...]:
