@@ -245,11 +245,65 @@ def load(
         root=root,
     )
     loops, rotors = named("loops", loops, "Loops"), named("rotors", rotors, "Rotors")
-    constraints = named("constraints", constraints, "Constraints")
-    couplings = named("couplings", couplings, "Couplings")
-    actuators = by_name("actuators", actuators)
-    joint_maps = by_name("joint_maps", joint_maps)
     transmissions = named("transmissions", transmissions, "Transmissions")
+    actuators, joint_maps = by_name("actuators", actuators), by_name("joint_maps", joint_maps)
+    mechanism = _with_parts(
+        mechanism, loops, rotors, transmissions, actuators, joint_maps, springs, srdf, strict
+    )
+    if symbols:
+        mechanism = with_symbols(mechanism, by_name("symbols", symbols))
+    if symbols or actuators or rotors or springs or srdf or isinstance(source, Mechanism):
+        _ = symbols_of(mechanism)  # raises an error if symbols are wrong
+    described = mechanism
+    if snap is None:
+        mechanism, _ = with_exact_turns(mechanism)
+    if base != "fixed":
+        mechanism = without_free_root(mechanism, base)
+    floating = base == "floating"
+    if couplings := named("couplings", couplings, "Couplings"):
+        mechanism = with_couplings_added(mechanism, couplings)
+    if constraints := named("constraints", constraints, "Constraints"):
+        mechanism = with_constraints(mechanism, constraints, floating=floating)
+    if forces:
+        mechanism = with_forces(mechanism, forces, floating=floating)
+    if sensors:
+        mechanism = with_sensors(mechanism, sensors, floating=floating)
+    if merge_hinges:
+        mechanism = _with_balls(mechanism)
+    mechanism = with_whole_symbols(described, mechanism)
+    settings = Settings(
+        base,
+        gravity,  # type: ignore[arg-type]  # Settings makes it a tuple
+        passive,
+        _number("friction_speed", friction_speed),
+        None if snap is None else _number("snap", snap),
+        allow_unphysical or not strict,
+        rotor_model,
+        coordinates,
+        tuple(by_name("branches", branches).items()),
+        _start(mechanism) if near is None else near,  # type: ignore[arg-type]  # made a tuple
+        _number("closure_tolerance", closure_tolerance),
+        ground,  # type: ignore[arg-type]  # Settings makes it a tuple
+    )
+    model = model_with_rounded_loops_closed(mechanism, settings)
+    robot = Robot(model.mechanism, settings, model=model)
+    if isinstance(near, Mapping):
+        _check_start(robot.tree_form, near)
+    return robot
+
+
+def _with_parts(
+    mechanism: Mechanism,
+    loops: tuple[Loop, ...],
+    rotors: tuple[Rotor, ...],
+    transmissions: tuple[Transmission, ...],
+    actuators: Mapping[str, Actuator],
+    joint_maps: Mapping[str, JointMap],
+    springs: Mapping[str, JointSpring] | Iterable[DescribedElement],
+    srdf: str | Path | None,
+    strict: bool,
+) -> Mechanism:
+    """The description with parts that a file can have, too: loops, motors, springs and others."""
     for what, values, kind in (
         ("joint_maps", joint_maps.values(), JointMap),
         ("loops", loops, Loop),
@@ -278,45 +332,7 @@ def load(
     if loops or rotors or springs:
         for error in bad_values(mechanism):
             raise error
-    if symbols:
-        mechanism = with_symbols(mechanism, by_name("symbols", symbols))
-    if symbols or actuators or rotors or springs or isinstance(source, Mechanism):
-        _ = symbols_of(mechanism)  # wrong ones are refused here
-    described = mechanism
-    if snap is None:
-        mechanism, _ = with_exact_turns(mechanism)
-    if base != "fixed":
-        mechanism = without_free_root(mechanism, base)
-    if couplings:
-        mechanism = with_couplings_added(mechanism, couplings)
-    if constraints:
-        mechanism = with_constraints(mechanism, constraints, floating=base == "floating")
-    if forces:
-        mechanism = with_forces(mechanism, forces, floating=base == "floating")
-    if sensors:
-        mechanism = with_sensors(mechanism, sensors, floating=base == "floating")
-    if merge_hinges:
-        mechanism = _with_balls(mechanism)
-    mechanism = with_whole_symbols(described, mechanism)
-    settings = Settings(
-        base,
-        gravity,  # type: ignore[arg-type]  # Settings makes it a tuple
-        passive,
-        _number("friction_speed", friction_speed),
-        None if snap is None else _number("snap", snap),
-        allow_unphysical or not strict,
-        rotor_model,
-        coordinates,
-        tuple(by_name("branches", branches).items()),
-        _start(mechanism) if near is None else near,  # type: ignore[arg-type]  # made a tuple
-        _number("closure_tolerance", closure_tolerance),
-        ground,  # type: ignore[arg-type]  # Settings makes it a tuple
-    )
-    model = model_with_rounded_loops_closed(mechanism, settings)
-    robot = Robot(model.mechanism, settings, model=model)
-    if isinstance(near, Mapping):
-        _check_start(robot.tree_form, near)
-    return robot
+    return mechanism
 
 
 def _with_balls(mechanism: Mechanism) -> Mechanism:
