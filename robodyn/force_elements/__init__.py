@@ -2,8 +2,8 @@
 
 Every file of this folder that has a class ``LINK_ELEMENT`` is a kind of element between points of
 links, and every one with a constant ``JOINT_ELEMENT`` a kind of element along a joint. Equations,
-copies of descriptions, files and energy audits go through the two lists below; nothing else has to
-know of a kind.
+copies of descriptions, files and energy audits use the two lists below, so that a new kind is one
+new file.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ __all__ = [
 
 
 def _found(constant: str) -> list[Any]:
-    """What the files of this folder call so, in the order of their names."""
+    """Constants with a name in the files of this folder, in the order of the files."""
     names = (f"{__name__}.{module.name}" for module in pkgutil.iter_modules(__path__))
     modules = [importlib.import_module(name) for name in names]
     return [getattr(module, constant) for module in modules if hasattr(module, constant)]
@@ -64,13 +64,13 @@ def element_numbers(joint: Any) -> tuple[str, ...]:
 
 
 def relaxed(joint: Any, *, same_coordinates: bool = False) -> dict[str, Any]:
-    """Fields with which no force element acts along a joint, or a loop.
+    """Values of fields with which no force element acts along a joint, or a loop.
 
     Parameters
     ----------
     joint : Joint or Loop
     same_coordinates : bool
-        Elements stay that the joint has a coordinate for.
+        Keep elements for which the joint needs a coordinate.
     """
     elements = (x for x in JOINT_ELEMENTS if not (same_coordinates and x.keeps_coordinate))
     names = [name for element in elements for name in element.numbers]
@@ -84,5 +84,5 @@ def acts(joint: Any, kind: str) -> bool:
 
 
 def keeps_coordinate(joint: Any) -> bool:
-    """Whether what acts along a joint, or a loop, needs its coordinate: it is not to be cut."""
+    """Whether an element along a joint, or a loop, needs its coordinate, so that it is not cut."""
     return bool(joint.armature) or acts(joint, "keeps_coordinate")

@@ -1,4 +1,4 @@
-"""A force that its user gives as a function: along a joint, on a frame, or between two frames."""
+"""A force given as a function: along a joint, on a frame, or between two frames."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class ForceLaw:
         ``x, w, t`` to the forces along the freedoms of the joint, or the wrench: on F in its axes,
         or on B in the axes of A.
     energy : Program or None
-        ``x`` to the energy [J] of which that force is the negative slope where nothing moves.
+        ``x`` to the energy [J]; the force at rest is its negative gradient.
     """
 
     name: str
@@ -50,11 +50,11 @@ class ForceLaw:
         return f"<Force {self.name!r} {where} {' and '.join(repr(x) for x, _ in self.places)}>"
 
     def force(self, x: Sequence[Number], w: Sequence[Number], t: Number) -> list[Number]:
-        """The force, over numbers of equations."""
+        """The force, for symbolic or real arguments."""
         return inline(self.law, [*x, *w, t])
 
     def potential(self, x: Sequence[Number]) -> Number:
-        """Its energy [J]; zero where it has none."""
+        """Potential energy [J]; zero if the force has none."""
         return 0.0 if self.energy is None else inline(self.energy, x)[0]
 
     @property
@@ -64,17 +64,17 @@ class ForceLaw:
 
     @property
     def grounded(self) -> bool:
-        """The world exerts it, or its reaction."""
+        """Whether it acts between a link and the world."""
         return bool(self.places) and len(self.links) < 2
 
     @property
     def rheonomic(self) -> bool:
-        """It depends on time."""
+        """Whether it depends on time."""
         return max(self._read, default=-1) == self._sizes[0] + self._sizes[1]
 
     @property
     def dissipates(self) -> bool:
-        """It does work that does not follow from an energy."""
+        """Whether it does work that is not the change of a potential energy."""
         first, count = self._sizes
         return self.energy is None or any(first <= k < first + count for k in self._read)
 
@@ -86,6 +86,6 @@ class ForceLaw:
 
     @property
     def _sizes(self) -> tuple[int, int]:
-        """Of the position and of its speeds."""
+        """Sizes of the position and of the speeds."""
         x, w, _ = self.law.inputs
         return x.size, w.size

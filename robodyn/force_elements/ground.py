@@ -19,18 +19,18 @@ from robodyn.symbolic.vector import Vec3
 
 __all__ = ["Ground", "Touch"]
 
-#: Exponents of the elastic force that there are.
+#: Possible exponents of the elastic force.
 EXPONENTS = (1.0, 1.5, 2.0, 2.5, 3.0)
 
 
 @dataclass(frozen=True)
 class Touch:
-    """A point at the ground.
+    """Contact of a point with the ground.
 
     Attributes
     ----------
     depth : Number [m]
-        Of the point below the plane; zero above it.
+        Depth of the point below the plane; zero above it.
     slip : Vec3 [m/s]
         Velocity along the plane, in world axes.
     force : Vec3 [N]
@@ -44,28 +44,29 @@ class Touch:
 
 @dataclass(frozen=True)
 class Ground:
-    """A plane, fixed in the world, that gives way elastically and rubs where points touch it.
+    """A compliant plane, fixed in the world, with friction.
 
     At a depth ``d`` it pushes a point out with the force ``stiffness d^exponent (1 + damping d')``,
-    never less than zero: it does not pull [Hunt and Crossley 1975]. Across, it resists the velocity
-    ``u`` along the plane with ``friction`` times that force, ``u / sqrt(u^2 + friction_speed^2)``
-    of it: Coulomb's friction, made smooth, of which 70 % act at ``friction_speed``. A point that
-    would stick creeps, slower than that speed.
+    which is never negative, as the ground does not pull [Hunt and Crossley 1975]. Against the
+    velocity ``u`` along the plane acts the friction ``friction u / sqrt(u^2 + friction_speed^2)``
+    times that force: smoothed Coulomb friction, of which 70 % act at ``friction_speed``. A point
+    that would stick creeps with less than that speed.
 
     Attributes
     ----------
     points : mapping of name to (link, point)
-        What may touch it: names of contacts, each with a link and a point (3,) [m] in link axes.
-        Kept as a tuple of (name, (link, point)).
+        Points that may touch the ground: names of contacts, each with a link and a point (3,) [m]
+        in link axes. They are stored as a tuple of (name, (link, point)).
     normal : (3,)
         Out of the ground, in world axes, of any length.
     height : float [m]
-        Of the plane above the origin of the world, along the normal.
+        Height of the plane above the origin of the world, along the normal.
     stiffness : float [N/m^exponent]
     exponent : float
-        1: a linear spring. 1.5: as round bodies press on each other [Hertz]. Also 2, 2.5 and 3.
+        1: a linear spring. 1.5: contact of round bodies [Hertz]. Also 2, 2.5 and 3.
     damping : float [s/m]
-        What meets the ground at the speed ``w`` parts from it at about ``(1 - 2/3 damping w) w``.
+        A point that meets the ground with the speed ``w`` leaves it with about
+        ``(1 - 2/3 damping w) w``.
     friction : float
         Coefficient of friction.
     friction_speed : float [m/s]
@@ -134,7 +135,7 @@ class Ground:
 
     @property
     def dissipates(self) -> bool:
-        """It rubs or dampens."""
+        """Whether it has friction or damping."""
         return bool(self.damping or self.friction)
 
     def touch(self, at: PointMotion) -> Touch:
@@ -153,11 +154,11 @@ class Ground:
         return Touch(depth, slip, force)
 
     def forces(self, at: Sequence[PointMotion]) -> Sequence[Vec3]:
-        """Push of the ground on each point, and its friction."""
+        """Normal and friction force on each point."""
         return [self.touch(x).force for x in at]
 
     def energy(self, at: Sequence[PointMotion]) -> Number:
-        """What the ground gives back when it is left slowly."""
+        """Elastic energy of the ground."""
         order = self.exponent + 1.0
         total: Number = 0.0
         for x in at:
@@ -169,7 +170,7 @@ class Ground:
 
 
 def _points(given: Any) -> tuple[tuple[str, tuple[str, Vector]], ...]:
-    """Points by name, as a tuple that does not change."""
+    """Points by name, as a tuple."""
     wrong = ShapeError(
         f"points is {given!r}, expected {{name: (link, (x, y, z))}}, one at least",
         name="points",

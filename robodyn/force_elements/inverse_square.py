@@ -1,4 +1,4 @@
-"""Gravity of a far point mass, which weakens with the square of the distance [W 5.65-5.69]."""
+"""Gravity of a distant point mass, by the inverse-square law [W 5.65-5.69]."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ class InverseSquareGravity:
 
         U = - mu m / |r| - mu (3 r.S r / |r|^5 - tr S / |r|^3) / 2
 
-    which leaves out what is smaller by the square of the size of the body over its distance. Force
-    and moment, ``3 mu r x J r / |r|^5`` with the inertia ``J`` [W 5.69], are the slopes of it. It
-    acts on all bodies, beside ``gravity=`` of the robot, which is the same everywhere.
+    without terms that are smaller by the square of the size of the body over its distance. Force
+    and moment, ``3 mu r x J r / |r|^5`` with the inertia ``J`` [W 5.69], are its derivatives. It
+    acts on all bodies, in addition to the uniform ``gravity=`` of the robot.
 
     Attributes
     ----------
     mu : float [m^3/s^2]
         Gravitational constant times the mass of the planet: 3.986004418e14 of the Earth.
     center : (3,) [m]
-        Of the planet, in the world.
+        Position of the planet in the world.
     name : str
 
     Raises
@@ -73,7 +73,7 @@ class InverseSquareGravity:
             )
 
     def wrench(self, body: RigidInertia, r: Vec3) -> Wrench:
-        """On a body, about its origin in its axes.
+        """Wrench on a body, about its origin in its axes.
 
         Parameters
         ----------
@@ -92,7 +92,7 @@ class InverseSquareGravity:
         return Wrench(f, c.cross(f) - r.cross(Sr) * (3.0 * steep))
 
     def energy(self, body: RigidInertia, r: Vec3) -> Number:
-        """Of a body [J]; parameters as of `wrench`."""
+        """Potential energy of a body [J]; parameters as of `wrench`."""
         c, S = _central(body)
         r = r + c
         inverse = 1.0 / r.dot(r)

@@ -1,4 +1,4 @@
-"""Stops at the limits of joints that give way a little [Hunt, Crossley 1975]."""
+"""Compliant stops at the limits of joints [Hunt, Crossley 1975]."""
 
 from __future__ import annotations
 
@@ -22,16 +22,14 @@ __all__ = ["CompliantStops"]
 class CompliantStops:
     """Springs and dampers beyond the limits of joints.
 
-    The force is ``stiffness * depth * (1 + damping * rate of depth)``, away from the stop, and
-    never towards it [Hunt, Crossley 1975]. It belongs to the mechanism, like a spring in a joint.
-    At small speeds ``u`` a joint leaves its stop at about ``1 - 2 / 3 damping u`` of the speed at
-    which it came.
+    The force is ``stiffness * depth * (1 + damping * rate of depth)`` away from the stop, and never
+    negative [Hunt, Crossley 1975]. Like a spring in a joint, it is part of the mechanism. A joint
+    that meets its stop at a small speed ``u`` leaves it with about ``(1 - 2 / 3 damping u) u``.
 
     Attributes
     ----------
     stiffness : float, or mapping of joint name to float [N m/rad, N/m]
-        One number: of all joints with limits that the robot's equations hold, which are those that
-        were not cut.
+        A single number is that of all joints with limits, without those that are cut.
     damping : float [s/rad, s/m]
 
     Raises
@@ -64,11 +62,11 @@ class CompliantStops:
 
     @property
     def named(self) -> dict[str, float]:
-        """Stiffness by joint, of those that were named; empty where all have one."""
+        """Stiffness by the names of joints; empty if all joints have the same."""
         return dict(self.stiffness) if isinstance(self.stiffness, Mapping) else {}
 
     def of(self, joints: Iterable[str]) -> dict[str, float]:
-        """Stiffness by joint, of some joints unless others were named.
+        """Stiffness by joint: of these joints, or of those that were named.
 
         Parameters
         ----------
@@ -108,7 +106,7 @@ class _Stop:
 
 
 def _depths(joint: Any, x: Number) -> tuple[Number, Number]:
-    """How far a joint is in its lower and its upper stop; zero outside [rad, m]."""
+    """Depth of a joint in its lower and its upper stop; zero outside [rad, m]."""
     lower, upper = (
         (joint.limits.lower, joint.limits.upper) if joint.limits else (-math.inf, math.inf)
     )

@@ -62,11 +62,11 @@ class PointSpring:
 
     @property
     def dissipates(self) -> bool:
-        """It is a damper too."""
+        """Whether it has damping."""
         return bool(self.damping)
 
     def forces(self, at: Sequence[PointMotion]) -> Sequence[Vec3]:
-        """Pull on both ends; none between points that never part, where it has no direction."""
+        """Forces on both ends; empty if both points coincide, where the force has no direction."""
         d, length = _distance(at)
         if isinstance(length, float | int) and length == 0.0:
             return ()
@@ -79,7 +79,7 @@ class PointSpring:
         return d * pull, d * -pull
 
     def energy(self, at: Sequence[PointMotion]) -> Number:
-        """Of the spring."""
+        """Elastic energy of the spring."""
         stretch = _distance(at)[1] - self.rest_length
         return stretch * stretch * (0.5 * self.stiffness)
 

@@ -1,4 +1,4 @@
-"""The model of a robot: the description with a spanning tree, coordinates, limits and settings."""
+"""The model of a robot: its description, spanning tree, coordinates, limits and settings."""
 
 from robodyn.model.model import Model, build_model
 from robodyn.model.settings import Settings

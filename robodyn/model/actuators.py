@@ -26,11 +26,11 @@ __all__ = ["rotor_drives", "with_free_rotors", "with_motors", "with_rotor_axes"]
 
 
 def with_motors(mechanism: Mechanism) -> Mechanism:
-    """The friction of motors counted on their joints.
+    """The description with the friction of motors added to that of their joints.
 
-    A motor at ``gear_ratio`` times the joint's speed brakes the joint with ``gear_ratio^2`` times
-    its viscous and ``gear_ratio`` times its dry friction. Motors that several joints turn brake
-    them together, and are no part of the friction of one.
+    A motor that turns ``gear_ratio`` times as fast as its joint adds ``gear_ratio^2`` times its
+    viscous and ``gear_ratio`` times its dry friction to the joint. Motors that transmissions couple
+    to several joints are left out, as their friction is not that of one joint.
 
     Raises
     ------
@@ -58,7 +58,7 @@ def with_motors(mechanism: Mechanism) -> Mechanism:
 
 
 def with_free_rotors(mechanism: Mechanism) -> Mechanism:
-    """Free rotors as links on continuous joints, taken off the links that carry them.
+    """The description with free rotors as links, whose inertia is subtracted from their carriers.
 
     Raises
     ------
@@ -96,7 +96,7 @@ def with_free_rotors(mechanism: Mechanism) -> Mechanism:
 
 
 def _without(mechanism: Mechanism, link: Link, spinning: Any, rotor: Rotor, u: Any) -> Link:
-    """A link less the inertia of a rotor on it."""
+    """A link without the inertia of a rotor that it carries."""
     own = link.inertia
     if own is None or not rotor.inertia <= u @ _central(own) @ u:
         raise InertiaError(
@@ -120,7 +120,7 @@ def rotor_drives(mechanism: Mechanism, *, exact: bool) -> tuple[Drive, ...]:
     ----------
     mechanism : Mechanism
     exact : bool
-        With carrier and axis; else only the inertia that the joint feels.
+        With carrier and axis; else only the inertia reflected to the joint.
 
     Raises
     ------
@@ -147,7 +147,7 @@ def rotor_drives(mechanism: Mechanism, *, exact: bool) -> tuple[Drive, ...]:
 
 
 def with_rotor_axes(mechanism: Mechanism, joints: Container[str]) -> Mechanism:
-    """With axes given of the rotors that stay when joints are welded: coupled motors turn on."""
+    """The description with explicit axes of rotors that still turn after joints are welded."""
     coupled = {name for x in mechanism.transmissions for name in x.joints}
     described = {joint.name: joint for joint in mechanism.joints}
     actuators = []
@@ -161,7 +161,7 @@ def with_rotor_axes(mechanism: Mechanism, joints: Container[str]) -> Mechanism:
 
 
 def _placed(mechanism: Mechanism, motor: Actuator, joint: Joint) -> bool:
-    """Whether a rotor would have a place, of a motor whose rotor has no inertia."""
+    """Whether carrier and axis of a motor's rotor are known, if the rotor has no inertia."""
     links = {link.name for link in mechanism.links}
     carrier = motor.mounted_on or joint.parent
     directed = carrier in (joint.parent, joint.child) if motor.axis is None else any(motor.axis)
@@ -197,7 +197,7 @@ def _axis(
 
 
 def _check_values(name: str, motor: Actuator) -> None:
-    """Numbers that a motor can have."""
+    """Check the parameters of a motor."""
     wrong = [
         f"{key}={getattr(motor, key)}"
         for key, least in (

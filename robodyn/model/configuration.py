@@ -36,13 +36,13 @@ def neutral(blocks: tuple[Block, ...], nq: int) -> FloatArray:
     return q
 
 
-#: Neighbouring coordinates that are drawn at once: where they are in q, and between which limits;
-#: without any where the last four are a quaternion.
+#: Neighbouring coordinates that are drawn together: their slice of q, and their limits, which are
+#: ``None`` if the last four are a quaternion.
 Draw = tuple[slice, FloatArray | None, FloatArray | None]
 
 
 def draws(blocks: tuple[Block, ...], lower: FloatArray, upper: FloatArray) -> tuple[Draw, ...]:
-    """What `random` draws: within limits; without limits within [-pi, pi] or [-1 m, 1 m]."""
+    """Ranges from which `random` draws: limits, or [-pi, pi] and [-1 m, 1 m] without limits."""
     found: list[Draw] = []
     for block in blocks:
         kind, part = block.kind, block.q
@@ -65,7 +65,7 @@ def draws(blocks: tuple[Block, ...], lower: FloatArray, upper: FloatArray) -> tu
 
 
 def random(drawn: tuple[Draw, ...], nq: int, rng: np.random.Generator) -> FloatArray:
-    """A random point, shape (nq,), of what `draws` says."""
+    """A random point, shape (nq,), from the ranges of `draws`."""
     q = np.empty(nq)
     for part, low, high in drawn:
         if low is not None and high is not None:
@@ -78,7 +78,7 @@ def random(drawn: tuple[Draw, ...], nq: int, rng: np.random.Generator) -> FloatA
 
 
 def normalised(blocks: tuple[Block, ...], q: FloatArray) -> FloatArray:
-    """Positions whose quaternions have unit length; others are as they were, to the last bit."""
+    """Positions with normalised quaternions; other coordinates are unchanged, bit for bit."""
     q = q.copy()
     for block in blocks:
         if block.kind.coordinates.quaternion:

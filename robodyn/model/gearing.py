@@ -22,13 +22,13 @@ class CoupledMotors:
     Attributes
     ----------
     joints : tuple of str
-        Which the motors are described for.
+        Joints for which the motors are described.
     speeds : ndarray of int, shape (m,)
-        Of these joints, as far as they have one: not of locked ones and of followers.
+        Indices in v of these joints; locked joints and followers have none.
     matrix : ndarray, shape (n, m)
-        Speeds of motors a unit of these speeds.
+        Speeds of motors per unit of these speeds.
     inverse : ndarray, shape (n, n), or None
-        The other way, where each joint has a speed.
+        Inverse of ``matrix``, if each joint has a speed.
     torque_limits : ndarray, shape (n,) [N m, N]
         Infinite where none is given.
     """
@@ -40,17 +40,17 @@ class CoupledMotors:
     torque_limits: FloatArray
 
     def torques(self, tau: Array) -> Array:
-        """Of the motors, shape (..., n), that make forces of all joints (..., nv)."""
+        """Torques of the motors, shape (..., n), for forces of all joints (..., nv)."""
         assert self.inverse is not None
         return _times(tau[..., self.speeds], self.inverse)
 
     def forces(self, torques: Array) -> Array:
-        """Of the joints, shape (..., m), by torques of the motors (..., n)."""
+        """Forces of the joints, shape (..., m), for torques of the motors (..., n)."""
         return _times(torques, self.matrix)
 
 
 class Gearing:
-    """How motors turn with joints: each motor has the place of the joint it is described for.
+    """Gears and transmissions; each motor has the index of the joint that it is described for.
 
     Parameters
     ----------
@@ -62,12 +62,12 @@ class Gearing:
     Attributes
     ----------
     ratios : ndarray, shape (nv,)
-        Speed of each motor over that of its joint, or of its shaft where a transmission is between;
-        1 where no motor is described.
+        Speed of each motor over that of its joint, or of its shaft behind a transmission; 1 where
+        there is no motor.
     torque_limits : ndarray, shape (nv,) [N m, N]
         Of each motor; infinite where none is given.
     coupled : tuple of CoupledMotors
-        Of transmissions that move.
+        Motors of transmissions whose joints move.
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class Gearing:
 
     @property
     def matrix(self) -> FloatArray:
-        """Speeds of motors a unit of the speeds of joints, shape (nv, nv).
+        """Speeds of motors per unit of the speeds of joints, shape (nv, nv).
 
         Raises
         ------
@@ -116,7 +116,7 @@ class Gearing:
         return G
 
     def check(self) -> None:
-        """Refuse motors whose torques do not follow from the forces of joints.
+        """Check that the torques of all motors follow from the forces of joints.
 
         Raises
         ------
@@ -131,7 +131,7 @@ class Gearing:
         self.refuse_partial()
 
     def refuse_partial(self) -> None:
-        """Refuse transmissions of which a joint has no speed of its own.
+        """Check that all joints of transmissions have a speed of their own.
 
         Raises
         ------

@@ -28,8 +28,8 @@ class JointInfo:
     ----------
     name, type : str
     q, v : slice
-        Where its coordinates and speeds stand; empty for fixed joints, for joints that are cut,
-        and for joints that mimic or follow others. `Robot.joint_positions` has these, too.
+        Slices of its coordinates and speeds; empty for fixed joints, for joints that are cut, and
+        for joints that mimic or follow others. `Robot.joint_positions` has the positions of all.
     parent, child : str
         Link names.
     limits : Limits or None
@@ -38,8 +38,8 @@ class JointInfo:
     merged : tuple of str
         Hinges that it takes the place of.
     closure : str
-        Of a joint that closes a loop, the name in `Robot.loops` of what closes it: its own where
-        it is cut, that of a weld where its child is (or its parent). Else empty.
+        For a joint that closes a loop, the name of the closure in `Robot.loops`: its own if it is
+        cut, that of a weld if its child or parent is cut in two. Else empty.
     follows : tuple of str
         Joints of which its position is a function: the one that it mimics, or those of a
         `robodyn.Follower` or `robodyn.ExplicitLoop`.
@@ -59,7 +59,7 @@ class JointInfo:
 
     @property
     def cut(self) -> bool:
-        """It is cut, and has no coordinates: its position follows from those of other joints."""
+        """Whether it is cut: it has no coordinates, as its position follows from other joints."""
         return self.closure == self.name
 
     @property
@@ -73,7 +73,7 @@ class JointInfo:
 
     @property
     def kind(self) -> JointKind:
-        """All that is particular to its type."""
+        """Kind of the joint: the definition of its type."""
         return joint_kind(self.type)
 
     def __repr__(self) -> str:
@@ -100,7 +100,7 @@ class Joints(Mapping[str, JointInfo]):
 
     @cached_property
     def coordinates_add(self) -> bool:
-        """Whether coordinates are the integrals of speeds: a motion ``u`` leads to ``q + u``."""
+        """Whether coordinates are integrals of speeds, so that a displacement ``u`` is added."""
         moving = (joint for joint in self._joints.values() if joint.v.stop > joint.v.start)
         return all(joint.kind.coordinates.flat for joint in moving)
 

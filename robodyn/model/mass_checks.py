@@ -25,12 +25,12 @@ __all__ = [
     "some_posture",
 ]
 
-#: Joints beyond one that are near to it.
+#: Number of joints beyond a joint that count as near to it.
 NEAR = 8
 
 
 def some_posture(bodies: MechanismModel) -> tuple[float, ...]:
-    """A position without symmetry, at which functions that joints follow are defined.
+    """A generic position, at which functions that joints follow are defined.
 
     Raises
     ------
@@ -67,9 +67,9 @@ def mass_matrix_at(bodies: MechanismModel, q: Sequence[Any]) -> FloatArray:
 
 
 def mass_diagonals_at(bodies: MechanismModel, q: Sequence[Any]) -> tuple[FloatArray, FloatArray]:
-    """Diagonal of the mass matrix at a position, shape (nv,); the same of what is near to joints.
+    """Diagonal of the mass matrix at a position, shape (nv,), and its part from nearby bodies.
 
-    The second one is the first where chains are not long.
+    Both are the same unless chains are long.
     """
     state = evaluate_joints(bodies, q, [0.0] * bodies.nv)
     diagonal = np.array(mass_diagonal(bodies, state), float)

@@ -50,7 +50,7 @@ class Model:
     """Everything a `Robot` knows; its arrays must not be given to users."""
 
     mechanism: Mechanism
-    #: What the equations are of: with free rotors as joints, and links cut in two.
+    #: The description for the equations, with free rotors as joints, and links cut in two.
     effective: Mechanism
     settings: Settings
     tree: SpanningTree
@@ -64,13 +64,13 @@ class Model:
     upper: FloatArray
     velocity: FloatArray
     effort: FloatArray
-    #: A posture without symmetry, and the inertia that each speed moves there.
+    #: A generic posture, and the inertia of each speed there.
     some_posture: tuple[float, ...]
     joint_inertias: JointInertias
 
     @cached_property
     def gearing(self) -> Gearing:
-        """How motors turn with joints."""
+        """Gears and transmissions between motors and joints."""
         motors, transmissions = dict(self.mechanism.actuators), self.mechanism.transmissions
         return Gearing(motors, transmissions, self.joints, self.bodies.nv)
 
@@ -81,7 +81,7 @@ class Model:
 
     @cached_property
     def some_mass_matrix(self) -> FloatArray:
-        """Mass matrix in a posture without symmetry, shape (nv, nv)."""
+        """Mass matrix in a generic posture, shape (nv, nv)."""
         found = self.joint_inertias.forms.mass_matrix(self.bodies)
         return mass_matrix_at(self.bodies, self.some_posture) if found is None else found
 
@@ -92,7 +92,7 @@ class Model:
 
     @cached_property
     def quaternions(self) -> NDArray[np.intp]:
-        """Where the quaternions of the joints stand in q, shape (n, 4)."""
+        """Indices in q of the quaternions of joints, shape (n, 4)."""
         ends = [b.q.stop for b in self.blocks if b.kind.coordinates.quaternion]
         return np.array(ends, int).reshape(-1, 1) + np.arange(-4, 0)
 
@@ -115,11 +115,11 @@ class Model:
         controlled : container of int
             Speeds that are not free.
         M : ndarray, shape (nv, nv), optional
-            Mass matrix. Default: in a posture without symmetry.
+            Mass matrix. Default: in a generic posture.
         singular, vanishing : float
-            Largest eigenvalue of the scaled mass matrix that counts as zero, if it is among the
-            smallest, and largest part of its diagonal elsewhere that does. What rounding leaves of
-            zero always does.
+            Largest eigenvalue of the scaled mass matrix that counts as zero, and largest element of
+            the diagonal that does, as a fraction of that in a generic posture. Zero up to rounding
+            always counts as zero.
         """
         if M is None and not self.bodies.light:
             return ()  # every speed moves a mass of its own
@@ -143,7 +143,7 @@ class Model:
         )
 
     def keeping(self, fixed: tuple[str, ...]) -> Setup:
-        """The same equations with some fixed joints as joints; coordinates stay as they are."""
+        """The model with some fixed joints as joints of the tree; coordinates are the same."""
         if not fixed:
             return self.setup
         tree = tree_of(self.mechanism, self.effective, self.settings, fixed)
@@ -199,7 +199,7 @@ def model_of(
     Parameters
     ----------
     mechanism, effective : Mechanism
-        As described, and with what counts in the equations.
+        As described by the user, and for the equations.
     settings : Settings
     tree : SpanningTree
     setup : Setup

@@ -39,9 +39,9 @@ __all__ = [
 
 
 def effective_mechanism(mechanism: Mechanism, settings: Settings) -> Mechanism:
-    """What the equations are of: with free rotors as joints, and links cut in two.
+    """The description for the equations: with free rotors as joints, and links cut in two.
 
-    What motors do to their joints is in it, where that counts; else joints have no armature.
+    It includes the friction of motors if passive forces count; else joints have no armature.
     """
     mechanism = with_free_rotors(mechanism) if mechanism.rotors else mechanism
     mechanism = with_couplings(mechanism) if mechanism.couplings else mechanism
@@ -57,7 +57,7 @@ def effective_mechanism(mechanism: Mechanism, settings: Settings) -> Mechanism:
 def tree_of(
     mechanism: Mechanism, effective: Mechanism, settings: Settings, keep_fixed: tuple[str, ...] = ()
 ) -> SpanningTree:
-    """Spanning tree from the root of the description; halves of links are none of its roots."""
+    """Spanning tree from the root of the description; halves of links cannot be roots."""
     split = any(loop.rejoins for loop in effective.loops)
     return spanning_tree(
         effective,
@@ -70,7 +70,7 @@ def tree_of(
 def setup_of(
     mechanism: Mechanism, effective: Mechanism, settings: Settings, tree: SpanningTree
 ) -> Setup:
-    """What the equations know of a robot; mechanisms as described and as `effective_mechanism`."""
+    """Setup of the equations, from the description and the result of `effective_mechanism`."""
     passive = settings.passive and not mechanism.relaxed
     forces = effective.forces if passive else ()
     bodies = build(
@@ -122,7 +122,7 @@ def _followers(tree: SpanningTree, effective: Mechanism) -> tuple[ExplicitLinkag
 def _check_world(
     between: Iterable[TracedFrameConstraint], bodies: MechanismModel, settings: Settings
 ) -> None:
-    """A base that is moved is no frame of the world; what hangs on the world would move it."""
+    """Check that nothing connects a moving base with the world."""
     for given in between:
         if settings.base == "moving" and WORLD in given.links and WORLD not in bodies.frames:
             raise SettingsError(
@@ -133,7 +133,7 @@ def _check_world(
 
 
 def _laws_on(bodies: MechanismModel, forces: Iterable[object]) -> tuple[ForceLaw, ...]:
-    """Force laws; that of a joint that moves no more is refused."""
+    """Force laws on bodies, after a check that their joints move."""
     laws = tuple(x for x in forces if isinstance(x, ForceLaw))
     moving = {body.description.name for body in bodies}
     for law in laws:
@@ -146,7 +146,7 @@ def _laws_on(bodies: MechanismModel, forces: Iterable[object]) -> tuple[ForceLaw
 
 
 def grounds_of(bodies: MechanismModel, settings: Settings) -> tuple[Ground, ...]:
-    """The planes that resist points of links; a link that does not exist is refused."""
+    """The planes of the ground, after a check that their links exist."""
     for plane in settings.ground:
         for name, link, _ in plane.contacts:
             if link not in bodies.frames:
@@ -168,7 +168,7 @@ def motor_friction_of(mechanism: Mechanism, bodies: MechanismModel) -> tuple[Mot
 
 
 def drives_of(mechanism: Mechanism, settings: Settings) -> tuple[Drive, ...]:
-    """Rotors that count; none where only rigid bodies do."""
+    """Rotors in the equations; none for ``passive=False``."""
     if not settings.passive:
         return ()
     return rotor_drives(mechanism, exact=settings.rotor_model == "exact")

@@ -1,4 +1,4 @@
-"""How far joints are beyond the limits of their positions: joints with coordinates, and others."""
+"""Positions of joints beyond their limits, for joints with and without coordinates."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TURN = 2.0 * np.pi
 def limit_excess(
     positions: Mapping[str, Array], joints: Mapping[str, JointInfo]
 ) -> dict[str, Array]:
-    """How far each joint that has limits is beyond them.
+    """Excess of the position of each joint with limits over them.
 
     Parameters
     ----------
@@ -51,8 +51,8 @@ def excess(x: Array, lower: ArrayLike, upper: ArrayLike) -> Array:
 def followed(position: Array, joint: JointInfo) -> Array:
     """Positions of a joint along a motion, without jumps by whole turns.
 
-    The position of a joint that is cut is read from its posture alone, which tells an angle but not
-    its turns: the first one is kept, and the others are followed from it.
+    The angle of a cut joint is computed from the posture, up to whole turns. The first angle is
+    unchanged, and turns are added to the others so that they are continuous.
 
     Parameters
     ----------

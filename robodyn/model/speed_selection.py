@@ -1,4 +1,4 @@
-"""Which speeds are driven along a motion, and which get a force: from names to arrays."""
+"""Selection of speeds by names of joints: controlled speeds, and those with given forces."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ByJoint = Mapping[str, ArrayLike] | ArrayLike
 
 @dataclass(frozen=True, eq=False)
 class Roles:
-    """What is known of each speed.
+    """The known quantity of each speed: its acceleration or its force.
 
     Attributes
     ----------
@@ -36,9 +36,9 @@ class Roles:
     tau : ndarray, shape (..., nv - nc)
         Generalised forces of the others, in the order of v [N m, N].
     single : bool
-        All that was given is float32, or plain numbers.
+        All values are float32, or plain numbers.
     form : CallForm or None
-        Of a call that gives this, if each name in it is that of one speed.
+        Form of the call, if each name in it is that of one speed.
     """
 
     controlled: tuple[int, ...]
@@ -50,7 +50,7 @@ class Roles:
     def beside(
         self, q: ArrayLike, v: ArrayLike
     ) -> tuple[ArrayLike, ArrayLike, ArrayLike, ArrayLike]:
-        """A state, and ``a`` and ``tau`` for it: numbers do not make float32 float64."""
+        """A state, and ``a`` and ``tau``; plain numbers do not convert float32 to float64."""
         if self.single and np.result_type(np.asarray(q), np.asarray(v)) == np.float32:
             return q, v, self.a.astype(np.float32), self.tau.astype(np.float32)
         return q, v, self.a, self.tau
@@ -83,7 +83,7 @@ def speed_indices(model: Model, name: str) -> tuple[int, ...]:
 def without_speed(
     name: str, joint: JointInfo, known: Iterable[str], robot: str, follows: bool = False
 ) -> UnknownNameError:
-    """What to raise for a joint that has no speed in v.
+    """The error for a joint that has no speed in v.
 
     ``follows``: it follows others by a loop in closed form.
     """

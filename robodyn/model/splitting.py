@@ -1,9 +1,9 @@
-"""Joints of loops that need coordinates of their own: a link next to them is cut in two instead.
+"""Joints that close loops and need coordinates: a link next to them is cut in two instead.
 
-A joint that is cut has no coordinate and no force. One with a spring, an armature or a motor, one
-that mimics another or is given as a map, needs both. It stays in the tree, where all that joints
-can have is at home; the link beyond it is cut in two halves, and these are welded. Each half has
-half of the inertia, so that the tree has a mass matrix that can be inverted.
+A cut joint has no coordinate and no force. A joint with a spring, an armature or a motor, or one
+that mimics another or is given as a map, needs both. So it stays in the tree, and the link beyond
+it is cut in two halves, which a fixed joint welds together as the closure of the loop. Each half
+has half of the inertia, so that the mass matrix of the tree can be inverted.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def with_split_links(mechanism: Mechanism, *, movable_root: bool) -> Mechanism:
         If the graph is none, or what closes a loop cannot be a joint.
     """
     if not mechanism.loops and len(mechanism.joints) < len(mechanism.links):
-        return mechanism  # no loop
+        return mechanism  # there is no loop
     for problem in graph_problems(mechanism):
         raise problem
     needed = _needing_coordinates(mechanism)
@@ -82,7 +82,7 @@ def _needing_coordinates(mechanism: Mechanism) -> set[str]:
 
 
 def joint_of_loop(mechanism: Mechanism, loop: Loop) -> Joint:
-    """A loop as the joint that it is."""
+    """A loop as a joint."""
     kind = joint_kind(loop.kind)
     if not (kind.in_tree and kind.nv):
         raise TopologyError(
@@ -98,7 +98,7 @@ def joint_of_loop(mechanism: Mechanism, loop: Loop) -> Joint:
 
 
 def _split(mechanism: Mechanism, joint: Joint, X_child: Pose, still: Container[str]) -> Mechanism:
-    """With the child of a joint cut in two, or its parent where the child is massless or still."""
+    """Cut the child of a joint in two, or its parent if the child is massless or fixed."""
     heavy = [_heaviest(mechanism, link, still) for link in (joint.child, joint.parent)]
     half = _free_name(mechanism, f"{joint.name}_half")
     weld = _free_name(mechanism, f"{joint.name}_weld")
@@ -125,7 +125,7 @@ def _split(mechanism: Mechanism, joint: Joint, X_child: Pose, still: Container[s
 
 
 def _with_frame(mechanism: Mechanism, joint: Joint, X: Pose) -> tuple[Mechanism, str]:
-    """With a link where the frame of a joint is on its child, and the name of that link."""
+    """Add a link at the frame of a joint on its child, and return the name of that link."""
     if X == Pose():
         return mechanism, joint.child
     name = _free_name(mechanism, f"{joint.name}_frame")
@@ -136,13 +136,13 @@ def _with_frame(mechanism: Mechanism, joint: Joint, X: Pose) -> tuple[Mechanism,
 
 
 def _replaced(joints: tuple[Joint, ...], old: Joint, new: Joint) -> tuple[Joint, ...]:
-    """With a joint in the place of another, or last where that is none of them."""
+    """Joints with one replaced, or appended if it is not among them."""
     known = any(joint is old for joint in joints)
     return tuple(new if joint is old else joint for joint in joints) + (() if known else (new,))
 
 
 def _mounted(motor: Actuator, link: str, half: str) -> Actuator:
-    """The motor of the joint, on the half that the joint moves."""
+    """The motor of the joint, mounted on the half that the joint moves."""
     return dataclasses.replace(motor, mounted_on=half) if motor.mounted_on == link else motor
 
 
@@ -166,7 +166,7 @@ def _welded_to(mechanism: Mechanism, link: str) -> dict[str, FloatArray]:
 def _heaviest(
     mechanism: Mechanism, link: str, still: Container[str]
 ) -> tuple[str, FloatArray] | None:
-    """The link with the most mass of those rigidly tied to one, and its pose; none if still."""
+    """The heaviest of the links welded to one, and its pose; ``None`` if they are fixed."""
     if link in still:
         return None
     tied = _welded_to(mechanism, link)

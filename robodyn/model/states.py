@@ -24,10 +24,10 @@ __all__ = [
     "refuse_zero_quaternions",
 ]
 
-#: So many states of a batch are named in a message.
+#: Largest number of states of a batch that a message names.
 SHOWN = 5
 
-#: Arguments of less than this, in double and in single precision, are not what overflows.
+#: Arguments smaller than this, in double and in single precision, cannot cause an overflow.
 LARGE = 1e60, 1e8
 
 
@@ -41,12 +41,12 @@ def _sizes(dtype: type) -> tuple[float, float]:
     return 1e2 * float(limits.tiny) ** 0.5, 1e-2 * float(limits.max) ** 0.5
 
 
-#: Between these sizes, squares are numbers with all their digits.
+#: Range of magnitudes whose squares neither overflow nor lose digits.
 _SINGLE, _DOUBLE = _sizes(np.float32), _sizes(np.float64)
 
 
 def refuse_wrong_states(model: Model, ports: Sequence[Port], arrays: Sequence[ArrayLike]) -> None:
-    """Refuse what is not finite, and quaternions that are zero, among the inputs of a function.
+    """Check that the inputs of a function are finite, and quaternions not zero.
 
     Raises
     ------
@@ -61,7 +61,7 @@ def refuse_wrong_states(model: Model, ports: Sequence[Port], arrays: Sequence[Ar
 
 
 def refuse_wrong_array(model: Model, name: str, given: ArrayLike) -> None:
-    """Refuse an argument that is no array of real and finite numbers, or not of the right size.
+    """Check that an argument is an array of real, finite numbers of the right size.
 
     Raises
     ------
@@ -84,12 +84,12 @@ def refuse_wrong_array(model: Model, name: str, given: ArrayLike) -> None:
 
 
 def listed(rows: Sequence[int] | Array) -> str:
-    """Which states of a batch are meant: the first of them."""
+    """The first indices of states of a batch, for messages."""
     return ", ".join(map(str, rows[:SHOWN])) + (", ..." if len(rows) > SHOWN else "")
 
 
 def refuse_zero_quaternions(model: Model, name: str, q: Array) -> None:
-    """Refuse quaternions that are zero: they give no rotation.
+    """Check that no quaternion is zero.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def refuse_zero_quaternions(model: Model, name: str, q: Array) -> None:
 
 
 def refuse_open_linkages(model: Model, q: Array, places: Array) -> None:
-    """Refuse postures in which joints that follow others cannot: a loop does not close.
+    """Check that joints that follow others can do so, as a loop may not close.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def refuse_open_linkages(model: Model, q: Array, places: Array) -> None:
         In minimal coordinates, or with joints that follow by functions.
     q : ndarray, shape (..., nq)
     places : ndarray, shape (..., freedoms that follow, 2)
-        Of the joints that follow; not numbers where the loop does not close.
+        Two numbers for each freedom of the joints that follow; NaN where the loop is open.
 
     Raises
     ------
@@ -167,7 +167,7 @@ def refuse_open_linkages(model: Model, q: Array, places: Array) -> None:
 
 
 def refuse_dead_points(model: Model, speed_map: Array) -> None:
-    """Refuse postures in which joints do not determine the speeds of those that follow them.
+    """Check for dead points, in which joints do not determine the speeds of their followers.
 
     Parameters
     ----------
@@ -199,7 +199,7 @@ def refuse_dead_points(model: Model, speed_map: Array) -> None:
 def overflow(
     model: Model, name: str, ports: Sequence[Port], arrays: Sequence[ArrayLike], wrong: Array
 ) -> ShapeError:
-    """What to raise where a result is not finite though all arguments are."""
+    """The error for a result that is not finite though all arguments are."""
     sizes = {p.name: float(np.abs(x).max(initial=0.0)) for p, x in zip(ports, arrays, strict=True)}
     worst = max(sizes, key=lambda key: sizes[key])
     single = all(np.asarray(x).dtype == np.float32 for x in arrays)
@@ -220,7 +220,7 @@ def overflow(
 
 
 def _following(model: Model) -> list[tuple[str, list[int]]]:
-    """What makes joints follow, loops in closed form last, and the freedoms that follow by each."""
+    """Functions and loops by which joints follow others, and the number of freedoms of each."""
     bodies, linkages = model.bodies.bodies, (*model.bodies.followers, *model.bodies.linkages)
     places: dict[int, list[int]] = {}
     first = 0
@@ -238,7 +238,7 @@ def _by_function(model: Model, name: str) -> str:
 
 
 def _of_batch(wrong: Array | np.bool_, rows: Array) -> str:
-    """Where in a batch it is, in words."""
+    """Position in a batch, in words."""
     return f" (states {listed(rows)} of the batch)" if np.ndim(wrong) else ""
 
 
@@ -247,7 +247,7 @@ def _shown(q: Array) -> str:
 
 
 def _size(model: Model, name: str) -> int | None:
-    """How many numbers an array of this name has for one state, if the name says so."""
+    """Size of an array for one state by its name; ``None`` if the name does not determine it."""
     if name in POSITIONS:
         return model.bodies.nq
     return model.bodies.nv if name in SPEEDS else None

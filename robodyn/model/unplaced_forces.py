@@ -1,10 +1,9 @@
-"""Joints with undetermined wrenches: these depend on where the force of a constraint acts.
+"""Joints with undetermined wrenches, which depend on where the force of a constraint acts.
 
 A `robodyn.Constraint` between several joints, a function by which joints follow others, and a
-coupling over more than two say how coordinates move together. They do not say on which bodies the
-force acts that makes them do so: a cart may be held back by the ground under its wheels or by a
-gear at its axle. Motions are the same. What the joints between those bodies and the base carry is
-not.
+coupling over more than two joints relate coordinates. They do not define on which bodies the
+constraint force acts: a cart may be braked by the ground under its wheels or by a gear at its axle.
+Motions are the same, but the wrenches in the joints between these bodies and the base are not.
 """
 
 from __future__ import annotations
@@ -18,16 +17,16 @@ __all__ = ["unplaced_wrenches"]
 
 
 def unplaced_wrenches(mechanism: Mechanism, cuts: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
-    """Constraints by joint, of the joints whose wrench depends on where their forces act.
+    """Constraints by joint, for the joints whose wrench is undetermined.
 
     Those are the joints that a constraint names, and all between them and the base. A constraint on
-    one joint alone acts in that joint, as a motor does.
+    one joint alone acts in that joint, like a motor.
 
     Parameters
     ----------
     mechanism : Mechanism
     cuts : names of joints
-        Those that close loops.
+        Joints that close loops.
     """
     cuts = set(cuts)
     above = {joint.child: joint for joint in mechanism.joints if joint.name not in cuts}

@@ -1,4 +1,4 @@
-"""What a force element along a joint is to the rest of the package."""
+"""Interface of force elements along joints."""
 
 from __future__ import annotations
 

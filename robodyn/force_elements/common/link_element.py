@@ -1,4 +1,4 @@
-"""What a force element between points of links is to the rest of the package."""
+"""Interface of force elements between points of links."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from robodyn.symbolic.vector import Vec3
 
 __all__ = ["WORLD", "DescribedElement", "LinkElement", "PointMotion", "Vector"]
 
-#: The link that does not move.
+#: Name of the link that is fixed in the world.
 WORLD = "world"
 
 Vector = tuple[float, float, float]
 
 
 class PointMotion:
-    """A point of a body in world axes, computed as far as it is asked for.
+    """Position and velocity of a point of a body in world axes, computed when they are used.
 
     Parameters
     ----------
@@ -55,18 +55,18 @@ class LinkElement(Protocol):
         """Whether it takes energy from the motion."""
 
     def forces(self, at: Sequence[PointMotion]) -> Sequence[Vec3]:
-        """Force on each point in world axes [N]; none at all where it can never act."""
+        """Force on each point in world axes [N]; empty if it can never act."""
 
     def energy(self, at: Sequence[PointMotion]) -> Number:
-        """Potential energy [J], of which the elastic part of the forces is the negative slope."""
+        """Potential energy [J]; the elastic part of the forces is its negative gradient."""
 
 
 class DescribedElement(LinkElement, Protocol):
-    """One that a description and its file have: a frozen dataclass of links, points and numbers.
+    """An element that descriptions and files can have: a frozen dataclass of its parameters.
 
     A field annotated ``str`` is the name of a link, except ``name``; one annotated ``Vector`` a
-    point or a direction; one annotated ``float`` a number that is not negative. From this its
-    element of a file is read, checked and written.
+    point or a direction; one annotated ``float`` a number that is not negative. Elements of files
+    are read, checked and written by these annotations.
 
     Attributes
     ----------
@@ -78,4 +78,4 @@ class DescribedElement(LinkElement, Protocol):
 
     @property
     def name(self) -> str:
-        """What messages call it; may be empty."""
+        """Name for messages; may be empty."""

@@ -1,4 +1,4 @@
-"""Functions without branches: what is zero on one side is a sum of a number and its size."""
+"""Functions without branches, built from absolute values, for straight-line code."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def positive(x: Number) -> Number:
 
 
 def power(x: Number, exponent: float) -> Number:
-    """Of a number that is not negative, to a whole or half power of at least one."""
+    """Power of a number that is not negative; exponents are multiples of 1/2 from 1 on."""
     whole = int(exponent)
     result: Number = x**whole
     return result * sqrt(x + PENETRATION_FLOOR**2) if exponent > whole else result

@@ -184,7 +184,7 @@ def with_actuators(
 
 
 def with_stops(mechanism: Mechanism, stops: CompliantStops) -> Mechanism:
-    """The same with stops at the limits of joints."""
+    """A description with stops at the limits of joints."""
     able = {j.name for j in mechanism.joints if j.nv == 1 and _limited(j) and not j.mimic}
     able -= {name for loop in mechanism.followers for name in loop.dependent}
     given = stops.of(able)
@@ -211,10 +211,10 @@ def _limited(joint: Joint) -> bool:
 
 
 def without_forces(mechanism: Mechanism) -> Mechanism:
-    """The same bodies, joints and rotors without springs, damping, friction and what time does.
+    """The description without springs, damping, friction and dependence on time.
 
-    Coordinates are the same: springs stay where joints need coordinates for them, and exert
-    nothing (`Mechanism.relaxed`).
+    Coordinates are the same: springs for which joints need coordinates stay, without force
+    (`Mechanism.relaxed`).
     """
     return dataclasses.replace(
         mechanism,
@@ -238,7 +238,7 @@ def without_forces(mechanism: Mechanism) -> Mechanism:
 
 
 def start_by_joint(settings: Settings, joints: Joints) -> Settings:
-    """Settings whose start is given by joints: that holds for a copy with other coordinates, too.
+    """Settings with the start given by joints, so that copies with other coordinates can use it.
 
     Parameters
     ----------
@@ -250,13 +250,13 @@ def start_by_joint(settings: Settings, joints: Joints) -> Settings:
     if not near or isinstance(near[0], tuple):
         return settings
     if len(near) != max((joint.q.stop for joint in joints.values()), default=0):
-        return settings  # of a wrong shape: an error where it is used
+        return settings  # a wrong shape is an error where the start is used
     moving = (joint for joint in joints.values() if joint.q.stop > joint.q.start)
     return dataclasses.replace(settings, near=tuple((j.name, near[j.q]) for j in moving))
 
 
 def _refuse_coupled(mechanism: Mechanism, locked: Collection[str]) -> None:
-    """Refuse to lock joints of loops whose motors a transmission couples to others."""
+    """Check that no locked joint of a loop has a motor that a transmission couples to others."""
     for x in mechanism.transmissions:
         for name in sorted({*x.joints} & {*locked}):
             raise SettingsError(
@@ -266,7 +266,7 @@ def _refuse_coupled(mechanism: Mechanism, locked: Collection[str]) -> None:
 
 
 def _locking(given: TracedConstraint, locked: Mapping[str, tuple[float, ...]]) -> TracedConstraint:
-    """A constraint that knows which of its joints are welded."""
+    """A constraint with some of its joints welded."""
     for name in given.joints:
         given = given.locking(name, locked[name]) if name in locked else given
     return given

@@ -1,4 +1,4 @@
-"""Robots that their files let move freely in a world, with a base that moves instead."""
+"""Robots whose files have a free joint to a world, in place of which the base moves."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from robodyn.literals import Base
 
 __all__ = ["without_free_root"]
 
-#: The link that stands still, as files call it.
+#: Name of the fixed link in files.
 WORLD = "world"
 
 
 def without_free_root(mechanism: Mechanism, base: Base) -> Mechanism:
-    """A mechanism without the world and the free joint that come before the robot, if they do.
+    """A mechanism without a world and a free joint before the robot, if it has them.
 
-    A root with mass is a body of the robot, and not the world.
+    A root with mass is a body of the robot, not the world.
 
     Parameters
     ----------
     mechanism : Mechanism
     base : str
-        Of one that moves, the world is a link of that name alone: in a frame that is led along a
-        path, such as an orbit, a body may be free.
+        For ``"moving"``, only a link called ``world`` is removed, as a body may also be free in a
+        frame that moves along a path, such as an orbit.
 
     Raises
     ------
@@ -36,7 +36,7 @@ def without_free_root(mechanism: Mechanism, base: Base) -> Mechanism:
     root = find_root(mechanism)
     outward = [joint for joint in mechanism.joints if joint.parent == root]
     free = next((joint for joint in outward if joint.kind == floating.KIND.name), None)
-    carried = base == "moving" and root != WORLD  # the joint is between a body and what moves it
+    carried = base == "moving" and root != WORLD  # the free joint is relative to the moving base
     body = root != WORLD and any(
         link.name == root and link.inertia is not None for link in mechanism.links
     )
@@ -58,7 +58,7 @@ def without_free_root(mechanism: Mechanism, base: Base) -> Mechanism:
 
 
 def _is_more(mechanism: Mechanism, root: str, free: Joint) -> bool:
-    """Whether the root is more than the place where the joint is, or the joint more than free."""
+    """Whether the root or the free joint have more than what a floating base replaces."""
     used = {end for x in mechanism.loops for end in (x.predecessor, x.successor)}
     used |= {end for x in mechanism.couplings for end in (x.predecessor, x.successor)}
     used |= {link for x in mechanism.link_elements for link, _ in x.places} - {"world"}

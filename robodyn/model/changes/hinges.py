@@ -1,8 +1,8 @@
-"""Three hinges through one point, with links between that weigh nothing, as one ball.
+"""Three hinges through one point, with massless links between, as one spherical joint.
 
-Where the second of three such hinges has turned by a quarter of a turn, the first and the third
-turn about one line: a gimbal is locked, and the links between, which resist no motion, are thrown
-about by any force. A ball has the same motions and no such posture.
+Where the second hinge has turned by a quarter turn, the first and the third axis coincide (gimbal
+lock), and nothing resists the motion of the massless links. A spherical joint has the same motions
+without this singularity.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ HINGES = (revolute.KIND.name, continuous.KIND.name)
 
 @dataclass(frozen=True)
 class MeetingHinges:
-    """Three hinges in a row whose axes meet in a point, with light links between.
+    """Three successive hinges whose axes meet in a point, with massless links between.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class MeetingHinges:
     X_PC : ndarray, shape (4, 4) [1, m]
         The child of the last in the parent of the first, at zero.
     centre : ndarray, shape (3,) [m]
-        Where the axes meet, in the parent of the first.
+        Intersection of the axes, in the parent of the first.
     """
 
     hinges: tuple[Joint, Joint, Joint]
@@ -48,12 +48,12 @@ class MeetingHinges:
 
     @property
     def name(self) -> str:
-        """Of the ball that they are."""
+        """Name of the spherical joint."""
         return "-".join(joint.name for joint in self.hinges)
 
     @property
     def weld(self) -> str:
-        """Of the fixed joint behind the ball, where the last link's origin is not in its centre."""
+        """Name of the fixed joint behind it, if the last link's origin is not at the centre."""
         return f"{self.name}_fixed"
 
     @property
@@ -64,18 +64,18 @@ class MeetingHinges:
 
     @property
     def limited(self) -> bool:
-        """Some of them have limits of position, which a ball has not."""
+        """Whether some have limits of position, which a spherical joint does not have."""
         limits = [joint.limits for joint in self.hinges if joint.limits is not None]
         return any(np.isfinite((one.lower, one.upper)).any() for one in limits)
 
 
 def meeting_hinges(mechanism: Mechanism) -> list[MeetingHinges]:
-    """All hinges that can be balls; each hinge is in one ball only.
+    """All triples of hinges that can be replaced; each hinge is in one triple only.
 
-    Neighbours must be perpendicular, so that they reach every orientation, as a ball does, and the
-    three must not lie in a plane at zero; the names of ball and weld must be free. None of them has
-    a motor, a spring, damping or friction, is mimicked, mimics, or is named by a constraint; and
-    nothing else is fixed to the links between.
+    Successive axes must be perpendicular, so that all orientations are reached, and the three must
+    not be in a plane at zero position. The names of the spherical and the fixed joint must be free.
+    No hinge has a motor, a spring, damping or friction, mimics or is mimicked, or is named by a
+    constraint; and nothing else is attached to the links between.
     """
     free = _free_hinges(mechanism)
     light = _light_links(mechanism)
@@ -98,7 +98,7 @@ def meeting_hinges(mechanism: Mechanism) -> list[MeetingHinges]:
 
 
 def with_balls(mechanism: Mechanism, found: list[MeetingHinges]) -> Mechanism:
-    """The mechanism with balls in place of hinges; links between are gone, their mass is not."""
+    """The mechanism with spherical joints in place of hinges; the mass of links between is kept."""
     links = {link.name: link for link in mechanism.links}
     joints: list[Joint] = list(mechanism.joints)
     for meeting in found:
@@ -131,7 +131,7 @@ def with_balls(mechanism: Mechanism, found: list[MeetingHinges]) -> Mechanism:
 
 
 def _free_hinges(mechanism: Mechanism) -> list[Joint]:
-    """Hinges that nothing acts on and nothing else refers to."""
+    """Hinges without forces that nothing refers to."""
     named = {name for name, _ in mechanism.actuators}
     named |= {other.mimic.joint for other in mechanism.joints if other.mimic is not None}
     named |= {name for given in mechanism.constraints for name in given.joints}
@@ -150,7 +150,7 @@ def _free_hinges(mechanism: Mechanism) -> list[Joint]:
 
 
 def _light_links(mechanism: Mechanism) -> set[str]:
-    """Links of no mass that two joints hold and nothing else refers to."""
+    """Massless links with two joints that nothing else refers to."""
     users = Counter(end for joint in mechanism.joints for end in (joint.parent, joint.child))
     for loop in mechanism.loops:
         users.update((loop.predecessor, loop.successor))
@@ -175,7 +175,7 @@ def _light_links(mechanism: Mechanism) -> set[str]:
 
 
 def _meeting(row: tuple[Joint, Joint, Joint]) -> MeetingHinges | None:
-    """Three hinges with their common point, if they have one."""
+    """Three hinges with their common point; ``None`` if there is none."""
     X = np.eye(4)
     points, axes = [], []
     for joint in row:
@@ -195,7 +195,7 @@ def _meeting(row: tuple[Joint, Joint, Joint]) -> MeetingHinges | None:
 
 
 def _carrying(link: Link, between: list[Link], meeting: MeetingHinges) -> Link:
-    """The last link, with the mass of those between where it is at zero."""
+    """The last link with the mass of the links between, at their zero positions."""
     X = np.eye(4)
     for light, joint in zip(reversed(between), reversed(meeting.hinges[1:]), strict=True):
         X = X @ inverse_pose(joint.origin.matrix)  # of the link before, in the last

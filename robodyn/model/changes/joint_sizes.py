@@ -1,4 +1,4 @@
-"""Which joints a description has that functions of users may be about."""
+"""Kinds and sizes of the joints of a description, for functions of users."""
 
 from __future__ import annotations
 

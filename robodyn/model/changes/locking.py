@@ -1,4 +1,4 @@
-"""What holding some joints does to those that follow them, or are coupled to them."""
+"""Effects of locked joints on joints that follow them, or are coupled to them."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from robodyn.tolerances import SAME_POSITION
 
 __all__ = ["all_locked", "couplings_left", "followers_left"]
 
-#: Of a joint, one number a coordinate.
+#: Position of a joint, one number for each coordinate.
 Position = tuple[float, ...]
 #: ``sum of factor * position = constant`` over joints.
 Tie = tuple[dict[str, float], float]
 
 
 def all_locked(mechanism: Mechanism, locked: Mapping[str, Position]) -> dict[str, Position]:
-    """Positions of the joints that are locked, and of those that cannot but stand with them.
+    """Positions of the locked joints, and of the joints that these determine.
 
     Raises
     ------
     SettingsError
-        If joints are locked where what ties them together does not allow it, or joints that follow
-        others by a function are locked without these.
+        If positions contradict the couplings between joints, or joints that follow others by a
+        function are locked without these.
     """
     if not locked:
         return {}
@@ -61,7 +61,7 @@ def all_locked(mechanism: Mechanism, locked: Mapping[str, Position]) -> dict[str
 
 
 def _hold(loop: TracedExplicitLoop, found: dict[str, float], given: Mapping[str, float]) -> None:
-    """Let the joints of a loop stand where those that they follow have them."""
+    """Add the positions of the joints of a loop that follow locked joints."""
     at = np.array([[found[name] for name in loop.independent]])
     for name, x in zip(loop.dependent, loop.positions(at)[0].tolist(), strict=True):
         if not np.isfinite(x):
@@ -82,7 +82,7 @@ def _contradiction(given: Mapping[str, float], what: str, gap: float) -> Setting
 def followers_left(
     mechanism: Mechanism, positions: Mapping[str, Position]
 ) -> tuple[TracedExplicitLoop, ...]:
-    """Joints that are functions of others, where some of these stand still."""
+    """Joints that are functions of others, of which some are locked."""
     locked = {name: x[0] for name, x in positions.items() if len(x) == 1}
     left = (x for x in mechanism.followers if not {*x.dependent} <= locked.keys())
     return tuple(loop.locking(locked) for loop in left)
@@ -91,7 +91,7 @@ def followers_left(
 def couplings_left(
     mechanism: Mechanism, positions: Mapping[str, Position]
 ) -> tuple[tuple[Coupling, ...], tuple[TracedConstraint, ...]]:
-    """Couplings between the joints that are left, and rows where one side of one stands still."""
+    """Couplings between the remaining joints, and rows for those with a locked side."""
     couplings, rows = [], []
     locked = {name: x[0] for name, x in positions.items() if len(x) == 1}
     kinds = {joint.name: (joint.kind, joint.nq, joint.nv) for joint in mechanism.joints}
@@ -119,7 +119,7 @@ def _linear(factors: list[float], constant: float) -> Any:
 
 
 def _rest(tie: Tie, locked: Mapping[str, float]) -> float:
-    """What the joints that are not locked have to add up to."""
+    """The constant of a linear relation between the joints that are not locked."""
     factors, constant = tie
     return constant - sum(factor * locked[n] for n, factor in factors.items() if n in locked)
 

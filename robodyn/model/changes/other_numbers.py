@@ -1,6 +1,6 @@
-"""A model with other numbers: masses, motors, gravity, forces in joints, ground.
+"""A model with other parameters and the same geometry, so that machine code can be shared.
 
-Its geometry stays.
+These parameters are masses, motors, gravity, forces in joints and the ground.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ NUMBERS = frozenset(
     {"gravity", "friction_speed", "allow_unphysical", "closure_tolerance", "ground"}
 )
 
-#: All of a description that says how its links are joined.
+#: Fields of a description that define how its links are joined.
 _JOINING = (
     "joints", "loops", "couplings", "actuators", "rotors", "constraints", "link_elements", "forces",
     "followers",
@@ -46,11 +46,11 @@ def with_other_numbers(
     ----------
     model : Model
     mechanism : Mechanism
-        That of the model with other inertias, motors and resistances of joints.
+        Description of the model, with other inertias, motors and friction of joints.
     settings : Settings
-        Those of the model, but for `NUMBERS`.
+        Settings of the model, apart from `NUMBERS`.
     tree_form : Setup, optional
-        Of a model in minimal coordinates: that of the same robot in tree coordinates.
+        For a model in minimal coordinates: the setup of the same robot in tree coordinates.
 
     Returns
     -------
@@ -104,7 +104,7 @@ def with_other_numbers(
 
 
 def _with_other_settings(model: Model, settings: Settings) -> Model:
-    """The same description under other settings."""
+    """The model with other settings."""
     setup = dataclasses.replace(model.setup, **_numbers(model.bodies, settings))
     copy = dataclasses.replace(model, settings=settings, setup=setup)
     if setup.closed:  # of the same bodies
@@ -113,7 +113,7 @@ def _with_other_settings(model: Model, settings: Settings) -> Model:
 
 
 def _numbers(bodies: MechanismModel, settings: Settings) -> dict[str, Any]:
-    """What equations take from settings."""
+    """Parameters of equations that settings contain."""
     return {
         "gravity": settings.gravity,
         "friction_speed": settings.friction_speed,
@@ -122,7 +122,7 @@ def _numbers(bodies: MechanismModel, settings: Settings) -> dict[str, Any]:
 
 
 def _closures(model: Model, tree: SpanningTree) -> tuple[Closure, ...]:
-    """Cut joints with what they resist with in a tree."""
+    """Cut joints with the friction of a description."""
     cuts = {cut.name: cut for cut in tree.cuts}
     return tuple(
         dataclasses.replace(x, damping=cuts[x.name].damping, friction=cuts[x.name].friction)
@@ -153,7 +153,7 @@ def _effective(model: Model, mechanism: Mechanism, settings: Settings) -> Mechan
 
 
 def _graph(mechanism: Mechanism) -> tuple[object, ...]:
-    """Which links are joined how."""
+    """The links, and how they are joined."""
     joints = tuple((x.name, x.parent, x.child, x.origin) for x in mechanism.joints)
     loops = tuple((x.name, x.predecessor, x.successor) for x in mechanism.loops)
     return tuple(x.name for x in mechanism.links), joints, loops

@@ -123,7 +123,7 @@ def parameters_before(model: Model, given: Iterable[str]) -> dict[str, float]:
 def changeable_bodies(model: Model) -> tuple[str, ...]:
     """Bodies whose parameters can be set, by name.
 
-    Free rotors, links that carry them, and halves of links are none.
+    These are all but free rotors, links that carry them, and halves of links.
     """
     return tuple(body_link(model.bodies, x) for x in model.bodies if _is_changeable(model, x))
 
@@ -139,7 +139,7 @@ def _is_changeable(model: Model, body: Body) -> bool:
 
 
 def refuse_unchangeable(model: Model, body: Body) -> None:
-    """Refuse a body whose parameters cannot be set.
+    """Check that the parameters of a body can be set.
 
     Raises
     ------
@@ -166,7 +166,7 @@ def _numbers(model: Model, body: Body) -> FloatArray:
 
 
 def inertia_from(ten: FloatArray) -> Inertia | None:
-    """Inertia of ten parameters about a link's origin; None where all are zero.
+    """Inertia from ten parameters about a link's origin; ``None`` if all are zero.
 
     Raises
     ------
@@ -185,7 +185,7 @@ def inertia_from(ten: FloatArray) -> Inertia | None:
 
 
 def _with_body(model: Model, mechanism: Mechanism, body: Body, ten: FloatArray) -> Mechanism:
-    """The body's link has all of its mass, and links fixed to it have none."""
+    """Set the parameters of a body: its link gets all mass, and links fixed to it get none."""
     name = body_link(model.bodies, body)
     refuse_unchangeable(model, body)
     beside = {link.name for link in _links_of(model, body)} - {name}
@@ -202,9 +202,9 @@ def _with_body(model: Model, mechanism: Mechanism, body: Body, ten: FloatArray) 
 def _with_resistance(
     joint: Resisting, motor: Actuator | None, given: Mapping[str, float]
 ) -> tuple[Resisting, Actuator | None]:
-    """A joint and its motor that resist together as is given.
+    """A joint and its motor with a given sum of friction.
 
-    What the motor has of it stays the motor's, as far as it goes.
+    The friction of the motor stays the same, as far as the sum allows.
     """
     own: dict[str, float] = {"damping": joint.damping, "friction": joint.friction}
     if motor is None:

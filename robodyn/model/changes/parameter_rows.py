@@ -1,4 +1,4 @@
-"""Many copies of a model that differ in rows of parameters: numbers of all of them at once."""
+"""Many copies of a model with rows of parameters, whose equations share a program."""
 
 from __future__ import annotations
 
@@ -36,21 +36,21 @@ from robodyn.symbolic.spatial import RigidInertia
 
 __all__ = ["ParameterRows", "is_rows", "parameter_rows"]
 
-#: Last parts of names of parameters that are not negative.
+#: Last parts of the names of parameters that must not be negative.
 _NOT_NEGATIVE = (*RESISTANCES, *MOTOR_FRICTION, "armature", "rotor_inertia")
 
 
 @dataclass(frozen=True, eq=False)
 class ParameterRows:
-    """Parameters of many copies, and the numbers that their equations compute with.
+    """Parameters of many copies, and the numbers that are inputs of their equations.
 
     Attributes
     ----------
     values : mapping of name to ndarray, shape (robots,)
     example : Setup
-        With numbers that are not zero wherever those of one of the copies are not.
+        Setup in which a number is zero only if it is zero in all copies.
     numbers : ndarray, shape (robots, n)
-        Of the equations, as `with_numbers` counts them.
+        Inputs of the equations, in the order of `with_numbers`.
     inertial : ndarray, shape (robots, 10 bodies)
         As `Robot.inertial_parameters` has them.
     """
@@ -81,14 +81,14 @@ class ParameterRows:
 
 
 def is_rows(values: Mapping[str, Any]) -> bool:
-    """Whether parameters are rows of many copies, and not numbers of one."""
+    """Whether parameters are arrays, for many copies."""
     return any(isinstance(x, Sequence | np.ndarray) and _several(x) for x in values.values())
 
 
 def _several(x: Any) -> bool:
     try:
         return not isinstance(x, str) and np.ndim(x) > 0
-    except ValueError:  # of rows that differ in length, which are refused where they are read
+    except ValueError:  # rows of different lengths are refused later
         return True
 
 
@@ -105,7 +105,7 @@ def parameter_rows(model: Model, given: Mapping[str, ArrayLike]) -> ParameterRow
     ------
     UnknownNameError, SettingsError, ShapeError
     InertiaError
-        If a row makes a body that none can be, or takes the mass that a joint moves.
+        If a row makes a body that cannot exist, or a joint that moves no mass.
     """
     old = parameters_before(model, given)
     values = _as_rows(given)
@@ -170,7 +170,7 @@ def _as_rows(given: Mapping[str, ArrayLike]) -> dict[str, FloatArray]:
 def _rows_of(
     model: Model, body: Body, old: Mapping[str, float], values: Mapping[str, FloatArray]
 ) -> FloatArray | None:
-    """The ten parameters of a body in each row, shape (robots, 10); none where they stay."""
+    """The ten parameters of a body in each row, shape (robots, 10); ``None`` if unchanged."""
     link = body_link(model.bodies, body)
     names = [f"{link}.{name}" for name in PARAMETERS]
     if all(np.all(values[name] == old[name]) for name in names if name in values):
@@ -183,7 +183,7 @@ def _rows_of(
 def _refuse_impossible(
     model: Model, body: Body, ten: FloatArray, values: Mapping[str, FloatArray]
 ) -> None:
-    """Refuse rows that make a body that none can be."""
+    """Check that the bodies of all rows can exist."""
     if model.settings.allow_unphysical:
         return
     link = body_link(model.bodies, body)
@@ -212,7 +212,7 @@ def _refuse_impossible(
 
 
 def _refuse_other_geometry(model: Model, values: Mapping[str, FloatArray]) -> None:
-    """Refuse rows whose masses cut links in two elsewhere."""
+    """Check that the masses of rows do not change where links are cut in two."""
     if model.effective.links is model.mechanism.links:  # none is cut
         return
     for k, row in enumerate(zip(*values.values(), strict=True)):
@@ -225,7 +225,7 @@ def _refuse_other_geometry(model: Model, values: Mapping[str, FloatArray]) -> No
 
 
 def _setup(model: Model, ten: Mapping[int, FloatArray], values: Mapping[str, FloatArray]) -> Setup:
-    """Equations of a model with arrays in the places of numbers that differ."""
+    """Setup of a model with arrays in place of the numbers that differ."""
     bodies, setup = model.bodies, model.setup
     inertias = {i: inertia_of(bodies, bodies.bodies[i], list(rows.T)) for i, rows in ten.items()}
     own = [_pseudo_inertia(inertias.get(body.index, body.inertia)) for body in bodies]
@@ -257,7 +257,7 @@ def _pseudo_inertia(inertia: RigidInertia) -> FloatArray:
 
 
 def _joint(joint: Joint, values: Mapping[str, FloatArray]) -> Joint:
-    """A joint that resists, and has an armature, as rows say; which nobody checks."""
+    """A joint with friction and armature of the rows, without checks."""
     names = ("armature", *RESISTANCES)
     given = {x: values[f"{joint.name}.{x}"] for x in names if f"{joint.name}.{x}" in values}
     if not given:
@@ -286,12 +286,12 @@ def _with_resistance(closure: Closure, values: Mapping[str, FloatArray]) -> Clos
 
 
 def _largest(x: Any) -> Any:
-    """Of rows, the number that is farthest from zero."""
+    """The number of the rows with the largest magnitude."""
     return float(x[np.abs(x).argmax()]) if np.ndim(x) else x
 
 
 def _refuse_massless(model: Model, setup: Setup, count: int) -> None:
-    """Refuse rows in which speeds move no mass that move some in the model.
+    """Check that in all rows joints move a mass if they do in the model.
 
     Parameters
     ----------
@@ -322,7 +322,7 @@ def _at_row(k: int) -> Callable[[Any], Any]:
     return lambda x: float(x[k]) if np.ndim(x) else x
 
 
-#: Methods of robots that are of one robot only.
+#: Methods of robots that cannot be computed for rows of parameters.
 NOT_BY_ROWS = frozenset(
     (
         "apparent_mass", "base_parameters", "equilibrium", "impact", "impact_derivatives",
@@ -333,7 +333,7 @@ NOT_BY_ROWS = frozenset(
 
 
 def refused_by_rows(name: str) -> Callable[..., Any]:
-    """What stands in the place of a method that is not computed for rows of parameters."""
+    """A method that raises an error, in place of one that needs a single robot."""
 
     def refuse(*args: Any, **kwargs: Any) -> Any:
         raise SettingsError(
@@ -345,7 +345,7 @@ def refused_by_rows(name: str) -> Callable[..., Any]:
 
 
 def refuse_rows_of(model: Model, *, has_programs: bool) -> None:
-    """Refuse models whose functions cannot take numbers of many copies.
+    """Check that the functions of a model can take the numbers of many copies.
 
     Raises
     ------

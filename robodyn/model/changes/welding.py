@@ -1,4 +1,4 @@
-"""Joints and loops without freedoms: welded at a position, or between a base and its world."""
+"""Joints and loops without degrees of freedom: welded at a position, or between base and world."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def joints_of_loops(mechanism: Mechanism) -> dict[str, Joint]:
 
 
 def welded_loop(loop: Loop, joint: Joint, position: tuple[float, ...]) -> Loop:
-    """A loop without freedoms; what acted along them has nothing left to act along."""
+    """A loop without degrees of freedom, and without forces along them."""
     X_JB = described_pose(joint_kind(joint.kind), joint, position)
     X_predecessor = Pose.from_matrix(loop.X_predecessor.matrix @ X_JB)
     return dataclasses.replace(
@@ -88,7 +88,7 @@ def free_base(mechanism: Mechanism) -> Joint:
 
 
 def on_a_world(mechanism: Mechanism, welded: Joint) -> Mechanism:
-    """A description whose root is a link of its own, to which what was the root is welded."""
+    """A description with a new root, to which the former root is welded."""
     if any(joint.name == welded.name for joint in mechanism.joints):
         welded = dataclasses.replace(welded, name=f"{welded.parent}_to_{welded.child}")
     links = (Link(welded.parent), *mechanism.links)
@@ -97,7 +97,7 @@ def on_a_world(mechanism: Mechanism, welded: Joint) -> Mechanism:
 
 
 def welded_joint(joint: Joint, position: tuple[float, ...]) -> Joint:
-    """A joint without freedoms; one that depends on time still does."""
+    """A joint without degrees of freedom; one that depends on time still does."""
     if joint.map is not None and joint.map.rheonomic:
         return dataclasses.replace(joint, map=joint.map.locked(position), mimic=None)
     X_JB = described_pose(joint_kind(joint.kind), joint, position)
