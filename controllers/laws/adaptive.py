@@ -26,7 +26,7 @@ from .passivity_based import PassivityBased
 
 __all__ = ["Adaptive"]
 
-#: Names, or directions by name.
+#: Names of parameters, or directions in parameter space by name.
 Learnt = str | Iterable[str] | Mapping[str, ArrayLike]
 
 #: (q, v, s, a, base, t) -> Y over all speeds, zero where there are no motors.
@@ -200,7 +200,7 @@ def _reduced(robot: Robot) -> Callable[..., Any]:
 
 
 def _refuse_others(robot: Robot) -> None:
-    """Refuse robots whose torques are not linear in the parameters, or whose regressor is not."""
+    """Check that torques of a robot are linear in the parameters."""
     if robot.base == "floating" or robot.coordinates == "minimal":
         has = "a floating base" if robot.base == "floating" else "minimal coordinates"
         raise SettingsError(

@@ -137,7 +137,7 @@ class DisturbanceObserver:
 
 
 def _forgotten(h: FloatArray, gain: FloatArray) -> FloatArray:
-    """The decay of the filter over times ``h`` [s], and the same per second, shape (n, 2, nv)."""
+    """``1 - exp(-gain h)`` for times ``h`` [s], and the same over ``h``, shape (n, 2, nv)."""
     time = h[:, None]
     part = -np.expm1(-gain * time)
     rate = np.where(time > 0.0, part / np.where(time > 0.0, time, 1.0), gain)

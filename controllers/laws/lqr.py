@@ -50,7 +50,7 @@ class LQR:
     tau : array_like, shape (nv,), optional [N m, N]
         Forces that hold it there. Default: those of inverse dynamics at the motors.
     base : BaseMotion, optional
-        Of a robot with a moving base, where the law is made. Default: at rest.
+        Motion of a moving base about which the law is linearised. Default: at rest.
     dt : float, optional [s]
         Period of a digital controller. Default: the controller is continuous.
     model : StateSpace
@@ -62,7 +62,7 @@ class LQR:
     rest, holding : ndarray, shape (nq,), (m,)
         The posture, and the forces of motors that hold it; made by the class.
     places : tuple of int
-        Where the states stand among positions along all speeds, and all speeds; made by the class.
+        Indices of the states among displacements and speeds of all joints; made by the class.
 
     Raises
     ------
@@ -70,8 +70,8 @@ class LQR:
         For weights of another shape, not symmetric or of the wrong sign; and where ``state`` does
         not weigh a mode that does not decay by itself.
     ActuationError
-        If the motors reach not all modes that do not decay by themselves, which are named
-        (``.direction``), or cannot hold the posture; for ``tau`` at joints without motors.
+        If the model is not stabilisable, as the motors do not reach a mode that does not decay
+        (``.direction``), or if they cannot hold the posture; for ``tau`` at joints without motors.
     SettingsError
         If the robot depends on time, and for weights so far apart that rounding leaves no law, or a
         period over which a mode cannot be brought to rest.
@@ -153,7 +153,7 @@ class LQR:
 
 
 def _of_motors(robot: Robot, given: ArrayLike, motors: tuple[int, ...]) -> FloatArray:
-    """Given forces, at the motors."""
+    """The elements of given forces at the motors."""
     tau = np.array(checked("tau", given, robot.nv, of=robot.name))
     if tau.ndim != 1:
         raise ShapeError(
@@ -171,7 +171,7 @@ def _of_motors(robot: Robot, given: ArrayLike, motors: tuple[int, ...]) -> Float
 
 
 def _holding(robot: Robot, q: FloatArray, base: BaseMotion | None) -> FloatArray:
-    """Forces of motors at rest; of a floating robot that stands, those that need no other."""
+    """Forces of motors at rest; for a standing floating robot, those of the motors alone."""
     still = np.zeros(robot.nv)
     if stands(robot):
         return standing_forces(robot, q, still, still, motor_speeds(robot))
@@ -196,7 +196,7 @@ def _model(robot: Robot, q: FloatArray, tau: FloatArray, base: BaseMotion | None
 
 
 def _places(robot: Robot, model: StateSpace) -> tuple[int, ...]:
-    """Where the states of a model stand among positions along all speeds, and all speeds."""
+    """Indices of the states of a model among displacements and speeds of all joints."""
     index = dict[str, int]()
     for name in robot.joint_names:
         at = range(robot.joints[name].v.start, robot.joints[name].v.stop)

@@ -55,22 +55,21 @@ class TimeVaryingLQR:
     ----------
     robot : Robot
     run : Trajectory
-        The motion, a sample a step: that of a `Plan`, or of `robodyn.simulate` by the same
-        integrator.
+        The motion, with one sample for each step: that of a `Plan`, or of `robodyn.simulate` with
+        the same integrator.
     state : array_like, shape (), (2 nv,) or (2 nv, 2 nv)
         Weights of ``x``: positions, then velocities.
     effort : array_like, shape (), (m,) or (m, m)
         Weights of the forces of the m speeds with motors, ascending. Positive.
     final : array_like, shape (), (2 nv,) or (2 nv, 2 nv), optional
-        Weights at the end. Default: what ``then`` costs from there on; without it, ``state``.
+        Weights at the end. Default: the cost to go of ``then``; without it, ``state``.
     then : LQR, optional
-        What acts after the end. Default: the last forces and gains, at the last position.
+        The controller after the end. Default: the last forces and gains, at the last position.
     integrator : str
         That of the motion.
     controlled : mapping of joint name to path, optional
     locked : tuple of str
-        Joints that followed paths and joints that stood still, as in the motion. They are left to
-        what drives them: their motors are none of this law's.
+        Driven and locked joints, as in the motion. This law does not control their motors.
     gains : ndarray, shape (n, m, 2 nv)
         ``K_k``, made by the class.
     cost_to_go : ndarray, shape (2 nv, 2 nv)
@@ -198,7 +197,7 @@ class TimeVaryingLQR:
         return q, v, run.tau[k, motors], self.gains[k]
 
     def _between(self, k: int, s: float, h: float) -> tuple[FloatArray, FloatArray]:
-        """The motion at a part of a step: a cubic in the motion from its start."""
+        """The motion at a fraction of a step, by a cubic polynomial."""
         robot, run = self.robot, self.run
         whole, rate = robot.difference(run.q[k], run.q[k + 1]), run.v[k + 1]
         if self._slope is not None:

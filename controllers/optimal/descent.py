@@ -1,4 +1,4 @@
-"""One search for a motion of least cost: how it is damped, and when it ends."""
+"""One search for a motion of least cost: its damping, and its end."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from .riccati import Forces
 
 __all__ = ["Descent", "MotionCost"]
 
-#: Damping: at the start, least (below it, zero), largest, and the factor by which it changes.
+#: Damping: at the start, smallest before it is set to zero, largest, and factor of its changes.
 FIRST_DAMPING, MIN_DAMPING, MAX_DAMPING, DAMPING_FACTOR = 1e-3, 1e-8, 1e10, 5.0
 
 
 @dataclass(frozen=True, eq=False)
 class MotionCost:
-    """A motion with what it costs.
+    """A motion with its cost.
 
     Attributes
     ----------
     run : Samples or Trajectory
     running, final : Expansion
-        Costs of its steps and of its end.
+        Cost of its steps and of its end.
     """
 
     run: Samples | Trajectory
@@ -36,36 +36,37 @@ class MotionCost:
 
     @cached_property
     def cost(self) -> float:
-        """Of the whole motion."""
+        """Cost of the whole motion."""
         return float(self.running.value.sum() + self.final.value.sum())
 
 
 class Descent:
-    """A search that goes from one motion to a cheaper one, again and again.
+    """An iterative search for a motion of least cost.
 
     Parameters
     ----------
     motion : MotionCost
         The first one.
     forces : callable
-        ``(motion, derivatives, damping)`` -> the best change of its forces, or none where the cost
-        is not convex in them.
+        ``(motion, derivatives, damping)`` -> the best change of its forces, or ``None`` where the
+        cost is not convex in them.
     iterations : int
-        At most so many.
+        Largest number of iterations.
     tolerance : float
-        It has converged if a step of Newton's method would lower the cost by less than this part.
+        It has converged if a step of Newton's method would reduce the cost by less than this
+        fraction.
 
     Attributes
     ----------
     motion : MotionCost
-        The cheapest one yet.
+        The best motion so far.
     derivatives : ndarray, shape (n, 2 nv, 2 nv + m)
-        Of its steps: to be set before `change` is called, and whenever there is another motion.
+        Derivatives of its steps, which have to be set before `change` is called.
     costs : list of float
-        Of the motions that were found one after the other.
+        Costs of the successive motions.
     converged : bool
     reason : str
-        Why the search has ended.
+        Why the search ended.
     """
 
     derivatives: FloatArray
@@ -85,7 +86,7 @@ class Descent:
         self.reason = f"not converged in {iterations} iterations"
 
     def change(self) -> Forces | None:
-        """The next change of forces to try; none where the search has ended."""
+        """The next change of forces to try; ``None`` if the search has ended."""
         while self._left > 0:
             self._left -= 1
             forces = self._forces(self.motion, self.derivatives, self._damping)
@@ -98,7 +99,7 @@ class Descent:
         return None
 
     def take(self, better: MotionCost | None) -> bool:
-        """Go on from the motion that a change led to, if it led to a cheaper one; whether so."""
+        """Continue from a better motion, if there is one, and return whether there is."""
         if better is None:
             self._damp()
             return False
@@ -108,7 +109,7 @@ class Descent:
 
     @property
     def gains(self) -> FloatArray:
-        """Of the best law near the motion, shape (n, m, 2 nv)."""
+        """Gains of the optimal feedback near the motion, shape (n, m, 2 nv)."""
         found = (self._forces(self.motion, self.derivatives, x) for x in (0.0, MAX_DAMPING))
         best = next((x for x in found if x is not None), None)
         assert best is not None
@@ -118,9 +119,9 @@ class Descent:
         return -sum(forces.gain) <= self._tolerance * abs(self.motion.cost)
 
     def _judge(self, forces: Forces) -> None:
-        """Whether a change that promises little is the end of the search.
+        """Whether the search has converged, as a change would reduce the cost by little.
 
-        Damping hides slopes along which the cost is flat: it is left out to judge them.
+        It is judged without damping, which would hide directions in which the cost is flat.
         """
         exact = forces
         if self._damping != 0.0:

@@ -1,7 +1,7 @@
-"""Motions from one start under a law with several parts of a change, side by side.
+"""Motions from one start under a law with fractions of a change, computed together.
 
-They are those of `robodyn.rollout`, bit for bit, without what a search does not need: records,
-and a look at energies, friction and limits. A motion that breaks down does not end the others.
+They are those of `robodyn.rollout`, bit for bit, but without what a search does not need: events,
+and checks of energy, friction and limits. A motion that breaks down does not end the others.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .plan_law import PlanLaw
 
 __all__ = ["ForwardPass", "Samples", "Tables"]
 
-#: What `PlanLaw.lead` takes: a motion, forces, a change of them, and gains.
+#: Arguments of `PlanLaw.lead`: a motion, forces, a change of them, and gains.
 Tables = tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]
 
 
@@ -62,25 +62,25 @@ class ForwardPass:
         self._compiled = compiled if self._stepper.by_machine_code else None
 
     def motions(self, parts: FloatArray, run: Samples | Trajectory) -> list[Samples | None] | None:
-        """A motion for each part of the change of the law, from the start of ``run``.
+        """A motion for each fraction of the change of the law, from the start of ``run``.
 
         Returns
         -------
         motions : list of Samples or None
-            ``None`` for those that break down; all together where Python takes part in steps.
+            ``None`` for motions that break down.
         """
         return self._moved([run] * len(parts), parts, None)
 
     def whole_changes(
         self, runs: Sequence[Samples | Trajectory], tables: Sequence[Tables]
     ) -> list[Samples | None] | None:
-        """A motion from the start of each of some motions, under a law of its own.
+        """A motion from the start of each given motion, each under a law of its own.
 
         Parameters
         ----------
         runs : sequence of Samples or Trajectory
         tables : sequence of tuple of ndarray
-            What `PlanLaw.lead` takes for each: the whole change is made.
+            Arguments of `PlanLaw.lead` for each motion; the whole change is made.
 
         Returns
         -------
@@ -105,7 +105,7 @@ class ForwardPass:
         parts: FloatArray,
         signals: Sequence[Table] | None,
     ) -> list[Samples | None] | None:
-        """Motions from the starts of others, with parts of a change, or under laws of their own."""
+        """Motions from the starts of others, with fractions of a change or under their own laws."""
         if self._compiled is None:
             return None
         count, times, run = len(parts), self._law.times, runs[0]
@@ -128,7 +128,7 @@ class ForwardPass:
 
         def fallback(k: int, r: int) -> None:
             if broken[r] or not self._stepped(motion, k, r):
-                broken[r] = True  # it goes on along the motion that there was
+                broken[r] = True  # it continues along the earlier motion
                 motion.q[r], motion.v[r] = runs[r].q[k + 1], runs[r].v[k + 1]
                 motion.controller_state[r] = 0.0
 
@@ -139,8 +139,8 @@ class ForwardPass:
         ]
 
     def _stepped(self, motion: CompiledMotion, k: int, r: int) -> bool:
-        """Whether a step that machine code cannot do was done with numbers."""
-        if not self._stepper.robot.nc:  # machine code does all that there is
+        """Do a step that machine code cannot do with numbers, and return whether it worked."""
+        if not self._stepper.robot.nc:  # without loops, machine code does all possible steps
             return False
         t, end = self._law.times[k : k + 2].tolist()
         state = motion.q[r].copy(), motion.v[r].copy(), motion.tau[r].copy()

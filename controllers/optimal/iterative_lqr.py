@@ -43,12 +43,12 @@ def iterative_lqr(
 ) -> Plan:
     """Find the forces of motors that move a robot at the least cost.
 
-    From a motion, all its steps are differentiated at once, the best linear change of forces is
-    found backwards (`riccati`), within the limits of motors, and the robot is simulated under it,
-    with the whole change or a part of it, until the cost falls enough. It is the iterative linear
-    quadratic regulator [Li and Todorov 2004; Tassa, Mansard and Todorov 2014]. It finds the
-    nearest minimum: where that is none that is wanted, begin with other forces. `multistart_lqr`
-    searches from many starts at once.
+    This is the iterative linear quadratic regulator [Li and Todorov 2004; Tassa, Mansard and
+    Todorov 2014]. In each iteration, all steps of a motion are differentiated together, the
+    backward pass (`riccati`) finds the best linear change of forces within the limits of motors,
+    and the robot is simulated with the whole change or a fraction of it, so that the cost is
+    reduced. The result is a local minimum; to find another one, start from other forces.
+    `multistart_lqr` searches from many starts at once.
 
     Parameters
     ----------
@@ -60,25 +60,25 @@ def iterative_lqr(
     duration, step : float [s]
         Forces are held in a step.
     tau : array_like, shape (n, nv), optional [N m, N]
-        Forces to begin with, a row a step. Default: those that hold the robot at rest where it
-        starts, as far as its motors can.
+        Forces to start with, one row for each step. Default: those that hold the robot at rest at
+        its start, as far as its motors can.
     limits : array_like, shape () or (nv,), optional [N m, N]
-        Largest forces. Default: the efforts of the robot's joints and of their motors, through
-        their gears; none where none is given.
+        Largest forces. Default: the effort limits of the joints, and torque limits of their motors
+        through their gears.
     integrator : str
-        An explicit one.
+        Name of an explicit method.
     base : callable, optional
         Time [s] -> `BaseMotion`, of a robot with a moving base.
     controlled, locked
-        Joints along paths of time and joints that stand still, as `robodyn.simulate` takes them;
-        their motors are none of the plan's, and a cost gets zero for the forces of these.
+        Driven and locked joints, as in `robodyn.simulate`. The plan does not contain their motors,
+        and the cost gets zero for their forces.
     wrenches : mapping of link name to array_like, shape (6,), or callable, optional
         External wrenches [N, N m]; a callable as of `robodyn.step_derivatives`.
     iterations : int
-        At most so many.
+        Largest number of iterations.
     tolerance : float
-        It has converged if the gradient of the cost is small: if a step of Newton's method would
-        lower the cost by less than this part of it.
+        It has converged if a step of Newton's method would reduce the cost by less than this
+        fraction.
 
     Returns
     -------
@@ -92,9 +92,9 @@ def iterative_lqr(
     Raises
     ------
     ShapeError
-        For arrays of another shape, and a cost that is none of this robot.
+        For arrays of another shape, and a cost of another robot.
     SettingsError
-        For iterations and a tolerance that are negative, and as `robodyn.step_derivatives` does.
+        For negative iterations or tolerance, and as `robodyn.step_derivatives`.
     SimulationError
         If the robot cannot move under the first forces.
 
@@ -126,7 +126,7 @@ def iterative_lqr(
 
 
 def check_search(iterations: Any, tolerance: Any) -> None:
-    """Refuse how long to search, and for what, where that is no number of the sort.
+    """Check the number of iterations and the tolerance.
 
     Raises
     ------

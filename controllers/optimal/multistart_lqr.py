@@ -1,4 +1,4 @@
-"""Searches for motions of least cost from many starts, side by side."""
+"""Search for motions of least cost from many starts at once."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ def multistart_lqr(
     iterations: int = 200,
     tolerance: float = 1e-8,
 ) -> list[Plan]:
-    """Find motions of least cost from many starts, each as `iterative_lqr` finds it alone.
+    """Find motions of least cost from many starts, the same as `iterative_lqr` finds for each.
 
-    Starts are states, forces to begin with, or both: n of each, or one that is the same for all.
-    Robots move from all starts at once, and their steps are differentiated together, on several
-    threads where there are many. A search from many forces finds several minima, of which the
-    cheapest one can be taken.
+    Starts are states, initial forces, or both: n of each, or one that is the same for all. Robots
+    move from all starts at once, and their steps are differentiated together, by several threads if
+    there are many. From different initial forces, searches may find several local minima, of which
+    the best can be chosen.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def multistart_lqr(
 
 
 def _starts(q0: ArrayLike, v0: ArrayLike | None, tau: ArrayLike | None) -> list[Start]:
-    """What searches begin with.
+    """The starts of all searches.
 
     Raises
     ------

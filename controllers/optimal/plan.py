@@ -17,14 +17,14 @@ class Plan:
     Attributes
     ----------
     run : Trajectory
-        The motion, as `robodyn.simulate` makes it of these forces: a sample a step.
+        The motion, as `robodyn.simulate` computes it from these forces, one sample for each step.
     gains : ndarray, shape (n, m, 2 nv)
-        By how much the forces of the m motors change, in the best law near the motion, with the
-        motion away from a sample's position and with the speeds; zero where a limit holds them.
+        Gains of the optimal feedback near the motion, from deviations of positions and speeds to
+        changes of the forces of the m motors; zero for forces at a limit.
     costs : ndarray, shape (iterations + 1,)
-        Of the motions that were found one after the other.
+        Costs of the successive motions.
     converged : bool
-        The gradient of the cost by the forces is small, but for forces at their limits.
+        The gradient of the cost with respect to forces is small, except for forces at limits.
     reason : str
         Why the search ended.
 

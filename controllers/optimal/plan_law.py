@@ -1,4 +1,4 @@
-"""The law under which a search for a plan tries motions, which becomes part of their steps."""
+"""The control law of the motions that a search for a plan tries."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["PlanLaw"]
 
 
 class _Tables(NamedTuple):
-    """What forces are computed from, a row a sample."""
+    """Tables for the forces, one row for each sample."""
 
     q: FloatArray
     v: FloatArray
@@ -31,18 +31,18 @@ class _Tables(NamedTuple):
 
 @dataclass(eq=False, repr=False)
 class PlanLaw:
-    """Tabulated forces, a part of a change of them, and feedback to a motion, within limits.
+    """Tabulated forces, a fraction of a change of them, and feedback to a motion, within limits.
 
-    The part is the state of this controller: a number that stays, and may differ from motion to
-    motion. Machine code is the same whatever the tables hold, which `follow` changes.
+    The fraction is the state of this controller, which is constant, and may differ between motions.
+    Machine code does not depend on the contents of the tables, which `follow` and `lead` set.
 
     Attributes
     ----------
     robot : Robot
     times : ndarray, shape (n + 1,) [s]
-        Of samples; there are no forces from the last one on.
+        Times of samples; forces are zero from the last one on.
     motors : tuple of int
-        Where the m motors stand in v.
+        Indices in v of the m motors.
     most : ndarray, shape (m,) [N m, N]
         Largest forces.
     """
@@ -60,7 +60,7 @@ class PlanLaw:
         self.follow(np.zeros((len(self.times) - 1, len(self.motors))))
 
     def follow(self, tau: FloatArray) -> PlanLaw:
-        """Take these forces, shape (n, m), whatever the state is; the law itself."""
+        """Set forces, shape (n, m), without feedback, and return the law itself."""
         n, nv = len(tau), self.robot.nv
         q, v = np.tile(self.robot.neutral(), (n, 1)), np.zeros((n, nv))
         return self.lead(q, v, tau, np.zeros(tau.shape), np.zeros((*tau.shape, 2 * nv)))
@@ -74,7 +74,7 @@ class PlanLaw:
         gains: FloatArray,
         part: float = 0.0,
     ) -> PlanLaw:
-        """Take forces near a motion; the law itself.
+        """Set forces near a motion with feedback, and return the law itself.
 
         Parameters
         ----------
@@ -83,13 +83,13 @@ class PlanLaw:
         tau, change : ndarray, shape (n, m)
         gains : ndarray, shape (n, m, 2 nv)
         part : float
-            Of the change, where motions have none of their own.
+            Fraction of the change, for motions without one of their own.
         """
         self._tables, self._part = _Tables(q, v, tau, change, gains), part
         return self
 
     def initial_state(self, sample: ControllerSample) -> State:
-        """The part of the change."""
+        """The fraction of the change."""
         return {"part": np.full((*sample.v.shape[:-1], 1), self._part)}
 
     def update(self, sample: ControllerSample, state: State) -> tuple[FloatArray, State]:

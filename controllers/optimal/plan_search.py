@@ -45,13 +45,13 @@ from .riccati import Forces, best_forces
 
 __all__ = ["PlanSearch", "Start"]
 
-#: Parts of a change of forces that are tried, one after the other.
+#: Fractions of a change of forces that are tried, one after the other.
 PARTS = np.asarray(0.5 ** np.arange(10), float)
 
-#: A change is taken if it makes this part of the gain that it promises.
+#: A change is accepted if it reduces the cost by at least this fraction of the expected reduction.
 ENOUGH = 1e-3
 
-#: Steps that are differentiated at once, but for those of one motion, which go together.
+#: Number of steps that are differentiated together; those of one motion always are.
 TOGETHER = 4096
 
 #: Arrays of a sample.
@@ -59,14 +59,14 @@ STATES = ("q", "v", "tau")
 
 
 class Start(NamedTuple):
-    """Where a search begins.
+    """Start of a search.
 
     Attributes
     ----------
     q0, v0 : array_like, shape (nq,), (nv,)
-        The state; at rest where no speeds are given.
+        The state; at rest if no speeds are given.
     tau : array_like, shape (n, nv), or None
-        Forces, a row a step; none: those that hold the robot.
+        Forces, one row for each step. ``None``: those that hold the robot.
     """
 
     q0: ArrayLike
@@ -94,20 +94,20 @@ class PlanSearch:
         self._law = PlanLaw(robot, self._times, tuple(self._motors), self._most)
         base, wrenches = base_path(given["base"], self._times), wrenches_on(given["wrenches"], ())
         loads = loads_on(robot, driven, base, wrenches)
-        #: Threads may compute: no functions of users take part, which may not be made for that.
+        #: Whether threads may be used: not with functions of users, which may not be thread-safe.
         self._in_threads = base is None and not driven and not callable(wrenches)
         self._forward = ForwardPass(loads, given["integrator"], self._law)
         self._jacobian = StepJacobian(loads, given["integrator"])
 
     def plans(self, starts: Mapping[str, Start], iterations: int, tolerance: float) -> list[Plan]:
-        """The best motion that is found from each start, all searches side by side.
+        """The best motion from each start; all searches run together.
 
-        What a search finds depends on no other one, nor on the number of threads.
+        The result of a search does not depend on the others, nor on the number of threads.
 
         Parameters
         ----------
         starts : mapping of str to Start
-            By what errors and warnings call them.
+            By names for errors and warnings.
         iterations : int
         tolerance : float
         """
@@ -155,17 +155,17 @@ class PlanSearch:
             raise SimulationError(f"{name}: {error}", **told) from error
 
     def _plan(self, name: str, start: Start, found: Descent) -> Plan:
-        """What a search has found, which warns if it has not converged."""
+        """The plan that a search has found, with a warning if it has not converged."""
         if not found.converged:
             of = f" from {name}" if name else ""
             warn(ConvergenceWarning(f"the plan for {self._robot.name!r}{of}: {found.reason}"))
         forces = found.motion.run.tau[:-1, self._motors]
-        law = self._law.follow(np.clip(forces, -self._most, self._most))  # of cut, the last digit
+        law = self._law.follow(np.clip(forces, -self._most, self._most))  # exactly within limits
         run = simulate(self._robot, law, q0=start.q0, v0=start.v0, **self._given)
         return Plan(run, found.gains, np.array(found.costs), found.converged, found.reason)
 
     def _holding(self, q0: ArrayLike) -> FloatArray:
-        """Forces that hold the robot where it starts, as far as motors can, a row a step."""
+        """Forces that hold the robot at its start, as far as motors can, one row for each step."""
         robot, rows = self._robot, np.zeros((len(self._times) - 1, self._robot.nv))
         base, still = self._given["base"], np.zeros(robot.nv)
         options = {} if base is None else {"base": base(0.0)}
@@ -179,11 +179,11 @@ class PlanSearch:
                 tau = robot.inverse_dynamics(q, still, still, **options)
             rows[:, self._motors] = tau[self._motors]
         except (InconsistentStateError, SingularError):
-            pass  # simulate says what is wrong, and nothing else can be held there
+            pass  # simulate will report what is wrong
         return rows
 
     def _first(self, tau: ArrayLike) -> FloatArray:
-        """Forces of motors to begin with, a row a step."""
+        """Initial forces of motors, one row for each step."""
         n, nv = len(self._times) - 1, self._robot.nv
         given = checked("tau", tau, nv)
         others = np.delete(given, self._motors, axis=-1)
@@ -221,7 +221,7 @@ class PlanSearch:
         return [runs[k : k + size] for k in range(0, len(runs), max(size, 1))]
 
     def _differentiated(self, runs: Sequence[Samples | Trajectory]) -> list[FloatArray]:
-        """Derivatives of the steps of motions by state and motors, shape (n, 2 nv, 2 nv + m)."""
+        """Derivatives of steps with respect to state and motors, shape (n, 2 nv, 2 nv + m)."""
         nv, count = self._robot.nv, len(runs)
         columns = [*range(2 * nv), *(2 * nv + k for k in self._motors)]
         t, h = (np.tile(x, count)[:, None] for x in (self._times[:-1], np.diff(self._times)))
@@ -236,9 +236,9 @@ class PlanSearch:
         return best_forces(F, motion.running, motion.final, *room, damping)
 
     def _better(self, changes: Sequence[tuple[Descent, Forces]]) -> list[MotionCost | None]:
-        """For each search a cheaper motion, by its change of forces, if there is one.
+        """For each search a better motion by its change of forces; ``None`` if there is none.
 
-        Whole changes of all searches are tried together, and parts where that is not enough.
+        Whole changes of all searches are tried together, then fractions where these fail.
         """
         motions = [x.motion for x, _ in changes]
         tables = [self._tables(x.motion, forces) for x, forces in changes]
@@ -253,7 +253,7 @@ class PlanSearch:
         return found
 
     def _tables(self, motion: MotionCost, forces: Forces) -> Tables:
-        """What the law needs to change the forces of a motion."""
+        """Arguments of `PlanLaw.lead` to change the forces of a motion."""
         run = motion.run
         planned = run.tau[:-1, self._motors]
         return run.q[:-1], run.v[:-1], planned, forces.change, forces.gains
@@ -265,7 +265,7 @@ class PlanSearch:
         part: float,
         tried: Samples | Trajectory | None,
     ) -> MotionCost | None:
-        """A motion with its cost, if a part of a change has lowered that enough."""
+        """A motion with its cost, if a fraction of a change has reduced it enough."""
         promised = -part * (forces.gain[0] + part * forces.gain[1])
         found = None if tried is None else self._motion(tried)
         if found is None or not motion.cost - found.cost >= ENOUGH * promised > 0.0:
@@ -273,7 +273,7 @@ class PlanSearch:
         return found
 
     def _along(self, motion: MotionCost, forces: Forces, tables: Tables) -> MotionCost | None:
-        """The motion with the largest part of a change of forces that lowers the cost enough."""
+        """The motion with the largest fraction of a change that reduces the cost enough."""
         run = motion.run
         self._law.lead(*tables)
         first = self._forward.motions(PARTS, run)
@@ -287,7 +287,7 @@ class PlanSearch:
         return None
 
     def _tried(self, part: float, tables: Tables, run: Samples | Trajectory) -> Trajectory | None:
-        """The motion for a part of a change, as `simulate` has it; none where it breaks down."""
+        """The motion for a fraction of a change, by `simulate`; ``None`` if it breaks down."""
         law, start = self._law.lead(*tables, part=part), {"q0": run.q[0], "v0": run.v[0]}
         try:
             with warnings.catch_warnings():

@@ -23,16 +23,16 @@ __all__ = ["Cost", "Expansion", "QuadraticCost", "check_cost", "expanded"]
 
 @dataclass(frozen=True, eq=False)
 class Expansion:
-    """Costs of samples, to the second order in changes of ``z = (dq, dv, forces of motors)``.
+    """Costs of samples, expanded to second order in changes of ``z = (dq, dv, motor forces)``.
 
-    At the end of a motion ``z`` has no forces.
+    At the end of a motion, ``z`` has no forces.
 
     Attributes
     ----------
     value : ndarray, shape (n,)
     slope : ndarray, shape (n, nz)
     curvature : ndarray, shape (n, nz, nz)
-        Not negative.
+        Positive semidefinite.
     """
 
     value: FloatArray
@@ -41,7 +41,7 @@ class Expansion:
 
 
 def expanded(what: str, given: Any, n: int, size: int) -> Expansion:
-    """What a cost returned of n samples, if it is an `Expansion` in ``size`` changes of each.
+    """Check that a cost returned an `Expansion` of n samples in ``size`` variables.
 
     Raises
     ------
@@ -78,11 +78,11 @@ class Cost(Protocol):
         """
 
     def final_cost(self, q: FloatArray, v: FloatArray) -> Expansion:
-        """Of states at the end, shape (n, nq), (n, nv)."""
+        """Costs of states at the end, shape (n, nq), (n, nv)."""
 
 
 def check_cost(robot: Robot, cost: Cost) -> None:
-    """Refuse what says no costs, or those of another robot.
+    """Check that an object is a cost, and one of this robot.
 
     Raises
     ------
@@ -110,14 +110,14 @@ def check_cost(robot: Robot, cost: Cost) -> None:
 class QuadraticCost:
     """A quadratic cost of the distance from a goal and of the forces of motors.
 
-    A motion costs ``1/2 integral (x^T state x + tau^T effort tau) dt + 1/2 x^T final x`` with
-    ``x = (robot.difference(goal, q), v)``; the last term is that of its end.
+    The cost is ``1/2 integral (x^T state x + tau^T effort tau) dt + 1/2 x^T final x`` with
+    ``x = (robot.difference(goal, q), v)``; the last term is for the end of the motion.
 
     Attributes
     ----------
     robot : Robot
     goal : array_like, shape (nq,) [rad, m]
-        Where to come to rest.
+        Goal at which the robot should come to rest.
     state : array_like, shape (), (2 nv,) or (2 nv, 2 nv) [1/s]
         Positions first, then velocities.
     effort : array_like, shape (), (m,) or (m, m) [1/s]
@@ -183,7 +183,7 @@ class QuadraticCost:
 
     @checked_call
     def final_cost(self, q: FloatArray, v: FloatArray) -> Expansion:
-        """Of states at the end; see `Cost`."""
+        """Costs of states at the end; see `Cost`."""
         return self._of_state(self._final, q, v)
 
     def _of_state(self, W: FloatArray, q: FloatArray, v: FloatArray) -> Expansion:

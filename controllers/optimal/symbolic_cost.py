@@ -26,16 +26,16 @@ __all__ = ["SymbolicCost"]
 class SymbolicCost:
     """A cost given by formulas.
 
-    They are called once, with symbols in the place of numbers, and do nothing but arithmetic and
-    sines, cosines and roots of numpy; a formula that decides by numbers is a `TypeError`. Where
-    their curvature is negative along some direction it counts as none.
+    The formulas are called once, with symbols in place of numbers, and may use arithmetic, and
+    sines, cosines and roots of numpy; comparisons of numbers raise a `TypeError`. Negative
+    curvature is replaced by zero.
 
     Attributes
     ----------
     robot : Robot
     running : callable
-        ``(t, q, v, tau)`` -> cost a second. ``tau`` are the forces of the m speeds with motors,
-        ascending, and have to cost something.
+        ``(t, q, v, tau)`` -> cost per second. ``tau`` are the forces of the m speeds with motors,
+        ascending; all of them must have a cost.
     final : callable
         ``(q, v)`` -> cost of the state at the end.
 
@@ -85,7 +85,7 @@ class SymbolicCost:
 
     @checked_call
     def final_cost(self, q: FloatArray, v: FloatArray) -> Expansion:
-        """Of states at the end; see `Cost`."""
+        """Costs of states at the end; see `Cost`."""
         return self._final(q, v)
 
 
@@ -115,7 +115,7 @@ class _Slopes:
         return Expansion(np.asarray(self._f(*arrays)), slope, bent)
 
     def _check_finite(self, slope: FloatArray, curvature: FloatArray) -> None:
-        """Refuse states at which the formula has no derivatives."""
+        """Check that the derivatives of the formula are finite."""
         missing = ~(np.isfinite(slope) & np.isfinite(curvature).all(axis=-1)).all(axis=-1)
         if missing.any():
             name, first = self._f.program.name, int(missing.argmax())

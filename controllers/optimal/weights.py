@@ -22,9 +22,9 @@ def weights(name: str, value: ArrayLike, size: int, of: str, definite: bool = Fa
     value : array_like, shape (), (size,) or (size, size)
     size : int
     of : str
-        What they weigh, for messages.
+        The weighted quantity, for messages.
     definite : bool
-        Nothing may cost nothing.
+        The matrix has to be positive definite.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Torques that motion along a path needs, and their limits."""
+"""Torques for motion along a path, and their limits."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ PathTorques = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
 
 
 def path_torques(robot: Robot) -> PathTorques:
-    """The function from motion to torques: of a closed linkage, those of its motors alone.
+    """The function from motion to torques; for a closed linkage, those of its motors alone.
 
-    For a position they are linear in accelerations, and but for friction in squares of speeds.
+    At a position, torques are linear in accelerations and, without friction, in squares of speeds.
     """
     of_joints: PathTorques = robot.inverse_dynamics
     if robot.nc:
@@ -56,7 +56,7 @@ def torque_limits(robot: Robot | None, torque: ArrayLike | None) -> FloatArray:
     ShapeError
         Without a robot.
     SettingsError
-        For a robot whose torques do not follow from the way of its joints alone.
+        For a robot whose torques do not follow from the motion of its joints alone.
     ActuationError
         For a closed linkage whose motors do not set all of its motions, each by one.
     """
@@ -82,7 +82,7 @@ def torque_limits(robot: Robot | None, torque: ArrayLike | None) -> FloatArray:
         unlimited = [np.full(len(x.joints), np.inf) for x in coupled]
         return np.concatenate([limit("torque", torque, robot.nv), *unlimited])
     given = own_effort_bounds(robot)
-    if robot.nc:  # nothing else has a torque
+    if robot.nc:  # other joints have no torque
         given = np.where(motor_mask(robot) > 0.0, given, np.inf)
     given = np.concatenate([given, *(motor_bounds(x) for x in coupled)])
     if not np.isfinite(given).any():
@@ -91,7 +91,7 @@ def torque_limits(robot: Robot | None, torque: ArrayLike | None) -> FloatArray:
 
 
 def check_closed(robot: Robot, times: FloatArray, q: FloatArray) -> None:
-    """Refuse a path along which loops are open.
+    """Check that loops are closed along a path.
 
     Raises
     ------
@@ -124,7 +124,7 @@ def check_closed(robot: Robot, times: FloatArray, q: FloatArray) -> None:
 def torque_too_small(
     robot: Robot, times: FloatArray, q: FloatArray, effort: FloatArray
 ) -> PathError:
-    """The error where torques do not suffice even at rest, at the instant that needs most."""
+    """The error if torques do not suffice even at rest, at the instant that needs the most."""
     tau = np.abs(path_torques(robot)(q, 0.0 * q, 0.0 * q))
     row, k = np.unravel_index(int((tau - effort).argmax()), tau.shape)
     motors = [name for x in limited_motors(robot) for name in x.joints]

@@ -22,15 +22,15 @@ __all__ = ["Profile", "Through", "check_reference", "duration_of", "limit", "thr
 class Profile:
     """A motion from 0 to 1 whose highest derivative is piecewise constant.
 
-    Each part adds its own displacement. Powers of the time since the start would cancel and lose
-    all digits where short parts follow a long one.
+    Each part adds its own displacement, as polynomials in the time since the start would lose
+    digits by cancellation if short parts follow a long one.
 
     Attributes
     ----------
     parts : tuple of (float, float)
-        How long each part takes [s], and the highest rate in it.
+        Duration of each part [s], and its highest derivative.
     order : int
-        Which rate that is: 2 the acceleration, 3 the jerk.
+        Order of that derivative: 2 for the acceleration, 3 for the jerk.
     """
 
     parts: tuple[tuple[float, float], ...]
@@ -87,8 +87,8 @@ class Segment:
 class Through:
     """Straight lines between waypoints, one after the other, with rest at each.
 
-    On each of them all joints start and arrive together, as soon as the limits of all let them.
-    Before the start and after the end they rest.
+    On each line all joints start and arrive together, in the least time within the limits of all.
+    Before the start and after the end they are at rest.
 
     Attributes
     ----------
@@ -121,14 +121,14 @@ def through(
     ----------
     waypoints : array_like, shape (m, n) [rad, m]
     limits : mapping of str to float or array_like, shape (n,)
-        Of the rates of the positions, the first rate first, by their names.
+        Limits of the derivatives of positions by name, the first derivative first.
     make : callable
-        Makes a profile of the limits of the way.
+        Makes a profile from limits along a line.
 
     Raises
     ------
     ShapeError
-        For waypoints that are no positions, and limits that are not positive.
+        For waypoints that are not positions, and limits that are not positive.
     """
     points = positions("waypoints", waypoints)
     largest = [limit(name, given, points.shape[1]) for name, given in limits.items()]
@@ -175,7 +175,7 @@ def duration_of(given: float) -> float:
     Raises
     ------
     ShapeError
-        For what is no positive number.
+        If it is not a positive number.
     """
     found = number("duration", given, "s")
     if not 0.0 < found < np.inf:
@@ -186,7 +186,7 @@ def duration_of(given: float) -> float:
 
 
 def check_reference(name: str, given: Any) -> None:
-    """Refuse what is no reference, by what it gives at time zero.
+    """Check that an object is a reference, by its value at time zero.
 
     Raises
     ------

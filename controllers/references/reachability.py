@@ -14,10 +14,10 @@ from .path_torques import path_torques
 
 __all__ = ["Way", "quickest"]
 
-#: Positions at places along a way, and their first and second rates.
+#: Positions as a function of arc length, and their first and second derivatives.
 Way = tuple[Callable[..., FloatArray], Callable[..., FloatArray], Callable[..., FloatArray]]
 
-#: Friction depends on the speed, which is found by iteration: most iterations, and their precision.
+#: As friction depends on speed, speeds are iterated: number of iterations, and their precision.
 ROUNDS, PRECISION = 12, 1e-3
 
 
@@ -75,7 +75,7 @@ def _reachable(
     Raises
     ------
     PathError
-        Where there is no way to go on.
+        If no speed at a point allows the motion to continue.
     """
     try:
         from toppra import algorithm, constraint, interpolator

@@ -1,4 +1,4 @@
-"""A motion that was recorded, or made elsewhere, as a reference."""
+"""A recorded motion as a reference."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ..support.gains import checked_call
 
 __all__ = ["Recorded"]
 
-#: Ratio of a mean speed between two samples to the largest recorded speed that counts as a jump.
+#: A motion jumps if a mean speed between samples is this many times the largest recorded speed.
 FASTER = 1.5
 
 
@@ -28,21 +28,20 @@ FASTER = 1.5
 class Recorded:
     """Smooth motion of all joints of a robot through samples of their positions.
 
-    Coordinates that add follow one spline, quaternions a spline of rotations, so that floating
-    bases and spherical joints are followed too. Accelerations are continuous, and velocity and
-    acceleration belong to the positions whatever was recorded of them.
+    Coordinates are interpolated by splines, quaternions by splines of rotations. Accelerations are
+    continuous; velocities and accelerations are derivatives of the positions, not recorded values.
 
     Attributes
     ----------
     robot : Robot
     times : array_like, shape (m,) [s]
-        At least four, strictly increasing; two, if it rests at its ends.
+        At least four, strictly increasing; two are enough if it is at rest at its ends.
     positions : array_like, shape (m, nq) [rad, m]
     velocities : array_like, shape (m, nv), optional [rad/s, m/s]
-        That were recorded. They are not followed, but tell jumps from fast motions.
+        Recorded speeds, which are used only to distinguish jumps from fast motions.
     ends : {"free", "rest"}
-        As of `JointPath.from_samples`: beyond its samples a ``"free"`` motion is a `PathError`, and
-        one at ``"rest"`` stands. Rest is for robots whose coordinates add.
+        As in `JointPath.from_samples`: beyond its samples, a ``"free"`` motion raises a
+        `PathError`, and one at ``"rest"`` stands still. ``"rest"`` needs coordinates that add.
 
     Raises
     ------
@@ -96,7 +95,7 @@ class Recorded:
     def load(
         cls, path: str | os.PathLike[str], robot: Robot, *, ends: PathEnds = "free"
     ) -> Recorded:
-        """From a file of a motion: a bag of ROS 2, or what `Trajectory.save` wrote.
+        """Load a motion from a bag of ROS 2, or from a file of `Trajectory.save`.
 
         Parameters
         ----------
@@ -146,7 +145,7 @@ class Recorded:
 def _parts(
     robot: Robot, times: FloatArray, q: FloatArray, ends: PathEnds
 ) -> list[tuple[list[int], list[int], JointPath]]:
-    """Paths of joints, with where their coordinates and speeds stand in q and v."""
+    """Paths of joints, with the indices of their coordinates and speeds in q and v."""
     found, coordinates, speeds = [], [], []
     for name in robot.joint_names:
         joint = robot.joints[name]

@@ -42,7 +42,7 @@ class Stretched:
     reference : callable
         Time [s] -> position, velocity, acceleration, for joints whose coordinates add.
     factor : float
-        Of the duration: more than one is slower, less than one faster.
+        Factor of the duration: more than one is slower, less than one faster.
 
     Raises
     ------
@@ -94,7 +94,7 @@ class Stretched:
         robot: Robot | None = None,
         torque: ArrayLike | None = None,
     ) -> Stretched:
-        """The fastest uniform time scaling within limits, at a thousand evenly spaced instants.
+        """The fastest uniform time scaling within limits, which hold at a thousand instants.
 
         Parameters
         ----------
@@ -104,8 +104,8 @@ class Stretched:
         velocity, acceleration : float or array_like, shape (n,), optional
             Largest of each joint.
         robot : Robot, optional
-            That has to follow, with a fixed base; the motors of a closed linkage, of which the
-            reference gives all joints.
+            The robot that follows the reference, with a fixed base. For a closed linkage the
+            reference has all joints, and torques are those of its motors.
         torque : float or array_like, shape (nv,), optional [N m, N]
             Largest of each joint of the robot. Default: what its joints and motors allow, if
             ``robot`` is given.
@@ -156,7 +156,7 @@ def time_scale_within(
     robot: Robot | None,
     torque: ArrayLike | None,
 ) -> float:
-    """The factor of time that brings a motion to its limits; less than one: it is within them.
+    """The factor of time that brings a motion to its limits; below one if it is within them.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ from .profile import duration_of
 
 __all__ = ["TaskPath"]
 
-#: Poses on the way for which joint positions are found.
+#: Number of poses along the path at which joint positions are computed.
 POSES = 101
 
 
@@ -45,9 +45,9 @@ class TaskPath:
     Raises
     ------
     PathError
-        Where a pose is not reached, or joints would have to jump.
+        If a pose cannot be reached, or joints would have to jump.
     ShapeError
-        For a pose that is no rigid motion.
+        For a pose that is not a rigid transformation.
 
     Examples
     --------
@@ -104,7 +104,7 @@ class TaskPath:
         return path(t)
 
     def _positions(self) -> FloatArray:
-        """Joint positions of all poses, each near the one before."""
+        """Joint positions for all poses, each near the one before."""
         q: ArrayLike | None = self.q0
         found = []
         for t, X in zip(self.times, self.poses, strict=True):
@@ -192,12 +192,12 @@ class TaskPath:
         return cls(robot, frame, times, _turning(X, Y, s, places), q0)
 
 
-#: A joint [rad, m] that moves more than that between two poses jumps.
+#: A joint that moves more than this between two poses jumps [rad, m].
 JUMP = 0.5
 
 
 def _timing(duration: float) -> tuple[FloatArray, FloatArray]:
-    """Times, and the part of the way that is done then, at rest at both ends."""
+    """Times and fractions of the path, at rest at both ends."""
     u = np.linspace(0.0, 1.0, POSES)
     return u * duration_of(duration), u**3 * (10.0 - 15.0 * u + 6.0 * u * u)
 
@@ -212,7 +212,7 @@ def _pose(name: str, given: ArrayLike) -> FloatArray:
 
 
 def _turning(X: FloatArray, Y: FloatArray, s: FloatArray, places: FloatArray) -> FloatArray:
-    """Poses at places, turned from one orientation to another about one axis."""
+    """Poses at positions, rotated from one orientation to another about one axis."""
     from scipy.spatial.transform import Rotation
 
     turn = Rotation.from_matrix(X[:3, :3].T @ Y[:3, :3]).as_rotvec()

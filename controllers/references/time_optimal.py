@@ -30,19 +30,19 @@ from .stretched import time_scale_within
 
 __all__ = ["TimeOptimal"]
 
-#: Instants of the path at which its length is measured, for each point at which limits hold.
+#: Number of instants for the arc length of the path, for each point at which limits hold.
 FINER = 10
-#: Instants at which velocities of the path are compared with its positions, and the part of them
-#: that may be across.
+#: Number of instants at which velocities of the path are checked, and the largest fraction of them
+#: that may be perpendicular to the path.
 CHECKED, ASIDE = 50, 1e-3
-#: Part of the distance between two points by which a smooth path may miss the one that is given
-#: there: more is a corner.
+#: Largest deviation of the smooth path from the given one, as a fraction of the distance of points;
+#: a larger one shows a corner.
 CORNER = 1e-2
-#: Part of the mean distance between points below which two of them are one: the path jumps.
+#: Points nearer than this fraction of their mean distance coincide, which shows a jump of the path.
 SHORTEST = 1e-3
-#: How often there may be twice as many points, and the stretch at which there are enough.
+#: Largest number of times that the number of points is doubled, and the time scaling that suffices.
 REFINED, ENOUGH = 3, 1.01
-#: Where limits are checked between two points, as parts of the time between them.
+#: Instants between two points at which limits are checked, as fractions of the time between them.
 LOOKS = np.linspace(1e-6, 1.0 - 1e-6, 33)
 
 
@@ -61,12 +61,12 @@ class TimeOptimal:
         Time [s] -> position, velocity, acceleration, for joints whose coordinates add. Of
         velocities only the direction is used.
     length : float [s]
-        When the path ends.
+        Time at which the path ends.
     velocity, acceleration : float or array_like, shape (n,), optional
         Largest of each joint.
     robot : Robot, optional
-        That has to follow, with a fixed base; its friction is part of the torques. For a closed
-        linkage the path gives all joints, and torques are those of its motors.
+        The robot that follows the path, with a fixed base; torques include its friction. For a
+        closed linkage the path has all joints, and torques are those of its motors.
     torque : float or array_like, shape (nv,), optional [N m, N]
         Largest of each joint of the robot. Default: what its joints and motors allow, if ``robot``
         is given.
@@ -137,7 +137,7 @@ class TimeOptimal:
                 break
 
     def _found(self, length: float, points: int) -> float:
-        """Find the motion with so many points; the factor by which its time had to be scaled."""
+        """Find the motion with ``points`` points, and return the time scaling that it needed."""
         at, s, way = _smooth_way(self.path, length, points)
         object.__setattr__(self, "_way", way)
         limits = self._limits(way[0](0.0).size)
@@ -200,7 +200,7 @@ class TimeOptimal:
 
 
 def _check_coordinates(path: Reference, length: float) -> None:
-    """Refuse paths of joints whose coordinates do not add.
+    """Check that the coordinates of the path's joints add.
 
     Raises
     ------
@@ -233,7 +233,7 @@ def _check_coordinates(path: Reference, length: float) -> None:
 
 
 def _check_directions(path: Reference, length: float) -> None:
-    """Refuse velocities that are not tangent to the path; their size does not matter.
+    """Check that velocities are tangent to the path; their magnitude does not matter.
 
     Raises
     ------
@@ -276,7 +276,7 @@ def _smooth_way(path: Reference, length: float, points: int) -> tuple[FloatArray
         )
     way: Way = spline(s, rows)
     back = np.append((steps[1:] * steps[:-1]).sum(axis=1) < 0.0, False)
-    # where the smooth way is beside all that lies between two of its points
+    # points between two points of the smooth path that are far from it
     middles = way[0](0.5 * (s[1:] + s[:-1]))
     first = np.clip(np.searchsorted(times, at[:-1]) - 1, 0, None)
     for k, middle in enumerate(middles):
@@ -299,7 +299,7 @@ def _lengths(rows: FloatArray) -> FloatArray:
 
 
 def _distance(place: FloatArray, rows: FloatArray) -> FloatArray:
-    """From a place to the nearest point of straight lines between rows."""
+    """Distance of a point from the straight lines between rows."""
     steps, off = np.diff(rows, axis=0), place - rows[:-1]
     sizes = (steps * steps).sum(axis=1)
     part = (steps * off).sum(axis=1) / np.where(sizes > 0.0, sizes, 1.0)

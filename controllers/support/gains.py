@@ -1,4 +1,4 @@
-"""Checks of gains, once, and of what controllers and references are given and return."""
+"""Checks of gains, and of arguments and results of controllers and references."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def checked_call(method: Method) -> Method:
-    """A method of times and arrays, of numbers or symbols, that refuses everything else.
+    """Decorator that checks that arguments of a method are times and arrays, or symbols.
 
     Its errors are `ShapeError`, and name the argument.
     """
@@ -43,7 +43,7 @@ def checked_call(method: Method) -> Method:
 
 
 def _refuse(name: str, given: Any) -> None:
-    """Refuse what is neither a number, an array of them, nor a symbol."""
+    """Raise an error for what is neither numbers nor symbols."""
     if isinstance(given, Scalar | SymbolicTime):
         return
     if isinstance(given, np.ndarray) or name != "t":
@@ -53,7 +53,7 @@ def _refuse(name: str, given: Any) -> None:
 
 
 def function(name: str, given: Any, of: str) -> None:
-    """Refuse what cannot be called.
+    """Check that an object can be called.
 
     Raises
     ------
@@ -66,7 +66,7 @@ def function(name: str, given: Any, of: str) -> None:
 
 
 def state_of(robot: Robot, q: ArrayLike, v: ArrayLike) -> tuple[FloatArray, FloatArray]:
-    """A state as arrays, if it has the sizes of a controller's model.
+    """A state as arrays, after a check of its sizes.
 
     Raises
     ------
@@ -115,12 +115,12 @@ def checked_reference(given: Any, nq: int, t: Any) -> tuple[FloatArray, FloatArr
 
 
 def _when(t: Any) -> str:
-    """The time for a message; where a symbol stands for it there is none."""
+    """The time for a message; empty for a symbol."""
     return f" at t = {t} s" if np.asarray(t).dtype.kind in "fiu" else ""
 
 
 def _symbols(x: NDArray[Any]) -> bool:
-    """Whether all elements can be calculated with, as symbols can, and nothing else does."""
+    """Whether all elements are symbols or numbers."""
     return x.dtype.kind == "O" and all(hasattr(type(y), "__truediv__") for y in x.flat)
 
 
@@ -144,7 +144,7 @@ def checked_rates(name: str, given: FloatArray, nv: int) -> FloatArray:
 
 
 def gain(name: str, value: ArrayLike, nv: int, *, positive: bool = False) -> NDArray[np.float64]:
-    """A gain for each speed, shape (nv,), of one for all or one for each; it may be zero or not.
+    """A gain for each speed, shape (nv,), from one for all or one for each.
 
     Raises
     ------

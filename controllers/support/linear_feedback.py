@@ -1,4 +1,4 @@
-"""Linear state feedback, also where coordinates do not add."""
+"""Linear state feedback, also for robots with quaternions."""
 
 from __future__ import annotations
 
@@ -20,17 +20,16 @@ StepSlope = Callable[[FloatArray, FloatArray], FloatArray]
 
 
 def is_flat(robot: Robot) -> bool:
-    """Whether coordinates add: no joint turns by a quaternion or in its own axes."""
+    """Whether coordinates add: speeds are the rates of coordinates."""
     joints = (robot.joints[name] for name in robot.joint_names)
     return all(joint.kind.coordinates.flat for joint in joints)
 
 
 def slope_of_steps(robot: Robot) -> StepSlope | None:
-    """How the position that a step leads to is moved along the speeds by a change of the step.
+    """Derivative, in tangent space, of ``integrate(q, u)`` with respect to ``u``.
 
-    The function ``(q, u) -> J``, shape (..., nv, nv): near ``integrate(q, u)`` the position
-    ``integrate(q, u + du)`` is a step of ``J du`` away. None where coordinates add, so that it is
-    the identity.
+    The function ``(q, u) -> J``, shape (..., nv, nv): ``integrate(q, u + du)`` is a displacement of
+    ``J du`` away from ``integrate(q, u)``. ``None`` if coordinates add, as it is the identity.
     """
     if is_flat(robot):
         return None
@@ -65,7 +64,7 @@ def linear_feedback(
     Parameters
     ----------
     motors : tuple of int
-        Where m motors stand in v.
+        Indices in v of m motors.
     nv : int
     tau : ndarray, shape (m,)
     gains : ndarray, shape (m, n)

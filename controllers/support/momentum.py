@@ -1,4 +1,4 @@
-"""The impulse of all forces between two samples, from the change of momentum."""
+"""The impulse of unknown forces between two samples, from the change of momentum."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ class Balance(Protocol):
     Attributes
     ----------
     speeds : list of int
-        Those along which forces are found.
+        Indices of the speeds along which forces are computed.
     """
 
     speeds: list[int]
 
     def at(self, q: FloatArray, v: FloatArray, base: Any, t: float) -> dict[str, FloatArray]:
-        """The terms of the balance at a sample; the base as `symbols.base_at` gives it."""
+        """The terms of the balance at a sample; ``base`` is from `symbols.base_at`."""
 
     def impulse(
         self, before: Mapping[str, FloatArray], now: Mapping[str, FloatArray], h: Any
     ) -> FloatArray:
-        """Of all forces of motors and from outside over a time ``h`` [s], shape (..., n)."""
+        """Impulse of forces of motors and from outside over a time ``h`` [s], shape (..., n)."""
 
 
 def balance(robot: Robot) -> Balance:
-    """The balance of a robot: momentum of trees, inertia at the motors of other robots.
+    """The balance of a robot: of the momentum of trees, else of the inertia at the motors.
 
-    Both take terms that depend on the state for linear between samples. Momentum, which needs the
-    Coriolis matrix of a tree that depends on nothing but its state, is some five times more
-    accurate.
+    Both interpolate terms that depend on the state linearly between samples. The balance of
+    momentum is about five times more accurate, but needs the Coriolis matrix of a tree that
+    depends on nothing but its state.
 
     Raises
     ------
@@ -62,7 +62,7 @@ class _Momentum:
         self._robot, self.speeds = robot, [*range(robot.nv)]
 
     def at(self, q: FloatArray, v: FloatArray, base: Any, t: float) -> dict[str, FloatArray]:
-        """Momentum, and what changes it besides forces, shape (..., nv)."""
+        """Momentum, and its rate of change without forces, shape (..., nv)."""
         robot = self._robot.at(t)
         M, C = robot.mass_matrix(q), robot.coriolis_matrix(q, v)
         rest = robot.passive_forces(q, v) - robot.gravity_forces(q)

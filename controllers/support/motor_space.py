@@ -19,8 +19,8 @@ from .symbols import dynamics, is_symbolic, times
 
 __all__ = ["AtState", "Coriolis", "MotorSpace", "joint_space", "motor_coriolis", "motor_space"]
 
-#: Acceleration [rad/s^2, m/s^2] by which the inertia of each motor is found: it makes forces that
-#: are large beside those of weight, of which rounding would be left.
+#: Acceleration from which the inertia of each motor is computed [rad/s^2, m/s^2]. It is so large
+#: that its forces are large compared with the weight, to avoid errors of rounding.
 PROBE = 100.0
 
 
@@ -108,7 +108,7 @@ def _of_driven_motors(robot: Robot, motors: tuple[int, ...]) -> AtState:
 
 
 def _slopes(robot: Robot, motors: tuple[int, ...]) -> Function:
-    """How accelerations and forces grow with the accelerations of motors."""
+    """Derivatives of accelerations and forces with respect to the accelerations of motors."""
     return robot.function("hybrid_dynamics", controlled=motors).jacobian("a_controlled")
 
 

@@ -27,17 +27,17 @@ MotorTorques = Callable[[FloatArray, FloatArray, FloatArray, Any, float], FloatA
 
 
 def motor_torques(robot: Robot, controlled: tuple[str, ...] | None = None) -> MotorTorques:
-    """The function ``(q, v, a, base, t) -> tau`` that suits the motors of a robot.
+    """The function ``(q, v, a, base, t) -> tau`` for the motors of a robot.
 
     It takes numbers, or symbols where there is straight-line code.
 
-    Of ``a``, shape (..., nv), what stands for controlled joints counts; without their names, for
-    those with motors.
+    The elements of ``a``, shape (..., nv), for controlled joints are used; by default, those for
+    joints with motors.
 
     Raises
     ------
     UnknownNameError, ActuationError
-        If there is no such joint, or they have not as many speeds as there are motors.
+        If there is no such joint, or the number of their speeds differs from that of motors.
     """
     motors = motor_speeds(robot)
     if controlled is not None and (chosen := speeds_of(robot, controlled)) != motors:
@@ -59,7 +59,7 @@ def _of_all_joints(robot: Robot) -> MotorTorques:
 
 
 def _of_driven_motors(robot: Robot, motors: tuple[int, ...]) -> MotorTorques:
-    """Motors have the accelerations wanted; everything else moves freely."""
+    """Torques for accelerations of motors; other joints move freely."""
     at, rest = list(motors), robot.nv - len(motors)
 
     def torques(q: FloatArray, v: FloatArray, a: FloatArray, base: Any, t: float) -> FloatArray:
@@ -71,7 +71,7 @@ def _of_driven_motors(robot: Robot, motors: tuple[int, ...]) -> MotorTorques:
 
 
 def _of_others(robot: Robot, motors: tuple[int, ...], chosen: tuple[int, ...]) -> MotorTorques:
-    """Motors move so that other joints have the accelerations wanted [Spong 1994]."""
+    """Torques of motors for accelerations of other joints [Spong 1994]."""
     at, joints, space = list(motors), list(chosen), motor_space(robot)
     if len(chosen) != len(motors):
         raise ActuationError(
@@ -100,7 +100,7 @@ def _of_others(robot: Robot, motors: tuple[int, ...], chosen: tuple[int, ...]) -
 
 
 def _square_solution(A: FloatArray, b: FloatArray) -> list[Any]:
-    """``A x = b`` in symbols, by ``(A^T A)^-1 A^T b``; not numbers where A is nearly singular."""
+    """``A x = b`` in symbols, by ``(A^T A)^-1 A^T b``; NaN if A is nearly singular."""
     factors = factorize([list(row) for row in A.T @ A], dict.fromkeys(range(len(b)), 1.0))
     x = solve(factors, list(A.T @ b))
     trace = sum((row[k] for k, row in enumerate(inverse(factors))), 0.0)
@@ -116,7 +116,7 @@ def _uncoupled(robot: Robot, joints: list[int]) -> ActuationError:
 
 
 def _of_redundant_motors(robot: Robot, motors: tuple[int, ...]) -> MotorTorques:
-    """Motors that loops tie together have the nearest accelerations that the loops allow."""
+    """Torques of redundant motors, for the nearest accelerations that the loops allow."""
     mask = motor_mask(robot)
     others = np.flatnonzero(mask == 0.0)
 

@@ -1,4 +1,4 @@
-"""Where motors act on a robot, and how its base moves."""
+"""The motors of a robot, and the motion of its base."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = [
 ]
 
 
-#: The base of a robot: at rest or in uniform motion, or a function of time [s].
+#: Motion of the base: constant, or a function of time [s].
 Base = BaseMotion | Callable[[float], BaseMotion]
 
 
@@ -87,15 +87,15 @@ def motor_error(
 
 
 def refuse_passive(robot: Robot, why: str, *, floats: bool) -> None:
-    """Refuse a robot whose motors do not set all of its motions, each by one.
+    """Check that the motors of a robot determine all of its motions, with one motor for each.
 
     Parameters
     ----------
     robot : Robot
     why : str
-        What needs that, and what to do.
+        What needs that, and what to do, for the error.
     floats : bool
-        Those of a floating base do not count.
+        Motions of a floating base do not count.
 
     Raises
     ------
@@ -112,7 +112,7 @@ def refuse_passive(robot: Robot, why: str, *, floats: bool) -> None:
 
 
 def base_path(robot: Robot, base: Base | None) -> BasePath | None:
-    """The motion of the base that a controller of this robot counts on; none if it stands still.
+    """The motion of the base for a controller of this robot; ``None`` for a fixed base.
 
     Raises
     ------

@@ -54,7 +54,7 @@ def reference_at(
 
 
 def _as_numbers(x: Any) -> Any:
-    """The same; numbers as such where there is no symbol among them, as of what stands still."""
+    """An array as numbers, if it contains no symbol."""
     known = is_symbolic(x) and not any(isinstance(y, Scalar) for y in x.flat)
     return x.astype(float) if known else x
 
@@ -80,7 +80,7 @@ def dynamics(
     ----------
     robot : Robot
     name : str or Function
-        Its name, or one that was made of a function of the robot.
+        Its name, or a function that was derived from one of the robot.
     arrays : mapping of str to ndarray
         Inputs of the function.
     base : BaseMotion, optional
@@ -106,7 +106,7 @@ def times(A: FloatArray, x: FloatArray) -> FloatArray:
 
 
 def cut(x: FloatArray, most: FloatArray) -> FloatArray:
-    """Numbers or symbols clipped to ``-most <= x <= most``; those within stay as they are.
+    """Numbers or symbols clipped to ``-most <= x <= most``; those within are unchanged.
 
     Parameters
     ----------

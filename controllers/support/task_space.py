@@ -29,13 +29,13 @@ from .symbols import base_at, is_symbolic, reference_at, times
 
 __all__ = ["COMPONENTS", "Reference", "Shift", "Task", "TaskState"]
 
-#: By how much a reference is moved, its velocity and its acceleration.
+#: Displacement of a reference, its velocity and its acceleration.
 Shift = tuple[FloatArray, FloatArray, FloatArray]
 
 #: Linear x, y, z and angular x, y, z.
 COMPONENTS = (0, 1, 2, 3, 4, 5)
 
-#: Postures that are tried when a task is made.
+#: Number of postures in which the Jacobian is checked when a task is made.
 POSTURES = 5
 
 
@@ -46,20 +46,20 @@ class TaskState:
     Attributes
     ----------
     error, rate : ndarray, shape (..., m)
-        What the frame lacks to its reference, in world axes, and of the reference's velocity.
+        Reference minus frame, in world axes, and its rate.
     turn : ndarray, shape (..., 3, 3)
         Rotation of the frame.
     wanted : ndarray, shape (..., m)
         Acceleration of the reference.
     drift : ndarray, shape (..., m)
-        Acceleration of the frame while motors have none.
+        Acceleration of the frame for zero accelerations of motors.
     jacobian : ndarray, shape (..., m, n)
-        Of the frame's velocity by those of motors.
+        Jacobian from speeds of motors to the frame's velocity.
     whole : ndarray, shape (..., 6, n)
-        The same of all components, whether they count or not.
+        Jacobian of all components, whether they are controlled or not.
     motors : MotorSpace
     posture : ndarray, shape (..., n), or None
-        Accelerations of motors for the sake of the posture.
+        Accelerations of motors towards the posture.
     """
 
     error: FloatArray
@@ -81,17 +81,17 @@ class Task:
     robot : Robot
     frame : str
     reference : callable
-        Time [s] -> position (nq,), velocity (nv,), acceleration (nv,) of a robot whose frame moves
-        as wanted.
+        Time [s] -> position (nq,), velocity (nv,), acceleration (nv,) of a robot whose frame has
+        the desired motion.
     components : sequence of int
-        Those of linear x, y, z and angular x, y, z, in world axes, that count.
+        Controlled components of linear x, y, z and angular x, y, z, in world axes.
     posture : array_like, shape (nq,), or None
-        Where joints are wanted, as far as the frame lets them; none: at the reference.
+        Desired posture in the null space. ``None``: that of the reference.
     posture_gains : (stiffness, damping)
-        Each a number or (nv,) [1/s^2], [1/s]; damping may be None: critical.
+        Each a number or (nv,) [1/s^2], [1/s]. Damping ``None`` is critical.
     base : BaseMotion or callable, optional
     least : float [m/rad, 1]
-        What a frame is moved by at least; below it, accelerations are damped.
+        Least distance from singularity; below it, accelerations are damped.
     """
 
     def __init__(
@@ -129,7 +129,7 @@ class Task:
 
     @property
     def rows(self) -> list[int]:
-        """Which components are controlled."""
+        """Indices of the controlled components."""
         return self._rows
 
     def at(self, t: float, q: FloatArray, v: FloatArray, shift: Shift | None = None) -> TaskState:
@@ -140,7 +140,7 @@ class Task:
         t : float [s]
         q, v : ndarray, shape (..., nq), (..., nv)
         shift : three ndarray, shape (m,), optional
-            By which the reference is moved, in world axes, its velocity and its acceleration.
+            Displacement of the reference in world axes, its velocity and its acceleration.
         """
         robot, rows = self._robot, self._rows
         q, v = state_of(robot, q, v)
@@ -177,12 +177,12 @@ class Task:
         force: FloatArray | None = None,
         wrench: FloatArray | None = None,
     ) -> FloatArray:
-        """Torques of motors that give the frame an acceleration, and a force beside, (..., nv).
+        """Torques of motors for an acceleration of the frame and an additional force, (..., nv).
 
-        With the inertia ``L = (J M^-1 J^T)^-1`` that the frame feels, and accelerations ``p`` of
-        the posture, they are ``J^T (L (acceleration - drift - J p) + force) + M p + bias``, and
-        what bears a ``wrench`` on the frame, shape (..., 6), in world axes: components that do not
-        count move those that do, through the inertia of the robot.
+        With the operational-space inertia ``L = (J M^-1 J^T)^-1`` and accelerations ``p`` of the
+        posture, they are ``J^T (L (acceleration - drift - J p) + force) + M p + bias``, and torques
+        that compensate a ``wrench`` on the frame, shape (..., 6), in world axes, as its other
+        components accelerate the controlled ones through the inertia of the robot.
         """
         J, motors = state.jacobian, state.motors
         missing = acceleration - state.drift
@@ -203,7 +203,7 @@ class Task:
         return tau
 
     def damping(self, state: TaskState) -> FloatArray:
-        """Damping of accelerations, as a part of the largest: zero where a frame moves freely."""
+        """Damping of accelerations over the largest one; zero away from singular postures."""
         return np.maximum(1.0 - (mobility(state.jacobian) / self._least) ** 2, 0.0)
 
     # -- parts ------------------------------------------------------------------------------------
@@ -234,7 +234,7 @@ class Task:
         return X, twist, acceleration, q, v, a
 
     def _in_symbols(self, J: FloatArray, M: FloatArray, x: FloatArray) -> FloatArray:
-        """``L x``; NaN where it has to be damped, which is done in numbers only."""
+        """``L x``; NaN where it has to be damped, which needs numbers."""
         light = dict.fromkeys(range(self.size), 1.0)
         factors = factorize(_lists(M))
         columns = [solve(factors, list(row)) for row in J]
@@ -268,7 +268,7 @@ class Task:
         warn(message, registry=self._given_warnings)
 
     def _refuse_impossible(self) -> None:
-        """Refuse a frame that can never move in all components."""
+        """Check that the frame can move in all controlled components."""
         robot, n = self._robot, len(self._motors)
         best = 0.0
         for seed in range(POSTURES):

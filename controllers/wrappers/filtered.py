@@ -1,4 +1,4 @@
-"""A low-pass filter behind a controller, or before it."""
+"""A low-pass filter for the forces of a controller, or for the velocities that it gets."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from .wrapping import (
 
 __all__ = ["Filtered"]
 
-#: The largest order; of more, partial fractions lose digits.
+#: The largest order; with a larger one, partial fractions lose digits.
 MAX_ORDER = 8
 
 
@@ -37,9 +37,9 @@ class Filtered:
     """Another controller with a low-pass filter for its forces, or for the velocities it gets.
 
     It is a Butterworth filter: flat up to ``cutoff``, where its gain is 0.707; beyond, the gain
-    falls by ``order`` decades a decade of frequency. Its first-order form is ``y' = cutoff (u -
-    y)``. The input is taken for linear between samples, for which the filter is exact. At the first
-    sample it is at rest at its input. Its output is ``run.controller_state["filtered"]``.
+    falls by ``order`` decades per decade of frequency. The filter of first order is ``y' = cutoff
+    (u - y)``. It is exact for an input that is linear between samples. At the first sample its
+    output equals its input. The output is ``run.controller_state["filtered"]``.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class Filtered:
     order : int
         1 to 8.
     signal : {"torque", "speed"}
-        What is filtered.
+        The filtered signal.
     robot : Robot, optional
         Default: that of the controller. Only wrappers around this one use it.
 
@@ -146,7 +146,7 @@ class Filtered:
 def _butterworth(order: int) -> list[tuple[complex, complex]]:
     """Poles of the filter with cutoff 1, and the weights of their modes in the output.
 
-    Of a pair of poles it is the one above, whose real part counts twice.
+    Of a conjugate pair of poles, it is the one with positive imaginary part, counted twice.
     """
     angles = [math.pi * (2 * k + order + 1) / (2 * order) for k in range(order)]
     poles = [complex(math.cos(angle), math.sin(angle)) for angle in angles]

@@ -32,9 +32,9 @@ __all__ = ["Noisy"]
 class Noisy:
     """Another controller behind sensors with white, normally distributed noise.
 
-    The noise is a function of seed and time, and of nothing else: not of how often it was called
-    before, or by whom. Of many motions at once each has its own, and the first that of a single
-    one; so it is if events let each of them move by itself.
+    The noise is a function of seed and time alone, so it does not depend on earlier calls. With
+    many motions at once, each has its own noise, and the first the same as a single motion, also if
+    motions are simulated one by one because of events.
 
     Attributes
     ----------
@@ -43,18 +43,18 @@ class Noisy:
     position : float or array_like, shape (nv,) [rad, m]
         Standard deviation of measured positions, along each speed.
     velocity : float or array_like, shape (nv,) [rad/s, m/s]
-        Of measured speeds.
+        Standard deviation of measured speeds.
     seed : int
     robot : Robot, optional
         Needed where positions do not add, such as quaternions. Default: that of the controller.
     motion : int
-        Which of many motions it is that moves by itself, or the first of several.
+        Index of the motion among many, or of the first of several.
 
     Raises
     ------
     SettingsError
-        For deviations that are negative or not finite, and a seed or motion that is no whole number
-        >= 0 or has too many bits (seeds 128, motions 64).
+        For deviations that are negative or not finite, and a seed or motion that is not an integer
+        >= 0, or has too many bits (seeds 128, motions 64).
     ShapeError
         If the controller is no function; when called, if there are other numbers of deviations
         than speeds.
