@@ -1,4 +1,4 @@
-"""Tables as HTML, which notebooks show; colours are those of the notebook, light or dark."""
+"""HTML tables for notebooks, in the light or dark colours of the notebook."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from robodyn.array_types import Array
 
 __all__ = ["Drawn", "html_table", "sparkline"]
 
-#: Most rows that are shown.
+#: Largest number of rows of a table.
 ROWS = 60
-#: Points and size [px] of a curve within a cell.
+#: Number of points, width and height [px] of a curve in a cell.
 POINTS, WIDTH, HEIGHT = 60, 120, 24
 
 _CELL = "padding:0.15em 0.7em;border-bottom:1px solid #8884;vertical-align:top"
 
 
 class Drawn(str):
-    """HTML of this module within a cell; all other text is escaped."""
+    """Text of a cell that is HTML; all other text is escaped."""
 
 
 def html_table(
@@ -42,9 +42,9 @@ def html_table(
     head : sequence of str
         Names of the columns.
     rows : iterable of sequences
-        Text stands to the left of a cell, and numbers, with four digits, to the right.
+        Text is aligned to the left; numbers have four digits and are aligned to the right.
     facts, notes : iterables of str
-        Above and below the table.
+        Text above and below the table.
     """
     rows = iter(rows)
     lines = ["".join(_cell("th", name, left=True) for name in head)]
@@ -77,7 +77,7 @@ def _cell(tag: str, text: str, *, left: bool) -> str:
 
 
 def sparkline(values: Array) -> Drawn:
-    """A small curve without axes, in the colour of the text; none of what is constant.
+    """A small curve without axes, in the colour of the text; empty for constant values.
 
     Parameters
     ----------

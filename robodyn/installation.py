@@ -1,4 +1,4 @@
-"""How robodyn was installed, what it requires, and the command that installs an extra."""
+"""The installation of robodyn: its source, its requirements, and commands to install extras."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ class Requirement:
         As pip takes it, such as ``numpy>=2.0``.
     package : str
     least : str
-        The oldest version that does, or the only one; empty if any does.
+        The oldest version that works, or the only one; empty if any version works.
     exact : bool
         Whether ``least`` is the only version.
     extra : str
-        Empty for what robodyn itself requires.
+        Empty for requirements of robodyn itself.
     """
 
     text: str
@@ -56,7 +56,7 @@ class Requirement:
 
     @property
     def is_met(self) -> bool:
-        """Whether the package is installed in a version that does."""
+        """Whether the package is installed in a version that works."""
         found = self.found
         if found is None or not self.least:
             return found is not None
@@ -64,7 +64,7 @@ class Requirement:
 
 
 def requirements() -> tuple[Requirement, ...]:
-    """What robodyn requires, and what each extra of it does.
+    """Requirements of robodyn and of its extras.
 
     Returns
     -------
@@ -101,17 +101,17 @@ def installed_from() -> tuple[str, str]:
 
 
 def install_command(package: str, extra: str = "") -> str:
-    """The command that installs a package that robodyn lacks here.
+    """The command that installs a missing package.
 
-    It names the extra that brings the package, of the folder, file or index that robodyn was
-    installed from. If that is no longer there, it names the packages of the extra.
+    It installs the extra that contains the package, from the folder, file or index that robodyn was
+    installed from; or the packages of the extra, if that folder or file no longer exists.
 
     Parameters
     ----------
     package : str
         Its name, or a requirement such as ``numpy>=2.0``.
     extra : str
-        Empty if no extra brings the package.
+        Empty if no extra contains the package.
 
     Returns
     -------
@@ -131,19 +131,19 @@ def install_command(package: str, extra: str = "") -> str:
 
 
 def _quoted(text: str) -> str:
-    """A word of a command, for the shells of this system."""
+    """A word of a command, quoted for the shells of this system."""
     return f'"{text}"' if sys.platform == "win32" else shlex.quote(text)
 
 
 def _distribution() -> Distribution | None:
-    """What was installed, if this module belongs to it: a source tree may hide it."""
+    """The installed distribution, if this module belongs to it and not to a source tree."""
     try:
         found = distribution("robodyn")
     except PackageNotFoundError:
         return None
     if Path(str(found.locate_file(f"robodyn/{Path(__file__).name}"))).resolve() == _HERE:
         return found
-    text = found.read_text("direct_url.json")  # that of an editable install names the tree
+    text = found.read_text("direct_url.json")  # an editable install names the source tree here
     path = _local(json.loads(text)["url"]) if text else None
     return found if path and Path(path).resolve() == _ROOT else None
 

@@ -1,9 +1,9 @@
 """Run the code of each page, check what it prints, and show the figures that it draws.
 
-A page is read as a doctest: its blocks share one set of names, and run in a folder of their own, in
-which the files that the page shows in full (a line with the name, then a block) are there. Output
-that is not the one on the page is a warning with file and line; ``make docs`` fails for it. A block
-that leaves a matplotlib Figure in a name of its own has the picture beneath it.
+A page is read as a doctest. Its blocks share one namespace, and run in a new folder with the files
+that the page shows in full (a line with the name, then a block). If output differs from that on the
+page, a warning names file and line, and ``make docs`` fails. If a block assigns a matplotlib Figure
+to a name, its picture is inserted below the block.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ BLOCK = re.compile(r"^```python\n(.*?)^```\n", re.DOTALL | re.MULTILINE)
 
 
 def run_page(text: str, name: str, folder: Path) -> tuple[str, list[tuple[int, str]]]:
-    """Run the blocks of a page in a folder, which is made anew.
+    """Run the blocks of a page in a folder, which is emptied first.
 
     Returns
     -------
@@ -51,7 +51,7 @@ def run_page(text: str, name: str, folder: Path) -> tuple[str, list[tuple[int, s
 
 
 class _Page:
-    """The names of a page, what failed in it, and its pictures."""
+    """The namespace of a page, its failures, and its pictures."""
 
     def __init__(self, name: str, folder: Path) -> None:
         self.name, self.folder = name, folder
@@ -72,14 +72,14 @@ class _Page:
         return "".join(map(self.picture, self.new_figures()))
 
     def new_figures(self) -> list[Any]:
-        """Figures among the names that are not shown yet."""
+        """Figures in the namespace that were not inserted yet."""
         found = {id(v): v for v in self.names.values() if type(v).__name__ == "Figure"}
         new = [figure for figure in found.values() if not any(figure is x for x in self.shown)]
         self.shown += new
         return new
 
     def picture(self, figure: Any) -> str:
-        """The line of a figure, which is saved in the folder."""
+        """Save a figure in the folder, and return the line that shows it."""
         path = self.folder / f"{len(list(self.folder.glob('picture*.png'))) + 1:02d}.png"
         path = path.with_name(f"picture{path.name}")
         figure.savefig(path, dpi=144, bbox_inches="tight", facecolor="white")
@@ -99,7 +99,7 @@ def _run_source(app: Sphinx, docname: str, source: list[str]) -> None:
     text, failures = run_page(source[0], docname, folder)
     for line, message in failures:
         logger.warning("%s", message, location=(docname, line))
-    # Sphinx takes paths of pictures from the folder of sources on.
+    # Sphinx takes paths of pictures relative to the folder of sources.
     text = text.replace("\n\n```\n", "\n```\n")  # what doctest wants at the end of a block
     source[0] = text.replace(f"]({folder}", f"](/{os.path.relpath(folder, app.srcdir)}")
 

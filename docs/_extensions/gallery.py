@@ -33,7 +33,7 @@ ROBOTS = ROOT / "robodyn/urdf/robots"
 #: What draws a picture, what it shows, and the file.
 Job = tuple[Callable[[Any, Path], None], Any, Path]
 
-#: Postures [rad, m] that show more of a robot than zero does.
+#: Postures [rad, m] of robots that are hard to see in the zero posture.
 BENT = {
     "arm7": {"shoulder_pitch": 0.7, "elbow_pitch": -1.4, "wrist_pitch": 0.9, "shoulder_yaw": 0.4},
     "cart_arms": {"left_elbow": -0.8, "right_elbow": 0.8, "column_turn": 0.3},

@@ -1,7 +1,7 @@
-"""Warn of public names that have no place in the reference; ``make docs`` fails for each.
+"""Warn of public names that are missing in the reference; ``make docs`` fails for each.
 
-Public are the names in ``__all__`` of the packages in which a user looks, and those that
-`robodyn.Robot` has.
+Public names are those in ``__all__`` of the packages for users, and the attributes of
+`robodyn.Robot`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ PACKAGES = (
 
 
 def missing_names(documented: set[str]) -> list[str]:
-    """Public names that are not among the documented ones, by no name at all."""
+    """Public names of objects that are not documented under any of their names."""
     known = {id(_thing(name)) for name in documented}
     public = [
         (f"{package}.{name}", getattr(importlib.import_module(package), name))
@@ -51,7 +51,7 @@ def missing_names(documented: set[str]) -> list[str]:
 
 
 def _thing(name: str) -> Any:
-    """What a dotted name is, or the name itself where it cannot be imported."""
+    """The object of a dotted name, or the name itself if it cannot be imported."""
     module, _, last = name.rpartition(".")
     try:
         return getattr(importlib.import_module(module), last)

@@ -22,7 +22,7 @@ from robodyn.urdf import write
 
 __all__ = ["add_to"]
 
-#: Functions by name, with the arguments of their methods, and what Pinocchio calls them.
+#: Arguments of the timed methods by name, and the name of the same function in Pinocchio.
 FUNCTIONS = {
     "inverse_dynamics": ("q v a", "rnea"),
     "forward_dynamics": ("q v a", "aba"),
@@ -36,10 +36,10 @@ FUNCTIONS = {
     "joint_wrenches": ("q v a", ""),
 }
 
-#: Least time that is measured [s].
+#: Shortest time interval that is measured [s]; shorter calls are repeated.
 TIMED = 2e-3
 
-#: Random states, of which the batch has copies.
+#: Number of random states; a batch repeats them.
 STATES = 64
 
 
@@ -64,7 +64,7 @@ def add_to(commands: Any) -> None:
 
 
 def _bench(arguments: argparse.Namespace) -> int:
-    rd.set_compilation("eager")  # calls are timed, not what makes their code
+    rd.set_compilation("eager")  # calls are timed, not compilation
     robot = rd.load(arguments.robot, base=arguments.base, **robot_options(arguments))
     states = _states(robot)
     theirs, why = _pinocchio(robot)
@@ -110,7 +110,7 @@ def _print(found: list[dict[str, Any]]) -> None:
 
 
 def _states(robot: rd.Robot) -> dict[str, Any]:
-    """Random states, whose loops are closed."""
+    """Random states with closed loops."""
     rng = np.random.default_rng(0)
     q = np.array([robot.random(rng) for _ in range(STATES)])
     v, a = rng.normal(size=(2, STATES, robot.nv))
@@ -123,7 +123,7 @@ def _states(robot: rd.Robot) -> dict[str, Any]:
 def _times(
     robot: rd.Robot, name: str, states: list[Any], arguments: argparse.Namespace
 ) -> dict[str, float]:
-    """Times of the method for a state [ns]: alone, in a batch, in a batch on all threads."""
+    """Times of a method per state [ns]: for one state, in a batch, in a batch on all threads."""
     method, threads = getattr(robot, name), rd.get_num_threads()
     one = [np.array(x[0]) for x in states]
     many = [np.resize(x, (arguments.batch, x.shape[1])) for x in states]
@@ -139,7 +139,7 @@ def _times(
 
 
 def _least(call: Callable[[], object], seconds: float) -> float:
-    """Least time of a call, of as many as fit into some time [s]."""
+    """Shortest time of a call [s], among all calls that fit into ``seconds``."""
     call()  # compiles it
     timer = timeit.Timer(call)
     count, taken, best = 1, timer.timeit(1), math.inf
@@ -153,7 +153,7 @@ def _least(call: Callable[[], object], seconds: float) -> float:
 
 
 def _pinocchio(robot: rd.Robot) -> tuple[Mapping[str, Callable[[], object]], str]:
-    """Calls of Pinocchio for a random state of the robot, or why there are none."""
+    """Calls of Pinocchio for a random state of the robot, and the reason if there are none."""
     try:
         import pinocchio as pin
     except ImportError:

@@ -16,8 +16,8 @@ from robodyn.errors import RobodynError
 
 __all__ = ["main"]
 
-#: Modules of the commands, in the order of ``robodyn --help``. One is imported when it is asked
-#: for, since that takes longer than many a command.
+#: Modules of the commands, in the order of ``robodyn --help``. A module is imported when its
+#: command is used, as importing all takes longer than many commands.
 COMMANDS = {
     "new": "robodyn.cli.new.command",
     "check": "robodyn.cli.check",
@@ -37,9 +37,9 @@ COMMANDS = {
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return the exit status.
 
-    0, or 2 for a mistake in the input and for what broke down, or 130 after Ctrl-C.
+    The status is 0, or 2 for errors in the input and failed simulations, or 130 after Ctrl-C.
     """
-    if isinstance(sys.stdout, io.TextIOWrapper):  # names of a robot may not be in its encoding
+    if isinstance(sys.stdout, io.TextIOWrapper):  # it may not be able to encode names of a robot
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
         typed, xacro_args = split_xacro_args(sys.argv[1:] if argv is None else argv)
@@ -48,7 +48,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         status = int(arguments.run(arguments))
         print(end="", flush=True)  # sys.stdout may be None
         return status
-    except BrokenPipeError:  # the reader has read enough: robodyn info robot.urdf | head
+    except BrokenPipeError:  # the reader has stopped, as in robodyn info robot.urdf | head
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except (RobodynError, OSError) as error:
@@ -73,7 +73,7 @@ def _interrupted(error: BaseException | None) -> bool:
 
 
 def _asked_for(typed: Sequence[str]) -> Sequence[str]:
-    """The commands that a line can mean: the one that it names, or any."""
+    """The commands to import: the one that the line names, or all."""
     if typed and typed[0] == "--version":
         return ()
     return typed[:1] if typed and typed[0] in COMMANDS else tuple(COMMANDS)

@@ -1,4 +1,4 @@
-"""``robodyn compile``: keep the machine code of a robot on disk before it is needed."""
+"""``robodyn compile``: write the machine code of a robot to disk before it is needed."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from robodyn.errors import RobodynError, SettingsError
 
 __all__ = ["add_to"]
 
-#: What is compiled unless functions are named, besides a motion.
+#: Functions that are compiled by default, besides a motion.
 USUAL = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "gravity_forces")
 
-#: Inputs of methods that take nothing else.
+#: Inputs of the functions that are called by the method of the robot.
 STATE = {"q", "v", "a", "tau"}
 
-#: States of a batch, more than any vector has.
+#: Number of states of a batch, more than fit into a vector.
 BATCH = 64
 
 
@@ -50,7 +50,7 @@ def _compile(arguments: argparse.Namespace) -> int:
     where = folder()
     if where is None:
         raise SettingsError("ROBODYN_CACHE=0 keeps no code: unset it for `robodyn compile`")
-    rd.set_compilation("eager")  # what it is for
+    rd.set_compilation("eager")  # wait for the full code
     robot = rd.load(arguments.robot, base=arguments.base, **robot_options(arguments))
     status, before, compiled = 0, not_stored(), []
     for name, work in _works(robot, arguments.functions, arguments.derivatives):
@@ -85,7 +85,7 @@ def _compile(arguments: argparse.Namespace) -> int:
 def _works(
     robot: rd.Robot, names: list[str], derivatives: bool
 ) -> Iterator[tuple[str, Callable[[], object]]]:
-    """What is compiled, and how."""
+    """Name of everything to compile, and the call that compiles it."""
     for name in names or USUAL:
         function = robot.function(name)
         yield name, partial(_call, robot, function)
@@ -107,7 +107,7 @@ def _call(
 ) -> None:
     """Call a function, or something with the same inputs, for one state and for a batch.
 
-    The code is the same for all numbers; a robot's method wants loops that are closed.
+    The code does not depend on the values, but methods of a robot need closed loops.
     """
     neutral = robot.neutral()
     arrays = [neutral if port.name == "q" else np.zeros(port.shape) for port in function.inputs]

@@ -71,7 +71,7 @@ def _convert(arguments: argparse.Namespace) -> int:
 
 
 def _check(mechanism: Mechanism, *, strict_tree: bool) -> None:
-    """What is written is to read back as the same robot."""
+    """Check that the written file reads back as the same robot."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UrdfWarning)
         read, problems, _ = parse(write(mechanism, strict_tree=strict_tree))
@@ -85,7 +85,7 @@ def _check(mechanism: Mechanism, *, strict_tree: bool) -> None:
 
 
 def _counts(mechanism: Mechanism) -> dict[str, int]:
-    """How many there are of each part, where there are any."""
+    """Numbers of links, joints and other parts."""
     parts = {
         "link": mechanism.links,
         "joint": mechanism.joints,
@@ -100,7 +100,7 @@ def _counts(mechanism: Mechanism) -> dict[str, int]:
 
 
 def _lost(source: str, mechanism: Mechanism, warned: list[Any]) -> Iterator[str]:
-    """What was read leniently, and what the new file does not contain."""
+    """Lines about what was read leniently, and what the new file does not contain."""
     for warning in warned:
         for place in getattr(warning, "places", ()) or (warning,):
             done = getattr(place, "leniently", None)

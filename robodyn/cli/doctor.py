@@ -1,4 +1,4 @@
-"""``robodyn doctor``: whether robodyn works on this machine, and what a report of a fault needs."""
+"""``robodyn doctor``: checks of the installation, with the versions that a bug report needs."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from robodyn.tolerances import PENDULUM_ROUNDING
 
 __all__ = ["add_to"]
 
-#: Extras for those who work on robodyn itself.
+#: Extras for the development of robodyn itself.
 OF_DEVELOPERS = ("test", "dev", "docs")
 
-#: Modules of packages that are there only if the compiled part of the package is.
+#: Modules that can be imported only if the compiled part of their package works.
 COMPILED = {"llvmlite": "llvmlite.binding", "lxml": "lxml.etree", "scipy": "scipy.linalg"}
 
 #: A pendulum of some mass [kg] at 0.4 m, with 0.02 kg m^2 about its centre.
@@ -41,13 +41,14 @@ PENDULUM = """<robot name="pendulum"><link name="ground"/><link name="bob"><iner
 
 @dataclass(frozen=True)
 class Finding:
-    """What was looked at, and what is there.
+    """Result of a check.
 
     Attributes
     ----------
     name, text : str
+        What was checked, and what was found.
     problem : str
-        What is wrong, and what to do; empty if nothing is.
+        What is wrong, and what to do; empty if nothing is wrong.
     """
 
     name: str
@@ -98,7 +99,7 @@ def _robodyn() -> Finding:
 
 
 def _dependencies() -> Iterator[Finding]:
-    """The packages that robodyn cannot do without."""
+    """The packages that robodyn requires."""
     for needed in requirements():
         if not needed.extra:
             problem = _broken(needed.package) if needed.is_met else install_command(needed.text)
@@ -107,7 +108,7 @@ def _dependencies() -> Iterator[Finding]:
 
 
 def _broken(package: str) -> str:
-    """Why a package that is installed cannot be used; empty if it can."""
+    """Why an installed package cannot be imported; empty if it can."""
     try:
         importlib.import_module(COMPILED.get(package, package))
     except Exception as error:
@@ -142,7 +143,7 @@ def _cache() -> Finding:
 
 def _compilation() -> Finding:
     """Compile one function, and compare what it computes with the formula of the pendulum."""
-    mass = 1.0 + int.from_bytes(os.urandom(4)) / 2**32  # code for it is in no cache
+    mass = 1.0 + int.from_bytes(os.urandom(4)) / 2**32  # random, so that no cache has its code
     before, began = not_stored(), time.perf_counter()
     try:
         robot = rd.load(PENDULUM.format(mass=mass))

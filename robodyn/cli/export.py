@@ -19,7 +19,7 @@ from robodyn.errors import MissingFileError, RobodynError, UnknownNameError
 
 __all__ = ["add_to"]
 
-#: What can be exported beside the functions of `robodyn.Robot.function`.
+#: What can be exported besides the functions of `robodyn.Robot.function`.
 OF_MOTIONS = {
     "motor_torques": "Torques at the shafts of motors.",
     "assemble": "A posture with closed loops near a guess (assemble:hold=JOINT).",
@@ -127,7 +127,7 @@ def _with_options(text: str) -> tuple[str, dict[str, Any]]:
 
 
 def _controller(text: str, robot: rd.Robot) -> Any:
-    """What a function of a Python file makes of the robot."""
+    """The controller that a function of a Python file returns for the robot."""
     path, _, name = text.rpartition(":")
     if not (path and name):
         raise RobodynError(

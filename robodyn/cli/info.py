@@ -119,7 +119,7 @@ def _print_loops(robot: rd.Robot) -> None:
 
 @dataclass(frozen=True)
 class _Cut:
-    """What closes a loop, or couples joints, and how many constraints it makes."""
+    """A loop closure or coupling, and its number of constraints."""
 
     name: str
     kind: str
@@ -137,7 +137,7 @@ def _cuts(robot: rd.Robot) -> Iterator[_Cut]:
 
 
 def _transmission_text(given: rd.Transmission, motors: Mapping[str, rd.Actuator]) -> str:
-    """How fast each motor turns by the speeds of joints."""
+    """Speed of each motor as a function of the speeds of joints."""
     turning = []
     for motor, row in zip(given.joints, given.matrix, strict=True):
         ratios = (motors[motor].gear_ratio * x for x in row)

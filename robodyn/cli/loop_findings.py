@@ -20,10 +20,10 @@ from robodyn.urdf import load_mechanism
 
 __all__ = ["loop_findings"]
 
-#: How many joints a message names.
+#: Largest number of joints that a message names.
 LISTED = 8
 
-#: Length of the step by which a linkage is moved to see which joints move [rad, m].
+#: Displacement of a linkage in the check of which joints move [rad, m].
 STEP = 0.1
 
 
@@ -113,7 +113,7 @@ def _held_joints(robot: rd.Robot, closed: FloatArray) -> list[UrdfWarning]:
         return []
     still = _still(robot, closed)
     if still and len(still) < len(robot.joint_names):
-        try:  # a joint has no speed where its motion reverses either: look at another posture
+        try:  # a joint also has no speed where its motion reverses: check another posture
             way = STEP * _motions(robot, closed).sum(axis=0)
             still &= _still(robot, robot.assemble(robot.integrate(closed, way)))
         except RobodynError:
@@ -139,13 +139,13 @@ def _motions(robot: rd.Robot, q: FloatArray) -> FloatArray:
 
 
 def _still(robot: rd.Robot, q: FloatArray) -> set[str]:
-    """Joints that have no speed in any of these motions."""
+    """Indices of joints that have no speed in any of the possible motions."""
     speeds = np.abs(_motions(robot, q)).max(axis=0, initial=0.0)
     return {name for name in robot.joint_names if speeds[robot.joints[name].v].max() < 1e-9}
 
 
 def _names(names: Sequence[str]) -> str:
-    """The first of some names, and the number of the others."""
+    """The first names, and the number of the others."""
     more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
     return ", ".join(names[:LISTED]) + more
 

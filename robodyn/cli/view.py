@@ -15,7 +15,7 @@ from robodyn.cli.options.robot import add_robot, add_robot_options, robot_option
 
 __all__ = ["add_to"]
 
-#: What can be written instead of serving.
+#: Options that write a file instead of serving, with their help.
 _FILES = {
     "screenshot": "write an image (.png, .jpg)",
     "video": "write a video of the motion (.mp4, .gif)",
@@ -62,7 +62,7 @@ def _view(arguments: argparse.Namespace) -> int:
 
 
 def _written(viewer: Any, arguments: argparse.Namespace) -> bool:
-    """Whether files were asked for; they are then written."""
+    """Write the files that options ask for, and return whether there were any."""
     write = {
         "screenshot": viewer.screenshot,
         "video": viewer.video,

@@ -54,8 +54,8 @@ class Function(Generic[Result]):
     To type checkers a function of one output is a ``Function[NDArray[Any]]``, one of several a
     ``Function[tuple[NDArray[Any], ...]]``.
 
-    A function does not look at numbers: what is not finite goes through, and where nothing is
-    determined results are not numbers. Methods of robots raise errors.
+    A function does not check values: inputs that are not finite are accepted, and results that are
+    not determined are NaN. Methods of robots raise errors instead.
 
     Attributes
     ----------
@@ -78,13 +78,13 @@ class Function(Generic[Result]):
     [0.0, 0.0]
     """
 
-    #: Machine code points into the signature: it stays although ``__dict__`` is emptied.
+    #: Machine code points into the signature, so it must live as long as the object.
     __slots__ = ("__dict__", "__weakref__", "_signature")
 
     __signature__ = CallSignature()
 
     def __new__(cls, source: Program | Bound) -> Self:
-        """An instance that Python calls fast, where this Python allows it."""
+        """An instance of the type with fast calls, if this Python allows it."""
         fitting = cls is Function and Table.fits(source.inputs, source.outputs)
         fitting = fitting and not _rows_of(source)
         fast = _vectorcall_type() if fitting else None
@@ -93,7 +93,7 @@ class Function(Generic[Result]):
     name: str
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]
-    #: Inputs of the machine code: where there are rows of numbers of robots, these are the last.
+    #: Inputs of the machine code; rows of numbers of robots, if there are any, are the last one.
     code_inputs: tuple[Port, ...]
     table: Table | None
     _source: Program | Bound
@@ -120,7 +120,7 @@ class Function(Generic[Result]):
         raise AttributeError(f"a Function is never changed ({name!r})")
 
     def _fast_table(self) -> Table | None:
-        """What the call entry knows of this function, if calls go there."""
+        """Table of this function for calls by machine code; ``None`` if there are none."""
         fast = _vectorcall_type()
         if fast is None or type(self) is not fast.type:
             return None
@@ -133,9 +133,9 @@ class Function(Generic[Result]):
 
     @cached_property
     def partly_used(self) -> tuple[int, ...]:
-        """Inputs of which results do not need all numbers.
+        """Indices of inputs of which results need some numbers only.
 
-        Those of the motion of a base are left out: it has been looked at.
+        The motion of a base is left out, as `BaseMotion` has checked it.
         """
         source = self._source
         return source.code.partly_used if isinstance(source, Bound) else partly_used(source)
@@ -156,7 +156,7 @@ class Function(Generic[Result]):
 
     @property
     def rows_of_numbers(self) -> Array | None:
-        """Numbers of robots, shape (robots, n), that machine code takes besides; mostly none."""
+        """Rows of numbers of robots, shape (robots, n), which are an input of the machine code."""
         return self._rows.get("double")
 
     @cached_property
@@ -260,7 +260,7 @@ class Function(Generic[Result]):
         return self._double.address("scalar", "kernel")
 
     def _refuse_rows(self) -> None:
-        """Refuse what has no numbers of its own, as those of many robots come beside a state."""
+        """Raise an error if the function is that of many robots, whose numbers are an input."""
         if self._rows:
             _ = self.program  # which says so
 
@@ -282,8 +282,8 @@ class Function(Generic[Result]):
         numbers : bool
             Take `code_inputs`, with rows of numbers where there are some.
         full : bool
-            Wait for the full code. Otherwise it is in the best code there is yet: ask again, and it
-            may be in faster code.
+            Wait for the full code. Otherwise the address is in the fastest code that is ready, and
+            may be another one later.
         """
         if not numbers:
             self._refuse_rows()
@@ -313,14 +313,14 @@ class Function(Generic[Result]):
 
     @cached_property
     def work(self) -> int:
-        """Operations for one state, a sine counted as a few."""
+        """Number of operations for one state, in which a sine counts as several."""
         counts = self.operations
         return sum(counts.values()) + 15 * counts["sincos"]
 
     def __call__(self, *arrays: ArrayLike, out: Any = None) -> Result:
         """Compute, for one state or a batch of them.
 
-        Called with symbols, in a function that is traced, it gives symbols.
+        Called with symbols, in a function that is traced, it returns symbols.
         """
         if any(map(holds_symbols, arrays)):
             return cast(Result, self._over_symbols(arrays, out))
@@ -331,7 +331,7 @@ class Function(Generic[Result]):
             arrays = (*arrays, self._rows["float" if single else "double"])
         inputs, batch, dtype = as_inputs(self.code_inputs, arrays)
         results = as_outputs(self.outputs, out, batch, dtype)
-        # Machine code is promised that what it writes is not what it reads.
+        # Machine code assumes that outputs do not overlap inputs.
         written = results if out is None else _apart(results, inputs)
         self._compute(self._float if dtype == np.float32 else self._double, inputs, written, batch)
         for result, computed in zip(results, written, strict=True):
@@ -377,7 +377,7 @@ class Function(Generic[Result]):
 
 
 def _apart(results: Sequence[Array], inputs: Sequence[Array]) -> list[Array]:
-    """Arrays that share no memory with inputs or each other, the given ones where they do not."""
+    """Results in memory of their own: new arrays for those that overlap inputs or each other."""
     return [
         np.empty_like(result)
         if any(np.may_share_memory(result, x) for x in (*inputs, *results[:k]))
@@ -411,5 +411,5 @@ def _code(source: Program | Bound, dtype: str) -> Code:
 
 @once
 def _vectorcall_type() -> VectorcallType | None:
-    """The type that functions have where this Python allows it."""
+    """The type of functions with fast calls, if this Python allows it."""
     return vectorcall_type(Function, Function.__call__)

@@ -1,4 +1,4 @@
-"""A function that improves its first input, repeated in machine code until that is good enough."""
+"""Fixed-point iterations in machine code: a function is applied to its first input repeatedly."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from robodyn.codegen.llvm.target.once import Memo
 
 __all__ = ["Iteration"]
 
-#: Rows that are improved together: what they need fits into a core's caches.
+#: Number of rows that are iterated together, so that their data fit into the CPU's caches.
 BLOCK = 64
 
 _RUN = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
@@ -34,7 +34,7 @@ _programs: Memo[Any] = Memo()
 
 
 class Iteration:
-    """Repeats a function of double precision.
+    """Iteration of a function of double precision.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class Iteration:
         self._own = threading.local()
 
     def run(self, x: FloatArray, others: list[tuple[FloatArray, int]], steps: int) -> FloatArray:
-        """Improve the rows of an array, in place.
+        """Iterate the rows of an array, in place.
 
         Parameters
         ----------
@@ -87,7 +87,7 @@ class Iteration:
     def _run_one(
         self, x: FloatArray, others: list[tuple[FloatArray, int]], steps: int
     ) -> FloatArray:
-        """The same for one row, in little time."""
+        """Iterate one row, with less overhead."""
         try:
             place, given, measure, words, address = self._own.room
         except AttributeError:
@@ -101,7 +101,7 @@ class Iteration:
         return np.array(measure)
 
     def _room(self) -> _Room:
-        """Memory of this thread for one row: all of it in one array, and where that is."""
+        """Memory of this thread for one row: one array, and its address."""
         size, widths = self._size, [port.size for port in self._function.inputs[1:]]
         room, shapes = np.empty(2 * size + 2 + sum(widths)), self._function.inputs[1:]
         at = room.ctypes.data

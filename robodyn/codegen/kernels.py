@@ -18,12 +18,12 @@ from robodyn.symbolic.graph import Program
 
 __all__ = ["Code", "CompiledCode", "Kernels"]
 
-#: Operations from which on a first tier pays: full code of fewer is there in a few hundredths of a
-#: second.
+#: Number of operations from which on a first tier is worthwhile; full code of fewer operations
+#: takes a few hundredths of a second.
 LONG = 400
 
-#: Bytes of the stack that the first tier takes for an operation and a state, and at most: threads
-#: may have little stack.
+#: Bytes of the stack that code of the first tier needs for each operation and state, and the
+#: largest number of bytes, as threads may have small stacks.
 STACK, MOST_STACK = 4, 80_000
 
 #: ``f(begin, end, pointers, strides)`` of rows, called without the interpreter's lock.
@@ -33,7 +33,7 @@ _PACKED = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
 
 
 class Code(Protocol):
-    """Machine code, as far as its symbols have been asked for."""
+    """Interface of machine code, which is compiled when its symbols are used."""
 
     def address(self, kind: str, name: str) -> int:
         """Address of a symbol of the ``"scalar"`` or ``"batch"`` code, compiled in full."""

@@ -1,4 +1,4 @@
-"""Methods that go straight to machine code, whatever the form of the call.
+"""Methods whose calls go directly to machine code.
 
 A method of a robot stands for one function for each choice of its options. It is an ordinary method
 written in Python, which finds the function and calls it. `bind_compiled` makes a bound method of it
@@ -23,7 +23,7 @@ __all__ = ["add_function", "bind_compiled"]
 
 
 class _Method:
-    """A bound method of which calls go to machine code where they can, else to Python.
+    """A bound method whose calls go to machine code if possible, else to Python.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def bind_compiled(
     by_joint: Sequence[str] = (),
     optional: Sequence[str] = (),
 ) -> Callable[..., Any]:
-    """A bound method that can call machine code; itself, where this Python allows no such thing.
+    """A bound method that can call machine code, or ``method`` if this Python does not allow it.
 
     Parameters
     ----------

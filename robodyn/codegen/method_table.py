@@ -1,4 +1,4 @@
-"""The methods of one object that may be called as fast as the functions behind them."""
+"""The methods of one object whose calls can go directly to compiled functions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["BY_METHOD", "CallForm", "MethodTable"]
 
 @dataclass(frozen=True)
 class CallForm:
-    """The form of a call of a method: what it is given besides arrays.
+    """The form of a call of a method: its arguments besides arrays.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class CallForm:
     missing: tuple[str, ...] = ()
 
 
-#: Of calls that the method itself computes each time.
+#: Form of calls that the method itself computes each time.
 BY_METHOD = CallForm(method="none")
 
 

@@ -1,4 +1,4 @@
-"""A function that numba's compiled loops call: a check of shapes, then the machine code itself."""
+"""Functions for numba's compiled loops: a check of shapes, then a call of the machine code."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from robodyn.symbolic.graph import Port
 
 __all__ = ["numba_function"]
 
-#: Owners of machine code that numba has the address of. Numba never unloads what it compiled.
+#: Owners of machine code whose address numba has; numba never unloads compiled functions.
 _kept: list[object] = []
 
 
@@ -110,7 +110,7 @@ def _pointers(context: Any, builder: Any, ports: tuple[Port, ...], kinds: Any, v
 def _refuse_overlaps(
     context: Any, builder: Any, ports: tuple[Port, ...], inputs: int, pointers: Any, dtype: str
 ) -> None:
-    """Machine code is promised that what it writes is not what it reads."""
+    """Check that outputs do not overlap inputs, as machine code assumes."""
     from llvmlite import ir
 
     item = 8 if dtype == "double" else 4

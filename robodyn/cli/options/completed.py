@@ -1,4 +1,4 @@
-"""What a shell completes an argument with, in the words of shtab."""
+"""Completion of arguments by the shell, by shtab."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FILE, FOLDER = "file", "directory"
 
 
 def completed(action: argparse.Action, way: str | dict[str, Any]) -> None:
-    """Complete an argument in some way.
+    """Set how an argument is completed.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The option ``--json``: what a command reports, as one object for other programs."""
+"""The option ``--json``: the report of a command as one JSON object for other programs."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 def print_json(command: str, **fields: Any) -> None:
     """Print a report of a command.
 
-    Keys end with the unit of a number (``mass_kg``), or a unit stands beside them (``"unit"``).
-    Numbers that are not finite, which JSON does not have, are null.
+    Keys of numbers end with their unit (``mass_kg``), or there is another key ``"unit"``. Numbers
+    that are not finite, which JSON does not have, are null.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def print_json(command: str, **fields: Any) -> None:
 
 
 def _plain(x: Any) -> Any:
-    """The same in types of JSON."""
+    """A value converted to types of JSON."""
     if isinstance(x, Mapping):
         return {str(key): _plain(value) for key, value in x.items()}
     if isinstance(x, np.ndarray | np.generic):

@@ -1,4 +1,4 @@
-"""Messages of the package, with options of the command line in place of Python arguments."""
+"""Messages with options of the command line in place of arguments of Python functions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _VALUES = re.compile(
 
 
 def with_options(message: str) -> str:
-    """A message in which options of the command line stand for arguments of Python functions."""
+    """A message with options of the command line in place of arguments of Python functions."""
     for argument, option in _OPTIONS.items():
         message = message.replace(argument, option)
     return _VALUES.sub(_option, message)

@@ -20,7 +20,7 @@ CONTROLLERS = ("none", "hold", "pd", "computed-torque")
 REFERENCES = ("sine", "point-to-point", "still")
 BASES = get_args(Base)
 
-#: Several at once, in any order.
+#: Action that collects the values of an option that may be given several times.
 MANY: dict[str, Any] = {"action": "append", "default": []}
 
 

@@ -128,7 +128,7 @@ def _motion(
     control: Control,
     options: dict[str, Any],
 ) -> tuple[rd.Trajectory | None, str, int]:
-    """Simulate: the motion, as far as it came, an error message, and the exit status."""
+    """Simulate, and return the motion (up to an error), an error message, and the exit status."""
     simulate = rd.simulate if arguments.batch is None else rd.rollout
     try:
         with _printed_warnings():

@@ -29,7 +29,7 @@ class Control:
     Attributes
     ----------
     name : str
-        For people.
+        Name for messages.
     controller : callable or None
     reference : MotorReference or None
     """
@@ -64,7 +64,7 @@ def control_of(arguments: argparse.Namespace, mechanism: Mechanism, start: Start
     else:
         gain = STIFFNESS if stiffness is None else stiffness
         controller = ComputedTorque(model, reference, gain, damping, base=mechanism.path)
-    if start.q.ndim > 1:  # each motion has its own reference: no single one to be compiled
+    if start.q.ndim > 1:  # references differ between motions, so they cannot be compiled
         controller = _of_many(controller)
     following = {"pd": "pd", "computed-torque": "computed torque"}[kind]
     return Control(following, controller, reference)
@@ -80,7 +80,7 @@ def _of_many(controller: Any) -> Any:
 def _gains(
     arguments: argparse.Namespace, robot: rd.Robot, reference: MotorReference
 ) -> tuple[FloatArray | None, FloatArray | None]:
-    """Gains for all speeds, from those that are given."""
+    """Gains for all speeds from the given ones."""
     found: list[FloatArray | None] = []
     for name in ("stiffness", "damping"):
         given = getattr(arguments, name)
@@ -105,7 +105,7 @@ def _of_springs(
     stiffness: FloatArray | None,
     damping: FloatArray | None,
 ) -> tuple[FloatArray, FloatArray]:
-    """Gains of PD control; by default proportional to the inertia at each motor, loops open."""
+    """Gains of PD control; by default proportional to the inertia at each motor with open loops."""
     at = reference.motors
     matrices = np.asarray(robot.mass_matrix(reference.start)).reshape(-1, robot.nv, robot.nv)
     felt = np.zeros(robot.nv)

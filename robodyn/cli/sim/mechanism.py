@@ -24,9 +24,9 @@ class Mechanism:
     Attributes
     ----------
     model : Robot
-        What the controller knows.
+        The model of the controller.
     plant : Robot
-        What moves: it may carry a payload, and stand on the ground.
+        The simulated robot, which may carry a payload and stand on the ground.
     path : BasePath or None
     """
 
@@ -36,7 +36,7 @@ class Mechanism:
 
 
 def mechanism(arguments: argparse.Namespace) -> Mechanism:
-    """Load the robot, with all that options add to it.
+    """Load the robot, with everything that options add to it.
 
     Raises
     ------

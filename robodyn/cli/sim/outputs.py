@@ -1,4 +1,4 @@
-"""Output files of ``robodyn sim``; checked before the simulation that they can be written."""
+"""Output files of ``robodyn sim``, which are checked before the simulation."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Outputs:
     ----------
     csv, npz, picture, bag : Path or None
     no_picture : str
-        Reason why no picture is drawn, if one was to be.
+        Reason why no picture is drawn, if one was wanted.
     """
 
     csv: Path | None
@@ -56,7 +56,7 @@ def outputs_of(arguments: argparse.Namespace, robot_name: str) -> Outputs:
     Raises
     ------
     RobodynError
-        If one cannot be written: there is no such folder, no permission, or an extra is missing.
+        If a file cannot be written, as the folder, the permission or an extra is missing.
     """
     if arguments.no_plot and arguments.plot is not None:
         raise RobodynError("--plot and --no-plot contradict each other: leave one of them out")

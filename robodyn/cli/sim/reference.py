@@ -19,10 +19,10 @@ from robodyn.simulation.loads.driven_joints import independent
 
 __all__ = ["MotorReference", "reference_of"]
 
-#: Longest way of a sine [rad, m], and of one in a linkage, where postures end before joints do.
+#: Largest range of a sine [rad, m], and of one in a linkage, whose loops limit motion further.
 SWING, SWING_IN_LOOPS = 1.0, 0.3
-#: Where motors are tied to each other: samples of the fastest period, and how often sines are made
-#: half as long before they fit.
+#: For motors that loops couple: samples in the fastest period, and largest number of times that
+#: sines are halved until loops close.
 SAMPLES, SMALLER = 100, 5
 
 
@@ -35,9 +35,9 @@ class MotorReference:
     start : ndarray, shape (..., nq)
     nv : int
     motors : list of int
-        Where joints with motors stand in v.
+        Indices in v of joints with motors.
     moved : tuple of lists of int
-        Where those that move stand in q and in v.
+        Indices in q and in v of those that move.
     path : callable
     """
 
@@ -58,7 +58,7 @@ class MotorReference:
 def reference_of(arguments: argparse.Namespace, robot: rd.Robot, start: Start) -> MotorReference:
     """Make the reference from the options.
 
-    Motors whose coordinates do not add, such as quaternions, stay.
+    Motors with quaternions as coordinates do not move.
 
     Raises
     ------
@@ -86,7 +86,7 @@ def reference_of(arguments: argparse.Namespace, robot: rd.Robot, start: Start) -
 
 
 def _check_together(arguments: argparse.Namespace, kind: str) -> None:
-    """Refuse options that belong to another kind of reference."""
+    """Check that no option of another kind of reference is given."""
     of = {"amplitude": "sine", "frequency": "sine", "goal": "point-to-point"}
     of["arrival"] = "point-to-point"
     for name, own in of.items():
@@ -108,10 +108,10 @@ def _sines(
     coordinates: list[int],
     speeds: list[int],
 ) -> SineReference:
-    """Sines in a part of each motor's range, away from its limits and below its top speed.
+    """Sines in a part of each motor's range, away from its limits and below its largest speed.
 
-    They begin at the start, or, of a robot without loops that nothing tells where to start, at 35 %
-    of its range.
+    They begin at the start; for a robot without loops and options of the start, at 35 % of the
+    range.
     """
     low = np.where(np.isfinite(robot.lower_limits), robot.lower_limits, -np.pi)[coordinates]
     high = np.where(np.isfinite(robot.upper_limits), robot.upper_limits, np.pi)[coordinates]
@@ -162,9 +162,9 @@ def _tied(
     coordinates: list[int],
     path: SineReference | PointToPoint,
 ) -> Reference:
-    """The path of motors that loops tie to each other: some follow theirs, others from loops.
+    """The path of motors that loops couple: some follow their paths, others follow from loops.
 
-    Sines whose size nobody chose get smaller until the loops close all the way.
+    Sines whose amplitude is not given are reduced until loops close along the whole path.
     """
     free: list[str] = []
     for name in robot.actuated_joints:

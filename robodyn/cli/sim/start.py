@@ -27,7 +27,7 @@ class Start:
     ----------
     q, v : ndarray, shape (nq,), (nv,), of many motions (n, nq), (n, nv)
     chosen : bool
-        Whether an option gives the start.
+        Whether the start is given by an option.
     """
 
     q: FloatArray

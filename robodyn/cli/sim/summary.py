@@ -1,4 +1,4 @@
-"""Summary of a simulation: a record of numbers, and the same as text."""
+"""Summary of a simulation, as a mapping of numbers and as text."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def summary(
 ) -> dict[str, Any]:
     """Steps, computing time, energy, errors, torques, events and limits, as plain values.
 
-    Of many motions, each number is the largest, or the least, of them all.
+    For many motions, each number is the largest, or the smallest, of all.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def summary(
 
 
 def _energy(run: Trajectory, arguments: argparse.Namespace) -> dict[str, Any]:
-    """Change of energy, and the part that no work accounts for."""
+    """Change of energy, and the part that no work explains."""
     gained = np.atleast_1d(run.energy[-1] - run.energy[0])
     gained = gained[np.isfinite(gained)]
     range_ = [float(gained.min()), float(gained.max())] if len(gained) else None
@@ -114,7 +114,7 @@ def _largest(x: FloatArray) -> float:
 
 
 def _units(robot: rd.Robot) -> NDArray[np.str_]:
-    """Units of the speeds times s, shape (nv,)."""
+    """Units of displacements along the speeds, shape (nv,)."""
     units = np.empty(robot.nv, "<U3")
     for joint in robot.joints.values():
         units[joint.v] = [joint.kind.unit(k) for k in range(joint.v.stop - joint.v.start)]
@@ -130,7 +130,7 @@ def tracking_error(run: Trajectory, reference: MotorReference) -> FloatArray:
 
 
 def _share(robot: rd.Robot, run: Trajectory) -> dict[str, Any]:
-    """Largest torques relative to the effort limits, where the file has these."""
+    """Largest torque relative to its effort limit, if the file has limits."""
     bounds = effort_bounds(robot)
     known = np.isfinite(bounds)
     if not known.any():

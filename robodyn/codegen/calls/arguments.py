@@ -1,4 +1,4 @@
-"""The arrays of a call: checked before machine code sees them."""
+"""Checks and conversions of the arrays of a call, before they are passed to machine code."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def check_count(ports: Sequence[Port], count: int) -> None:
 
 
 def _plain(array: Array, dtype: Any) -> Array:
-    """C-contiguous, aligned, of that dtype and byte order; of exactly numpy's own type."""
+    """The array as C-contiguous, aligned ``numpy.ndarray`` of a dtype in native byte order."""
     flags = array.flags
     if type(array) is np.ndarray and array.dtype == dtype and flags.c_contiguous and flags.aligned:
         return array
@@ -182,7 +182,7 @@ def written(result: Array, out: Array | None) -> Array:
 
 
 def rows(array: Array, port: Port, batch: tuple[int, ...]) -> tuple[Array, int]:
-    """An input as rows of a flat batch, and its stride from row to row (0: one row for all)."""
+    """An input as rows of a flat batch, and its stride from row to row (0 for a single row)."""
     leading = array.shape[: array.ndim - len(port.shape)]
     if leading == batch:
         return array, port.size

@@ -12,7 +12,7 @@ __all__ = ["CallSignature"]
 
 
 class CallSignature:
-    """Of an object with ``inputs``: these, in order, and ``out``. A class has its usual one."""
+    """Descriptor of the signature of an object with ``inputs``: these in order, and ``out``."""
 
     def __get__(self, function: Any, owner: type) -> inspect.Signature:
         if function is None:
@@ -24,7 +24,7 @@ class CallSignature:
 
 
 def _legal(names: Iterable[str]) -> list[str]:
-    """Names as Python takes them for parameters: ``wrench[tool]`` becomes ``wrench_tool``."""
+    """Names converted to Python identifiers: ``wrench[tool]`` becomes ``wrench_tool``."""
     found = ["out"]
     for name in names:
         word = re.sub(r"\W+", "_", name).strip("_")

@@ -1,8 +1,8 @@
-"""The graph that a user's function, as a controller, is written into, with programs of its robot.
+"""The graph of a traced function of the user, such as a controller, with programs of its robot.
 
-Controllers with other gains write the same programs into graphs that differ in constants alone.
-What a program added to such a graph is kept and added to the next one, where nothing of it depends
-on these constants.
+Controllers with other gains insert the same programs into graphs that differ in constants alone.
+The nodes that a program adds are cached, and added to the next graph if they do not depend on
+these constants.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from robodyn.symbolic.scalar import Number, Scalar, inputs
 
 __all__ = ["TraceGraph", "Untraceable", "inlined", "symbols"]
 
-#: Parts of graphs that are kept, and their nodes together.
+#: Largest number of cached parts of graphs, and of all their nodes.
 KEPT, NODES = 32, 200_000
 
 
 class Untraceable(Exception):
-    """There is no straight-line code for a controller: Python has to call it."""
+    """There is no straight-line code for a controller, so that Python has to call it."""
 
 
 class TraceGraph(Graph):
-    """A graph whose symbols stand for numbers in a function of the user, as a controller.
+    """A graph whose symbols replace numbers in a function of the user, such as a controller.
 
     Attributes
     ----------
     most : int or None
-        Most nodes of functions that are written into it.
+        Largest number of nodes that inserted programs may lead to.
     """
 
     __slots__ = ("_asked", "_inlined", "most")
@@ -46,7 +46,7 @@ class TraceGraph(Graph):
         super().__init__()
         self.most = most
         self._inlined: dict[Any, tuple[Program, list[Number]]] = {}
-        #: Keys of constants that were asked for, while a program is written down.
+        #: Keys of constants that were used while a program is inserted; ``None`` at other times.
         self._asked: set[Any] = set()
 
     def constant(self, value: float) -> int:
@@ -60,12 +60,12 @@ class TraceGraph(Graph):
         return super().by_precision(value)
 
     def inlined(self, program: Program, numbers: Sequence[Number]) -> list[Number]:
-        """Results of a program, written down once for the same numbers.
+        """Results of a program, which is inserted once for the same numbers.
 
         Raises
         ------
         Untraceable
-            If there are more nodes then than there may be.
+            If the graph has too many nodes afterwards.
         """
         given = [numbers[k] for k in program.needed]
         key = id(program), *(x.edge if isinstance(x, Scalar) else float(x).hex() for x in given)
@@ -81,7 +81,7 @@ class TraceGraph(Graph):
         with making():
             part = _parts.pop(key, None)
             if part is not None:
-                _parts[key] = part  # the latest is the last
+                _parts[key] = part
         if part is not None and part.fits(self):
             return part.added_to(self, numbers)
         count, watched = len(self.op), _Watched(self.value)
@@ -102,14 +102,14 @@ def inlined(program: Program, numbers: Sequence[Number]) -> list[Number]:
 
 
 def symbols(graph: Graph, first: int, count: int) -> Array:
-    """Inputs of a graph, from one on."""
+    """Symbols of ``count`` inputs of a graph, from ``first`` on."""
     array = np.empty(count, object)
     array[:] = inputs(graph, first, count)
     return array
 
 
 class _Watched(dict[int, float]):
-    """Values of constants, and which of them were looked at."""
+    """Values of constants, which records the constants that were read."""
 
     def __init__(self, values: dict[int, float]) -> None:
         super().__init__(values)
@@ -122,7 +122,7 @@ class _Watched(dict[int, float]):
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """What a program adds to a graph.
+    """The nodes that a program adds to a graph.
 
     Attributes
     ----------
@@ -154,7 +154,7 @@ class _Part:
         cls, graph: TraceGraph, program: Program, count: int, numbers: Sequence[Number],
         results: Sequence[Number],
     ) -> _Part:  # fmt: skip
-        """What was added to the first ``count`` nodes of a graph."""
+        """The part of a graph after its first ``count`` nodes."""
         nodes = graph.op, graph.a, graph.b
         known, given = list(graph.known.items()), {id(x): k for k, x in enumerate(numbers)}
         before = dict(known[:count])
@@ -169,7 +169,7 @@ class _Part:
         )
 
     def fits(self, graph: TraceGraph) -> bool:
-        """Whether a graph has the same nodes before, but for constants that do not enter."""
+        """Whether a graph has the same earlier nodes, apart from constants that are not used."""
         known = graph.known
         same = (graph.op, graph.a, graph.b) == self.before
         return same and all(known.get(key) == node for key, node in self.asked.items())
@@ -190,8 +190,8 @@ _parts: dict[Hashable, _Part] = {}
 
 
 def _keep(key: Hashable, part: _Part) -> None:
-    """Keep what a program adds, in place of what was used longest ago."""
-    if any(x != x for x in part.asked):  # not a number, which is not found again
+    """Cache a part, and remove those that were used longest ago."""
+    if any(x != x for x in part.asked):  # NaN as a key would never be found again
         return
     with making():
         _parts[key] = part

@@ -5,11 +5,11 @@ do until none is left. ``worker`` is the loop of a thread: wait to be called, co
 that it is done. Neither needs the interpreter's lock. Both share a table of words: `HEAD`, then
 `WORKER` for each worker.
 
-A worker that has worked looks out for more for some microseconds before it goes to sleep, on a lock
-of Python's C API, which all platforms have. To wake it takes as long as a batch of some thousand
-states; to call one that is awake takes little. A worker that comes too late is not waited for. So
-batches of little work get the workers that are awake, and wake one now and then: where there are
-many of them, one after the other, it stays awake.
+After its work, a worker spins for some microseconds, in case there is more work, and then sleeps on
+a lock of Python's C API, which all platforms have. To wake it takes as long as a batch of some
+thousand states; to call one that spins takes little. The caller does not wait for workers that come
+too late. So small batches use the workers that are awake, and wake one now and then, which stays
+awake if many batches follow.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ WORTHWHILE, ALONE = 400_000, 8_000_000
 #: work of a piece at least, which takes some tenths of a microsecond.
 PIECES, PIECE = 8, 40_000
 
-#: How often a worker looks, or a lock is tried, before the thread goes to sleep.
+#: Number of times that a worker checks for work, or a lock is tried, before the thread sleeps.
 SPINS = 500
 
 #: Words of the pool: threads to use, workers that were started, lock held while they work,

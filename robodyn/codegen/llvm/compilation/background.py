@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Background", "background"]
 
-#: Time [s] for which orders come together, so that one process compiles them.
+#: Time [s] during which orders are collected, so that one process compiles them.
 GATHER = 0.5
 
-#: Characters of IR that may wait. What is beyond is compiled in full at once.
+#: Largest number of characters of IR that may wait; beyond it, code is compiled in full at once.
 MOST = 64 << 20
 
 #: What the process runs, with the folders that modules are found in.
@@ -42,7 +42,7 @@ _PROGRAM = (
 
 @dataclass
 class _Wanted:
-    """Code that is wanted, and who gets it."""
+    """An order of code, and the function that gets it."""
 
     order: Order
     install: list[Callable[[bytes], None]] = field(default_factory=list)
@@ -50,15 +50,15 @@ class _Wanted:
 
 
 class Background:
-    """Orders, the thread that hands them out, and what it hands back."""
+    """Orders, and the thread that sends them to another process and receives the code."""
 
     def __init__(self) -> None:
         self.forget()
 
     def forget(self) -> None:
-        """Begin anew: at first, and in a forked process, which has no thread of its parent's.
+        """Reset: initially, and in a forked process, which does not have its parent's threads.
 
-        What the parent wants is made for the parent.
+        Orders of the parent are left to the parent.
         """
         self._lock = threading.Lock()
         self._wanted: dict[str, _Wanted] = {}
@@ -68,7 +68,7 @@ class Background:
         self._usable = True
 
     def takes(self, size: int) -> bool:
-        """Whether code of so many characters of IR may be compiled in the background."""
+        """Whether code with this number of characters of IR may be compiled in the background."""
         if not self._usable or get_compilation() == "eager" or _interpreter() is None:
             return False
         with self._lock:
@@ -84,7 +84,7 @@ class Background:
                 self._thread = thread
 
     def finish(self) -> None:
-        """Wait until nothing is wanted."""
+        """Wait until there are no orders."""
         self._hurry.set()
         thread = self._thread
         if thread is not None:
@@ -92,7 +92,7 @@ class Background:
         self._hurry.clear()
 
     def _run(self) -> None:
-        """Until nothing is wanted any more."""
+        """Process orders until there are none."""
         while True:
             self._hurry.wait(GATHER)
             with self._lock:
@@ -104,7 +104,7 @@ class Background:
                     wanted.begun = True
             try:
                 self._compile(batch)
-            except Exception as error:  # whatever it was: what there is works
+            except Exception as error:  # code of the first tier works in any case
                 self._fail(error)
                 batch = list(self._wanted.values())
             with self._lock:
@@ -128,7 +128,7 @@ class Background:
                 raise RuntimeError(f"the process that compiles ended with {status}: {reason}")
 
     def _fail(self, error: Exception) -> None:
-        """Say why, and compile in full from now on."""
+        """Log the reason, and compile in full from now on."""
         self._usable = False
         import logging  # takes a while to import, and is hardly ever needed
 
@@ -141,12 +141,12 @@ class Background:
     # -- the end of the process, and its copies -----------------------------------------------
 
     def leave(self) -> None:
-        """Leave what has not been begun to a process that outlives this one."""
+        """Send the remaining orders to a process that outlives this one."""
         self._usable = False
         with self._lock:
             orders = [x.order for x in self._wanted.values() if not x.begun]
             self._wanted.clear()
-        if folder() is None:  # nobody would ever see it
+        if folder() is None:  # without a cache, the code would be lost
             process = self._process
             if process is not None:
                 process.kill()
@@ -159,7 +159,7 @@ class Background:
 
 
 def _interpreter() -> str | None:
-    """The program that runs Python, if this is not a program that contains Python."""
+    """Path of the Python interpreter; ``None`` in a program that embeds Python."""
     program = sys.executable or ""
     plain = os.path.basename(program).lower().startswith("python")
     return program if plain and not getattr(sys, "frozen", False) else None
@@ -195,7 +195,7 @@ def _nameless_file() -> IO[bytes]:
 
 
 def _all_of(file: IO[bytes]) -> Any:
-    """Everything that is whole in a file."""
+    """All complete records of a file."""
     while True:
         try:
             yield pickle.load(file)
@@ -203,7 +203,7 @@ def _all_of(file: IO[bytes]) -> Any:
             return
 
 
-#: Of this process.
+#: The orders of this process.
 background = Background()
 atexit.register(background.leave)
 if hasattr(os, "register_at_fork"):

@@ -1,8 +1,8 @@
-"""Work in a thread of its own, which Ctrl-C does not interrupt and whose stack is large enough.
+"""Calls of functions in a separate thread, which Ctrl-C does not interrupt, with a large stack.
 
-LLVM recurses deeply, and the threads of a program may have little stack. It holds locks as well,
-which an exception at the wrong moment would leave held for ever; Ctrl-C raises one in the main
-thread alone. While Python ends, no thread may be within LLVM, whose memory goes then.
+LLVM recurses deeply, and threads of a program may have small stacks. LLVM also holds locks, which
+an exception at the wrong moment would never release; Ctrl-C raises an exception in the main thread
+alone. When Python exits, no thread may be in LLVM, whose memory is freed then.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ __all__ = ["in_own_thread"]
 
 Result = TypeVar("Result")
 
-#: Bytes of the stack: as much as main threads have.
+#: Bytes of the stack, the same as for main threads.
 STACK = 8 << 20
 
 
-#: Held while there is work.
+#: Lock that is held during the calls.
 _busy = threading.RLock()
 
 
 def in_own_thread(work: Callable[[], Result]) -> Result:
-    """The result of a function, or what it raises; Ctrl-C comes through when it is done.
+    """Call a function in a separate thread; Ctrl-C is raised when it has returned.
 
     Parameters
     ----------

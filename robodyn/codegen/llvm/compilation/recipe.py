@@ -1,7 +1,7 @@
-"""How IR becomes object code: which passes, and how much the code generator looks for.
+"""Compilation of IR to object code: optimisation passes, and level of the code generator.
 
-Every recipe computes the same bits: operations are those of the IR, in which fused products are
-written out and nothing may be reordered, and the first tier differs in where values are kept.
+Results are the same for all recipes, bit for bit: operations are those of the IR, in which fused
+multiply-adds are explicit and nothing may be reordered. Recipes differ in where values are stored.
 """
 
 from __future__ import annotations

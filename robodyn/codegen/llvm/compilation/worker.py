@@ -19,7 +19,7 @@ __all__ = ["Order", "main"]
 #: Key, IR and recipe of code that is wanted.
 Order = tuple[str, str, Recipe]
 
-#: How much other processes go first.
+#: Niceness of the process.
 NICE = 10
 
 

@@ -1,4 +1,4 @@
-"""How large the caches of this machine are."""
+"""The size of the CPU's caches."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ import re
 
 __all__ = ["size_of_caches"]
 
-#: Where Linux describes the caches of a processor.
+#: Folder in which Linux describes the caches of a processor.
 _LINUX = "/sys/devices/system/cpu/cpu0/cache"
 
-#: Of a machine that does not say, in bytes.
+#: Assumed size if it is not known [bytes].
 _USUAL = 32 << 20
 
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
 def size_of_caches() -> int:
-    """Bytes of the largest cache, the last one before memory."""
+    """Size of the last-level cache [bytes]."""
     try:
         folders = [x for x in os.listdir(_LINUX) if x.startswith("index")]
         return max(map(_size, folders), default=0) or _USUAL

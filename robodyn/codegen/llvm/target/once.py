@@ -1,8 +1,8 @@
-"""Values made once in a process, by whichever thread asks for them first.
+"""Values that are computed once in a process, by the first thread that uses them.
 
-Making is guarded by one lock for the whole process. Tracing and compiling in several threads at the
-same time would gain nothing, since each holds the lock of the interpreter or of LLVM, and with one
-lock there is no order of locks to get wrong. What has been made is found without the lock.
+One lock guards the computation of all values in the process. Tracing and compiling in several
+threads would not be faster, as each thread holds the lock of the interpreter or of LLVM, and a
+single lock cannot lead to deadlocks. Values that exist are found without the lock.
 """
 
 from __future__ import annotations
@@ -21,15 +21,14 @@ _lock = threading.RLock()
 
 
 def making() -> threading.RLock:
-    """The lock to hold, by ``with``, while something is made that no other thread may make too."""
+    """The lock to hold, by ``with``, while a value is computed."""
     return _lock
 
 
 class Memo(Generic[Value]):
-    """Values by key, each made by the first thread that asks for it.
+    """Values by key, each computed by the first thread that uses it.
 
-    A value that was handed out is never replaced by another one of the same key, so machine code
-    may point into it as long as the memo lives.
+    A value is never replaced, so that machine code may point into it as long as the memo lives.
     """
 
     def __init__(self) -> None:
@@ -39,7 +38,7 @@ class Memo(Generic[Value]):
         return len(self._values)
 
     def get(self, key: Hashable, make: Callable[[], Value]) -> Value:
-        """The value of a key, made if there is none yet.
+        """The value of a key, computed if there is none yet.
 
         Parameters
         ----------
@@ -59,7 +58,7 @@ class Memo(Generic[Value]):
 
 
 def once(make: Callable[[], Value]) -> Callable[[], Value]:
-    """A function without arguments that is run once in a process; later calls give its result."""
+    """Decorator of a function without arguments, which runs once; later calls return its result."""
     memo: Memo[Value] = Memo()
 
     @functools.wraps(make)
