@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -103,15 +104,14 @@ class Record:
         rows = (size - 1) // self._every + 2  # the last step may be none of those that are kept
         shapes = ((), (*batch, robot.nq), *[(*batch, robot.nv)] * 3)
         if self._folder is not None:
-            numbers = sum(int(np.prod(shape)) for shape in shapes)
+            numbers = sum(math.prod(shape) for shape in shapes)
             rows = min(rows, max(2, NUMBERS_IN_MEMORY // numbers))
         #: Samples after which room is made, where one may stand behind them.
         self._most = rows
         rows += self._folder is not None
         try:
             times, *states = shapes
-            self._columns = [np.empty((rows, *shape), dtype) for shape in states]
-            self._columns.insert(0, np.empty((rows, *times)))
+            self._columns = [np.empty((rows, *times)), *_in_one_block(rows, states, dtype)]
         except MemoryError:
             raise ShapeError(
                 f"{rows - 1} samples do not fit into memory: keep fewer, every=100, or write them "
@@ -308,3 +308,15 @@ class Record:
         place = self._folder.close(self._about(), complete=complete)
         fields = read(place)
         return self._made(fields["controller_state"], *(fields[name] for name in STATES))
+
+
+def _in_one_block(
+    rows: int, shapes: Sequence[tuple[int, ...]], dtype: DTypeLike
+) -> list[FloatArray]:
+    """Arrays of so many rows, one behind the other in memory.
+
+    From 4 MB on, numpy asks for large pages; the first touch of small ones takes as long as a step.
+    """
+    sizes = [rows * math.prod(shape) for shape in shapes]
+    parts = np.split(np.empty(sum(sizes), dtype), np.cumsum(sizes)[:-1])
+    return [part.reshape(rows, *shape) for part, shape in zip(parts, shapes, strict=True)]

@@ -128,7 +128,7 @@ def test_memory_does_not_grow_with_the_steps(double, tmp_path, monkeypatch):
 
 
 def test_samples_that_do_not_fit_into_memory(double, monkeypatch):
-    def full(shape, dtype):
+    def full(shape, dtype=float):
         raise MemoryError
 
     monkeypatch.setattr(recording_of.np, "empty", full)
