@@ -572,3 +572,28 @@ def test_models_of_no_states(name):
     one = robot.linearize(q, np.zeros(robot.nv), np.zeros(robot.nv))
     found = robot.linearize(*none)
     assert (found.A.shape, found.B.shape) == ((0, *one.A.shape), (0, *one.B.shape))
+
+
+def test_a_base_that_constraints_hold_needs_a_mass():
+    """Its joints move no mass without the constraints, though these have one rank everywhere."""
+    fixed = rd.load("double_pendulum")
+    q, v, tau = np.array([0.3, 0.4]), np.array([0.5, 0.6]), np.array([1.0, 2.0])
+
+    def linearized(inertia):
+        links = [
+            dataclasses.replace(x, inertia=inertia) if x.name == "base" else x
+            for x in fixed.mechanism.links
+        ]
+        kinds = "translation", "rotation"
+        robot = rd.load(
+            dataclasses.replace(fixed.mechanism, links=tuple(links)),
+            base="floating",
+            constraints=[rd.FrameConstraint(x, x, between=("world", "base")) for x in kinds],
+        )
+        at = np.r_[robot.neutral()[:7], q]
+        return robot.linearize(at, *(np.r_[np.zeros(6), x] for x in (v, tau)))
+
+    with pytest.raises(rd.SingularError, match=r"no mass .*: floating_base, .*give 'base' a"):
+        linearized(None)
+    found = linearized(rd.Inertia(0.5, ixx=0.1, iyy=0.1, izz=0.1))
+    np.testing.assert_allclose(found.A, fixed.linearize(q, v, tau).A, atol=1e-12)

@@ -79,7 +79,8 @@ class ClosedLoopDynamics:
         Raises
         ------
         SingularError
-            If the rank of the loops changes from posture to posture.
+            If the rank of the loops changes from posture to posture, or if joints move no mass
+            where constraints do not hold them.
         ActuationError
             If motors do not hold all motions, or the loops tie controlled joints together.
         """
@@ -89,10 +90,7 @@ class ClosedLoopDynamics:
             return self._evaluator.function(name, **options)
         code = self._code.forward
         if code is None:
-            raise SingularError(
-                f"the loops of {self._model.mechanism.name!r} have another rank in other postures: "
-                f"there is no straight-line code for {name}; call the method"
-            )
+            raise SingularError(self._without_code(name))
         if name == "inverse_dynamics":
             return self.motors.function(**options)
         if name == "inverse_dynamics_derivatives":
@@ -107,6 +105,25 @@ class ClosedLoopDynamics:
                 )
             code = beside
         return self._evaluator.function(name, **options, **code.options)
+
+    def _without_code(self, name: str) -> str:
+        """Why there is no straight-line code for a quantity."""
+        robot = self._model.mechanism.name
+        joints = self._model.undetermined(())
+        if not joints:
+            return (
+                f"the loops of {robot!r} have another rank in other postures: there is no "
+                f"straight-line code for {name}; call the method"
+            )
+        children = [self._model.joints[x].child for x in joints]
+        massive = {x.name for x in self._model.mechanism.links if x.inertia and x.inertia.mass}
+        light = [x for x in children if x not in massive] or children
+        links = ", ".join(map(repr, light))
+        return (
+            f"joints of {robot!r} that constraints hold move no mass without them: "
+            f"{', '.join(joints)}. There is no straight-line code for {name} then; give {links} a "
+            "mass, which changes no motion where it is held still"
+        )
 
     def _measuring(self, options: Mapping[str, Any]) -> Function:
         """The function of sensors that read wrenches in joints; impossible accelerations give NaN.
