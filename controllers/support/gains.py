@@ -135,7 +135,9 @@ def checked_rates(name: str, given: FloatArray, nv: int) -> FloatArray:
     if np.shape(given) and np.shape(given)[-1] != nv:
         raise ShapeError(
             f"the reference gives {name} of shape {np.shape(given)}, expected ({nv},): one a speed "
-            "of the robot, of which a joint with a quaternion has fewer than coordinates",
+            "of the robot, of which a floating base or another joint with a quaternion has fewer "
+            "than coordinates. Such joints follow Recorded(robot, times, positions), or a function "
+            "of your own",
             name="reference",
             given=np.shape(given),
             expected=(nv,),

@@ -7,6 +7,12 @@ from robodyn.errors import Hints, TopologyError, UnknownNameError
 
 __all__ = ["find_root", "graph_problems", "unknown_links"]
 
+#: What joins a link to the ground.
+TO_WORLD = (
+    "The ground of a fixed base is its root link; a floating robot is held to the ground by "
+    'rd.load(..., constraints=[rd.FrameConstraint(name, kind, (("world", X), (link, X)))])'
+)
+
 
 def graph_problems(mechanism: Mechanism) -> list[TopologyError]:
     """All that keeps links and joints from forming one mechanism with one root."""
@@ -35,6 +41,8 @@ def unknown_links(mechanism: Mechanism) -> list[TopologyError]:
         for role, name in ends.items():
             if name not in known:
                 text, meant = hints.message(UnknownNameError("link", name, known))
+                if name == "world" and isinstance(item, Loop):
+                    text += f". {TO_WORLD}"
                 place = mechanism.where(item) | {"suggestion": meant}
                 found.append(TopologyError(f"the {role}: {text}", **place))
         if len(set(ends.values())) == 1:

@@ -41,6 +41,13 @@ def test_a_start_beyond_a_limit_is_refused_with_the_limit():
     rd.load("palletizer", near={"shoulder": -0.705})  # a limit, rounded by hand
 
 
+def test_a_loop_to_the_world_is_told_what_joins_to_it():
+    pendulum = rd.load("double_pendulum").mechanism
+    loop = Loop("pin", "revolute", "world", "lower")
+    with pytest.raises(TopologyError, match=r"no link 'world'.*rd.FrameConstraint\(name, kind"):
+        rd.load(dataclasses.replace(pendulum, loops=(loop,)), base="floating")
+
+
 def test_a_loop_that_cannot_close_names_the_loop_and_the_gap():
     with pytest.raises(TopologyError, match=r"rocker_pin.*off by 4\.22") as caught:
         rd.load(stretched(5.0)).neutral()

@@ -100,7 +100,7 @@ def test_references_of_another_number_of_speeds():
     reference = PointToPoint(q, q, 1.0)
     for controller in (JointPD(robot, reference, 1.0, 1.0), ComputedTorque(robot, reference)):
         with pytest.raises(
-            rd.ShapeError, match=r"reference gives velocities of shape \(9,\).*\(8,\)"
+            rd.ShapeError, match=r"velocities of shape \(9,\).*\(8,\).*Recorded\(robot, times, pos"
         ):
             controller(0.0, q, np.zeros(robot.nv))
 
