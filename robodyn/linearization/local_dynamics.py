@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -85,10 +85,11 @@ class Local:
         The state, its accelerations, and forces of all joints.
     controlled : tuple of int
         Driven speeds.
-    tangent : Tangent
-    carried : ndarray, shape (..., nv, nv)
     by_q, by_v, by_force : ndarray, shape (..., nv, nv)
         Derivatives of the accelerations.
+    find_tangent : callable
+        Finds ``tangent``, which nobody asks for of states that are only compared.
+    space : ConfigurationSpace
     """
 
     q: Array
@@ -96,11 +97,16 @@ class Local:
     a: Array
     tau: Array
     controlled: tuple[int, ...]
-    tangent: Tangent
-    carried: Array
     by_q: Array
     by_v: Array
     by_force: Array
+    find_tangent: Callable[[], Tangent]
+    space: ConfigurationSpace
+
+    @cached_property
+    def tangent(self) -> Tangent:
+        """How states near this one follow independent coordinates and speeds."""
+        return self.find_tangent()
 
     @property
     def a_by_place(self) -> Array:
@@ -114,7 +120,7 @@ class Local:
         """Rates of ``z, u`` by ``z, u``."""
         tangent = self.tangent
         places, speeds, dv = list(tangent.places), list(tangent.speeds), tangent.by_speed
-        moved = tangent.turning + self.carried @ tangent.by_place
+        moved = tangent.turning + self.space.bracket(self.v) @ tangent.by_place
         return np.block(
             [
                 [moved[..., places, :], dv[..., places, :]],
@@ -186,9 +192,8 @@ class LocalDynamics:
             steps, none = np.eye(self._space.nv), np.zeros(self._space.nv)
             by_q = by_q + np.stack([along(e, none) for e in steps], axis=-1)
             by_v = by_v + np.stack([along(none, e) for e in steps], axis=-1)
-        tangent = self._tangents.at(q, v, roles.controlled, independent)
-        turned = self._space.bracket(v), by_q, by_v, by_force
-        return Local(q, v, a, forces, roles.controlled, tangent, *turned)
+        tangent = partial(self._tangents.at, q, v, roles.controlled, independent)
+        return Local(q, v, a, forces, roles.controlled, by_q, by_v, by_force, tangent, self._space)
 
     def rate(self, local: Local, tau: ByJoint | None, around: LoadCase) -> Array:
         """At which accelerations change along the motion, with forces held, shape (..., nv).
