@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from robodyn.codegen.llvm.cache.object_code import program_key
 from robodyn.codegen.llvm.compilation.machine_code import MachineCode, machine_code
 from robodyn.codegen.llvm.compilation.recipe import Recipe
-from robodyn.codegen.llvm.kernels.kernel_ir import batch_ir, in_pieces, scalar_ir
+from robodyn.codegen.llvm.kernels.kernel_ir import batch_ir, in_pieces, scalar_ir, simple_ir
 from robodyn.codegen.llvm.target.once import Memo, making
 from robodyn.codegen.llvm.target.target import chosen_target
 from robodyn.codegen.vectorcall.table import Table
@@ -89,6 +89,7 @@ class CompiledCode:
             Recipe(level=1 if pieces else 2),
             program.name,
             long=size >= LONG and (pieces or stack <= MOST_STACK),
+            simple=partial(simple_ir, program, target, dtype),
         )
 
 

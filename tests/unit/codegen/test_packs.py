@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import robodyn as rd
-from robodyn.codegen.llvm.kernels import kernel_ir, packs
-from robodyn.codegen.llvm.kernels.kernel_ir import scalar_ir
+from robodyn.codegen.llvm.kernels import packs
+from robodyn.codegen.llvm.kernels.kernel_ir import scalar_ir, simple_ir
 from robodyn.codegen.llvm.kernels.sums import operations, products_in_sums
 from robodyn.codegen.llvm.target.target import chosen_target, load_object, object_code
 from robodyn.symbolic.graph import ByPrecision, Graph, Port, Program
@@ -55,9 +55,9 @@ def limbs(rng, count):
     return Program("limbs", (Port("x", (count, size)),), (Port("y", (len(edges),)),), graph, edges)
 
 
-def bits(program, target, dtype, arrays):
+def bits(program, target, dtype, arrays, packed=True):
     """All outputs of one state."""
-    engine = load_object(object_code(scalar_ir(program, target, dtype)))
+    engine = load_object(object_code(scalar_ir(program, target, dtype, packed=packed)))
     x = [np.ascontiguousarray(array, SIZES[dtype]) for array in arrays]
     x += [np.full(port.shape, np.nan, SIZES[dtype]) for port in program.outputs]
     pointers = (ctypes.c_void_p * len(x))(*(y.ctypes.data for y in x))
@@ -65,22 +65,16 @@ def bits(program, target, dtype, arrays):
     return np.concatenate([y.ravel() for y in x[len(arrays) :]])
 
 
-def without_packs(program, target, dtype, arrays, monkeypatch):
-    with monkeypatch.context() as m:
-        m.setattr(kernel_ir, "packs_for", lambda *given: None)
-        return bits(program, target, dtype, arrays)
-
-
 @pytest.mark.parametrize("dtype", ["double", "float"])
 @pytest.mark.parametrize("width", WIDTHS)
-def test_lanes_are_what_scalars_are_to_the_last_bit(width, dtype, always, monkeypatch):
+def test_lanes_are_what_scalars_are_to_the_last_bit(width, dtype, always):
     target = replace(chosen_target(), bits=width)
     for seed in range(6):
         rng = np.random.default_rng(seed)
         count = int(rng.integers(2, 8))
         program = limbs(rng, count)
         x = [rng.normal(size=program.inputs[0].shape)]
-        expected = without_packs(program, target, dtype, x, monkeypatch)
+        expected = bits(program, target, dtype, x, packed=False)
         np.testing.assert_array_equal(bits(program, target, dtype, x), expected)
         if target.fma:
             found = packs.packs_for(program, products_in_sums(program), target, dtype)
@@ -105,7 +99,7 @@ def test_every_operation_is_there_once_after_its_operands():
 @pytest.mark.skipif(not chosen_target().fma, reason="packs need a fused multiply-add")
 @pytest.mark.skipif(chosen_target().bits < 256, reason="two lanes do less")
 @pytest.mark.parametrize("name", ["stewart", "delta"])
-def test_legs_of_a_platform_share_vectors(name, monkeypatch):
+def test_legs_of_a_platform_share_vectors(name):
     """A third of the operations is saved, or more, and what goes in and out of lanes is less."""
     robot, rng = rd.load(name, passive=False), np.random.default_rng(0)
     program = robot.function("forward_dynamics").program
@@ -116,5 +110,10 @@ def test_legs_of_a_platform_share_vectors(name, monkeypatch):
     assert found is not None
     assert len(found.order) < 0.65 * found.scalars
     states = [q, robot.consistent_velocity(q, v), tau]
-    expected = without_packs(program, target, "double", states, monkeypatch)
+    expected = bits(program, target, "double", states, packed=False)
     np.testing.assert_array_equal(bits(program, target, "double", states), expected)
+    # the first tier of packs would take much of the stack
+    scalars = scalar_ir(program, target, "double", packed=False)
+    full = scalar_ir(program, target, "double")
+    assert simple_ir(program, target, "double", full) == scalars != full
+    assert simple_ir(program, target, "double", scalars) == scalars

@@ -74,7 +74,13 @@ class MachineCode:
 
 
 def machine_code(
-    key: str, make: Callable[[], str], recipe: Recipe, what: str, *, long: bool = True
+    key: str,
+    make: Callable[[], str],
+    recipe: Recipe,
+    what: str,
+    *,
+    long: bool = True,
+    simple: Callable[[str], str] = str,
 ) -> MachineCode:
     """Machine code of a key: from disk, or compiled.
 
@@ -89,6 +95,8 @@ def machine_code(
         What is compiled, in words.
     long : bool
         It takes long enough that a first tier pays.
+    simple : callable
+        Gives IR of the first tier, from that of the full code.
 
     Raises
     ------
@@ -102,7 +110,7 @@ def machine_code(
             ir = make()
             if long and background.takes(len(ir)):
                 order = key, ir, recipe
-                first = _in_memory(_compiled(recipe.first, ir), order)
+                first = _in_memory(_compiled(recipe.first, simple(ir)), order)
                 background.submit(order, first.replace)
                 return first
             code = _full(key, ir, recipe)

@@ -24,7 +24,7 @@ from robodyn.codegen.llvm.kernels.transpose import load_tile, store_tile, tiles
 from robodyn.codegen.llvm.target.target import Target
 from robodyn.symbolic.graph import Program, scalar_places
 
-__all__ = ["batch_ir", "in_pieces", "scalar_ir"]
+__all__ = ["batch_ir", "in_pieces", "scalar_ir", "simple_ir"]
 
 #: Numbers of an output from which on a batch stores it at the end, in order: rows of many states do
 #: not fit into the fastest cache, so a line that is filled bit by bit would leave it in between.
@@ -35,22 +35,37 @@ LARGE = 256
 #: and mostly runs somewhat faster. Code of chains and trees, which repeats itself, runs faster.
 PIECES_FROM = {"scalar": 2_000, "batch": 20_000}
 
+#: A comment in code with packs.
+_PACKED = "; operations that are alike are in packs"
+
 #: Parameters of functions of many rows.
 _ROWS = "i64 %begin, i64 %end, ptr %array, ptr %strides"
 
 
-def scalar_ir(program: Program, target: Target, dtype: str) -> str:
-    """IR of ``kernel(in0, ..., out0, ...)`` and ``rows(begin, end, pointers, strides)``."""
+def scalar_ir(program: Program, target: Target, dtype: str, *, packed: bool = True) -> str:
+    """IR of ``kernel(in0, ..., out0, ...)`` and ``rows(begin, end, pointers, strides)``.
+
+    Parameters
+    ----------
+    program : Program
+    target : Target
+    dtype : {"double", "float"}
+    packed : bool
+        Operations that are alike may be in packs.
+    """
     names = _names(program)
     arguments = ", ".join(f"ptr noalias %{name}" for name in names)
     kernel = Code(f"@kernel({arguments})", attributes=target.attributes)
     found = superwords_for(program, target, dtype)
     addresses = [f"%{name}" for name in names]
-    packs = None if found.order else packs_for(program, found.fused, target, dtype)
+    packs = None
+    if packed and not found.order:
+        packs = packs_for(program, found.fused, target, dtype)
     if packs is not None:
-        packed = PackedBody(kernel, program, found, target, dtype, packs)
-        packed.emit()
-        needed = [*packed.sincos.slow.values()]
+        kernel.do(_PACKED)
+        body: ScalarBody = PackedBody(kernel, program, found, target, dtype, packs)
+        body.emit()
+        needed = [*body.sincos.slow.values()]
     elif in_pieces(program, "scalar") and found.operations(program) >= PIECES_FROM["scalar"]:
         pieces = _pieces(program, found, target, dtype)
         pieces.call(kernel, addresses)
@@ -61,6 +76,16 @@ def scalar_ir(program: Program, target: Target, dtype: str) -> str:
         needed = [*body.sincos.slow.values()]
     kernel.begin(EXIT)
     return module_ir(kernel, _packed(names, target), _rows(names, dtype, target), *needed)
+
+
+def simple_ir(program: Program, target: Target, dtype: str, ir: str) -> str:
+    """IR of the first tier, from that of the full code.
+
+    The first tier of packs would have all values on the stack, and threads may have little of it.
+    """
+    if _PACKED not in ir or not in_pieces(program, "scalar"):
+        return ir
+    return scalar_ir(program, target, dtype, packed=False)
 
 
 def _pieces(

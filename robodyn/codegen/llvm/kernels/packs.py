@@ -26,9 +26,9 @@ LANES = 4
 #: into lanes and out of them included.
 WORTH = 0.85
 
-#: Live nodes of a program with packs, at most: the first tier of its code takes six bytes of the
-#: stack for each, and threads may have a quarter of a megabyte.
-MOST = 25_000
+#: Live nodes of a program with packs, at most: it is one function, the time to compile which grows
+#: faster than it does.
+MOST = 60_000
 
 #: An edge in each lane, or nothing.
 Column = tuple[int | None, ...]
