@@ -4183,7 +4183,9 @@ class Robot:
         """
         return self._now.postures.consistent_velocity(q, v, named("hold", hold))
 
-    def consistent_acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
+    def consistent_acceleration(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, hold: Iterable[str] = ()
+    ) -> Array:
         """The accelerations nearest to ``a``, in kinetic energy, that keep the loops closed.
 
         Parameters
@@ -4193,6 +4195,8 @@ class Robot:
         v : array_like, shape (..., nv) [rad/s, m/s]
             Speeds that keep them closed.
         a : array_like, shape (..., nv) [rad/s^2, m/s^2]
+        hold : names of joints
+            Keep their acceleration.
 
         Returns
         -------
@@ -4200,6 +4204,10 @@ class Robot:
 
         Raises
         ------
+        UnknownNameError
+            If there is no joint of a name in ``hold``.
+        AssemblyError
+            If the accelerations that are held contradict each other.
         InconsistentStateError
             If the loops are open, or these speeds open them.
 
@@ -4208,11 +4216,11 @@ class Robot:
         >>> import robodyn as rd
         >>> robot = rd.load("four_bar")
         >>> q, rest = robot.neutral(), [0.0, 0.0, 0.0]
-        >>> a = robot.consistent_acceleration(q, rest, [1.0, 0.0, 0.0])
-        >>> bool(abs(robot.loop_jacobian(q) @ a).max() < 1e-12)
-        True
+        >>> a = robot.consistent_acceleration(q, rest, [1.0, 0.0, 0.0], hold=["crank_drive"])
+        >>> float(a[0]), bool(abs(robot.loop_jacobian(q) @ a).max() < 1e-12)
+        (1.0, True)
         """
-        return self._now.postures.consistent_acceleration(q, v, a)
+        return self._now.postures.consistent_acceleration(q, v, a, named("hold", hold))
 
     # -- minimal and independent coordinates ------------------------------------------------------
 

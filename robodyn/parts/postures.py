@@ -72,7 +72,9 @@ class Postures(Protocol):
     def consistent_velocity(self, q: ArrayLike, v: ArrayLike, hold: tuple[str, ...]) -> Array:
         """The possible velocity nearest to a given one, shape (..., nv)."""
 
-    def consistent_acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
+    def consistent_acceleration(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, hold: tuple[str, ...]
+    ) -> Array:
         """The possible acceleration nearest to a given one, shape (..., nv)."""
 
 
@@ -144,9 +146,14 @@ class TreePostures:
         speeds: Array = self._evaluator.results("consistent_velocity", (q, v), form=form)
         return speeds
 
-    def consistent_acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
+    def consistent_acceleration(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, hold: tuple[str, ...]
+    ) -> Array:
         """A copy of the acceleration."""
-        return self._evaluator.call("consistent_acceleration", (q, v, a))
+        self._check_names(hold)
+        form = CallForm({"hold": hold})
+        found: Array = self._evaluator.results("consistent_acceleration", (q, v, a), form=form)
+        return found
 
     def _check_names(self, joints: tuple[str, ...]) -> None:
         """Refuse names that no joint has."""

@@ -7,6 +7,7 @@ import functools
 import numpy as np
 import pytest
 from oracles.test_golden_mechanisms import cube_state
+from scipy.linalg import null_space
 from support.closed_cases import BASES, CLOSED, Case, case, close, fit
 
 import robodyn as rd
@@ -22,6 +23,32 @@ def test_loops_are_closed(name, base):
         gap, _ = c.oracle.loop_errors(q, np.zeros(c.robot.nv))
         assert np.abs(gap).max() < 1e-9
     assert np.abs(c.oracle.loop_errors(c.q, c.v)[1]).max() < 1e-9
+
+
+@every
+@pytest.mark.parametrize("what", ["velocity", "acceleration"])
+def test_held_joints_keep_their_rates_and_the_others_are_nearest(name, base, what):
+    c = case(name, base)
+    robot, q, v = c.robot, c.q, c.v
+    joints = [x for x in robot.independent_joints if "[" not in x and x != "floating_base"]
+    held = joints[: max(1, len(joints) // 2)]
+    wanted = np.random.default_rng(3).normal(size=robot.nv)
+    if what == "velocity":
+        found, bias = robot.consistent_velocity(q, wanted, hold=held), 0.0
+    else:
+        found = robot.consistent_acceleration(q, v, wanted, hold=held)
+        bias = robot.loop_bias(q, v)
+        batch = robot.consistent_acceleration(np.tile(q, (3, 1)), v, wanted, hold=held)
+        close(batch, np.tile(found, (3, 1)), 1e-12)
+        with pytest.raises(rd.UnknownNameError):
+            robot.consistent_acceleration(q, v, wanted, hold=["nowhere"])
+    K = robot.loop_jacobian(q)
+    close(K @ found, -bias + np.zeros(len(K)), 1e-9)
+    own = [k for x in held for k in range(robot.nv)[robot.joints[x].v]]
+    np.testing.assert_array_equal(found[own], wanted[own])
+    free = np.setdiff1d(np.arange(robot.nv), own)
+    kept = null_space(K[:, free])
+    close(kept.T @ (robot.mass_matrix(q) @ (found - wanted))[free], np.zeros(kept.shape[1]), 1e-9)
 
 
 def rate(f, h=1e-3):

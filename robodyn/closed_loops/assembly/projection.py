@@ -146,13 +146,13 @@ class Projection:
         single = K.dtype == np.float32 and np.asarray(v).dtype == np.float32
         return found.astype(np.float32) if single else found
 
-    def acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
-        """The possible acceleration nearest to ``a`` in kinetic energy."""
+    def acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, free: Array) -> Array:
+        """The possible acceleration nearest to ``a`` in kinetic energy; the others are kept."""
         wanted = self._space.speeds("a", a)
         finite(q=q, v=v, a=wanted)
         together(q=q, v=v, a=wanted)
         K, k = self._rows.jacobian(q), self._rows.bias(q, v)
-        found = project_velocity(K, wanted, self._energy_norm(q), rhs=k)
+        found = project_velocity(K, wanted, self._energy_norm(q), free=free, rhs=k)
         return found.astype(np.float32) if is_single(k) and is_single(a) else found
 
     def _energy_norm(self, q: ArrayLike) -> Array | None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
 
@@ -312,24 +313,33 @@ class LoopPostures:
         if found is not None:
             return found[0]
         self._consistency.check_position(q)
+        with self._holding("speeds", q, hold) as free:
+            return self._projection.velocity(q, v, free)
+
+    @contextmanager
+    def _holding(self, what: str, q: ArrayLike, hold: tuple[str, ...]) -> Iterator[Array]:
+        """Which speeds are free; errors of a search at a posture say what contradicts it."""
         free = self._free(hold)
         try:
-            return self._projection.velocity(q, v, free)
+            yield free
         except AssemblyError as error:
             if np.ndim(q) != 1 or not hold:
                 raise
-            told = self._contradiction(np.asarray(q, float), free, hold, np.abs(error.residual))
+            missed = np.abs(error.residual)
+            told = self._contradiction(what, np.asarray(q, float), free, hold, missed)
             raise AssemblyError(told, residual=error.residual, q=q) from None
 
-    def _contradiction(self, q: Array, free: Array, hold: tuple[str, ...], missed: Array) -> str:
-        """Why held speeds contradict the loops at a posture."""
+    def _contradiction(
+        self, what: str, q: Array, free: Array, hold: tuple[str, ...], missed: Array
+    ) -> str:
+        """Why held speeds, or accelerations, contradict the loops at a posture."""
         held, freedom = ", ".join(map(repr, hold)), self.mobility(q)
         told = (
-            f"the speeds of {held} contradict the loops of {self._model.mechanism.name!r}: "
+            f"the {what} of {held} contradict the loops of {self._model.mechanism.name!r}: "
             f"{self._rows.names[int(missed.argmax())]} is missed by {missed.max():.3g}; "
         )
         if (~free).sum() > freedom:
-            return f"{told}{freedom} speeds can be chosen there: hold fewer, or what fits together"
+            return f"{told}{freedom} {what} can be chosen there: hold fewer, or what fits together"
         sizes = np.linalg.svd(self._rows.measured_jacobian(q)[:, free], compute_uv=False)
         return (
             f"{told}at q = {_shown(q)} they do not determine the others: without their columns the "
@@ -337,13 +347,16 @@ class LoopPostures:
             "in the longest link; hold other joints, or take another posture"
         )
 
-    def consistent_acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
+    def consistent_acceleration(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, hold: tuple[str, ...]
+    ) -> Array:
         """The possible acceleration nearest to a given one, shape (..., nv)."""
-        found = self._by_code("consistent_acceleration", (q, v, a))
+        found = self._by_code("consistent_acceleration", (q, v, a), hold, hold=hold)
         if found is not None:
             return found[0]
         self._consistency.check(q, v)
-        return self._projection.acceleration(q, v, a)
+        with self._holding("accelerations", q, hold) as free:
+            return self._projection.acceleration(q, v, a, free)
 
 
 def _shown(x: Array) -> str:
