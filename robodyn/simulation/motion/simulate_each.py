@@ -43,38 +43,13 @@ def simulate_each(
     options : MotionOptions
     report : callable
     """
-    times = options.times
-    record = options.record(mode.robot, mode.base, len(times), mode.driven)
-    sizes = (q.shape[1], *[v.shape[1]] * 3)
-    arrays = [np.full((len(times), len(q), size), np.nan) for size in sizes]
-    recorded: dict[str, FloatArray] = {}
-    begun: list[int] = []
-
-    def keep(k: int, run: Trajectory) -> None:
-        begun.append(k)
-        at = np.searchsorted(run.t, times, side="right") - 1
-        there = run.t[at] == times  # False after an event has ended the motion
-        for array, name in zip(arrays, STATE, strict=True):
-            array[there, k] = getattr(run, name)[at[there]]
-        for name, x in run.controller_state.items():
-            size = (len(times), len(q), x.shape[-1])
-            recorded.setdefault(name, np.full(size, np.nan))[there, k] = x[at[there]]
-        record.events += [dataclasses.replace(event, motion=(k,)) for event in run.events]
-
-    def motion() -> Trajectory:
-        record.events.sort(key=lambda event: event.time)
-        for name, x in recorded.items():
-            record.controller_states.add(name, times.copy(), x)
-        for sample in zip(times.tolist(), *arrays, strict=True):
-            record.add(*sample)
-        return record.trajectory()
-
-    with attaching_trajectory(lambda: motion() if begun else None):
+    motions = _Motions(mode, options, len(q))
+    with attaching_trajectory(motions.so_far):
         for k, state in enumerate(zip(q, v, strict=True)):
             report(k / len(q))
             own = mode.for_motion(k)
             if mode.controller is not None:
-                given = own.robot, for_motion(mode.controller, k), times
+                given = own.robot, for_motion(mode.controller, k), options.times
                 own = dataclasses.replace(own, controller=RunningController(*given, batch=True))
             try:
                 alone = options.for_motion(k), lambda part: None
@@ -83,8 +58,8 @@ def simulate_each(
                 single.check_steps(run)
             except (Exception, SimulationInterrupted) as error:
                 part = detach_trajectory(error)
-                if part is not None:  # it is to have that of all motions
-                    keep(k, part)
+                if part is not None:  # the exception gets the trajectory of all motions
+                    motions.add(k, part)
                 if isinstance(error, SimulationError):
                     raise SimulationError(f"motion {k}: {error}", time=error.time) from error
                 raise
@@ -93,5 +68,52 @@ def simulate_each(
                     "an event gives one of many motions another robot or load: all of a rollout "
                     "are of one robot; use simulate for each, or sweep"
                 )
-            keep(k, run)
-    return motion()
+            motions.add(k, run)
+    return motions.trajectory()
+
+
+class _Motions:
+    """Samples of all motions at common instants, and their events.
+
+    Parameters
+    ----------
+    mode : Mode
+    options : MotionOptions
+    count : int
+        Number of motions.
+    """
+
+    def __init__(self, mode: Mode, options: MotionOptions, count: int) -> None:
+        times, robot = options.times, mode.robot
+        self._times = times
+        self._record = options.record(robot, mode.base, len(times), mode.driven)
+        sizes = (robot.nq, *[robot.nv] * 3)
+        self._arrays = [np.full((len(times), count, size), np.nan) for size in sizes]
+        self._recorded: dict[str, FloatArray] = {}
+        self._begun = False
+
+    def add(self, k: int, run: Trajectory) -> None:
+        """Add a motion, which may have ended early."""
+        self._begun, times = True, self._times
+        at = np.searchsorted(run.t, times, side="right") - 1
+        there = run.t[at] == times  # False after an event has ended the motion
+        for array, name in zip(self._arrays, STATE, strict=True):
+            array[there, k] = getattr(run, name)[at[there]]
+        for name, x in run.controller_state.items():
+            empty = np.full((*self._arrays[0].shape[:2], x.shape[-1]), np.nan)
+            self._recorded.setdefault(name, empty)[there, k] = x[at[there]]
+        self._record.events += [dataclasses.replace(event, motion=(k,)) for event in run.events]
+
+    def trajectory(self) -> Trajectory:
+        """The trajectory of all motions."""
+        record = self._record
+        record.events.sort(key=lambda event: event.time)
+        for name, x in self._recorded.items():
+            record.controller_states.add(name, self._times.copy(), x)
+        for sample in zip(self._times.tolist(), *self._arrays, strict=True):
+            record.add(*sample)
+        return record.trajectory()
+
+    def so_far(self) -> Trajectory | None:
+        """The trajectory of the motions that were added; ``None`` if there are none."""
+        return self.trajectory() if self._begun else None
