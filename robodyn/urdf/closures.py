@@ -83,12 +83,11 @@ class Closures:
         return True
 
     def _not_understood(self, element: Element) -> None:
-        self.reader.problem(
+        self.reader.left_out(
             element,
             f"<{local_name(element)}> looks like the closure of a loop and is not understood; "
             "write it as <loop>, <coupling> or a <joint> whose child already has a parent, or "
             "remove it",
-            leniently="left out",
             lost=True,
         )
 
@@ -96,11 +95,10 @@ class Closures:
         if closure is None:
             return
         if closure.name in self._lines:
-            self.reader.problem(
+            self.reader.left_out(
                 element,
                 f"the name {closure.name!r} is taken by the element in line "
                 f"{self._lines[closure.name]}; rename one",
-                leniently="left out",
                 lost=True,
             )
             return
@@ -117,7 +115,7 @@ class Closures:
         word = word.removesuffix(ending)
         if word not in LOOP_WORDS:
             hint = UnknownNameError("loop type", word, LOOP_WORDS)
-            self.reader.problem(element, hint, leniently="left out", lost=True)
+            self.reader.left_out(element, hint, lost=True)
             return None
         return LOOP_WORDS[word]
 
@@ -129,7 +127,7 @@ class Closures:
                 attribute = "name" if child.get("link") is None and child.get("name") else "link"
                 return child, self.reader.name(child, attribute)
         missing = f'has no <{tags[0]} link="..."/>'
-        self.reader.problem(element, missing, leniently="left out", lost=True)
+        self.reader.left_out(element, missing, lost=True)
         return None, None
 
     def _read_loop(self, element: Element) -> Loop | None:
@@ -183,10 +181,8 @@ class Closures:
         """Limits, damping, friction and spring of a loop; a mimic is refused."""
         reader = self.reader
         if element.find("mimic") is not None:
-            reader.problem(
-                element,
-                "a joint that closes a loop has no coordinate: it cannot mimic another",
-                leniently="left out",
+            reader.left_out(
+                element, "a joint that closes a loop has no coordinate: it cannot mimic another"
             )
         limits, own = read_limits(reader, element, kind), read_dynamics(reader, element, kind)
         if limits is not None and limits.lower == limits.upper:  # exporters write zeros
@@ -208,7 +204,7 @@ class Closures:
 
     def _not_for_type(self, element: Element, kind: JointKind) -> None:
         problem = f"type {kind.name!r} is not known here; write it as <loop>"
-        self.reader.problem(element, problem, leniently="left out", lost=True)
+        self.reader.left_out(element, problem, lost=True)
 
     def _read_constraint(self, element: Element) -> Loop | None:
         """``<constraint>`` as proposed for ROS, and ``<loop_joint>``, which differs in the axis."""

@@ -98,7 +98,7 @@ class GazeboJoints:
             exact = placed(exactly_placed(joint), self._exact_frames)
             return dataclasses.replace(loop, exact=dataclasses.replace(loop, **exact))
         except RobodynError as error:
-            self._reader.problem(joint.element, error, leniently="left out", lost=True)
+            self._reader.left_out(joint.element, error, lost=True)
             return None
 
 

@@ -243,7 +243,7 @@ def _read_mimic(reader: Reader, element: Element | None) -> Mimic | None:
     if element is None:
         return None
     if not element.get("joint", "").strip():
-        reader.problem(element, "<mimic> has no joint", leniently="left out")
+        reader.left_out(element, "<mimic> has no joint")
         return None
     joint = reader.name(element, "joint")
     if joint is None:

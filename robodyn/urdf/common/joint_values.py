@@ -38,10 +38,8 @@ def read_dynamics(reader: Reader, joint: Element, kind: JointKind) -> Dynamics:
         reader.not_negative(element, "armature"),
     )
     if found.stiffness and (kind.nq, kind.nv) != (1, 1):
-        reader.problem(
-            element,
-            f"a {kind} joint has no spring: only joints with one degree of freedom",
-            leniently="left out",
+        reader.left_out(
+            element, f"a {kind} joint has no spring: only joints with one degree of freedom"
         )
         found = dataclasses.replace(found, stiffness=0.0, rest=0.0)
     return found

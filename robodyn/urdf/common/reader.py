@@ -101,6 +101,17 @@ class Reader:
             )
         )
 
+    def left_out(
+        self,
+        element: Element,
+        message: str | RobodynError,
+        *,
+        lost: bool = False,
+        suggestion: str | None = None,
+    ) -> None:
+        """Record a problem that ``strict=False`` solves by leaving out what is wrong."""
+        self.problem(element, message, leniently="left out", lost=lost, suggestion=suggestion)
+
     def warn(self, element: Element, message: str) -> None:
         """Record a warning about an element."""
         self.warnings.append(
@@ -198,7 +209,7 @@ class Reader:
         value = _FLAGS.get(text.strip().lower())
         if value is None:
             wrong = f'{attribute}="{text}" is neither "true" nor "false"'
-            self.problem(element, wrong, leniently="left out")
+            self.left_out(element, wrong)
         elif text.strip() not in _FLAGS:
             self.warn(element, f'{attribute}="{text}" is taken as "{text.strip().lower()}"')
         return value

@@ -92,10 +92,8 @@ def _check_attributes(reader: Reader, element: Element, tag: str, rule: Rule) ->
     for name in unknown[:_MOST]:
         _unknown_attribute(reader, element, tag, rule, name, element.get(name, ""))
     if len(unknown) > _MOST:
-        reader.problem(
-            element,
-            f"<{tag}> has {len(unknown) - _MOST} more attributes that are not known",
-            leniently="left out",
+        reader.left_out(
+            element, f"<{tag}> has {len(unknown) - _MOST} more attributes that are not known"
         )
 
 
@@ -123,11 +121,10 @@ def _check_hidden(reader: Reader, element: Element, child: Element, rule: Rule) 
         if tag in rule.children and element.find(tag) is None:
             found = child.find(tag)
             if found is not None and (tag, child.tag) != ("origin", "sensor"):  # which have one
-                reader.problem(
+                reader.left_out(
                     found,
                     f"<{tag}> in <{local_name(child)}> is not read: <{local_name(element)}> has "
                     "none of its own",
-                    leniently="left out",
                 )
 
 
@@ -139,13 +136,9 @@ def _check_text(reader: Reader, element: Element, rule: Rule, text: str) -> None
     shown = shown if len(shown) <= 40 else shown[:37] + "..."
     problem = f"<{local_name(element)}> holds the text {shown!r}, which is not read"
     if _MARKUP.search(text):
-        reader.problem(
-            element,
-            f"{problem}: a bracket or a quotation mark may be missing",
-            leniently="left out",
-        )
+        reader.left_out(element, f"{problem}: a bracket or a quotation mark may be missing")
     elif rule.unknown == "error" and not rule.children:
-        reader.problem(element, f"{problem}: its values are attributes", leniently="left out")
+        reader.left_out(element, f"{problem}: its values are attributes")
     else:
         reader.warn(element, problem)
 
@@ -155,10 +148,8 @@ def _check_kind(reader: Reader, element: Element, child: Element, name: str, tag
     kinds = ONLY_OF_KIND[name]
     kind = element.get("type")
     if kind is not None and kind not in kinds:
-        reader.problem(
-            child,
-            f"<{name}> is not read in a {tag} of type {kind!r}, only of type {kinds[0]!r}",
-            leniently="left out",
+        reader.left_out(
+            child, f"<{name}> is not read in a {tag} of type {kind!r}, only of type {kinds[0]!r}"
         )
 
 
@@ -169,11 +160,10 @@ def _unknown_attribute(
     local = name.rpartition("}")[2].rpartition(":")[2]
     if local != name:  # with a name space, of another tool
         if local in rule.attributes and local not in element.attrib:
-            reader.problem(
+            reader.left_out(
                 element,
                 f"<{tag}> {local}={value!r} has a name space of its own and is not read; did you "
                 f"mean {local!r} without a prefix?",
-                leniently="left out",
                 suggestion=local,
             )
         return
@@ -189,27 +179,21 @@ def _unknown_attribute(
     if rule.unknown == "warning" and _is_compound(element, name, meant):
         reader.warn(element, f"<{tag}> {name}: not known and not read")
     elif meant is not None:
-        reader.problem(
+        reader.left_out(
             element,
             f"{problem} is not read; did you mean {meant!r}?",
             suggestion=meant,
-            leniently="left out",
             lost=meant in _GRAPH,
         )
     elif places:
-        reader.problem(
+        reader.left_out(
             element,
             f"{problem} has no place here: {name!r} belongs in {_list(places)}",
-            leniently="left out",
             lost=name in _GRAPH,
         )
     elif rule.unknown == "error":
         known = ", ".join(sorted(rule.attributes)) or "none"
-        reader.problem(
-            element,
-            f"{problem} is not read: <{tag}> has the attributes {known}",
-            leniently="left out",
-        )
+        reader.left_out(element, f"{problem} is not read: <{tag}> has the attributes {known}")
     elif rule.unknown == "warning":
         reader.warn(element, f"<{tag}> {name}: not known and not read")
 
@@ -241,12 +225,8 @@ def _unknown_element(reader: Reader, child: Element, name: str, tag: str, rule: 
         problem = f"<{name}> in <{tag}> is of another tool and is not read"
         above = child.getparent()
         if local in _read_tags(rule) and (above is None or above.find(local) is None):
-            reader.problem(
-                child,
-                f"{problem}; did you mean <{local}>?",
-                leniently="left out",
-                suggestion=local,
-                lost=local in _GRAPH,
+            reader.left_out(
+                child, f"{problem}; did you mean <{local}>?", suggestion=local, lost=local in _GRAPH
             )
         elif local in _read_tags(rule):
             reader.warn(child, problem)
@@ -260,27 +240,21 @@ def _unknown_element(reader: Reader, child: Element, name: str, tag: str, rule: 
     if (tag, name) in _HARMLESS:
         reader.warn(child, f"<{name}> in <{tag}> is not read: it belongs in {_list(places)}")
     elif places and (meant is None or meant.lower() != name.lower()):
-        reader.problem(
+        reader.left_out(
             child,
             f"<{name}> has no place in <{tag}>: it belongs in {_list(places)}",
-            leniently="left out",
             lost=name in _GRAPH,
         )
     elif meant is not None:
-        reader.problem(
+        reader.left_out(
             child,
             f"<{name}> in <{tag}> is not read; did you mean <{meant}>?",
             suggestion=meant,
-            leniently="left out",
             lost=meant in _GRAPH,
         )
     elif rule.unknown == "error" or (LOOKS_LIKE_CLOSURE.search(name) and tag in ("joint", "link")):
         known = ", ".join(f"<{known}>" for known in rule.children) or "no elements"
-        reader.problem(
-            child,
-            f"<{name}> in <{tag}> is not read: <{tag}> has {known}",
-            leniently="left out",
-        )
+        reader.left_out(child, f"<{name}> in <{tag}> is not read: <{tag}> has {known}")
     elif rule.unknown == "warning" and not prefix:
         reader.warn(child, f"<{name}> in <{tag}>: not known and not read")
 

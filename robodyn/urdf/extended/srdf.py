@@ -76,7 +76,7 @@ def _read_rotor(
     if name is None:
         return
     if name not in known:
-        reader.problem(element, UnknownNameError("joint", name, known), leniently="left out")
+        reader.left_out(element, UnknownNameError("joint", name, known))
         return
     motor = Actuator(
         reader.number(element, "gear_ratio", 1.0), reader.not_negative(element, "mass")

@@ -209,7 +209,7 @@ class ModelReader:
             path = model_file(uri, source.file, self.packages)
             root = parse_xml(decode(read_bytes(path), str(path)), str(path))
         except UrdfError as error:
-            reader.problem(element, str(error), lost=True, leniently="left out")
+            reader.left_out(element, str(error), lost=True)
             return None
         return self._first_model(element, root, str(path), source.depth + 1)
 
