@@ -96,8 +96,6 @@ def test_every_operation_is_there_once_after_its_operands():
     assert done == given.keys()
 
 
-@pytest.mark.skipif(not chosen_target().fma, reason="packs need a fused multiply-add")
-@pytest.mark.skipif(chosen_target().bits < 256, reason="two lanes do less")
 @pytest.mark.parametrize("name", ["stewart", "delta"])
 def test_legs_of_a_platform_share_vectors(name):
     """A third of the operations is saved, or more, and what goes in and out of lanes is less."""
@@ -107,13 +105,14 @@ def test_legs_of_a_platform_share_vectors(name):
     v, tau = rng.normal(size=(2, robot.nv))
     target = chosen_target()
     found = packs.packs_for(program, products_in_sums(program), target, "double")
-    assert found is not None
-    assert len(found.order) < 0.65 * found.scalars
+    wide = target.fma and target.bits >= 256  # elsewhere there are none, or of two lanes
+    assert not wide or len(found.order) < 0.65 * found.scalars
     states = [q, robot.consistent_velocity(q, v), tau]
     expected = bits(program, target, "double", states, packed=False)
     np.testing.assert_array_equal(bits(program, target, "double", states), expected)
     # the first tier of packs would take much of the stack
     scalars = scalar_ir(program, target, "double", packed=False)
     full = scalar_ir(program, target, "double")
-    assert simple_ir(program, target, "double", full) == scalars != full
+    assert simple_ir(program, target, "double", full) == scalars
+    assert (scalars == full) == (found is None)
     assert simple_ir(program, target, "double", scalars) == scalars
