@@ -93,8 +93,10 @@ def passage(samples: Samples) -> Passage | None:
     robot, n = samples.robot, len(samples)
     if samples.batch or n < 3 or not _determined(robot):
         return None
-    way = np.cumsum(np.abs(np.diff(samples.q, axis=0, prepend=samples.q[:1])).max(axis=1))
-    coarse = np.unique(np.append(np.unique(way // APART, return_index=True)[1], n - 1))
+    way = np.cumsum(np.abs(np.diff(samples.q, axis=0)).max(axis=1))
+    begins = np.diff(way // APART, prepend=0.0) > 0.0
+    begins[-1] = True
+    coarse = np.append(0, np.flatnonzero(begins) + 1)
     sizes = _sizes(robot, samples.q[coarse])
     rank = _rank(sizes)
     for k in _dips(sizes[:, rank - 1]):
@@ -115,6 +117,9 @@ def passage(samples: Samples) -> Passage | None:
 
 def _dips(sizes: FloatArray) -> list[int]:
     """Indices at which singular values are so much smaller than beside that they may pass zero."""
+    least = sizes.min()
+    if least > DIP * sizes.max() and least >= SINGULAR_POSTURE:
+        return []
     before, after = np.append(np.inf, sizes[:-1]), np.append(sizes[1:], np.inf)
     lowest = (sizes <= before) & (sizes <= after)
     beside = np.fmax(np.append(sizes[:1], sizes[:-1]), np.append(sizes[1:], sizes[-1:]))
