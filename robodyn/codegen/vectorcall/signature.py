@@ -31,7 +31,7 @@ __all__ = [
 ]  # fmt: skip
 
 #: Parameters a callable may have, options among them, and names in the mappings of a call.
-MAX_PARAMETERS, MAX_OPTIONS, MAX_LINKS = 32, 8, 16
+MAX_PARAMETERS, MAX_OPTIONS, MAX_LINKS = 32, 8, 56
 
 #: Variants kept; beyond them, the oldest gives its place to a new one.
 MAX_VARIANTS = 128

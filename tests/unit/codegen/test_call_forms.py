@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.chains import chain
 
 import robodyn as rd
 from robodyn.codegen import Function
@@ -153,16 +154,38 @@ def test_wrenches_by_link(robot):
         robot.inverse_dynamics(Q, V, A, wrenches={3: PUSH})
 
 
+@needs_entry
+def test_many_wrenches_and_controlled_joints_run_no_python(monkeypatch):
+    robot = chain(24)
+    q, v, a = RNG.normal(size=(3, robot.nv))
+    wrenches = {name: RNG.normal(size=6) for name in robot.link_names[1:]}
+    driven = dict(zip(robot.joint_names[:20], a.tolist(), strict=False))
+
+    def called():
+        tau = robot.inverse_dynamics(q, v, a, wrenches=wrenches)
+        return tau, robot.hybrid_dynamics(q, v, controlled=driven).a
+
+    first = called()
+
+    def slow(*given, **named):
+        raise AssertionError("the entry does not know this call")
+
+    monkeypatch.setattr(Evaluator, "results", slow)
+    monkeypatch.setattr(Function, "__call__", slow)
+    for before, again in zip(first, called(), strict=True):
+        np.testing.assert_array_equal(again, before)
+
+
 def test_more_wrenches_than_the_entry_takes():
-    dual_arm = rd.load("dual_arm")
-    names = dual_arm.link_names[: signatures.MAX_LINKS + 1]
+    robot = chain(signatures.MAX_LINKS + 1)
+    names = robot.link_names[: signatures.MAX_LINKS + 1]
     assert len(names) > signatures.MAX_LINKS
     wrenches = {name: RNG.normal(size=6) for name in names}
-    state = RNG.normal(size=(3, dual_arm.nv))
-    f = dual_arm.function("inverse_dynamics", wrenches=names)
+    state = RNG.normal(size=(3, robot.nv))
+    f = robot.function("inverse_dynamics", wrenches=names)
     for _ in range(2):
         np.testing.assert_array_equal(
-            dual_arm.inverse_dynamics(*state, wrenches=wrenches), f(*state, *wrenches.values())
+            robot.inverse_dynamics(*state, wrenches=wrenches), f(*state, *wrenches.values())
         )
 
 
