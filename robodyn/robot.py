@@ -132,7 +132,7 @@ __all__ = ["Robot"]
 
 
 class _Gravity(tuple[float, float, float]):
-    """Three numbers, which say what to call where somebody calls them."""
+    """The gravity vector; a call of it raises an error that names `gravity_forces`."""
 
     __slots__ = ()
 
@@ -176,18 +176,21 @@ def _call_with_symbols(
 
 @checked_methods(array=_refuse_array, elsewhere=ELSEWHERE, refused=_call_with_symbols)
 class Robot:
-    """A mechanism ready to compute with; made by `robodyn.load`, never changed.
+    """A mechanism whose kinematics and dynamics can be computed; immutable, made by `robodyn.load`.
 
     Shapes: ``q`` (..., nq), ``v``, ``a``, ``tau`` (..., nv) with any leading axes; units SI and
     radians. Each result has the leading axes of its arguments. All-float32 arguments are computed
     in float32.
 
-    Quaternions are normalised. Arguments of another shape or type, numbers that are not finite, and
-    quaternions that are zero, are refused with `ShapeError`, which names the argument; names that
-    do not exist with `UnknownNameError`, which suggests others; accelerations that are not
-    determined, because joints move no mass in that posture, with `SingularError`. Numbers that are
-    so large that results overflow are refused, too, and in minimal coordinates postures in which a
-    loop does not close, with `InconsistentStateError`. Docstrings of methods name further errors.
+    Quaternions are normalised. Every method may raise these errors; docstrings of methods name
+    further ones:
+
+    - `ShapeError`: an argument has another shape or type, is not finite or so large that results
+      overflow, or has a quaternion that is zero. The error names the argument.
+    - `UnknownNameError`: a name does not exist. The error suggests others.
+    - `SingularError`: accelerations are not determined, because a joint moves no mass in that
+      posture.
+    - `InconsistentStateError`: in minimal coordinates, a loop does not close in that posture.
 
     Attributes
     ----------
@@ -284,7 +287,7 @@ class Robot:
         self.__dict__["_methods"] = methods
 
     def _with_other_numbers(self, mechanism: Mechanism, settings: Settings) -> Self | None:
-        """A copy that shares its geometry and its code; none where masses shape the geometry."""
+        """A copy that shares geometry and code with this robot; None if these depend on masses."""
         root = self._root
         if root._programs is None:
             return None
@@ -348,9 +351,9 @@ class Robot:
         return other, model, TreeForm.of(other._model, other._parts, neutral)
 
     def _direct(self, name: str, method: Callable[..., Any]) -> Callable[..., Any]:
-        """A method of which calls go to machine code where they can, and stay with the robot.
+        """The method ``name``, called as machine code where possible.
 
-        Methods that a subclass of a user changes are as they are written.
+        A method that a user's subclass overrides is called as it is written.
         """
         plain = MethodType(method, self)
         if self._origin is not self or getattr(type(self), name) is not method:
@@ -447,11 +450,11 @@ class Robot:
             an offset there, shape (3,) [m]. They are links without mass: `link_names` and
             `frame_names` have them at their end.
         parameters : mapping of name to float, or to array_like, shape (n,) [own units], optional
-            Other values of `dynamic_parameters`, by name; those of the payload come on top. The
-            link that gives a body its name has all of the mass, and links fixed to it have none.
-            With arrays, and nothing else, it is n robots at once, whose methods compute with the
-            parameters of all of them: the last leading axis of ``q``, ``v``, ... counts the robots,
-            and `of_rows` are some of them.
+            New values of `dynamic_parameters`, by name; a payload is added to them. The link that
+            gives a body its name gets the mass of the whole body, and links fixed to it none.
+            Arrays, which allow no other argument, make n robots at once: methods compute with the
+            parameters of all of them, the last leading axis of ``q``, ``v``, ... is that of the
+            robots, and `of_rows` selects some of them.
         forces : iterable of Force or InverseSquareGravity, optional
             In place of those that the robot has, `forces`.
         constraints : iterable of Constraint, FrameConstraint or Rolling
@@ -478,11 +481,11 @@ class Robot:
         UnknownNameError
             For links, joints and parameters that do not exist.
         SettingsError
-            For parameters that no body has, and joints locked against what ties them together, or
-            where they cannot be.
+            For parameters that no body has, and for joints that are locked at positions which they
+            cannot have or which contradict their couplings.
         InertiaError
-            If a payload or parameters make a body that none can be, or ``allow_unphysical=False``
-            finds one; ``allow_unphysical=True`` takes it as it is.
+            If a payload or parameters give a body an inertia that no rigid body can have, or
+            ``allow_unphysical=False`` finds one; ``allow_unphysical=True`` accepts it.
 
         Examples
         --------
@@ -576,12 +579,15 @@ class Robot:
         return {} if rows is None else {name: x.copy() for name, x in rows.values.items()}
 
     def of_rows(self, rows: int | ArrayLike) -> Robot:
-        """Some of the robots that ``with_(parameters=)`` made at once; a single robot is itself.
+        """Select some of the n robots that ``with_(parameters=)`` made at once.
+
+        A robot that is not made so returns itself.
 
         Parameters
         ----------
         rows : int, or array_like of int, shape (m,)
-            One of them, or several in an order of one's own, which are computed with at once again.
+            Index of one robot, or indices of several in any order. Several are again computed with
+            at once.
 
         Returns
         -------
@@ -607,16 +613,16 @@ class Robot:
         return self._nominal.with_(parameters=found.some(rows))
 
     def at(self, t: ArrayLike) -> Self:
-        """The robot at a time, or at times; itself, where nothing of it depends on time.
+        """The robot at a given time, or at several; itself, if nothing of it depends on time.
 
-        It is a robot as any other, whose methods compute with joints and constraints as they are
-        then; functions have the time as their last input all the same.
+        Methods of the result compute with the joints, constraints and forces of that time. Its
+        functions (`function`) still have the time as their last input.
 
         Parameters
         ----------
         t : array_like, shape (...) [s]
-            Leading axes are those of states, as those of ``q`` and ``v`` are. Postures are searched
-            at one time.
+            Its axes are the leading axes of ``q`` and ``v``. Methods that search a posture, such
+            as `assemble`, take a single time.
 
         Returns
         -------
@@ -656,14 +662,15 @@ class Robot:
 
     @cached_property
     def _now(self) -> Parts:
-        """The parts behind the methods, which a robot that depends on time has at a time only."""
+        """The parts that methods call; an error if the robot depends on time and none is given."""
         self._evaluator.refuse_without_time()
         return self._parts
 
     def _posed(self, *, forces: bool = False) -> Parts:
-        """The same for one posture, which depends on time only where there are constraints.
+        """The parts for a search of one posture; an error if it depends on time and none is given.
 
-        With ``forces`` also what acts in it counts, which depends on joints that time moves.
+        A posture depends on time if there are constraints that do. With ``forces``, forces of the
+        posture are searched with it, which depend on all joints that are functions of time.
         """
         if self._evaluator.times:
             raise ShapeError(
@@ -753,9 +760,9 @@ class Robot:
     def dof(self) -> int:
         """Degrees of freedom (mobility) in regular postures near the zero position.
 
-        Where a linkage can move in more ways at that position than beside it, because bars lie in
-        one line, say, one `SingularWarning` tells both numbers. `mobility` tells that of any
-        posture.
+        If the zero position is singular, for example because bars lie in one line, the linkage has
+        more degrees of freedom there than in nearby postures: one `SingularWarning` gives both
+        numbers. `mobility` computes the degrees of freedom at any posture.
 
         Examples
         --------
@@ -1322,16 +1329,16 @@ class Robot:
     def function(self, name: str, **fixed: Any) -> Function[Any]:
         """The compiled function behind a method.
 
-        A function computes and does not look: of a closed linkage it takes postures with open
-        loops, speeds that open them, and singular postures, and gives what the equations say there,
-        which is no motion of the linkage. Methods raise errors.
+        A function evaluates the equations without checks. For a closed linkage it accepts postures
+        with open loops, speeds that open them and singular postures, for which methods raise
+        errors; what it returns there is no motion of the linkage.
 
         Parameters
         ----------
         name : str
             Name of the method.
         **fixed
-            What shapes the code: ``wrenches=(links)``, ``frame=``, ``relative_to=``, ``axes=``,
+            Options of the method: ``wrenches=(links)``, ``frame=``, ``relative_to=``, ``axes=``,
             ``classical=``, ``controlled=(joints)``, ``joints=(names)``;
             ``parameters=True`` makes the inertial parameters of the moving bodies an input,
             ``symbols=True`` all numbers that have names (`symbols`), ``symbols=(names)`` some.
@@ -1381,7 +1388,7 @@ class Robot:
         wrenches : mapping of link name to array_like, shape (..., 6) [N, N m]
             External forces and moments about the link origins, in link axes.
         base : BaseMotion
-            Of a robot with a moving base. Default: at rest.
+            Motion of a moving base. Default: at rest.
         actuated : names of joints
             Where torque acts; for closed linkages. A tree needs, and takes, all of them. Default:
             `actuated_joints`, and a floating base; of one that stands on feet name the motors.
@@ -1683,7 +1690,7 @@ class Robot:
         wrenches : mapping of link name to array_like, shape (..., 6) [N, N m], optional
             As for the method; they turn with their links.
         base : BaseMotion, optional
-            Of a robot with a moving base. Default: at rest.
+            Motion of a moving base. Default: at rest.
 
         Returns
         -------
@@ -1693,8 +1700,8 @@ class Robot:
             (..., nv, nv), in units of the value a unit of the argument. Of hybrid dynamics each of
             them has ``.a`` and ``.tau``, and there are both ``"a"``, with columns of zeros where
             joints are free, and ``"tau"``, with columns of zeros where they are controlled. Of a
-            closed linkage they are those of its formula: only changes of q and v that keep loops
-            closed have a meaning, and with them all forces.
+            closed linkage only products with changes of q and v that keep the loops closed have a
+            meaning; changes of forces may be arbitrary.
 
         Raises
         ------
@@ -1747,29 +1754,30 @@ class Robot:
     ) -> StateSpace:
         """The linear model of small deviations from a state, or from each state of a batch.
 
-        Its state is the step from the position ``q``, as `difference` has it, and the deviation
-        from the speeds ``v``, of independent joints: all joints of a tree, those that determine the
-        others of a closed linkage, without controlled ones. Around a motion it holds at that
-        instant, and tells how the difference of two motions that pass near each other changes.
+        The state of the model is the deviation from ``q``, as `difference` defines it, and the
+        deviation from ``v``, of the independent joints that are not controlled. All joints of a
+        tree are independent. If the robot moves or accelerates in the given state, the model holds
+        at that instant, and describes how the difference of two neighbouring motions changes.
 
         Parameters
         ----------
         q : array_like, shape (..., nq) [rad, m]
         v : array_like, shape (..., nv) [rad/s, m/s]
         tau : array_like, shape (..., nv), or mapping of joint name to array_like [N m, N]
-            Forces there, of joints that are not controlled; zero where none is given.
+            Forces of the joints that are not controlled, in the given state; zero if not given.
         inputs : names of joints, optional
-            Whose forces are inputs. Default: those with motors; all joints, if no motor is
-            described.
+            Joints whose forces are the inputs. Default: those with motors; all joints, if no motor
+            is described.
         outputs : names of joints or links, optional
-            Whose displacements are outputs: of a joint as in ``difference``, of a link along and
-            about axes of the world, about its origin. Default: the state.
+            Joints and links whose displacements are the outputs: those of joints as `difference`
+            defines them, those of links along and about the axes of the world at the link's origin.
+            Default: the state.
         dt : float, optional [s]
-            Sampled that often, with inputs held in between.
+            Sampling time of a discrete model with a zero-order hold. Default: a continuous model.
         controlled, locked
-            As in `hybrid_dynamics`: they follow their motion, and are no states.
+            As in `hybrid_dynamics`: these joints follow a given motion, and are not in the state.
         independent : names of joints, optional
-            Of a closed linkage. Default: `independent_joints`.
+            Independent joints of a closed linkage. Default: `independent_joints`.
         wrenches : mapping of link name to array_like, shape (..., 6), or callable [N, N m]
             As in `inverse_dynamics`: they turn with their links. Or such a mapping as a function of
             ``(t, q, v)`` or ``t``, which is differentiated by differences of fourth order; t is 0
@@ -1820,16 +1828,16 @@ class Robot:
     ) -> Array:
         """A posture at rest near another one, loops closed.
 
-        `linearize` there says whether it is stable. The search ends at the first root of the
-        accelerations that Newton's method leads to, which need not be stable; where it gets stuck,
-        the robot creeps down to a stable one. Coordinates that nothing depends on stay.
+        Newton's method searches a posture in which the accelerations vanish; it may be unstable,
+        which `linearize` tells. If it finds none within the limits, the robot is moved slowly, as
+        in a viscous fluid, to a stable one. Coordinates without influence keep their values.
 
         Parameters
         ----------
         q : array_like, shape (nq,) [rad, m]
-            Where the search begins.
+            Start of the search.
         hold : names of joints
-            Keep their positions, whatever force that takes.
+            Joints that keep their positions, by whatever force that takes.
         held : names of joints
             Another name of ``hold``.
         tau : array_like, shape (nv,), or mapping of joint name to array_like [N m, N]
@@ -1844,16 +1852,16 @@ class Robot:
         Raises
         ------
         EquilibriumError
-            With the joint that accelerates most, and by how much, where no rest was found; with the
-            joint that is beyond its limit, where the rest is.
+            If no equilibrium was found: the error has the joint that accelerates most, and its
+            acceleration. If the equilibrium is beyond limits: it has the joint beyond its limit.
         AssemblyError
             If the loops do not close near the start.
         ShapeError
-            Also for a robot that depends on time, unless it is that of `at` a time.
+            Also if the robot depends on time and is not that of a given time (`at`).
 
         Notes
         -----
-        Dry friction, which could hold a robot anywhere, has no force at rest.
+        Dry friction is zero at rest, though in reality it could hold the robot in many postures.
 
         Examples
         --------
@@ -1891,9 +1899,9 @@ class Robot:
         ----------
         q : array_like, shape (nq,) [rad, m]
         v : array_like, shape (nv,) [rad/s, m/s]
-            Where the search begins.
+            Start of the search.
         locked : names of joints
-            Controlled with acceleration zero: they keep the speeds that they have in ``v``.
+            Joints that keep the speeds which they have in ``v``.
         tau : array_like, shape (nv,), or mapping of joint name to array_like [N m, N]
             Forces of the others; zero where none is given.
         wrenches, base
@@ -1902,13 +1910,13 @@ class Robot:
         Returns
         -------
         motion : SteadyMotion
-            ``q``, ``v``, ``tau``, ``model`` and ``stability``. Of a family of such motions it is
-            one near the start.
+            ``q``, ``v``, ``tau``, ``model`` and ``stability``. If there is a family of such
+            motions, it is one near the start.
 
         Raises
         ------
         EquilibriumError
-            With the joint that accelerates most, where none was found.
+            If no such motion was found: the error has the joint that accelerates most.
         InconsistentStateError
             If loops are open at the start, or come open.
 
@@ -3034,7 +3042,7 @@ class Robot:
         q : array_like, shape (..., nq) [rad, m]
         v : array_like, shape (..., nv) [rad/s, m/s]
         a : array_like, shape (..., nv), optional [rad/s^2, m/s^2]
-            Left out, it follows from ``controlled``, ``tau`` and ``locked`` as in
+            Default: they follow from ``controlled``, ``tau`` and ``locked`` as in
             `hybrid_dynamics`.
         joints : names of joints, optional
             Default: all that move. Fixed joints may be named, too.
@@ -3051,11 +3059,11 @@ class Robot:
         Raises
         ------
         ShapeError
-            If both ``a`` and roles are given.
+            If ``a`` is given together with ``controlled``, ``tau`` or ``locked``.
         UndeterminedWrenchError
-            For a joint that the force of a `Constraint` between several joints, or of a coupling
-            over more than two, may reach: they do not say on which bodies it acts. Such joints are
-            left out where ``joints`` names none, and asking the result for one raises the error.
+            For a joint on which the force of a `Constraint` between several joints, or of a
+            coupling of more than two, may act: neither defines the bodies on which it acts. Without
+            ``joints`` such joints are left out, and the result raises the error when asked for one.
         UnknownNameError, ActuationError
         InconsistentStateError, SingularError
             As in `inverse_dynamics`.
@@ -3093,31 +3101,31 @@ class Robot:
         q : array_like, shape (..., nq) [rad, m]
         v : array_like, shape (..., nv), optional [rad/s, m/s]
         a : array_like, shape (..., nv), optional [rad/s^2, m/s^2]
-            May be left out where no sensor needs them.
+            Only needed if a sensor depends on it.
         tau : array_like, shape (..., nv), or mapping of joint name to array_like [N m, N]
-            In place of ``a``, which then follows as in `hybrid_dynamics`. How a closed linkage
-            shares its load among joints depends on these forces.
+            Given instead of ``a``, which then follows as in `hybrid_dynamics`. In a closed linkage
+            the wrenches in joints depend on these forces.
         sensors : names of sensors, optional
-            Default: all. Those that read no more than is given need no more.
+            Sensors to read; only what these need must be given. Default: all.
         wrenches, base
-            As in `inverse_dynamics`. Wrenches enter those that sensors read.
+            As in `inverse_dynamics`. External wrenches affect the joint wrenches that sensors read.
 
         Returns
         -------
         readings : dict of sensor name to ndarray, shape (..., n) [units of the sensor]
-            Numbers of each, as its ``.columns`` and ``.units`` in `sensors` say.
+            Reading of each; `sensors` has the meaning (``.columns``) and ``.units`` of its numbers.
 
         Raises
         ------
         ShapeError
-            Where a sensor needs what is not given; it is named.
+            If a sensor needs an argument that is not given; the error names it.
         SingularError
-            Where one shows no number, as the rate of a distance of zero.
+            If a reading is not defined, such as the rate of a distance that is zero.
         SettingsError
             The robot has no sensors.
         UnknownNameError
         InconsistentStateError, ActuationError
-            As in `joint_wrenches`, where wrenches are read.
+            As in `joint_wrenches`, if a sensor reads wrenches.
 
         Examples
         --------
@@ -3135,7 +3143,7 @@ class Robot:
 
     @property
     def impact_dynamics(self) -> ImpactDynamics:
-        """The object behind the methods of impacts, which other parts of robodyn use.
+        """The object that computes impacts, for other parts of robodyn.
 
         Examples
         --------
@@ -3148,7 +3156,7 @@ class Robot:
 
     @cached_property
     def _impact_dynamics(self) -> ImpactDynamics:
-        """The same, made once."""
+        """What `impact_dynamics` returns, made once."""
         moving, still = self._now, self._still._now
         from robodyn.impacts.impact_dynamics import ImpactDynamics
 
@@ -3167,19 +3175,19 @@ class Robot:
 
     @cached_property
     def _direct_hits(self) -> DirectHits:
-        """Hits of one point."""
+        """The object that computes impacts of one point by direct calls of machine code."""
         from robodyn.impacts.direct_hits import DirectHits
 
         return DirectHits(self.impact_dynamics, self._direct_methods, self._base_at_rest)
 
     @property
     def _direct_methods(self) -> MethodTable:
-        """Methods of which calls may go to machine code; those at a time are asked in Python."""
+        """Methods that may be called as machine code: none for a robot `at` a time."""
         return self._methods if self._origin is self else MethodTable()
 
     @property
     def _base_at_rest(self) -> tuple[Array, ...]:
-        """Motion of a base at rest, of a robot whose base has one."""
+        """Motion of a base at rest as function inputs; empty unless the base is moving."""
         rest = BaseMotion.at_rest()
         return (rest.pose, rest.twist, rest.acceleration) if self.base == "moving" else ()
 
@@ -3187,7 +3195,7 @@ class Robot:
     def _still(self) -> Robot:
         """The robot without gravity, springs and friction.
 
-        It is made when an impact is first asked for: it takes functions of its own.
+        It is made for the first impact that is computed, since it needs functions of its own.
         """
         if self._origin is not self:
             return self._origin._still.at(self._evaluator.time)
@@ -3209,31 +3217,32 @@ class Robot:
         controlled: Iterable[str] = (),
         friction: float = 0.0,
     ) -> Impact:
-        """Jumps of all speeds where a link hits something, and the impulses that make them.
+        """Impact of a link: the jumps of all speeds, and the impulses that cause them.
 
         Parameters
         ----------
         q : array_like, shape (..., nq) [rad, m]
         v : array_like, shape (..., nv) [rad/s, m/s]
-            Just before.
+            Speeds just before the impact.
         link : str
         point : array_like, shape (3,) [m]
-            Where it is hit, from the link's origin in link axes.
+            Point of the link that is hit, from the link's origin in link axes.
         direction : array_like, shape (..., 3) [1], or None
-            Along which the impulse acts on the link, from the other body into it, in world axes:
-            without friction it acts along nothing else. ``None``: the point sticks.
+            Direction of the impulse on the link without friction, in world axes: the normal of the
+            contact, from the other body into the link. ``None``: the point sticks.
         restitution : float
-            Speed of parting over that of approach: 0 plastic, 1 elastic.
+            Coefficient of restitution, the speed of separation over that of approach: 0 plastic, 1
+            elastic.
         against : None, (link, point), PointMass or RobotPoint, optional
-            The immovable world, another point of this robot, a particle, or a point of another
-            robot.
+            What the link hits: the immovable world (None), another point of this robot, a particle,
+            or a point of another robot.
         base : BaseMotion, optional
-            Of a robot with a moving base, which does not jump.
+            Motion of a moving base, whose speed does not jump. Default: at rest.
         controlled : names of joints, optional
             Their speeds follow prescribed motions, and do not jump.
         friction : float
-            Coulomb's coefficient at the contact; ``direction`` is its normal then.
-            docs/guides/motions/impacts.md tells what is assumed.
+            Coefficient of Coulomb friction at the contact.
+            docs/guides/motions/impacts.md explains what is assumed.
 
         Returns
         -------
@@ -3244,7 +3253,7 @@ class Robot:
         Raises
         ------
         ImpactError
-            If the bodies part already, nothing lets the link give way, or friction wedges them.
+            If the bodies separate already, the link cannot give way, or friction wedges them.
         SettingsError, ShapeError, UnknownNameError
         InconsistentStateError, SingularError
             As in `inverse_dynamics`.
@@ -3288,7 +3297,7 @@ class Robot:
         friction: float = 0.0,
         parameters: bool = False,
     ) -> ImpactDerivatives:
-        """How speeds after a hit change with the state before it.
+        """Derivatives of the speeds after an impact with respect to the state before it.
 
         Parameters
         ----------
@@ -3353,38 +3362,42 @@ class Robot:
         base: BaseMotion | None = None,
         controlled: Iterable[str] = (),
     ) -> Impact:
-        """Jumps of all speeds where several points are hit at one instant, without friction.
+        """Impacts of several points at one instant, without friction: the jumps of all speeds.
 
         Parameters
         ----------
         q : array_like, shape (..., nq) [rad, m]
         v : array_like, shape (..., nv) [rad/s, m/s]
-            Just before.
+            Speeds just before the impact.
         hits : list of Hit
-            Those that part already take part where others push their points back.
+            Points and what they hit. Points that separate already may be pushed back by the impulse
+            of another, and then take part in the impact.
         restitution : float
-            Least speed of parting over that of approach, of every hit.
+            Coefficient of restitution of every hit: the least ratio of the speed of separation to
+            the speed of approach.
         base, controlled
             As in `impact`.
 
         Returns
         -------
         impact : Impact
-            As of `impact`; ``.impulse`` has shape (..., k, 3), and ``.against_v`` is a tuple, one
-            entry a hit.
+            As that of `impact`, but for k hits ``.impulse`` has shape (..., k, 3), and
+            ``.against_v`` is a tuple with one entry for each hit.
 
         Raises
         ------
         ImpactError
-            If no hit approaches, or nothing lets a link give way.
+            If no point approaches what it hits, or a link cannot give way.
         SettingsError, ShapeError, UnknownNameError
         InconsistentStateError, SingularError
             As in `inverse_dynamics`.
 
         Notes
         -----
-        The impulses push and act together, ``0 <= p`` at right angles to ``u+ + restitution u- >=
-        0`` [W 6.9-6.14; Moreau 1988]; docs/guides/motions/impacts.md tells what is assumed.
+        The impulses p and the normal speeds u before (-) and after (+) the impact satisfy the
+        complementarity conditions ``p >= 0``, ``u+ + restitution u- >= 0``, and the product of both
+        is zero for each hit [W 6.9-6.14; Moreau 1988]; docs/guides/motions/impacts.md explains what
+        is assumed.
 
         Examples
         --------
@@ -3410,28 +3423,28 @@ class Robot:
         *,
         base: BaseMotion | None = None,
     ) -> Impact:
-        """Jumps of all speeds where some joints stop at once, as if caught by latches.
+        """Sudden stop of some joints, as if caught by latches: the jumps of all speeds.
 
         Parameters
         ----------
         q : array_like, shape (..., nq) [rad, m]
         v : array_like, shape (..., nv) [rad/s, m/s]
-            Just before.
+            Speeds just before the impact.
         joints : names of joints
-            ``"joint[k]"``: one axis of a joint that has several. Joints that were cut stop along
-            all their axes.
+            Joints that stop. ``"joint[k]"``: one axis of a joint that has several. Cut joints stop
+            along all their axes.
         base : BaseMotion, optional
-            Of a robot with a moving base.
+            Motion of a moving base. Default: at rest.
 
         Returns
         -------
         impact : Impact
-            What the latches give are the moments in `joint_impulses` along the joints' axes.
+            The impulses of the latches are the components of `joint_impulses` along the joint axes.
 
         Raises
         ------
         ImpactError
-            If time moves a joint that was cut, and is to stop.
+            If a cut joint that is to stop is a function of time.
         UnknownNameError, ShapeError
         InconsistentStateError, SingularError
             As in `inverse_dynamics`.
@@ -3461,13 +3474,13 @@ class Robot:
         base: BaseMotion | None = None,
         controlled: Iterable[str] = (),
     ) -> Impact:
-        """Jumps of all speeds under impulses and couples that are given.
+        """Response to given impulses and impulsive couples: the jumps of all speeds.
 
         Parameters
         ----------
         q : array_like, shape (..., nq) [rad, m]
         v : array_like, shape (..., nv) [rad/s, m/s]
-            Just before.
+            Speeds just before the impact.
         wrenches : mapping of link name to array_like, shape (..., 6) [N s, N m s]
             The impulse on each link, and its couple about the link's origin, in link axes. An
             `rd.Wrench` acts at a point of a link, in its axes or in those of the world.
@@ -3518,7 +3531,7 @@ class Robot:
         base: BaseMotion | None = None,
         controlled: Iterable[str] = (),
     ) -> ImpactTensors:
-        """How velocities of a point and its link jump under an impulse and a couple.
+        """Tensors that map an impulse and a couple to the velocity jumps of a point and its link.
 
         Parameters
         ----------
@@ -3536,8 +3549,8 @@ class Robot:
         tensors : ImpactTensors
             ``U``, ``V`` and ``W``, shape (..., 3, 3), in world axes: the point's velocity jumps by
             ``U p + V m``, the angular velocity of its link by ``V.T p + W m``. With ``other``,
-            that ``V.T`` is the one of the two places in turn: ``U`` and ``W`` become their
-            transposes then, as Maxwell's and Betti's laws have it for displacements.
+            ``V.T`` is that of the two points exchanged, for which ``U`` and ``W`` are the
+            transposes of these: reciprocity, as in Maxwell's and Betti's laws for displacements.
 
         Raises
         ------
@@ -3574,7 +3587,7 @@ class Robot:
         *,
         base: BaseMotion | None = None,
     ) -> Array:
-        """The mass that a hit feels at a point of a link, along a direction.
+        """Apparent (effective) mass of a point of a link in a direction, as in an impact.
 
         Parameters
         ----------
@@ -3661,9 +3674,9 @@ class Robot:
     def transmission_matrix(self) -> Array:
         """Matrix from joint speeds to motor speeds, shape (nv, nv) [1, rad/m].
 
-        Torques of joints are the transposed matrix times torques of motors. Each motor has the
-        place of the joint it is described for; without `transmissions` the matrix is diagonal and
-        has the gear ratios.
+        Joint torques are the transposed matrix times motor torques. Each motor has the index of
+        the joint it is described for; without `transmissions` the matrix is diagonal, with the
+        gear ratios.
 
         Examples
         --------
@@ -3697,7 +3710,7 @@ class Robot:
         wrenches: Wrenches | None = None,
         base: BaseMotion | None = None,
     ) -> Array:
-        """Torque that each motor has to make, at its own shaft.
+        """Torque of each motor, at its own shaft, for given accelerations.
 
         Parameters
         ----------
@@ -4000,9 +4013,9 @@ class Robot:
     ) -> Array:
         """A posture with loops closed, near a guess, within the limits.
 
-        A guess may be nearer to another way to assemble the linkage than to the one meant. With
-        ``near`` it is the one of that posture: the joints of ``hold`` are moved from there to where
-        they are in the guess, in small steps with loops closed.
+        A guess may be nearer to another assembly branch than to the one meant. With ``near`` the
+        branch is that of the posture ``near``: the joints of ``hold`` are moved from there to their
+        positions in the guess, in small steps with loops closed.
 
         A search that lasts beyond ten seconds, here or in another method, says so in the log.
 
@@ -4041,21 +4054,21 @@ class Robot:
         return self._posed().postures.assemble(q, named("hold", hold), near, beyond_limits)
 
     def branch_sign(self, q: ArrayLike, *, path: bool = False) -> Array:
-        """Sign that tells apart the assembly branches which meet at singular postures.
+        """Sign that distinguishes the assembly branches which meet at singular postures.
 
-        The sign of the determinant by which the independent joints determine the others. Where it
-        changes along a motion, the linkage has passed a posture at which two ways to assemble it
-        meet, and may have flipped from one to the other; a linkage of one loop has as many
-        branches as signs, one of more loops has several of each.
+        It is the sign of the determinant of the equations that give the other joints from the
+        independent ones. If it changes along a motion, the linkage has passed a posture at which
+        two branches meet, and may have moved from one to the other. A linkage of one loop has one
+        branch for each sign; a linkage of several loops may have several.
 
         Parameters
         ----------
         q : array_like, shape (..., nq) [rad, m]
         path : bool
-            The first axis of q goes along a motion in small steps. It makes a difference for
-            spatial overconstrained linkages whose redundant constraints change with the posture:
-            their sign is then followed from posture to posture, where it is otherwise that of the
-            nearest of some postures of reference.
+            Whether the first axis of q is a motion in small steps. This matters for spatial
+            overconstrained linkages whose redundant constraints change with the posture: with
+            ``path`` the sign is followed from posture to posture, otherwise it is found from the
+            nearest of some reference postures.
 
         Returns
         -------
@@ -4118,7 +4131,8 @@ class Robot:
     def check_state(self, q: ArrayLike, v: ArrayLike) -> None:
         """Raise an error for states in which loops are open, come open, or are nearly singular.
 
-        Methods look for themselves; functions do not, so loops over functions ask here.
+        Methods check this themselves; functions (`function`) do not, so code that calls functions
+        with its own states calls this first.
 
         Parameters
         ----------
@@ -4386,8 +4400,9 @@ class Robot:
     def torque_map(self, q: ArrayLike) -> Array:
         """Transpose of `speed_map`: forces of independent joints, from forces in all joints.
 
-        So ``torque_map(q) @ tau`` turns forces of motors, wherever they are, into what forward
-        dynamics takes; what inverse dynamics gives is that of motors ``tau`` that solve it.
+        With motor forces ``tau`` in any joints of `tree_form`, ``torque_map(q) @ tau`` is the
+        argument ``tau`` of `forward_dynamics`, and the result of `inverse_dynamics` if the motors
+        cause the given accelerations.
 
         Parameters
         ----------
@@ -4524,7 +4539,7 @@ class Robot:
         q : array_like, shape (..., nq) [rad, m]
         v, a : array_like, shape (..., nv) [rad/s, m/s], [rad/s^2, m/s^2]
         base : BaseMotion
-            Of a robot with a moving base.
+            Motion of a moving base. Default: at rest.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -4600,7 +4615,7 @@ class Robot:
         q : array_like, shape (..., nq) [rad, m]
         v, a : array_like, shape (..., nv) [rad/s, m/s], [rad/s^2, m/s^2]
         base : BaseMotion
-            Of a robot with a moving base.
+            Motion of a moving base. Default: at rest.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
