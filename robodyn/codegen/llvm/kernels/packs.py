@@ -24,7 +24,7 @@ LANES = 4
 
 #: Packs are worthwhile where they leave less than this part of the operations, what brings numbers
 #: into lanes and out of them included.
-WORTH = 0.85
+WORTH = 0.95
 
 #: Live nodes of a program with packs, at most: it is one function, the time to compile which grows
 #: faster than it does.
@@ -227,7 +227,9 @@ class Packs:
 def packs_for(
     program: Program, fused: Mapping[int, int], target: Target, dtype: str
 ) -> Packs | None:
-    """Packs of the code for one state; none if that is no less work.
+    """Packs of the code for one state; none if that is no less work, or for matrices.
+
+    Rows of a matrix are stored one by one, and its columns may be superwords.
 
     Parameters
     ----------
@@ -239,6 +241,8 @@ def packs_for(
     """
     lanes = min(LANES, target.lanes(dtype))
     if lanes < 2 or not target.fma or len(program.live()) > MOST:
+        return None
+    if any(len(port.shape) > 1 for port in program.outputs):
         return None
     found = Packs(program, fused, lanes)
     return found if found.count() < WORTH * found.scalars else None
