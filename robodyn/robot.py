@@ -101,7 +101,7 @@ from robodyn.model.states import refuse_wrong_array
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.other_names import ELSEWHERE, robot_attribute
 from robodyn.parts.joint_table import joint_table
-from robodyn.parts.postures import one_guess
+from robodyn.parts.postures import assembled, one_guess
 from robodyn.results import (
     BaseParameters,
     ConstrainedDynamics,
@@ -4021,11 +4021,11 @@ class Robot:
 
         Parameters
         ----------
-        q : array_like, shape (nq,) [rad, m], optional
-            Guess. Default: the zero position.
+        q : array_like, shape (..., nq) [rad, m], optional
+            Guess, or several, each of which is closed by itself. Default: the zero position.
         hold : names of joints
             Keep their value. Default with ``near``: `independent_joints`.
-        near : array_like, shape (nq,) [rad, m], optional
+        near : array_like, shape (..., nq) [rad, m], optional
             A closed posture on the wanted branch.
         beyond_limits : bool
             Coordinates that are beyond their limits in the guess may stay there, as those of a
@@ -4033,7 +4033,7 @@ class Robot:
 
         Returns
         -------
-        q : ndarray, shape (nq,) [rad, m]
+        q : ndarray, shape (..., nq) [rad, m]
 
         Raises
         ------
@@ -4051,7 +4051,15 @@ class Robot:
         >>> float(q[0]), bool(abs(robot.loop_residual(q)).max() < 1e-9)
         (0.5, True)
         """
-        return self._posed().postures.assemble(q, named("hold", hold), near, beyond_limits)
+        held, postures = named("hold", hold), self._posed().postures
+
+        def one(guess: ArrayLike | None, on: ArrayLike | None) -> Array:
+            return postures.assemble(guess, held, on, beyond_limits)
+
+        given = {x: numbers(x, y) for x, y in (("q", q), ("near", near)) if y is not None}
+        if all(x.ndim < 2 for x in given.values()):
+            return one(q, near)
+        return assembled(one, given)
 
     def branch_sign(self, q: ArrayLike, *, path: bool = False) -> Array:
         """Sign that distinguishes the assembly branches which meet at singular postures.

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
-from robodyn.arrays import finite
+from robodyn.arrays import finite, together
 from robodyn.codegen import CallForm
-from robodyn.errors import ShapeError
+from robodyn.errors import AssemblyError, ShapeError
 from robodyn.evaluator import PLAIN, Evaluator
 from robodyn.model.model import Model
 from robodyn.parts.configuration_space import ConfigurationSpace
 from robodyn.results import LoopGap
 
-__all__ = ["Postures", "TreePostures", "one_guess"]
+__all__ = ["Postures", "TreePostures", "assembled", "one_guess"]
 
 
 class Postures(Protocol):
@@ -159,6 +159,37 @@ class TreePostures:
         """Refuse names that no joint has."""
         for name in joints:
             _ = self._model.joints[name]
+
+
+def assembled(
+    one: Callable[[ArrayLike | None, ArrayLike | None], Array], given: Mapping[str, Array]
+) -> Array:
+    """Several postures with loops closed, each by itself, shape (..., nq).
+
+    Parameters
+    ----------
+    one : callable
+        Guess, posture of a branch -> closed posture; either may be None.
+    given : mapping of str to ndarray, shape (..., nq)
+        Those of ``"q"`` and ``"near"`` that there are.
+
+    Raises
+    ------
+    AssemblyError
+        Of the first guess whose loops do not close, which is named.
+    """
+    batch = together(**given)
+    rows = {name: np.broadcast_to(x, (*batch, x.shape[-1])) for name, x in given.items()}
+    found = np.empty(next(iter(rows.values())).shape)
+    for k in np.ndindex(*batch):
+        own = {name: x[k] for name, x in rows.items()}
+        try:
+            found[k] = one(own.get("q"), own.get("near"))
+        except AssemblyError as error:
+            place = ", ".join(map(str, k))
+            told = f"posture [{place}] of {batch}: {error}"
+            raise AssemblyError(told, residual=error.residual, q=error.q) from None
+    return found
 
 
 def one_guess(space: ConfigurationSpace, q: ArrayLike | None, default: Array) -> Array:

@@ -194,7 +194,7 @@ def test_a_guess_that_is_not_finite(bad):
         load("four_bar").assemble([bad, 0.0, 0.0])
 
 
-@pytest.mark.parametrize("q", [np.zeros(2), np.zeros((2, 3)), 0.0, "abc", None])
+@pytest.mark.parametrize("q", [np.zeros(2), np.zeros((2, 2)), 0.0, "abc", None])
 def test_shapes_of_assemble(q):
     robot = load("four_bar")
     if q is None:

@@ -99,6 +99,34 @@ def test_the_search_starts_where_it_is_told():
         robot.loop_gaps(np.zeros((2, 3)))
 
 
+@pytest.mark.parametrize("name", ["four_bar", "stewart", "double_pendulum"])
+def test_many_postures_are_closed_each_by_itself(name):
+    robot = rd.load(name)
+    rng = np.random.default_rng(2)
+    near = np.array([robot.random(rng) for _ in range(6)]).reshape(2, 3, robot.nq)
+    guesses = robot.integrate(near, 0.02 * rng.normal(size=(2, 3, robot.nv)))
+    hold = robot.independent_joints[:1]
+    for options in ({}, {"near": near}, {"near": near[0]}, {"near": near[0, 0]}):
+        if "near" in options:
+            guesses = robot.integrate(near[0, 0], np.zeros((2, 3, robot.nv)))
+        found = robot.assemble(guesses, hold=hold, **options)
+        wanted = np.broadcast_to(options.get("near", guesses), guesses.shape)
+        for k in np.ndindex(2, 3):
+            own = {"near": wanted[k]} if options else {}
+            np.testing.assert_array_equal(found[k], robot.assemble(guesses[k], hold=hold, **own))
+    assert robot.assemble(np.zeros((0, robot.nq))).shape == (0, robot.nq)
+    with pytest.raises(rd.ShapeError, match="do not broadcast together"):
+        robot.assemble(np.zeros((2, robot.nq)), near=np.zeros((3, robot.nq)))
+
+
+def test_the_posture_that_does_not_close_is_named():
+    robot = rd.load("crank_slider")
+    guesses = robot.neutral() + np.array([[0.0], [100.0]])
+    with pytest.raises(rd.AssemblyError, match=r"posture \[1\] of \(2,\): .*limits") as error:
+        robot.assemble(guesses, hold=robot.joint_names)
+    assert error.value.q.shape == (robot.nq,)
+
+
 def test_loops_that_depend_on_time():
     """The pin of the crank wanders along x."""
 
