@@ -369,7 +369,7 @@ def _changed(
     model: MechanismModel, tree: SpanningTree, before: SpanningTree | None
 ) -> Collection[int]:
     """Bodies that have changed since a tree; all of them without one."""
-    if before is None or before.joints is not tree.joints:
+    if before is None:
         return range(len(model.bodies))
     pairs = zip(before.inertias, tree.inertias, strict=True)
     return {i for i, (old, new) in enumerate(pairs) if new is not old}

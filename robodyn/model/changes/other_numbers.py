@@ -10,7 +10,7 @@ from typing import Any
 
 from robodyn.description import Mechanism
 from robodyn.equations.loops.closure_rows import Closure
-from robodyn.equations.mechanism.bodies import MechanismModel, weighed
+from robodyn.equations.mechanism.bodies import Drive, MechanismModel, weighed
 from robodyn.equations.quantities.common.setup import Setup
 from robodyn.force_elements import keeps_coordinate
 from robodyn.model.model import Model, checked_masses
@@ -71,8 +71,7 @@ def with_other_numbers(
     if effective is None:
         return None
     tree = described_anew(model.tree, model.effective, effective)
-    same_motors = effective.joints is model.effective.joints
-    drives = None if same_motors else drives_of(effective, settings)
+    drives = _other_drives(model, effective, settings)
     bodies = weighed(model.bodies, tree, drives, model.tree)
     closures = _closures(model, tree)
     resisted = tree_form.closures if tree_form else closures
@@ -85,7 +84,9 @@ def with_other_numbers(
         cut_joint_friction=tuple(x for x in resisted if x.damping or x.friction),
         motor_friction=motors,
     )
-    joint_inertias = model.joint_inertias.for_copy(model.bodies, bodies) if same_motors else None
+    joint_inertias = None
+    if drives is None:
+        joint_inertias = model.joint_inertias.for_copy(model.bodies, bodies)
     if joint_inertias is None:  # some speeds may move next to no mass
         forms = model.joint_inertias.forms
         setup, joint_inertias = checked_masses(
@@ -150,6 +151,21 @@ def _effective(model: Model, mechanism: Mechanism, settings: Settings) -> Mechan
         return effective
     pairs = zip(known.links, effective.links, strict=True)
     return dataclasses.replace(known, links=tuple(y if y != x else x for x, y in pairs))
+
+
+def _other_drives(
+    model: Model, effective: Mechanism, settings: Settings
+) -> tuple[Drive, ...] | None:
+    """Rotors of a description; None where speeds move the same inertia of rotors as before."""
+    before = model.effective
+    if effective.joints is before.joints:
+        return None
+    drives, pairs = (
+        drives_of(effective, settings),
+        zip(effective.joints, before.joints, strict=True),
+    )
+    same = drives == drives_of(before, model.settings)
+    return None if same and all(x.armature == y.armature for x, y in pairs) else drives
 
 
 def _graph(mechanism: Mechanism) -> tuple[object, ...]:
