@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from robodyn.array_types import Array
 from robodyn.arrays import finite, together
 from robodyn.closed_loops.constraints.constraint_rows import ConstraintRows
+from robodyn.closed_loops.constraints.open_loops import gap_of
 from robodyn.closed_loops.constraints.precision import is_single
 from robodyn.errors import InconsistentStateError
 from robodyn.evaluator import Evaluator
@@ -97,7 +98,7 @@ class Consistency:
             rate=rate,
             q=q,
             v=v,
-            loops=tuple(loops),
+            loops=loops,
             rows=tuple(int(k) for k in rows) if batch else (),
         )
 
@@ -112,29 +113,28 @@ class Consistency:
             f"closure_tolerance is {allowed}"
         )
 
-    def _open(self, size: Array) -> dict[str, int]:
-        """Loops by name and the worst row of each, the worst first; without almost closed ones."""
-        found: dict[str, int] = {}
+    def _open(self, size: Array) -> tuple[str, ...]:
+        """Names of loops, the worst first; without almost closed ones."""
+        found: dict[str, None] = {}
         for row in np.argsort(-size, kind="stable"):
             if size[row] > 1e-3 * size.max():
-                found.setdefault(self._rows.names[row].rpartition("[")[0], int(row))
-        return found
+                found.setdefault(self._rows.names[row].rpartition("[")[0])
+        return tuple(found)
 
-    def _of_posture(self, loops: dict[str, int], gap: Array) -> str:
+    def _of_posture(self, loops: tuple[str, ...], gap: Array) -> str:
         return (
             f"the loops of {self._model.mechanism.name!r} are open: {self._told(loops, gap, '')}; "
             "assemble(q) closes them, closed_state(q, v) those that drifted apart a little"
         )
 
-    def _of_speeds(self, loops: dict[str, int], rate: Array) -> str:
+    def _of_speeds(self, loops: tuple[str, ...], rate: Array) -> str:
         return (
             f"these speeds open the loops of {self._model.mechanism.name!r}: "
             f"{self._told(loops, rate, '/s')}; consistent_velocity(q, v) makes them fit"
         )
 
-    def _told(self, loops: dict[str, int], size: Array, per: str) -> str:
-        shown = list(loops.items())[:SHOWN]
-        units = self._model.setup.row_words
+    def _told(self, loops: tuple[str, ...], size: Array, per: str) -> str:
+        sizes = dict(enumerate(size.tolist()))
         return ", ".join(
-            f"{name!r} by {abs(size[row]):.3g} {units[row]}{per}" for name, row in shown
+            f"{name!r} by {gap_of(self._model, name, sizes, per)}" for name in loops[:SHOWN]
         )

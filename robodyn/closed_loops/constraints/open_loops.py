@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,15 @@ from robodyn.model.model import Model
 from robodyn.results import LoopGap
 from robodyn.tolerances import AT_LIMIT
 
-__all__ = ["Cuts", "described_cuts", "largest_gap", "loop_gaps", "open_loops", "placed_frames"]
+__all__ = [
+    "Cuts",
+    "described_cuts",
+    "gap_of",
+    "largest_gap",
+    "loop_gaps",
+    "open_loops",
+    "placed_frames",
+]
 
 
 #: Axes that are turned by more than this [rad] point opposite ways.
@@ -125,8 +134,6 @@ def open_loops(
 def largest_gap(model: Model, residual: Array) -> tuple[str, str]:
     """The closure or constraint that is open by most, and by how much, with the unit.
 
-    Rows of a closure that are of one unit are components of a distance, or of a rotation.
-
     Parameters
     ----------
     model : Model
@@ -134,17 +141,32 @@ def largest_gap(model: Model, residual: Array) -> tuple[str, str]:
         Of one posture or several; the worst of these counts.
     """
     rows = model.setup.position_rows
-    owners = [model.setup.row_names[k].rpartition("[")[0] for k in rows]
-    words = [model.setup.row_words[k] for k in rows]
     size = np.abs(residual).reshape(-1, len(rows))
     posture, worst = np.unravel_index(int(size.argmax()), size.shape)
-    own = [k for k, owner in enumerate(owners) if owner == owners[worst]]
-    gaps = {
-        unit: float(np.linalg.norm([size[posture, k] for k in own if words[k] == unit]))
-        for unit in dict.fromkeys(words[k] for k in own)
-    }
-    told = [f"{x:.3g} {unit}" for unit, x in gaps.items() if x >= SMALL_GAP * max(gaps.values())]
-    return owners[worst], " and ".join(told)
+    name = model.setup.row_names[rows[worst]].rpartition("[")[0]
+    return name, gap_of(model, name, dict(zip(rows, size[posture].tolist(), strict=True)))
+
+
+def gap_of(model: Model, name: str, sizes: Mapping[int, float], per: str = "") -> str:
+    """By how much a closure or constraint is open, with the unit.
+
+    Rows of a closure that are of one unit are components of a distance, or of a rotation.
+
+    Parameters
+    ----------
+    model : Model
+    name : str
+    sizes : mapping of int to float
+        By constraint row.
+    per : str
+        What stands after the unit, as ``"/s"`` of rates.
+    """
+    setup, gaps = model.setup, dict[str, float]()
+    for k, size in sizes.items():
+        if setup.row_names[k].rpartition("[")[0] == name:
+            gaps[setup.row_words[k]] = math.hypot(gaps.get(setup.row_words[k], 0.0), size)
+    least = SMALL_GAP * max(gaps.values())
+    return " and ".join(f"{x:.3g} {unit}{per}" for unit, x in gaps.items() if x >= least)
 
 
 def _opposite(gap: LoopGap, model: Model) -> str:
