@@ -8,6 +8,7 @@ order of evaluation: operands always come before.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -144,10 +145,7 @@ class Port:
     @property
     def size(self) -> int:
         """Number of scalars of one state."""
-        size = 1
-        for n in self.shape:
-            size *= n
-        return size
+        return math.prod(self.shape)
 
 
 def scalar_places(ports: Iterable[Port]) -> list[tuple[int, int]]:
