@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping, Sequence
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -317,6 +318,7 @@ def _in_one_block(
 
     From 4 MB on, numpy asks for large pages; the first touch of small ones takes as long as a step.
     """
-    sizes = [rows * math.prod(shape) for shape in shapes]
-    parts = np.split(np.empty(sum(sizes), dtype), np.cumsum(sizes)[:-1])
+    ends = [*accumulate((rows * math.prod(shape) for shape in shapes), initial=0)]
+    block = np.empty(ends[-1], dtype)
+    parts = (block[first:end] for first, end in pairwise(ends))
     return [part.reshape(rows, *shape) for part, shape in zip(parts, shapes, strict=True)]
