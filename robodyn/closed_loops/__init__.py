@@ -1,1 +1,1 @@
-"""Closed linkages: assembly, what their loops leave free, and their dynamics."""
+"""Closed linkages: assembly, mobility, and dynamics."""

@@ -28,7 +28,7 @@ class ConfigurationSpace:
     model : Model
     evaluator : Evaluator
     start : ndarray, shape (nq,), optional
-        Where a closed posture is looked for. Default: as ``near`` of `robodyn.load` has it.
+        Start of the search for a closed posture. Default: ``near`` of `robodyn.load`.
     """
 
     def __init__(self, model: Model, evaluator: Evaluator, start: Array | None = None) -> None:
@@ -42,7 +42,7 @@ class ConfigurationSpace:
         return shaped(name, q, self.nq, of=self._model.mechanism.name)
 
     def speeds(self, name: str, v: ArrayLike) -> Array:
-        """Numbers over speeds given as an argument, checked, shape (..., nv)."""
+        """An argument with one number for each speed, checked, shape (..., nv)."""
         return shaped(name, v, self.nv, of=self._model.mechanism.name)
 
     def zero(self) -> Array:
@@ -50,7 +50,7 @@ class ConfigurationSpace:
         return configuration.neutral(self._model.blocks, self.nq)
 
     def start(self) -> Array:
-        """Where a closed posture is looked for, shape (nq,): ``near`` of `robodyn.load`."""
+        """Start of the search for a closed posture, shape (nq,): ``near`` of `robodyn.load`."""
         if self._start is not None:
             return self._start.copy()
         near = self._model.settings.near
@@ -79,7 +79,7 @@ class ConfigurationSpace:
     def random_where(
         self, fits: Callable[[Array], bool], start: Array, rng: np.random.Generator
     ) -> Array | None:
-        """A position that fits, nearer and nearer to a start that does; none where none is found.
+        """A random position that fits, drawn ever nearer to the start; None if none is found.
 
         Parameters
         ----------

@@ -20,13 +20,13 @@ __all__ = ["Dynamics", "TreeDynamics"]
 
 
 class Dynamics(Protocol):
-    """The dynamics of a robot, whether its loops have to stay closed or it has none.
+    """The dynamics of a robot, with or without closed loops.
 
     Arguments and results are those of the methods of `robodyn.Robot`.
     """
 
     def function(self, name: str, **options: Any) -> Function:
-        """The function of a quantity, honouring closed loops."""
+        """The function of a quantity, with the constraint forces of closed loops."""
 
     def check(self, q: ArrayLike, v: ArrayLike) -> None:
         """Refuse states in which loops are open, come open, or nearly lose a constraint."""
@@ -39,10 +39,10 @@ class Dynamics(Protocol):
         """
 
     def checked_along(self, independent: tuple[int, ...]) -> Mapping[str, Any] | None:
-        """The same of a function that lets all other speeds follow independent ones."""
+        """As `checked`, for a function in which the other speeds follow from independent ones."""
 
     def checked_beside(self, controlled: tuple[int, ...]) -> Mapping[str, Any] | None:
-        """The same of a function in which some speeds change as given."""
+        """As `checked`, for a function in which the accelerations of some speeds are given."""
 
     def inverse(
         self,
@@ -92,7 +92,7 @@ class Dynamics(Protocol):
         stabilization: tuple[float, float] | None = None,
         form: CallForm | None = None,
     ) -> tuple[Array, Array]:
-        """The same for driven speeds known as indices: q, v, their accelerations, other forces.
+        """Hybrid dynamics by indices of driven speeds, of q, v, their accelerations, other forces.
 
         It does not check the state. Calls of a method that have this form may go to the function.
         """
@@ -122,7 +122,7 @@ class Dynamics(Protocol):
         form: CallForm | None = None,
         **options: Any,
     ) -> tuple[Array, ...]:
-        """Results of a quantity that multipliers enter, where motors make given accelerations.
+        """Results of a quantity that depends on multipliers, for given accelerations and motors.
 
         Of loops, multipliers may come last. Calls of the method of robots that have this form may
         go to the function.
@@ -137,7 +137,7 @@ class Dynamics(Protocol):
         base: BaseMotion | None,
         form: CallForm | None = None,
     ) -> tuple[Array, ...]:
-        """Wrenches in joints of which some are driven, accelerations, of loops multipliers, too.
+        """Joint wrenches with some joints driven, accelerations and, for loops, multipliers.
 
         Calls of the method of robots that have this form may go to the function.
         """
@@ -160,19 +160,19 @@ class TreeDynamics:
         return self._evaluator.function(name, **options)
 
     def check(self, q: ArrayLike, v: ArrayLike) -> None:
-        """A tree can be in any state."""
+        """Accept all states of a tree."""
 
     @property
     def checked(self) -> Mapping[str, Any] | None:
-        """A tree has no rows."""
+        """No options, as a tree has no constraint rows."""
         return {}
 
     def checked_along(self, independent: tuple[int, ...]) -> Mapping[str, Any] | None:
-        """The same where all speeds are independent."""
+        """No options, as all speeds of a tree are independent."""
         return {} if len(independent) == self._model.bodies.nv else None
 
     def checked_beside(self, controlled: tuple[int, ...]) -> Mapping[str, Any] | None:
-        """The same where some speeds are given."""
+        """No options, as a tree has no constraint rows."""
         return {}
 
     def inverse(
@@ -234,7 +234,7 @@ class TreeDynamics:
         stabilization: tuple[float, float] | None = None,
         form: CallForm | None = None,
     ) -> tuple[Array, Array]:
-        """The same for driven speeds known as indices."""
+        """Hybrid dynamics by indices of driven speeds."""
         a, tau = self._evaluator.results(
             "hybrid_dynamics", arrays, base=base, wrenches=wrenches, form=form,
             controlled=controlled,
@@ -267,7 +267,7 @@ class TreeDynamics:
         form: CallForm | None = None,
         **options: Any,
     ) -> tuple[Array, ...]:
-        """Results of a quantity that forces in joints enter."""
+        """Results of a quantity that depends on forces in joints."""
         found = self._evaluator.results(
             name, arrays, base=base, wrenches=wrenches, form=form, **options
         )
@@ -282,7 +282,7 @@ class TreeDynamics:
         base: BaseMotion | None,
         form: CallForm | None = None,
     ) -> tuple[Array, ...]:
-        """Wrenches in joints of which some are driven, and accelerations."""
+        """Joint wrenches with some joints driven, and accelerations."""
         found: tuple[Array, ...] = self._evaluator.results(
             "hybrid_joint_wrenches", roles.beside(*state), base=base, wrenches=wrenches, form=form,
             joints=joints, controlled=roles.controlled,

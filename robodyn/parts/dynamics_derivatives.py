@@ -77,7 +77,7 @@ class DynamicsDerivatives:
         wrenches: Wrenches | None,
         base: BaseMotion | None,
     ) -> dict[str, Any]:
-        """Those of hybrid dynamics, over all speeds."""
+        """Derivatives of hybrid dynamics, with a column for each speed."""
         q, v, tau = arrays
         roles = assign_roles(self._model, controlled, tau, locked)
         name, driven, form = "hybrid_dynamics", roles.controlled, roles.form

@@ -1,4 +1,4 @@
-"""Positions at which joints that follow others by functions can do so, within their limits."""
+"""Positions at which joints that are functions of others are within their limits."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["FollowingPositions"]
 
 
 class FollowingPositions:
-    """Which positions suit joints that follow others by functions, if there are any.
+    """Checks positions for joints that are functions of others, and draws random ones.
 
     Parameters
     ----------

@@ -78,7 +78,7 @@ class JointForces:
     def _made_by(
         self, key: tuple[Any, ...], maker: Callable[..., Callable[..., JointWrenches]]
     ) -> Callable[..., JointWrenches]:
-        """What makes results for these joints and links, always the same."""
+        """The callable that makes results for these joints and links, always the same object."""
         asked, links, _ = key
         moving = self._model.settings.base == "moving"
         return self._makers.get(key, lambda: maker(asked, links, moving))
@@ -86,7 +86,7 @@ class JointForces:
     def _hybrid_maker(
         self, asked: tuple[str, ...], links: tuple[str, ...], moving: bool
     ) -> Callable[..., JointWrenches]:
-        """Makes the result where accelerations are found, too."""
+        """A callable that makes the result of a function that also has accelerations."""
         made = self._maker(asked, links, moving)
 
         def from_roles(
@@ -100,7 +100,7 @@ class JointForces:
     def _maker(
         self, asked: tuple[str, ...], links: tuple[str, ...], moving: bool
     ) -> Callable[..., JointWrenches]:
-        """Makes the result of what the function gives, and of its inputs."""
+        """A callable that makes the result from the outputs of the function and its inputs."""
 
         def made(found: Any, q: Array, v: Array, a: Array, *loads: Array) -> JointWrenches:
             values, *lam = found if type(found) is tuple else (found,)
@@ -119,9 +119,9 @@ class JointForces:
         wrenches: Wrenches,
         motion: tuple[Array, ...],
     ) -> JointWrenches:
-        """Wrenches by joint; their parts, and other frames, are found when they are asked for.
+        """Wrenches by joint, whose parts and other frames are computed on demand.
 
-        What was given is copied for that: the caller's arrays may hold another state by then.
+        Arguments are copied for this, since the caller may change the arrays before.
         """
         arrays = (np.array(arrays[0]), np.array(arrays[1]), np.array(arrays[2]))
         wrenches = {link: np.array(wrench) for link, wrench in wrenches.items()}
@@ -163,7 +163,7 @@ class JointForces:
 
 
 class MotorLoads:
-    """What motors give at their own shafts.
+    """Torques and powers of motors at their own shafts.
 
     Parameters
     ----------
@@ -206,11 +206,11 @@ class MotorLoads:
 
     @cached_property
     def _power(self) -> Callable[[Array, ArrayLike, ArrayLike], Array]:
-        """From forces at joints, positions and speeds to the power of motors."""
+        """The callable from forces at joints, positions and speeds to the power of motors."""
         return self._coupled_power if self._model.gearing.coupled else _power
 
     def _coupled_power(self, tau: Array, q: ArrayLike, v: ArrayLike) -> Array:
-        """Power of each motor; of one that moves one joint, that of the joint."""
+        """Power of each motor; for a motor that moves a single joint, the power at the joint."""
         power, speeds = _power(tau, q, v), self._model.gearing.speeds(np.asarray(v, tau.dtype))
         for x in self._model.gearing.coupled:
             power[..., x.speeds] = x.torques(tau) * speeds[..., x.speeds]
@@ -218,7 +218,7 @@ class MotorLoads:
 
 
 def _arrays(base: BaseMotion | None) -> tuple[Array, ...]:
-    """Those that a base motion consists of."""
+    """The arrays of a base motion."""
     return () if base is None else (base.pose, base.twist, base.acceleration)
 
 
@@ -227,7 +227,7 @@ def _power(tau: Array, q: ArrayLike, v: ArrayLike) -> Array:
 
 
 def refuse_both(controlled: ByJoint | None, tau: ByJoint | None, locked: Iterable[str]) -> None:
-    """Refuse roles of joints beside accelerations.
+    """Refuse controlled, locked and forces given together with accelerations.
 
     Raises
     ------

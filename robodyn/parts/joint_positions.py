@@ -30,7 +30,7 @@ class JointPositions(Protocol):
 
 
 class TreeJointPositions:
-    """Of a robot in tree coordinates.
+    """Positions and speeds of all joints of a robot in tree coordinates.
 
     The position of a joint that was cut is read from the pose of one of its frames seen from the
     other; of a joint that follows others by a factor or a function, from the positions of these.
@@ -48,13 +48,13 @@ class TreeJointPositions:
 
     @cached_property
     def _positions(self) -> tuple[tuple[str, Place, Any], ...]:
-        """Where positions stand. Copies of a robot are often made that are not asked for them."""
+        """Indices of positions, found on demand, since many copies of a robot never need them."""
         model = self._model
         return tuple(_placed(model, model.bodies.known, _coordinates(model)))
 
     @cached_property
     def _speeds(self) -> tuple[tuple[str, Place, Any], ...]:
-        """Where speeds stand."""
+        """Indices of speeds."""
         model = self._model
         following = model.bodies.following
 
@@ -85,14 +85,14 @@ class TreeJointPositions:
         return {name: _part(own if cut is None else of_cuts, at) for name, at, cut in self._speeds}
 
 
-#: Place of a joint among the numbers of all: one number, or several.
+#: Index of a joint's number in the numbers of all, or its slice if it has several.
 Place = int | slice
 
 
 def _placed(
     model: Model, count: Callable[[Body], int], cuts: Mapping[str, tuple[Place, Any]]
 ) -> Iterator[tuple[str, Place, Any]]:
-    """Joints by name, where the numbers of each stand, and what a cut one has besides."""
+    """Joints by name, with the indices of their numbers and, for cut joints, further data."""
     own: dict[str, Place] = {}
     first = 0
     for body in model.bodies:
@@ -112,7 +112,7 @@ def _place(first: int, count: int) -> Place:
 
 
 def _coordinates(model: Model) -> dict[str, tuple[Place, Any]]:
-    """Closures with a position: their index, and what makes a position of a pose."""
+    """Closures with a position: their index, and the function from a pose to the position."""
     return {
         closure.name: (
             index,
@@ -124,7 +124,7 @@ def _coordinates(model: Model) -> dict[str, tuple[Place, Any]]:
 
 
 def _cut_speeds(model: Model) -> dict[str, tuple[Place, Any]]:
-    """The same closures: where their speeds stand among those of all closures."""
+    """The same closures: indices of their speeds in those of all closures."""
     found: dict[str, tuple[Place, Any]] = {}
     first = 0
     for closure in model.setup.closures:
@@ -136,7 +136,7 @@ def _cut_speeds(model: Model) -> dict[str, tuple[Place, Any]]:
 
 
 def _part(x: Array, at: Place) -> Array:
-    """Some of the numbers of each state; one of them without an axis."""
+    """Some of the numbers of each state; a single number without an axis."""
     part: Array = x[at] if x.ndim == 1 else x[..., at]
     return part
 

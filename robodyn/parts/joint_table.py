@@ -22,7 +22,7 @@ def joint_table(
     ----------
     title : str
     facts : iterable of str
-        Of the whole robot.
+        Facts about the whole robot.
     joints : iterable of JointInfo
     motors : names of joints
     """

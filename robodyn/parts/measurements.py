@@ -1,4 +1,4 @@
-"""What the sensors of a robot show."""
+"""Readings of the sensors of a robot."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from robodyn.parts.dynamics import Dynamics
 
 __all__ = ["Measurements", "SensorReadings"]
 
-#: What inputs are called in messages.
+#: Names of inputs in messages.
 _WORDS = {"v": "speeds v", "a": "accelerations a"}
 
 
 class Measurements(Protocol):
-    """What the sensors of a robot show; see `Robot.measure`."""
+    """Readings of the sensors of a robot; see `Robot.measure`."""
 
     def at(
         self,
@@ -40,14 +40,14 @@ class Measurements(Protocol):
         wrenches: Wrenches | None,
         base: BaseMotion | None,
     ) -> dict[str, Array]:
-        """By name of the sensor, shape (..., n)."""
+        """Readings by name of the sensor, shape (..., n)."""
 
     def over_symbols(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """The same for arguments of the method that are symbols: arrays of symbols."""
+        """Readings as symbols, for arguments that are symbols."""
 
 
 class SensorReadings:
-    """Of a robot whose joints all have coordinates of their own, or are cut.
+    """Readings of a robot in tree coordinates.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class SensorReadings:
         wrenches: Wrenches | None,
         base: BaseMotion | None,
     ) -> dict[str, Array]:
-        """What they show at a state, or at many."""
+        """Readings in a state, or in many."""
         read = self._evaluator.options.sensors(sensors)
         wrenches = by_name("wrenches", wrenches or {})
         if a is not None and tau is not None:
@@ -104,7 +104,7 @@ class SensorReadings:
         return shown
 
     def over_symbols(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """What they show where arguments are symbols.
+        """Readings as symbols, for arguments that are symbols.
 
         Raises
         ------
@@ -128,7 +128,7 @@ class SensorReadings:
 
 
 def _by_name(names: tuple[str, ...], found: Any) -> dict[str, Array]:
-    """What the function of some sensors gives, by their names."""
+    """Outputs of the function of some sensors, by their names."""
     return dict(zip(names, found if isinstance(found, tuple) else (found,), strict=True))
 
 
@@ -161,7 +161,7 @@ def _inputs(
 
 
 def _refuse_undefined(read: tuple[DescribedSensor, ...], shown: Mapping[str, Array]) -> None:
-    """Refuse readings that are no numbers, as the rate of a distance of zero.
+    """Refuse readings that are not finite, such as the rate of a distance of zero.
 
     Raises
     ------

@@ -68,7 +68,7 @@ class OperationalSpace:
     def _by_code(
         self, name: str, q: ArrayLike, frame: str, axes: Axes, components: Iterable[int]
     ) -> Array | None:
-        """The result by one function, as calls like this get it; none where it has no numbers."""
+        """The result of one compiled function; None if it is not finite."""
         options: dict[str, Any] = {"frame": frame, "axes": axes}
         if components != range(6):
             options["components"] = components
@@ -92,7 +92,7 @@ def _checked(components: Iterable[int]) -> tuple[int, ...]:
     Raises
     ------
     ShapeError
-        For what is none, and one that is there twice.
+        For an invalid component, and for one given twice.
     """
     rows = named("components", components, "numbers of components 0 to 5")
     if not rows or len(set(rows)) < len(rows) or not set(rows) <= set(range(6)):

@@ -1,4 +1,4 @@
-"""Parameters of a robot, and what of them its motions depend on."""
+"""Parameters of a robot, and the combinations of them that determine its motions."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Parameters:
     model : Model
     evaluator : Evaluator
     random : callable
-        Makes a possible posture, shape (nq,), of a random generator.
+        Makes a closed posture, shape (nq,), from a random generator.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class Parameters:
 
     @cached_property
     def inertial(self) -> Array:
-        """Ten numbers a moving body, shape (10 n,); see `Robot.inertial_parameters`."""
+        """Ten numbers for each moving body, shape (10 n,); see `Robot.inertial_parameters`."""
         if self._evaluator.rows is not None:
             return self._evaluator.rows.inertial
         bodies = self._model.bodies
@@ -65,12 +65,12 @@ class Parameters:
 
     @property
     def symbols(self) -> dict[str, float]:
-        """Numbers that have names, with their values; see `Robot.symbols`."""
+        """Named numbers with their values; see `Robot.symbols`."""
         return dict(self._evaluator.options.symbols.values)
 
     @property
     def dynamic_names(self) -> tuple[str, ...]:
-        """Those of bodies, then ``"joint.rotor_inertia"``, ``"joint.damping"``, ..."""
+        """Inertial parameters, then ``"joint.rotor_inertia"``, ``"joint.damping"``, ..."""
         return (*self.inertial_names, *motor_parameters(self._model.setup))
 
     @cached_property
@@ -84,7 +84,7 @@ class Parameters:
 
     @cached_property
     def total_mass(self) -> float | Array:
-        """Of everything that moves [kg]; see `Robot.total_mass`."""
+        """Mass of everything that moves [kg]; see `Robot.total_mass`."""
         model, rows = self._model, self._evaluator.rows
         if rows is None:
             return model.total_mass
@@ -92,12 +92,12 @@ class Parameters:
         return np.asarray(model.total_mass + (rows.inertial[:, ::10] - own).sum(axis=1))
 
     def refuse_impossible(self, before: Model | None, given: Mapping[str, str]) -> None:
-        """Refuse bodies that none can be, unless they were so before.
+        """Refuse inertias that no body can have, unless the body had one before.
 
         Parameters
         ----------
         before : Model or None
-            None where such bodies were taken as they are, and no longer are.
+            None if such bodies were allowed before and no longer are.
         given : mapping of str to str
             What was given that may have changed a body, as in ``payload['hand']``, and the link
             that it was given for.
@@ -163,7 +163,7 @@ class Parameters:
         return np.concatenate([B.T @ of for B, of in zip(bases, Y, strict=True)]) if bases else Y
 
     def _possible_motions(self, q: Array) -> tuple[Array, Callable[[Array], Array], Array]:
-        """Motions that loops allow at a closed posture.
+        """Speeds and accelerations that loops allow at a closed posture.
 
         Returns
         -------
@@ -184,7 +184,7 @@ class Parameters:
 
 
 def _changed(before: Model, now: Model) -> Iterator[Body]:
-    """Bodies of which a model has other parameters than another one had."""
+    """Bodies whose parameters differ between two models."""
     bodies, same = now.bodies, now.bodies.frames is before.bodies.frames
     if same:
         old = [*before.bodies]

@@ -1,4 +1,4 @@
-"""Postures and velocities of a robot: which are possible, and which of its joints choose them."""
+"""Closed postures, the velocities in them, and the joints that determine both."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["Postures", "TreePostures", "assembled", "one_guess"]
 
 
 class Postures(Protocol):
-    """What a robot needs to know of its possible postures and velocities."""
+    """Closed postures of a robot and consistent velocities; all of them for a tree."""
 
     @property
     def dof(self) -> int:
@@ -43,7 +43,7 @@ class Postures(Protocol):
         """The possible posture nearest to the zero position, shape (nq,)."""
 
     def start(self) -> Array:
-        """Where a possible posture is looked for, shape (nq,)."""
+        """Start of the search for a closed posture, shape (nq,)."""
 
     def loop_gaps(self, q: ArrayLike | None) -> tuple[LoopGap, ...]:
         """Where both frames of each closure stand at a posture, shape (nq,)."""
@@ -108,11 +108,11 @@ class TreePostures:
         self.redundant_constraints: dict[str, tuple[str, ...]] = {}
 
     def start(self) -> Array:
-        """The neutral position: nothing has to be looked for."""
+        """The neutral position, since no search is needed."""
         return self.neutral()
 
     def loop_gaps(self, q: ArrayLike | None) -> tuple[LoopGap, ...]:
-        """None: there is no closure."""
+        """No gaps, since there are no closures."""
         return ()
 
     def assemble(
@@ -122,7 +122,7 @@ class TreePostures:
         near: ArrayLike | None,
         beyond_limits: bool = False,
     ) -> Array:
-        """The guess itself; nothing has to be closed."""
+        """The guess itself, since nothing has to be closed."""
         self._check_names(hold)
         return one_guess(self._space, q, self.neutral())
 

@@ -30,7 +30,7 @@ from robodyn.urdf.write import loop_element
 __all__ = ["LoopCloser"]
 
 
-#: One start anywhere within the limits is tried for so many around the guess.
+#: Number of starts around the guess for each start anywhere within the limits.
 AROUND = 2
 
 
@@ -43,7 +43,7 @@ class LoopCloser:
     rows : ConstraintRows
     space : ConfigurationSpace
     cut_limits : UncoordinatedLimits
-        Of joints that are cut, and of those that follow others.
+        Limits of cut joints, and of joints that follow others.
     cut_start : CutStart
     """
 
@@ -122,7 +122,7 @@ class LoopCloser:
             )
 
     def _from_start(self, start: Array, free: Array, guesses: int = 20) -> Array:
-        """A closed posture near a start: beyond limits only if that is where the start has it.
+        """A closed posture near a start, beyond limits only if the start is.
 
         A start that is closed stays as it is. Any other one that is beyond limits is taken within
         them, if the loops close there.
@@ -144,7 +144,7 @@ class LoopCloser:
         return bool(((self._model.lower <= q) & (q <= self._model.upper)).all())
 
     def _to_mend(self, error: AssemblyError) -> str:
-        """What the user may have written otherwise than meant."""
+        """Likely mistakes in the description, for the message of an error."""
         found = nearly_closing(self._model, self._rows, self._space, np.asarray(error.q))
         if found:
             return found
@@ -158,7 +158,7 @@ class LoopCloser:
         return told
 
     def _toward_cut_start(self, start: Array) -> Array:
-        """A posture with the cut joints that the start names just there, or as near as may be."""
+        """A posture with the cut joints that the start names at, or as near as possible to, it."""
 
         def close(
             guess: Array, free: Array, rows: PositionRows, guesses: int, beyond: bool
@@ -183,7 +183,7 @@ class LoopCloser:
 
     @property
     def _unnamed(self) -> Array:
-        """Speeds of joints that the start does not name: those that move first."""
+        """Speeds of joints that the start does not name; the search moves these first."""
         free = self._all
         near = self._model.settings.near or ()
         for name in (entry[0] for entry in near if isinstance(entry, tuple)):

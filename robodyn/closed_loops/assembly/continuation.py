@@ -34,7 +34,7 @@ SURPRISE = 0.3
 
 @dataclass(frozen=True, eq=False)
 class ContinuationResult:
-    """Where a motion came to.
+    """End of a motion along a branch.
 
     Attributes
     ----------

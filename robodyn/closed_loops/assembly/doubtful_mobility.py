@@ -1,4 +1,4 @@
-"""Linkages of which the last digits of a file decide how they move.
+"""Linkages whose mobility depends on the rounding of numbers in their file.
 
 Axes that are parallel but for a rounded angle leave rows of the loops that are nearly dependent:
 taken to the letter they lock joints that are meant to move.
@@ -16,25 +16,25 @@ from robodyn.tolerances import CONSTRAINT_RANK, ROUNDED_FILE_RANK
 
 __all__ = ["doubt", "is_doubtful", "warn_if_doubtful"]
 
-#: What may be tried [rad] to have axes parallel that are nearly so.
+#: Value of ``snap`` [rad] that messages suggest for axes that are nearly parallel.
 SNAPS = {1e-4: "1e-4", 1e-3: "1e-3"}
 
-#: Part of the largest one that a row or a joint has in what is nearly dependent.
+#: Least part of the largest component with which a row or joint counts as involved.
 INVOLVED = 0.2
 
-#: So many rows and joints are named.
+#: Number of rows and joints named in a message.
 SHOWN = 6
 
 
 def _ranks(values: Array) -> tuple[Array, Array]:
-    """Ranks as they are, and without what is nearly dependent, of singular values (..., n)."""
+    """Ranks from singular values (..., n): as they are, and without the small ones."""
     largest = values[..., :1]
     exact = (values > CONSTRAINT_RANK * largest).sum(axis=-1)
     return exact, (values > ROUNDED_FILE_RANK * largest).sum(axis=-1)
 
 
 def is_doubtful(K: Array) -> bool:
-    """Whether rounding may be what determines the rank of K (..., nc, nv), without units.
+    """Whether rounding may determine the rank of K (..., nc, nv), which is without units.
 
     With several postures: whether it may at all of them.
     """
@@ -43,7 +43,7 @@ def is_doubtful(K: Array) -> bool:
 
 
 def doubt(model: Model, K: Array) -> str:
-    """What to say of a linkage whose mobility is doubtful.
+    """The message about a linkage whose mobility is doubtful.
 
     Parameters
     ----------

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 __all__ = ["LONG", "going_on", "search"]
 
 
-#: A search that lasts longer [s] is not kept silent.
+#: A search that lasts longer [s] is logged.
 LONG = 10.0
 
 
@@ -27,12 +27,12 @@ _outermost: ContextVar[_Search | None] = ContextVar("search", default=None)
 
 @contextmanager
 def search(purpose: str) -> Iterator[None]:
-    """What is done within is a search, or a part of the one that is going on already.
+    """Context of a search, or of a part of the search that is already going on.
 
     Parameters
     ----------
     purpose : str
-        What it is for, as in ``"to find a random posture of 'delta'"``.
+        Purpose of the search, such as ``"to find a random posture of 'delta'"``.
     """
     if _outermost.get() is not None:
         yield

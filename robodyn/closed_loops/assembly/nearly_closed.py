@@ -1,4 +1,4 @@
-"""Loops that close but for the rounding of a file: their frames are moved onto each other.
+"""Small gaps of loops from rounded numbers in a file: frames are moved to close them.
 
 In a planar linkage the pin that closes a loop is held in the plane by all other joints, and again
 by itself. Where the file has it a micrometre out of the plane, no motion closes the loop. Of such a
@@ -35,7 +35,7 @@ from robodyn.tolerances import LOOP_CLOSED, ROUNDED_FILE_GAP, WRONG_FILE_GAP
 
 __all__ = ["NearestClosure", "model_with_rounded_loops_closed", "nearly_closing", "remainder"]
 
-#: Postures around one that show the rank that its rows have in general.
+#: Number of postures around one that are examined for the regular rank of its rows.
 AROUND = 3
 
 
@@ -127,7 +127,7 @@ def _slopes_around(
 
 
 def nearly_closing(model: Model, rows: ConstraintRows, space: ConfigurationSpace, q: Array) -> str:
-    """What to do about loops that nearly close at a posture; nothing to say where they do not."""
+    """Advice about loops that nearly close at a posture; empty if they do not."""
     K = _slopes_around(model, rows, space, q)
     if is_doubtful(K):
         return doubt(model, K)

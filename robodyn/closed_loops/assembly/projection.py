@@ -1,4 +1,4 @@
-"""Projections onto what the loops of a linkage allow: of states, velocities, accelerations."""
+"""Projections of states, velocities and accelerations onto the constraints of loops."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def least_change(K: Array, error: Array, unit: Array) -> Array:
 
 
 class Projection:
-    """The nearest that a linkage with closed loops can do.
+    """Nearest states, velocities and accelerations with closed loops.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ class Projection:
         return x, w + least_change(K, rate, unit) if rate.any() else w
 
     def posture(self, q: ArrayLike) -> Array:
-        """A posture in double precision, closed where it is open by what a state may be.
+        """A posture in double precision, closed if its gaps are within the tolerance of states.
 
         Rounding of coordinates decides otherwise which rows follow from others.
         """
@@ -126,7 +126,7 @@ class Projection:
         return x
 
     def _unit_motions(self, q: Array, moving: Array) -> Array:
-        """Motions of unit kinetic energy; those of the speeds themselves, if some move no mass."""
+        """Motions of unit kinetic energy; unit speeds instead, if some speeds move no mass."""
         M = self._energy_norm(q)
         try:
             if M is not None:

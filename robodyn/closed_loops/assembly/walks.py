@@ -1,4 +1,4 @@
-"""Walks through the closed postures of a linkage: where it can get to, without a compiler."""
+"""Walks through the closed postures of a linkage, computed without a compiler."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def walks(model: Model, rows: PositionRows, space: ConfigurationSpace, start: Ar
 def scattered(
     model: Model, rows: PositionRows, space: ConfigurationSpace, start: Array
 ) -> FloatArray:
-    """Closed postures within the limits, all over the place, shape (n, nq); n may be zero."""
+    """Random closed postures within the limits, shape (n, nq); n may be zero."""
     loops = _Loops(model, rows, space, start)
     rng = np.random.default_rng(0)
     guesses = np.array([space.random(rng) for _ in range(GUESSES)])
@@ -82,7 +82,7 @@ class _Loops:
         self._gap = WALK_CLOSED * max(1.0, float(np.abs(K).max(initial=0.0)))
 
     def along(self, q: Array, heading: Array) -> Array:
-        """Possible motions nearest to given ones, of largest speed 1."""
+        """Motions that loops allow nearest to given ones, scaled to the largest speed 1."""
         along = heading - self._least(q, _by(self._rows.jacobian(q), heading))
         size = np.abs(along).max(axis=1, keepdims=True, initial=0.0)
         return np.asarray(along / np.where(size > 0.0, size, 1.0))

@@ -19,7 +19,7 @@ from robodyn.tolerances import SINGLE_PRECISION_CLOSURE
 __all__ = ["Consistency"]
 
 
-#: So many loops are named in a message.
+#: Number of loops named in a message.
 SHOWN = 5
 
 
@@ -64,7 +64,7 @@ class Consistency:
             raise self._error(np.asarray(q, float), np.asarray(v, float), open_by, tolerance)
 
     def check_position(self, q: ArrayLike) -> None:
-        """The same of postures alone."""
+        """Refuse postures that are open by more than the tolerance."""
         tolerance = self.tolerance[is_single(q)]
         gap = self._rows.residual(q)
         open_by = np.linalg.norm(gap / self._model.setup.row_units, axis=-1)
@@ -75,7 +75,7 @@ class Consistency:
             )
 
     def _error(self, q: Array, v: Array, open_by: Array, tolerance: float) -> Exception:
-        """What to raise: about the state that is farthest from being closed."""
+        """The error about the state that is farthest from being closed."""
         batch = np.shape(open_by)
         if np.isnan(open_by).any():
             self._rows.refuse_open_linkages(np.broadcast_to(q, (*batch, q.shape[-1])))

@@ -63,7 +63,7 @@ class ConstraintRows:
 
     @property
     def has_offset(self) -> bool:
-        """Whether constraints ask for motion where nothing else does."""
+        """Whether constraints prescribe motion (psi is not always zero)."""
         return self._model.setup.moves_by_itself
 
     @property
@@ -99,7 +99,7 @@ class ConstraintRows:
         return self._evaluator.call("loop_velocity_offset", (q,), out=out)
 
     def violation_rate(self, q: ArrayLike, v: ArrayLike, K: Array) -> Array:
-        """How fast constraints are being broken, shape (..., nc): ``K v + psi``."""
+        """Rate of the violation of constraints, shape (..., nc): ``K v + psi``."""
         rate = np.einsum("...ij,...j->...i", K, np.asarray(v))
         return np.asarray(rate + self.offset(q) if self.has_offset else rate)
 
@@ -121,13 +121,13 @@ class ConstraintRows:
         return np.asarray(K / np.array(setup.row_units)[:, None] * np.array(setup.speed_units))
 
     def position_rows(self) -> PositionRows:
-        """What positions have to satisfy, by compiled functions."""
+        """Constraint rows of positions, by compiled functions."""
         residual, jacobian = map(self._evaluator.caller, ("loop_residual", "loop_jacobian"))
         places = functools.partial(self._evaluator.call, "dependent_places")
         return self._where_closed(residual, jacobian, lambda q: places((q,)))
 
     def interpreted_position_rows(self) -> PositionRows:
-        """The same without a compiler: for a few calls."""
+        """Constraint rows of positions, without a compiler: for a few calls."""
         residual = self._evaluator.interpreted("loop_residual")
         jacobian = self._evaluator.interpreted("loop_jacobian")
         follow = self._model.bodies.linkages
@@ -183,7 +183,7 @@ class ConstraintRows:
             refuse_dead_points(self._model, self._evaluator.call("dependent_speed_map", (x,)))
 
     def with_slopes(self, q: ArrayLike, K: Array) -> Array:
-        """K, unless some row of it is no number where positions are.
+        """K, if it is finite in all rows.
 
         Raises
         ------
@@ -203,7 +203,7 @@ class ConstraintRows:
 
 
 class PositionRows:
-    """The constraint rows that positions have to satisfy: all but nonholonomic ones.
+    """The holonomic constraint rows, which positions have to satisfy.
 
     Parameters
     ----------
@@ -217,9 +217,9 @@ class PositionRows:
         self._residual, self._jacobian, self._rows = residual, jacobian, rows
 
     def residual(self, q: ArrayLike) -> Array:
-        """How far positions are from satisfying them [m, rad]."""
+        """Residual of these rows [m, rad]."""
         return np.asarray(self._residual(q)[..., self._rows])
 
     def jacobian(self, q: ArrayLike) -> Array:
-        """Slopes of the residual over a step in the space of coordinates."""
+        """Derivatives of the residual with respect to a step of the coordinates."""
         return np.asarray(self._jacobian(q)[..., self._rows, :])

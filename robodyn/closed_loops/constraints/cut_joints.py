@@ -23,7 +23,7 @@ __all__ = ["CutLimits", "CutStart", "UncoordinatedLimits", "WithCuts"]
 
 @dataclass(frozen=True, eq=False)
 class _Cut:
-    """A joint that is cut: its closure, where it stands among all, its speed likewise, limits."""
+    """A cut joint: its closure, the indices of closure and speed, and its limits."""
 
     closure: Closure
     index: int
@@ -64,7 +64,7 @@ class _CutPositions:
         )
 
     def slopes(self, q: Array) -> Array:
-        """Their speeds a unit of each speed of the tree, shape (n, nv)."""
+        """Derivatives of their speeds with respect to those of the tree, shape (n, nv)."""
         nv = self._model.bodies.nv
         v = np.concatenate([np.zeros((1, nv)), np.eye(nv)])  # at rest, time may move them
         speeds = self._speeds(np.broadcast_to(q, (nv + 1, len(q))), v)
@@ -72,10 +72,10 @@ class _CutPositions:
 
 
 class CutRows(Protocol):
-    """Rows of a search that are zero where cut joints are where they may be."""
+    """Rows of a search that are zero if the positions of cut joints are allowed."""
 
     def residual(self, q: Array) -> Array:
-        """How far they are from there, shape (n,) [rad, m]."""
+        """Distances from the allowed positions, shape (n,) [rad, m]."""
 
     def jacobian(self, q: Array) -> Array:
         """Its slopes, shape (n, nv)."""
@@ -150,7 +150,7 @@ class CutLimits:
 
 
 class CutStart:
-    """Where ``near`` of `robodyn.load` wants cut joints; a row for each, zero there.
+    """Positions of cut joints in ``near`` of `robodyn.load`; a row for each, zero there.
 
     Parameters
     ----------

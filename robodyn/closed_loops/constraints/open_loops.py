@@ -1,4 +1,4 @@
-"""What to say of loops that do not close: which, by how much, and where their frames stand."""
+"""Messages about open loops: which, by how much, and the poses of their frames."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = [
 
 #: Axes that are turned by more than this [rad] point opposite ways.
 OPPOSITE = 3.1
-#: Parts of a gap that are smaller than this part of the largest are not told.
+#: Components of a gap smaller than this part of the largest are left out of messages.
 SMALL_GAP = 1e-3
 
 #: From a posture to the poses of both frames of each cut, (2 n, 4, 4), and all residuals, (nc,).
@@ -55,7 +55,7 @@ def _closed_by_rows(model: Model) -> list[Joint | Loop]:
 
 
 def described_cuts(model: Model) -> Cuts:
-    """What is known of each cut before it moves."""
+    """The data of each cut that do not depend on the posture."""
     owners = [name.rpartition("[")[0] for name in model.setup.row_names]
     found = []
     for cut in _closed_by_rows(model):
@@ -170,7 +170,7 @@ def gap_of(model: Model, name: str, sizes: Mapping[int, float], per: str = "") -
 
 
 def _opposite(gap: LoopGap, model: Model) -> str:
-    """What to mend where the axes of the two frames lie antiparallel."""
+    """Advice for frames whose axes are antiparallel."""
     cut = joint_kind(gap.kind).cut
     if gap.tilt is None or gap.tilt < OPPOSITE or cut is None or cut.gap is None:
         return ""
@@ -187,7 +187,7 @@ def _opposite(gap: LoopGap, model: Model) -> str:
 
 
 def _frames(gap: LoopGap) -> str:
-    """Where the two frames of a closure stand."""
+    """Places of the two frames of a closure, in words."""
     on = [f"on {link!r} at {_point(X)}" for link, X in zip(gap.links, gap.poses, strict=True)]
     return f"at the guess its frame {on[0]} m and the one {on[1]} m in the world are {gap}"
 

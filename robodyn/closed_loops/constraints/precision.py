@@ -24,7 +24,7 @@ def is_single(x: ArrayLike) -> bool:
 
 
 def in_double(x: ArrayLike) -> ArrayLike:
-    """The same in double precision; what is no array is left to those who check it."""
+    """An array in double precision; anything else unchanged, as it is checked elsewhere."""
     return x.astype(float) if is_single(x) and isinstance(x, np.ndarray) else x
 
 
@@ -34,7 +34,7 @@ def result_type(possible: bool, *given: ArrayLike) -> np.dtype[Any]:
 
 
 def all_numbers(x: Array) -> bool:
-    """Whether there is no NaN; of one state without numpy, which takes longer than the dynamics."""
+    """Whether there is no NaN; one state is checked without numpy, which would be slower."""
     if x.ndim == 1:
         total = sum(x.tolist())
         return bool(total == total)

@@ -1,4 +1,4 @@
-"""Whole turns: an angle and the same angle some turns away are one posture."""
+"""Angles that differ by whole turns: of these equal postures the nearest to a guess."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TURN = 2.0 * np.pi
 
 
 def nearest_turns(model: Model, q: Array, guess: Array, lower: Array, upper: Array) -> Array:
-    """The same posture with every angle as near to a guess as whole turns and limits allow.
+    """The same posture with whole turns added to angles, nearest to a guess within limits.
 
     Parameters
     ----------

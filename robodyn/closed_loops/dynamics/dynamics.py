@@ -36,10 +36,10 @@ __all__ = ["ClosedLoopDynamics"]
 
 
 def _nothing(found: Array) -> None:
-    """What a check gives that finds nothing wrong."""
+    """The result of a check that finds no fault."""
 
 
-#: Of calls that ask for nothing but a check.
+#: The call form of checks.
 ASKED = CallForm(make=_nothing)
 
 
@@ -74,7 +74,7 @@ class ClosedLoopDynamics:
         self._derivatives: dict[tuple[str, tuple[int, ...]], Code | None] = {}
 
     def function(self, name: str, **options: Any) -> Function:
-        """The function of a quantity, honouring closed loops.
+        """The function of a quantity, with the constraint forces of closed loops.
 
         Raises
         ------
@@ -182,7 +182,7 @@ class ClosedLoopDynamics:
 
     @cached_property
     def _checked(self) -> Code | None:
-        """Forward dynamics that have no numbers where loops are open, or nearly singular."""
+        """Forward dynamics that are NaN if loops are open or nearly singular."""
         tolerance, code = self._consistency.tolerance, self._code.forward
         if code is None:
             return None
@@ -194,13 +194,13 @@ class ClosedLoopDynamics:
         return None if self._checked is None else self._checked.options
 
     def checked_along(self, independent: tuple[int, ...]) -> Mapping[str, Any] | None:
-        """The same of a function that lets all other speeds follow independent ones."""
+        """As `checked`, for a function in which the other speeds follow from independent ones."""
         if self.checked is None or self._code.hybrid(independent) is None:
             return None
         return {**self.checked, "tangent_probe": self._code.hybrid_probe(independent)}
 
     def checked_beside(self, controlled: tuple[int, ...]) -> Mapping[str, Any] | None:
-        """The same of a function in which some speeds change as given."""
+        """As `checked`, for a function in which the accelerations of some speeds are given."""
         return self.checked_along(controlled)
 
     def _open(
@@ -210,7 +210,7 @@ class ClosedLoopDynamics:
         base: BaseMotion | None,
         stabilization: tuple[float, float] | None,
     ) -> Array:
-        """Accelerations where loops may be open a little, and are stabilised if so wanted."""
+        """Accelerations for loops that may be slightly open, stabilised if gains are given."""
         code, extra = _stabilising(self._code.forward, stabilization)
         if code is not None:
             found = code.results(self._evaluator, arrays, wrenches, base, extra)
