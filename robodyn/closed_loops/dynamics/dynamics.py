@@ -250,7 +250,7 @@ class ClosedLoopDynamics:
         return self._solve.hybrid(q, v, roles, wrenches, base, stabilization)
 
     def _checked_hybrid(self, controlled: tuple[int, ...]) -> Code | None:
-        """Hybrid dynamics that have no numbers where loops are open, or nearly singular."""
+        """Hybrid dynamics that are NaN if loops are open or nearly singular."""
         if controlled not in self._hybrid:
             self._hybrid[controlled] = self._find_hybrid(controlled)
         return self._hybrid[controlled]
@@ -276,7 +276,7 @@ class ClosedLoopDynamics:
     ) -> tuple[Array, Array]:
         """Accelerations and forces, by straight-line code where there is some.
 
-        Nobody looks whether loops are closed: within a step of a simulation they are open a little.
+        Whether loops are closed is not checked, as they are slightly open within simulation steps.
         """
         q, v, given, forces = arrays
         if not controlled:
@@ -327,7 +327,7 @@ class ClosedLoopDynamics:
         return found
 
     def _find_derivatives(self, name: str, controlled: tuple[int, ...]) -> Code | None:
-        """Derivatives that have no numbers where loops are open, or nearly singular."""
+        """Derivatives that are NaN if loops are open or nearly singular."""
         name = f"{name}_derivatives"
         if name == "inverse_dynamics_derivatives":
             code = self.motors.checked
@@ -347,7 +347,7 @@ class ClosedLoopDynamics:
         form: CallForm | None = None,
         **options: Any,
     ) -> tuple[Array, ...]:
-        """Results of a quantity that multipliers enter, where motors make given accelerations."""
+        """Results of a quantity that depends on multipliers, for given accelerations and motors."""
         code = self._by_motors(name, options)
         if code is not None:
             found = code.results(self._evaluator, arrays, wrenches, base, form=form)
@@ -362,7 +362,7 @@ class ClosedLoopDynamics:
         return (*values, lam) if isinstance(values, tuple) else (values, lam)
 
     def _by_motors(self, name: str, options: Mapping[str, Any]) -> Code | None:
-        """The same as code that has no numbers where loops are open, or nearly singular."""
+        """The function for `by_motors`, which gives NaN if loops are open or nearly singular."""
         code = self.motors.checked
         if code is None or not _determines_multipliers(code.options):
             return None
@@ -377,7 +377,7 @@ class ClosedLoopDynamics:
         base: BaseMotion | None,
         form: CallForm | None = None,
     ) -> tuple[Array, ...]:
-        """Wrenches in joints of which some are driven, accelerations and multipliers."""
+        """Joint wrenches with some joints driven, accelerations and multipliers."""
         code = self._checked_hybrid(roles.controlled)
         if code is not None:
             code = _beside(code, "hybrid_joint_wrenches", joints=joints)
@@ -400,7 +400,7 @@ def _beside(code: Code, name: str, **options: Any) -> Code:
 def _stabilising(
     code: Code | None, stabilization: tuple[float, float] | None
 ) -> tuple[Code | None, tuple[Array, ...]]:
-    """Code that stabilises, if it has to, and its gains."""
+    """The code, with stabilisation if gains are given, and the gains as inputs."""
     if code is None or stabilization is None:
         return code, ()
     return code.having(stabilization=True), (np.array(gains(stabilization)),)

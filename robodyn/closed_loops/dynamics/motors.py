@@ -1,4 +1,4 @@
-"""Inverse dynamics of closed linkages: what their motors have to do, and what they cannot."""
+"""Inverse dynamics of closed linkages: forces of motors, and motions they cannot produce."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class LoopMotors:
         return code
 
     def _checked(self, speeds: tuple[int, ...]) -> Code | None:
-        """Inverse dynamics that have no numbers where loops are open, or nearly singular."""
+        """Inverse dynamics that are NaN if loops are open or nearly singular."""
         code = self._code.inverse(speeds)
         if code is None:
             return None
@@ -115,7 +115,7 @@ class LoopMotors:
 
     @property
     def checked(self) -> Code | None:
-        """The same by the robot's motors; it has no numbers for impossible accelerations, too."""
+        """Inverse dynamics by the robot's motors, also NaN for impossible accelerations."""
         code = self._checked(self.speeds(None))
         return None if code is None else code.having(possible=LOOP_ACCELERATION)
 
@@ -129,7 +129,7 @@ class LoopMotors:
         actuated: Iterable[str] | None,
         form: CallForm,
     ) -> Array:
-        """Generalised forces of all joints, shape (..., nv): zero where no motor is.
+        """Generalised forces of all joints, shape (..., nv), zero for those without motor.
 
         Calls of the robot's method that have this form may go to the function.
         """
@@ -158,7 +158,7 @@ class LoopMotors:
     def _completed(
         self, tau: Array, state: tuple[ArrayLike, ArrayLike, ArrayLike], speeds: tuple[int, ...]
     ) -> Array:
-        """Forces of a batch in which the code has no numbers for some states."""
+        """Forces of a batch for which the code gave NaN in some states, which are solved here."""
         left = np.isnan(tau).any(axis=-1)
         q, v, a = (np.broadcast_to(x, (*left.shape, np.shape(x)[-1]))[left] for x in state)
         tau[left] = self.solve(q, v, a, None, None, speeds)[0]
@@ -173,7 +173,7 @@ class LoopMotors:
         base: BaseMotion | None,
         speeds: tuple[int, ...],
     ) -> tuple[Array, Array]:
-        """Forces at the motors, and multipliers of least norm, whatever the rank of the loops."""
+        """Forces at the motors, and multipliers of least norm, for any rank of the loops."""
         wanted = self._space.speeds("a", a)
         finite(q=q, v=v, a=wanted)
         together(q=q, v=v, a=wanted)

@@ -123,11 +123,11 @@ class LoopPostures:
         return self._closer.neutral.copy()
 
     def start(self) -> Array:
-        """Where a closed posture is looked for, shape (nq,)."""
+        """Start of the search for a closed posture, shape (nq,)."""
         return self._space.start()
 
     def loop_gaps(self, q: ArrayLike | None) -> tuple[LoopGap, ...]:
-        """Where both frames of each closure stand at a posture."""
+        """Poses of both frames of each closure at a posture."""
         guess = one_guess(self._space, q, self._space.start())
         placed, form = self._placed, self._gap_form
         found = self._evaluator.results("loop_gaps", (guess,), form=form, placed=placed)
@@ -156,8 +156,8 @@ class LoopPostures:
             return self._random(rng)
 
     def _random(self, rng: np.random.Generator) -> Array:
-        # guesses come nearer and nearer to a posture that is closed; other branches with another
-        # mobility are left to those who look for them
+        # guesses approach a posture that is closed; branches with another mobility are not
+        # drawn
         start = self._closer.regular
         last = AssemblyError(f"no other closed posture of {self._model.mechanism.name!r} found")
         toward = self._space.difference(start, self._space.random(rng))
@@ -209,7 +209,7 @@ class LoopPostures:
     def _closed_already(
         self, guess: Array, hold: tuple[str, ...], beyond_limits: bool
     ) -> Array | None:
-        """A copy of a guess that is closed, as calls like this one get it from then on."""
+        """A copy of a guess if it is closed; later calls of this form go to machine code."""
         _ = self._free(hold)  # refuses names of no joint
         if not beyond_limits and self._closer.cut_limits.any:
             return None
@@ -291,7 +291,7 @@ class LoopPostures:
     def _by_code(
         self, name: str, arrays: tuple[ArrayLike, ...], held: tuple[str, ...] = (), **options: Any
     ) -> tuple[Array, ...] | None:
-        """A projection by straight-line code, to which calls of this form go from then on.
+        """A projection by straight-line code, to which later calls of this form go directly.
 
         ``None`` where it has no numbers.
         """
@@ -318,7 +318,7 @@ class LoopPostures:
 
     @contextmanager
     def _holding(self, what: str, q: ArrayLike, hold: tuple[str, ...]) -> Iterator[Array]:
-        """Which speeds are free; errors of a search at a posture say what contradicts it."""
+        """The free speeds, as a context in which errors name what contradicts the held ones."""
         free = self._free(hold)
         try:
             yield free

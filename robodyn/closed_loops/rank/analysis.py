@@ -1,4 +1,4 @@
-"""What loops leave of a robot: a closed posture, rank, rows that suffice, independent speeds."""
+"""Analysis of loops: a closed posture, rank, rows that suffice, independent speeds."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ __all__ = [
 ]
 
 
-#: Closed postures that are looked at.
+#: Number of closed postures examined.
 POSTURES = 6
 
 #: Part of its rows that a pivot should be at every posture, and must be where many rows are left.
 PIVOT, WEAK = 0.3, 1e-3
 
-#: Part of every motion that motors have to hold at half of the postures that are looked at.
+#: Least part of every motion that motors determine at half of the postures examined.
 HELD = HELD_BY_MOTORS[1]
 
 #: Speeds, some of them without motor, among which code shares forces: it grows with their cube.
 MOST_SPEEDS = 60
 
-#: Rows of which pivots are looked for two by two.
+#: Largest number of rows for which pivots of two rows are searched.
 FEW = 12
 
 
 @dataclass(frozen=True, eq=False)
 class LoopAnalysis:
-    """Rank of the loops, by looking at closed postures.
+    """Rank of the loops, from closed postures.
 
     Attributes
     ----------
@@ -85,7 +85,7 @@ class LoopAnalysis:
 
 @dataclass(frozen=True)
 class Motors:
-    """How the forces at the motors are solved for in straight-line code.
+    """How straight-line code solves for the forces of as many motors as degrees of freedom.
 
     Attributes
     ----------
@@ -105,7 +105,7 @@ class Motors:
 
 @dataclass(frozen=True)
 class SpareMotors:
-    """How the forces at more motors than motions are solved for in straight-line code.
+    """How straight-line code solves for the forces of more motors than degrees of freedom.
 
     Attributes
     ----------
@@ -178,7 +178,7 @@ def analyse(
 
 
 def _positive(M: FloatArray) -> FloatArray:
-    """A diagonal to scale speeds by, where some may move no mass."""
+    """A positive diagonal that scales speeds, also if some of them move no mass."""
     size = np.diag(M)
     largest = size.max(initial=0.0) or 1.0
     return np.diag(np.where(size > 1e-12 * largest, size, largest))
@@ -199,7 +199,7 @@ def spanning_rows(K: FloatArray, rank: int, columns: Sequence[int]) -> bool:
 def motors_of(
     K: FloatArray, choice: RowChoice, rank: int, actuated: tuple[int, ...]
 ) -> Motors | None:
-    """Order of elimination for motors that are as many as the motions, if they determine them.
+    """Elimination order for as many motors as degrees of freedom, if they determine all.
 
     Parameters
     ----------
@@ -229,7 +229,7 @@ def motors_of(
 def spare_motors_of(
     K: FloatArray, choice: RowChoice, rank: int, actuated: tuple[int, ...]
 ) -> SpareMotors | None:
-    """Motors that are more than the motions, if they hold all of these where it is usual.
+    """Data for more motors than degrees of freedom, if they determine all motions.
 
     Arguments as for `motors_of`.
     """

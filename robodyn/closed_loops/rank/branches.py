@@ -17,7 +17,7 @@ from robodyn.closed_loops.rank.analysis import LoopAnalysis
 __all__ = ["BranchSign"]
 
 
-#: Decimals of a determinant of unit rows that count.
+#: Number of significant decimals of a determinant of unit rows.
 DECIMALS = 9
 
 
@@ -59,7 +59,7 @@ class BranchSign:
         return _sign(np.swapaxes(U, -1, -2) @ A[..., self._dependent]) * np.where(turned, -1, 1)
 
     def along(self, K: FloatArray) -> Array:
-        """The same along motions, shape (n, ...), for K (n, ..., nc, nv)."""
+        """Signs along motions, shape (n, ...), for K (n, ..., nc, nv)."""
         if self._references is None or not len(K):
             return self.at(K)
         A = self._scaled(K)

@@ -1,4 +1,4 @@
-"""What its loops leave of a linkage: degrees of freedom, independent joints, redundant rows."""
+"""Mobility of a linkage: degrees of freedom, independent joints, redundant rows."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ __all__ = ["Mobility"]
 
 
 class Mobility:
-    """Which motions the loops of a linkage leave, seen at some closed postures.
+    """Mobility of a linkage, determined at some closed postures.
 
     Of a linkage that depends on time it is that of time zero, and holds at other times, too: it is
     the same object at all times, and told the rows of the time where a posture is asked about. So
@@ -90,7 +90,7 @@ class Mobility:
         return np.asarray(K / np.array(setup.row_units)[:, None] * np.array(setup.speed_units))
 
     def motors(self, motors: tuple[int, ...]) -> Motors | SpareMotors | None:
-        """How forces of motors at some speeds are solved for, if the rows chosen determine them."""
+        """How code solves for forces of motors at some speeds; None if not determined."""
         if motors not in self._motors:
             self._motors[motors] = self._by(motors)
         return self._motors[motors]
@@ -116,7 +116,7 @@ class Mobility:
 
     @cached_property
     def distance(self) -> float:
-        """Of these postures from singular ones."""
+        """Distance of these postures from singular ones."""
         rank = self.analysis.general_rank
         if not rank:
             return 0.0
@@ -124,7 +124,7 @@ class Mobility:
         return float(np.median(np.linalg.svd(K, compute_uv=False)[:, rank - 1]))
 
     def motor_probe(self, dependent: tuple[int, ...]) -> Probe:
-        """Of straight-line inverse dynamics, where given speeds have no motors."""
+        """Probe of straight-line inverse dynamics in which given speeds have no motors."""
         if dependent not in self._motor_probes:
             found = motor_probe(self.chosen_rows, dependent, self.distance)
             self._motor_probes[dependent] = found
@@ -137,7 +137,7 @@ class Mobility:
 
     @cached_property
     def far(self) -> Array:
-        """The same postures and some all over the place, (n, nq)."""
+        """Postures of `walks` and random closed ones, (n, nq)."""
         apart = scattered(*self._beginning)
         along = self.walks
         return np.concatenate([along.reshape(math.prod(along.shape[:-1]), self._space.nq), apart])
@@ -174,7 +174,7 @@ class Mobility:
         return self._space.nv - int(rank_analysis(K).rank)
 
     def rank(self, q: ArrayLike, rows: ConstraintRows) -> RankAnalysis:
-        """Rank at postures, and how far they are from singular ones; see `Robot.loop_rank`."""
+        """Rank at postures, and their distance from singular ones; see `Robot.loop_rank`."""
         x = self._space.positions("q", q)
         finite(q=x)
         K = rows.with_slopes(x, rows.jacobian(x))

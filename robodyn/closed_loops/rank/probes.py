@@ -1,4 +1,4 @@
-"""Probes of straight-line code: what its solves give at postures that are not singular."""
+"""Probes of straight-line code: sizes of its solutions at regular postures."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["motor_probe", "probe"]
 #: nearer to a singular one than others, by the root of it.
 LARGE = 1e3
 
-#: Golden section: numbers that no symmetry cancels.
+#: Golden section, for numbers that do not cancel by symmetry.
 GOLDEN = 0.6180339887498949
 
 

@@ -78,7 +78,7 @@ class Regularity:
 
     @cached_property
     def _conditioning(self) -> Callable[[ArrayLike], Array] | None:
-        """Of postures, as straight-line code where there is some: above 1 near singular ones."""
+        """A measure of postures that is above 1 near singular ones, by code if there is some."""
         if self._code.forward is None:
             return None
         chosen: dict[str, Any] = {**self._code.forward.options, "probe": self._code.probe}

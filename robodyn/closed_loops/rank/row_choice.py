@@ -27,13 +27,13 @@ __all__ = ["RowChoice", "choose_rows", "row_scales"]
 #: Rows may be dropped if every dependency, a vector of unit length, has this part in them.
 SAFE = 0.15
 
-#: Choices of as many rows that are followed up.
+#: Number of choices of equally many rows that are examined.
 MAX_CHOICES = 50
 
 
 @dataclass(frozen=True)
 class RowChoice:
-    """Rows that are kept.
+    """Constraint rows over which straight-line code solves.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class RowChoice:
 
     @property
     def options(self) -> dict[str, Any]:
-        """As options of a quantity."""
+        """The choice as options of a quantity."""
         found: dict[str, Any] = {"rows": self.rows}
         if self.groups:
             found["groups"] = self.groups
@@ -59,7 +59,7 @@ class RowChoice:
         return found
 
     def tried_at(self, postures: FloatArray) -> RowChoice:
-        """The same rows with postures (n, nq), so rounded that they are the same on all CPUs."""
+        """A copy with postures (n, nq), rounded to be the same on all CPUs."""
         return replace(self, postures=tuple(tuple(map(float, q)) for q in postures.round(6)))
 
 
@@ -87,7 +87,7 @@ def choose_rows(
 
 
 def row_scales(K: FloatArray) -> tuple[float, ...]:
-    """What makes rows of K (n, r, nv) in different units comparable: powers of 16, 1 the least."""
+    """Factors, powers of 16, that make rows of K (n, r, nv) in different units comparable."""
     size = _sizes(K)
     steps = np.round(np.log(size.max(initial=0.0) / size) / np.log(16.0))
     return tuple(float(16.0**step) for step in steps)
@@ -154,7 +154,7 @@ def _dependencies(K: FloatArray, rank: int) -> FloatArray:
 
 
 def _parts(P: FloatArray) -> list[list[int]]:
-    """Rows that depend on one another, directly or by others, at any posture."""
+    """Groups of rows that depend on one another, directly or through others, at any posture."""
     joined = np.abs(P).max(axis=0) > SAME_DEPENDENCY
     left = [k for k in range(len(joined)) if joined[k, k]]
     parts = []
@@ -168,7 +168,7 @@ def _parts(P: FloatArray) -> list[list[int]]:
 
 
 def _safe(P: FloatArray, count: int) -> list[int]:
-    """As few rows as may be in which all dependencies have a large part, at every posture.
+    """The fewest rows in which all dependencies have a large part, at every posture.
 
     Parameters
     ----------

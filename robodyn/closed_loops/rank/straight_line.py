@@ -1,4 +1,4 @@
-"""Straight-line code of a closed linkage: for which choices there is some, by which rows."""
+"""Straight-line code of a closed linkage: whether it exists, and over which rows."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ class Code:
 
     @cached_property
     def function(self) -> Function:
-        """The function itself."""
+        """The compiled function."""
         return self.evaluator.function(self.name, **self.options)
 
     def having(self, **options: Any) -> Code:
-        """The same with further options."""
+        """A copy with further options."""
         return Code(self.evaluator, self.name, {**self.options, **options})
 
     def results(
@@ -62,7 +62,7 @@ class Code:
         extra: tuple[Array, ...] = (),
         form: CallForm | None = None,
     ) -> tuple[Array, ...] | None:
-        """What the function gives; ``None`` where that is not numbers.
+        """Results of the function; ``None`` if one of them is NaN.
 
         Parameters
         ----------
@@ -106,7 +106,7 @@ def _numbers(found: Any) -> tuple[Array, ...] | None:
 
 
 class StraightLine:
-    """Which dynamics of a linkage can be straight-line code, over rows that are independent.
+    """Decides which dynamics of a linkage can be straight-line code over independent rows.
 
     It depends on the linkage alone, and is the same object at all times. Each of its answers is
     `Code`, or ``None`` where the dynamics have to be solved numerically, by a decomposition that
@@ -128,14 +128,14 @@ class StraightLine:
 
     @cached_property
     def forward(self) -> Code | None:
-        """Forward dynamics: the same rows suffice in all postures, and all speeds move mass."""
+        """Forward dynamics, if the same rows suffice in all postures and all speeds move mass."""
         found = self._mobility.analysis.choice
         if found is None or self._model.undetermined(()):
             return None
         return Code(self._evaluator, "forward_dynamics", found.options)
 
     def hybrid(self, controlled: tuple[int, ...]) -> Code | None:
-        """Hybrid dynamics: the same rows suffice in the speeds that are not controlled."""
+        """Hybrid dynamics, if the same rows suffice in the speeds that are not controlled."""
         if controlled not in self._hybrid:
             try:
                 self._hybrid[controlled] = self._beside(controlled)
@@ -154,7 +154,7 @@ class StraightLine:
     def projection(
         self, name: str, tolerance: tuple[float, float], held: tuple[int, ...] = ()
     ) -> Code | None:
-        """A projection onto closed states: no numbers near singular postures, or where it fails.
+        """A projection onto closed states, NaN near singular postures or if it fails.
 
         Parameters
         ----------
@@ -177,7 +177,7 @@ class StraightLine:
 
     @cached_property
     def mobility(self) -> Code | None:
-        """Degrees of freedom; no number near singular postures, or where redundancy is in doubt."""
+        """Degrees of freedom, NaN near singular postures or if redundancy is in doubt."""
         code = self.hybrid(())
         if code is None:
             return None
@@ -185,7 +185,7 @@ class StraightLine:
         return Code(self._evaluator, "mobility", options)
 
     def inverse(self, motors: tuple[int, ...]) -> Code | None:
-        """Inverse dynamics with motors at some speeds: they are as many as motions, or more."""
+        """Inverse dynamics with motors at some speeds, as many as degrees of freedom or more."""
         if motors not in self._inverse:
             self._inverse[motors] = self._by(motors)
         return self._inverse[motors]
@@ -206,12 +206,12 @@ class StraightLine:
 
     @cached_property
     def probe(self) -> Probe:
-        """Of forward dynamics."""
+        """Probe of forward dynamics."""
         seen = self._mobility
         return probe(seen.chosen_rows, self._model.some_mass_matrix, seen.distance)
 
     def motor_probe(self, inverse: Code) -> Probe:
-        """Of inverse dynamics."""
+        """Probe of inverse dynamics."""
         dependent = inverse.options.get("dependent")
         return self._spare_probe if dependent is None else self._mobility.motor_probe(dependent)
 
@@ -221,7 +221,7 @@ class StraightLine:
         return probe(seen.chosen_rows, np.eye(self._model.bodies.nv), seen.distance)
 
     def hybrid_probe(self, controlled: tuple[int, ...]) -> Probe:
-        """Of hybrid dynamics."""
+        """Probe of hybrid dynamics."""
         if controlled not in self._hybrid_probes:
             free = [k for k in range(self._model.bodies.nv) if k not in controlled]
             M = self._model.some_mass_matrix[np.ix_(free, free)]

@@ -54,7 +54,7 @@ class Tangent:
 
 @dataclass(frozen=True, eq=False)
 class _Following:
-    """How dependent speeds follow independent ones."""
+    """The map from changes of independent speeds to those of dependent ones."""
 
     own: tuple[int, ...]
     others: tuple[int, ...]
@@ -62,7 +62,7 @@ class _Following:
     map: Array
 
     def dependent_rates(self, rates: Array) -> Array:
-        """What the dependent ones do, so that ``K x = -rates``, shape (..., nv, columns)."""
+        """Changes of dependent speeds with ``K x = -rates``, shape (..., nv, columns)."""
         x = np.zeros((*rates.shape[:-2], self.map.shape[-2], rates.shape[-1]))
         x[..., list(self.others), :] = -self.inverse @ rates
         return x
@@ -175,7 +175,7 @@ class Tangents:
     def _chosen(
         self, K: Array, free: tuple[int, ...], preferred: tuple[int, ...]
     ) -> tuple[int, ...]:
-        """Independent ones among some speeds: those preferred as far as may be."""
+        """Independent ones among some speeds, the preferred ones if possible."""
         at = [free.index(k) for k in preferred if k in free]
         M = self._model.some_mass_matrix[np.ix_(free, free)]
         found = independent_speeds(K[:, list(free)], at, M)

@@ -94,7 +94,7 @@ def actuate(
 
 
 def _least_torques(Z: Array, g: Array, motors: Array, tolerance: float) -> Array:
-    """Least tau (n, motors) with ``Z^T P tau = Z^T g``, as well as it can be done."""
+    """Least tau (n, motors) with ``Z^T P tau = Z^T g``, in the least squares sense."""
     need = np.einsum("nij,ni->nj", Z, g)
     work = np.swapaxes(Z[:, motors, :], -1, -2)
     if not work.size:

@@ -114,7 +114,7 @@ def assemble(
 
 
 def _guesses(problem: Problem, q: Array, spread: Array, count: int, seed: int) -> Iterator[Array]:
-    """The guess (projected into the limits), then changed ones, farther and farther away.
+    """The guess, moved within the limits, then random ones around it at growing distance.
 
     Coordinates with limits on both sides are drawn between them, so that those of a guess outside
     do not gather at a limit.

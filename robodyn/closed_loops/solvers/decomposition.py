@@ -38,7 +38,7 @@ class Decomposition:
         return np.swapaxes(self.Vt[at, rank:, :], -1, -2)
 
     def multipliers(self, at: Array, rank: int, force: Array) -> Array:
-        """Multipliers of least 2-norm with ``K^T lam = force`` (len(at), nv), where there are."""
+        """Multipliers of least 2-norm with ``K^T lam = force`` (len(at), nv), if there are any."""
         weights = self.U[at, :, :rank] * self.values[at, None, :rank]
         # K = C Vt, and C = Q R
         Q, R = np.linalg.qr(weights / self.scaled.rows[at][:, :, None])
@@ -60,7 +60,7 @@ def decompose(scaled: Scaled, tolerance: float = CONSTRAINT_RANK) -> Decompositi
 
 
 def groups(rank: Array) -> Iterator[tuple[int, Array]]:
-    """Each rank that occurs, and the systems that have it."""
+    """Each rank that occurs, with the indices of the systems that have it."""
     for value in np.unique(rank):
         yield int(value), np.flatnonzero(rank == value)
 
