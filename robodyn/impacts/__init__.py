@@ -1,1 +1,1 @@
-"""Jumps of speeds under impulses: hits of one point or of several, and joints that latch [W 6]."""
+"""Jumps of speeds under impulses: impacts of points, and joints that latch [W 6]."""

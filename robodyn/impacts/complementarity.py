@@ -9,12 +9,12 @@ from robodyn.tolerances import COMPLEMENTARITY_ZERO, REBOUND_SPEED_ZERO
 
 __all__ = ["complementary", "rebounds"]
 
-#: Rebounds of points caught between others, at most.
+#: Largest number of rebounds of points that are caught between others.
 ROUNDS = 3000
 
 
 def complementary(A: Array, b: Array) -> Array:
-    """Pushes ``p >= 0`` with ``A p + b >= 0`` of which each is zero where the other is not.
+    """Solve the complementarity problem ``p >= 0``, ``A p + b >= 0``, ``p (A p + b) = 0``.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Where two bodies meet: points, and the impulse between them [W 6.3-6.14].
+"""Contact of two bodies: points, and the impulse between them [W 6.3-6.14].
 
 Impulses act on the first body along some axes: one, along which the bodies rebound without
 friction, or three, along which they stick.
@@ -76,7 +76,7 @@ def _cross(a: Array, b: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Contact:
-    """Two points that meet, and their mobility along some axes.
+    """Two points in contact, and their mobility along some axes.
 
     Attributes
     ----------
@@ -106,7 +106,7 @@ class Contact:
     _modes: dict[str, Any] = field(default_factory=dict)
 
     def movable(self) -> Array:
-        """Which principal directions give way, shape (..., k), in the order of `_principal`."""
+        """Which principal directions are movable, shape (..., k), in the order of `_principal`."""
         sizes = self._principal()[0]
         least = np.maximum(MOBILITY_ZERO * sizes[..., -1], IMMOVABLE * self.mobility_scale)
         return np.asarray(sizes > least[..., None])
@@ -119,7 +119,7 @@ class Contact:
         return self._modes["sizes"], self._modes["modes"]
 
     def check_approach(self, robot: str, link: str) -> None:
-        """Refuse bodies that part already, along the one axis there is.
+        """Refuse bodies that separate already, along the single axis.
 
         Raises
         ------
@@ -136,7 +136,7 @@ class Contact:
             )
 
     def impulses(self, restitution: float, robot: str, link: str) -> Array:
-        """Along each axis, shape (..., k) [N s] [W 6.11-6.14].
+        """Impulses along each axis, shape (..., k) [N s] [W 6.11-6.14].
 
         Raises
         ------
@@ -160,7 +160,7 @@ class Contact:
         return np.asarray(np.einsum("...ki,...i->...k", modes, along))
 
     def solved(self, rates: Array) -> Array:
-        """Impulses that make speeds of parting jump by these, shapes (..., k, n)."""
+        """Impulses for given jumps of the separation speeds, shapes (..., k, n)."""
         sizes, modes = self._principal()
         moves = self.movable()
         along = np.einsum("...ki,...kn->...in", modes, rates)
@@ -168,7 +168,7 @@ class Contact:
         return np.asarray(np.einsum("...ki,...in->...kn", modes, along))
 
     def energy_loss(self, p: Array) -> Array:
-        """What impulses of this size take away, shape (...) [J]."""
+        """Energy loss by impulses of this size, shape (...) [J]."""
         jump = np.einsum("...ij,...j->...i", self.mobility, p)
         loss = -0.5 * np.einsum("...k,...k->...", p, 2.0 * self.velocity + jump)
         return np.asarray(loss)

@@ -42,7 +42,7 @@ class Pushes:
     predecessor: Array
 
     def on_links(self, p: Array) -> dict[str, Array]:
-        """Impulses of these sizes as wrenches on links, in their axes."""
+        """Impulses of given sizes as wrenches on links, in their axes."""
         found: dict[str, Array] = {}
         for k, closure in enumerate(self.closures):
             for body, unit in (
@@ -55,7 +55,7 @@ class Pushes:
         return found
 
     def beside(self, p: Array, wrenches: JointWrenches) -> JointWrenches:
-        """Wrenches in joints, and in these joints what the impulses are as well."""
+        """Joint wrenches, with those of the impulses added in the cut joints."""
         values = wrenches.values_array.copy()
         names = tuple(wrenches)
         for k, closure in enumerate(self.closures):

@@ -1,4 +1,4 @@
-"""How speeds after a hit change with the state before it.
+"""Derivatives of the speeds after an impact with respect to the state before it.
 
 With the mobility ``A = f X`` of the points along the axes ``f`` of impulses, and the jumps
 ``X = M^-1 f^T`` that these make, speeds afterwards are ``v+ = v + X p``, and the points part at
@@ -98,7 +98,7 @@ def impact_derivatives(
 
 
 class _Impulses(Protocol):
-    """What knows how the impulses of a hit change."""
+    """Protocol of objects that compute changes of the impulses of an impact."""
 
     def of(self, du: Array, rate: Array) -> Array:
         """With the velocity before, and that afterwards while impulses stay, (..., k, m)."""

@@ -1,4 +1,4 @@
-"""Hits by methods of which calls go to functions of machine code, where they can."""
+"""Impacts of one point, by direct calls of machine code if possible."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["DirectHits"]
 
 
 class DirectHits:
-    """Hits of one point of a robot.
+    """Impacts of one point of a robot.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ class DirectHits:
         base: BaseMotion | None = None,
         controlled: Iterable[str] = (),
     ) -> Impact:
-        """A hit of something that is no part of the robot; its mobility row by row."""
+        """An impact with something that is no part of the robot, of given mobility (rows)."""
         places, how = ((link, point),), (direction, restitution, friction, base, controlled)
         partner = MovingPoint.alone(velocity, mobility)
         return hit_between(self._dynamics, (q, v), places, partner, *how)
@@ -113,7 +113,7 @@ class DirectHits:
         base: BaseMotion | None = None,
         controlled: Iterable[str] = (),
     ) -> Impact:
-        """A hit of another link of the robot."""
+        """An impact with another link of the robot."""
         places = ((link, point), (other, other_point))
         how = direction, restitution, friction, base, controlled
         return hit_between(self._dynamics, (q, v), places, World(), *how)

@@ -47,7 +47,7 @@ def check_energy(lost: Array, u: Array, least: Array) -> None:
     u : ndarray, shape (..., 3) [m/s]
         Relative velocity of the points before.
     least : ndarray, shape (...) [1/kg]
-        How they give way.
+        Mobility of the points.
 
     Raises
     ------
@@ -64,7 +64,7 @@ def check_energy(lost: Array, u: Array, least: Array) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Friction:
-    """What friction makes of a hit: the point sticks, slides on, or its slip ends.
+    """An impact with friction: the point sticks, slides on, or its slip ends.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ class Friction:
 
 
 def with_friction(u: Array, W: Array, n: Array, restitution: float, friction: float) -> Friction:
-    """The impulse on the link that is hit, and how it came about.
+    """The impulse on the link, with its case: sticking, sliding, or slip that ends.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def with_friction(u: Array, W: Array, n: Array, restitution: float, friction: fl
 
 
 def _slip(u_t: Array, u: Array, instead: Array) -> tuple[Array, Array]:
-    """Unit direction of a slip; where there is none, that in which it would begin. And if any."""
+    """Unit direction of the slip or, without slip, of that which would begin; and which it is."""
     moving = np.linalg.norm(u_t, axis=-1) > FRICTION_ROUNDING * np.linalg.norm(u, axis=-1)
     s = np.where(moving[..., None], u_t, instead)
     size = np.linalg.norm(s, axis=-1, keepdims=True)

@@ -1,4 +1,4 @@
-"""How the impulse of a hit with friction changes with what it is made of.
+"""Derivatives of the impulse of an impact with friction.
 
 Sticking, sliding and slip that ends are one linear system each, for the impulse ``p = B c`` along
 some axes and the velocity ``u+ = u + W p`` afterwards along others::
@@ -39,7 +39,7 @@ class FrictionSlopes:
     Raises
     ------
     ImpactError
-        Where a slip begins in the hit, whose direction has no derivative.
+        If slip begins in the impact, whose direction has no derivative.
     """
 
     def __init__(self, hit: Friction, u: Array, W: Array, n: Array, restitution: float) -> None:

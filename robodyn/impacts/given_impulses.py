@@ -1,4 +1,4 @@
-"""Impulses and couples that are given, and how points give way to them [W 6.18-6.29]."""
+"""Given impulses and couples, and the velocity jumps of points under them [W 6.18-6.29]."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def _maker(
 ) -> Callable[..., Impact]:
     """Makes the result of what a function gives and of its inputs.
 
-    Joint impulses are computed when they are asked for: the caller's arrays may change until then.
+    Joint impulses are computed on demand, from copies, as the caller may change the arrays.
     """
 
     def made(found: tuple[Array, ...], *given: Array) -> Impact:

@@ -1,4 +1,4 @@
-"""Hits by one function each, which gives no numbers where their equations have to be looked at."""
+"""Impacts by one function each, which gives NaN if the case has to be solved in Python."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["HitForm", "HitFunctions"]
 
 @dataclass(frozen=True)
 class HitForm:
-    """What shapes the functions of a hit.
+    """Options that determine the functions of an impact.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class HitForm:
 
 
 class HitFunctions:
-    """The functions of the hits of one robot.
+    """The functions for impacts of one robot.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ class HitFunctions:
         base: BaseMotion | None,
         make: Callable[..., Any],
     ) -> Any:
-        """The same where some joints stop at once."""
+        """The result if some joints stop suddenly."""
         checked = self._dynamics.checked_beside(speeds)
         if checked is None:
             return None
@@ -126,7 +126,7 @@ class HitFunctions:
         base: BaseMotion | None,
         make: Callable[..., Any],
     ) -> Any:
-        """The same under impulses and couples that are given."""
+        """The result under given impulses and couples."""
         form = CallForm({"controlled": hit.joints}, method="impulses", make=make)
         options = {"controlled": hit.speeds} if hit.speeds else {}
         checked = self._checked(hit)
@@ -171,7 +171,7 @@ class HitFunctions:
         form: CallForm | None,
         wrenches: Wrenches | None,
     ) -> Any:
-        """What a function gives; ``None`` where it is no numbers, or has no speeds to say so."""
+        """Outputs of a function; ``None`` if they are NaN, or if there are no speeds to tell."""
         if self._model.setup.rheonomic or not self._model.bodies.nv:
             return None
         found = self._evaluator.results(

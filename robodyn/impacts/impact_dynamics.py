@@ -45,7 +45,7 @@ Places: TypeAlias = tuple[tuple[str, ArrayLike], ...]
 
 
 class _JointForces(Protocol):
-    """What carries the wrench of every joint, as `robodyn.parts.joint_loads.JointForces`."""
+    """Protocol of `robodyn.parts.joint_loads.JointForces`."""
 
     def at(
         self,
@@ -63,14 +63,14 @@ class _JointForces(Protocol):
 
 
 class _Postures(Protocol):
-    """What knows closed states: `robodyn.parts.postures.Postures`, or like it."""
+    """Protocol of the part of `robodyn.parts.postures.Postures` that is used here."""
 
     def closed_state(self, q: ArrayLike, v: ArrayLike, free: Array | None) -> tuple[Array, Array]:
         """The closed state near one that has drifted a little."""
 
 
 class ImpactDynamics:
-    """How the speeds of one robot jump.
+    """Impacts of one robot.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ class ImpactDynamics:
         self._model, self._evaluator = model, evaluator
         self._moving, self._postures = moving, postures
         self._dynamics, self._joint_forces = dynamics, joint_forces
-        #: Hits by one function each.
+        #: Impacts by one function each.
         self.code = HitFunctions(model, evaluator, moving)
         #: A point of this robot as another robot meets it.
         self.as_partner = methods.add("as_partner", self._as_partner, ("q", "v", "point"), at_rest)
@@ -190,7 +190,7 @@ class ImpactDynamics:
         return points, *_parting(points, partner)
 
     def trace_of_masses(self, q: Array) -> Array:
-        """Of the mass matrix, shape (...)."""
+        """Trace of the mass matrix, shape (...)."""
         M = self._evaluator.call("mass_matrix", (q,))
         return np.asarray(np.trace(M, axis1=-2, axis2=-1))
 
@@ -329,12 +329,12 @@ class ImpactDynamics:
 
     @property
     def on_moving_base(self) -> bool:
-        """Whether its base has a motion."""
+        """Whether the base moves as prescribed."""
         return self._model.settings.base == "moving"
 
     @property
     def robot(self) -> str:
-        """Its name."""
+        """Name of the robot."""
         return self._model.mechanism.name
 
     def before(self, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
@@ -342,7 +342,7 @@ class ImpactDynamics:
         return self._state(q, v, self._moving)
 
     def at_rest(self, q: ArrayLike) -> tuple[Array, Array]:
-        """The same of a robot that does not move, not even with the clock."""
+        """The state at rest, in which joints that depend on time do not move either."""
         return self._state(q, np.zeros(self._model.bodies.nv), self._dynamics)
 
     def speeds(self, what: str, joints: Iterable[str]) -> tuple[int, ...]:
@@ -351,7 +351,7 @@ class ImpactDynamics:
         return tuple(sorted(set(found)))
 
     def form(self, places: Places, partner: Partner, controlled: Iterable[str]) -> HitForm:
-        """What shapes the functions of a hit."""
+        """Options of the functions of an impact."""
         other = one_name("against", places[1][0]) if len(places) == 2 else ""
         moving = isinstance(partner, MovingPoint)
         return self.driven_form(one_name("link", places[0][0]), controlled, other, moving)
@@ -359,7 +359,7 @@ class ImpactDynamics:
     def driven_form(
         self, link: str, controlled: Iterable[str], other: str = "", against: bool = False
     ) -> HitForm:
-        """What shapes functions of impulses beside joints that are driven."""
+        """Options of the functions of impulses with driven joints."""
         names = named_alone("controlled", controlled)
         return HitForm(link, other, against, names, self.speeds("controlled", names))
 
@@ -377,7 +377,7 @@ class ImpactDynamics:
     def stopped(
         self, q: Array, v: Array, speeds: tuple[int, ...], base: BaseMotion | None
     ) -> tuple[Array, Array]:
-        """Jumps where some speeds become zero, and the impulses along all, shapes (..., nv)."""
+        """Jumps that make some speeds zero, and the impulses along all, shapes (..., nv)."""
         at = list(speeds)
         none = np.zeros((*v.shape[:-1], v.shape[-1] - len(at)))
         arrays = (q, np.zeros(v.shape), -v[..., at], none)
@@ -392,12 +392,12 @@ class ImpactDynamics:
         refuse_overflow("v", y)
         batch = together(q=x, v=y)
         dynamics.check(q, v)
-        x, y = self._postures.closed_state(x, y, None)  # what little is open would stop nothing
+        x, y = self._postures.closed_state(x, y, None)  # loops that are slightly open are closed
         x, y = np.array(x), np.array(y)
         return np.broadcast_to(x, (*batch, x.shape[-1])), np.broadcast_to(y, (*batch, y.shape[-1]))
 
     def partner_of(self, place: tuple[str, ArrayLike], against: Any) -> tuple[Places, Partner]:
-        """The links of this robot that meet, and what else the first one meets."""
+        """The links of this robot in the contact, and the other body if it is not the robot."""
         match against:
             case None:
                 return (place,), World()
@@ -419,7 +419,7 @@ class ImpactDynamics:
         )
 
     def _refuse_one_body(self, link: str, other: str) -> None:
-        """Two points of one rigid body keep their distance: they do not meet."""
+        """Refuse two points of one rigid body, whose distance does not change."""
         frames = self._model.bodies.frames
         if link in frames and other in frames and frames[link][0] == frames[other][0]:
             raise ImpactError(
@@ -474,7 +474,7 @@ def _partner(found: tuple[Array, ...], *given: Array) -> MovingPoint:
 
 
 def _parting(points: tuple[ContactPoint, ...], partner: Partner) -> tuple[Array, Array]:
-    """Jacobian of the velocity at which points part, and that velocity."""
+    """The separation velocity of points, with its Jacobian."""
     J, u = points[0].J, points[0].velocity - partner.velocity
     if len(points) == 2:
         J, u = J - points[1].J, u - points[1].velocity
@@ -482,7 +482,7 @@ def _parting(points: tuple[ContactPoint, ...], partner: Partner) -> tuple[Array,
 
 
 def copied(base: BaseMotion | None) -> BaseMotion | None:
-    """The same motion of the base, whatever becomes of the arrays that were given."""
+    """A copy of the motion of the base, so that the caller may change the arrays."""
     if not isinstance(base, BaseMotion):
         return base  # it is refused where it is used, if it is not left out
     return BaseMotion(*map(np.array, (base.pose, base.twist, base.acceleration)))

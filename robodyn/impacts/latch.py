@@ -58,7 +58,7 @@ def _with_cut_joints(
     cut: Sequence[str],
     base: BaseMotion | None,
 ) -> Impact:
-    """The same where some of the joints were cut."""
+    """Latch joints of which some are cut."""
     base, pushes = copied(base), dynamics.pushes(q, v, cut)
     own = np.broadcast_to(
         np.eye(v.shape[-1])[list(speeds)], (*v.shape[:-1], len(speeds), v.shape[-1])
@@ -90,7 +90,7 @@ def _with_cut_joints(
 
 
 def _stopping(A: Array, u: Array, least: Array) -> Array:
-    """Impulses that stop speeds, or as many as can be; mobilities below the least are none."""
+    """Impulses that stop speeds, in least squares; mobilities below ``least`` count as zero."""
     sizes = np.einsum("...ii->...i", A)
     moves = sizes > least
     scale = np.where(moves, 1.0 / np.sqrt(np.where(moves, sizes, 1.0)), 0.0)
@@ -106,11 +106,11 @@ def _by_code(
     speeds: tuple[int, ...],
     base: BaseMotion | None,
 ) -> Impact | None:
-    """The same by one function, to which calls like this one go; none where it has no numbers."""
+    """Latch by one function, which later calls of this form call directly; None if it is NaN."""
 
     def made(found: tuple[Array, Array], q: Array, v: Array, *rest: Array) -> Impact:
         after, loss = found
-        # joint impulses are computed when they are asked for: the caller's arrays may change
+        # joint impulses are computed on demand, from copies, as the caller may change arrays
         kept = np.array(q), np.array(v)
         moved = BaseMotion(*map(np.array, rest)) if rest else None
 

@@ -1,4 +1,4 @@
-"""Between the coordinates of independent joints and those of all joints of a linkage."""
+"""Maps from the coordinates of independent joints to those of all joints of a linkage."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Expansion(Protocol):
         """Joints that follow the others by loops solved in closed form."""
 
     def dependent_positions(self, q: ArrayLike) -> dict[str, Array]:
-        """Their positions, by name."""
+        """Positions of these joints, by name."""
 
     def positions(self, q: ArrayLike) -> Array:
         """Coordinates of the tree form, shape (..., its nq)."""
@@ -45,11 +45,11 @@ class Expansion(Protocol):
         """``B``, shape (..., nv of the tree form, nv)."""
 
     def forces(self, tau: ArrayLike) -> Array:
-        """The same forces in the tree form, shape (..., its nv): none in joints that follow."""
+        """Forces in the joints of the tree form, shape (..., its nv): zero in dependent joints."""
 
 
 class TreeExpansion:
-    """Of a robot whose own coordinates are those of its tree.
+    """The expansion of a robot in tree coordinates, which is the identity.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class TreeExpansion:
         self._space = space
 
     def dependent_positions(self, q: ArrayLike) -> dict[str, Array]:
-        """None: no joint follows others."""
+        """No positions, since no joint depends on others."""
         return {}
 
     def positions(self, q: ArrayLike) -> Array:
@@ -88,7 +88,7 @@ class TreeExpansion:
 
 
 class MinimalExpansion:
-    """Of a linkage whose loops are solved in closed form.
+    """The expansion of a linkage whose loops are solved in closed form.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ class MinimalExpansion:
 
     @cached_property
     def _rows(self) -> list[tuple[Body, slice]]:
-        """Bodies whose joints follow, and where their freedoms stand among all that do."""
+        """Bodies with dependent joints, and indices of their freedoms among all dependent ones."""
         found, first = [], 0
         for body in self._following:
             count = len(body.joint.kind.turning)
@@ -145,7 +145,7 @@ class MinimalExpansion:
         return full
 
     def closed_positions(self, q: ArrayLike) -> Array:
-        """The same, but refused where loops do not close."""
+        """Coordinates of all joints; an error if loops do not close."""
         x = self._space.positions("q", q)
         finite(q=x)
         refuse_open_linkages(self._model, x, self._evaluator.call("dependent_places", (x,)))
@@ -169,7 +169,7 @@ class MinimalExpansion:
         return self._merged(eye, self._evaluator.call("dependent_speed_map", (x,)), -2)
 
     def forces(self, tau: ArrayLike) -> Array:
-        """Zero in joints that follow, shape (..., nv of the tree form)."""
+        """Forces with zeros for dependent joints, shape (..., nv of the tree form)."""
         own = self._space.speeds("tau", tau)
         count = self._rows[-1][1].stop
         return self._merged(own, np.zeros((*own.shape[:-1], count)), -1)
@@ -188,7 +188,7 @@ class MinimalExpansion:
 
 
 class ClosedPositions:
-    """Own coordinates at which the loops that are solved in closed form do close.
+    """Draws independent coordinates at which loops solved in closed form can be closed.
 
     Parameters
     ----------
@@ -197,7 +197,7 @@ class ClosedPositions:
     space : ConfigurationSpace
     expansion : Expansion
     limits : UncoordinatedLimits
-        Of joints that follow by loops, and of those that are cut.
+        Limits of dependent joints, and of cut joints.
     following : FollowingPositions
     """
 
@@ -213,7 +213,7 @@ class ClosedPositions:
         self._expansion, self._limits = expansion, limits
 
     def random(self, rng: np.random.Generator) -> Array:
-        """Random ones, at which all joints are within their limits, shape (nq,)."""
+        """Random coordinates at which all joints are within their limits, shape (nq,)."""
         start = self._space.start()
         q = self._space.random_where(self._fit, start, rng)
         if q is not None:

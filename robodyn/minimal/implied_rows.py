@@ -1,4 +1,4 @@
-"""Constraints of users that follow from the loops, which closed forms leave no motion to break."""
+"""Constraints of users that follow from the loops and are redundant in minimal coordinates."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ __all__ = ["MinimalJointForces"]
 
 
 class MinimalJointForces:
-    """As `JointForces` of the tree form at the same state.
+    """Joint wrenches, by `JointForces` of the tree form at the same state.
 
     Wrenches of joints that close loops, and of constraints of users, follow from the forces at the
     independent joints, of least norm where redundant constraints leave a choice.
@@ -58,7 +58,7 @@ class MinimalJointForces:
         base: BaseMotion | None,
     ) -> JointWrenches:
         """Force and moment in every joint, those that close loops included."""
-        constrained = self._model.setup.closed  # then accelerations do not tell all forces
+        constrained = self._model.setup.closed  # then accelerations do not determine all forces
         if a is None:
             roles = assign_roles(self._model, controlled, tau, locked)
             a, force, _ = self._dynamics.hybrid(q, v, roles, wrenches, base, None)

@@ -12,7 +12,7 @@ __all__ = ["MinimalJointPositions"]
 
 
 class MinimalJointPositions:
-    """As `TreeJointPositions` of the tree form at the same state.
+    """Positions and speeds, by `TreeJointPositions` of the tree form at the same state.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Limits of joints that follow others, and of those that are cut, over independent coordinates."""
+"""Limits of dependent and of cut joints, over independent coordinates."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class FollowingLimits:
         return bool(self._joints or self._cuts.any)
 
     def _positions(self, full: Array) -> Array:
-        """Of joints that follow and have limits, shape (n,) [rad, m]."""
+        """Positions of dependent joints that have limits, shape (n,) [rad, m]."""
         return np.array([
             float(nearest_turn(full[k], limits) if turns else full[k])
             for _, k, _, limits, turns in self._joints

@@ -1,4 +1,4 @@
-"""In which order loops are solved, and which of their joints stay independent.
+"""The order in which loops are solved, and the joints that stay independent.
 
 A loop can be solved in closed form when all its joints are known but some that can follow together.
 Solved, its joints are known to the loops that share them; so linkages of many loops come apart one
@@ -14,20 +14,20 @@ from dataclasses import dataclass
 
 __all__ = ["Order", "solution_order"]
 
-#: Joints that can follow the others of their loop together.
+#: Joints that can depend on the others of their loop together.
 Candidates = Sequence[tuple[int, ...]]
 
 
 @dataclass(frozen=True)
 class Order:
-    """How loops come apart.
+    """The order of solution of loops.
 
     Attributes
     ----------
     steps : tuple of (loop, tuple of joints)
-        Loops in the order of their solution, with the joints that follow.
+        Loops in the order of their solution, with their dependent joints.
     left : tuple of str
-        Loops that do not come apart.
+        Loops that cannot be solved in any order.
     """
 
     steps: tuple[tuple[str, tuple[int, ...]], ...]
@@ -73,6 +73,6 @@ def _others(left: Mapping[str, tuple[Collection[int], Candidates]], name: str) -
 
 
 def _cost(follow: Sequence[int], wanted: Sequence[int]) -> tuple[object, ...]:
-    """Few and little wanted joints should follow, then those at the end of the tree."""
+    """Cost of dependent joints: few, little wanted ones, and those at the end of the tree first."""
     lost = sorted(wanted.index(joint) for joint in follow if joint in wanted)
     return len(lost), [-place for place in lost], sorted(-joint for joint in follow)

@@ -1,4 +1,4 @@
-"""What the sensors of a linkage in minimal coordinates show."""
+"""Readings of the sensors of a linkage in minimal coordinates."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["MinimalMeasurements"]
 
 
 class MinimalMeasurements:
-    """As those of the tree form at the same state, where sensors read wrenches in joints.
+    """Readings; those of wrenches in joints by the tree form at the same state.
 
     Parameters
     ----------
@@ -56,12 +56,12 @@ class MinimalMeasurements:
         wrenches: Wrenches | None,
         base: BaseMotion | None,
     ) -> dict[str, Array]:
-        """What they show at a state, or at many."""
+        """Readings in a state, or in many."""
         read = self._evaluator.options.sensors(sensors)
         loads = any(x.kind == "wrench" for x in read)
         if not loads or v is None or (a is None) == (tau is None):
             return self._own.at(q, v, a, tau, sensors, wrenches, base)
-        constrained = self._model.setup.closed  # then accelerations do not tell all forces
+        constrained = self._model.setup.closed  # then accelerations do not determine all forces
         if a is None:
             roles = assign_roles(self._model, None, tau, ())
             a, force, _ = self._dynamics.hybrid(q, v, roles, wrenches, base, None)
@@ -76,5 +76,5 @@ class MinimalMeasurements:
         return self._tree_form.at(*state, a, None, sensors, wrenches, base)
 
     def over_symbols(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """What they show where arguments are symbols; as functions, without wrenches."""
+        """Readings as symbols; sensors of wrenches are not available, as in functions."""
         return self._own.over_symbols(given)

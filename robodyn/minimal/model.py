@@ -78,7 +78,7 @@ def minimal_model(
     loops : mapping of name to loop
         Its `closed_forms`.
     q : ndarray, shape (nq,)
-        A closed posture of it; it says which way each loop is assembled.
+        A closed posture of it, which determines the branch of each loop.
     idle_rows : tuple of int
         Its `implied_rows`, which no motion breaks.
 
@@ -113,7 +113,7 @@ def minimal_model(
 def _with_constraints_of_users(
     tree_form: Model, bodies: MechanismModel, settings: Settings
 ) -> Setup:
-    """What equations know of the robot: of the constraints, those that no cut joint has."""
+    """The mechanism for equations, with the constraints that are not those of cut joints."""
     setup, effective = tree_form.setup, tree_form.effective
     between = [x for x in effective.constraints if isinstance(x, TracedFrameConstraint)]
     return dataclasses.replace(
@@ -139,7 +139,7 @@ def own_coordinates(
 
 
 def _posture_beside(tree_form: Model, bodies: MechanismModel, q: FloatArray) -> tuple[float, ...]:
-    """Beside the posture, which may have symmetries, if loops close there."""
+    """A closed posture near the given one, which may have symmetries; else the given one."""
     beside = tuple(float(x) for x in q + 0.01 * np.sin(1.0 + np.arange(len(q))))
     try:
         mass_diagonals_at(bodies, beside)
@@ -162,7 +162,7 @@ def _posture_beside(tree_form: Model, bodies: MechanismModel, q: FloatArray) -> 
 def _linkages(
     tree_form: Model, settings: Settings, loops: Mapping[str, Loop], q: FloatArray
 ) -> tuple[Linkage, ...]:
-    """Loops with those of their joints that follow, in the order of their solution."""
+    """Loops with their dependent joints, in the order of their solution."""
     loops = _regular(tree_form, loops, q)
     order = _ordered(tree_form, loops)
     chosen = dict(settings.branches)
@@ -249,7 +249,7 @@ def _bodies(tree_form: Model, names: Sequence[str]) -> list[int]:
 
 
 def _held(tree_form: Model) -> set[int]:
-    """Bodies whose joints must be independent: the user, or their angle or one speed, needs it."""
+    """Bodies whose joints must be independent, as a user marks them or something uses them."""
     marked = [j.name for j in tree_form.mechanism.joints if j.independent]
     setup = tree_form.setup
     users = Counter(k for body in tree_form.bodies for k, *_ in body.q)
@@ -283,7 +283,7 @@ def _unsolved(tree_form: Model, loop: Loop, held: set[int]) -> str:
 
 
 def _posture(body: Body, q: FloatArray) -> Posture:
-    """Of a joint at a known position."""
+    """Pose of a joint at a known position."""
     own = [float(q[k]) * factor + offset for k, factor, offset in body.q]
     return Posture(places_of(body.joint, own), evaluate(body.joint, own, [0.0] * len(body.speeds)))
 

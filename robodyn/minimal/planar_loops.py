@@ -1,4 +1,4 @@
-"""Which closed loops are planar, seen from their geometry, and their chains in the plane.
+"""Planar loops, recognised by their geometry, and their chains in the plane.
 
 A loop is planar if all joints of its chains turn about one normal or slide across it, and the joint
 that closes it leaves the plane to them. The plane is fixed in the body where the chains part; no
@@ -28,7 +28,7 @@ from robodyn.tolerances import LENGTH_ROUNDING, LOOP_GEOMETRY
 __all__ = ["NotPlanar", "PlanarLoop", "planar_loop"]
 
 
-#: Postures of a joint that is some function, at which it has to be in the plane.
+#: Positions of a joint given by a function at which its motion is checked to be in the plane.
 PLACES = 8
 
 
@@ -38,7 +38,7 @@ class NotPlanar(Exception):
 
 @dataclass(frozen=True, eq=False)
 class PlanarLoop:
-    """A planar loop before it is known which joints follow.
+    """A planar loop whose dependent joints are not chosen yet.
 
     Attributes
     ----------
@@ -58,12 +58,12 @@ class PlanarLoop:
 
     @property
     def candidates(self) -> tuple[tuple[int, ...], ...]:
-        """Joints that can follow the others together: any two that turn or slide."""
+        """Sets of joints that can be dependent together: any two that turn or slide."""
         links = (*self.predecessor.links, *self.successor.links)
         return tuple(combinations(sorted(x.body for x in links if x.carried is None), 2))
 
     def linkage(self, dependent: tuple[int, ...]) -> PlanarLinkage:
-        """The loop with some joints that follow."""
+        """The loop with chosen dependent joints."""
         return PlanarLinkage(
             self.name, dependent, predecessor=self.predecessor, successor=self.successor
         )
@@ -101,7 +101,7 @@ def planar_loop(model: MechanismModel, closure: Closure) -> PlanarLoop:
 
 
 def _is_hinge(closure: Closure) -> bool:
-    """It closes a planar loop in a point, and has an axis that must be the normal."""
+    """Whether a closure has one axis, which must be the normal of the plane."""
     return closure.kind.axial and closure.kind.free_turn
 
 
@@ -157,7 +157,7 @@ def _sine(a: FloatArray, b: FloatArray) -> float:
 def _check_pin(
     closure: Closure, plane: FloatArray, ends: Sequence[FloatArray], size: float
 ) -> None:
-    """The joint that closes the loop asks for nothing out of the plane."""
+    """Check that the joint which closes the loop constrains no motion out of the plane."""
     normal = plane[2]
     if _is_hinge(closure):
         for X in ends:
@@ -170,7 +170,7 @@ def _check_pin(
 
 
 def _carried(body: Body, parent: FloatArray, own: FloatArray, size: float) -> Carried:
-    """A joint that is some function, which has to stay in the plane wherever one looks.
+    """A joint given by a function, checked to stay in the plane at some positions.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ __all__ = ["recut", "welds_as_joints"]
 
 
 def recut(model: Model) -> Model:
-    """The same robot, in tree coordinates, without loops that are cut at a weld."""
+    """The same robot in tree coordinates, in which no loop is cut at a weld."""
     mechanism = welds_as_joints(model.mechanism)
     if mechanism is model.mechanism:
         return model

@@ -23,10 +23,10 @@ from robodyn.tolerances import DEPENDENT_SPEEDS, REDUCED_MOTION_END
 __all__ = ["ReducedRobot"]
 
 
-#: Longest way [rad, m] that is followed: five seconds, about.
+#: Longest way [rad, m] that is followed, which takes about five seconds.
 FARTHEST = 150.0
 
-#: Most rounds in which independent coordinates are reached.
+#: Largest number of iterations that reach given independent coordinates.
 ROUNDS = 40
 
 
@@ -146,7 +146,7 @@ class ReducedRobot:
         return self._mapped(q, ddu) + self._bias(q, v)
 
     def speed_map(self, q: ArrayLike) -> Array:
-        """``B``, shape (..., nv, nu): speeds of all joints a unit of each independent one.
+        """``B``, shape (..., nv, nu): speeds of all joints per unit of each independent one.
 
         Raises
         ------
@@ -179,7 +179,7 @@ class ReducedRobot:
         return self._dependent_rates(q, self.robot.loop_bias(q, v))
 
     def _dependent_rates(self, q: ArrayLike, k: Array) -> Array:
-        """What the dependent joints do, shape (..., nv), so that ``K x = -k``."""
+        """Accelerations x of the dependent joints, shape (..., nv), with ``K x = -k``."""
         inverse = self._inverse(self.robot.loop_jacobian(q))
         x = np.zeros((*inverse.shape[:-2], self.robot.nv))
         x[..., self._others] = -np.einsum("...ij,...j->...i", inverse, k)

@@ -1,4 +1,4 @@
-"""Which spatial loops have a closed form, seen from their geometry.
+"""Spatial loops with a closed form, recognised by their geometry.
 
 A loop that closes in a ball has one if two axes that meet, those of a universal joint or of two
 joints that turn, and one more axis can follow: then only lengths and directions count. A loop that
@@ -34,13 +34,13 @@ class NotSpatial(Exception):
 
 @dataclass(frozen=True, eq=False)
 class SpatialLoop:
-    """A spatial loop before it is known which joints follow.
+    """A spatial loop whose dependent joints are not chosen yet.
 
     Attributes
     ----------
     name : str
     ways : tuple of Linkage
-        All ways for joints to follow the others.
+        All choices of dependent joints.
     """
 
     name: str
@@ -53,15 +53,15 @@ class SpatialLoop:
 
     @property
     def candidates(self) -> tuple[tuple[int, ...], ...]:
-        """Joints that can follow the others together."""
+        """Sets of joints that can be dependent together."""
         return tuple(way.dependent for way in self.ways)
 
     def linkage(self, dependent: tuple[int, ...]) -> Linkage:
-        """The loop with some joints that follow."""
+        """The loop with chosen dependent joints."""
         return next(way for way in self.ways if way.dependent == dependent)
 
     def regular(self, postures: Mapping[int, Posture]) -> SpatialLoop:
-        """Only the ways that lead to a closed posture, which those in a dead point do not."""
+        """The loop with those choices that lead to a closed posture, away from dead points."""
         ways = tuple(way for way in self.ways if way.fitting(postures))
         if not ways:
             raise NotSpatial("those of its joints that could follow are at a dead point")
@@ -129,7 +129,7 @@ def _bodies(hinges: Hinges) -> set[int]:
 
 
 def _meeting(links: Sequence[SpatialLink]) -> list[tuple[Hinges, tuple[float, float]]]:
-    """Pairs of axes that meet, and where on each."""
+    """Pairs of axes that intersect, and the place of the intersection on each."""
     pairs = []
     for link in links:
         kind = link.joint.kind
@@ -146,7 +146,7 @@ def _meeting(links: Sequence[SpatialLink]) -> list[tuple[Hinges, tuple[float, fl
 
 
 def _crossing(link: SpatialLink) -> tuple[float, float] | None:
-    """Where z of a joint's parent and its own axis meet, along each; nothing if they do not."""
+    """Intersection of z of a joint's parent with its own axis, along each; None without one."""
     z = np.array([0.0, 0.0, 1.0])
     X = link.joint.X_PJ
     p, axis = np.array(list(X.p), float), np.array(list(X.R.matrix.T.rows()[2]), float)
