@@ -292,6 +292,8 @@ SINGULAR_POSTURE = 1e-4
 BROKEN_DOWN_POSTURE = 1e-2
 #: Part of the largest singular value of a motion that counts as none.
 SINGULAR_VALUE_ZERO = 1e-6
+#: Singular values that are roots of eigenvalues are rounding below this.
+SINGULAR_VALUE_ROUNDING = 1e-7
 #: A linkage this near to a singular posture (`Robot.loop_rank`) stops machine code at it.
 SINGULAR_MOTION = 1e-6
 

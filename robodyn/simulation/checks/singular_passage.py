@@ -20,7 +20,12 @@ from robodyn.simulation.loads.column_names import speed_names
 from robodyn.simulation.trajectory.states.interpolation import Indices, positions_between
 from robodyn.simulation.trajectory.states.samples import Samples
 from robodyn.simulation.trajectory.trajectory import Trajectory
-from robodyn.tolerances import BROKEN_DOWN_POSTURE, SINGULAR_POSTURE, SINGULAR_VALUE_ZERO
+from robodyn.tolerances import (
+    BROKEN_DOWN_POSTURE,
+    SINGULAR_POSTURE,
+    SINGULAR_VALUE_ROUNDING,
+    SINGULAR_VALUE_ZERO,
+)
 
 __all__ = ["Passage", "passage", "passage_ahead", "warn_of_passage"]
 
@@ -210,7 +215,7 @@ def _sizes(robot: Robot, q: FloatArray) -> FloatArray:
     """Singular values of the constraints at postures, shape (n, k), the largest first.
 
     They are computed as roots of eigenvalues, in half of the time of a singular value
-    decomposition, so those below 1e-7 are rounding.
+    decomposition, so those below `SINGULAR_VALUE_ROUNDING` are rounding.
     """
     K = np.asarray(robot.loop_jacobian(q))
     other = np.swapaxes(K, -1, -2)
@@ -239,7 +244,8 @@ def _lowest(
 ) -> float | None:
     """Minimum of a function that takes arrays, shape (n,); ``None`` if it is not below ``most``.
 
-    The search ends early where the values beside the minimum are so flat that it cannot be.
+    The search ends early where the values beside the minimum are so flat that it cannot be, and
+    where the value is rounding.
     """
     at = low
     for _ in range(ROUNDS):
@@ -250,6 +256,8 @@ def _lowest(
         if not 2.0 * sizes[k] - max(sizes[first], sizes[last]) < most:
             return None
         low, at, high = float(x[first]), float(x[k]), float(x[last])
+        if sizes[k] < SINGULAR_VALUE_ROUNDING:
+            break
     return at
 
 
