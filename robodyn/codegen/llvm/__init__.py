@@ -1,1 +1,1 @@
-"""Machine code by LLVM: of one state, of vectors of states, spread over threads, kept on disk."""
+"""Machine code by LLVM: for one state, vectors of states and threads, stored on disk."""

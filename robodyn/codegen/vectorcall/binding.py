@@ -79,7 +79,7 @@ def _bind_plain(w: EntryBuilder, otherwise: str) -> None:
 
 
 def _bind_arguments(w: EntryBuilder) -> None:
-    """Give each parameter its argument or its default, and sort them by what they are.
+    """Assign arguments and defaults to parameters, and sort them by kind.
 
     Too many arguments, names that there are not, arguments given twice and missing ones take the
     slow path, where Python raises what it raises.
@@ -120,7 +120,7 @@ def _by_name(w: EntryBuilder, count: Number, nargs: Number, k: Number) -> None:
 
 
 def _sort(w: EntryBuilder, k: Number) -> None:
-    """Put an argument, or the default, where arguments of its kind stand."""
+    """Store an argument, or the default, with the arguments of its kind."""
     code, here, given = w.code, _parameter(w, k), w.item(w.arguments, k)
     value = code.choose(given.equals(None), w.item(here, PARAMETER.index("default")), given)
     w.unless(value.differs(None))
@@ -172,7 +172,7 @@ def _find_function(w: EntryBuilder) -> None:
 
 
 def _close_ranks(w: EntryBuilder) -> None:
-    """Put arrays one after the other, without those that are left out, and say which these are."""
+    """Store arrays without gaps, and a bit mask of those that are left out."""
     w.set("inputs", 0)
     w.set("bit", 1)
     for k in w.code.each(w.of_signature("arrays")):
@@ -202,7 +202,7 @@ def _add_base(w: EntryBuilder) -> None:
 
 
 def _fill_by_joint(w: EntryBuilder, first: Number) -> None:
-    """Put the numbers of mappings by joint where they belong; all others are zero.
+    """Store the numbers of mappings by joint at the indices of their joints, others as zero.
 
     Of several states numbers are given as arrays with one axis.
     """
@@ -237,7 +237,7 @@ def _fill_input(w: EntryBuilder, port: Number, size: Number) -> None:
 
 
 def _count_states(w: EntryBuilder, x: Number) -> None:
-    """How many numbers there are for a joint: in all arrays as many, which are plain."""
+    """Count the numbers for a joint, which has to be the same in all arrays."""
     with w.code.when(w.is_a(x, "ndarray")):
         w.unless(w.field(x, DESCR).equals(w.common("float64")))
         w.unless((w.field(x, FLAGS, "i32") & PLAIN).equals(PLAIN))
@@ -314,7 +314,7 @@ def _add_input(w: EntryBuilder, array: Number) -> None:
 
 
 def _try(w: EntryBuilder, same: Callable[..., None], k: Number) -> None:
-    """Take a variant's function, if the variant is what is asked for."""
+    """Take a variant's function, if the variant has the options of the call."""
     here = w.at(w.of_signature("variants_at", "ptr"), k * len(VARIANT), "i64")
     table, count = w.item(here, VARIANT.index("table")), w.get("links")
     links = w.item(here, VARIANT.index("links"), "i64")

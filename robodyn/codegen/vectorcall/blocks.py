@@ -24,8 +24,8 @@ HIDDEN = {
     name: MAX_PORTS + k for k, name in enumerate(("kernel", "flaw", "first", "count", "stream"))
 }
 
-#: Rows of a block at most, and of how many a block of long rows is a multiple, for the vectors of
-#: all CPUs; and numbers of results in a block of many rows.
+#: Largest number of rows in a block, and the number that rows of long blocks are a multiple of, for
+#: the vectors of all CPUs; and numbers of results in a block of many rows.
 ROWS, FEWEST, NUMBERS = 128, 16, 8192
 
 #: Bytes of a line of the cache, and of the results of two blocks that are first computed in cache.
@@ -33,7 +33,7 @@ LINE, STAGED = 64, 1 << 20
 
 
 def stream_function(dtype: str) -> Code:
-    """``i1 stream_double(to, from, count)``: copy numbers past the caches, as far as they allow.
+    """``i1 stream_double(to, from, count)``: copy numbers by non-temporal stores where possible.
 
     What begins or ends within a line of the cache is stored the ordinary way. Returns whether some
     number is not finite, see `look_function`.
@@ -120,7 +120,7 @@ class _Blocks:
         return Number(self.code, self.code.at(start, offset, self._dtype), "ptr")
 
     def _numbers_in_row(self) -> Number:
-        """Of all results."""
+        """Numbers of all results in a row."""
         count = self.code.variable(0)
         for j in self.code.each(self._n, start=self._n_in):
             count.value = count.value + self._stride(j)
@@ -162,7 +162,7 @@ class _Blocks:
                     self._look(first, rows)
 
     def _places(self, room: Number, rows: Number) -> Iterator[tuple[Number, Number]]:
-        """Each result and where it is computed, at the beginning of a line of the cache."""
+        """Each result and the address at which it is computed, aligned to a cache line."""
         code, place = self.code, self.code.variable(room)
         for j in code.each(self._n, start=self._n_in):
             address = code.put(f"ptrtoint ptr {place.value} to i64", "i64")

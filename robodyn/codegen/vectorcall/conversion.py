@@ -1,4 +1,4 @@
-"""Copies of inputs that the kernel cannot read where they stand, made within the call.
+"""Copies of inputs that the kernel cannot read in place, made within the call.
 
 One state, or one number, goes into scratch memory of the call; batches are converted by numpy, and
 so are lists of anything but Python's numbers.
@@ -27,16 +27,16 @@ __all__ = [
     "take_zeros",
 ]
 
-#: What numpy is asked for when it converts: C-contiguous, aligned, in the machine's byte order,
+#: Flags for conversions by numpy: C-contiguous, aligned, in the machine's byte order,
 #: with whatever loss of precision that takes.
 _PLAIN = 0x1 | 0x100 | 0x200 | 0x10
 
-#: Where a float keeps its number [bytes].
+#: Offset of the number in a float object [bytes].
 _NUMBER = 16
 
 
 def remember(w: EntryBuilder, k: Number, start: Number, first: Number, end: Number) -> None:
-    """Where the numbers of an array begin; the bytes from ``first`` to ``end`` belong to it."""
+    """Store where the numbers of an array begin, and its range of bytes, ``first`` to ``end``."""
     w.put(w.data, k, start)
     w.put(w.starts, k, first)
     w.put(w.ends, k, end)
@@ -65,7 +65,7 @@ def _take_scratch(w: EntryBuilder, k: Number) -> Number:
 
 
 def take_zeros(w: EntryBuilder, k: Number) -> Number:
-    """Zeros for an input with one axis, and where they are."""
+    """Zeros for an input with one axis, and their address."""
     w.unless(has_scratch(w, k))
     count, room = w.port(k)[1], _take_scratch(w, k)
     for j in w.code.each(count):
@@ -89,7 +89,7 @@ def _converted(w: EntryBuilder, x: Number, descr: Number, flags: int) -> Number:
     zero = w.flag(0)
     made = w.call("convert", "ptr", x, descr, zero, zero, w.flag(flags), w.null)
     with w.code.when(made.equals(None)):
-        # the slow path raises an error in better words
+        # the slow path raises an error with a better message
         w.call("forget", "void")
     w.unless(made.differs(None))
     w.hold(made)
@@ -97,7 +97,7 @@ def _converted(w: EntryBuilder, x: Number, descr: Number, flags: int) -> Number:
 
 
 def read_other(w: EntryBuilder, k: Number, x: Number) -> None:
-    """What is no array: a list or tuple, or one number."""
+    """Read an input that is no array: a list or tuple, or one number."""
     is_list = w.is_a(x, "list")
     with w.code.either(is_list | w.is_a(x, "tuple")) as (several, one):
         with several:

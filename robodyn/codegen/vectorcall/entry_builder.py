@@ -1,4 +1,4 @@
-"""What the call entry is written with: its memory, its tables and its ends."""
+"""Builder of the call entry: its memory, its tables and its exits."""
 
 from __future__ import annotations
 
@@ -126,15 +126,15 @@ class EntryBuilder:
         return self.variables[name].value
 
     def set(self, name: str, value: Number | int | None) -> None:
-        """Assign to a variable; None is the address of nothing."""
+        """Assign to a variable; None is the null pointer."""
         self.variables[name].value = value
 
     def raise_by_one(self, name: str) -> None:
-        """Count."""
+        """Increment a variable."""
         self.set(name, self.get(name) + 1)
 
     def field(self, base: object, offset: Number | int, kind: str = "ptr") -> Number:
-        """What stands ``offset`` bytes after ``base``."""
+        """The value ``offset`` bytes after ``base``."""
         return self.code.put(f"load {kind}, ptr {self.after(base, offset)}", kind)
 
     def after(self, base: object, offset: Number | int) -> Number:
@@ -187,31 +187,31 @@ class EntryBuilder:
         return self.code.call(self.common(name), result, *arguments)
 
     def unless(self, condition: Number) -> None:
-        """Go on if the condition holds, else take the slow path."""
+        """Continue if the condition holds, else take the slow path."""
         self.likely(condition, self.slow)
 
     def check(self, made: Number) -> None:
-        """Go on if an object was made, else end the call with the error that is set."""
+        """Continue if an object was made, else end the call with the error that is set."""
         self.likely(made.differs(None), self.failed)
 
     def likely(self, condition: Number, otherwise: str) -> None:
-        """Go on if the condition holds, as it mostly does, else at another block."""
+        """Continue if the condition holds, as it mostly does, else at another block."""
         then = self.code.label("on")
         self.code.branch(condition, then, otherwise, expected=True)
         self.code.begin(then)
 
     def hold(self, thing: Number) -> None:
-        """Take over a reference, to be given back when the call ends."""
+        """Take over a reference, to be released when the call ends."""
         self.put(self.held, self.get("held"), thing)
         self.raise_by_one("held")
 
     def give_back_held(self) -> None:
-        """Give back all references that were taken."""
+        """Release all references that were taken."""
         for k in self.code.each(self.get("held")):
             self.call("decref", "void", self.item(self.held, k))
 
     def drop_made(self) -> None:
-        """Give back all results that were made and are not wanted."""
+        """Release all results that were made and are not needed."""
         for k in self.code.each(self.get("made")):
             made = self.item(self.made, k)
             with self.code.when(made.differs(None)):

@@ -66,7 +66,7 @@ def _write(w: EntryBuilder) -> None:
 
 
 def _end(w: EntryBuilder) -> None:
-    """The ways in which a call ends: well, with an error, and in the slow path."""
+    """The exits of a call: with a result, with an error, and in the slow path."""
     code = w.code
     code.begin(w.done)
     w.give_back_held()
@@ -87,7 +87,7 @@ def _end(w: EntryBuilder) -> None:
 
 
 def _pick_kernel(w: EntryBuilder, rows: Number) -> tuple[Number, Number, Number]:
-    """For one state, for some, or for vectors of them; none yet: the slow path makes it."""
+    """The kernel for one state, for some, or for vectors; if missing, the slow path makes it."""
     lanes = w.item(w.table, w.kernels + 3, "i64")
     several = (rows > 1).extended()
     # a vector costs as much as three states one by one; it may be filled in part
@@ -99,7 +99,7 @@ def _pick_kernel(w: EntryBuilder, rows: Number) -> tuple[Number, Number, Number]
 
 
 def _run_one(w: EntryBuilder, kernel: Number) -> None:
-    """Compute one state, and look at its results or at its inputs."""
+    """Compute one state, and check its results or its inputs."""
     code, guarded = w.code, w.get("guarded")
     _look_at_partly_used(w, lambda port, size: _look(w, w.item(w.data, port), size))
     code.call(kernel, "void", Number(code, w.data, "ptr"))
@@ -112,7 +112,7 @@ def _run_one(w: EntryBuilder, kernel: Number) -> None:
 
 
 def _look_at_partly_used(w: EntryBuilder, of_port: Callable[[Number, Number], None]) -> None:
-    """Look at inputs of which not all numbers are needed: methods refuse these like all others."""
+    """Check inputs of which not all numbers are used, as methods refuse NaN in these too."""
     with w.code.when(w.get("guarded").differs(FiniteCheck.NOWHERE)):
         for k in w.code.each(w.of_table("partly_used")):
             port = w.item(w.of_table("partly_used_at", "ptr"), k, "i64")
@@ -120,14 +120,14 @@ def _look_at_partly_used(w: EntryBuilder, of_port: Callable[[Number, Number], No
 
 
 def _look(w: EntryBuilder, start: Number, count: Number) -> None:
-    """Take the slow way if some numbers are not finite."""
+    """Take the slow path if some numbers are not finite."""
     look = w.code.choose(w.size.equals(8), _function(w.code, "look_double"), "@look_float")
     with w.code.when(w.code.call(look, "i1", start, count), expected=False):
         w.set("bad", 1)
 
 
 def _look_at_rows(w: EntryBuilder, port: Number, size: Number, rows: Number) -> None:
-    """Look at all rows of an input, together where nothing is between them."""
+    """Check all rows of an input, together if they are contiguous."""
     code, start, step = w.code, w.item(w.data, port), w.item(w.strides, port, "i64")
     with code.either(step.equals(size)) as (together, apart):
         with together:

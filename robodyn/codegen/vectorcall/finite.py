@@ -7,10 +7,10 @@ from robodyn.codegen.llvm.builder.values import Number
 
 __all__ = ["INFINITY", "look_function"]
 
-#: Numbers looked at together.
+#: Numbers checked together.
 LANES = 8
 
-#: Vectors looked at before it is asked whether to go on.
+#: Number of vectors checked between two branches.
 TOGETHER = 4
 
 #: Bits of infinity.
@@ -42,7 +42,7 @@ def look_function(dtype: str) -> Code:
 
 
 class _Look:
-    """The function that looks, while it is written."""
+    """The checking function, while it is written."""
 
     def __init__(self, dtype: str) -> None:
         self.code = Code(f"@look_{dtype}(ptr %start, i64 %count)", "internal i1")
@@ -61,7 +61,7 @@ class _Look:
         return self.code.name(f"icmp uge {kind} {twice}, {limit}")
 
     def vectors(self, first: Number, n: int) -> None:
-        """Look at some vectors."""
+        """Check some vectors."""
         kind, flags = f"<{LANES} x {self.bits}>", f"<{LANES} x i1>"
         some = self.beyond(first, kind)
         for k in range(1, n):

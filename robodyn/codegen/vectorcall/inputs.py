@@ -1,4 +1,4 @@
-"""The call entry's inputs: which arrays the kernel can read where they stand, and which are copied.
+"""The call entry's inputs: which arrays the kernel reads in place, and which are copied.
 
 A kernel reads rows of contiguous numbers that may be any distance apart. Arrays of which the rows
 are not contiguous or that have another dtype are copied: one state into scratch memory of the call,
@@ -33,7 +33,7 @@ __all__ = ["choose_dtype", "is_apart", "read_inputs", "same_numbers"]
 #: Flags of numpy's arrays.
 CONTIGUOUS, ALIGNED = 0x1, 0x100
 
-#: Where a dtype keeps the letter of its kind [bytes].
+#: Offset of the letter of its kind in a dtype [bytes].
 KIND = 24
 
 #: Kinds of dtypes that are real numbers: floating point, integer, unsigned, boolean.
@@ -41,7 +41,7 @@ REAL = "fiub"
 
 
 def choose_dtype(w: EntryBuilder) -> None:
-    """float32 if all inputs are that, else float64."""
+    """Choose float32 if all inputs have it, else float64."""
     code, given = w.code, w.get("given")
     w.unless(w.n_in > 0)
     w.set("single", 1)
@@ -60,7 +60,7 @@ def choose_dtype(w: EntryBuilder) -> None:
 
 
 def read_inputs(w: EntryBuilder) -> None:
-    """Where the numbers of each input stand, and how many rows there are."""
+    """Find the numbers of each input, and the number of rows."""
     w.set("rows", 1)
     for k in w.code.each(w.n_in):
         x = w.item(w.get("given"), k)
@@ -69,20 +69,20 @@ def read_inputs(w: EntryBuilder) -> None:
 
 
 def same_numbers(w: EntryBuilder, count: Number, a: Number, b: Number) -> None:
-    """Go on if the same numbers stand at a and b."""
+    """Continue if the numbers at a and b are the same."""
     for k in w.code.each(count):
         w.unless(w.item(a, k, "i64").equals(w.item(b, k, "i64")))
 
 
 def is_apart(w: EntryBuilder, k: Number, j: Number) -> None:
-    """Go on if two arrays share no memory."""
+    """Continue if two arrays share no memory."""
     before = w.item(w.ends, k, "i64") <= w.item(w.starts, j, "i64")
     after = w.item(w.ends, j, "i64") <= w.item(w.starts, k, "i64")
     w.unless(before | after)
 
 
 def _read(w: EntryBuilder, k: Number, x: Number) -> None:
-    """An input: mostly a plain array, which is read as it is."""
+    """Read an input: usually a plain array, which is read in place."""
     code = w.code
     plain, otherwise, after = (code.label(name) for name in ("plain", "unusual", "read"))
     w.set("array", x)
@@ -117,7 +117,7 @@ def _is_plain(w: EntryBuilder, x: Number) -> Number:
 
 
 def _leading_axes(w: EntryBuilder, k: Number, x: Number) -> Number:
-    """How many axes of an array come before those of the port, which must be the port's."""
+    """Number of leading axes of an array; its last axes must be those of the port."""
     shape = w.field(x, SHAPE)
     p_axes, _, p_shape = w.port(k)
     extra = w.field(x, AXES, "i32").extended() - p_axes

@@ -1,4 +1,4 @@
-"""Whether objects look in memory as the call entry reads them, in this Python and this numpy."""
+"""Whether this Python and this numpy have the memory layout that the call entry reads."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def known_python() -> bool:
 
 
 def known_layout() -> bool:
-    """Headers of arrays, tuples, lists and floats look as the entry reads them."""
+    """Whether headers of arrays, tuples, lists and floats have the layout that is read."""
     return _arrays() and _python_objects()
 
 

@@ -81,7 +81,7 @@ def make_outputs(w: EntryBuilder) -> None:
 
 
 def _new_array(w: EntryBuilder, axes: Number) -> None:
-    """Into ``new``."""
+    """Make a new array, in the variable ``new``."""
     code, zero = w.code, w.flag(0)
     w.call("incref", "void", w.descr)
     count = code.put(f"trunc i64 {axes} to i32", "i32")
@@ -122,7 +122,7 @@ def _put_back_unless_same(w: EntryBuilder, axis: Number, spare: Number, shape: N
 
 
 def make_result(w: EntryBuilder) -> None:
-    """What was made, as ``result``: an array, a number, or a tuple."""
+    """Store the outputs as ``result``: an array, a number, or a tuple."""
     code = w.code
     for k in code.each(w.n_out):
         with code.when(w.item(w.made, k).equals(None)):
@@ -143,7 +143,7 @@ def make_result(w: EntryBuilder) -> None:
 
 
 def _make_of_result(w: EntryBuilder) -> None:
-    """What a callable makes of the result and of the first inputs; those by joint are None."""
+    """Call a callable with the result and the first inputs; those by joint are None."""
     code, found, count = w.code, w.get("result"), w.get("made_of")
     w.put(w.arguments, 0, found)
     for k in code.each(count):

@@ -1,4 +1,4 @@
-"""How a callable is called: its parameters, and which function stands behind which options.
+"""The signature of a callable: its parameters, and the functions of its options.
 
 Python writes it, machine code reads it. A method such as ``frame_pose(q, frame, *, relative_to,
 base, out)`` stands for one function for each choice of its options. The choices that have been made

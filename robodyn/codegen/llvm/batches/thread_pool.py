@@ -60,7 +60,7 @@ _PAUSE = {
 
 
 class _Pool:
-    """The pool, as a function reads it whose first parameter it is.
+    """The pool in a function whose first parameter is its address.
 
     Every word is read anew each time, since other threads write them.
     """
@@ -70,7 +70,7 @@ class _Pool:
         self._address = code.argument("pool", "ptr")
 
     def at(self, name: str) -> str:
-        """Where a word stands."""
+        """Address of a word."""
         return self._words.at(name)
 
     def word(self, name: str, kind: str = "i64") -> Number:
@@ -82,7 +82,7 @@ class _Pool:
         self._code.do(f"store volatile {value.kind} {value}, ptr {self.at(name)}")
 
     def of_worker(self, worker: Number, name: str) -> str:
-        """Where a word of a worker stands."""
+        """Address of a word of a worker."""
         place = worker * len(WORKER) + (len(HEAD) + WORKER.index(name))
         return self._code.at(self._address, place, "i64")
 
@@ -91,24 +91,24 @@ class _Pool:
         return self._code.put(f"load volatile ptr, ptr {self.of_worker(worker, name)}", "ptr")
 
     def state(self, worker: Number) -> Number:
-        """What a worker does."""
+        """State of a worker."""
         at = self.of_worker(worker, "state")
         return self._code.put(f"load atomic i64, ptr {at} seq_cst, align 8", "i64")
 
     def set_state(self, worker: Number, state: int) -> None:
-        """Say what a worker does."""
+        """Set the state of a worker."""
         at = self.of_worker(worker, "state")
         self._code.do(f"store atomic i64 {state}, ptr {at} seq_cst, align 8")
 
     def becomes(self, worker: Number, state: int, before: int) -> Number:
-        """Change what a worker does if it is what it was taken for; whether that was so."""
+        """Compare and swap the state of a worker; whether it was the expected one."""
         at, code = self.of_worker(worker, "state"), self._code
         order = "seq_cst seq_cst, align 8"
         pair = code.name(f"cmpxchg ptr {at}, i64 {before}, i64 {state} {order}")
         return code.put(f"extractvalue {{ i64, i1 }} {pair}, 1", "i1")
 
     def try_lock(self, lock: Number, wait: int = 0) -> Number:
-        """Whether a lock was acquired; with ``wait`` it always is, sooner or later."""
+        """Whether a lock was acquired; with ``wait`` the call returns when it was."""
         how = Number(self._code, str(wait), "i32")
         return self._code.call(self.word("acquire", "ptr"), "i32", lock, how).equals(1)
 
@@ -117,11 +117,11 @@ class _Pool:
         self._code.call("@wait", "void", self._address, lock)
 
     def release(self, lock: Number) -> None:
-        """Give a lock back."""
+        """Release a lock."""
         self._code.call(self.word("release", "ptr"), "void", lock)
 
     def take(self, worker: int) -> None:
-        """Compute pieces until none is left: as a worker, or as who called them."""
+        """Compute pieces until none is left, as a worker or as the caller."""
         self._code.call("@take", "void", self._address, self._code.integer(worker))
 
 
@@ -173,7 +173,7 @@ def _take() -> Code:
 
 
 def _pause(code: Code) -> None:
-    """Leave what the core can do to others for some cycles."""
+    """Let other threads of the core run for some cycles."""
     for name, instruction in _PAUSE.items():
         if chosen_target().triple.startswith(name):
             code.declare(instruction.replace("call", "declare").replace("i32 1", "i32"))
@@ -181,7 +181,7 @@ def _pause(code: Code) -> None:
 
 
 def _worker() -> Code:
-    """What a thread does all its life."""
+    """The loop of a worker thread."""
     code = Code("@worker(ptr %pool, i64 %index)")
     pool, index = _Pool(code), code.argument("index", "i64")
     go, done = pool.lock(index, "go"), pool.lock(index, "done")
@@ -229,7 +229,7 @@ def _call_workers() -> Code:
 
 
 def _await_workers() -> Code:
-    """Wait for the workers that were called and came; the others need not come any more."""
+    """Wait for the workers that have started, and call off the others."""
     code = Code("@await_workers(ptr %pool)", "internal void")
     pool = _Pool(code)
     for k in code.each(pool.word("ready")):

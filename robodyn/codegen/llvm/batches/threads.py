@@ -27,10 +27,10 @@ __all__ = [
     "start",
 ]
 
-#: Threads that can be of use.
+#: Largest number of threads.
 MAX_THREADS = 256
 
-#: More work than there is.
+#: A number larger than any amount of work.
 NEVER = 1 << 62
 
 _words = (ctypes.c_int64 * (len(HEAD) + MAX_THREADS * len(WORKER)))()
@@ -52,7 +52,7 @@ def _new_lock(held: bool) -> int:
 
 
 def _reset() -> None:
-    """No worker: at first, and in a forked process, which has none of its parent's threads."""
+    """Reset to no workers: initially, and in a forked process, which has no other threads."""
     global _starting
     _starting = _thread.allocate_lock()
     _words[HEAD.index("ready")] = 0
@@ -104,14 +104,14 @@ def get_num_threads() -> int:
 
 
 def processors() -> int:
-    """How many processors this process may use, or the machine has where the system cannot say."""
+    """Number of processors that this process may use or, if not known, of the machine."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def limit_address() -> int:
-    """Where the work stands up to which no worker has yet to be started."""
+    """Address of the limit of work up to which no worker has to be started."""
     return ctypes.addressof(_limit)
 
 
@@ -122,7 +122,7 @@ def pool() -> int:
 
 @once
 def _code() -> MachineCode:
-    # made without looking for what makes it faster: it hands out work, and does none
+    # without optimisation, since this code only distributes work
     recipe = Recipe(level=0)
     key = generator_key("robodyn.codegen.llvm.batches.thread_pool", chosen_target(), recipe)
     return machine_code(key, thread_pool_ir, recipe, "the threads of batches", long=False)

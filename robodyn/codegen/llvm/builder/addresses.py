@@ -1,4 +1,4 @@
-"""Where the numbers of an array are, as machine code is told."""
+"""Addresses of the numbers of arrays, for machine code."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["address_of"]
 
 
 def address_of(array: Any) -> int:
-    """Address of the first number, 0 of none; the usual case in a tenth of numpy's time."""
+    """Address of the first number, 0 for an empty array; ten times faster than by numpy."""
     if not array.size:
         return 0
     try:

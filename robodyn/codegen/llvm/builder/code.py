@@ -19,7 +19,7 @@ from robodyn.codegen.llvm.builder.values import REAL, Number, Variable
 
 __all__ = ["Code", "module_ir"]
 
-#: Operations by the kind of number: on integers and on real numbers.
+#: Operations by the kind of number, on integers and on real numbers.
 _OPERATIONS = {
     "+": ("add", "fadd contract"),
     "-": ("sub", "fsub contract"),
@@ -83,7 +83,7 @@ class Code:
         self._lines.append(f"  {text}")
 
     def declare(self, text: str) -> None:
-        """Have something stand before the functions of the module: a declaration, a constant."""
+        """Add a declaration or a constant before the functions of the module."""
         self._declarations.add(text)
 
     def argument(self, name: str, kind: str) -> Number:
@@ -93,7 +93,7 @@ class Code:
     # -- numbers ------------------------------------------------------------------------------
 
     def text(self, value: Any, kind: str) -> str:
-        """A number as it stands in an instruction; None is the address of nothing."""
+        """A number as an operand of an instruction; None is the null pointer."""
         if isinstance(value, Number):
             return value.name
         if kind == "ptr":
@@ -143,14 +143,14 @@ class Code:
     # -- memory -------------------------------------------------------------------------------
 
     def slot(self, kind: str, align: int = 0) -> str:
-        """Memory of the function for a value of a kind; its address."""
+        """Address of memory on the stack for a value of a kind."""
         self._count += 1
         aligned = f", align {align}" if align else ""
         self._slots.append(f"  %s{self._count} = alloca {kind}{aligned}")
         return f"%s{self._count}"
 
     def variable(self, start: Any) -> Variable:
-        """A number that changes; None is the address of nothing."""
+        """A variable; None is the null pointer."""
         if isinstance(start, Number):
             kind = start.kind
         else:
@@ -180,24 +180,24 @@ class Code:
         return f"{name}{self._count}"
 
     def begin(self, label: str) -> None:
-        """Begin a block; the one before it goes on there unless it has ended."""
+        """Begin a block; the one before it branches to it unless it has ended."""
         self.go(label)
         self._lines.append(f"{label}:")
         self.block = label
 
     def go(self, label: str) -> None:
-        """End the block, if it has not ended: go on at another one."""
+        """End the block, if it has not ended, with a branch to another one."""
         self._end(f"br label %{label}")
 
     def branch(self, condition: object, yes: str, no: str, expected: bool | None = None) -> None:
-        """End the block: go on at one block or the other; ``expected`` is the usual condition."""
+        """End the block with a conditional branch; ``expected`` is the usual condition."""
         often = "" if expected is None else f", !prof !{int(expected)}"
         if expected is not None:
             self.declare(_WEIGHTS[expected])
         self._end(f"br i1 {condition}, label %{yes}, label %{no}{often}")
 
     def give(self, value: Number) -> None:
-        """End the function with its result."""
+        """Return a result from the function."""
         self._end(f"ret {value.kind} {value}")
 
     def _end(self, text: str) -> None:
@@ -271,7 +271,7 @@ class Code:
 
     @property
     def declarations(self) -> frozenset[str]:
-        """What has to stand before the function."""
+        """Declarations and constants before the function."""
         return frozenset(self._declarations)
 
     @property
@@ -283,13 +283,13 @@ class Code:
 
 
 def module_ir(*functions: Code) -> str:
-    """The whole text of some functions and what they need."""
+    """The text of a module with some functions and their declarations."""
     declared = sorted(frozenset[str]().union(*(code.declarations for code in functions)))
     return "\n".join([*declared, *(code.definition for code in functions), ""])
 
 
 @cache
 def _suffix(kind: str) -> str:
-    """Of LLVM's functions of a number, or of a vector of numbers."""
+    """Suffix of LLVM's intrinsics for a number, or for a vector of numbers."""
     lanes, _, scalar = kind.strip("<>").rpartition(" x ")
     return (f"v{lanes}" if lanes else "") + {"double": "f64", "float": "f32"}[scalar]

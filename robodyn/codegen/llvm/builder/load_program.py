@@ -48,7 +48,7 @@ def program_code(ir: str, what: str, *, long: bool = False, tiers: bool = True) 
 
 
 class LoadedFunction:
-    """A function in the machine code of a program, in the best code that there is yet.
+    """A function in the machine code of a program: of the full code as soon as there is one.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Matrices and whole numbers in memory, and the routines of LAPACK that take them."""
+"""Matrices and integers in memory, and calls of LAPACK with them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from robodyn.codegen.llvm.target.lapack import SIGNATURES
 
 __all__ = ["INFO", "Indices", "Matrix", "call_routine"]
 
-#: Stands for the last argument of a routine of LAPACK, which says how it went.
+#: Stands for the last argument of a LAPACK routine, its status.
 INFO = object()
 
 
@@ -46,7 +46,7 @@ class Matrix(NamedTuple):
 
 
 class Indices(NamedTuple):
-    """Whole numbers in memory: ``i64`` of numpy, or ``i32`` as LAPACK keeps them."""
+    """Integers in memory: ``i64`` of numpy, or ``i32`` of LAPACK."""
 
     code: Code
     pointer: str

@@ -75,7 +75,7 @@ class Rows:
         return self._value(i)
 
     def keep(self, buffer: Buffer, size: Number) -> None:
-        """Compute all numbers into memory, from where they are taken from now on."""
+        """Compute all numbers into memory, from which they are read from then on."""
         for i in self._code.each(size):
             buffer.put(i, self._value(i))
         self._value, self.buffer = buffer.get, buffer

@@ -11,7 +11,7 @@ REAL = ("double", "float")
 
 
 class Writer(Protocol):
-    """What writes the instructions: `builder.code.Code`."""
+    """Protocol of `builder.code.Code`, which writes instructions."""
 
     def put(self, text: str, kind: str) -> Number:
         """Write an instruction that has a result."""
@@ -20,7 +20,7 @@ class Writer(Protocol):
         """Write an instruction without a result."""
 
     def text(self, value: Any, kind: str) -> str:
-        """A number as it stands in an instruction."""
+        """A number as an operand of an instruction."""
 
     def operation(self, symbol: str, a: Any, b: Any) -> Number:
         """``a symbol b``."""
@@ -129,7 +129,7 @@ class Variable:
 
     @property
     def value(self) -> Number:
-        """What it is now."""
+        """Its current value."""
         return self.code.put(f"load {self.kind}, ptr {self.pointer}", self.kind)
 
     @value.setter

@@ -29,7 +29,7 @@ class Words:
         self._place = {name: k for k, name in enumerate(names)}
 
     def at(self, name: str) -> str:
-        """Where a word stands."""
+        """Address of a word."""
         return self._code.at(self._pointer, self._place[name], "i64")
 
     def word(self, name: str, kind: str = "i64") -> Number:
@@ -45,9 +45,9 @@ class Words:
         return self.word(name, "ptr").name
 
     def array(self, name: str, kind: str = "double") -> Buffer:
-        """Real numbers ``"double"`` or ``"float"`` that an address points to."""
+        """Real numbers ``"double"`` or ``"float"`` at an address."""
         return Buffer(self._code, self.pointer(name), kind)
 
     def indices(self, name: str) -> Indices:
-        """Whole numbers that an address points to."""
+        """Integers at an address."""
         return Indices(self._code, self.pointer(name), "i64")

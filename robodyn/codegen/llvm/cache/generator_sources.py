@@ -1,4 +1,4 @@
-"""What a generator of machine code is made of: its source and that of all it imports.
+"""Source of a generator of machine code and of all modules that it imports.
 
 Object code is kept under a key that includes this, so that a change of the generator, wherever it
 is made, never runs code that an earlier one left on disk.
@@ -68,7 +68,7 @@ def _imported(source: str) -> Iterator[str]:
     """Modules of robodyn that a source text imports."""
     for match in _IMPORT.finditer(source):
         module, names = match.group(1), match.group(2)
-        if module == "robodyn":  # public names: what they are made of is not part of a generator
+        if module == "robodyn":  # public names, whose source is not part of a generator
             continue
         yield module
         spec = find_spec(module)

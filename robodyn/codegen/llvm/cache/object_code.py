@@ -33,7 +33,7 @@ _written, _not_stored = 0, 0
 
 
 def folder() -> Path | None:
-    """Where object code is kept; ``None`` if it is not (``ROBODYN_CACHE=0``)."""
+    """The folder of object code; ``None`` if none is stored (``ROBODYN_CACHE=0``)."""
     if os.environ.get("ROBODYN_CACHE") == "0":
         return None
     chosen = os.environ.get("ROBODYN_CACHE_DIR")
@@ -75,7 +75,7 @@ def program_key(generator: str, program: Program, target: Target, *choices: obje
 
 
 def generator_key(generator: str, *choices: object) -> str:
-    """Hash of what generates code and of the choices it is given.
+    """Hash of the source of a generator and of the choices it is given.
 
     Parameters
     ----------

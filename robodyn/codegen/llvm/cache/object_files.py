@@ -1,4 +1,4 @@
-"""Files of object code in a folder: which are trusted, how they are written, when they go.
+"""Files of object code in a folder: which are trusted, how they are written and removed.
 
 A file of object code is run as it is, so whoever can write it can run what he likes. Only regular
 files are read that belong to the user who runs this process and that nobody else may write, in a
@@ -162,12 +162,12 @@ def contents(folder: Path) -> tuple[int, int]:
 
 
 def _head(key: str, code: bytes) -> bytes:
-    """What a file of this key and code begins with."""
+    """The beginning of a file with this key and code."""
     return _MAGIC + hashlib.sha256(key.encode() + b"\0" + code).digest()
 
 
 def _ours(status: os.stat_result) -> bool:
-    """Belongs to the user of this process, and nobody else may write it."""
+    """Whether a file belongs to the user of this process, and nobody else may write it."""
     if not hasattr(os, "geteuid"):  # Windows: the folder is in the user's own profile
         return True
     return status.st_uid == os.geteuid() and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)

@@ -19,7 +19,7 @@ __all__ = ["MachineCode", "machine_code"]
 
 
 class MachineCode:
-    """Machine code in memory: that of the first tier until the full one takes its place.
+    """Machine code in memory: that of the first tier until the full code replaces it.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class MachineCode:
         self._told: list[Callable[[], None]] = []
 
     def address(self, name: str) -> int:
-        """Address of a symbol in the best code there is; it stays valid as long as this lives."""
+        """Address of a symbol in the best code yet; it is valid as long as this object exists."""
         with making():
             if name not in self._addresses:  # which takes LLVM ten times as long
                 self._addresses[name] = int(self._engines[-1].get_function_address(name))
@@ -49,7 +49,7 @@ class MachineCode:
         return self._later is None
 
     def when_full(self, tell: Callable[[], None]) -> None:
-        """Call a function when addresses of the full code can be had; never, if that is now."""
+        """Call a function when the full code is available; not if it already is."""
         with making():
             if self._later is not None:
                 self._told.append(tell)
@@ -103,7 +103,7 @@ def machine_code(
     SettingsError
         ``ROBODYN_COMPILATION`` is none of the ways to compile.
     """
-    get_compilation()  # which refuses what the environment says wrongly, whatever is on disk
+    get_compilation()  # raises an error for a wrong environment variable
     code = cached(key)
     if code is None:
         with progress(f"compiling {what}"):
@@ -128,7 +128,7 @@ def _compiled(compile_: Callable[[str], bytes], ir: str) -> bytes:
 
 
 def _full(key: str, ir: str, recipe: Recipe) -> bytes:
-    """Object code as it stays, which is kept on disk."""
+    """Object code of the second tier, which is stored on disk."""
     code = cached(key)
     if code is None:
         code = _compiled(recipe.full, ir)

@@ -1,4 +1,4 @@
-"""Whether machine code is made in two tiers: what the user has chosen."""
+"""The user's choice whether machine code is made in two tiers."""
 
 from __future__ import annotations
 

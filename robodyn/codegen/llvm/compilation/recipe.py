@@ -16,7 +16,7 @@ __all__ = ["Recipe"]
 
 @dataclass(frozen=True)
 class Recipe:
-    """From IR to object code.
+    """Passes and level for compiling IR to object code.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class Recipe:
     level: int = 2
 
     def full(self, ir: str) -> bytes:
-        """Object code as it stays."""
+        """Object code of the full tier."""
         if self.passes == "registers":
             ir = in_registers(ir)
         elif self.passes != "none":
@@ -39,5 +39,5 @@ class Recipe:
         return object_code(ir, self.level)
 
     def first(self, ir: str) -> bytes:
-        """Object code that is made several times faster, and takes longer to run."""
+        """Object code of the first tier, compiled several times faster but slower to run."""
         return object_code(ir, 0)

@@ -53,7 +53,7 @@ class GuardedSincos:
         code.branch(beyond, slow, done, expected=False)
         code.begin(slow)
         s_slow, c_slow = self._slow_sincos(x, lanes)
-        if lanes > 1:  # only of angles beyond it: the others are as they are elsewhere
+        if lanes > 1:  # only for angles beyond it, so that others have the same result as elsewhere
             s_slow = code.name(f"select {flags} {each}, {t} {s_slow}, {t} {s}")
             c_slow = code.name(f"select {flags} {each}, {t} {c_slow}, {t} {c}")
         code.begin(done)

@@ -14,7 +14,7 @@ __all__ = ["EXIT", "Body"]
 #: Label of the last block.
 EXIT = "exit"
 
-#: Stores of a block, about.
+#: Approximate number of stores in a block.
 STORES = 200
 
 
@@ -60,7 +60,7 @@ class Body:
         raise NotImplementedError  # pragma: no cover  (each kernel has its own)
 
     def after(self, node: int) -> None:
-        """Store what is complete now."""
+        """Store the results that are complete."""
 
     def value(self, node: int) -> str:
         """SSA name or literal of a node."""
@@ -89,7 +89,7 @@ class Body:
             self.cut()
 
     def compute(self, node: int) -> None:
-        """The instruction of a node, unless it is known or needs none."""
+        """Write the instruction of a node, unless its value is known or needs none."""
         graph, t = self.program.graph, self.type
         op, a, b = graph.op[node], graph.a[node], graph.b[node]
         if op == CONST or node in self.names:
@@ -111,7 +111,7 @@ class Body:
             self.names[node] = self.angle(a >> 1)[0 if op == SIN else 1]
 
     def with_product(self, node: int) -> str:
-        """A sum with a product in it, rounded once."""
+        """Write a fused multiply-add: a sum with a product, rounded once."""
         graph, product = self.program.graph, self.products[node]
         rest = graph.b[node] if product == graph.a[node] else graph.a[node]
         x, y = graph.a[product >> 1] ^ (product & 1), graph.b[product >> 1]
@@ -123,7 +123,7 @@ class Body:
         self.cut()
 
     def cut(self) -> None:
-        """Begin a new block where one has many stores: LLVM compares each with all before it.
+        """Begin a new block after many stores, as LLVM compares each with all before it.
 
         The branch depends on a pointer that is never null, which LLVM does not know; it would join
         blocks that only follow one another.
@@ -137,7 +137,7 @@ class Body:
         self.stores_in_block = 0
 
     def gather_angles(self) -> None:
-        """Evaluate angles that are known from the start together, where that is faster."""
+        """Evaluate angles that are known from the start together, if that is faster."""
 
     def angle(self, node: int) -> tuple[str, str]:
         """Sine and cosine of a node, evaluated once."""

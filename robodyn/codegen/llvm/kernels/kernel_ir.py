@@ -91,7 +91,7 @@ def simple_ir(program: Program, target: Target, dtype: str, ir: str) -> str:
 def _pieces(
     program: Program, found: Superwords, target: Target, dtype: str
 ) -> PieceCode | SuperwordPieces:
-    """Of one state."""
+    """The pieces of the code for one state."""
     if found.order:
         return SuperwordPieces(program, found, target, dtype)
     return PieceCode(program, found.fused, target, dtype, 1)
@@ -125,7 +125,7 @@ def _pointers(code: Code, names: list[str]) -> list[str]:
 
 
 def _strides(code: Code, names: list[str]) -> list[str]:
-    """How many numbers it is from row to row of each input and output."""
+    """Strides from row to row of each input and output."""
     return [code.load("%strides", k, "i64").name for k in range(len(names))]
 
 
@@ -198,7 +198,7 @@ class _BatchBody(Body):
         return self.loaded[port, k]
 
     def _common(self, row: str, k: int) -> str:
-        """A number that is the same for all states."""
+        """Write an operation whose value is the same for all states."""
         code, n = self.code, self.lanes
         vector = f"<{n} x {self.dtype}>"
         x = code.load(row, k, self.dtype)
@@ -220,7 +220,7 @@ class _BatchBody(Body):
 
 
 def _lane_offsets(code: Code, strides: list[str], lanes: int) -> _Offsets:
-    """How far the row of each lane but the first is from that of the first, for each array.
+    """Distances of the rows of the other lanes from that of the first, for each array.
 
     Of fewer rows than lanes, the last lanes take the last row, and compute and write it again.
     """

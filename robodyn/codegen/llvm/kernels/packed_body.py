@@ -20,7 +20,7 @@ Signs = tuple[bool, ...]
 
 
 class _Vector(NamedTuple):
-    """What is in the lanes of a vector.
+    """The contents of the lanes of a vector.
 
     Attributes
     ----------
@@ -121,7 +121,7 @@ class PackedBody(ScalarBody):
         return _Vector(self.code.intrinsic("fma", self.vector, first, y.name, last), signs)
 
     def _opposite(self, pack: Pack, signs: Signs, other: _Vector) -> bool:
-        """Whether all lanes that are used have another sign than those of a vector."""
+        """Whether all used lanes have the opposite sign of those of a vector."""
         if other.constants:
             return False
         used = [k for k, node in enumerate(pack.nodes) if node is not None]
@@ -146,7 +146,7 @@ class PackedBody(ScalarBody):
         return "<" + ", ".join(f"{self.dtype} {number(x, self.dtype)}" for x in values) + ">"
 
     def _operand(self, column: Column) -> _Vector:
-        """The vector with what an operand is in each lane."""
+        """The vector of an operand in each lane."""
         negative = tuple(edge is not None and bool(edge & 1) for edge in column)
         edges = [edge for edge in column if edge is not None]
         graph = self.program.graph
@@ -181,7 +181,7 @@ class PackedBody(ScalarBody):
         return self.gathered[key]
 
     def _collected(self, nodes: Column) -> _Vector:
-        """Lanes of other packs, some at once, and numbers that are in none."""
+        """A vector of lanes of other packs and of numbers that are in none."""
         t, width, x, signs = self.vector, self.width, "poison", [False] * self.width
         sources: dict[Pack, dict[int, int]] = {}
         for lane, node in enumerate(nodes):

@@ -144,7 +144,7 @@ class Packs:
         return op not in (INPUT, SIN, COS) and different and not any(x in self.place for x in nodes)
 
     def _columns(self, lanes: tuple[int | None, ...]) -> list[Column]:
-        """What the operands are in each lane."""
+        """The operands in each lane."""
         model = self._operations[next(x for x in lanes if x is not None)][1]
         none: Column = (None,) * len(model)
         rows = (none if x is None else self._like(x, model) for x in lanes)
@@ -202,7 +202,7 @@ class Packs:
         return order
 
     def count(self) -> int:
-        """Operations that there are now, and what brings numbers into lanes and out of them."""
+        """Number of operations with packs, with those that move numbers into and out of lanes."""
         gathered: set[Column] = set()
         taken = {edge >> 1 for edge in self._results}
         for own in self.order:
@@ -220,7 +220,7 @@ class Packs:
 
     @property
     def scalars(self) -> int:
-        """Operations that there were."""
+        """Number of operations without packs."""
         return len(self._operations)
 
 

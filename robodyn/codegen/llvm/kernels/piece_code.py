@@ -68,11 +68,11 @@ class PieceCode:
         self._calls = [*self._call_angles(), *self._call_pieces()]
 
     def functions(self) -> list[Code]:
-        """All but the one that calls them, each once."""
+        """All functions except the one that calls them, each once."""
         return list({code.definition: code for code in self._functions}.values())
 
     def call(self, code: Code, rows: list[str]) -> None:
-        """Compute a state, or a vector of them; all results are NaN where there is no memory left.
+        """Compute a state, or a vector of them; all results are NaN if memory is exhausted.
 
         Parameters
         ----------
@@ -144,7 +144,7 @@ class PieceCode:
         return calls
 
     def _listed(self, words: list[int], numbers: list[float]) -> str:
-        """Put words and numbers into the lists; where they are."""
+        """Append words and numbers to the lists; their indices."""
         at = []
         for name, kind, listed, own in (
             ("@words", "i32", self._words, words),
@@ -159,7 +159,7 @@ class PieceCode:
 def with_memory(
     code: Code, size: int, use: Callable[[str], None], without: Callable[[], None]
 ) -> None:
-    """Do something with memory of some bytes, or something else where there is none left."""
+    """Run ``use`` with memory of some bytes, or ``without`` if there is none left."""
     if size <= ON_STACK:
         use(code.slot(f"[{size} x i8]", _LINE))
         return

@@ -1,4 +1,4 @@
-"""Where large programs are cut: at places that are alike, so that pieces are, too.
+"""Cuts of large programs, chosen so that repeated parts give equal pieces.
 
 A cut is made where a hash of the operations before it is least. Where these repeat themselves, so
 do the cuts.
@@ -15,13 +15,13 @@ from robodyn.symbolic.graph import Program
 
 __all__ = ["cuts_of"]
 
-#: A piece has at least this part of the operations that it may have.
+#: Least size of a piece, as a part of the largest.
 LEAST = 0.2
 
-#: Operations of which a hash is made.
+#: Number of operations in a hash.
 AROUND = 24
 
-#: Operations farther away than this are as good as those of another piece.
+#: Operations farther away than this count as those of another piece.
 FAR = 64
 
 
@@ -34,7 +34,7 @@ def _small_hashes() -> NDArray[np.uint64]:
 def cuts_of(
     program: Program, nodes: list[int], operands: list[tuple[int, ...]], most: int
 ) -> list[int]:
-    """Where pieces begin, and the end of the last one.
+    """The beginnings of pieces, and the end of the last one.
 
     Parameters
     ----------

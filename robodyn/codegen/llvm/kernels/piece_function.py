@@ -26,7 +26,7 @@ Index = int | Number
 
 
 class _Memory:
-    """How the functions reach what is not their own.
+    """Access of a function to arrays, words and constants in memory.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class _Memory:
         return self.code.name(f"shufflevector {t} {one}, {t} poison, {mask}")
 
     def rows(self, place: Index) -> str:
-        """The row of an array, or where the pointers to its rows are."""
+        """The row of an array, or the address of the pointers to its rows."""
         if self.lanes == 1:
             return self.code.load("%rows", place, "ptr").name
         return self.code.at("%rows", place * self.lanes, "ptr")

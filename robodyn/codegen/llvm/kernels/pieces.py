@@ -1,4 +1,4 @@
-"""Large programs in pieces: functions of bounded size, which hand values on in memory.
+"""Large programs in pieces: functions of bounded size, which pass values in memory.
 
 The time that LLVM takes for a function grows faster than the function. A program of many thousand
 operations is therefore cut into pieces. Mechanisms repeat themselves, from body to body and from
@@ -33,7 +33,7 @@ Step = tuple[int, ...]
 
 
 class Shape(NamedTuple):
-    """What pieces have in common that differ in their numbers only.
+    """The common part of pieces that differ only in their numbers.
 
     Attributes
     ----------
@@ -204,7 +204,7 @@ class Pieces:
                 slot = self._free.pop() if self._free else self._new_slot()
                 self._slots[node] = slot
                 writer.store(2 * node, WORK, slot)
-        # what this piece is the last to read is overwritten by later ones alone
+        # values that this piece reads last are overwritten only by later pieces
         for edge in {x >> 1 for edges in operands for x in edges}:
             if self._last[edge] == number and self._slots.get(edge, -1) >= 2 * self.cosines:
                 free.append(self._slots[edge])
@@ -260,7 +260,7 @@ class _PieceWriter:
         self._steps.append((STORE, self._operand(edge), self._word(place, index)))
 
     def piece(self) -> Piece:
-        """All that was written."""
+        """The piece that was written."""
         shape = Shape(tuple(self._steps), tuple(self._places))
         return Piece(shape, self._words, self._constants)
 

@@ -40,7 +40,7 @@ class ScalarBody(Body):
         return self.code.name(f"load {self.dtype}, ptr {at}")
 
     def after(self, node: int) -> None:
-        """Store what is known now: results, and what superwords need."""
+        """Store the known results, and the values that superwords need."""
         for k in self.stores.get(node, ()):
             port, index = self.outputs[k]
             value = self.signed(self.program.results[k])

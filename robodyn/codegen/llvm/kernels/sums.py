@@ -47,12 +47,12 @@ def as_lane(graph: Graph, edge: int) -> int | ConstantLane:
 
 
 def opposite(lane: int | ConstantLane) -> int | ConstantLane:
-    """What is in a lane, with the other sign."""
+    """The contents of a lane with the opposite sign."""
     return lane ^ 1 if isinstance(lane, int) else ConstantLane(-lane.value)
 
 
 class Sum:
-    """A value as what it begins with and the products that are added to it, the last one first.
+    """A value as a starting value and the products that are added to it, the last one first.
 
     Parameters
     ----------
@@ -93,11 +93,11 @@ class Sum:
 
     @property
     def rest(self) -> Lane:
-        """What has not been taken yet."""
+        """The part of the sum that has not been taken yet."""
         return self._edges[self._at] if self._at < len(self._edges) else self._start
 
     def factors(self) -> tuple[int, ...]:
-        """Nodes that are a factor of what is added last; a value alone is its product with 1."""
+        """Factors of the product that is added last; a value alone is its product with 1."""
         rest = self.rest
         if not isinstance(rest, int):
             return ()
@@ -107,7 +107,7 @@ class Sum:
         return x, y, rest >> 1
 
     def other(self, factor: int) -> int | ConstantLane:
-        """The other factor of what is added last.
+        """The other factor of the product that is added last.
 
         Parameters
         ----------
@@ -122,7 +122,7 @@ class Sum:
         return as_lane(self._graph, 2 * (y if x == factor else x) + negative)
 
     def take(self, factor: int) -> None:
-        """Take away what is added last, of which that is a factor."""
+        """Remove the product that is added last, of which that is a factor."""
         rest = self.rest
         if isinstance(rest, int) and factor == rest >> 1:
             self._at, self._start = len(self._products), None

@@ -1,4 +1,4 @@
-"""The instructions of superwords: after all scalars, which leave in memory what they need."""
+"""The instructions of superwords, after all scalars, which store their inputs in memory."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Spot = tuple[int, int, bool, int]
 
 
 class SuperwordMemory:
-    """Where scalars leave what superwords need.
+    """Memory in which scalars store the inputs of superwords.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ class SuperwordCode:
         return value or "zeroinitializer"
 
     def _start(self, word: Superword) -> str:
-        """What the sums begin with."""
+        """The vector of starting values of the sums."""
         t, dtype = self._type, self._dtype
         known = [x.value if isinstance(x, ConstantLane) else 0.0 for x in word.start]
         constants = ", ".join(f"{dtype} {constant(x, dtype, 1)}" for x in known)
@@ -129,7 +129,7 @@ class SuperwordCode:
         return self._where([isinstance(x, int) for x in word.start], value, f"<{constants}>")
 
     def _where(self, lanes: Sequence[bool], value: str, other: str) -> str:
-        """One vector in some lanes, another in the others."""
+        """A vector with some lanes of one vector and the other lanes of another."""
         if all(lanes):
             return value
         mask = ", ".join(f"i1 {int(x)}" for x in lanes)
@@ -162,7 +162,7 @@ class SuperwordCode:
 
 
 def spots_of(program: Program, found: Superwords) -> dict[Superword, list[Spot]]:
-    """Which results are in each superword."""
+    """The results in each superword."""
     results: dict[Superword, list[Spot]] = {}
     for (port, index), edge in zip(scalar_places(program.outputs), program.results, strict=True):
         if edge >> 1 in found.place:

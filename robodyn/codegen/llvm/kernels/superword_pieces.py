@@ -19,7 +19,7 @@ from robodyn.symbolic.graph import Port, Program
 
 __all__ = ["SuperwordPieces"]
 
-#: Products of a function, at most, but for one superword.
+#: Largest number of products in a function of more than one superword.
 MOST = 400
 
 
@@ -48,7 +48,7 @@ class SuperwordPieces:
         self._codes = [self._code(k, group) for k, group in enumerate(self._groups)]
 
     def _of_scalars(self, elsewhere: Collection[int]) -> Program:
-        """The same program, with what superwords need as an output instead of what they give."""
+        """The program with the inputs of superwords as an output, without their results."""
         program = self._program
         zero = program.graph.constant(0.0)
         results = [zero if k in elsewhere else x for k, x in enumerate(program.results)]
@@ -60,11 +60,11 @@ class SuperwordPieces:
         return replace(program, outputs=outputs, results=(*results, *kept))
 
     def functions(self) -> list[Code]:
-        """All but the one that calls them."""
+        """All functions except the one that calls them."""
         return [*self._scalars.functions(), *self._codes]
 
     def call(self, code: Code, rows: list[str]) -> None:
-        """Compute a state; all results are NaN where there is no memory left.
+        """Compute a state; all results are NaN if memory is exhausted.
 
         Parameters
         ----------
@@ -149,5 +149,5 @@ def _places(groups: list[list[Superword]]) -> tuple[dict[Superword, int], int]:
                     size += 1
                 places[word] = free.pop()
                 done.setdefault(last[word], []).append(places[word])
-        free += done.pop(k, [])  # what this function is the last to read, later ones overwrite
+        free += done.pop(k, [])  # values that this function reads last, which later ones overwrite
     return places, size

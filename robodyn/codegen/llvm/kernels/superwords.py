@@ -237,7 +237,7 @@ class _Finder:
 
 
 def _others(sums: Sequence[Sum], factor: int) -> Lanes:
-    """What a factor is multiplied with in each lane."""
+    """The other factor of a product in each lane."""
     return tuple(
         each.other(factor) if factor in each.factors() else (ZERO if each.needed else None)
         for each in sums
@@ -245,5 +245,5 @@ def _others(sums: Sequence[Sum], factor: int) -> Lanes:
 
 
 def _signed(x: Lane, negative: bool) -> Lane:
-    """What is in a lane, or that with the other sign."""
+    """The contents of a lane, with the opposite sign if ``negative``."""
     return opposite(x) if negative and x is not None else x

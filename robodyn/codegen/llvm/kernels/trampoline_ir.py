@@ -51,7 +51,7 @@ def trampolines_ir(inputs: int, outputs: int, slots: int) -> str:
 
 
 def _word(kernel: str) -> int:
-    """Where the address of a kernel stands in a slot."""
+    """Index of the address of a kernel in a slot."""
     return 1 + KERNELS.index(kernel)
 
 

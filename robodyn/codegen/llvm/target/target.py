@@ -36,7 +36,7 @@ C_FUNCTIONS = ("sin", "cos", "malloc", "free")
 
 @dataclass(frozen=True)
 class Target:
-    """What the emitter and the cache need to know of a CPU.
+    """Properties of a CPU that the code generator and the cache use.
 
     Attributes
     ----------
@@ -209,7 +209,7 @@ def _machine(level: int = 2) -> Any:
 
 
 def prepare() -> None:
-    """Make what compiling needs, which is made once in a process."""
+    """Initialise LLVM, once in a process."""
     for level in (0, 1, 2):
         _machine(level)
 
