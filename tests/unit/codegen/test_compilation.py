@@ -262,7 +262,9 @@ INTERRUPTED = """
 import signal
 inside = done = False
 def interrupt(*_):
+    global inside
     if inside:
+        inside = False  # another one may come before the first is caught
         raise KeyboardInterrupt
 signal.signal(signal.SIGINT, interrupt)
 print("ready", flush=True)
@@ -273,7 +275,7 @@ while not done:
         J = robot.function("forward_dynamics").jacobian("q")(q, v, v)
         inside, done = False, True
     except KeyboardInterrupt:
-        inside = False
+        pass
 from robodyn.codegen.llvm.compilation.background import background
 background.finish()
 assert robot.forward_dynamics(q, v, v).tobytes() == a.tobytes()
