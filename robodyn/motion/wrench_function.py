@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from robodyn.errors import ShapeError
+
 __all__ = ["OfTime", "of_state"]
 
 
@@ -33,14 +35,29 @@ class OfTime:
 
 
 def of_state(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of ``(t, q, v)``: the given one, or `OfTime` where that takes one argument."""
+    """A function of ``(t, q, v)``: the given one, or `OfTime` where that takes one argument.
+
+    Raises
+    ------
+    ShapeError
+        For a function of another number of arguments.
+    """
     if isinstance(function, OfTime):
         return function
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):  # of some functions that are not written in Python
         return function
-    return OfTime(function) if _fits(signature, 1) and not _fits(signature, 3) else function
+    if _fits(signature, 3):
+        return function
+    if _fits(signature, 1):
+        return OfTime(function)
+    name = getattr(function, "__name__", type(function).__name__)
+    raise ShapeError(
+        f"wrenches is the function {name}{signature}, expected one of (t, q, v), or of t alone",
+        name="wrenches",
+        given=function,
+    )
 
 
 def _fits(signature: inspect.Signature, count: int) -> bool:

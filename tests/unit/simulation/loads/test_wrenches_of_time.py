@@ -124,6 +124,16 @@ def test_functions_of_time_take_one_argument(function, of_time):
     assert isinstance(of_state_or_time(function), OfTime) is of_time
 
 
+@pytest.mark.parametrize("wrong", [lambda t, q: {}, lambda: {}, lambda *, t: {}])
+def test_functions_of_other_arguments_are_refused(wrong):
+    robot = rd.load("double_pendulum")
+    told = r"the function <lambda>\(.*\), expected one of \(t, q, v\), or of t alone"
+    with pytest.raises(rd.ShapeError, match=told):
+        rd.simulate(robot, duration=0.1, wrenches=wrong)
+    with pytest.raises(rd.ShapeError, match=told):
+        robot.linearize([0.0, 0.0], [0.0, 0.0], [0.0, 0.0], wrenches=wrong)
+
+
 def test_functions_of_the_state_are_called_at_each_stage():
     """What they read may come from a controller, though they do not read q and v themselves."""
     robot, given = rd.load("double_pendulum"), {"q0": [1.0, 0.0], "duration": 0.2, "step": 1e-3}
