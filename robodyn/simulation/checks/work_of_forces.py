@@ -6,7 +6,12 @@ does work. If the energy agrees with their work, the slower check of `energy_che
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from robodyn.array_types import FloatArray
 from robodyn.motion.base_motion import BaseMotion
+from robodyn.robot import Robot
+from robodyn.simulation.cache.robot_cache import once_per_robot
 from robodyn.simulation.checks.energy_balance import Allowance, EnergyBalance
 from robodyn.simulation.trajectory.trajectory import Trajectory
 
@@ -40,14 +45,22 @@ def work_explains_energy(
     """
     robot = motion.robot
     assert robot is not None
-    energies, n = robot.function("energy_and_power"), len(motion)
-    rest = BaseMotion.at_rest() if robot.base == "moving" else None
-    base = () if rest is None else (rest.pose, rest.twist, rest.acceleration)
+    energies, n = _energies_of(robot), len(motion)
     q, v, tau = (x.reshape(n, -1, x.shape[-1]) for x in (motion.q, motion.v, motion.tau))
     size = max(2, TOGETHER // (q.shape[1] * q.shape[2] + 1))
     allowance = Allowance(part, rounding, at_rest * robot.total_mass)
     balance, explained = EnergyBalance(motion.t, v, tau, every > 1, allowance), True
     for first in range(0, n, size):
         own = slice(first, first + size)
-        explained = balance.explained(first, *energies(q[own], v[own], *base))
+        explained = balance.explained(first, *energies(q[own], v[own]))
     return explained
+
+
+@once_per_robot
+def _energies_of(robot: Robot) -> Callable[[FloatArray, FloatArray], tuple[FloatArray, ...]]:
+    """The function of kinetic and potential energy and power, with the base at rest."""
+    function = robot.function("energy_and_power")
+    if robot.base != "moving":
+        return function
+    rest = BaseMotion.at_rest()
+    return lambda q, v: function(q, v, rest.pose, rest.twist, rest.acceleration)
