@@ -38,12 +38,12 @@ __all__ = [
 CONSTRAINED = frozenset(name for name, x in QUANTITIES.items() if isinstance(x.closed, Constrained))
 
 
-#: Speeds from which on to trace takes longer than to look for the program on disk.
+#: Number of speeds from which tracing takes longer than reading the program from disk.
 LARGE = 10
 
 
 class Ports(Protocol):
-    """What has a name and outputs, as a program has."""
+    """Protocol of objects with a name and outputs, such as programs."""
 
     @property
     def name(self) -> str:
@@ -59,7 +59,7 @@ COST = {"mul": 1.0, "add": 1.0, "div": 12.0, "sqrt": 15.0, "sincos": 12.0}
 
 
 def row(name: str, options: Mapping[str, Any]) -> Quantity:
-    """What the catalogue says of a quantity; with the option ``rows``, of closed linkages."""
+    """The row of a quantity in the catalogue; with the option ``rows``, for closed linkages."""
     quantity = QUANTITIES[name]
     has_rows = name in CONSTRAINED or quantity.solved is not None
     return quantity.over_rows() if has_rows and "rows" in options else quantity
@@ -125,7 +125,7 @@ class _Derived:
         return trace(self.name, self.setup, options)
 
     def by(self, name: str) -> Program | None:
-        """The program of the derivatives by an input; none by what it does not know."""
+        """The program of the derivatives with respect to an input; None if there is none."""
         wanted = [f"d {port.name} / d {name}" for port in self.program.outputs]
         if name == "parameters" or name not in row(self.name, self.options).input_names:
             return None
@@ -164,7 +164,7 @@ def programs(name: str, setup: Setup, options: Mapping[str, Any] | None = None) 
 
 def _alternatives(quantity: Quantity, setup: Setup) -> tuple[Alternative, ...]:
     """The other algorithms that this mechanism can be computed by."""
-    # only the mass matrix shows what is left of its elements in the end
+    # only the finished mass matrix shows how many operations its elements take
     simple = setup.model.chained and not setup.model.light
     return tuple(x for x in quantity.alternatives if simple or not x.chained)
 

@@ -1,4 +1,4 @@
-"""Joints that follow others as their user says: cams, and loops whose solution is given."""
+"""Joints given as functions of others: cams, and loops whose solution is given."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class ExplicitLinkage(Linkage):
 
     @property
     def branches(self) -> tuple[int, ...]:
-        """One: the function says where the joints are."""
+        """A single branch, that of the function."""
         return (1,)
 
     @property
@@ -49,7 +49,7 @@ class ExplicitLinkage(Linkage):
         return {i: (Planar(x),) for i, x in zip(self.dependent, found, strict=True)}
 
     def posture(self, geometry: JointGeometry, found: Places, speeds: Sequence[Number]) -> Posture:
-        """Of a dependent joint, whose coordinate is known."""
+        """Posture of a dependent joint, whose coordinate is known."""
         q = (found[0].x,)
         return Posture(places_of(geometry, q) or found, evaluate(geometry, q, speeds), q=q)
 
@@ -73,7 +73,7 @@ class ExplicitLinkage(Linkage):
     def solver(
         self, slopes: Mapping[Freedom, Column], own: Sequence[Freedom]
     ) -> Callable[[Column], tuple[Number, ...]]:
-        """``-[columns]^-1`` as a function; not numbers where others would have to be infinite."""
+        """``-[columns]^-1`` as a function; NaN where other speeds would have to be infinite."""
         return solver_of([slopes[f] for f in own], [x for f, x in slopes.items() if f not in own])
 
     def _coordinates(self, postures: Mapping[int, Posture]) -> list[Number]:

@@ -1,4 +1,4 @@
-"""Joints that their user gives as functions of others: cams, and loops with a known solution."""
+"""Joints that users give as functions of others: cams, and loops with a known solution."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from robodyn.tolerances import NEWTON_STEP
 
 __all__ = ["ExplicitLoop", "Follower"]
 
-#: Most joints that follow by one loop: its equations are solved by minors.
+#: Largest number of joints that follow by one loop, as its equations are solved by minors.
 MOST = 4
 
 
@@ -206,7 +206,7 @@ class ExplicitLoop:
 
 
 def _newton(gap: Program, u: Sequence[Number], v: list[Number], count: int) -> list[Number]:
-    """A solution of ``h(u, v) = 0`` near v; not numbers where the last step was not small."""
+    """A solution of ``h(u, v) = 0`` near v; NaN where the last step was not small."""
     slopes, p = jacobian(gap, "q"), len(u)
     step: tuple[Number, ...] = ()
     for _ in range(count):

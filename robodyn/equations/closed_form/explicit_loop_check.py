@@ -1,4 +1,4 @@
-"""Functions by which joints follow others: traced, and tried before they are those of a robot."""
+"""Functions by which joints follow others: traced, and checked at some positions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["Range", "check_smooth", "refuse_time", "traced"]
 #: Lower and upper end of positions at which functions are tried.
 Range = tuple[float, float]
 
-#: Positions at which functions are tried.
+#: Number of positions at which functions are checked.
 TRIALS = 16
 
 

@@ -25,10 +25,10 @@ from robodyn.tolerances import SAME_BRANCH
 
 __all__ = ["TIME", "Freedom", "JointMotion", "Linkage", "Places", "Posture", "motions"]
 
-#: Body, and which freedom of the joint that moves it.
+#: Body, and index of a freedom of the joint that moves it.
 Freedom = tuple[int, int]
 
-#: In place of the number of a freedom: what moves with time, at the speed one.
+#: Stands for the index of a freedom: the motion with time, at the speed one.
 TIME = -1
 
 #: Cosine and sine of the angle (offset included), or displacement and zero, of each freedom.
@@ -78,7 +78,7 @@ class JointMotion(Posture):
 
 @dataclass(frozen=True, eq=False)
 class Linkage(ABC):
-    """A loop and those of its joints that follow the others.
+    """A loop and its dependent joints.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ class Linkage(ABC):
 
     @property
     def branches(self) -> tuple[int, ...]:
-        """Ways to assemble a loop of this kind."""
+        """Assembly branches of a loop of this kind."""
         return 1, -1
 
     @property
@@ -109,7 +109,7 @@ class Linkage(ABC):
         """Places of the dependent joints, given the postures of the others."""
 
     def posture(self, geometry: JointGeometry, found: Places, speeds: Sequence[Number]) -> Posture:
-        """Of a dependent joint, of what `close` gives for it, and its speeds."""
+        """Posture of a dependent joint, from the result of `close` for it and its speeds."""
         q = (found[0].x,) if geometry.kind.is_slider else ()
         return Posture(found, placed(geometry, found, speeds), q=q)
 
@@ -140,7 +140,7 @@ class Linkage(ABC):
         """``-[columns]^-1`` of some freedoms as a function."""
 
     def fitting(self, postures: Mapping[int, Posture]) -> list[int]:
-        """Branches in which the dependent joints stand as they do in a known, closed posture."""
+        """Branches that give the positions of dependent joints in a known, closed posture."""
         fitting = []
         for branch in self.branches:
             try:

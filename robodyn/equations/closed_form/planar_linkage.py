@@ -24,7 +24,7 @@ __all__ = ["Carried", "Chain", "Link", "PlanarLinkage"]
 
 @dataclass(frozen=True, eq=False)
 class Carried:
-    """A body whose pose in its parent is some function that stays in the plane.
+    """A body whose pose in its parent is a given function that stays in the plane.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class Carried:
         return Planar(x.dot(joint.X.p), y.dot(joint.X.p)), Planar(x.dot(ahead), y.dot(ahead))
 
     def motions(self, joint: JointState) -> list[tuple[int, Move, Move]]:
-        """Of each freedom, and of time: motion a unit of its speed, and its rate."""
+        """For each freedom, and for time: motion per unit of its speed, and its rate."""
         columns = [*zip(range(len(joint.S)), joint.S, joint.dS, strict=True)]
         columns += [(TIME, joint.drift.V, joint.drift.rate)] if joint.drift else []
         return [(n, self._planar(s), self._planar(ds)) for n, s, ds in columns]
@@ -82,7 +82,7 @@ class Link:
     carried: Carried | None = None
 
     def own(self, turn: Planar) -> Planar:
-        """A turn about the normal as the joint has it, or the other way round."""
+        """A turn about the normal, with the sign of the joint's axis."""
         return Planar(turn.x, turn.y * self.direction.y)
 
 
@@ -103,7 +103,7 @@ class Chain:
 
 @dataclass(frozen=True, eq=False)
 class PlanarLinkage(Linkage):
-    """A planar loop and the two of its joints that follow the others.
+    """A planar loop and its two dependent joints.
 
     Attributes
     ----------
@@ -226,7 +226,7 @@ def _walk(chain: Chain, postures: Mapping[int, Posture]) -> tuple[list[_Step], P
 def _rates(
     chain: Chain, postures: Mapping[int, Posture], speeds: Mapping[Freedom, Number]
 ) -> list[tuple[Freedom, Planar]]:
-    """Rate of the velocity of the chain's end a unit of each speed."""
+    """Rate of the velocity of the chain's end per unit of each speed."""
     walked, end = _walk(chain, postures)
     moving: list[_Moving] = []
     w: Number = 0.0
@@ -277,6 +277,6 @@ class _Moving:
     turn_rate: Number = 0.0
 
     def rate(self, end: Planar, velocity: Planar) -> Planar:
-        """Rate of that, of an end that moves."""
+        """Rate of that velocity, for an end that moves."""
         turning = (velocity - self.velocity).left * self.turn
         return turning + self.bent + (end - self.origin).left * self.turn_rate

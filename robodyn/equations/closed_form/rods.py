@@ -24,7 +24,7 @@ Freedom = tuple[int, int]
 
 @dataclass(frozen=True, eq=False)
 class UnknownJoint:
-    """A turn about z, or a slide along it, to be solved for.
+    """An unknown rotation about z, or displacement along it.
 
     Attributes
     ----------
@@ -130,7 +130,7 @@ def _turning(piece: Piece) -> bool:
 
 
 def _own(piece: Piece, place: Planar) -> Planar:
-    """A place as the joint has it, whose axis may point the other way."""
+    """A place with the sign of the joint's axis."""
     assert piece.joint is not None
     if piece.joint.turning:
         return Planar(place.x, place.y * piece.joint.sign)

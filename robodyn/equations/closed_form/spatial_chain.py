@@ -24,7 +24,7 @@ Postures = Mapping[int, Posture]
 
 @dataclass(frozen=True, eq=False)
 class _Axis:
-    """A turn about z, or a slide along it, as a part of a joint.
+    """A rotation about z, or a displacement along it, as a part of a joint.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class SpatialChain:
 
 
 def _axes_of(link: SpatialLink) -> tuple[list[_Axis], Placement]:
-    """A joint as turns and slides, and the body's frame after the last.
+    """A joint as rotations and displacements, and the body's frame after the last.
 
     No axes where its freedoms are none of these.
     """
@@ -101,7 +101,7 @@ class Frame:
     dw: Vec3 = ZERO3
 
     def carry(self, X: Placement) -> None:
-        """On to a frame that is fixed at ``X``."""
+        """Move on to a frame that is fixed at ``X``."""
         arm = self.R * X.p
         self.p, self.R = self.p + arm, self.R @ X.R
         turned = self.w.cross(arm)
@@ -116,7 +116,7 @@ class Frame:
 
 @dataclass(frozen=True, eq=False)
 class Screw:
-    """How a freedom moves what lies beyond it: ``along + axis x (r - origin)``; and the rates."""
+    """Velocity of points beyond a freedom, ``along + axis x (r - origin)``, and its rate."""
 
     freedom: Freedom
     origin: Vec3
@@ -127,11 +127,11 @@ class Screw:
     along_rate: Vec3 = ZERO3
 
     def slope(self, end: Frame) -> Vec3:
-        """Velocity of a point beyond a unit of speed."""
+        """Velocity of a point beyond, per unit of speed."""
         return self.along + self.axis.cross(end.p - self.origin)
 
     def slope_rate(self, end: Frame) -> Vec3:
-        """Rate of that."""
+        """Rate of that velocity."""
         turning = self.axis_rate.cross(end.p - self.origin)
         return self.along_rate + turning + self.axis.cross(end.v - self.origin_rate)
 

@@ -63,7 +63,7 @@ class _PointLinkage(Linkage):
         return other.p - one.p, other.v - one.v, other.a - one.a
 
     def _gap_slopes(self, postures: Postures) -> dict[Freedom, Vec3]:
-        """Velocity of the gap a unit of each speed."""
+        """Velocity of the gap per unit of each speed."""
         sides = self._sides(postures, Rates())
         return {s.freedom: s.slope(end) * side for side, screws, end in sides for s in screws}
 
@@ -74,7 +74,7 @@ class _PointLinkage(Linkage):
 
 @dataclass(frozen=True, eq=False)
 class BallLinkage(_PointLinkage):
-    """A loop closed by a ball: two axes that meet, and one more axis, follow.
+    """A loop closed by a ball: two intersecting axes, and one more axis, are dependent.
 
     Attributes
     ----------
@@ -127,7 +127,7 @@ class BallLinkage(_PointLinkage):
 
 @dataclass(frozen=True, eq=False)
 class RodLinkage(_PointLinkage):
-    """A loop closed by a rod of given length between two points: one axis follows.
+    """A loop closed by a rod of given length between two points: one axis is dependent.
 
     Attributes
     ----------

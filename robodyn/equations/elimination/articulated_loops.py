@@ -48,7 +48,7 @@ class _FreedSpeed(NamedTuple):
 
 
 class _SolvedRow(NamedTuple):
-    """A row that was eliminated: wrench on its carrier, inverse pivot, and other rows in it."""
+    """An eliminated row: wrench on its carrier, inverse pivot, and its entries of other rows."""
 
     number: int
     wrench: Wrench
@@ -121,7 +121,7 @@ class ArticulatedLoops:
                 self._inertia[body] = inertia.freed(Twist(), F, -inverse, wholly=False)
 
     def _free(self, body: Body, rotor: Number, controlled: frozenset[int]) -> None:
-        """Eliminate the speeds of a joint, and hand on what is left to its parent."""
+        """Eliminate the speeds of a joint, and add the remaining inertia to its parent."""
         joint, inertia = self._state[body.index], self._inertia[body.index]
         wrenches = self._wrenches[body.index]
         freed = self._speeds[body.index] = []
@@ -145,7 +145,7 @@ class ArticulatedLoops:
     def solve(
         self, wrenches: Mapping[int, Wrench], tau: Sequence[Number], biases: Sequence[Number]
     ) -> tuple[list[Number], list[Number]]:
-        """Accelerations of what is not controlled, zero for the rest, and multipliers.
+        """Accelerations of speeds that are not controlled, zero for others, and multipliers.
 
         Parameters
         ----------
@@ -172,7 +172,7 @@ class ArticulatedLoops:
         return self._distribute(freed, gaps)
 
     def _gather(self, body: int, force: Wrench, gaps: list[Number]) -> Wrench:
-        """What multipliers that were eliminated at a body do to it, and to other rows."""
+        """Effect of the multipliers eliminated at a body on the body and on other rows."""
         for row in self._solved[body]:
             x = gaps[row.number] * row.inverse
             force = force + row.wrench * x
@@ -183,7 +183,7 @@ class ArticulatedLoops:
     def _distribute(
         self, freed: Mapping[int, Number], gaps: Sequence[Number]
     ) -> tuple[list[Number], list[Number]]:
-        """From the root to the leaves: what was eliminated, the last first."""
+        """Back substitution from the root to the leaves, the last eliminated first."""
         a: list[Number] = [0.0] * self._model.nv
         lam: list[Number] = [0.0] * len(self._rows)
         A = {BASE: Twist()}

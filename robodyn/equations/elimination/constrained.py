@@ -32,7 +32,7 @@ __all__ = [
 
 
 def guarded_inverse(pivot: Number, before: Number, total: Number) -> Number:
-    """Inverse of a pivot that is positive; not a number where it is too small.
+    """Inverse of a positive pivot; NaN if it is too small.
 
     That is below a small part of what it was before elimination, and a much smaller one of the sum
     of all pivots before elimination.
@@ -81,7 +81,7 @@ def energy_of_rates(
 
 
 def _pivots(M: Matrix, light: Mapping[int, float] | None, groups: Sequence[RowGroup]) -> Any:
-    """How pivots are inverted, how many rows are in groups, and how these are solved."""
+    """Functions that invert pivots, the number of rows in groups, and their solver."""
     grouped = sum(len(group.weights) for group in groups)
     return pivot_inverse(M, light), guarded_inverse, grouped, partial(_solve_groups, groups)
 
@@ -93,7 +93,7 @@ def motor_forces(
     order: Sequence[Sequence[int]],
     scales: Sequence[float] = (),
 ) -> tuple[list[Number], list[Number]]:
-    """Generalised forces at the independent speeds alone, and multipliers: the loops do the rest.
+    """Generalised forces at the independent speeds alone, and multipliers.
 
     ``K_d^T lam = g_d`` and ``tau_u = g_u - K_u^T lam`` with ``g`` the forces of the open tree
     [PyMbs 11].
@@ -137,7 +137,7 @@ def least_motor_forces(
     scales: Sequence[float],
     groups: Sequence[RowGroup] = (),
 ) -> tuple[list[Number], list[Number]]:
-    """Of all generalised forces at motors that do it, those of least norm, and multipliers.
+    """Generalised forces of least norm at the motors, and multipliers.
 
     Forces ``tau = g - K^T lam`` are least where they are a motion that the loops allow, at the
     motors: ``I_u x = g - K^T lam`` and ``K x = 0``, with ``I_u`` the identity at motors and zero
@@ -172,7 +172,7 @@ def least_motor_forces(
 
 
 def _inverse_where_held(_: int, pivot: Number) -> Number:
-    """Inverse of a pivot; not a number where motors hold next to nothing of a motion."""
+    """Inverse of a pivot; NaN where motors hardly act on a motion."""
     if not isinstance(pivot, Scalar):
         return 1.0 / pivot
     return inverse_above(pivot, by_precision(pivot.graph, *HELD_BY_MOTORS))
@@ -184,7 +184,7 @@ def if_possible(
     a: Sequence[Number],
     part: tuple[float, float],
 ) -> list[Number]:
-    """Forces, not all numbers where accelerations open loops by more than a part of the largest.
+    """Forces, some NaN if accelerations open loops by more than a part of the largest.
 
     The part is another one in single precision.
     """
@@ -278,7 +278,7 @@ def _solve_general(A: Matrix, b: list[Number], blocks: Sequence[int]) -> list[Nu
 
 
 def _inverse(A: Matrix, before: Sequence[Number], total: Number) -> Matrix:
-    """Of one number or four; not numbers where it is too large, beside squares of rows before."""
+    """Inverse of a block of one or four numbers; NaN if it is too large."""
     determinant, size = A[0][0], before[0]
     adjugate: Matrix = [[1.0]]
     if len(A) == 2:

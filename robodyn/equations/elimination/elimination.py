@@ -35,7 +35,7 @@ Entries = list[dict[int, Number]]
 #: Of a matrix, the right side, and the diagonal as it was.
 SolveLast = Callable[[Matrix, list[Number], list[Number]], None]
 
-#: Of the number of a speed, and its pivot.
+#: Inverse of a pivot, from the index of its speed and the pivot.
 OfSpeed = Callable[[int, Number], Number]
 
 #: Of a positive pivot, of what it was before other rows were eliminated, and of the sum of those.
@@ -147,7 +147,7 @@ class _Eliminated:
         )
 
     def solve_rest(self, solve_last: SolveLast | None) -> list[Number]:
-        """What is unknown of the last rows."""
+        """Solution for the last rows."""
         end, count = self.end, len(self.right)
         found = self.right[end:]
         if solve_last is None or not found:
@@ -160,7 +160,7 @@ class _Eliminated:
 
 
 def _places(nv: int, count: int, order: Sequence[int]) -> tuple[list[int], list[int]]:
-    """When each speed and each row is eliminated: a row after the speed in its order, or last."""
+    """Places of speeds and rows in the order: a row after the speed in ``order``, or last."""
     speeds, multipliers, place = [0] * nv, [nv + r for r in range(count)], 0
     for k in range(nv - 1, -1, -1):
         speeds[k], place = place, place + 1
@@ -222,7 +222,7 @@ def _eliminate(
 
 
 def _missing(M: Matrix, row: Row, last: int) -> Number:
-    """About what the speeds before one of a row would add to its pivot."""
+    """Estimate of the part of a row's pivot that earlier speeds would add."""
     total: Number = 0.0
     for k, slope in sorted(row.jacobian.items(), key=itemgetter(0)):
         if k < last and not _is_zero(slope):

@@ -1,4 +1,4 @@
-"""In which order the speeds and multipliers of a closed linkage are eliminated.
+"""The order in which speeds and multipliers of a closed linkage are eliminated.
 
 Speeds go from the leaves of the tree to its root. A row may go as soon as all speeds are gone that
 it is about: then its pivot vanishes at singular postures alone. Where loops of many limbs have the
@@ -30,7 +30,7 @@ FEW, MANY, LESS = 12, 600, 0.8
 #: Part of a pivot that there must be of it where its row is eliminated early.
 LARGE = 0.05
 
-#: Postures at which that is tried.
+#: Number of postures at which pivots are evaluated.
 TRIED = 4
 
 
@@ -78,7 +78,7 @@ def _as_soon_as_possible(A: FloatArray, nv: int, of_rows: Sequence[set[int]]) ->
 
 
 def _eliminate(A: FloatArray, p: int) -> None:
-    """Take an unknown out of systems (n, size, size), in place."""
+    """Eliminate an unknown of systems (n, size, size), in place."""
     column = A[:, p].copy()
     A -= column[:, :, None] * (column / column[:, p, None])[:, None, :]
     A[:, p], A[:, :, p] = 0.0, 0.0
@@ -97,7 +97,7 @@ def _sequence(nv: int, order: Sequence[int]) -> list[int]:
 
 
 def _cost(M: Matrix, of_rows: Sequence[set[int]], order: Sequence[int]) -> int:
-    """Products that an order takes."""
+    """Number of products for an order."""
     nv = len(M)
     beside: dict[int, set[int]] = {
         i: {j for j in range(nv) if j != i and not _is_zero(M[max(i, j)][min(i, j)])}

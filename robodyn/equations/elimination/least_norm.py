@@ -42,7 +42,7 @@ def least_norm(
 
 
 def _as_sum(rows: Sequence[Row], row: Row) -> list[Number]:
-    """Factors of the independent rows of which another one is the sum."""
+    """Coefficients of another row in terms of the independent rows."""
     square = [[_product(rows[i], rows[j]) for j in range(i + 1)] for i in range(len(rows))]
     return solve_positive(square, [_product(x, row) for x in rows])
 

@@ -85,7 +85,7 @@ def closed_hybrid_dynamics(
 
 
 def _of_free(row: Row, given: Sequence[Number], free: Sequence[int]) -> Row:
-    """A row over the free speeds alone: what controlled ones do to it goes into its bias."""
+    """A row over the free speeds alone, with the terms of controlled ones in its bias."""
     bias = sum((x * given[k] for k, x in row.jacobian.items() if k not in free), row.bias)
     slopes = {i: row.jacobian[k] for i, k in enumerate(free) if k in row.jacobian}
     return Row(row.residual, slopes, bias)

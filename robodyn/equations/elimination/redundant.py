@@ -25,7 +25,7 @@ __all__ = ["RowGroup", "generalised_inverse"]
 
 @dataclass(frozen=True)
 class RowGroup:
-    """The last rows of those that are kept, or last but those of other groups.
+    """A group of rows at the end of those that are kept, solved together.
 
     Attributes
     ----------

@@ -24,7 +24,7 @@ __all__ = ["Probe", "conditioning", "if_regular", "motor_conditioning"]
 
 @dataclass(frozen=True)
 class Probe:
-    """A known right side, and what its solution must not exceed.
+    """A known right side, and the bound of its solution.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ def motor_conditioning(
 
 
 def if_regular(values: Sequence[Number], weak: Number, probe: Probe) -> list[Number]:
-    """Values, of which one is not a number where the solution of a probe is too large."""
+    """Values, one of them NaN if the solution of a probe is too large."""
     if isinstance(weak, Scalar):
         weak = weak * by_precision(weak.graph, PROBE_SOLUTION * probe.ease, PROBE_SOLUTION)
     return if_not_negative(values, PROBE_SOLUTION - weak)

@@ -1,1 +1,1 @@
-"""Forces of elements along joints and between links, and what motors and friction take."""
+"""Forces of elements along joints and between links, and of motors and friction."""

@@ -21,7 +21,7 @@ GROUND = -2
 
 @dataclass(frozen=True)
 class Attached:
-    """A force element at its places.
+    """A force element with the points at which it is attached.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class Attached:
 def attached(
     elements: Iterable[LinkElement], link: Callable[[str], tuple[int, Placement]]
 ) -> list[Attached]:
-    """Elements at their places.
+    """Force elements with the points at which they are attached.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def point_motions(
 def wrenches(
     model: MechanismModel, state: State, base: BaseState, elements: Sequence[Attached]
 ) -> dict[int, Wrench]:
-    """What the elements exert on each body, about its origin in its axes."""
+    """Wrenches of the elements on each body, about its origin in its axes."""
     total: dict[int, Wrench] = {}
     if not elements:
         return total

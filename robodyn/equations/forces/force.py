@@ -186,7 +186,7 @@ class Force:
     def _called(
         self, what: str, function: Any, arguments: tuple[Any, ...], graph: Graph
     ) -> list[Number]:
-        """What a function gives for symbols, as a list of numbers of their graph."""
+        """The results of a function of symbols, as a list of numbers of their graph."""
         names = {"law": ("q, v, t", "X, twist, t", "x, w, t"), "potential": ("q", "X", "x")}
         given = names[what][len(self.places)]
         return numbers_of(f"the {what} of {self}", function, arguments, given, graph, what)

@@ -1,4 +1,4 @@
-"""What a law of force has to be, tried at some states before it is one of a robot."""
+"""Checks of force laws, made at some states."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ __all__ = ["Size", "check_law"]
 #: ``(kind, nq, nv)`` of a joint.
 Size = tuple[str, int, int]
 
-#: States that a law is tried at.
+#: Number of states at which a law is checked.
 TRIALS = 16
 
 
 def check_law(law: ForceLaw, slope: Program | None, size: Size) -> None:
-    """Refuse a law that is no number, not smooth at rest, or not the slope of its energy.
+    """Refuse a law that is not finite, not smooth at rest, or not the gradient of its energy.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def check_law(law: ForceLaw, slope: Program | None, size: Size) -> None:
 
 
 def _trials(law: ForceLaw, size: Size) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Positions, speeds and times at which a law is tried."""
+    """Positions, speeds and times at which a law is checked."""
     kind, n, m = size
     rng = np.random.default_rng(0)
     x = rng.uniform(-1.0, 1.0, (TRIALS, n))

@@ -1,4 +1,4 @@
-"""Wrenches from outside, where they act."""
+"""External wrenches, on the bodies on which they act."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["in_world", "on_body"]
 
 
 def in_world(place: str) -> bool:
-    """Whether a wrench there keeps its axes, whatever way the link turns."""
+    """Whether a wrench there is in axes of the world, not of the link."""
     return isinstance(place, PointOfLink) and place.axes == "world"
 
 

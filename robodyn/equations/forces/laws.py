@@ -40,7 +40,7 @@ def wrenches(
     laws: Sequence[ForceLaw],
     link: LinkPlace,
 ) -> dict[int, Wrench]:
-    """What the laws exert on each body, the base too, about its origin in its axes."""
+    """Wrenches of the laws on each body, the base too, about its origin in its axes."""
     total: dict[int, Wrench] = {}
     for law in laws:
         if not law.joint:
@@ -103,7 +103,7 @@ class _Frames:
 
     @property
     def position_and_speed(self) -> tuple[list[Number], list[Number]]:
-        """What a law is given of the frames."""
+        """The arguments of a law: position and speed of its frames."""
         X, V = self._motion.X, self._motion.V
         R = X.R.matrix
         if len(self._ends) == 1:
@@ -115,7 +115,7 @@ class _Frames:
         return [*X.p, *logarithm(quat)], [*(R * V.v), *turning]
 
     def wrenches(self, numbers: Sequence[Number]) -> list[tuple[int, Wrench]]:
-        """On bodies, of the wrench that a law gives."""
+        """Wrenches on bodies, from the wrench of a law."""
         F = Wrench(Vec3(*numbers[:3]), Vec3(*numbers[3:]))
         *A, (body, X_BF) = self._ends
         if not A:

@@ -1,4 +1,4 @@
-"""Gravity that is not the same everywhere, as wrenches on bodies, and its energy."""
+"""Inverse-square gravity, as wrenches on bodies, and its energy."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def wrenches(
     planets: Sequence[InverseSquareGravity],
     base_inertia: RigidInertia | None,
 ) -> dict[int, Wrench]:
-    """What planets exert on each body, about its origin in its axes."""
+    """Wrenches of planets on each body, about its origin in its axes."""
     total: dict[int, Wrench] = {}
     for planet in planets:
         for i, inertia, X in _bodies(model, state, base, base_inertia):

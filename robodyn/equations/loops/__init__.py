@@ -1,1 +1,1 @@
-"""What closes loops: constraint rows of cut joints, of couplings and of users, and their gaps."""
+"""Constraint rows of cut joints, of couplings and of users, and the gaps of loops."""

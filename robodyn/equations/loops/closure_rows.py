@@ -137,13 +137,13 @@ def rows_of_motion(motion: RelativeMotion, closure: Closure) -> list[Row]:
 
 
 def closure_gap(model: MechanismModel, state: State, closure: Closure) -> list[Row]:
-    """The same rows, measured so that they vanish only where the closure is closed."""
+    """The gap of each row, in a measure that vanishes only if the closure is closed."""
     measure = closure.cut.gap or closure.cut.rows
     return [_timed(row) for row in measure(loop_motion(model, state, closure), closure.geometry)]
 
 
 def _timed(row: Row) -> Row:
-    """A row with what time alone changes as its offset."""
+    """A row with its rate by time alone as the offset."""
     if TIME not in row.jacobian:
         return row
     slopes = dict(row.jacobian)

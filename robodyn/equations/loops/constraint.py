@@ -146,12 +146,12 @@ class TracedConstraint:
     locked: tuple[tuple[str, tuple[float, ...]], ...] = ()
 
     def stopped(self) -> TracedConstraint:
-        """With its time stopped: a function of it still, but no rate comes of that."""
+        """A copy at a fixed time: it still depends on the time, but has no rate by it."""
         return dataclasses.replace(self, functions=self.functions.stopped())
 
     @property
     def links(self) -> tuple[str, ...]:
-        """Those that it names: none, but joints."""
+        """No links, since it is between joints."""
         return ()
 
     @property

@@ -30,7 +30,7 @@ __all__ = ["ConstraintFunctions", "depends_on", "expressions", "program"]
 #: ``q, v -> dq/dt``: rates of the coordinates but for the time.
 Rates = Callable[[Sequence[Number], Sequence[Number]], list[Number]]
 
-#: How often a function is evaluated to find faults of it.
+#: Number of evaluations of a function in checks.
 SAMPLES = 16
 
 
@@ -118,7 +118,7 @@ class ConstraintFunctions:
         return cls(value, rate, tuple(holonomic), rates, rheonomic)
 
     def stopped(self) -> ConstraintFunctions:
-        """With the time stopped: functions of it still, but no rate comes of that."""
+        """A copy at a fixed time: functions still depend on the time, but have no rate by it."""
         rate = _rate(self.value, self.rate, self.holonomic, self.rates, 0.0)
         return dataclasses.replace(self, rate=rate, clock=0.0)
 
@@ -151,7 +151,7 @@ class ConstraintFunctions:
 
     @cached_property
     def bias(self) -> Program:
-        """What is left of dg/dt without accelerations, as a function of q and v."""
+        """dg/dt at zero accelerations, as a function of q and v."""
         n, m = (port.size for port in self.rate.inputs)
         graph = Graph()
         q, v = inputs(graph, 0, n), inputs(graph, n, m)

@@ -1,4 +1,4 @@
-"""How far a state violates the constraints of its loops, as one number without a unit.
+"""The violation of constraints by a state, as one number without a unit.
 
 Gaps of loops, and the rates at which they grow, are compared as numbers without units: lengths as
 parts of the longest link of the loops, angles in radians, rates a unit of speed. With the gaps
@@ -38,7 +38,7 @@ __all__ = [
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Gap:
-    """By how much a state violates one constraint row.
+    """The violation of one constraint row by a state.
 
     Attributes
     ----------
@@ -107,7 +107,7 @@ def _square(x: Number, unit: float) -> Number:
 def if_closed(
     values: Sequence[Number], open_by: tuple[Number, Number], tolerance: tuple[float, float]
 ) -> list[Number]:
-    """Values, of which one is not a number where a state is open by more than a tolerance.
+    """Values, one of them NaN if a state is open by more than a tolerance.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ def _length(p: Vec3) -> float:
 
 
 def row_units(closure: Closure, length: float) -> list[float]:
-    """What the gap of each row is measured in: a length where sliding opens it, else 1 rad."""
+    """The unit of each row's gap: a length if it opens by translation, else 1 rad."""
     units = {k: (e, Vec3(0.0, 0.0, 0.0)) for k, e in enumerate((EX, EY, EZ))}
     zero = Vec3(0.0, 0.0, 0.0)
     m = RelativeMotion(SOMEWHERE, zero, zero, zero, zero, units)
@@ -169,7 +169,7 @@ SOMEWHERE = Placement(
 
 
 def speed_units(model: MechanismModel, length: float) -> list[float]:
-    """What each speed is measured in: the length a second where it slides, else 1 rad/s."""
+    """The unit of each speed: the length per second for a translation, else 1 rad/s."""
     units = [1.0] * model.nv
     for body in model:
         for k, speed in enumerate(body.speeds):

@@ -26,7 +26,7 @@ __all__ = [
 def friction_in_joint(
     model: MechanismModel, state: State, closure: Closure, friction_speed: float
 ) -> Wrench:
-    """What friction exerts on the successor, about the origin of G in its axes."""
+    """Wrench of friction on the successor, about the origin of G in its axes."""
     if not (closure.damping or closure.friction):
         return Wrench()
     axes, speeds = _along(model, state, closure)

@@ -78,7 +78,7 @@ class TracedFrameConstraint:
         return self.functions is not None and not all(self.functions.holonomic)
 
     def on_links(self, links: Collection[str]) -> TracedFrameConstraint:
-        """Itself, if these are links that there are.
+        """The constraint itself, after a check that its links exist.
 
         Raises
         ------
@@ -91,7 +91,7 @@ class TracedFrameConstraint:
         return self
 
     def stopped(self) -> TracedFrameConstraint:
-        """With its time stopped: a function of it still, but no rate comes of that."""
+        """A copy at a fixed time: it still depends on the time, but has no rate by it."""
         assert self.functions is not None
         return dataclasses.replace(self, functions=self.functions.stopped())
 

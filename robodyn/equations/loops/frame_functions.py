@@ -38,7 +38,7 @@ POSE, TWIST = 12, 6
 
 @dataclass(frozen=True, eq=False)
 class MovingFrames:
-    """Frames that move in their links as time says; ``None``: one that stands still there."""
+    """Frames that move in their links as functions of time; ``None`` for a fixed one."""
 
     A: JointMap | None = None
     B: JointMap | None = None
@@ -89,7 +89,7 @@ def _placement(q: Sequence[Number]) -> Placement:
 
 
 def _at_any_time(given: Program) -> Program:
-    """A function without its time, which it does not depend on."""
+    """A function without its time argument, on which it does not depend."""
     graph = Graph()
     q, v = inputs(graph, 0, POSE), inputs(graph, POSE, TWIST)
     return program("given", graph, (POSE, TWIST), inline(given, [*q, 0.0, *v]))

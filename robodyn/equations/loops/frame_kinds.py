@@ -1,4 +1,4 @@
-"""Kinds of constraints between two frames that files cannot have: joints that are less than joints.
+"""Kinds of constraints between two frames that are no kinds of joints in files.
 
 The point of a kind is the origin of frame B; line, plane and axis are z of frame A, and the plane
 ``z = 0`` of A; the axis in B is z of B.
@@ -46,5 +46,5 @@ FRAME_KINDS: Mapping[str, JointKind] = MappingProxyType(
     )
 )
 
-#: Of rows that a function gives.
+#: The kind of constraints given as a function.
 FUNCTION = JointKind("function", nq=0, nv=0, in_files=False)

@@ -26,7 +26,7 @@ __all__ = ["TurnedRows", "turned_rows"]
 
 @dataclass
 class TurnedRows:
-    """Rows, some of which are taken along other axes.
+    """Constraint rows, some of them along other axes.
 
     Attributes
     ----------
@@ -94,7 +94,7 @@ def turned_rows(
 
 
 def _ends(model: MechanismModel, closures: Sequence[Closure]) -> dict[int, int]:
-    """How many ends of closures there are on each body and beyond it."""
+    """Number of ends of closures on each body and beyond it."""
     ends = {BASE: 2 * len(closures), **{body.index: 0 for body in model}}
     for closure in closures:
         for body in (closure.predecessor, closure.successor):

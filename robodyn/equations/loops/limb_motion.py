@@ -145,5 +145,5 @@ def _add(columns: dict[int, Twist], own: Sequence[tuple[int, Twist]]) -> None:
 
 
 def _multiplied(X: Placement) -> Placement:
-    """With one matrix for the rotation: it turns many vectors."""
+    """A copy with one matrix for the rotation, as many vectors are rotated."""
     return Placement(Rotation(X.R.matrix), X.p) if len(X.R.factors) > 1 else X

@@ -24,7 +24,7 @@ class Related:
 
     @property
     def name(self) -> str:
-        """As its user gave it."""
+        """Name given by the user."""
         return self.given.name
 
     @property
@@ -49,7 +49,7 @@ class Related:
 
 
 def related(model: MechanismModel, given: TracedConstraint) -> Related:
-    """A constraint in its place.
+    """A constraint with the bodies of its joints.
 
     Raises
     ------
