@@ -50,7 +50,7 @@ BASE = -1
 
 @dataclass(frozen=True)
 class Speed:
-    """A column of a body's motion subspace: which ``v`` drives it, and how fast."""
+    """A column of a body's motion subspace: the index in ``v`` that drives it, and its factor."""
 
     index: int
     factor: float = 1.0
@@ -179,12 +179,12 @@ class MechanismModel:
         return frozenset(i for one in self.followers for i in one.dependent)
 
     def known(self, body: Body) -> int:
-        """Number of coordinates that are known of a joint, whether they are its own or not."""
+        """Number of known coordinates of a joint, its own or others."""
         return 1 if body.index in self.following else len(body.q)
 
     @property
     def chained(self) -> bool:
-        """No joint shares speeds or a rotor with a body that is not next to it."""
+        """Whether joints share speeds and rotors with adjacent bodies only."""
         return not (self.coupled or self.coupling_inertias) and all(
             rotor.carrier in (BASE, self.bodies[rotor.body].parent) for rotor in self.lumped_rotors
         )

@@ -1,4 +1,4 @@
-"""Steps in the space of all coordinates: where constant joint twists lead in unit time."""
+"""Steps of coordinates: motions with constant joint twists for unit time."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def difference(model: MechanismModel, q0: Numbers, q1: Numbers) -> list[Number]:
 
 
 def moving(model: MechanismModel) -> Program | None:
-    """Rate of all coordinates a unit of each speed, (nq, nv): the slope of `integrate` at rest.
+    """Rate of all coordinates per unit of each speed, (nq, nv): the slope of `integrate` at rest.
 
     None of a mechanism whose coordinates are the integrals of its speeds.
     """

@@ -1,4 +1,4 @@
-"""Where the body frames of the equations lie.
+"""Choice of the body frames of the equations.
 
 The frames of a URDF are its author's. The equations use frames of their own, chosen so that their
 constants are zeros and ones: the axis of every axial joint is z, the origin of a body lies at the
@@ -36,7 +36,7 @@ __all__ = [
 #: Common normals of axes that are nearer to parallel than this (sine) lie too far away to be used.
 NEARLY_PARALLEL = 0.05
 
-#: How far an origin may be moved along its axis, in distances between the joints.
+#: Largest shift of an origin along its axis, in distances between the joints.
 FARTHEST = 1.5
 
 
@@ -194,7 +194,7 @@ def _other(joint: TreeJoint, X_PJ: FloatArray, snap: float) -> FrameChoice:
 
 
 def _slide(R_PZ: FloatArray, p: FloatArray, parent_turns: bool) -> float:
-    """How far along its axis a body's origin is moved from where the file has it."""
+    """Shift of a body's origin along its axis from its place in the file."""
     z = R_PZ[:, 2]
     sine_squared = z[0] ** 2 + z[1] ** 2
     if not parent_turns:

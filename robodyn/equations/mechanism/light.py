@@ -114,7 +114,7 @@ def moving_last(model: MechanismModel) -> set[int]:
 
 
 def own_pivots(model: MechanismModel, body: Body) -> Iterator[tuple[int, float]]:
-    """Speeds of a body with what they move of it; zero where that vanishes."""
+    """Speeds of a body with their own pivots; zero where these vanish."""
     for speed, pivot in zip(body.speeds, _own_pivots(model, body), strict=True):
         yield speed.index, speed.factor**2 * pivot
 

@@ -1,4 +1,4 @@
-"""Inertias regrouped: what may be counted on the parent as well is moved there."""
+"""Regrouped inertias: parts that may be counted on the parent are moved there."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["Regrouping", "is_there", "lump", "moved", "parted", "pseudo_inertia"
 
 
 class Framed(Protocol):
-    """What has a joint and a frame, as a body has."""
+    """Protocol of objects with a joint and a frame, such as bodies."""
 
     @property
     def joint(self) -> JointGeometry:
@@ -77,7 +77,7 @@ def lump(
     before: Regrouping | None = None,
     changed: Collection[int] = (),
 ) -> Regrouping:
-    """Move to each parent what moves with it as well.
+    """Move to each parent the parts of inertias that may be counted on it.
 
     A mass on the axis of a revolute joint belongs to either body (mass, its moment and second
     moment along the axis); so does the rotational inertia beyond a prismatic joint and a mass at
@@ -129,14 +129,14 @@ def _frames(tree: SpanningTree, choice: Sequence[Framed]) -> tuple[FloatArray, .
 
 @functools.cache
 def _unmoved(kind: JointKind) -> Array:
-    """Elements of a pseudo-inertia that move with the parent as well."""
+    """Elements of a pseudo-inertia that may be counted on the parent."""
     mask = np.zeros((4, 4), bool)
     mask[np.ix_(kind.unmoved, kind.unmoved)] = True
     return mask
 
 
 def parted(kind: JointKind, P: FloatArray, may_spin: bool) -> tuple[FloatArray, FloatArray, Any]:
-    """What a body keeps, what its parent may have of it, and what spins."""
+    """Parts of an inertia: that of the body, that for its parent, and the spinning one."""
     shared = np.where(_unmoved(kind), P, 0.0)
     if may_spin and kind.is_pin and _symmetric(P):
         half = 0.5 * (P[..., 0, 0] + P[..., 1, 1])
@@ -146,7 +146,7 @@ def parted(kind: JointKind, P: FloatArray, may_spin: bool) -> tuple[FloatArray, 
 
 
 def _symmetric(P: FloatArray) -> bool:
-    """Nothing of the body turns with its angle about z."""
+    """Whether the inertia is symmetric about z."""
     if P.ndim > 2:
         return all(map(_symmetric, P))
     beside = (P[0, 0] - P[1, 1], P[0, 1], P[0, 2], P[1, 2])
@@ -174,7 +174,7 @@ def rigid(P: FloatArray) -> RigidInertia:
     )
 
 
-#: Where second moments stand in a pseudo-inertia.
+#: Indices of second moments in a pseudo-inertia.
 _SECOND = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 
 

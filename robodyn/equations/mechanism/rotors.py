@@ -29,7 +29,7 @@ __all__ = ["Armature", "CouplingInertia", "Motor", "Rotor"]
 
 @dataclass(frozen=True)
 class Armature:
-    """Inertia that each speed of a body's joint feels, ``ratio^2 inertia`` of a rotor."""
+    """Inertia of a rotor at each speed of a body's joint, ``ratio^2 inertia``."""
 
     body: int
     inertia: float
@@ -37,7 +37,7 @@ class Armature:
 
 @dataclass(frozen=True)
 class CouplingInertia:
-    """Inertia that each of two joints feels when the other accelerates.
+    """Inertia between two joints: force at one per unit acceleration of the other.
 
     Attributes
     ----------
@@ -82,12 +82,12 @@ class Rotor:
 
     @property
     def g(self) -> Vec3:
-        """Angular momentum a unit of the joint's speed."""
+        """Angular momentum per unit of the joint's speed."""
         return self.axis * (self.ratio * self.inertia)
 
     @property
     def column(self) -> Twist:
-        """Twist of the rotor relative to the carrier a unit of the joint's speed."""
+        """Twist of the rotor relative to the carrier per unit of the joint's speed."""
         return Twist(w=self.axis * self.ratio)
 
     @property
@@ -100,7 +100,7 @@ class Rotor:
 
 @dataclass(frozen=True, eq=False)
 class Motor:
-    """A motor: the inertia of its rotor, and what each unit of it is to joints and to the carrier.
+    """A motor: the inertia of its rotor, and its effects per unit on joints and the carrier.
 
     Attributes
     ----------

@@ -65,12 +65,12 @@ class JointAtState:
         return sum((s * x for s, x in zip(self.own, own, strict=True)), Twist())
 
     def forces(self, F: Wrench) -> list[tuple[int, Number]]:
-        """What a wrench on the body does along each speed, by index; an index may come twice."""
+        """Forces of a wrench on the body along each speed, by index; an index may come twice."""
         own = [s.dot(F) for s in self.own]
         return [(k, own[n] * ratio) for k, n, ratio in self.ratios]
 
     def acceleration(self, a: Sequence[Number]) -> list[Number]:
-        """Of each freedom of its own."""
+        """Acceleration of each of its own freedoms."""
         total = list(self.own_c)
         for k, n, ratio in self.ratios:
             total[n] = total[n] + ratio * a[k]
@@ -125,7 +125,7 @@ class BaseState:
 
     @property
     def motion(self) -> BodyMotion:
-        """What the base passes on: gravity enters as an acceleration of the base against it."""
+        """Motion of the base for the bodies: gravity is an acceleration of the base against it."""
         a = self.A.v + self.V.w.cross(self.V.v) - self.X_WB.R.inverse_times(self.g_W)
         return BodyMotion(self.V.w, self.A.w, a)
 

@@ -19,7 +19,7 @@ __all__ = ["numbers_of", "program_of", "symbol_array"]
 def numbers_of(
     what: str, function: Any, arguments: tuple[Any, ...], given: str, graph: Graph, name: str
 ) -> list[Number]:
-    """What a function gives for symbols, as a list of numbers of their graph.
+    """The results of a function of symbols, as a list of numbers of their graph.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def numbers_of(
 def program_of(
     name: str, graph: Graph, ports: tuple[Port, ...], results: Sequence[Number]
 ) -> Program:
-    """Results of a graph as a program, without what they do not need."""
+    """Results of a graph as a program, without the nodes that they do not need."""
     edges = tuple(edge_of(graph, x) for x in results)
     traced = Program(name, ports, (Port(name, (len(edges),), ""),), graph, edges)
     own = Graph()

@@ -60,7 +60,7 @@ def closed_state(t: Tracer) -> Results:
 
 
 def mobility(t: Tracer) -> Results:
-    """Degrees of freedom, where as many rows are independent as at most postures.
+    """Degrees of freedom, if as many rows are independent as at most postures.
 
     It is no number where other rows mostly follow from these: in some ways of assembly they do not.
     """
@@ -76,7 +76,7 @@ def mobility(t: Tracer) -> Results:
 
 
 def check_state(t: Tracer) -> Results:
-    """Zero, where loops are closed and stay so, far enough from singular postures."""
+    """Zero if loops are closed and stay so, far enough from singular postures; else NaN."""
     return {"zero": closed_dynamics.if_forward_is_regular(t, [0.0])[0]}
 
 
@@ -96,7 +96,7 @@ def closed_posture(t: Tracer) -> Results:
 
 
 def _if_closed(t: Tracer, values: list[Number], gap: float) -> list[Number]:
-    """Values; not all numbers where the loops are open by more than a gap [m, rad]."""
+    """Values, some NaN if the loops are open by more than a gap [m, rad]."""
     rows = [t.gaps[k].residual for k in t.setup.position_rows]
     return if_not_negative(values, gap**2 - dot(rows, rows))
 
@@ -118,7 +118,7 @@ def _nearest(t: Tracer, wanted: Sequence[Number], bias: Callable[[Row], Number])
 
 
 def _if_other_rows_fit(t: Tracer, x: list[Number], bias: Callable[[Row], Number]) -> list[Number]:
-    """Values; not all numbers where rows do not depend on the chosen ones, as they mostly do.
+    """Values, some NaN if rows do not depend on the chosen ones, as they mostly do.
 
     Such postures are in other ways of assembly, in which the rank is another one.
     """

@@ -16,24 +16,24 @@ __all__ = ["ROWS"]
 
 
 def center_of_mass(t: Tracer) -> Results:
-    """Of all that moves, in the world."""
+    """Centre of mass of everything that moves, in the world."""
     return {"p": momentum.center_of_mass(t.model, t.state, t.base, t.setup.base_inertia)}
 
 
 def kinetic_energy(t: Tracer) -> Results:
-    """Of all bodies and rotors, and of the base where it moves."""
+    """Kinetic energy of all bodies and rotors, and of the base if it moves."""
     V = kinematics.twists(t.model, t.state, t.base)
     return {"T": momentum.kinetic_energy(t.model, t.state, V, t.setup.base_inertia)}
 
 
 def potential_energy(t: Tracer) -> Results:
-    """Of gravity and of force elements."""
+    """Potential energy of gravity and of force elements."""
     U = momentum.potential_energy(t.model, t.state, t.base, t.setup.base_inertia)
     return {"U": U + _elastic(t)}
 
 
 def elastic_energy(t: Tracer) -> Results:
-    """Of force elements: of the ground and stops, and of those that belong to the mechanism."""
+    """Potential energy of force elements that belong to the mechanism, ground and stops."""
     return {"U": _elastic(t)}
 
 
@@ -61,13 +61,13 @@ def _elastic(t: Tracer) -> Number:
 
 
 def total_momentum(t: Tracer) -> Results:
-    """About the centre of mass, in world axes."""
+    """Momentum about the centre of mass, in world axes."""
     V = kinematics.twists(t.model, t.state, t.base)
     return {"momentum": momentum.momentum(t.model, t.state, V, t.base, t.setup.base_inertia)}
 
 
 def centroidal_matrix(t: Tracer) -> Results:
-    """Momentum about the centre of mass a unit of each speed."""
+    """Momentum about the centre of mass per unit of each speed."""
     return {"A": momentum.centroidal_matrix(t.model, t.state, t.base, t.setup.base_inertia)}
 
 

@@ -1,4 +1,4 @@
-"""Jumps under given impulses and couples, and how points give way to them [W 6.18-6.29]."""
+"""Velocity jumps under given impulses and couples [W 6.18-6.29]."""
 
 from __future__ import annotations
 

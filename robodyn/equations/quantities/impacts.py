@@ -33,7 +33,7 @@ __all__ = ["GIVEN", "IMPACT", "PARTNERS", "ROWS", "against_v", "impact_row"]
 
 
 class _Rebound:
-    """What a hit along a direction does."""
+    """An impact along a direction."""
 
     def __init__(self, t: Tracer) -> None:
         self.hit, self.n_W = Hit(t), unit_direction(t)
@@ -49,7 +49,7 @@ class _Rebound:
         self.after = [x + self.p * y for x, y in zip(before, self.jump, strict=True)]
 
     def if_hit(self, values: list[Number]) -> list[Number]:
-        """Values; not numbers where the bodies part already, or nothing gives way."""
+        """Values, NaN if the bodies separate already, or the link cannot give way."""
         e = self.restitution
         tests = [-self.speed, self.hit.movable(self.force, self.mobility), e * (1.0 - e)]
         return self.hit.if_true(values, tests)
@@ -163,7 +163,7 @@ def impact_row(
     trace: Callable[[Tracer], Results],
     result: Callable[[Setup, Options], Callable[..., Any]] | None = None,
 ) -> Quantity:
-    """The row of something that a hit does."""
+    """The row of a quantity of an impact."""
     return Quantity(
         inputs=inputs,
         outputs=outputs,

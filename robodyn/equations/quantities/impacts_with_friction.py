@@ -42,12 +42,12 @@ class _Contact:
 
     @property
     def moves(self) -> bool:
-        """Whether it can give way at all."""
+        """Whether the point is movable."""
         return any(isinstance(w, Scalar) or w for row in self.W for w in row)
 
     @property
     def nothing(self) -> Results:
-        """Results where that is not so: not numbers."""
+        """Results if it is not: NaN."""
         none = not_a_number(self._t.numbers["point"][0])
         return {
             "v": [none] * self._t.model.nv,
@@ -73,11 +73,11 @@ class _Contact:
 
     @cached_property
     def inverse(self) -> PseudoInverse:
-        """From a change of the velocity to the least impulse that makes it."""
+        """The map from a velocity jump to the least impulse that causes it."""
         return PseudoInverse(self.W)
 
     def solved(self, wanted: Vec3) -> tuple[Vec3, Number]:
-        """The impulse that takes away a velocity, and the square of what it leaves."""
+        """The impulse that cancels a velocity, and the square of the remainder."""
         p = self.inverse.times(wanted) * -1.0
         left = wanted + self.times(p)
         return p, left.dot(left)

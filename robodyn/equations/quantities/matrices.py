@@ -12,18 +12,18 @@ __all__ = ["ROWS"]
 
 
 def mass_matrix(t: Tracer) -> Results:
-    """By composite rigid bodies."""
+    """Mass matrix by composite rigid bodies."""
     return {"M": composite_body.mass_matrix(t.model, t.state)}
 
 
 def mass_matrix_inverse(t: Tracer) -> Results:
-    """By the factorised mass matrix."""
+    """Inverse from the factorised mass matrix."""
     M = composite_body.mass_matrix(t.model, t.state)
     return {"M_inverse": factorization.inverse(factorization.factorize(M, t.model.light))}
 
 
 def coriolis_matrix(t: Tracer) -> Results:
-    """In Christoffel form; the motion of the base is no part of it."""
+    """Coriolis matrix in Christoffel form, without the motion of the base."""
     base = BaseState.at_rest(Vec3.of(t.setup.gravity))
     return {"C": coriolis.coriolis_matrix(t.model, t.state, base)}
 

@@ -1,4 +1,4 @@
-"""What the sensors of a robot show: all of them in one program."""
+"""Readings of the sensors of a robot, all in one program."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What the quantities share: the tracer, what a row says, and the equations of dynamics."""
+"""Parts shared by quantities: the tracer, rows of the catalogue, equations of dynamics."""

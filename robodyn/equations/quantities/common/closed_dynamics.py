@@ -53,7 +53,7 @@ def forward_dynamics(t: Tracer) -> Results:
 
 
 def if_forward_is_regular(t: Tracer, values: list[Number]) -> list[Number]:
-    """What follows from all rows; not all of it numbers where that cannot be told."""
+    """Values that depend on all rows, some NaN near singular postures."""
     if "probe" in t.options:
         speeds = range(t.model.nv)
         values = if_rows_are_regular(t, values, speeds, t.options["probe"])
@@ -63,7 +63,7 @@ def if_forward_is_regular(t: Tracer, values: list[Number]) -> list[Number]:
 def if_rows_are_regular(
     t: Tracer, values: list[Number], speeds: Sequence[int], probe: singularity.Probe
 ) -> list[Number]:
-    """Values; one is not a number where the rows are nearly dependent over some speeds."""
+    """Values, one of them NaN if the rows are nearly dependent over some speeds."""
     controlled = frozenset(range(t.model.nv)) - {*speeds}
     if long_linkages.preferred(t, controlled):
         return singularity.if_regular(
@@ -82,7 +82,7 @@ def hybrid_dynamics(t: Tracer) -> Results:
 
 
 def hybrid_with_multipliers(t: Tracer) -> Results:
-    """The same, with multipliers of least norm in any case."""
+    """Accelerations, forces and multipliers, which are always of least norm."""
     found, lam = _hybrid(t)
     return {**found, "multipliers": least_multipliers(t, lam)}
 
@@ -102,7 +102,7 @@ def _hybrid(t: Tracer) -> tuple[Results, list[Number]]:
 
 
 def if_hybrid_is_regular(t: Tracer, a: list[Number]) -> list[Number]:
-    """Accelerations; not all of them numbers where those of free speeds cannot be told."""
+    """Accelerations, some NaN if those of free speeds are not determined."""
     if "probe" in t.options:
         free = [k for k in range(t.model.nv) if k not in t.options["controlled"]]
         a = if_rows_are_regular(t, a, free, t.options["probe"])
@@ -110,7 +110,7 @@ def if_hybrid_is_regular(t: Tracer, a: list[Number]) -> list[Number]:
 
 
 def least_multipliers(t: Tracer, lam: Sequence[Number]) -> list[Number]:
-    """Multipliers of all rows that do what those of the chosen ones do, of least norm."""
+    """Multipliers of all rows, of least norm, equivalent to those of the chosen ones."""
     chosen = t.options["rows"]
     others = [k for k in range(len(t.all_rows)) if k not in chosen]
     own, rest = least_norm(t.rows, [t.all_rows[k] for k in others], lam)
@@ -145,7 +145,7 @@ def least_changes(
 
 
 def loop_conditioning(t: Tracer) -> Results:
-    """How near to a singular posture it is, by the multipliers that a probing motion takes."""
+    """Measure of the nearness to a singular posture, by the multipliers of a probe."""
     rows, probe = t.rows, t.options.get("probe")
     if probe is not None and long_linkages.preferred(t, frozenset()):
         return {"conditioning": long_linkages.conditioning(t, frozenset(), probe)}
@@ -158,7 +158,7 @@ def loop_conditioning(t: Tracer) -> Results:
 def _conditioning(
     t: Tracer, rows: Sequence[Row], speeds: Sequence[int], probe: singularity.Probe
 ) -> Number:
-    """Of some rows over some speeds."""
+    """The measure for some rows over some speeds."""
     M, light = composite_body.mass_matrix(t.model, t.state), t.model.light
     if len(speeds) < t.model.nv:
         M = [[M[i][j] for j in speeds] for i in speeds]
@@ -173,7 +173,7 @@ def _over(speeds: Sequence[int], values: Mapping[int, Any]) -> dict[int, Any]:
 
 
 def inverse_dynamics(t: Tracer) -> Results:
-    """Forces at the motors, and how far ``a`` is from closing the loops."""
+    """Forces at the motors, and the violation of the loops by ``a``."""
     return {"tau": if_motors_can(t, motor_forces(t)[0]), "gap": _gap(t)}
 
 
@@ -183,7 +183,7 @@ def _gap(t: Tracer) -> list[Number]:
 
 
 def if_motors_can(t: Tracer, values: list[Number]) -> list[Number]:
-    """What follows from the forces of motors; not all of it numbers where these cannot be told."""
+    """Values that depend on forces of motors, some NaN if these are not determined."""
     if "possible" in t.options:
         values = constrained.if_possible(values, _gap(t), t.a, t.options["possible"])
     if "probe" in t.options:
@@ -215,6 +215,6 @@ def motor_forces(t: Tracer) -> tuple[list[Number], list[Number]]:
 
 
 def if_closed_state(t: Tracer, values: list[Number]) -> list[Number]:
-    """Values; not all of them numbers where the state is open by more than a tolerance, if any."""
+    """Values, some NaN if the state is open by more than a tolerance that is given."""
     tolerance = t.options.get("closure_tolerance")
     return values if tolerance is None else if_closed(values, t.violation, tolerance)

@@ -1,4 +1,4 @@
-"""Points that are hit: how they move, and how the speeds give way [W 6.8-6.14]."""
+"""Points in an impact: their motion, and the jumps of speeds [W 6.8-6.14]."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def jumps(
 
 
 def fitted(t: Tracer, M: Matrix) -> list[Number]:
-    """What speeds change by to fit the loops, as they do where these close just before."""
+    """Changes of speeds that satisfy the loops, as if these closed just before the impact."""
     if not t.options.get("rows"):
         return t.zeros
     opening = [dot(list(row.jacobian.values()), [t.v[k] for k in row.jacobian]) for row in t.rows]
@@ -104,7 +104,7 @@ def if_regular(t: Tracer, values: list[Number]) -> list[Number]:
 
 
 class Meeting:
-    """Two points that meet, of which one may belong to the surroundings.
+    """Two points in contact, of which one may belong to the surroundings.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ class Meeting:
 
 
 class Hit:
-    """Points that meet, and the mechanism as impulses see it.
+    """Points in contact, and the response of the mechanism to impulses.
 
     Speeds before are made to fit loops that are closed, as they were if the loops closed just
     before. Those that are controlled do not jump.
@@ -170,7 +170,7 @@ class Hit:
 
     @cached_property
     def fitted(self) -> list[Number]:
-        """What the speeds change by to fit the loops."""
+        """Changes of the speeds that satisfy the loops."""
         return fitted(self._t, self.M)
 
     @property
@@ -185,12 +185,12 @@ class Hit:
 
     @property
     def meets_partner(self) -> bool:
-        """Whether what it meets is no part of the robot, and moves."""
+        """Whether the other body moves and is no part of the robot."""
         return bool(self._t.options.get("against"))
 
     @property
     def of_partner(self) -> Matrix:
-        """Jump of the velocity of such a partner, a unit of impulse on it; zero of the world."""
+        """Velocity jump of the other body per unit of impulse on it; zero for the world."""
         if not self.meets_partner:
             return [[0.0] * 3 for _ in AXES]
         x = self._t.numbers["against_mobility"]
@@ -202,13 +202,13 @@ class Hit:
         return dot(force, jump) + dot(list(n_W), theirs)
 
     def of_partner_after(self, impulse: Vec3) -> list[Number]:
-        """Velocity of such a partner after an impulse on the link."""
+        """Velocity of the other body after an impulse on the link."""
         u = self._t.numbers["against_velocity"]
         return [x - dot(row, list(impulse)) for x, row in zip(u, self.of_partner, strict=True)]
 
     @cached_property
     def trace(self) -> Number:
-        """Of the mass matrix."""
+        """Trace of the mass matrix."""
         return sum((self.M[k][k] for k in range(self._t.model.nv)), 0.0)
 
     @cached_property
@@ -217,12 +217,12 @@ class Hit:
         return self.meeting.reach
 
     def movable(self, force: Sequence[Number], mobility: Number) -> Number:
-        """A number that is not negative where the point can give way along a direction."""
+        """A number that is not negative if the point is movable along a direction."""
         least = dot(force, force) + self.reach * CONTACT_DIRECTION
         return mobility * self.trace - least * IMMOVABLE
 
     def if_true(self, values: list[Number], tests: Sequence[Number]) -> list[Number]:
-        """Values; not all numbers where a test is negative, or loops are open or singular."""
+        """Values, some NaN if a test is negative, or loops are open or singular."""
         for test in tests:
             values = if_not_negative(values, test)
         return if_regular(self._t, values)

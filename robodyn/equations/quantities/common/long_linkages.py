@@ -1,4 +1,4 @@
-"""Which closed linkages are so long that articulated bodies take the fewest operations."""
+"""Long closed linkages, for which articulated bodies take the fewest operations."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["conditioning", "equations", "hybrid_dynamics", "least_changes", "pre
 
 
 def preferred(t: Tracer, controlled: frozenset[int]) -> bool:
-    """Whether the free part of a linkage is long, and articulated bodies can do it."""
+    """Whether the free part of a linkage is long, and suitable for articulated bodies."""
     setup, model = t.setup, t.model
     special = setup.coupled or setup.constraints or t.options.get("groups") or model.lumped_rotors
     if special or model.light or not model.chained or not t.rows:
@@ -87,7 +87,7 @@ def least_changes(
 
 
 def conditioning(t: Tracer, controlled: frozenset[int], probe: Probe) -> Number:
-    """How near the rows are to dependence; see `singularity.conditioning`."""
+    """Nearness of the rows to dependence; see `singularity.conditioning`."""
     _, lam = equations(t, controlled).solve({}, t.zeros, [-rate for rate in probe.right])
     return dot(lam, probe.right)
 

@@ -35,7 +35,7 @@ __all__ = [
 
 Described = TypeVar("Described", Joint, Ground)
 
-#: What takes the place of a number: another one, or a symbol that equations compute with alike.
+#: Returns the replacement of a number: another one, or a symbol.
 #: It is called in the same order for robots of the same shape.
 Take: TypeAlias = Callable[[Any], Any]
 
@@ -47,7 +47,7 @@ Shape: TypeAlias = tuple[object, ...]
 
 
 def numbers_of(put: Callable[[Take], object]) -> tuple[tuple[bool, ...], list[float]]:
-    """Which numbers are not zero, and these.
+    """The mask of numbers that are not zero, and these numbers.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def _rather(of_root: tuple[Any, ...], own: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def shape_of(setup: Setup) -> Shape:
-    """Which rotors, friction and ground there are, and which speeds may move no mass."""
+    """The shape of a robot: its rotors, friction and ground, and speeds that may move no mass."""
     model = setup.model
     rotors = (*model.rotors, None, *model.lumped_rotors)
     return (
@@ -239,7 +239,7 @@ def _ground(plane: Ground, take: Take) -> Ground:
 
 
 def _unchecked(item: Described, values: Mapping[str, Any]) -> Described:
-    """A description with other values, which nobody checks; itself where they are the same."""
+    """A description with other values, without checks; itself if they are the same."""
     if all(getattr(item, name) is x for name, x in values.items()):
         return item
     other = copy(item)

@@ -46,7 +46,7 @@ class PseudoInverse:
         self._one = one_if_positive(-second[0])
         self._three = one_if_positive(third[1]) * (1.0 - self._one)
         none = e3 + product * THIRD_MOBILITY[0]
-        #: Numbers of which one is negative where the rank cannot be told.
+        #: Numbers of which one is negative if the rank is in doubt.
         self.tests = [
             second[0] * second[1],
             self._one * square**3 + (1.0 - self._one) * _outside(third[0], third[1], none),
@@ -67,7 +67,7 @@ class PseudoInverse:
         return Vec3(*(dot(row, list(x)) for row in self._W))
 
     def _eliminated(self, b: Vec3, added: Number) -> Vec3:
-        """By elimination, with a number added to pivots that may be zero where it is not used."""
+        """The solution by elimination, with a number added to pivots that may be zero."""
         W, x = [list(row) for row in self._W], list(b)
         for k in range(3):
             W[k][k] = W[k][k] + added

@@ -1,4 +1,4 @@
-"""What a row of the catalogue says of a quantity, and how a program is traced from it."""
+"""Rows of the catalogue of quantities, and how a program is traced from one."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ SIZES: dict[str, Callable[[Tracer], int]] = {
 
 
 def size_of(size: Size, t: Tracer) -> int:
-    """The number that a size is in a program."""
+    """The value of a size in a program."""
     if isinstance(size, int):
         return size
     return SIZES[size](t) if isinstance(size, str) else size(t)
@@ -63,7 +63,7 @@ def size_of(size: Size, t: Tracer) -> int:
 
 @dataclass(frozen=True)
 class Input:
-    """An array that a quantity is computed from.
+    """An input array of a quantity.
 
     Attributes
     ----------
@@ -95,7 +95,7 @@ TAU_FREE = Input("tau_free", "free", "N m, N", by_joint="tau")
 
 @dataclass(frozen=True)
 class Output:
-    """An array that a quantity is, or one of several.
+    """An output array of a quantity.
 
     Attributes
     ----------
@@ -135,7 +135,7 @@ class Alternative:
 
 
 class OnLoops(Enum):
-    """What the equations of a spanning tree say of a linkage whose loops are closed."""
+    """The meaning of the spanning tree's equations for a linkage with closed loops."""
 
     STATE = "state"
     TREE_FORCES = "tree forces"
@@ -178,7 +178,7 @@ class Constrained:
 
 @dataclass(frozen=True, kw_only=True)
 class Quantity:
-    """One row of the catalogue: all that there is to say about a quantity.
+    """One row of the catalogue: all data of a quantity.
 
     Attributes
     ----------
@@ -238,7 +238,7 @@ class Quantity:
 
     @property
     def input_names(self) -> tuple[str, ...]:
-        """Names of the inputs that always enter, in order."""
+        """Names of the inputs that are always needed, in order."""
         return tuple(x.name for x in self.inputs if x.when({}))
 
     @property
@@ -252,7 +252,7 @@ class Quantity:
         return tuple(x.by_joint for x in self.inputs if x.by_joint)
 
     def over_rows(self) -> Quantity:
-        """The quantity of a closed linkage, where it has equations over constraint rows."""
+        """The quantity for closed linkages, if it has equations over constraint rows."""
         form = self.solved or self.closed
         assert isinstance(form, Constrained)
         return replace(

@@ -1,4 +1,4 @@
-"""What the equations know of a robot: its bodies, settings and constraints."""
+"""Data of a robot for the equations: its bodies, settings and constraints."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["Setup"]
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Setup:
-    """What the equations know of a robot besides its bodies.
+    """Data of a robot for the equations: bodies, settings and constraints.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ class Setup:
 
     @property
     def closed(self) -> bool:
-        """There are constraints beside the joints of the tree."""
+        """Whether there are constraints besides the joints of the tree."""
         return bool(self.closures or self.coupled or self.constraints)
 
     @property
@@ -91,17 +91,17 @@ class Setup:
 
     @cached_property
     def moves_by_itself(self) -> bool:
-        """Constraints ask for motion where nothing else does: they can do work."""
+        """Whether constraints prescribe motion, and so can do work."""
         return self.rheonomic or not all(c.steady for c in self.ties)
 
     @cached_property
     def rheonomic(self) -> bool:
-        """Joints, constraints or forces depend on time."""
+        """Whether joints, constraints or forces depend on time."""
         return bool(self.timed)
 
     @cached_property
     def timed(self) -> tuple[str, ...]:
-        """What depends on time, as messages call it."""
+        """Names of the parts that depend on time, for messages."""
         return (
             *(f"joint {x.description.name!r}" for x in self.model if x.joint.rheonomic),
             *(f"constraint {c.name!r}" for c in self.ties if c.rheonomic),
@@ -137,7 +137,7 @@ class Setup:
 
     @cached_property
     def row_units(self) -> tuple[float, ...]:
-        """What the gap of each constraint row is measured in: the longest link, or 1."""
+        """Unit of the gap of each constraint row: the longest link, or 1."""
         units = [x for c in self.closures for x in row_units(c, self.longest_link)]
         return (*units, *[1.0] * (len(self.row_names) - len(units)))
 
@@ -149,10 +149,10 @@ class Setup:
 
     @cached_property
     def speed_units(self) -> tuple[float, ...]:
-        """What each speed is measured in: the longest link a second, or 1."""
+        """Unit of each speed: the longest link per second, or 1."""
         return tuple(speed_units(self.model, self.longest_link))
 
     @property
     def base_inertia(self) -> RigidInertia | None:
-        """Of the base, where it moves."""
+        """Inertia of the base, if it moves."""
         return self.model.base_inertia if self.moving else None

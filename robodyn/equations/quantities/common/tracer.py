@@ -224,7 +224,7 @@ class Tracer:
 
     @cached_property
     def turned_rows(self) -> TurnedRows:
-        """The same, along axes in which few speeds are in each; not those of groups at the end."""
+        """Rows along axes in which each has few speeds, except those of groups at the end."""
         chosen = [*self.options.get("rows", range(len(self.all_rows)))]
         grouped = sum(len(group.weights) for group in self.options.get("groups", ()))
         single = chosen[: len(chosen) - grouped]
@@ -240,7 +240,7 @@ class Tracer:
 
     @cached_property
     def gaps(self) -> Sequence[Row]:
-        """The same constraints, measured so that they vanish only where loops are closed."""
+        """Gaps of all constraints, in a measure that vanishes only if loops are closed."""
         return self._all_rows(closure_gap)
 
     @cached_property
@@ -266,7 +266,7 @@ class Tracer:
 
     @cached_property
     def loop_wrenches(self) -> Mapping[int, Wrench]:
-        """What cut joints exert on bodies, given their multipliers."""
+        """Wrenches of cut joints on bodies, given their multipliers."""
         total: dict[int, Wrench] = {}
         first, state = 0, self.state
         for c in self.setup.closures:
@@ -286,7 +286,7 @@ class Tracer:
 
     @cached_property
     def passive_wrenches(self) -> Mapping[int, Wrench]:
-        """What elements and laws between links, cut joints and the ground exert on bodies."""
+        """Wrenches on bodies by elements and laws between links, cut joints and the ground."""
         robot = self.model, self.state, self.base
         total = between_links.wrenches(*robot, self.link_elements)
         if self.setup.passive:
@@ -384,7 +384,7 @@ class Tracer:
     def _along_path(
         self, what: str, body: int, start: _T, step: Callable[[_T, JointAtState], _T]
     ) -> _T:
-        """What each body has from its parent: computed once for each body of the program."""
+        """A value of each body from that of its parent, computed once for each body."""
         found = start
         for i in self.model.path(body):
             if (what, i) not in self.kept:

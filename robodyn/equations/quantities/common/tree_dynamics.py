@@ -25,12 +25,12 @@ __all__ = [
 
 #: An algorithm for hybrid dynamics of trees; see `partition.hybrid_dynamics`.
 TreeSweep = Callable[..., tuple[list[Number], list[Number]]]
-#: One of which only accelerations, forces and the controlled speeds are still to be given.
+#: Such an algorithm as a function of accelerations, forces and controlled speeds alone.
 Sweep = Callable[[list[Number], list[Number], frozenset[int]], tuple[list[Number], list[Number]]]
 
 
 def inverse_dynamics(t: Tracer) -> Results:
-    """Forces at the joints, less what damping, friction and springs give."""
+    """Forces at the joints, minus those of damping, friction and springs."""
     tau = newton_euler.inverse_dynamics(t.model, t.state, t.a, t.base, t.wrenches)
     return {"tau": [x - p for x, p in zip(tau, t.passive(), strict=True)]}
 
@@ -42,7 +42,7 @@ def passive_forces(t: Tracer) -> Results:
 
 
 def elastic_forces(t: Tracer) -> Results:
-    """Those that follow from an energy: of springs, stops, the ground, and laws that have one.
+    """Forces with a potential: of springs, stops, the ground, and laws that have one.
 
     Nothing moves, the base neither.
     """
@@ -52,7 +52,7 @@ def elastic_forces(t: Tracer) -> Results:
 
 
 def applied_forces(t: Tracer) -> list[Number]:
-    """What the joints feel of motors, damping and friction."""
+    """Forces of motors, damping and friction at the joints."""
     return [x + p for x, p in zip(t.numbers["tau"], t.passive(), strict=True)]
 
 
