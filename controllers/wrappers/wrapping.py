@@ -148,8 +148,9 @@ def update_of(controller: Any, sample: ControllerSample, state: State) -> tuple[
     """
     if not is_symbolic(sample.q):
         return checked_update(stateful(controller), sample, state)
+    updated = stateful(controller).update(sample, state)
     try:
-        given, after = stateful(controller).update(sample, state)
+        given, after = updated
     except (TypeError, ValueError):  # called with numbers it says what is wrong
         raise Untraceable from None
     tau = np.array(given, object)

@@ -13,7 +13,7 @@ from robodyn.codegen.constants_as_inputs import function_of
 from robodyn.errors import SettingsError
 from robodyn.robot import Robot
 from robodyn.simulation.control.callbacks import check_controller
-from robodyn.simulation.control.compile_controller import compile_controller
+from robodyn.simulation.control.compile_controller import compile_controller, why_no_code
 from robodyn.simulation.control.compiled_controller import CompiledController
 from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.inline import inline
@@ -108,7 +108,8 @@ def not_a_function_error(
             "the robot; robodyn.control_law has it as functions from sample to sample"
         )
     elif getattr(controller, "symbolic", False):
-        reason = f"there is no straight-line code of {kind} for {robot.name!r}"
+        why = why_no_code(robot, controller)
+        reason = f"there is no straight-line code of {kind} for {robot.name!r}{why}"
     else:
         reason = (
             f"{kind} does not say that it is symbolic: set symbolic = True on a controller that "

@@ -31,7 +31,7 @@ from robodyn.simulation.control.tracing import (
 from robodyn.symbolic.graph import Port, Program
 from robodyn.symbolic.scalar import Number, Scalar
 
-__all__ = ["compile_controller", "trace_at_equal_steps"]
+__all__ = ["compile_controller", "trace_at_equal_steps", "why_no_code"]
 
 #: Controllers as machine code, by their contents.
 _traced: RobotCache[CompiledController] = RobotCache("traced controllers")
@@ -83,21 +83,34 @@ def compile_controller(
     return found
 
 
+def why_no_code(robot: Robot, controller: Any) -> str:
+    """Why a symbolic controller has no straight-line code, after a colon; empty if not known."""
+    try:
+        _called_with_symbols(robot, controller, Trace(robot))
+    except NO_CODE as error:
+        return f": {error}" if str(error) else ""
+    return ""
+
+
 def _traced_controller(robot: Robot, controller: Any, trace: Trace) -> CompiledController | None:
-    """A controller that is called with symbols."""
+    """A controller that is called with symbols; None if it has no straight-line code."""
+    try:
+        return _called_with_symbols(robot, controller, trace)
+    except NO_CODE:
+        return None
+
+
+def _called_with_symbols(robot: Robot, controller: Any, trace: Trace) -> CompiledController | None:
     own = stateful(controller)
     trace.graph.most = MOST
-    try:
-        first = ControllerSample(trace.t, trace.q, trace.v, 0.0, np.zeros(robot.nv, object))  # type: ignore[arg-type]
-        state = own.initial_state(first)
-        layout = layout_of(state, recorded_entries(controller))
-        if not layout.size:
-            trace.graph.most = None
-        rows = layout.symbols(state)
-        tau, after = _updated(own, trace, layout, trace.interval(steps_between))
-        if layout.size and len(trace.graph.op) > MOST:
-            return None
-    except NO_CODE:
+    first = ControllerSample(trace.t, trace.q, trace.v, 0.0, np.zeros(robot.nv, object))  # type: ignore[arg-type]
+    state = own.initial_state(first)
+    layout = layout_of(state, recorded_entries(controller))
+    if not layout.size:
+        trace.graph.most = None
+    rows = layout.symbols(state)
+    tau, after = _updated(own, trace, layout, trace.interval(steps_between))
+    if layout.size and len(trace.graph.op) > MOST:
         return None
     is_function = trace.forget_unneeded([*rows, *tau, *after])
     state_port, initial = Port("state", (layout.size,)), None

@@ -488,3 +488,22 @@ def test_what_is_refused(double, message):
     errors = (SettingsError, ShapeError, UnknownNameError)
     with pytest.raises(errors, match=message):
         refusals(double)[message]()
+
+
+def test_faults_within_a_wrapper_are_told_as_those_without():
+    """Also where the controller is never called with numbers."""
+    robot = rd.load("delta")
+    along = SineReference(robot.neutral(), np.zeros(robot.nq), np.ones(robot.nq))
+    inner = JointPD(robot, along, stiffness=1.0, damping=1.0)
+    told = r"velocities of shape \(19,\), expected \(18,\)"
+    for controller in (inner, Saturated(inner, limits=1.0)):
+        for make in (rd.control_law, rd.closed_loop):
+            with pytest.raises(rd.ShapeError, match=told):
+                make(robot, controller)
+
+
+def test_why_a_controller_is_no_function_is_told():
+    robot = rd.load("two_feet")
+    along = SineReference(robot.neutral(), np.zeros(robot.nq), np.ones(robot.nq))
+    with pytest.raises(rd.SettingsError, match=r"'two_feet': .*more motors than motions"):
+        rd.control_law(robot, ComputedTorque(robot, along))
