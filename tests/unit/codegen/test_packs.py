@@ -49,7 +49,9 @@ def limbs(rng, count):
                 else x * together
             )
         together = together + known[-1] * known[-2]
-        results += [-x for x in known[-20:]]
+        x = known[-1] if rng.random() < 0.5 else -known[-1]
+        y, z = rng.permutation([numbers[0] + numbers[1], numbers[2] + numbers[3]])
+        results += [*(-x for x in known[-20:]), sqrt(x), y / z]
     results += [together, numbers[0], 1.5]
     edges = tuple(edge_of(graph, x) for x in results)
     return Program("limbs", (Port("x", (count, size)),), (Port("y", (len(edges),)),), graph, edges)
