@@ -32,6 +32,6 @@ def implied_rows(tree_form: Model, mobility: Mobility, rows: ConstraintRows) -> 
     K = rows.interpreted_jacobian(mobility.analysis.postures)
     for one in K / np.array(setup.row_units)[:, None] * np.array(setup.speed_units):
         own, motions = one[first:], null_space(one[:first])
-        felt = np.linalg.norm(own @ motions, axis=-1)
-        implied &= felt <= IMPLIED_ROW * np.linalg.norm(own, axis=-1)
+        rates = np.linalg.norm(own @ motions, axis=-1)
+        implied &= rates <= IMPLIED_ROW * np.linalg.norm(own, axis=-1)
     return tuple(int(k) for k in np.flatnonzero(implied))

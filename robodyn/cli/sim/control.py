@@ -108,7 +108,7 @@ def _of_springs(
     """Gains of PD control; by default proportional to the inertia at each motor with open loops."""
     at = reference.motors
     matrices = np.asarray(robot.mass_matrix(reference.start)).reshape(-1, robot.nv, robot.nv)
-    felt = np.zeros(robot.nv)
-    felt[at] = matrices.max(axis=0).diagonal()[at]
-    k = STIFFNESS * felt if stiffness is None else stiffness
-    return k, 2.0 * np.sqrt(k * felt) if damping is None else damping
+    inertia = np.zeros(robot.nv)
+    inertia[at] = matrices.max(axis=0).diagonal()[at]
+    k = STIFFNESS * inertia if stiffness is None else stiffness
+    return k, 2.0 * np.sqrt(k * inertia) if damping is None else damping

@@ -119,7 +119,7 @@ def _function(
         f"check({call});" if checked else f"{call};",
         f"return {shown};",
     ]
-    head = [f"/// {comment(about)}", *(f"/// {x.told}" for x in given)]
+    head = [f"/// {comment(about)}", *(f"/// {x.description}" for x in given)]
     head.append(f"inline {returns} {own}({_declared(x for x in given if not x.is_output)})")
     return "\n".join(["", *head, "{", *(f"    {x}" for x in lines), "}", ""])
 

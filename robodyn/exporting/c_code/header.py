@@ -9,10 +9,10 @@ from robodyn.exporting.c_code.signature import (
     Names,
     assembly_head,
     comment,
+    comment_block,
     of_procedure,
     of_routine,
     signature,
-    told,
 )
 from robodyn.exporting.unit.procedure import Routine
 from robodyn.exporting.unit.unit import Assembly, Step, Unit
@@ -65,7 +65,7 @@ def _declarations(unit: Unit, names: Names) -> Iterator[str]:
 def _routine(routine: Routine, names: Names) -> Iterator[str]:
     given = of_routine(routine)
     dtype = names.unit.dtype
-    yield from ("", *told(routine.about, (x.told for x in given)))
+    yield from ("", *comment_block(routine.about, (x.description for x in given)))
     yield from _declared(
         signature("void", names.of(routine.name), (x.declared(dtype) for x in given))
     )
@@ -86,17 +86,17 @@ def _result(names: Names) -> Iterator[str]:
 
 def _assembly(assembly: Assembly, names: Names) -> Iterator[str]:
     given = [x for x in of_procedure(assembly.procedure) if x.name != "residual"]
-    yield from ("", *told(assembly.procedure.about, (x.told for x in given)))
+    yield from ("", *comment_block(assembly.procedure.about, (x.description for x in given)))
     yield from _declared(assembly_head(assembly, names))
 
 
 def _motion(step: Step, names: Names) -> Iterator[str]:
     begins = "Begin a motion at time zero. Loops that are open by 1 mm or mrad at most are closed."
-    yield from ("", *told(begins, ()), *_declared(begin_head(names)))
+    yield from ("", *comment_block(begins, ()), *_declared(begin_head(names)))
     about = (
         f"A step of {step.h:g} s by {step.integrator}. Where it fails the state stays as it was."
     )
-    yield from ("", *told(about, (x.told for x in signals(step))))
+    yield from ("", *comment_block(about, (x.description for x in signals(step))))
     yield from _declared(step_head(step, names))
 
 

@@ -18,12 +18,12 @@ __all__ = [
     "Parameter",
     "assembly_head",
     "comment",
+    "comment_block",
     "defined",
     "of_procedure",
     "of_routine",
     "parameters",
     "signature",
-    "told",
 ]
 
 #: What every unit may have besides.
@@ -112,7 +112,7 @@ class Parameter:
         return self.name if self.is_number else f"{self.name}[{k}]"
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """A line about it."""
         shape = " x ".join(map(str, self.port.shape)) or "a number"
         unit = f" [{comment(self.port.unit)}]" if self.port.unit else ""
@@ -168,7 +168,7 @@ def defined(head: list[str], lines: Iterable[str]) -> Iterator[str]:
     yield "}"
 
 
-def told(about: str, lines: Iterable[str]) -> Iterator[str]:
+def comment_block(about: str, lines: Iterable[str]) -> Iterator[str]:
     """A comment above a declaration."""
     yield f"/* {comment(about)}"
     for line in lines:

@@ -144,7 +144,7 @@ class _System:
         self.a, self.tau = list(a), list(tau)
         for k, x in zip(self._free, moved, strict=True):
             self.a[k] = x
-        for c, x in zip(controlled, self._felt(moved, self.multipliers), strict=True):
+        for c, x in zip(controlled, self._controlled_forces(moved, self.multipliers), strict=True):
             self.tau[c] = force[c] + x
 
     @cached_property
@@ -161,8 +161,8 @@ class _System:
                 columns.append((free[j], self._t.zeros))
                 continue
             x, lam = self._solve([-dg[k][j] for k in self._free], [row[j] for row in dc])
-            felt = self._felt(x, lam)
-            tau = [dg[c][j] + y for c, y in zip(self._controlled, felt, strict=True)]
+            forces = self._controlled_forces(x, lam)
+            tau = [dg[c][j] + y for c, y in zip(self._controlled, forces, strict=True)]
             columns.append(self._placed(x, [0.0] * len(self._controlled), tau))
         return _as_rows(columns, self._t.model.nv)
 
@@ -197,8 +197,8 @@ class _System:
         for j, c in enumerate(self._controlled):
             gap = [row.jacobian.get(c, 0.0) for row in self.rows]
             x, lam = self._solve([-self.M[k][c] for k in self._free], gap)
-            felt = self._felt(x, lam)
-            tau = [self.M[i][c] + y for i, y in zip(self._controlled, felt, strict=True)]
+            forces = self._controlled_forces(x, lam)
+            tau = [self.M[i][c] + y for i, y in zip(self._controlled, forces, strict=True)]
             unit = [float(i == j) for i in range(len(self._controlled))]
             columns.append(self._placed(x, unit, tau))
         return _as_rows(columns, self._t.model.nv)
@@ -210,7 +210,7 @@ class _System:
         for j in self._free:
             unit: list[Number] = [float(k == j) for k in self._free]
             x, lam = self._solve(unit, [0.0] * len(self.rows))
-            a, tau = self._placed(x, [0.0] * len(self._controlled), self._felt(x, lam))
+            a, tau = self._placed(x, [0.0] * len(self._controlled), self._controlled_forces(x, lam))
             tau[j] = 1.0
             columns.append((a, tau))
         for n, (a, _) in enumerate(columns):  # it is symmetric: one half is enough
@@ -239,13 +239,13 @@ class _System:
 
         return solve
 
-    def _felt(self, x: list[Number], lam: list[Number]) -> list[Number]:
+    def _controlled_forces(self, x: list[Number], lam: list[Number]) -> list[Number]:
         """``M_cf x - K_c^T lam`` of the controlled speeds."""
-        felt = []
+        forces = []
         for c in self._controlled:
             own = dot([self.M[c][k] for k in self._free], x)
-            felt.append(own - dot([row.jacobian.get(c, 0.0) for row in self.rows], lam))
-        return felt
+            forces.append(own - dot([row.jacobian.get(c, 0.0) for row in self.rows], lam))
+        return forces
 
     def _placed(
         self, free: list[Number], controlled: Sequence[Number], forces: list[Number]

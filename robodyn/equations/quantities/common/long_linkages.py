@@ -73,8 +73,8 @@ def hybrid_dynamics(
     if controlled:
         needed = inverse_dynamics(t.model, t.state, found, t.base, t.wrenches)
         for c in controlled:
-            felt = [row.jacobian.get(c, 0.0) for row in t.rows]
-            forces[c] = needed[c] - dot(felt, lam)
+            column = [row.jacobian.get(c, 0.0) for row in t.rows]
+            forces[c] = needed[c] - dot(column, lam)
     return found, forces, lam
 
 

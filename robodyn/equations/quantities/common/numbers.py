@@ -98,11 +98,11 @@ def trial_numbers(root: Setup, setup: Setup, options: Mapping[str, Any]) -> tupl
 def _weighed_as(root: Setup, model: MechanismModel) -> MechanismModel:
     """A model with the inertias of a root, and armatures where that has other rotors."""
     own = {body.index: body.inertia for body in root.model}
-    felt = {x.body: x.inertia for x in root.model.armature}
+    inertias = {x.body: x.inertia for x in root.model.armature}
 
     def armature(x: Armature) -> Armature:
         spin: Any = own[x.body].S.xx + own[x.body].S.yy
-        return replace(x, inertia=felt.get(x.body, spin or 1.0))
+        return replace(x, inertia=inertias.get(x.body, spin or 1.0))
 
     return replace(
         model,
@@ -174,7 +174,7 @@ def _probe(probe: Probe, take: Take) -> Probe:
 
 
 def _model(model: MechanismModel, take: Take) -> MechanismModel:
-    def felt(given: tuple[Any, ...]) -> tuple[Any, ...]:
+    def with_inertias(given: tuple[Any, ...]) -> tuple[Any, ...]:
         return tuple(_with(x, inertia=take(x.inertia)) for x in given)
 
     def spinning(given: tuple[Rotor, ...]) -> tuple[Rotor, ...]:
@@ -182,16 +182,21 @@ def _model(model: MechanismModel, take: Take) -> MechanismModel:
 
     def motor(x: Motor) -> Motor:  # of which the rotors are those of 1 kg m^2
         rotors = tuple(_with(rotor, ratio=take(rotor.ratio)) for rotor in x.rotors)
-        return replace(x, armature=felt(x.armature), rotors=rotors, couplings=felt(x.couplings))
+        return replace(
+            x,
+            armature=with_inertias(x.armature),
+            rotors=rotors,
+            couplings=with_inertias(x.couplings),
+        )
 
     return replace(
         model,
         bodies=tuple(_bodies(model, take)),
         base_inertia=_inertia(model.base_inertia, take),
-        armature=felt(model.armature),
+        armature=with_inertias(model.armature),
         rotors=spinning(model.rotors),
-        coupling_inertias=felt(model.coupling_inertias),
-        lumped_armature=felt(model.lumped_armature),
+        coupling_inertias=with_inertias(model.coupling_inertias),
+        lumped_armature=with_inertias(model.lumped_armature),
         lumped_rotors=spinning(model.lumped_rotors),
         motors=tuple(map(motor, model.motors)),
         light={k: take(x) for k, x in model.light.items()},

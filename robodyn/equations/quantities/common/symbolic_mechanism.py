@@ -199,14 +199,14 @@ class SymbolicMechanism:
         return replace(body, joint=geometry, inertia=inertia, lumped=inertia, description=joint)
 
     def _armature(self) -> tuple[Armature, ...]:
-        """What joints feel of rotors; what motors add to it stays."""
-        felt: dict[int, Any] = {x.body: x.inertia for x in self._given.armature}
+        """Inertias of rotors at their joints; what motors add to them stays."""
+        inertias: dict[int, Any] = {x.body: x.inertia for x in self._given.armature}
         for body in self._given:
             described = self._joints.get(body.description.name)
             if described is not None and isinstance(described.armature, Symbol):
-                of_motor = felt.get(body.index, 0.0) - float(described.armature)
-                felt[body.index] = self._number(described.armature) + of_motor
-        return tuple(Armature(i, felt[i]) for i in sorted(felt))
+                of_motor = inertias.get(body.index, 0.0) - float(described.armature)
+                inertias[body.index] = self._number(described.armature) + of_motor
+        return tuple(Armature(i, inertias[i]) for i in sorted(inertias))
 
     def _joint(self, joint: Joint, described: Joint) -> Joint:
         """A joint whose resistances are symbols, which nobody checks."""
