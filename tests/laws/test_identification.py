@@ -290,9 +290,26 @@ def test_motions_without_any_force_tell_ratios_alone():
     robot, data = coasting("double_pendulum", cutoff=50.0, noise=1e-6)
     free = robot.with_(forces=())
     data = dataclasses.replace(data, a=free.forward_dynamics(data.q, data.v, data.tau))
-    data = dataclasses.replace(data, a=data.a + 1e-3 * np.sin(1e3 * data.a), cutoff=None)
-    with pytest.raises(IdentificationError, match="no force is measured or known at shoulder, elb"):
-        rd.identify(free, data)
+    for noise in (1e-3, 1e-1):
+        noisy = dataclasses.replace(data, a=data.a + noise * np.sin(1e3 * data.a), cutoff=None)
+        for options in ({}, {"noise": 0.1}):
+            with pytest.raises(IdentificationError, match="no force is measured or known at shou"):
+                rd.identify(free, noisy, **options)
+
+
+@pytest.mark.parametrize("inertia", [0.0, 1e-3, 0.1])
+def test_payloads_of_any_extent_are_found(inertia):
+    """Far from a ball of water about the link's origin; as a mass point it has no volume at all."""
+    robot = rd.load("double_pendulum")
+    load = rd.Inertia(0.7, rd.Pose((0.0, 0.0, -0.8)), ixx=inertia, iyy=inertia, izz=inertia)
+    t = np.linspace(0.0, 2.0, 200)
+    w = np.array([2.0, 3.0])
+    q, v = np.sin(t[:, None] * w), w * np.cos(t[:, None] * w)
+    a = -(w**2) * q
+    tau = robot.with_(payload={"lower": load}).inverse_dynamics(q, v, a)
+    found = rd.identify_payload(robot, rd.Measurements(t, q, v, a, tau), "lower")
+    assert found.inertia.mass == pytest.approx(0.7, rel=1e-6)
+    assert found.inertia.origin.xyz[2] == pytest.approx(-0.8, rel=1e-6)
 
 
 def test_a_moving_base_shows_more():
@@ -349,6 +366,7 @@ def test_what_no_motion_shows_stays_as_described(pan_tilt, small_motion):
     )
 
 
+@pytest.mark.filterwarnings("ignore::robodyn.errors.ConvergenceWarning")
 @pytest.mark.filterwarnings("error")
 def test_exact_data_of_what_cannot_be(pan_tilt):
     """The nearest bodies there can be have no volume; rounding ends the way to them."""

@@ -19,14 +19,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robodyn.array_types import FloatArray
+from robodyn.caller import warn
+from robodyn.errors import ConvergenceWarning
 from robodyn.identification.bodies.pseudo_inertia import BASIS, matrix
 from robodyn.tolerances import IDENTIFICATION_CONVERGED, IDENTIFICATION_ROUNDING
 
 __all__ = ["Body", "nearest_possible"]
 
 #: Largest number of Newton steps for one weight of the prior, and the factor between weights.
-STEPS, LIGHTER = 100, 0.1
-#: Backtracking line search: sufficient decrease, as a fraction of the slope, and shortening factor.
+STEPS, LIGHTER = 200, 0.1
+#: Line search: sufficient decrease, as a fraction of the slope, and shortening factor.
 ARMIJO, SHORTER = 1e-4, 0.5
 
 
@@ -78,9 +80,17 @@ def nearest_possible(
     problem = _Problem(W, y, bodies, positive, start)
     x, weight = start, max(prior, problem.left(start))
     while weight > prior:
-        x = problem.minimum(x, weight)
+        x, _ = problem.minimum(x, weight)
         weight *= LIGHTER
-    return problem.minimum(x, prior)
+    x, found = problem.minimum(x, prior)
+    if not found:
+        message = (
+            f"the search for bodies that can exist ends after {STEPS} steps, before it is at its "
+            "goal: parameters may be wrong, though the base parameters are right. Give a larger "
+            "prior, or a description or guess nearer to what is measured"
+        )
+        warn(ConvergenceWarning(message))
+    return x
 
 
 class _Problem:
@@ -104,20 +114,20 @@ class _Problem:
         """Half the sum of squared residuals of the data."""
         return 0.5 * float(((self._R @ x - self._z) ** 2).sum())
 
-    def minimum(self, x: FloatArray, weight: float) -> FloatArray:
-        """Minimise the objective, from a feasible point."""
+    def minimum(self, x: FloatArray, weight: float) -> tuple[FloatArray, bool]:
+        """Minimise the objective, from a feasible point; and whether that is done."""
         rounding = IDENTIFICATION_ROUNDING * float(self._z @ self._z)
         small = IDENTIFICATION_CONVERGED * weight + rounding
         for _ in range(STEPS):
             g, H = self._slopes(x, weight)
             step = _newton(g, H)
             if step is None:
-                return x  # bodies without volume are so near that rounding hides the way on
+                return x, True  # bodies without volume are so near that rounding hides the way on
             slope = float(g @ step)
             if -slope <= small:
-                return x
+                return x, True
             x = self._along(x, step, slope, weight)
-        return x
+        return x, False
 
     def _divergence(self, x: FloatArray) -> float:
         """Divergence from the reference, up to a constant; infinite if x is not feasible."""
@@ -145,18 +155,25 @@ class _Problem:
         return g, H
 
     def _along(self, x: FloatArray, step: FloatArray, slope: float, weight: float) -> FloatArray:
-        """Backtracking line search along a step."""
-        now, part = self.left(x) + weight * self._divergence(x), 1.0
-        slack = 1e-13 * abs(now)
-        while part > 1e-12:
+        """Line search along a step, which is shortened, or lengthened as long as that is better."""
+
+        def objective(part: float) -> float:
             new = x + part * step
             there = self._divergence(new)
-            if there < np.inf and (
-                self.left(new) + weight * there <= now + ARMIJO * part * slope + slack
-            ):
-                return np.asarray(new)
+            return self.left(new) + weight * there if there < np.inf else np.inf
+
+        now, part = objective(0.0), 1.0
+        slack = 1e-13 * abs(now)
+        while part > 1e-12:
+            there = objective(part)
+            if there <= now + ARMIJO * part * slope + slack:
+                break
             part *= SHORTER
-        return x  # rounding lets it fall no further
+        else:
+            return x  # rounding lets it fall no further
+        while part >= 1.0 and (farther := objective(2.0 * part)) < there - slack:
+            part, there = 2.0 * part, farther
+        return np.asarray(x + part * step)
 
 
 def _newton(g: FloatArray, H: FloatArray) -> FloatArray | None:

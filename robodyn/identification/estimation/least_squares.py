@@ -146,13 +146,14 @@ class _Rows:
 
         What is left of them is in proportion to the parameters, which it draws toward zero.
         """
-        none = self.given <= UNEXPLAINED_FORCE * self.left
+        rounding = ROUNDED_EQUATION * self.described
+        none = self.given <= np.maximum(UNEXPLAINED_FORCE * self.left, rounding)
         return np.asarray(none & (self.described > BALANCED_TERMS * self.given))
 
     @property
     def silent(self) -> NDArray[np.bool_]:
-        """Balanced rows of which more than rounding is left."""
-        return np.asarray(self.balanced & (self.left > ROUNDED_EQUATION * self.terms))
+        """Balanced rows of which more than rounding is left, or whose terms have vanished."""
+        return np.asarray(self.balanced & (self.left >= ROUNDED_EQUATION * self.terms))
 
     @property
     def noise(self) -> FloatArray:
