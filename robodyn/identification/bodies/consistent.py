@@ -24,10 +24,12 @@ from robodyn.errors import ConvergenceWarning
 from robodyn.identification.bodies.pseudo_inertia import BASIS, matrix
 from robodyn.tolerances import IDENTIFICATION_CONVERGED, IDENTIFICATION_ROUNDING
 
-__all__ = ["Body", "nearest_possible"]
+__all__ = ["Body", "nearest_possible", "warn_of_search"]
 
 #: Largest number of Newton steps for one weight of the prior, and the factor between weights.
 STEPS, LIGHTER = 200, 0.1
+#: Half the sum of squared residuals, in units of the noise, that a search which ends may leave.
+MISFIT = 10.0
 #: Line search: sufficient decrease, as a fraction of the slope, and shortening factor.
 ARMIJO, SHORTER = 1e-4, 0.5
 
@@ -58,8 +60,8 @@ def nearest_possible(
     positive: NDArray[np.intp],
     start: FloatArray,
     prior: float,
-) -> FloatArray:
-    """Unknowns x that minimise ``|W x - y|^2 / 2 + prior * divergence``.
+) -> tuple[FloatArray, bool]:
+    """Unknowns x that minimise ``|W x - y|^2 / 2 + prior * divergence``, and whether they do.
 
     Parameters
     ----------
@@ -83,14 +85,17 @@ def nearest_possible(
         x, _ = problem.minimum(x, weight)
         weight *= LIGHTER
     x, found = problem.minimum(x, prior)
-    if not found:
-        message = (
-            f"the search for bodies that can exist ends after {STEPS} steps, before it is at its "
-            "goal: parameters may be wrong, though the base parameters are right. Give a larger "
-            "prior, or a description or guess nearer to what is measured"
-        )
-        warn(ConvergenceWarning(message))
-    return x
+    return x, found or problem.left(x) <= MISFIT
+
+
+def warn_of_search() -> None:
+    """Warn that a search has ended before its goal."""
+    message = (
+        "the search for bodies that can exist ends before it is at its goal: parameters do not fit "
+        "the base parameters, which are right. Give a larger prior, or a description or guess "
+        "nearer to what is measured"
+    )
+    warn(ConvergenceWarning(message))
 
 
 class _Problem:
@@ -122,7 +127,7 @@ class _Problem:
             g, H = self._slopes(x, weight)
             step = _newton(g, H)
             if step is None:
-                return x, True  # bodies without volume are so near that rounding hides the way on
+                return x, False  # bodies without volume are so near that rounding hides the way on
             slope = float(g @ step)
             if -slope <= small:
                 return x, True

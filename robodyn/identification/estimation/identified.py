@@ -65,9 +65,9 @@ class Identified:
     >>> q = np.stack([np.sin(2 * t), np.cos(3 * t)], axis=-1)
     >>> v = np.stack([2 * np.cos(2 * t), -3 * np.sin(3 * t)], axis=-1)
     >>> a = np.stack([-4 * np.sin(2 * t), -9 * np.cos(3 * t)], axis=-1)
-    >>> found = rd.identify(robot, rd.Measurements(t, q, v, robot.inverse_dynamics(q, v, a), a))
+    >>> found = rd.identify(robot, rd.Measurements(t, q, v, a, robot.inverse_dynamics(q, v, a)))
     >>> bool(np.abs(found.base.values - found.described_values).max() < 1e-9)
-    False
+    True
     """
 
     described: Robot

@@ -14,7 +14,7 @@ from robodyn.arrays import number, numbers
 from robodyn.caller import warn
 from robodyn.equations.tree.regressor import PARAMETERS
 from robodyn.errors import ConvergenceWarning, IdentificationError, SettingsError, ShapeError
-from robodyn.identification.bodies.consistent import Body, nearest_possible
+from robodyn.identification.bodies.consistent import Body, nearest_possible, warn_of_search
 from robodyn.identification.bodies.pseudo_inertia import ball, thickened
 from robodyn.identification.data.measurements import Measurements, measured
 from robodyn.identification.estimation.equations import (
@@ -96,7 +96,7 @@ def identify(
     -----
     ConvergenceWarning
         No force is measured or known at some joints, so that noise of accelerations draws their
-        parameters toward zero.
+        parameters toward zero; or the search for bodies that can exist does not come to its end.
 
     Examples
     --------
@@ -262,4 +262,7 @@ def _consistent(
     size = np.linalg.norm(W[:, positive], axis=0)
     one_noise = 1.0 / np.where(size > 0.0, size, 1.0)
     start[positive] = np.where(start[positive] > 0.0, start[positive], one_noise)
-    return nearest_possible(W, y, bodies, positive, start, prior)
+    p, ended = nearest_possible(W, y, bodies, positive, start, prior)
+    if not ended:
+        warn_of_search()
+    return p

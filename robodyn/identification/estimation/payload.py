@@ -14,7 +14,7 @@ from robodyn.caller import warn
 from robodyn.description import Inertia
 from robodyn.equations.tree.regressor import PARAMETERS
 from robodyn.errors import ConvergenceWarning, SettingsError
-from robodyn.identification.bodies.consistent import Body, nearest_possible
+from robodyn.identification.bodies.consistent import Body, nearest_possible, warn_of_search
 from robodyn.identification.bodies.frames import body_of, in_body, inertia_in
 from robodyn.identification.bodies.pseudo_inertia import ball, thickened
 from robodyn.identification.data.measurements import Measurements, measured
@@ -175,7 +175,8 @@ def identify_payload(
     Warns
     -----
     ConvergenceWarning
-        The guess is so far from the payload that it changes what the motion tells.
+        The guess is so far from the payload that it changes what the motion tells, or the search
+        for a body that can exist does not come to its end.
 
     Examples
     --------
@@ -205,13 +206,15 @@ def identify_payload(
     known = of_all_parameters(known, base)
     p = ball(1.0)
     for _ in range(3):  # from a ball of a far smaller mass the search ends beside the true one
-        p = _possible(known, found, ball(float(p[0])), ball(float(p[0])), prior)
+        p, ended = _possible(known, found, ball(float(p[0])), ball(float(p[0])), prior)
+    if not ended:
+        warn_of_search()
     if guess is not None:
         expect("guess", guess, Inertia)
         by_water, given = p, thickened(in_body(robot, guess, link))
         most = _misfit(known, found, by_water) + MISFIT
         for start in (given, by_water):  # what motions do not tell stays that of the start
-            p = _possible(known, found, given, start, prior)
+            p, _ = _possible(known, found, given, start, prior)
             if _misfit(known, found, p) <= most:
                 break
         else:
@@ -226,8 +229,8 @@ def identify_payload(
 
 def _possible(
     at: CondensedEquations, found: Fit, reference: FloatArray, start: FloatArray, prior: float
-) -> FloatArray:
-    """The ten parameters of a physical body nearest to a reference, searched from ``start``."""
+) -> tuple[FloatArray, bool]:
+    """Ten parameters of a physical body nearest to a reference; whether the search has ended."""
     W = (at.W / found.noise[:, None]).reshape(-1, len(PARAMETERS))
     ten = np.arange(len(PARAMETERS))
     nothing = np.zeros(0, np.intp)
