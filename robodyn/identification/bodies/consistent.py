@@ -129,8 +129,8 @@ class _Problem:
             if step is None:
                 return x, False  # bodies without volume are so near that rounding hides the way on
             slope = float(g @ step)
-            if -slope <= small:
-                return x, True
+            if -slope <= small:  # it is no less than g^2 / H of any unknown, but for rounding
+                return x, bool((g * g / np.diag(H)).max(initial=0.0) <= 2.0 * small)
             x = self._along(x, step, slope, weight)
         return x, False
 
