@@ -10,7 +10,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from support.slow_cases import longest_first, other_twins, slow_cases
+from support.slow_cases import cases_of_other_turns, longest_first, slow_cases
 
 # Tests of the two tiers of compiled code ask for them; all others, and what they start, do without
 # another process.
@@ -38,12 +38,14 @@ def pytest_configure(config):
 def pytest_collection_modifyitems(config, items):
     """Mark what `make test` leaves to `make test-all`, and begin with what takes longest.
 
-    `.ci/run` says by ``ROBODYN_TEST_TURN`` whose turn it is of robots that are much alike.
+    `.ci/run` says by ``ROBODYN_TEST_TURN`` which slow cases of laws it leaves to the next run.
     """
-    for item in slow_cases(items):
+    slow = slow_cases(items)
+    for item in slow:
         item.add_marker(pytest.mark.slow)
     if "ROBODYN_TEST_TURN" in os.environ:
-        waiting = set(other_twins(items, int(os.environ["ROBODYN_TEST_TURN"])))
+        in_order = [item for item in items if item in slow]
+        waiting = {*cases_of_other_turns(in_order, int(os.environ["ROBODYN_TEST_TURN"]))}
         config.hook.pytest_deselected(items=[item for item in items if item in waiting])
         items[:] = [item for item in items if item not in waiting]
     items[:] = longest_first(items)

@@ -152,7 +152,7 @@ def test_a_failure_says_which_loop_is_open_and_where_its_frames_stand():
     with pytest.raises(AssemblyError) as caught:
         robot.assemble([0.0, 0.0])
     text = str(caught.value)
-    assert "'plates'" in text and "wall[" in text
+    assert "'plates'" in text and "'wall' is off by" in text
     assert "on 'base' at (2, 3, 0)" in text and "on 'b' at (0.5, 0, 0)" in text
     assert f"{np.hypot(1.5, 3.0):.3g} m apart" in text
 

@@ -2,7 +2,8 @@
 
 A law that holds for one linkage of a kind and not for the next is rare, and machine code for all of
 them takes most of the time. So `make test` tries two cases of each law, and none of the tests that
-are marked as slow; `make test-all`, as `.ci/run` does, all of them.
+are marked as slow; `make test-all` all of them. `.ci/run` tries every other one of the slow cases
+of each law, and the others with the next commit.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import collections
 import re
 import zlib
 
-__all__ = ["longest_first", "other_twins", "slow_cases"]
+__all__ = ["cases_of_other_turns", "longest_first", "slow_cases"]
 
 #: Robots whose equations take seconds to compile, or that are one more of a sort.
 GIANTS = (
@@ -20,9 +21,6 @@ GIANTS = (
     "biped", "centauro", "hexapod", "human", "icub", "talos", "tiago",
 )  # fmt: skip
 GIANT = re.compile(rf"(^|[^a-z])({'|'.join(GIANTS)})")
-
-#: Giants of one kind. In `.ci/run` a law has one of them, and the other one with the next commit.
-TWINS = ("delta", "stewart"), ("stephenson", "watt"), ("cart_arms", "dual_arm")
 
 #: Files that take longer than their few tests tell: they start processes, copy the package, open a
 #: browser. One that is begun last keeps one worker busy while the others have nothing left to do.
@@ -49,18 +47,15 @@ def slow_cases(items):
     return slow
 
 
-def other_twins(items, turn):
-    """Cases of laws in which one of two giants of a kind stands back in this turn, a number."""
-    cases = {item.nodeid for item in items}
-    for item in items:
-        law, _, case = item.nodeid.partition("[")
-        for k, pair in enumerate(TWINS):
-            mine = [name for name in pair if re.search(rf"(^|[^a-z]){name}($|[^a-z])", case)]
-            if len(mine) == 1 and "/laws/" in item.path.as_posix():
-                other = pair[1 - pair.index(mine[0])]
-                beside = f"{law}[{case.replace(mine[0], other)}" in cases
-                if beside and pair.index(mine[0]) == (zlib.crc32(law.encode()) + k + turn) % 2:
-                    yield item
+def cases_of_other_turns(slow, turn):
+    """Every other slow case of each law: those of the next turn, a number."""
+    laws = collections.defaultdict(list)
+    for item in slow:
+        if "/laws/" in item.path.as_posix() and cases_of(item):
+            laws[item.nodeid.partition("[")[0]].append(item)
+    for law, cases in laws.items():
+        if len(cases) > 1:
+            yield from cases[(zlib.crc32(law.encode()) + turn) % 2 :: 2]
 
 
 def longest_first(items):

@@ -103,8 +103,9 @@ def test_the_search_starts_where_it_is_told():
 def test_many_postures_are_closed_each_by_itself(name):
     robot = rd.load(name)
     rng = np.random.default_rng(2)
-    near = np.array([robot.random(rng) for _ in range(6)]).reshape(2, 3, robot.nq)
-    guesses = robot.integrate(near, 0.02 * rng.normal(size=(2, 3, robot.nv)))
+    steps = 0.02 * rng.normal(size=(2, 2, 3, robot.nv))
+    near = robot.assemble(robot.integrate(np.tile(robot.neutral(), (2, 3, 1)), steps[0]))
+    guesses = robot.integrate(near, steps[1])
     hold = robot.independent_joints[:1]
     for options in ({}, {"near": near}, {"near": near[0]}, {"near": near[0, 0]}):
         if "near" in options:

@@ -24,8 +24,8 @@ CHOICES |= {"independent": (0,), "forces": (0,)}
 #: Quantities that are evaluated where the mechanism is and where it moves to.
 DERIVED = ("linear_model", *(name for name in QUANTITIES if name.endswith("_derivatives")))
 
-#: How often joints are evaluated: for a hit that is differentiated also without their speeds.
-POINTS = {**dict.fromkeys(DERIVED, 2), "impact_derivatives": 3}
+#: How often joints are evaluated: for elastic forces and hits that are differentiated also at rest.
+POINTS = {**dict.fromkeys(DERIVED, 2), "impact_derivatives": 3, "energy_and_power": 2}
 
 LEG = """
 <robot name="leg">
