@@ -27,5 +27,6 @@ def run_python(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str
         "PYTHONDONTWRITEBYTECODE": "1",
         "ROBODYN_CACHE_DIR": str(folder / "cache"),
     }
+    environment.pop("ROBODYN_TEST_TURN", None)  # of tests in the copy, all cases run
     command = [sys.executable, *arguments]
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
