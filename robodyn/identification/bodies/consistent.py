@@ -12,6 +12,7 @@ it does not depend on the frame in which the ten parameters are given [Lee, Wens
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -130,7 +131,8 @@ class _Problem:
                 return x, False  # bodies without volume are so near that rounding hides the way on
             slope = float(g @ step)
             if -slope <= small:  # it is no less than g^2 / H of any unknown, but for rounding
-                return x, bool((g * g / np.diag(H)).max(initial=0.0) <= 2.0 * small)
+                most = np.abs(g / np.sqrt(np.diag(H))).max(initial=0.0)
+                return x, bool(most <= math.sqrt(2.0 * small))
             x = self._along(x, step, slope, weight)
         return x, False
 
