@@ -27,7 +27,7 @@ from robodyn.evaluator import Wrenches
 from robodyn.model.model import Model
 from robodyn.model.speed_selection import ByJoint, Roles, assign_roles
 from robodyn.motion.base_motion import BaseMotion
-from robodyn.motion.wrench_function import of_state
+from robodyn.motion.wrench_function import as_state_function
 from robodyn.parts.configuration_space import ConfigurationSpace
 from robodyn.parts.dynamics_derivatives import DynamicsDerivatives
 
@@ -72,7 +72,7 @@ class LoadCase:
     def wrenches_at(self, q: Array, v: Array) -> Wrenches | None:
         """Those of a state."""
         given = self.wrenches
-        return of_state(given)(self.t, q.copy(), v.copy()) if callable(given) else given
+        return as_state_function(given)(self.t, q.copy(), v.copy()) if callable(given) else given
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,11 +9,11 @@ from typing import Any
 
 from robodyn.errors import ShapeError
 
-__all__ = ["OfTime", "of_state"]
+__all__ = ["TimeFunction", "as_state_function"]
 
 
 @dataclass(frozen=True, eq=False)
-class OfTime:
+class TimeFunction:
     """A function of the time alone, called like one of the state.
 
     Attributes
@@ -34,15 +34,15 @@ class OfTime:
         return bool(getattr(self.function, "symbolic", False))
 
 
-def of_state(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of ``(t, q, v)``: the given one, or `OfTime` where that takes one argument.
+def as_state_function(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of ``(t, q, v)``: the given one, or `TimeFunction` where that takes one argument.
 
     Raises
     ------
     ShapeError
         For a function of another number of arguments.
     """
-    if isinstance(function, OfTime):
+    if isinstance(function, TimeFunction):
         return function
     try:
         signature = inspect.signature(function)
@@ -51,7 +51,7 @@ def of_state(function: Callable[..., Any]) -> Callable[..., Any]:
     if _fits(signature, 3):
         return function
     if _fits(signature, 1):
-        return OfTime(function)
+        return TimeFunction(function)
     name = getattr(function, "__name__", type(function).__name__)
     raise ShapeError(
         f"wrenches is the function {name}{signature}, expected one of (t, q, v), or of t alone",

@@ -65,7 +65,7 @@ sigismember signal signgam significand significandf significandl sigorset sigpau
 sigpending sigprocmask sigqueue sigrelse sigreturn sigset sigsetmask sigstack sigsuspend
 sigtimedwait sigval sigwait sigwaitinfo sincos sincosf sincosl sinh sinhf sinhl sinl sleep
 snprintf sockaddr sockatmark socket socketpair splice sprintf sqrtl srand srand48 srandom
-sscanf ssignal stat zu
+sscanf ssignal stat
 """
 
 #: Macros of headers of C and of Windows, which are no names of anything.

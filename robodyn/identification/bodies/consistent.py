@@ -25,7 +25,7 @@ from robodyn.errors import ConvergenceWarning
 from robodyn.identification.bodies.pseudo_inertia import BASIS, matrix
 from robodyn.tolerances import IDENTIFICATION_CONVERGED, IDENTIFICATION_ROUNDING
 
-__all__ = ["Body", "nearest_possible", "warn_of_search"]
+__all__ = ["Body", "nearest_possible", "warn_of_unfinished_search"]
 
 #: Largest number of Newton steps for one weight of the prior, and the factor between weights.
 STEPS, LIGHTER = 200, 0.1
@@ -89,7 +89,7 @@ def nearest_possible(
     return x, found or problem.left(x) <= MISFIT
 
 
-def warn_of_search() -> None:
+def warn_of_unfinished_search() -> None:
     """Warn that a search has ended before its goal."""
     message = (
         "the search for bodies that can exist ends before it is at its goal: parameters do not fit "

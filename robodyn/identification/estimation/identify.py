@@ -14,7 +14,11 @@ from robodyn.arrays import number, numbers
 from robodyn.caller import warn
 from robodyn.equations.tree.regressor import PARAMETERS
 from robodyn.errors import ConvergenceWarning, IdentificationError, SettingsError, ShapeError
-from robodyn.identification.bodies.consistent import Body, nearest_possible, warn_of_search
+from robodyn.identification.bodies.consistent import (
+    Body,
+    nearest_possible,
+    warn_of_unfinished_search,
+)
 from robodyn.identification.bodies.pseudo_inertia import ball, thickened
 from robodyn.identification.data.measurements import Measurements, measured
 from robodyn.identification.estimation.equations import (
@@ -264,5 +268,5 @@ def _consistent(
     start[positive] = np.where(start[positive] > 0.0, start[positive], one_noise)
     p, ended = nearest_possible(W, y, bodies, positive, start, prior)
     if not ended:
-        warn_of_search()
+        warn_of_unfinished_search()
     return p

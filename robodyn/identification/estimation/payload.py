@@ -14,7 +14,11 @@ from robodyn.caller import warn
 from robodyn.description import Inertia
 from robodyn.equations.tree.regressor import PARAMETERS
 from robodyn.errors import ConvergenceWarning, SettingsError
-from robodyn.identification.bodies.consistent import Body, nearest_possible, warn_of_search
+from robodyn.identification.bodies.consistent import (
+    Body,
+    nearest_possible,
+    warn_of_unfinished_search,
+)
 from robodyn.identification.bodies.frames import body_of, in_body, inertia_in
 from robodyn.identification.bodies.pseudo_inertia import ball, thickened
 from robodyn.identification.data.measurements import Measurements, measured
@@ -208,7 +212,7 @@ def identify_payload(
     for _ in range(3):  # from a ball of a far smaller mass the search ends beside the true one
         p, ended = _possible(known, found, ball(float(p[0])), ball(float(p[0])), prior)
     if not ended:
-        warn_of_search()
+        warn_of_unfinished_search()
     if guess is not None:
         expect("guess", guess, Inertia)
         by_water, given = p, thickened(in_body(robot, guess, link))

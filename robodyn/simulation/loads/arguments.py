@@ -17,7 +17,7 @@ from robodyn.force_elements.joint_stop import CompliantStops
 from robodyn.motion.base_motion import BasePath
 from robodyn.motion.derivative_check import instants
 from robodyn.motion.once_per_instant import OncePerInstant
-from robodyn.motion.wrench_function import of_state
+from robodyn.motion.wrench_function import as_state_function
 from robodyn.robot import Robot
 from robodyn.simulation.cache.contents import contents
 from robodyn.simulation.cache.robot_cache import RobotCache
@@ -106,7 +106,7 @@ def wrenches_on(
     ShapeError
     """
     if callable(wrenches):
-        return of_state(wrenches)
+        return as_state_function(wrenches)
     found = {}
     for link, given in by_name("wrenches", wrenches).items():
         x = np.array(numbers(f"wrench:{link}", given), float)

@@ -11,7 +11,7 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.arrays import numbers
 from robodyn.errors import ShapeError
-from robodyn.motion.wrench_function import OfTime
+from robodyn.motion.wrench_function import TimeFunction
 
 __all__ = ["WrenchesOfTime", "wrenches_of_time"]
 
@@ -22,12 +22,12 @@ class WrenchesOfTime:
 
     Attributes
     ----------
-    function : OfTime
+    function : TimeFunction
     links : tuple of str
         Links on which they act at any instant.
     """
 
-    function: OfTime
+    function: TimeFunction
     links: tuple[str, ...]
 
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> Any:
@@ -64,12 +64,12 @@ class WrenchesOfTime:
 _NONE = np.zeros(6)
 
 
-def wrenches_of_time(function: OfTime, times: FloatArray) -> WrenchesOfTime | None:
+def wrenches_of_time(function: TimeFunction, times: FloatArray) -> WrenchesOfTime | None:
     """Wrenches at all times, of a function of time that is called beforehand; ``None`` if it fails.
 
     Parameters
     ----------
-    function : OfTime
+    function : TimeFunction
     times : ndarray, shape (n,) [s]
         Ends of steps.
     """
@@ -82,7 +82,7 @@ def wrenches_of_time(function: OfTime, times: FloatArray) -> WrenchesOfTime | No
     return WrenchesOfTime(function, tuple(links))
 
 
-def _asked(function: OfTime, t: float) -> Mapping[str, FloatArray]:
+def _asked(function: TimeFunction, t: float) -> Mapping[str, FloatArray]:
     """Copies of the wrenches at an instant."""
     given = function(t)
     if not isinstance(given, Mapping):

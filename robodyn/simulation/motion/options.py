@@ -13,7 +13,7 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.literals import IntegratorName, LimitsChoice
 from robodyn.motion.base_motion import BasePath
-from robodyn.motion.wrench_function import OfTime
+from robodyn.motion.wrench_function import TimeFunction
 from robodyn.robot import Robot
 from robodyn.simulation import integrators
 from robodyn.simulation.events.joint_stops import RigidStops
@@ -84,7 +84,7 @@ class MotionOptions:
     def _acting(self) -> Any:
         """The wrenches; functions of time are called beforehand where machine code does steps."""
         wrenches = self.wrenches
-        if not isinstance(wrenches, OfTime) or integrators.explicit(self.integrator) is None:
+        if not isinstance(wrenches, TimeFunction) or integrators.explicit(self.integrator) is None:
             return wrenches
         return wrenches_of_time(wrenches, self.times) or wrenches
 

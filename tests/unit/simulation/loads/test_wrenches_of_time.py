@@ -7,8 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import robodyn as rd
-from robodyn.motion.wrench_function import OfTime
-from robodyn.motion.wrench_function import of_state as of_state_or_time
+from robodyn.motion.wrench_function import TimeFunction, as_state_function
 from robodyn.simulation.loads.wrenches_of_time import wrenches_of_time
 
 TIMES = np.linspace(0.0, 1.0, 5)
@@ -121,7 +120,7 @@ def by_two(t, factor=2.0):
      (lambda t, q=None, v=0: wave(t), False), (dict, False)],
 )  # fmt: skip
 def test_functions_of_time_take_one_argument(function, of_time):
-    assert isinstance(of_state_or_time(function), OfTime) is of_time
+    assert isinstance(as_state_function(function), TimeFunction) is of_time
 
 
 @pytest.mark.parametrize("wrong", [lambda t, q: {}, lambda: {}, lambda *, t: {}])
@@ -169,7 +168,7 @@ def test_exceptions_of_a_function_of_time_carry_the_motion_so_far():
 
 
 def test_a_link_between_steps_alone_is_refused():
-    late = OfTime(lambda t: {"lower": np.ones(6)} if t == 0.1 else {})
+    late = TimeFunction(lambda t: {"lower": np.ones(6)} if t == 0.1 else {})
     found = wrenches_of_time(late, TIMES)
     with pytest.raises(rd.ShapeError, match=r"acts on 'lower' at t = 0.1 s, and on other links"):
         found.at(np.array([0.1]))
