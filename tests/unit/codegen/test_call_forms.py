@@ -1,6 +1,5 @@
 """Every form of a call gives what the plain one gives, and goes straight to machine code."""
 
-import gc
 import inspect
 import sys
 import threading
@@ -10,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.chains import chain
+from support.references import references_kept
 
 import robodyn as rd
 from robodyn.codegen import Function
@@ -425,13 +425,7 @@ def test_references_are_given_back_in_all_forms(robot, moving):
                 with pytest.raises(ShapeError):
                     robot.inverse_dynamics(wrong, narrow, A)
 
-    calls()
-    gc.collect()
-    before = [sys.getrefcount(x) for x in counted]
-    calls()
-    gc.collect()
-    after = [sys.getrefcount(x) for x in counted]
-    assert all(abs(x - y) < 50 for x, y in zip(before, after, strict=True))
+    assert (references_kept(calls, counted) < 50).all()
 
 
 @needs_entry
