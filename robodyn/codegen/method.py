@@ -121,7 +121,7 @@ def add_function(
     method: object,
     function: Function,
     options: Mapping[str, object] | None = None,
-    names: Sequence[str | None] = (),
+    names: Sequence[str | bool | None] = (),
     *,
     finite: bool = False,
     make: Callable[..., object] | None = None,
@@ -143,7 +143,7 @@ def add_function(
         one, and the wrenches.
     options : mapping of parameter name to value
         Those that are not named have their default.
-    names : sequence of str or None
+    names : sequence of str, bool or None
         Joints and links in the mappings of the call, in order: after those of each parameter that
         is given by joint stands ``None``, and last are the links on which wrenches act.
     finite : bool

@@ -19,8 +19,9 @@ class CallForm:
     Attributes
     ----------
     options : mapping of parameter name to value
-    names : tuple of str or None
+    names : tuple of str, bool or None
         Joints in the mappings by joint, in order; after those of each parameter stands ``None``.
+        Of an array over all speeds, ``True`` for each number and ``False`` for each NaN.
     places : tuple of int
         Where the number of each name goes, as for `robodyn.codegen.method.add_function`.
     method : str
@@ -37,7 +38,7 @@ class CallForm:
     """
 
     options: Mapping[str, Any] = field(default_factory=dict)
-    names: tuple[str | None, ...] = ()
+    names: tuple[str | bool | None, ...] = ()
     places: tuple[int, ...] = ()
     method: str = ""
     make: Callable[..., object] | None = None

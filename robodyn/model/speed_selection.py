@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -142,6 +142,8 @@ def assign_roles(
         If a joint is both controlled and given a force, or controlled and locked.
     """
     given = _by_speed(model, "controlled", controlled)
+    forces = _by_speed(model, "tau", tau)
+    numbered = (controlled, (*given,)), (tau, (*forces,))
     held: set[int] = set()
     for name in named_alone("locked", locked):
         for k in speed_indices(model, name):
@@ -150,7 +152,6 @@ def assign_roles(
                 raise _conflict(model, k, twice)
             held.add(k)
             given[k] = np.zeros(())
-    forces = _by_speed(model, "tau", tau)
     for k in given:
         force = forces.pop(k, None)
         # an array over all speeds has to have something here: zero is no torque
@@ -168,25 +169,43 @@ def assign_roles(
         _stacked([given[k] for k in order]),
         _stacked([forces.get(k, zero) for k in free]),
         _is_single(controlled) and _is_single(tau),
-        _form(model, (controlled, tau), locked, (*order, *free)),
+        _form(model, numbered, locked, (order, tuple(free))),
     )
 
 
 def _form(
-    model: Model, mappings: Iterable[ByJoint | None], locked: Iterable[str], order: Sequence[int]
+    model: Model,
+    numbered: Iterable[tuple[ByJoint | None, Collection[int]]],
+    locked: Iterable[str],
+    groups: Sequence[Sequence[int]],
 ) -> CallForm | None:
-    """The form of a call; ``order`` has the speeds as they stand in the inputs."""
-    names: list[str | None] = []
+    """The form of a call.
+
+    Parameters
+    ----------
+    model : Model
+    numbered : two pairs
+        ``controlled`` and ``tau``, each with the speeds of which it has a number.
+    locked : names of joints
+    groups : two sequences of int
+        The speeds of which these are inputs, in order.
+    """
+    names: list[str | bool | None] = []
     places: list[int] = []
-    for given in mappings:
-        if given is not None and type(given) is not dict:
-            return None
-        for name in given or ():
-            own = speed_indices(model, name)
-            if len(own) != 1:
+    order = [*groups[0], *groups[1]]
+    for (given, speeds), group in zip(numbered, groups, strict=True):
+        if type(given) is dict:
+            own = [speed_indices(model, name) for name in given]
+            if any(len(indices) != 1 for indices in own):
                 return None
-            names.append(name)
-            places.append(order.index(own[0]))
+            names += given
+            places += [order.index(k) for (k,) in own]
+        elif isinstance(given, Mapping):
+            return None
+        elif given is not None:
+            all_speeds = range(model.bodies.nv)
+            names += [k in speeds for k in all_speeds]
+            places += [order.index(k) if k in speeds and k in group else -1 for k in all_speeds]
         names.append(None)
         places.append(-1)
     return CallForm({"locked": locked}, tuple(names), tuple(places), by_joint=2)

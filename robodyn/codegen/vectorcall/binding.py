@@ -5,18 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from robodyn.codegen.llvm.builder.values import Number
-from robodyn.codegen.vectorcall.conversion import read_number, take_zeros
-from robodyn.codegen.vectorcall.entry_builder import (
-    AXES,
-    DATA,
-    DESCR,
-    FLAGS,
-    SHAPE,
-    SIZE,
-    EntryBuilder,
-)
+from robodyn.codegen.vectorcall.by_joint import add_by_joint, add_items, fill_by_joint
+from robodyn.codegen.vectorcall.entry_builder import SIZE, EntryBuilder
 from robodyn.codegen.vectorcall.signature import (
-    MAX_LINKS,
     MAX_OPTIONS,
     PARAMETER,
     SIGNATURE,
@@ -26,9 +17,6 @@ from robodyn.codegen.vectorcall.signature import (
 from robodyn.codegen.vectorcall.table import MAX_PORTS, TABLE
 
 __all__ = ["bind"]
-
-#: Flags of an array that is contiguous and aligned.
-PLAIN = 0x101
 
 _OPTION, _LINK = VARIANT.index("option"), VARIANT.index("link")
 
@@ -144,12 +132,10 @@ def _find_function(w: EntryBuilder) -> None:
     """The function behind the options and names, and all of its inputs."""
     code = w.code
     for k in code.each(w.of_signature("by_joint")):
-        with code.when(w.item(w.by_joint, k).differs(None)):
-            _for_each_item(w, w.item(w.by_joint, k))
-        _add_link(w, w.common("none"))
+        add_by_joint(w, w.item(w.by_joint, k))
     first_wrench = w.get("links")
     with code.when(w.get("wrenches").differs(None)):
-        _for_each_item(w, w.get("wrenches"))
+        add_items(w, w.get("wrenches"))
     _close_ranks(w)
     for same in (_identical, _equal):
         with code.when(w.get("table").equals(None)):
@@ -168,7 +154,7 @@ def _find_function(w: EntryBuilder) -> None:
     w.unless(w.get("inputs").equals(w.item(table, TABLE.index("inputs"), "i64")))
     w.set("given", Number(code, w.inputs, "ptr"))
     with code.when(w.get("by_names").differs(0)):
-        _fill_by_joint(w, given)
+        fill_by_joint(w, given)
 
 
 def _close_ranks(w: EntryBuilder) -> None:
@@ -199,112 +185,6 @@ def _add_base(w: EntryBuilder) -> None:
                 w.check(array)
                 w.hold(array)
                 _add_input(w, array)
-
-
-def _fill_by_joint(w: EntryBuilder, first: Number) -> None:
-    """Store the numbers of mappings by joint at the indices of their joints, others as zero.
-
-    Of several states numbers are given as arrays with one axis.
-    """
-    w.table = w.get("table")
-    w.set("column", 0)
-    for k in w.code.each(w.get("by_names")):
-        size = w.port(first + k)[1]
-        _fill_input(w, first + k, size)
-        w.set("column", w.get("column") + size)
-
-
-def _fill_input(w: EntryBuilder, port: Number, size: Number) -> None:
-    """One of the inputs: a row, or one for each state."""
-    code, column = w.code, w.get("column")
-
-    def of_names(do: Callable[[Number, Number], None]) -> None:
-        for k in code.each(w.get("links")):
-            with code.when(w.item(w.links, k).differs(w.common("none"))):
-                place = w.item(w.get("places"), k, "i64") - column
-                with code.when((place >= 0) & (place < size)):
-                    do(w.item(w.numbers, k), place)
-
-    w.set("states", 0)
-    of_names(lambda x, place: _count_states(w, x))
-    with code.either(w.get("states").equals(0)) as (one, many):
-        with one:
-            w.set("states", 1)
-            w.set("room", take_zeros(w, port))
-        with many:
-            _make_rows(w, port, size)
-    of_names(lambda x, place: _fill_column(w, x, w.at(w.get("room"), place, "i64"), size))
-
-
-def _count_states(w: EntryBuilder, x: Number) -> None:
-    """Count the numbers for a joint, which has to be the same in all arrays."""
-    with w.code.when(w.is_a(x, "ndarray")):
-        w.unless(w.field(x, DESCR).equals(w.common("float64")))
-        w.unless((w.field(x, FLAGS, "i32") & PLAIN).equals(PLAIN))
-        w.unless(w.field(x, AXES, "i32").equals(1))
-        count = w.item(w.field(x, SHAPE), 0, "i64")
-        w.unless((count > 0) & (w.get("states").equals(0) | w.get("states").equals(count)))
-        w.set("states", count)
-
-
-def _make_rows(w: EntryBuilder, port: Number, size: Number) -> None:
-    """An array of zeros with a row for each state."""
-    code, states = w.code, w.get("states")
-    for axis, length in enumerate((states, size)):
-        w.put(w.shape, axis, length, "i64")
-    descr, null, none = w.common("float64"), w.null, w.flag(0)
-    w.call("incref", "void", descr)
-    shape, array = Number(code, w.shape, "ptr"), w.common("ndarray")
-    new = w.call("new_array", "ptr", array, descr, w.flag(2), shape, null, null, none, null)
-    w.check(new)
-    w.hold(new)
-    w.put(w.inputs, port, new)
-    w.set("room", w.field(new, DATA))
-    for k in code.each(states * size):
-        w.put(w.get("room"), k, 0, "i64")
-
-
-def _fill_column(w: EntryBuilder, x: Number, to: Number, size: Number) -> None:
-    """Write the numbers of a joint, or the one of all states."""
-    code = w.code
-    with code.either(w.is_a(x, "ndarray")) as (several, one):
-        with several:
-            start = w.field(x, DATA)
-            for r in code.each(w.get("states")):
-                w.put(to, r * size, w.item(start, r, "i64"), "i64")
-        with one:
-            w.set("good", 1)
-            number = Number(code, w.place, "ptr")
-            read_number(w, x, number)
-            w.unless(w.get("good").differs(0))
-            for r in code.each(w.get("states")):
-                w.put(to, r * size, w.item(number, 0, "i64"), "i64")
-
-
-def _add_link(w: EntryBuilder, name: Number) -> None:
-    w.unless(w.get("links") < MAX_LINKS)
-    w.put(w.links, w.get("links"), name)
-    w.raise_by_one("links")
-
-
-def _for_each_item(w: EntryBuilder, given: Number) -> None:
-    """Add the keys of a dict to the names, in its order, and keep the value of each."""
-    code = w.code
-    w.unless(w.is_a(given, "dict"))
-    key, value = (w.at(w.cells, k, "ptr") for k in (0, 1))
-    w.put(w.place, 0, 0, "i64")
-    w.set("good", 1)
-    for _ in code.each(MAX_LINKS + 1, until=lambda: w.get("good").equals(0)):
-        place = Number(code, w.place, "ptr")
-        found = w.call("next_item", "i32", given, place, key, value).differs(0)
-        w.set("good", found.extended())
-        with code.when(found):
-            _add_link(w, w.item(key, 0))
-            thing = w.item(value, 0)
-            # the dict may change while other threads run
-            w.call("incref", "void", thing)
-            w.hold(thing)
-            w.put(w.numbers, w.get("links") - 1, thing)
 
 
 def _add_input(w: EntryBuilder, array: Number) -> None:

@@ -107,6 +107,57 @@ def test_no_python_is_run(case):
     assert python_calls(lambda: method(q, v, controlled=driven, tau=pushed)) <= 2
 
 
+def test_arrays_over_all_speeds_run_no_python(case):
+    expected, given = case.call(), case.arrays()
+    q, v, method = case.q, case.v, case.robot.hybrid_dynamics
+    a, tau, driven = given["controlled"], given["tau"], {case.driven: 1.5}
+    unused = tau.copy()
+    unused[case.index] = np.nan
+    calls = (
+        lambda: method(q, v, controlled=driven, tau=tau),
+        lambda: method(q, v, controlled=driven, tau=tau.tolist()),
+        lambda: method(q, v, controlled=driven, tau=tuple(unused)),
+        lambda: method(q, v, controlled=driven, tau=unused),
+        lambda: method(q, v, controlled=a, tau=tau),
+        lambda: method(q, v, controlled=a.tolist(), tau={case.pushed: 0.7}),
+    )
+    for call in calls:
+        close(call(), expected)
+        assert python_calls(call) <= 2
+        close(call(), expected)
+
+
+def test_other_arrays_after_one_of_the_same_form(case):
+    q, v, method = case.q, case.v, case.robot.hybrid_dynamics
+    given, driven = case.arrays(), {case.driven: 1.5}
+    a, tau = given["controlled"], given["tau"]
+    rng = np.random.default_rng(2)
+    for _ in range(2):
+        other = rng.uniform(-1.0, 1.0, len(tau))
+        other[case.index] = 0.0
+        names = _by_joint(case.robot, other, case.index)
+        found = method(q, v, controlled=2.0 * a, tau=other)
+        close(found, method(q, v, controlled={case.driven: 3.0}, tau=names))
+        close([found.tau[np.isnan(a)]], [other[np.isnan(a)]])
+    free, forced, twice = tau.copy(), tau.copy(), a.copy()
+    free[case.index - 1], forced[case.index] = np.nan, 1.0
+    twice[case.index - 1] = 1.0
+    for _ in range(2):
+        with pytest.raises(ShapeError, match="its tau is NaN"):
+            method(q, v, controlled=driven, tau=free)
+        with pytest.raises(ActuationError, match="both controlled and given a torque"):
+            method(q, v, controlled=driven, tau=forced)
+        with pytest.raises(ActuationError, match="both controlled and given a torque"):
+            method(q, v, controlled=driven, tau=forced.tolist())
+        for wrong in (tau[1:], np.append(tau, 0.0), np.where(tau, np.inf, 0.0), 0.0, "fast"):
+            with pytest.raises(ShapeError):
+                method(q, v, controlled=driven, tau=wrong)
+        with pytest.raises(ShapeError, match="expected a name"):
+            method(q, v, controlled=driven, tau=dict.fromkeys([True], 0.7))
+        if not case.robot.nc:
+            assert method(q, v, controlled=twice).a[case.index - 1] == 1.0
+
+
 def test_numbers_of_all_kinds(case):
     expected = case.call(controlled={case.driven: 1.0})
     for one in (1, np.float64(1.0), np.array(1.0), np.float32(1.0), np.array([1.0])[0]):
@@ -133,6 +184,40 @@ def test_batches(case):
         for k, x in enumerate(values):
             one = case.robot.hybrid_dynamics(case.q, case.v, controlled={case.driven: float(x)})
             close([part[k] for part in found], one)
+
+
+def test_batches_of_arrays_over_all_speeds(case):
+    method, k, n = case.robot.hybrid_dynamics, case.index, case.robot.nv
+    Q, V = np.repeat(case.q[None], 3, 0), np.repeat(case.v[None], 3, 0)
+    rng, values = np.random.default_rng(2), np.array([0.5, -1.0, 2.0])
+    T = rng.uniform(-1.0, 1.0, (3, n))
+    T[:, k] = 0.0
+    A = np.full((3, n), np.nan)
+    A[:, k] = values
+    ones = [
+        method(case.q, case.v, controlled={case.driven: x}, tau=_by_joint(case.robot, tau, k))
+        for x, tau in zip(values, T, strict=True)
+    ]
+    expected = [np.stack(x) for x in zip(*ones, strict=True)]
+    for _ in range(2):
+        for controlled in (A, {case.driven: values}):
+            for tau in (T, T[::-1][::-1], np.where(np.arange(n) == k, np.nan, T)):
+                close(method(Q, V, controlled=controlled, tau=tau), expected)
+        close(method(case.q, case.v, controlled=A, tau=T), expected)
+        close([x[1] for x in method(Q, V, controlled=A[1], tau=T[1])], [x[1] for x in expected])
+    for row, column, value in ((2, k, 0.5), (2, k, np.nan), (2, k - 1, np.nan)):
+        wrong = T.copy()
+        wrong[row, column] = value
+        for _ in range(2):
+            with pytest.raises((ShapeError, ActuationError)):
+                method(Q, V, controlled={case.driven: values}, tau=wrong)
+    mixed = A.copy()
+    mixed[2, k - 1] = 1.0
+    for _ in range(2):
+        with pytest.raises(ShapeError, match="in some rows and a number in others"):
+            method(Q, V, controlled=mixed)
+        with pytest.raises(ShapeError):
+            method(Q, V, controlled=A, tau=T[:2])
 
 
 def test_single_precision_stays(case):
