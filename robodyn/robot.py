@@ -475,6 +475,7 @@ class Robot:
         Returns
         -------
         robot : Robot
+            This one, if nothing changes.
 
         Raises
         ------
@@ -512,8 +513,13 @@ class Robot:
             refuse_rows_of(self._model, has_programs=self._root._programs is not None)
             return self._with_rows(parameters or {})
         carried, welded = by_name("payload", payload), by_name("locked", locked)
-        described = with_parameters(self._model, by_name("parameters", parameters))
         motors = by_name("actuators", actuators)
+        own = self._model.settings
+        wanted = own.replaced(settings) if settings else own
+        others = carried or parameters or motors or springs or stops
+        if wanted == own and not (joined_anew or others):
+            return self
+        described = with_parameters(self._model, by_name("parameters", parameters))
         described = with_actuators(described, motors, parameters or ())
         described = with_frames(described, by_name("frames", frames))
         floating = settings.get("base", self.base) == "floating"
@@ -534,14 +540,12 @@ class Robot:
             described = with_constraints(described, added, floating=floating)
         described = with_whole_symbols(self._model.mechanism, described)
         copy = None
-        numbers = carried or parameters or motors or springs or settings or stops
         between_links = bool(springs) and not isinstance(springs, Mapping)
         # in minimal coordinates joints that have stops or springs may have to be independent
         independent = bool((stops or springs) and self._parts.tree_form)
         other_shape = joined_anew or between_links or independent
-        if numbers and NUMBERS.issuperset(settings) and not other_shape:
-            own = self._model.settings
-            copy = self._with_other_numbers(described, own.replaced(settings) if settings else own)
+        if NUMBERS.issuperset(settings) and not other_shape:
+            copy = self._with_other_numbers(described, wanted)
         if copy is None:
             start = start_by_joint(self._model.settings, self.tree_form._model.joints)
             mechanism, kept = changed(described, start, welded)

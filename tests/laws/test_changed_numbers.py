@@ -228,6 +228,21 @@ def random_load(rng):
     return Inertia.from_matrix(m, d, J)
 
 
+@pytest.mark.parametrize("name", ROBOTS)
+def test_a_copy_without_a_change_is_the_robot_itself(name):
+    source, choices = ROBOTS[name]
+    robot = rd.load(source, **choices)
+    assert robot.with_() is robot
+    assert robot.with_(payload={}, locked={}, parameters={}, springs=(), sensors=None) is robot
+    settings = robot.model.settings
+    assert robot.with_(gravity=np.array(robot.gravity), base=settings.base) is robot
+    assert robot.with_(coordinates=settings.coordinates, friction_speed=0.01) is robot
+    copy = robot.with_(gravity=(0.0, 1.0, -2.0))
+    assert copy is not robot and copy.with_(gravity=(0.0, 1.0, -2.0)) is copy
+    with pytest.raises(rd.SettingsError, match="gravity"):
+        robot.with_(gravity=(0.0, 1.0, np.inf))
+
+
 def test_no_code_serves_a_robot_of_another_shape():
     rng = np.random.default_rng(7)
     robot = rd.load("double_pendulum")
