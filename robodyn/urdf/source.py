@@ -271,7 +271,10 @@ def _read_extended(document: Document, options: Options) -> Reading:
     from robodyn.urdf.extended.read import read_extension
 
     extension = read_extension(Path(document.file), options.urdf)
-    reading = _read_document(open_document(extension.urdf), dataclasses.replace(options, urdf=None))
+    urdf = open_document(extension.urdf)
+    if urdf.kind == EXTENDED_URDF:
+        raise UrdfError("is YAML, or JSON, where a URDF is expected", file=urdf.file)
+    reading = _read_document(urdf, dataclasses.replace(options, urdf=None))
     if reading.mechanism is not None and reading.complete:
         applied = extension.applied(reading.mechanism)
         reading.mechanism = applied.mechanism

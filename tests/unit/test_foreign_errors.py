@@ -19,6 +19,20 @@ from robodyn.ros.bag import read_bag
 ARM = "puma560"
 
 
+def test_a_pointer_of_git_lfs(tmp_path):
+    pointer = tmp_path / "arm.urdf"
+    pointer.write_text("version https://git-lfs.github.com/spec/v1\noid sha256:1f\nsize 12\n")
+    with pytest.raises(UrdfError, match="is a pointer to a file in Git LFS: fetch it by git lfs"):
+        rd.load(pointer)
+
+
+def test_yaml_where_a_urdf_is_expected(tmp_path):
+    misnamed = tmp_path / "arm.urdf"
+    misnamed.write_text('{"links": []}')
+    with pytest.raises(UrdfError, match="is YAML, or JSON, where a URDF is expected"):
+        rd.load(misnamed)
+
+
 @pytest.mark.parametrize("name", ["undefined", "punycode", "rot13", "no-such-code"])
 def test_encodings_that_are_none(name):
     data = f'<?xml version="1.0" encoding="{name}"?><robot name="r"/>'.encode()

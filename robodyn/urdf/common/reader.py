@@ -7,7 +7,7 @@ import re
 
 from lxml import etree
 
-from robodyn.description import Pose, Vector
+from robodyn.description import Pose, Vector, rpy_from_rotation
 from robodyn.description.possible import LARGEST
 from robodyn.errors import Hints, RobodynError, UnknownNameError, UrdfError, UrdfWarning
 from robodyn.urdf.common.report import problem_of
@@ -245,7 +245,35 @@ class Reader:
         if element is None:
             return Pose()
         zero = (0.0, 0.0, 0.0)
-        return Pose(self.vector(element, "xyz", zero), self.vector(element, "rpy", zero))
+        xyz, quaternion = self.vector(element, "xyz", zero), element.get("quat_xyzw")
+        if quaternion is not None and element.get("rpy") is None:
+            return Pose(xyz, self.quaternion(element, "quat_xyzw", quaternion.split()))
+        if quaternion is not None:
+            both = f"<{local_name(element)}> has rpy and quat_xyzw; keep one"
+            self.problem(element, both, leniently="rpy is read")
+        return Pose(xyz, self.vector(element, "rpy", zero))
+
+    def quaternion(self, element: Element, attribute: str, words: list[str]) -> Vector:
+        """Convert the words of a quaternion x, y, z, w to roll, pitch and yaw [rad]."""
+        if len(words) != 4:
+            given = f"<{local_name(element)}> {attribute}={' '.join(words)!r}"
+            self.problem(element, f"{given} is not four numbers x y z w separated by blanks")
+            return (0.0, 0.0, 0.0)
+        before = self.unread
+        xyzw = [self.to_number(element, attribute, word) for word in words]
+        size = math.hypot(*xyzw)
+        if self.unread == before and not 0.9 < size < 1.1:
+            self.problem(element, f"the quaternion has the length {size:g}, expected 1")
+        if self.unread > before:
+            return (0.0, 0.0, 0.0)
+        x, y, z, w = (c / size for c in xyzw)
+        return rpy_from_rotation(
+            [
+                [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+                [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+                [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
+            ]
+        )
 
     def axis(self, element: Element | None, default: Vector) -> Vector:
         """Read the unit vector of an ``<axis>``."""

@@ -79,7 +79,7 @@ _LINK = rule("link")
 _NAMED_LINK = rule("link name")  # CAD exporters name the link so
 _VALUE = rule("value")
 _TEXT = rule(text=True)
-_POSE = rule("xyz rpy")
+_POSE = rule("xyz rpy quat_xyzw")
 _AXIS = rule("xyz", others="rpy")
 
 
@@ -108,7 +108,9 @@ _LIMIT = rule(
     "has_acceleration_limits has_jerk_limits max_acceleration max_jerk",
     unknown="warning",
 )
-_SHAPE = rule(children={"origin": rule("xyz rpy", unknown="misplaced")}, unknown="misplaced")
+_SHAPE = rule(
+    children={"origin": rule("xyz rpy quat_xyzw", unknown="misplaced")}, unknown="misplaced"
+)
 _UNREAD = rule(unknown="misplaced")
 _JOINT = rule(
     "name type independent cut",
@@ -171,7 +173,7 @@ _CONSTRAINT = rule(
         **_AS_A_JOINT,
     },
 )
-_FRAME_ON_LINK = rule("link xyz rpy")
+_FRAME_ON_LINK = rule("link xyz rpy quat_xyzw")
 _LOOP_JOINT = rule(
     "name type",
     {

@@ -68,6 +68,8 @@ def read_bytes(path: Path) -> bytes:
             raise
         raise UrdfError(f"the file cannot be read: {error}", file=file) from error
     _check_size(len(data), file)
+    if data.startswith(b"version https://git-lfs.github.com/spec/"):
+        raise UrdfError("is a pointer to a file in Git LFS: fetch it by git lfs pull", file=file)
     return data
 
 

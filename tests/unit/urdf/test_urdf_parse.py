@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from robodyn import urdf
 from robodyn.description import Actuator, Inertia, Limits, Mimic, Pose
@@ -29,6 +30,29 @@ def joint(kind="revolute", inner="", name="j", parent="a", child="b", attributes
 
 def only_joint(kind="revolute", inner="", attributes=""):
     return read(joint(kind, inner, attributes=attributes)).joints[0]
+
+
+def test_an_origin_may_be_turned_by_a_quaternion():
+    rpy = only_joint(inner='<origin xyz="1 2 3" rpy="0.1 0.2 0.3"/>').origin
+    x, y, z, w = Rotation.from_euler("xyz", rpy.rpy).as_quat()
+    origin = only_joint(inner=f'<origin xyz="1 2 3" quat_xyzw="{x} {y} {z} {w}"/>').origin
+    assert origin.xyz == rpy.xyz
+    np.testing.assert_allclose(origin.rpy, rpy.rpy, atol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("attributes", "said"),
+    [
+        ('quat_xyzw="0 0 0"', "'0 0 0' is not four numbers x y z w separated by blanks"),
+        ('quat_xyzw="0 0 0 0"', "the quaternion has the length 0, expected 1"),
+        ('quat_xyzw="0 0 up 1"', "'up' is not a number"),
+        ('quat_xyzw="0 0 0 1" rpy="0 0 0"', "<origin> has rpy and quat_xyzw; keep one"),
+    ],
+)
+def test_quaternions_that_turn_nothing(attributes, said):
+    text = joint(inner=f"<origin {attributes}/>")
+    _, problems, _ = urdf.parse(f'<robot name="r"><link name="a"/><link name="b"/>{text}</robot>')
+    assert [said in str(problem) for problem in problems] == [True]
 
 
 def test_a_link_is_read_as_it_is_written():

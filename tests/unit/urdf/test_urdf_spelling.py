@@ -50,7 +50,7 @@ MISTAKES = {
     "xyz on a joint": (robot(attributes='xyz="0 0 1"'), 4, "belongs in <origin>", None),
     "case of an element": (robot(joint='<Origin xyz="0 0 1"/>'), 4, "<Origin>", "origin"),
     "case of an attribute": (robot(joint='<origin XYZ="0 0 1"/>'), 4, "XYZ", "xyz"),
-    "unknown in origin": (robot(joint='<origin qqqq="0"/>'), 4, "has the attributes rpy", None),
+    "unknown in origin": (robot(joint='<origin qqqq="0"/>'), 4, "the attributes quat_xyzw", None),
     "independent": (robot(attributes='independent="yes"'), 4, 'neither "true" nor', None),
     "Link": (robot('<Link name="c"/>'), 5, "<Link> in <robot>", "link"),
     "axis2 of a revolute joint": (robot(joint='<axis2 xyz="0 1 0"/>'), 4, "'universal'", None),

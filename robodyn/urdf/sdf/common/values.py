@@ -6,7 +6,7 @@ import math
 import re
 from dataclasses import dataclass
 
-from robodyn.description import Pose, Vector, rpy_from_rotation
+from robodyn.description import Pose
 from robodyn.urdf.common.reader import Reader
 from robodyn.urdf.common.xml import Element
 
@@ -14,7 +14,6 @@ __all__ = ["SdfPose", "number_of", "read_sdf_pose", "text_of", "truth_of"]
 
 #: Largest float of simulators, which they write for "no limit".
 _LARGEST = re.compile(r"^([+-]?)1\.79769\d*e\+?308$", re.IGNORECASE)
-_NO_TURN: Vector = (0.0, 0.0, 0.0)
 IDENTITY = Pose()
 
 
@@ -68,12 +67,13 @@ def read_sdf_pose(reader: Reader, element: Element) -> SdfPose:
     if len(words) != count:
         reader.problem(pose, f"<pose> has {len(words)} numbers, expected {count}")
         return SdfPose(relative_to=relative_to)
-    x, y, z, *turn = (reader.to_number(pose, "text", word) for word in words)
+    x, y, z = (reader.to_number(pose, "text", word) for word in words[:3])
     if quaternion:
-        rpy = _rpy_of_quaternion(reader, pose, turn)
+        rpy = reader.quaternion(pose, "text", words[3:])
     else:
         unit = math.pi / 180.0 if reader.flag(pose, "degrees") else 1.0
-        rpy = (turn[0] * unit, turn[1] * unit, turn[2] * unit)
+        roll, pitch, yaw = (reader.to_number(pose, "text", word) * unit for word in words[3:])
+        rpy = (roll, pitch, yaw)
     return SdfPose(Pose((x, y, z), rpy), relative_to)
 
 
@@ -84,18 +84,3 @@ def _is_quaternion(reader: Reader, pose: Element) -> bool:
     if form == "quat_xyzw" and reader.flag(pose, "degrees"):
         reader.problem(pose, "degrees goes with euler_rpy: a quaternion has no unit")
     return form == "quat_xyzw"
-
-
-def _rpy_of_quaternion(reader: Reader, pose: Element, xyzw: list[float]) -> Vector:
-    size = math.hypot(*xyzw)
-    if not 0.9 < size < 1.1:
-        reader.problem(pose, f"the quaternion has the length {size:g}, expected 1")
-        return _NO_TURN
-    x, y, z, w = (c / size for c in xyzw)
-    return rpy_from_rotation(
-        [
-            [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
-            [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
-            [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
-        ]
-    )
