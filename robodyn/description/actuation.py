@@ -57,7 +57,8 @@ class Actuator:
     Attributes
     ----------
     gear_ratio : float
-        Motor speed over joint speed; in a `Transmission`, over the speed of its shaft.
+        Motor speed over joint speed; in a `Transmission`, over the speed of its shaft. Of a sliding
+        joint in rad/m: ``2 pi / lead`` for a spindle; 1 is a linear motor.
     rotor_inertia : float [kg m^2]
         About the rotor axis.
     axis : (3,) or None

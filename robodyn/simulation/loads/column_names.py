@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from robodyn.robot import Robot
 from robodyn.simulation.cache.robot_cache import once_per_robot
 
-__all__ = ["coordinate_names", "coordinate_units", "force_unit", "speed_names", "speed_units"]
+__all__ = [
+    "coordinate_names",
+    "coordinate_units",
+    "force_unit",
+    "motor_units",
+    "speed_names",
+    "speed_units",
+]
 
 
 @once_per_robot
@@ -31,6 +40,18 @@ def speed_units(robot: Robot) -> tuple[str, ...]:
     return tuple(
         joint.kind.unit(k) for joint in joints for k in range(joint.v.stop - joint.v.start)
     )
+
+
+def motor_units(robot: Robot) -> tuple[str, ...]:
+    """Unit of what the shaft of each motor moves: ``"rad"``, ``"m"``, or ``""`` for neither.
+
+    The motor of a slide turns if there is a gear, such as a spindle, between them: its ratio is in
+    rad/m. With a ratio of 1 it is a linear motor.
+    """
+    units = speed_units(robot)
+    ratios = np.abs(robot.transmission_matrix)
+    geared = (ratios != 0.0) & (ratios != 1.0) & (np.array(units) == "m")
+    return tuple("rad" if row.any() else unit for row, unit in zip(geared, units, strict=True))
 
 
 def coordinate_units(robot: Robot) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ from robodyn.simulation.loads.column_names import (
     coordinate_names,
     coordinate_units,
     force_unit,
+    motor_units,
     speed_units,
 )
 from robodyn.simulation.trajectory.states.energy_audit import EnergyAudit
@@ -175,7 +176,10 @@ def _torques(run: Motion) -> Panel:
 def _motor_torques(run: Motion) -> Panel:
     top = None if run.robot is None else run.robot.motor_torque_limits
     top = top if top is None else np.where(top > 0.0, top, np.inf)
-    return _driven(run, _speeds(run, run.motor_torques, "motor torque", force_unit, top))
+    shown = _speeds(run, run.motor_torques, "motor torque", force_unit, top)
+    if run.robot is not None:
+        shown = replace(shown, units=tuple(map(force_unit, motor_units(run.robot))))
+    return _driven(run, replace(shown, labels={"N": "motor force"}))
 
 
 def _power(run: Motion) -> Panel:

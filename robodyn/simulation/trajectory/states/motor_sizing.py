@@ -16,7 +16,7 @@ from robodyn.html_tables import html_table
 from robodyn.pictures.torque_speed import MotorCurve, draw_torque_speed
 from robodyn.robot import Robot
 from robodyn.simulation.limits.bounds import motor_bounds, own_effort_bounds, speed_bounds
-from robodyn.simulation.loads.column_names import force_unit, speed_units
+from robodyn.simulation.loads.column_names import force_unit, motor_units
 
 __all__ = ["MotorSizing", "Sizing", "sizing_of"]
 
@@ -25,8 +25,9 @@ __all__ = ["MotorSizing", "Sizing", "sizing_of"]
 class MotorSizing:
     """Torques, speeds and powers of one motor in a motion, at its own shaft.
 
-    For simultaneous motions, each number is the largest of all. For a linear motor, torques are
-    forces [N] and speeds are in m/s.
+    For simultaneous motions, each number is the largest of all. The motor of a sliding joint turns,
+    if it has a gear ratio [rad/m], such as that of a spindle. With a ratio of 1 it is a linear
+    motor, whose torques are forces [N] and whose speeds are in m/s.
 
     Attributes
     ----------
@@ -241,7 +242,7 @@ def sizing_of(robot: Robot, t: FloatArray, torques: FloatArray, speeds: FloatArr
     for x in robot.model.gearing.coupled:
         limits[x.speeds] = motor_bounds(x)
     tops = speed_bounds(robot) * np.abs(robot.gear_ratios)
-    units = speed_units(robot)
+    units = motor_units(robot)
     rows = []
     for k in columns:
         torque, speed = torques[..., k], speeds[..., k]

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import robodyn as rd
+from robodyn.controllers import GravityCompensation
 from robodyn.errors import SettingsError, ShapeError, UnknownNameError
 
 RATIO, TOP = -50.0, 0.9
@@ -42,6 +43,25 @@ def test_numbers_of_a_motor_that_swings(robot):
     assert row.braking_power == pytest.approx(60.0, rel=1e-5)
     assert row.torque_limit == TOP and row.torque_utilisation == pytest.approx(0.8 / TOP, rel=1e-6)
     assert row.speed_limit == math.inf and row.speed_utilisation == 0.0
+
+
+@pytest.mark.parametrize(
+    ("ratio", "units", "label"),
+    [
+        (628.0, ("N m", "rad/s"), "motor torque [N m]"),
+        (-628.0, ("N m", "rad/s"), "motor torque [N m]"),
+        (1.0, ("N", "m/s"), "motor force [N]"),
+    ],
+)
+def test_a_motor_behind_a_spindle_turns(ratio, units, label):
+    """Its ratio is in rad/m; that of a linear motor is 1."""
+    motor = rd.Actuator(gear_ratio=ratio, rotor_inertia=0.0)
+    lift = rd.load("scara", actuators={"lift": motor})
+    run = rd.simulate(lift, GravityCompensation(lift), duration=0.01)
+    row = run.sizing()["lift"]
+    assert (row.torque_unit, row.speed_unit) == units
+    axes = run.plot(panels=["motor torques"]).axes
+    assert label in [axis.get_ylabel() for axis in axes]
 
 
 def test_samples_count_by_their_time(robot):
