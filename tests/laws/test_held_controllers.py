@@ -62,6 +62,38 @@ def test_the_step_that_is_named_does(sliders):
     assert np.abs(run.v[:, 1]).max() == 0.1
 
 
+def test_the_step_that_is_named_where_a_joint_falls_at_any_step():
+    """A pendulum on its head whose shoulder is damped: its fast pole p needs h < 2 / |p|."""
+
+    class Law:
+        symbolic = True
+
+        def __call__(self, t, q, v):
+            return [-1000.0 * v[0], 0.0]
+
+    head = rd.load("double_pendulum")
+    state = {"q0": [np.pi, 0.1], "v0": [0.1, 0.0], "duration": 0.1, "limits": "ignore"}
+    with pytest.raises(SimulationError, match="joint 'shoulder'") as caught:
+        rd.simulate(head, Law(), step=0.01, **state)
+    text = str(caught.value)
+    pole, step = (float(re.search(x, text).group(1)) for x in (r"is (-[\d.]+) ", r"step=(\S+)"))
+    assert step == pytest.approx(2.0 / abs(pole), rel=0.1)
+    assert np.abs(rd.simulate(head, Law(), step=step, **state).v).max() < 1.0
+
+
+def test_a_joint_that_runs_away_at_any_step_is_not_told_of(sliders):
+    class Law:
+        symbolic = True
+
+        def __call__(self, t, q, v):
+            return [25.0 * MASS * q[0], 0.0 * v[1]]
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        run = rd.simulate(sliders, Law(), v0=[0.1, 0.1], duration=3.0, step=0.01, limits="ignore")
+    assert run.v[-1, 0] > 1e4
+
+
 def test_growth_without_a_breakdown_is_one_warning(sliders):
     law = damped(sliders, [1.0, 5e4])
     with warnings.catch_warnings(record=True) as told:
