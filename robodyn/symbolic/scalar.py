@@ -123,6 +123,8 @@ class Scalar:
         if power == 0.5:
             return sqrt(self)
         if not (isinstance(power, int) and power >= 1):
+            if isinstance(power, int | float):
+                raise _unavailable(f"the power {power}")
             return NotImplemented
         result: Number = self
         for _ in range(power - 1):
@@ -155,6 +157,30 @@ class Scalar:
 
 #: What equations are made of.
 Number = float | Scalar
+
+
+def _unavailable(what: str) -> TypeError:
+    return TypeError(
+        f"{what} of a symbol: symbolic controllers, references and costs take sums, products, "
+        "quotients, powers such as x**2, np.sqrt, np.sin and np.cos; a controller without "
+        "symbolic = True may take anything"
+    )
+
+
+def _refused(name: str) -> Callable[..., Number]:
+    """A method that numpy calls for one of its functions, which says that there is none."""
+
+    def refuse(*_: object) -> Number:
+        raise _unavailable(f"np.{name}")
+
+    return refuse
+
+
+for _name in (
+    "arccos arccosh arcsin arcsinh arctan arctan2 arctanh cbrt cosh degrees exp exp2 expm1 hypot "
+    "log log10 log1p log2 radians rint sinh tan tanh"
+).split():
+    setattr(Scalar, _name, _refused(_name))
 
 
 def _is_array(x: object) -> bool:

@@ -189,3 +189,23 @@ def test_power_does_not_depend_on_the_frame(seed):
     np.testing.assert_allclose(list(articulated * V), list(X.wrench_out(F)), rtol=1e-12)
     np.testing.assert_allclose(list(X.twist_out(X.twist_in(V))), list(V), rtol=1e-12)
     np.testing.assert_allclose(list(X.wrench_in(X.wrench_out(F))), list(F), rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("function", "name"),
+    [
+        (np.tanh, "np.tanh"),
+        (np.exp, "np.exp"),
+        (np.arctan, "np.arctan"),
+        (lambda x: np.arctan2(x, 1.0), "np.arctan2"),
+        (lambda x: np.hypot(x, 1.0), "np.hypot"),
+        (lambda x: x**2.5, r"the power 2\.5"),
+        (lambda x: x**-1, "the power -1"),
+    ],
+)
+def test_functions_that_symbols_do_not_have_are_named(function, name):
+    graph = Graph()
+    x = inputs(graph, 0, 1)[0]
+    for argument in (x, np.array([x, x])):
+        with pytest.raises(TypeError, match=f"^{name} of a symbol: .*np.sqrt"):
+            function(argument)
