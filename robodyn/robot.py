@@ -1136,7 +1136,7 @@ class Robot:
         AssemblyError
             If no guess led to a closed posture.
         ShapeError
-            For sizes that are no whole numbers, or negative.
+            For sizes that are no whole numbers, or negative, and for more than 10^9 coordinates.
 
         Examples
         --------
@@ -1150,8 +1150,18 @@ class Robot:
         if size is None:
             return draw(numbers)
         shape = leading_axes("size", size)
-        rows = [draw(numbers) for _ in range(math.prod(shape))]
-        return np.array(rows).reshape(*shape, self.nq)
+        count = math.prod(shape)
+        if count * max(self.nq, 1) > _MOST_DRAWN:
+            raise ShapeError(
+                f"size is {size!r}: at most {_MOST_DRAWN:.0e} coordinates are drawn at once, 8 GB, "
+                f"and each position has {self.nq}; draw fewer at a time, with one generator",
+                name="size",
+                given=size,
+            )
+        found = np.empty((count, self.nq))
+        for row in found:
+            row[:] = draw(numbers)
+        return found.reshape(*shape, self.nq)
 
     def integrate(self, q: ArrayLike, dv: ArrayLike, *, out: Array | None = None) -> Array:
         """Position after moving with ``dv`` (velocity times time step).
@@ -4742,6 +4752,10 @@ _BY_JOINT: Mapping[str, tuple[str, ...]] = {
 
 #: Of these methods, arrays of which the default stands for none.
 _OPTIONAL: Mapping[str, tuple[str, ...]] = {"impact": ("friction",), "measure": ("v", "a")}
+
+
+#: Largest number of coordinates that are drawn at once: 8 GB.
+_MOST_DRAWN = 10**9
 
 
 #: Methods that have nothing to compute where there are no loops.

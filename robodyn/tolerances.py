@@ -248,6 +248,8 @@ VISIBLE_EFFECT = 1e-6
 DETERMINED_MASS = 1e-6
 #: Directions with singular values below this part of the largest one change no acceleration.
 STATIONARY_DIRECTION = 1e-7
+#: A search for a rest that gets this near to a singular posture ends there [rad, m].
+NEXT_TO_SINGULAR = 1e-9
 
 # Pivots of the mass matrix and of equations with loops.
 

@@ -11,11 +11,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from robodyn.array_types import Array
+from robodyn.arrays import all_finite
 from robodyn.errors import RobodynError
 from robodyn.linearization.local_dynamics import Local
 from robodyn.parts.configuration_space import ConfigurationSpace
 from robodyn.parts.postures import Postures
-from robodyn.tolerances import EQUILIBRIUM_ACCELERATION, STATIONARY_DIRECTION
+from robodyn.tolerances import (
+    EQUILIBRIUM_ACCELERATION,
+    NEXT_TO_SINGULAR,
+    STATIONARY_DIRECTION,
+)
 
 __all__ = ["StateRoots", "Trial", "Try"]
 
@@ -95,11 +100,18 @@ class StateRoots:
 
     def _ahead(self, trial: Try, now: Trial, step: Array) -> Trial | None:
         """The state after a step, if less is left there."""
+        ahead = self._after(trial, now, step)
+        if ahead is None or not np.linalg.norm(ahead.left) < np.linalg.norm(now.left):
+            return None
+        return ahead
+
+    def _after(self, trial: Try, now: Trial, step: Array) -> Trial | None:
+        """The state after a step; None where that is no state of the robot, or a singular one."""
         try:
             ahead = trial(*self.moved(now.local, step))
-        except RobodynError:  # no state of the robot, or near a singular one
+        except RobodynError:
             return None
-        return ahead if np.linalg.norm(ahead.left) < np.linalg.norm(now.left) else None
+        return ahead if all_finite(ahead.left) and all_finite(ahead.slope) else None
 
     def moved(self, local: Local, step: Array) -> tuple[Array, Array]:
         """The state a step along the independent coordinates, and along speeds if it has them."""
@@ -126,9 +138,10 @@ class StateRoots:
                 break
             eye = np.eye(len(now.left)) * max(1.0, float(np.abs(now.slope).max()))
             move = np.linalg.lstsq(eye / step - now.slope, now.left, rcond=None)[0]
-            try:
-                ahead = trial(*self.moved(now.local, _shortened(move, len(move))))
-            except RobodynError:  # no state of the robot, or near a singular one
+            ahead = self._after(trial, now, _shortened(move, len(move)))
+            if ahead is None:
+                if np.abs(move).max() < NEXT_TO_SINGULAR:
+                    break
                 step *= 0.25
                 continue
             less = np.abs(ahead.left).max() < np.abs(now.left).max()

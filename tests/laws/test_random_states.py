@@ -75,3 +75,6 @@ def test_many_random_positions_are_those_of_one_generator():
     for wrong in (-1, (2, -1), 2.0, "abc", True, [2, 3]):
         with pytest.raises(rd.ShapeError, match="size"):
             robot.random(3, size=wrong)
+    for large in (10**9, (10**6, 10**6), 10**400):
+        with pytest.raises(rd.ShapeError, match="draw fewer at a time"):
+            robot.random(3, size=large)
