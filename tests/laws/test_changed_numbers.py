@@ -397,6 +397,30 @@ def test_a_joint_that_comes_to_move_no_mass_is_refused():
         robot.with_(parameters=nothing)
 
 
+def test_a_joint_that_loses_the_armature_that_it_moved_is_refused():
+    links = Link("base"), Link("hub")
+    joint = Joint("spin", "revolute", "base", "hub", armature=0.3)
+    robot = rd.load(Mechanism("wheel", links, (joint,)))
+    assert robot.with_(parameters={"spin.armature": 0.2}).mass_matrix([0.0]) == 0.2
+    for none in (0.0, [0.3, 0.0]):
+        with pytest.raises(rd.InertiaError, match="spin"):
+            robot.with_(parameters={"spin.armature": none})
+
+
+@pytest.mark.parametrize("coordinates", ["tree", "minimal"])
+def test_friction_of_a_joint_that_closes_a_loop_is_a_number(coordinates):
+    pin, known = rd.load("four_bar").loops[0].name, rd.load("four_bar").mechanism
+    rubbing = [replace(x, damping=0.2) if x.name == pin else x for x in known.joints]
+    robot = rd.load(replace(known, joints=tuple(rubbing)), coordinates=coordinates)
+    q = robot.neutral()
+    v = robot.consistent_velocity(q, np.ones(robot.nv))
+    plain = robot.passive_forces(q, v)
+    for damping, friction in ((0.0, 0.4), (0.5, 0.0)):
+        copy = robot.with_(parameters={f"{pin}.damping": damping, f"{pin}.friction": friction})
+        assert_same_equations(copy, "passive_forces", q, v)
+        assert np.abs(copy.passive_forces(q, v) - plain).max() > 0.05
+
+
 def test_a_fixed_joint_with_the_name_of_the_free_base_stays_fixed():
     def link(name, mass):
         return Link(name, Inertia(mass, ixx=0.1, iyy=0.1, izz=0.1) if mass else None)

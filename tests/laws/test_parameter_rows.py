@@ -1,6 +1,7 @@
 """Robots with rows of parameters compute for each row what a copy with that row does."""
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -76,6 +77,41 @@ def test_methods_compute_with_the_parameters_of_each_row(name):
         }
         for result, x in known.items():
             close(found[result][k], x, result)
+
+
+def rubbing_pin():
+    """A four-bar whose pin that closes the loop has damping."""
+    robot = rd.load("four_bar")
+    joints = robot.mechanism.joints
+    cut = {x.name for x in robot.loops}
+    joints = tuple(replace(x, damping=0.2) if x.name in cut else x for x in joints)
+    return rd.load(replace(robot.mechanism, joints=joints))
+
+
+def slow_joint():
+    """An arm of which one joint has an armature."""
+    robot = rd.load("double_pendulum")
+    elbow = {"elbow": 0.3}
+    joints = tuple(replace(x, armature=elbow.get(x.name, 0.0)) for x in robot.mechanism.joints)
+    return rd.load(replace(robot.mechanism, joints=joints))
+
+
+@pytest.mark.parametrize("make", [rubbing_pin, slow_joint])
+def test_each_number_beside_the_bodies_may_differ_alone(make):
+    robot = make()
+    rng, beside = np.random.default_rng(6), len(robot.inertial_parameters)
+    q, v, _ = states(robot, rng)
+    plain = robot.mass_matrix(q), robot.passive_forces(q, v)
+    for name in robot.dynamic_parameter_names[beside:]:
+        robots = robot.with_(parameters={name: [0.31, 0.42, 0.53]})
+        found = robots.mass_matrix(q), robots.passive_forces(q, v)
+        change = max(np.abs(x - y).max() for x, y in zip(found, plain, strict=True))
+        assert change > 1e-3, name
+        for k in range(ROWS):
+            one = robots.of_rows(k)
+            alone = one.mass_matrix(q[k]), one.passive_forces(q[k], v[k])
+            for x, y in zip(found, alone, strict=True):
+                close(x[k], y, name)
 
 
 def test_numbers_that_are_zero_in_some_rows():
@@ -193,6 +229,7 @@ def test_what_was_pickled_has_its_rows():
         ({"upper.m": [1.0, -1.0]}, InertiaError, r"parameters\['upper.m'\] .* row 1: mass -1"),
         ({"upper.Izz": [0.1, 9.0]}, InertiaError, r"parameters\['upper.Izz'\] .* row 1"),
         ({"upper.hx": [0.0, 1e4]}, InertiaError, r"row 1: principal moments"),
+        ({"upper.Izz": [0.1, 0.8]}, InertiaError, r"row 1: principal moments"),
         ({"upper.m": [1.0, np.nan]}, ShapeError, r"\[1\] is nan"),
         ({"elbow.damping": [0.1, -0.1]}, SettingsError, "-0.1 in row 1"),
         ({"uper.m": [1.0, 2.0]}, UnknownNameError, "upper.m"),

@@ -231,14 +231,12 @@ def _setup(model: Model, ten: Mapping[int, FloatArray], values: Mapping[str, Flo
     own = [_pseudo_inertia(inertias.get(body.index, body.inertia)) for body in bodies]
     joints = [_joint(body.description, values) for body in bodies]
     motors = tuple(_motor(x, values) for x in bodies.motors)
-    same = all(x is body.description for x, body in zip(joints, bodies, strict=True))
-    changed = ten if same else range(len(own))
-    rows = regrouped(bodies, model.tree, own, changed, joints, motors)
+    rows = regrouped(bodies, model.tree, own, ten, joints, motors)
     closures = tuple(_with_resistance(x, values) for x in setup.closures)
     resisted = tuple(_with_resistance(x, values) for x in setup.cut_joint_friction)
     return replace(
         setup,
-        model=replace(rows, light=bodies.light),
+        model=replace(rows, bodies=tuple(map(_described, rows)), light=bodies.light),
         closures=closures,
         cut_joint_friction=resisted,
         motor_friction=tuple(_with_motor_friction(x, values) for x in setup.motor_friction),
@@ -266,6 +264,13 @@ def _joint(joint: Joint, values: Mapping[str, FloatArray]) -> Joint:
     for name, x in given.items():
         object.__setattr__(other, name, x)
     return other
+
+
+def _described(body: Body) -> Body:
+    """A body with one armature in its description: equations have those of the model."""
+    joint = copy.copy(body.description)
+    object.__setattr__(joint, "armature", _largest(joint.armature))
+    return replace(body, description=joint)
 
 
 def _motor(motor: Motor, values: Mapping[str, FloatArray]) -> Motor:
