@@ -480,6 +480,42 @@ def test_latching_all_stops_all(name):
     assert hit.energy_loss == pytest.approx(robot.kinetic_energy(q, v))
 
 
+def test_a_latch_in_a_linkage_stops_one_joint_and_keeps_the_loops():
+    """Of speeds that drifted a little off the loops, too."""
+    robot = rd.load("five_bar")
+    q, rng = robot.neutral(), np.random.default_rng(7)
+    v, K, joint = rng.normal(size=robot.nv), robot.loop_jacobian(q), robot.independent_joints[0]
+    v = robot.consistent_velocity(q, v)
+    at = robot.joints[joint].v
+    for drift in (0.0, 1e-7):
+        hit = robot.latch(q, v + drift * rng.normal(size=robot.nv), [joint])
+        assert np.abs(hit.v[at]).max() < 1e-12
+        assert np.abs(hit.v).max() > 0.1
+        assert np.abs(K @ hit.v).max() < 1e-12
+        lost = robot.kinetic_energy(q, v) - robot.kinetic_energy(q, hit.v)
+        assert hit.energy_loss == pytest.approx(lost, rel=1e-5 if drift else 1e-12)
+
+
+def test_a_point_rebounds_from_the_speed_that_fits_the_loops():
+    """The speeds nearest to those given, in the norm of the kinetic energy."""
+    robot = rd.load("five_bar")
+    q, rng = robot.neutral(), np.random.default_rng(8)
+    link, point, M, K = robot.link_names[-1], np.array([0.1, 0.2, 0.0]), *matrices(robot, q)
+    v = robot.consistent_velocity(q, rng.normal(size=robot.nv)) + 1e-7 * rng.normal(size=robot.nv)
+    back = np.linalg.solve(M, K.T)
+    fitted = v - back @ np.linalg.lstsq(K @ back, K @ v, rcond=1e-11)[0]
+    J, X = robot.frame_jacobian(q, link, axes="world"), robot.frame_pose(q, link)
+    n = J[:3] - np.cross(X[:3, :3] @ point, J[3:].T).T
+    direction = -np.sign(n[0] @ fitted) * EX
+    hit = robot.impact(q, v, link, point, direction, restitution=0.5)
+    assert abs(n[0] @ (fitted - v)) > 1e-8
+    assert n[0] @ hit.v == pytest.approx(-0.5 * n[0] @ fitted, abs=1e-12)
+
+
+def matrices(robot, q):
+    return robot.mass_matrix(q), robot.loop_jacobian(q)
+
+
 @pytest.mark.parametrize("name", ["four_bar", "five_bar", "crank_slider", "palletizer"])
 def test_minimal_coordinates_jump_as_tree_coordinates(name):
     robot = rd.load(name, coordinates="minimal")
