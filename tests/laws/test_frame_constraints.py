@@ -199,11 +199,11 @@ def moving(t):
 @pytest.mark.parametrize("kind", ["point_on_plane", "distance", "rotation", "screw"])
 def test_frames_and_numbers_may_move_with_time(kind):
     case = Case(kind, seed=7)
-    (A, XA), B = case.between
+    (A, XA), (B, XB) = case.between
     number = dict(NUMBERS.get(kind, {}))
     if kind == "distance":
         number["distance"] = lambda t: DISTANCE + 0.1 * rd.sin(3.0 * t)
-    frames = ((A, lambda t: XA @ moving(t)), B)
+    frames = ((A, lambda t: XA @ moving(t)), (B, lambda t: XB @ moving(-1.7 * t)))
     robot = case.robot(rd.FrameConstraint("tie", kind, frames, **number))
     assert robot.depends_on_time
     now = robot.at(0.0)
@@ -220,6 +220,27 @@ def test_frames_and_numbers_may_move_with_time(kind):
     h = 1e-4
     np.testing.assert_allclose((gap(h) - gap(-h)) / (2 * h), 0.0, atol=1e-5)
     np.testing.assert_allclose((gap(h) - 2 * gap(0) + gap(-h)) / h**2, 0.0, atol=1e-4)
+
+
+def test_a_function_of_speeds_sees_a_frame_that_moves_in_its_link():
+    case, now = Case("distance", seed=6), 0.4
+    (A, XA), (B, XB) = case.between
+    frames = (A, XA), (B, lambda t: XB @ moving(t))
+    tie = rd.FrameConstraint("tie", lambda X, twist, t: twist[:2], frames)
+    robot = case.robot(tie).at(now)
+    v, tau = case.state(robot)
+    a = robot.forward_dynamics(case.q, v, tau)
+
+    def seen(s):
+        X = case.poses(s, robot.integrate(case.q, s * v + 0.5 * s * s * a))
+        return np.linalg.inv(X[A] @ XA) @ X[B] @ XB @ moving(now + s).astype(float)
+
+    def slip(s, h=1e-3):
+        near, far = (seen(s + k * h) - seen(s - k * h) for k in (1, 2))
+        return (np.linalg.inv(seen(s)) @ (8.0 * near - far) / (12.0 * h))[:2, 3]
+
+    np.testing.assert_allclose(slip(0.0), 0.0, atol=1e-9)
+    np.testing.assert_allclose((slip(1e-3) - slip(-1e-3)) / 2e-3, 0.0, atol=1e-4)
 
 
 @pytest.mark.parametrize("kind", ["parallel", "rotation"])

@@ -8,10 +8,11 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.comparison import close_within
+from support.interpreted import interpreted
 from support.random_mechanisms import random_mechanism
 
 import robodyn as rd
-from robodyn.description import JOINT_KINDS
+from robodyn.description import JOINT_KINDS, Mimic
 from robodyn.symbolic.evaluate import evaluate
 
 close = close_within(1e-10)
@@ -145,3 +146,27 @@ def test_power_of_the_parts(kinds, base, seed):
         close(passive[k] @ twists[name], own[v] @ c.v[v])
         bearing = total[name] - motor[k] - passive[k]
         close(bearing @ twists[name], 0.0, 1e-10 * max(1.0, np.abs(total[name]).max()))
+
+
+def test_what_holds_a_joint_that_mimics_is_no_part_of_its_motor():
+    solid = rd.Inertia.from_matrix(1.0, (0.3, 0.1, 0.2), 0.1 * np.eye(3))
+    names = ("one", "other", "lead", "mimic")
+    links = tuple(rd.Link(name, solid) for name in ("ground", *names))
+    mimics = {"mimic": Mimic("lead", -2.0, 0.1)}
+    joints = tuple(
+        rd.Joint(name, "revolute", x.name, name, rd.Pose((0.5, 0.0, 0.1)), axis=(0.0, 0.0, 1.0),
+                 damping=0.2, mimic=mimics.get(name))
+        for name, x in zip(names, links, strict=False)
+    )  # fmt: skip
+    ties = [
+        rd.Constraint("tie", lambda q: q[0] - 0.5 * q[1], ("one", "other")),
+        rd.Constraint("held", lambda q: q[0] - 0.7, ("mimic",)),
+    ]
+    arm = rd.Mechanism("arm", links, joints)
+    near = {"lead": -0.3, "one": 0.1, "other": 0.2}
+    robot = interpreted(arm, constraints=ties, gravity=(3.0, -2.0, 1.0), near=near)
+    q, tau = robot.neutral(), np.array([0.6, -0.4, 0.3])
+    v = robot.consistent_velocity(q, [0.0, 1.0, 1.0])
+    motor = robot.joint_wrenches(q, v, tau=tau, joints=names[2:]).motor
+    close(motor["lead"][5] - 2.0 * motor["mimic"][5], tau[2])
+    assert abs(robot.hybrid_dynamics(q, v, tau=tau).multipliers[1]) > 0.1
