@@ -114,3 +114,26 @@ def test_numbers_that_once_differed_are_given_from_then_on(made):
     for slope, offset in ((2.0, 3.0), (2.5, 3.0), (2.0, 5.0), (4.0, 6.0), (2.5, 3.0)):
         assert function_of(line(slope, offset, {}))([10.0])[0] == 10.0 * slope + offset
     assert len(made) == 3
+
+
+def test_an_input_that_follows_the_numbers_keeps_its_own():
+    code = ConstantsAsInputs(rd.Function, rd.Function, "constants", before="state")
+    for slope, offset in ((2.0, 3.0), (2.5, 4.0), (3.0, 5.0)):
+        graph = Graph()
+        x, *state = inputs(graph, 0, 3)
+        edges = (((x * slope + offset) * state[0] + state[1]).edge,)
+        ports = (Port("x", (1,)), Port("state", (2,))), (Port("y", (1,)),)
+        function, numbers = code.of(Program("law", *ports, graph, edges))
+        given = [[10.0], numbers, [7.0, 0.5]] if len(numbers) else [[10.0], [7.0, 0.5]]
+        assert function(*given)[0] == (10.0 * slope + offset) * 7.0 + 0.5
+
+
+def test_other_results_of_the_same_operations_are_other_functions(made):
+    for offset in (3.0, 4.0, 5.0):
+        graph = Graph()
+        (x,) = inputs(graph, 0, 1)
+        product = x * 2.0
+        total = product + offset
+        for result, expected in ((product, 20.0), (total, 20.0 + offset)):
+            program = Program("line", (Port("x", (1,)),), (Port("y", (1,)),), graph, (result.edge,))
+            assert function_of(program)([10.0])[0] == expected

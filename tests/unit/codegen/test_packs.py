@@ -32,7 +32,7 @@ def limbs(rng, count):
     numbers = inputs(graph, 0, count * size)
     recipe = rng.integers(0, 8, 40)
     picks = rng.integers(0, 10**6, (40, 2))
-    together, results = 0.0, []
+    together, results, ends = 0.0, [], []
     for limb in range(count):
         known = [*numbers[size * limb : size * (limb + 1)]]
         known += [sin(known[0]), cos(known[0]), sin(known[1] + float(rng.normal()))]
@@ -49,9 +49,13 @@ def limbs(rng, count):
                 else x * together
             )
         together = together + known[-1] * known[-2]
+        x = known[-1] * known[0]
+        ends.append(known[1] + (x if rng.random() < 0.5 else -x))
         x = known[-1] if rng.random() < 0.5 else -known[-1]
         y, z = rng.permutation([numbers[0] + numbers[1], numbers[2] + numbers[3]])
         results += [*(-x for x in known[-20:]), sqrt(x), y / z]
+    neighbours = zip(ends, ends[1:] + ends[:1], numbers[::size], numbers[1::size], strict=True)
+    results += [x * z + y * w for x, y, z, w in neighbours]  # of other lanes
     results += [together, numbers[0], 1.5]
     edges = tuple(edge_of(graph, x) for x in results)
     return Program("limbs", (Port("x", (count, size)),), (Port("y", (len(edges),)),), graph, edges)
