@@ -153,8 +153,10 @@ def refuse_open_linkages(model: Model, q: Array, places: Array) -> None:
                 said, why = "is no number", "choose positions at which it is defined"
             else:
                 what, said = f"loop {name!r}", "does not close"
+                kept = " while the other loops keep their branches (robot.branches)"
                 why = (
-                    "its other joints cannot get there, however they move. dependent_positions(q) "
+                    "its other joints cannot get there, however they move"
+                    f"{kept if len(model.bodies.linkages) > 1 else ''}. dependent_positions(q) "
                     "is NaN there; random() gives postures that close"
                 )
             raise InconsistentStateError(

@@ -239,6 +239,7 @@ def test_where_a_loop_cannot_close_methods_say_so(batch):
             with pytest.raises(rd.InconsistentStateError, match=says) as caught:
                 ask(given)
             assert caught.value.loops == ("boom_piston_pin",)
+            assert "while the other loops keep their branches" in str(caught.value)
             assert caught.value.q == pytest.approx(q)
             assert caught.value.rows == ((1,) if batch else ())
 

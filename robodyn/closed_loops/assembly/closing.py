@@ -149,13 +149,15 @@ class LoopCloser:
         if found:
             return found
         name = largest_gap(self._model, error.residual)[0]
-        if all(cut.name != name for cut in self._model.tree.cuts):
-            return f"if it should close here, mend constraint {name!r}, or what contradicts it"
         cuts = self._model.tree.cuts
-        told = "this is the closure to mend: " + " ".join(map(loop_element, cuts))
+        opened = [cut for cut in cuts if cut.name == name]
+        if not opened:
+            return f"if it should close here, mend constraint {name!r}, or what contradicts it"
+        told = "this is the closure to mend: "
         if any(isinstance(cut, Joint) for cut in cuts):  # may be a tree with a wrong name in it
-            told = "if a second parent is a typing error, mend it; if not, " + told
-        return told
+            told = f"if a second parent is a typing error, mend it; if not, {told}"
+            opened = list(cuts)
+        return told + " ".join(map(loop_element, opened))
 
     def _toward_cut_start(self, start: Array) -> Array:
         """A posture with the cut joints that the start names at, or as near as possible to, it."""

@@ -294,6 +294,18 @@ def test_a_loop_element_that_cannot_close_is_not_taken_for_a_second_parent():
         rd.load(TOO_FAR.replace(' cut="true"', "")).neutral()
 
 
+def test_of_several_loops_the_one_that_is_open_is_to_be_mended():
+    short = TURNING_BACK.replace('xyz="0.3 0 0"', 'xyz="3 0 0"')
+    lid = """<link name="lid"><inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1"
+        iyz="0" izz="1"/></inertial></link><joint name="f" type="planar"><parent link="ground"/>
+        <child link="lid"/><axis xyz="0 0 1"/></joint><loop name="e" type="revolute">
+        <axis xyz="0 0 1"/><predecessor link="lid"/><successor link="crank"/></loop></robot>"""
+    with pytest.raises(TopologyError) as caught:
+        rd.load(short.replace("</robot>", lid)).neutral()
+    assert 'this is the closure to mend: <loop name="c"' in str(caught.value)
+    assert '<loop name="e"' not in str(caught.value)
+
+
 def test_the_command_line_speaks_of_its_options(tmp_path, capsys):
     """Errors name arguments of Python; on the command line they name what can be typed there."""
     file = written(tmp_path, TOO_FAR)
