@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -69,6 +69,7 @@ class Impedance:
     """
 
     symbolic: ClassVar[bool] = True
+    gains: ClassVar[Mapping[str, str]] = {"stiffness": "_k", "damping": "_d"}
 
     robot: Robot
     frame: str

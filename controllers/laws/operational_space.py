@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -84,6 +84,7 @@ class OperationalSpace:
     """
 
     symbolic: ClassVar[bool] = True
+    gains: ClassVar[Mapping[str, str]] = {"stiffness": "_k", "damping": "_d"}
 
     robot: Robot
     frame: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -76,6 +76,7 @@ class PassivityBased:
     """
 
     symbolic: ClassVar[bool] = True
+    gains: ClassVar[Mapping[str, str]] = {"gain": "_gain", "rate": "_rate"}
 
     robot: Robot
     reference: Reference

@@ -18,7 +18,7 @@ import numpy as np
 from robodyn.codegen import Function
 from robodyn.robot import Robot
 
-__all__ = ["contents"]
+__all__ = ["contents", "of_library"]
 
 #: Largest number of elements of all arrays of an object; to compare more takes too long.
 MOST = 20_000
@@ -84,7 +84,7 @@ class _Contents:
             self.parts += ("again", self._seen[id(x)][0])
         else:
             self._seen[id(x)] = len(self._seen), x
-            if self._same:
+            if self._same and kind is not tuple:
                 self.parts.append(_Same(x))
             self._add_parts(kind, x)
 
@@ -99,16 +99,16 @@ class _Contents:
             self._add_all(kind, (x.func, x.args, x.keywords))
         elif kind is _CACHED:
             self._add_all(kind, (x.__wrapped__,))
-        elif kind is types.MethodType and _of_library(x.__func__):
+        elif kind is types.MethodType and of_library(x.__func__):
             self._add_all(kind, (x.__func__, x.__self__))
-        elif kind is types.FunctionType and _of_library(x):
+        elif kind is types.FunctionType and of_library(x):
             cells = [cell.cell_contents for cell in x.__closure__ or ()]
             self._add_all(kind, (x.__code__, x.__defaults__, x.__kwdefaults__, *cells))
-        elif _of_library(kind) and _has_attributes_alone(kind):
+        elif of_library(kind) and _has_attributes_alone(kind):
             own = vars(x)
             names = [name for name in _field_names(kind) or own if name in own]
             self._add_all(kind, [part for name in names for part in (name, own[name])])
-        elif callable(x) and not (_of_library(kind) or getattr(x, "symbolic", False)):
+        elif callable(x) and not (of_library(kind) or getattr(x, "symbolic", False)):
             self.parts.append(_Same(x))
         else:
             raise _Unknown
@@ -149,9 +149,9 @@ def _field_names(kind: Any) -> tuple[str, ...]:
 def _has_attributes_alone(kind: Any) -> bool:
     """Whether objects of a class hold nothing besides the attributes in ``__dict__``."""
     own = [x for x in kind.__mro__ if x not in (object, Generic, Protocol)]
-    return all(_of_library(x) and "__slots__" not in vars(x) for x in own)
+    return all(of_library(x) and "__slots__" not in vars(x) for x in own)
 
 
-def _of_library(x: Any) -> bool:
+def of_library(x: Any) -> bool:
     """Whether a function or a class is of this library."""
     return str(getattr(x, "__module__", "")).startswith("robodyn.")

@@ -88,7 +88,7 @@ def function_of_state(robot: Robot, controller: Any) -> CompiledController:
     SettingsError
         If there is none.
     """
-    compiled = compile_controller(robot, controller, AT_START)
+    compiled = compile_controller(robot, controller, AT_START, gains_as_inputs=False)
     if compiled is None or compiled.function_program is None:
         raise not_a_function_error(robot, controller, compiled)
     return compiled

@@ -21,6 +21,7 @@ from robodyn.simulation.control.controller import (
     stateful,
 )
 from robodyn.simulation.control.controller_cache import Code, cached_code
+from robodyn.simulation.control.gains import Gains, gains_of
 from robodyn.simulation.control.numba_code import numba_code
 from robodyn.simulation.control.signals import SampleSignal, Signal, steps_between
 from robodyn.simulation.control.state_layout import StateLayout, layout_of
@@ -42,7 +43,11 @@ MOST = 20_000
 
 
 def compile_controller(
-    robot: Robot, controller: Any, times: FloatArray | None = None
+    robot: Robot,
+    controller: Any,
+    times: FloatArray | None = None,
+    *,
+    gains_as_inputs: bool = True,
 ) -> CompiledController | None:
     """Compile a controller.
 
@@ -56,6 +61,8 @@ def compile_controller(
     controller : callable or StatefulController
     times : ndarray, shape (n,), optional [s]
         All times at which the controller is sampled, if they are known.
+    gains_as_inputs : bool
+        Where gains can be an input of the program, one with other gains is not traced either.
 
     Returns
     -------
@@ -72,15 +79,34 @@ def compile_controller(
         return CompiledController(stateful(controller), Code(by_numba, ()), layout_of({}, ()))
     if not getattr(controller, "symbolic", False):
         return None
+    gains = gains_of(controller) if gains_as_inputs else None
+    if gains is not None:
+        return _with_gains(robot, gains, times)
     key = contents(controller, same=True)
     found = _traced.find(robot, key)
-    if found is not None and all(x.has_same_shapes for x in found.signals_of_time):
+    if found is not None and found.has_same_shapes:
         return found
     trace = Trace(robot, times)
     found = _traced_controller(robot, controller, trace)
     if found is not None and not trace.for_these_times:
         _traced.keep(robot, key, found)
     return found
+
+
+def _with_gains(robot: Robot, gains: Gains, times: FloatArray | None) -> CompiledController | None:
+    """A controller without a state whose gains are an input of its machine code.
+
+    Where no function of time has to be called, it may have been traced for equal objects.
+    """
+    found = _traced.find(robot, gains.key(same=False)) or _traced.find(robot, gains.key(same=True))
+    if found is None or not found.has_same_shapes:
+        trace = Trace(robot, times)
+        found = _traced_controller(robot, gains.as_symbols(trace), trace)
+        if found is None:
+            return None
+        if not trace.for_these_times:
+            _traced.keep(robot, gains.key(same=bool(found.signals)), found)
+    return gains.given_to(found)
 
 
 def why_no_code(robot: Robot, controller: Any) -> str:

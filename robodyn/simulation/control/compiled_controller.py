@@ -42,7 +42,7 @@ class CompiledController:
     controller : StatefulController
         The controller itself, which is called where its machine code returns NaN.
     code : Code
-        The machine code, and the constants that are an input of it.
+        The machine code, and the gains and constants that are inputs of it.
     layout : StateLayout
     signals : tuple of Signal and SampleSignal
     initial, program : Program or None
@@ -69,13 +69,18 @@ class CompiledController:
         return [x for x in self.signals if isinstance(x, Signal)]
 
     @property
+    def has_same_shapes(self) -> bool:
+        """Whether functions of time still return arrays of the shapes that they had."""
+        return all(x.has_same_shapes for x in self.signals_of_time)
+
+    @property
     def state_size(self) -> int:
         """Numbers of a state."""
         return self.layout.size
 
     @property
     def extras(self) -> int:
-        """Inputs that depend on time alone: the time, signals, and constants if there are any."""
+        """Inputs that depend on time alone: the time, signals, gains and constants."""
         return 1 + len(self.signals) + len(self.code.constants)
 
     def address(self, batch: bool) -> int:
@@ -179,7 +184,7 @@ class CompiledController:
 
     @cached_property
     def function_program(self) -> Program | None:
-        """The program (q, v, t, signals) -> tau; ``None`` if forces depend on earlier samples."""
+        """The program (q, v, t, signals, gains) -> tau; ``None`` if earlier samples matter."""
         if self.trace is None or self.program is None:
             return None
         p = self.program

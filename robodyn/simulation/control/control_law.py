@@ -131,7 +131,7 @@ def _stateless(robot: Robot, controller: Any) -> Function:
     ------
     SettingsError
     """
-    compiled = compile_controller(robot, controller, AT_START)
+    compiled = compile_controller(robot, controller, AT_START, gains_as_inputs=False)
     if compiled is None or compiled.program is None:
         raise not_a_function_error(robot, controller, what=NOTHING)
     if compiled.function_program is None:

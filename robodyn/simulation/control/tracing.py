@@ -35,7 +35,7 @@ __all__ = [
 ]
 
 #: First number of the inputs of each kind while a controller is traced.
-OF_SAMPLES, OF_STATE = 1 << 40, 1 << 50
+OF_GAINS, OF_SAMPLES, OF_STATE = 1 << 30, 1 << 40, 1 << 50
 
 
 #: Errors that tracing raises where there is no straight-line code for a controller.
@@ -143,6 +143,7 @@ class Trace:
         self.sample_signals: list[SampleSignal] = []
         self._places: list[tuple[Port, int]] = []
         self._sample_places: list[tuple[Port, int]] = []
+        self._gain_places: list[tuple[Port, int]] = []
         self._known: dict[Any, tuple[Any, Array]] = {}
         self._rates = robot.function("integrate").program.rates
 
@@ -198,6 +199,11 @@ class Trace:
         numbers = self.sample_signal("interval", int(np.prod(shape)), own).reshape(shape)
         return numbers if shape else numbers[()]
 
+    def gains(self, size: int) -> Array:
+        """Symbols for gains of the controller, which are an input of its program, shape (size,)."""
+        self._gain_places = [(Port("gains", (size,)), OF_GAINS)]
+        return symbols(self.graph, OF_GAINS, size)
+
     def state(self, size: int) -> Array:
         """Symbols for the state of the controller, shape (size,)."""
         return symbols(self.graph, OF_STATE, size)
@@ -227,16 +233,17 @@ class Trace:
     def program(
         self, name: str, outputs: tuple[Port, ...], results: Sequence[Number], state_size: int
     ) -> Program:
-        """The equations as a program of q, v, t, applied, signals and a state."""
+        """The equations as a program of q, v, t, applied, signals, gains and a state."""
         state = Port("state", (state_size,)), OF_STATE
-        places = [*self._own, *self._places, *self._sample_places, state]
+        places = [*self._own, *self._places, *self._sample_places, *self._gain_places, state]
         return self._of(places, name, outputs, results)
 
     def function_program(
         self, name: str, outputs: tuple[Port, ...], results: Sequence[Number]
     ) -> Program:
-        """Equations that need nothing else as a program of q, v, t and signals."""
-        return self._of([*self._own[:3], *self._places], name, outputs, results)
+        """Equations that need nothing else as a program of q, v, t, signals and gains."""
+        places = [*self._own[:3], *self._places, *self._gain_places]
+        return self._of(places, name, outputs, results)
 
     def _of(
         self,

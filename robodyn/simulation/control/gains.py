@@ -1,0 +1,87 @@
+"""Gains of controllers that are inputs of machine code, so that other gains are not traced anew.
+
+Controllers of this library name the gains with which their forces are computed by arithmetic
+alone. It is not known what controllers of users do with theirs, so that these are traced each time.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from robodyn.array_types import FloatArray
+from robodyn.simulation.cache.contents import contents, of_library
+from robodyn.simulation.control.compiled_controller import CompiledController
+from robodyn.simulation.control.controller import stateful
+from robodyn.simulation.control.controller_cache import Code
+from robodyn.simulation.control.tracing import Trace
+
+__all__ = ["Gains", "gains_of"]
+
+
+@dataclass(frozen=True, eq=False)
+class Gains:
+    """Gains of a controller; those that are zero stay in its equations.
+
+    Attributes
+    ----------
+    controller : object
+        A frozen dataclass.
+    names : mapping of str to str
+        Attributes that are arrays of gains, by the fields from which they are made.
+    """
+
+    controller: Any
+    names: Mapping[str, str]
+
+    def key(self, same: bool) -> Hashable | None:
+        """Key of all that the equations depend on; ``None`` where that is not known.
+
+        ``same``: as for `contents`.
+        """
+        given = [x.name for x in fields(self.controller) if x.init and x.name not in self.names]
+        parts = [contents(getattr(self.controller, name), same=same) for name in given]
+        if None in parts:
+            return None
+        zeros = tuple((x.shape, (x == 0.0).tobytes()) for x in self._arrays.values())
+        key: tuple[Any, ...] = type(self.controller), "gains", zeros, same, *parts
+        return key
+
+    @cached_property
+    def _arrays(self) -> dict[str, FloatArray]:
+        return {name: getattr(self.controller, name) for name in self.names.values()}
+
+    @cached_property
+    def values(self) -> FloatArray:
+        """The gains that are not zero, shape (n,)."""
+        return np.concatenate([x[x != 0.0] for x in self._arrays.values()])
+
+    def as_symbols(self, trace: Trace) -> Any:
+        """The controller with symbols in place of these gains."""
+        made, left = copy.copy(self.controller), trace.gains(len(self.values))
+        for name, x in self._arrays.items():
+            among, there = x.astype(object), x != 0.0
+            count = int(there.sum())
+            among[there], left = left[:count], left[count:]
+            object.__setattr__(made, name, among)
+        return made
+
+    def given_to(self, compiled: CompiledController) -> CompiledController:
+        """Machine code of such a controller, with these gains."""
+        code = Code(compiled.code.function, (self.values, *compiled.code.constants))
+        return replace(compiled, controller=stateful(self.controller), code=code)
+
+
+def gains_of(controller: Any) -> Gains | None:
+    """The gains of a controller; ``None`` where there are none that can be inputs."""
+    kind = type(controller)
+    names = getattr(kind, "gains", None)
+    if not names or not of_library(kind):
+        return None
+    found = Gains(controller, names)
+    return found if len(found.values) else None
