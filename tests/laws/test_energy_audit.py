@@ -240,6 +240,14 @@ def test_what_is_not_known_is_refused():
     robot = rd.load("double_pendulum", base="moving", springs=[tie])
     with pytest.raises(SettingsError, match="tie"):
         _ = rd.simulate(robot, duration=0.01, base=lambda t: rd.BaseMotion.at_rest()).audit
+
+    def pulled(X, V, t):  # by a unit of weight, and by what dampens its first speed
+        return [-X[2, 0] - 0.1 * V[0], -X[2, 1], -X[2, 2], 0.0, 0.0, 0.0]
+
+    weight = rd.Force(pulled, on="lower", potential=lambda X: X[2, 3], name="drag")
+    robot = rd.load("double_pendulum", base="moving", forces=[weight])
+    with pytest.raises(SettingsError, match="drag"):
+        _ = rd.simulate(robot, duration=0.01, base=lambda t: rd.BaseMotion.at_rest()).audit
     run = rd.simulate(rd.load("double_pendulum"), duration=0.01)
     unknown = rd.Trajectory(run.t, run.q, run.v, run.a, np.nan * run.tau, robot=run.robot)
     with pytest.raises(SettingsError, match="tau is not known"):

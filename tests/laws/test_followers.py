@@ -11,6 +11,7 @@ from robodyn.closed_loops.constraints.turns import nearest_turns
 from robodyn.description import Mimic
 from robodyn.ros.engine.frames import description
 from robodyn.ros.engine.messages import StateNames
+from robodyn.symbolic.evaluate import evaluate
 
 CRANK, ROD = 0.1, 0.3
 SPIN = (0.0, 0.0, 1.0)
@@ -442,6 +443,10 @@ def test_rotors_and_friction_of_motors_are_felt_by_what_leads(base):
     np.testing.assert_allclose(robot.inverse_dynamics(q, v, a), wanted, atol=1e-12)
     np.testing.assert_allclose(robot.mass_matrix(q), B.T @ free.mass_matrix(x) @ B, atol=1e-13)
     assert abs(robot.kinetic_energy(q, v) - free.kinetic_energy(x, B @ v)) < 1e-12
+    regressor = robot.function("dynamic_regressor").program
+    (Y,) = evaluate(regressor, q, v, a)
+    rigid = wanted + robot.elastic_forces(q)
+    np.testing.assert_allclose(Y @ robot.dynamic_parameters, rigid, atol=1e-12)
 
 
 def test_joints_that_functions_name_are_not_cut():

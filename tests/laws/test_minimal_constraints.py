@@ -44,6 +44,13 @@ def turning(q, t):
     return [[c, 0, s, 0.02 * t], [0, 1, 0, 0], [-s, 0, c, 0.02 * rd.sin(3.0 * t)]]
 
 
+def winding(q, t):
+    """About y and along the plane, as the coordinate and time say."""
+    angle = q[0] + 0.2 * t * t
+    c, s = rd.cos(angle), rd.sin(angle)
+    return [[c, 0, s, 0.1 + 0.03 * q[0] * t], [0, 1, 0, 0], [-s, 0, c, 0.02 * rd.sin(q[0])]]
+
+
 def sliding(q, t):
     """A leg along z, which sways."""
     way = 0.05 * rd.sin(2.0 * t) + q[0] * (1.0 + 0.3 * t)
@@ -181,6 +188,7 @@ def test_a_constraint_reads_a_slide_that_follows_and_keeps_joints_that_turn():
     [
         ("five_bar", "left_drive", 0, turning),
         ("five_bar", "left_drive", 1, turning),
+        ("five_bar", "left_elbow", 1, winding),
         ("stewart", "leg1", 1, sliding),
     ],
 )

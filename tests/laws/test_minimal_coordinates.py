@@ -67,6 +67,22 @@ def test_every_pair_of_joints_can_follow(make, independent):
     pair.check()
 
 
+def test_two_slides_follow_a_crank_of_the_second_chain():
+    mechanism = pl.with_independent(pl.swinging_block(), "crank")
+    (pin,) = mechanism.loops
+    turned = dataclasses.replace(
+        pin,
+        predecessor=pin.successor,
+        successor=pin.predecessor,
+        X_predecessor=pin.X_successor,
+        X_successor=pin.X_predecessor,
+    )
+    pair = Pair(dataclasses.replace(mechanism, loops=(turned,)), seed=1)
+    assert pair.robot.dependent_joints == ("rod_slide", "slide")
+    pair.check_loops()
+    pair.check_dynamics()
+
+
 @pytest.mark.parametrize("independent", ["rack", "left_kingpin"])
 def test_a_steering_rack(independent):
     """Balls close its loops; the other wheel follows by way of the rack."""
