@@ -30,6 +30,9 @@ ROUNDS, SHORTENED, LEAST = 80, 14, 1e-8
 #: Longest step of a coordinate [rad, m].
 LONGEST = 0.5
 
+#: Creeping comes nearer to a rest where less than this part of the least so far is left.
+NEARER = 0.9
+
 #: First step of creeping, and the shortest where it only gets faster, as from an unstable posture.
 BEGUN = 0.1
 
@@ -130,11 +133,13 @@ class StateRoots:
     def creeping(self, trial: Try, start: Trial) -> Trial:
         """Follow ``dz/ds = a``, as a robot without inertia in a viscous fluid, to a stable posture.
 
-        By implicit Euler steps, which grow as the rest comes nearer.
+        By implicit Euler steps, which grow as the rest comes nearer; where it comes no nearer, as
+        where joints turn round and round, they end.
         """
         now, step = start, BEGUN
+        least, since = np.inf, 0
         for _ in range(4 * ROUNDS):
-            if now.is_root:
+            if now.is_root or since == ROUNDS:
                 break
             eye = np.eye(len(now.left)) * max(1.0, float(np.abs(now.slope).max()))
             move = np.linalg.lstsq(eye / step - now.slope, now.left, rcond=None)[0]
@@ -144,8 +149,9 @@ class StateRoots:
                     break
                 step *= 0.25
                 continue
-            less = np.abs(ahead.left).max() < np.abs(now.left).max()
-            step = 2.0 * step if less else max(0.25 * step, min(step, BEGUN))
+            before, after = np.abs(now.left).max(), np.abs(ahead.left).max()
+            step = 2.0 * step if after < before else max(0.25 * step, min(step, BEGUN))
+            least, since = (after, 0) if after < NEARER * least else (least, since + 1)
             now = ahead
         return now
 
