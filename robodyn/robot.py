@@ -1951,6 +1951,8 @@ class Robot:
     def mass_matrix(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """Mass matrix M: kinetic energy is ``v M v / 2``.
 
+        Of a closed linkage in tree coordinates that of its tree: M in ``M a + h = tau + K^T lam``.
+
         Parameters
         ----------
         q : array_like, shape (..., nq) [rad, m]
@@ -2012,6 +2014,8 @@ class Robot:
     ) -> Array:
         """Generalised forces at zero acceleration: Coriolis, gravity, joint damping and friction.
 
+        Of a closed linkage in tree coordinates those of its tree: h in ``M a + h = tau + K^T lam``.
+
         Parameters
         ----------
         q : array_like, shape (..., nq) [rad, m]
@@ -2051,6 +2055,9 @@ class Robot:
     ) -> Array:
         """Generalised forces that hold the robot up: `inverse_dynamics` of rigid bodies at rest.
 
+        Of a closed linkage in tree coordinates they hold its tree, with the loops open, by forces
+        in all joints. What the motors of the linkage have to hold is `inverse_dynamics` at rest.
+
         Parameters
         ----------
         q : array_like, shape (..., nq) [rad, m]
@@ -2072,6 +2079,15 @@ class Robot:
         >>> tau = robot.gravity_forces([np.pi / 2, 0.0])  # two rods of 1 kg, held out sideways
         >>> tau.round(6).tolist()  # 9.81 (0.5 + 1.5) and 9.81 0.5
         [19.62, 4.905]
+
+        A motor in the crank of a linkage holds the other bars as well:
+
+        >>> linkage = rd.load("four_bar")
+        >>> q, rest = linkage.neutral(), np.zeros(linkage.nv)
+        >>> linkage.gravity_forces(q).round(3).tolist()
+        [-2.394, -1.707, 0.24]
+        >>> linkage.inverse_dynamics(q, rest, rest).round(3).tolist()
+        [-0.138, 0.0, 0.0]
         """
         return self._now.evaluator.call("gravity_forces", (q,), base=base, out=out)
 
