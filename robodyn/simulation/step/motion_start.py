@@ -40,13 +40,13 @@ def closed_start(
     residual = robot.loop_residual(q)
     gap = np.abs(residual).max(initial=0.0)
     if gap > LOOP_OPEN:
-        nearest = _nearest(robot, q)
+        driven = _driven(operations)
+        nearest = _nearest(robot, q, driven)
         shown = "" if nearest is None else f"; a closed posture near it is {nearest.tolist()}"
         loop, size = largest_gap(robot.model, residual)
         raise AssemblyError(
-            f"the loops of {robot.name!r} are open by {size} ({loop!r}) at the start: "
-            "take q0 from robot.assemble, robot.neutral or robot.random, and with driven "
-            f"joints, hold them{shown}",
+            f"the loops of {robot.name!r} are open by {size} ({loop!r}) at the start"
+            f"{_of_paths(robot, q, driven)}{shown}",
             residual=residual,
             q=q if nearest is None else nearest,
         )
@@ -83,11 +83,37 @@ def _check_speeds(
         ) from error
 
 
-def _nearest(robot: Robot, q: FloatArray) -> FloatArray | None:
+def _driven(operations: NumericOperations) -> list[str]:
+    """Names of the joints that are driven."""
+    robot, speeds = operations.loads.robot, set(operations.loads.driven.speeds)
+    return [
+        name
+        for name in robot.joint_names
+        if speeds & set(range(robot.joints[name].v.start, robot.joints[name].v.stop))
+    ]
+
+
+def _of_paths(robot: Robot, q: FloatArray, driven: list[str]) -> str:
+    """Where to take a start from, whose driven joints are where their paths begin."""
+    if not driven:
+        return ": take q0 from robot.assemble, robot.neutral or robot.random"
+    shown = [f"{name} at {_short(q[..., robot.joints[name].q])}" for name in driven]
+    return (
+        f", with each driven joint on its path: {', '.join(shown)}. Take q0 from "
+        f"robot.assemble(q, hold={driven}), with these positions in q"
+    )
+
+
+def _short(x: FloatArray) -> str:
+    """One number, or several, or those of the first motion of a batch."""
+    return ", ".join(f"{value:.6g}" for value in x.reshape(-1, x.shape[-1])[0])
+
+
+def _nearest(robot: Robot, q: FloatArray, hold: list[str]) -> FloatArray | None:
     """A closed posture near a single state; ``None`` for many states, or if none is found."""
     if q.ndim > 1:
         return None
     try:
-        return robot.assemble(q, beyond_limits=True)
+        return robot.assemble(q, hold=hold, beyond_limits=True)
     except AssemblyError:
         return None
