@@ -720,6 +720,17 @@ def test_a_payload_on_what_does_not_move(palletizer, sack_run):
         rd.identify_payload(palletizer, sack_run, "hand")
 
 
+def test_a_payload_that_the_data_do_not_show_asks_for_what_can_be_done():
+    """`identify_payload` has no ``unexcited``."""
+    robot = rd.load("double_pendulum")
+    still = np.zeros((50, 2))
+    data = rd.Measurements(0.01 * np.arange(50.0), still, still, still, still)
+    with pytest.raises(IdentificationError, match=r"move other joints, or faster$"):
+        rd.identify_payload(robot, data, "lower")
+    with pytest.raises(IdentificationError, match="unexcited='keep'"):
+        rd.identify(robot, data)
+
+
 def test_what_motions_do_not_tell_is_that_of_a_ball_of_the_mass_they_tell():
     robot = rd.load("double_pendulum")
     t = np.arange(0.0, 4.0, 0.02)

@@ -130,9 +130,7 @@ def identify(
     at = equations(robot, data)
     rest = np.delete(at.W, chosen, axis=2) @ np.delete(robot.dynamic_parameters, chosen)
     known = at.of(chosen[described.columns], rest).condensed()
-    base, found, unseen = estimated(
-        known, described, scale, noise_of(noise, known), unexcited == "keep"
-    )
+    base, found, unseen = estimated(known, described, scale, noise_of(noise, known), unexcited)
     p0 = robot.dynamic_parameters[chosen]
     if consistent:
         p = _consistent(robot, chosen, of_all_parameters(known, base), found, prior)
@@ -171,9 +169,12 @@ def estimated(
     described: BaseParameters,
     scale: FloatArray,
     noise: FloatArray | None,
-    keep: bool,
+    unexcited: Unexcited | None = None,
 ) -> tuple[BaseParameters, Fit, tuple[str, ...]]:
-    """Estimates of the base parameters, and the ones that the data do not excite."""
+    """Estimates of the base parameters, and the ones that the data do not excite.
+
+    ``unexcited`` is None where nobody can choose: then they are an error that offers no choice.
+    """
     W, columns = at.W, described.columns
     if at.samples * len(at.names) < len(columns):
         raise IdentificationError(
@@ -183,10 +184,10 @@ def estimated(
         )
     V, hides = hidden(W, scale[columns])
     unseen = tuple(name for name, x in zip(described.names, hides, strict=True) if x)
-    if unseen and not keep:
+    if unseen and unexcited != "keep":
+        choice = "; or say unexcited='keep', and they stay as described" if unexcited else ""
         raise IdentificationError(
-            f"the data do not excite {', '.join(unseen)}: move other joints, or faster; or say "
-            "unexcited='keep', and they stay as described",
+            f"the data do not excite {', '.join(unseen)}: move other joints, or faster{choice}",
             parameters=unseen,
         )
     found = fit(at, noise, described.values, V if unseen else None)

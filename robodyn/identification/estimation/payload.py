@@ -206,7 +206,7 @@ def identify_payload(
     described, scale = structure(robot, chosen, data.q[0])
     at = equations(robot, data)
     known = at.of(chosen[described.columns], at.W @ robot.dynamic_parameters).condensed()
-    base, found, _ = estimated(known, described, scale, noise_of(noise, known), keep=False)
+    base, found, _ = estimated(known, described, scale, noise_of(noise, known))
     known = of_all_parameters(known, base)
     p = ball(1.0)
     for _ in range(3):  # from a ball of a far smaller mass the search ends beside the true one
