@@ -519,9 +519,10 @@ def _mode(robot: rd.Robot, q: Any) -> Any:
 
 
 def _measured(robot: rd.Robot, q: Any) -> rd.Trajectory:
-    """A motion that tells something of most parameters."""
+    """A driven motion that tells something of most parameters."""
     v = robot.consistent_velocity(q, np.linspace(1.0, 2.0, robot.nv))
-    return rd.simulate(robot, q0=q, v0=v, duration=0.2, step=0.005, limits="ignore")
+    law = _law(robot, q)
+    return rd.simulate(robot, law, q0=q, v0=v, duration=0.2, step=0.005, limits="ignore")
 
 
 def _study(x: float) -> float:

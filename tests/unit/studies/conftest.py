@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import pytest
 
 
@@ -12,13 +14,20 @@ def folder(tmp_path):
     return tmp_path / "traces"
 
 
+@contextlib.contextmanager
 def local_cluster(n_workers=2):
-    """A scheduler, and worker processes with nannies that replace them."""
+    """A scheduler, and worker processes with nannies that replace them, however long that takes."""
+    import dask
     import distributed
 
-    return distributed.LocalCluster(
-        n_workers=n_workers, threads_per_worker=1, dashboard_address=":0"
-    )
+    patient = {"distributed.deploy.lost-worker-timeout": "10 minutes"}  # by default it is 15 s
+    with (
+        dask.config.set(patient),
+        distributed.LocalCluster(
+            n_workers=n_workers, threads_per_worker=1, dashboard_address=":0"
+        ) as cluster,
+    ):
+        yield cluster
 
 
 @pytest.fixture(scope="module")
