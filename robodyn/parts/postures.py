@@ -196,6 +196,7 @@ def one_guess(space: ConfigurationSpace, q: ArrayLike | None, default: Array) ->
     """A posture given to `Robot.assemble` or `loop_gaps`, quaternions normalised, shape (nq,)."""
     guess = default if q is None else space.positions("q", q)
     if guess.ndim != 1:
-        raise ShapeError("one posture at a time is taken here", name="q", given=guess.shape)
+        told = f"q has shape {guess.shape}, expected ({space.nq},): one posture at a time"
+        raise ShapeError(told, name="q", given=guess.shape)
     finite(q=guess)
     return space.normalised("q", guess)

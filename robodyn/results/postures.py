@@ -56,7 +56,8 @@ class IKResult:
         return found
 
     def __repr__(self) -> str:
-        reached, worst = np.mean(self.converged), np.max(self.residual, initial=0.0)
+        reached = np.mean(self.converged) if self.converged.size else 1.0
+        worst = np.max(self.residual, initial=0.0)
         limits = ", ".join(self.at_limits)
         return (
             f"<IKResult: q {self.q.shape}, {reached:.0%} converged, residual up to {worst:.3g}"

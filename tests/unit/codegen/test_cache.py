@@ -142,6 +142,16 @@ def test_constants_in_single_precision_change_the_key():
 # -- trust --------------------------------------------------------------------------------------
 
 
+def test_a_relative_folder_stays_where_it_was(tmp_path, monkeypatch):
+    for name in ("one", "other"):
+        (tmp_path / name).mkdir()
+    monkeypatch.setenv("ROBODYN_CACHE_DIR", "code_of_the_relative_folder")
+    monkeypatch.chdir(tmp_path / "one")
+    first = cache.folder()
+    monkeypatch.chdir(tmp_path / "other")
+    assert cache.folder() == first == tmp_path / "one" / "code_of_the_relative_folder"
+
+
 def test_kept_code_is_found_again(where):
     store()
     (file,) = where.glob("*.o")

@@ -138,7 +138,7 @@ def test_processors_where_the_system_does_not_say_which(monkeypatch):
         ("darwin", {"HOME": "/Users/me"}, Path("/Users/me/Library/Caches/robodyn")),
         ("linux", {"HOME": "/home/me"}, Path("/home/me/.cache/robodyn")),
         ("linux", {"HOME": "/home/me", "XDG_CACHE_HOME": "/x"}, Path("/x/robodyn")),
-        ("win32", {"ROBODYN_CACHE_DIR": "D"}, Path("D")),
+        ("win32", {"ROBODYN_CACHE_DIR": "/d"}, Path("/d")),
         ("darwin", {"ROBODYN_CACHE": "0"}, None),
     ],
 )

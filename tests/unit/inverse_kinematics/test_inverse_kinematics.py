@@ -479,3 +479,9 @@ def test_a_delta_reaches_its_own_poses_however_it_is_assembled(frame, point):
     assert np.abs(robot.loop_residual(found.q)).max() < 1e-8
     inside = (robot.lower_limits <= found.q) & (found.q <= robot.upper_limits)
     assert inside.all()
+
+
+def test_an_empty_batch_of_targets_has_a_result_that_can_be_printed(recwarn):
+    found = rd.load("double_pendulum").inverse_kinematics({"tip": np.zeros((0, 3))})
+    assert repr(found) == "<IKResult: q (0, 2), 100% converged, residual up to 0>"
+    assert not recwarn.list

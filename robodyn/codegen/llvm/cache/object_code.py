@@ -7,6 +7,7 @@ written (see `robodyn.codegen.llvm.cache.object_files`) everything works, and no
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
 import sys
@@ -38,7 +39,7 @@ def folder() -> Path | None:
         return None
     chosen = os.environ.get("ROBODYN_CACHE_DIR")
     if chosen:
-        return Path(chosen)
+        return _named(chosen)
     if sys.platform == "win32":
         base = os.environ.get("LOCALAPPDATA")
     elif sys.platform == "darwin":
@@ -46,6 +47,12 @@ def folder() -> Path | None:
     else:
         base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     return Path(base) / "robodyn" if base else None
+
+
+@functools.cache
+def _named(chosen: str) -> Path:
+    """The folder of this name in the working directory of the first call, also after others."""
+    return Path(chosen).absolute()
 
 
 def program_key(generator: str, program: Program, target: Target, *choices: object) -> str:
