@@ -279,6 +279,35 @@ def test_driven_joints_and_wrenches_count():
     assert run.v[-1, 1] == pytest.approx(30.0 / 2.0 * since**2 / 2, abs=1e-8)
 
 
+def test_what_rebounds_does_not_turn_a_joint_that_is_driven():
+    links = [Link("root")] + [
+        Link(f"rod{k}", Inertia.from_matrix(1.0, (0.0, 0.0, -0.25), 0.02 * np.eye(3)))
+        for k in range(3)
+    ]
+    joints = [
+        Joint(
+            f"turn{k}", "revolute", links[k].name, f"rod{k}", Pose((0, 0, -0.5 * (k > 0))), axis=Y
+        )
+        for k in range(3)
+    ]
+    robot = rd.load(Mechanism("chain", tuple(links), tuple(joints)))
+    ground = rd.Ground({"tip": ("rod2", (0.0, 0.0, -0.5))}, height=-1.2)
+    run = rd.simulate(
+        robot,
+        q0=[0.5, 0.6, 0.4],
+        duration=0.6,
+        step=5e-3,
+        events=rd.events.landings(robot, ground, restitution=0.7),
+        controlled={"turn0": lambda t: (0.5, 0.0, 0.0)},
+    )
+    k = int(np.flatnonzero(run.t == times(run, "tip lands")[0])[0])
+    assert run.t[k + 1] == run.t[k]
+    still = robot.with_(locked={"turn0": 0.5})
+    hit = still.impact(run.q[k, 1:], run.v[k, 1:], "rod2", (0, 0, -0.5), Z, restitution=0.7)
+    np.testing.assert_allclose(run.v[k + 1], [0.0, *hit.v], atol=1e-9)
+    assert np.abs(run.v[k + 1] - run.v[k]).max() > 0.5
+
+
 def test_landings_are_those_of_the_robot_that_moves():
     robot = body([X, Z])
     events = rd.events.landings(robot, rd.Ground(POINT))

@@ -60,6 +60,21 @@ def test_a_ball_bounces_and_comes_to_rest(step):
     assert lost == pytest.approx(2 * G * h, rel=1e-9)
 
 
+def test_a_stop_in_a_body_that_floats_gives_it_no_momentum():
+    limits = {"pan": (-0.4, 0.1)}
+    robot = limited("pan_tilt", limits, base="floating", gravity=(0, 0, 0), passive=False)
+    q, v = robot.neutral(), np.zeros(robot.nv)
+    at = robot.joints["pan"].v.start
+    v[at] = 1.0
+    run = rd.simulate(robot, q0=q, v0=v, duration=0.2, step=2e-3, stops=rd.RigidStops(0.5))
+    (event,) = run.events
+    before, after = run.v[run.t == event.time, at]
+    assert before > 0.5 and after == pytest.approx(-0.5 * before, rel=1e-9)
+    np.testing.assert_allclose(
+        robot.momentum(run.q[-1], run.v[-1]), robot.momentum(q, v), atol=1e-9
+    )
+
+
 def test_it_leaves_when_the_stop_would_have_to_pull():
     """A force that grows lifts the body when it equals the weight."""
     weight, rate = 2 * G, 10.0

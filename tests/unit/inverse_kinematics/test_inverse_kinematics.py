@@ -346,12 +346,13 @@ def test_limits_hold_or_they_do_not(limits):
         rd.load("puma560").inverse_kinematics({"flange": [0.4, 0.1, 0.3]}, limits=limits)
 
 
-@pytest.mark.parametrize("k", [0, 1])
+@pytest.mark.parametrize("k", [0, 1, 2])
 def test_a_matrix_next_to_a_pose_that_is_reached_is_refused(k):
     """Stretched so that nothing of it asks for a turn, or with another last row."""
     robot = rd.load("puma560")
     X = robot.frame_pose(robot.random(1), "flange")
-    wrong = [X @ np.diag([1.1, 0.9, 1.0, 1.0]), bad(X, at={(3, 1): 0.1})][k]
+    stretched = X @ np.diag([1.1, 0.9, 1.0, 1.0])
+    wrong = [stretched, bad(X, at={(3, 1): 0.1}), bad(X, at={(3, 3): 1.5})][k]
     with pytest.raises(rd.ShapeError, match="no rigid body"):
         robot.inverse_kinematics({"flange": wrong})
     with pytest.raises(rd.ShapeError, match="no rigid body"):
