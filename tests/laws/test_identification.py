@@ -621,6 +621,27 @@ def test_a_filtered_linkage_is_closed(palletizer, sack_run):
     assert np.abs(data.v - sack_run.v[at]).max() < 2e-2
 
 
+def test_a_filtered_linkage_whose_neutral_posture_is_not_zero():
+    robot, t = rd.load("four_bar", near={"crank_drive": 0.6}), np.arange(0.0, 1.5, 0.01)
+    q, k = np.tile(robot.neutral(), (len(t), 1)), robot.joints["crank_drive"].q.start
+    assert abs(q[0, k]) > 0.5
+    q[:, k] += 0.2 * np.sin(3.0 * t)
+    q = robot.assemble(q, hold=["crank_drive"])
+    data = rd.Measurements.filtered(robot, t, q, 0.0 * q, cutoff=15.0)
+    np.testing.assert_allclose(data.q, q[np.isin(t, data.t)], atol=1e-4)
+
+
+def test_some_samples_have_the_motion_of_the_base_at_their_times():
+    n, rng = 6, np.random.default_rng(0)
+    poses, (V, A) = np.tile(np.eye(4), (n, 1, 1)), rng.normal(size=(2, n, 6))
+    poses[:, :3, 3] = rng.normal(size=(n, 3))
+    q = rng.normal(size=(n, 2))
+    data = rd.Measurements(np.arange(n), q, q, q, q, rd.BaseMotion(poses, V, A))[2:5]
+    base = data.base
+    for found, whole in ((base.pose, poses), (base.twist, V), (base.acceleration, A), (data.q, q)):
+        np.testing.assert_array_equal(found, whole[2:5])
+
+
 def test_a_trajectory_from_a_file(pan_tilt, small_motion, tmp_path):
     controller = ComputedTorque(pan_tilt, small_motion, stiffness=100.0)
     run = rd.simulate(pan_tilt, controller, q0=small_motion.center, duration=5.0, step=0.01)
