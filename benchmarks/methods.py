@@ -19,6 +19,7 @@ METHODS = {
     "forward_dynamics, wrenches": "r.forward_dynamics(q, v, tau, wrenches=wrenches)",
     "inverse_dynamics": "r.inverse_dynamics(q, v, a)",
     "hybrid_dynamics": "r.hybrid_dynamics(q, v, controlled=controlled)",
+    "hybrid_dynamics, arrays": "r.hybrid_dynamics(q, v, controlled=controlled, tau=tau)",
     "hybrid_dynamics, 100 states": "r.hybrid_dynamics(Q, V, controlled=several)",
     "driven_dynamics": "r.driven_dynamics(q, v, one, free, speeds)",
     "constrained_dynamics": "r.constrained_dynamics(q, v, tau)",
