@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TypeVar
 
 from robodyn.description import Inertia, Joint, Link, Mechanism, Mimic
@@ -74,6 +75,7 @@ def read(
     if not isinstance(source, str) or "xacro" in source:
         check_leftovers(reader, root)
     check_spelling(reader, root)
+    _remove(reader.omitted)
     links: dict[str, Link] = {}
     joints: dict[str, Joint] = {}
     others: list[Element] = []
@@ -110,6 +112,14 @@ def read(
         transmissions=transmissions,
     )
     return mechanism, reader
+
+
+def _remove(elements: Iterable[Element]) -> None:
+    """Take elements out of the document, so that they are not kept as text."""
+    for element in elements:
+        above = element.getparent()
+        if above is not None:
+            above.remove(element)
 
 
 def _outer_element(reader: Reader, text: str) -> Element | None:

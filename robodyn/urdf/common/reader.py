@@ -48,6 +48,8 @@ class Reader:
         A link, joint or loop could not be read at all, so that the graph is not the author's.
     unread : int
         How many problems nothing could be done about.
+    omitted : list of Element
+        What is left out as a whole.
     """
 
     def __init__(self, file: str | None, *, strict: bool = True) -> None:
@@ -57,6 +59,7 @@ class Reader:
         self.warnings: list[UrdfWarning] = []
         self.incomplete = False
         self.unread = 0
+        self.omitted: list[Element] = []
         self._hints = Hints()
 
     def problem(
@@ -111,6 +114,13 @@ class Reader:
     ) -> None:
         """Record a problem that ``strict=False`` solves by leaving out what is wrong."""
         self.problem(element, message, leniently="left out", lost=lost, suggestion=suggestion)
+
+    def omit(
+        self, element: Element, message: str, *, lost: bool = False, suggestion: str | None = None
+    ) -> None:
+        """Record an element that ``strict=False`` leaves out, and does not keep as text either."""
+        self.left_out(element, message, lost=lost, suggestion=suggestion)
+        self.omitted.append(element)
 
     def warn(self, element: Element, message: str) -> None:
         """Record a warning about an element."""

@@ -121,7 +121,7 @@ def _check_hidden(reader: Reader, element: Element, child: Element, rule: Rule) 
         if tag in rule.children and element.find(tag) is None:
             found = child.find(tag)
             if found is not None and (tag, child.tag) != ("origin", "sensor"):  # which have one
-                reader.left_out(
+                reader.omit(
                     found,
                     f"<{tag}> in <{local_name(child)}> is not read: <{local_name(element)}> has "
                     "none of its own",
@@ -225,7 +225,7 @@ def _unknown_element(reader: Reader, child: Element, name: str, tag: str, rule: 
         problem = f"<{name}> in <{tag}> is of another tool and is not read"
         above = child.getparent()
         if local in _read_tags(rule) and (above is None or above.find(local) is None):
-            reader.left_out(
+            reader.omit(
                 child, f"{problem}; did you mean <{local}>?", suggestion=local, lost=local in _GRAPH
             )
         elif local in _read_tags(rule):
@@ -240,13 +240,13 @@ def _unknown_element(reader: Reader, child: Element, name: str, tag: str, rule: 
     if (tag, name) in _HARMLESS:
         reader.warn(child, f"<{name}> in <{tag}> is not read: it belongs in {_list(places)}")
     elif places and (meant is None or meant.lower() != name.lower()):
-        reader.left_out(
+        reader.omit(
             child,
             f"<{name}> has no place in <{tag}>: it belongs in {_list(places)}",
             lost=name in _GRAPH,
         )
     elif meant is not None:
-        reader.left_out(
+        reader.omit(
             child,
             f"<{name}> in <{tag}> is not read; did you mean <{meant}>?",
             suggestion=meant,
@@ -254,7 +254,7 @@ def _unknown_element(reader: Reader, child: Element, name: str, tag: str, rule: 
         )
     elif rule.unknown == "error" or (LOOKS_LIKE_CLOSURE.search(name) and tag in ("joint", "link")):
         known = ", ".join(f"<{known}>" for known in rule.children) or "no elements"
-        reader.left_out(child, f"<{name}> in <{tag}> is not read: <{tag}> has {known}")
+        reader.omit(child, f"<{name}> in <{tag}> is not read: <{tag}> has {known}")
     elif rule.unknown == "warning" and not prefix:
         reader.warn(child, f"<{name}> in <{tag}>: not known and not read")
 

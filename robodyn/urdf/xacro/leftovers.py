@@ -26,4 +26,4 @@ def check_leftovers(reader: Reader, root: Element) -> None:
             reader.warn(element, f"<{name}> is left of xacro; it defines something and is not read")
         else:
             problem = f"<{name}> is unexpanded xacro: {EXPAND}"
-            reader.left_out(element, problem, lost=True)
+            reader.omit(element, problem, lost=True)

@@ -79,6 +79,28 @@ def test_what_is_read_leniently_is_told(tmp_path, capsys):
     assert len(rd.load(out).joint_names) == 7
 
 
+@pytest.mark.parametrize(
+    ("after", "wrong"),
+    [
+        ("</inertial>", "<visual><geometry><origin xyz='0 0 1'/></geometry></visual>"),
+        ("</inertial>", "<axis xyz='0 0 1'/>"),
+        ('<child link="arm"/>', "<velocity value='3'/>"),
+        ("</joint>", "<inertial><mass value='2'/></inertial>"),
+        ("</joint>", "<Link name='more'/>"),
+        ("</joint>", "<xacro:sensor name='imu' xmlns:xacro='http://www.ros.org/wiki/xacro'/>"),
+    ],
+)
+def test_what_is_left_out_is_not_in_the_new_file(after, wrong, tmp_path, capsys):
+    source, out = tmp_path / "one.urdf", tmp_path / "two.urdf"
+    source.write_text(ROBOT.replace(after, after + wrong))
+    assert main(["convert", str(source), str(out)]) == 2
+    assert main(["convert", "--lenient", str(source), str(out)]) == 0
+    assert "-> left out" in capsys.readouterr().out
+    plain, mechanism = rd.load(ROBOT).mechanism, rd.load(out).mechanism
+    assert (mechanism.joints, mechanism.extras) == (plain.joints, ())
+    assert [link.inertia for link in mechanism.links] == [link.inertia for link in plain.links]
+
+
 def test_xacro_is_expanded(tmp_path, capsys):
     pytest.importorskip("xacro")
     source, out = tmp_path / "one.xacro", tmp_path / "two.urdf"
