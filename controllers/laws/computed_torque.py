@@ -74,7 +74,7 @@ class ComputedTorque:
     """
 
     symbolic: ClassVar[bool] = True
-    gains: ClassVar[Mapping[str, str]] = {"stiffness": "_k", "damping": "_d"}
+    gain_arrays: ClassVar[Mapping[str, str]] = {"stiffness": "_k", "damping": "_d"}
 
     robot: Robot
     reference: Reference

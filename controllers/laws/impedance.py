@@ -69,7 +69,7 @@ class Impedance:
     """
 
     symbolic: ClassVar[bool] = True
-    gains: ClassVar[Mapping[str, str]] = {"stiffness": "_k", "damping": "_d"}
+    gain_arrays: ClassVar[Mapping[str, str]] = {"stiffness": "_k", "damping": "_d"}
 
     robot: Robot
     frame: str

@@ -84,7 +84,7 @@ class OperationalSpace:
     """
 
     symbolic: ClassVar[bool] = True
-    gains: ClassVar[Mapping[str, str]] = {"stiffness": "_k", "damping": "_d"}
+    gain_arrays: ClassVar[Mapping[str, str]] = {"stiffness": "_k", "damping": "_d"}
 
     robot: Robot
     frame: str

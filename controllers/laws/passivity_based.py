@@ -76,7 +76,7 @@ class PassivityBased:
     """
 
     symbolic: ClassVar[bool] = True
-    gains: ClassVar[Mapping[str, str]] = {"gain": "_gain", "rate": "_rate"}
+    gain_arrays: ClassVar[Mapping[str, str]] = {"gain": "_gain", "rate": "_rate"}
 
     robot: Robot
     reference: Reference

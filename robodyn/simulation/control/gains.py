@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -44,12 +44,13 @@ class Gains:
 
         ``same``: as for `contents`.
         """
-        given = [x.name for x in fields(self.controller) if x.init and x.name not in self.names]
-        parts = [contents(getattr(self.controller, name), same=same) for name in given]
-        if None in parts:
+        kind: Any = type(self.controller)
+        given = tuple(getattr(self.controller, name) for name in _given(kind))
+        found = contents(given, same=same)
+        if found is None:
             return None
         zeros = tuple((x.shape, (x == 0.0).tobytes()) for x in self._arrays.values())
-        key: tuple[Any, ...] = type(self.controller), "gains", zeros, same, *parts
+        key: tuple[Any, ...] = kind, zeros, same, found
         return key
 
     @cached_property
@@ -77,10 +78,16 @@ class Gains:
         return replace(compiled, controller=stateful(self.controller), code=code)
 
 
+@cache
+def _given(kind: Any) -> tuple[str, ...]:
+    """Names of the fields of a class of controllers that are given, and are no gains."""
+    return tuple(x.name for x in fields(kind) if x.init and x.name not in kind.gain_arrays)
+
+
 def gains_of(controller: Any) -> Gains | None:
     """The gains of a controller; ``None`` where there are none that can be inputs."""
     kind = type(controller)
-    names = getattr(kind, "gains", None)
+    names = getattr(kind, "gain_arrays", None)
     if not names or not of_library(kind):
         return None
     found = Gains(controller, names)
