@@ -9,6 +9,7 @@ import pytest
 
 import robodyn as rd
 from robodyn import ImpactError, Inertia, Link, Mechanism, SettingsError
+from robodyn.impacts.friction import with_friction
 
 #: A rod in a plane, 2 m long, 3 kg, of which the lower end hits the ground.
 HALF, MASS, TURNING = 1.0, 3.0, 0.7
@@ -228,3 +229,23 @@ def test_a_point_that_sticks_has_no_coefficient():
     robot = rd.load("double_pendulum")
     with pytest.raises(SettingsError, match="sticks"):
         robot.impact([0.3, 0.4], [1.0, 2.0], "lower", [0, 0, -1], None, friction=0.5)
+
+
+@pytest.mark.parametrize("e", [0.0, 0.6])
+def test_friction_never_drives_the_slip_that_is_left(e):
+    """Also where the normal impulse would turn the slip round by itself."""
+    rng, n, mu = np.random.default_rng(3), np.array([0.0, 0.0, 1.0]), 0.3
+    A = rng.normal(size=(400, 3, 3))
+    W = A @ np.swapaxes(A, -1, -2) + 0.3 * np.eye(3)
+    W[:, 1, [0, 2]] = W[:, [0, 2], 1] = 0.0  # of a plane problem: the slip stays in x
+    u = rng.normal(size=(400, 3)) * [1.0, 0.0, 1.0]
+    u[:, 2] = -np.abs(u[:, 2])
+    keep = W[:, 2, 2] > 1.5 * mu * np.abs(W[:, 0, 2])  # it cannot wedge
+    W, u = W[keep], u[keep]
+    p = with_friction(u, W, np.broadcast_to(n, u.shape), e, mu).impulse
+    after = u + np.einsum("kij,kj->ki", W, p)
+    np.testing.assert_allclose(after[:, 2], -e * u[:, 2], atol=1e-12)
+    assert (np.abs(p[:, 0]) <= mu * p[:, 2] * (1.0 + 1e-9)).all()
+    assert (p[:, 0] * after[:, 0] <= 1e-12).all()
+    turned = u[:, 0] * (u[:, 0] + W[:, 0, 2] * (-(1.0 + e) * u[:, 2]) / W[:, 2, 2]) < 0.0
+    assert turned.sum() > 20
