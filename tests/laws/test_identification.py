@@ -7,6 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 from scipy import stats
+from support.overconstrained_linkages import ring
 
 import robodyn as rd
 from robodyn.controllers import ComputedTorque
@@ -1017,3 +1018,17 @@ def test_an_excitation_of_a_linkage_without_closed_form():
 def test_what_an_excitation_refuses(name, options, error, message):
     with pytest.raises(error, match=message):
         rd.excitation(rd.load(name), **options)
+
+
+@pytest.mark.slow
+def test_data_of_several_ways_of_assembly_are_told():
+    """A Bricard linkage shows less in one of them than in the others."""
+    mechanism, motors = ring("plane_symmetric")
+    robot = rd.load(mechanism, actuators=dict.fromkeys(motors, rd.Actuator()))
+    rng = np.random.default_rng(1)
+    q = robot.random(rng, size=40)
+    v = robot.consistent_velocity(q, rng.normal(size=(40, robot.nv)))
+    a = robot.forward_dynamics(q, v, rng.normal(size=(40, robot.nv)))
+    tau = robot.inverse_dynamics(q, v, a)
+    with pytest.warns(ConvergenceWarning, match="more of 'plane_symmetric' .* on one branch"):
+        rd.identify(robot, rd.Measurements(0.01 * np.arange(40), q, v, a, tau))

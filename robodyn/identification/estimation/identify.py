@@ -40,6 +40,8 @@ __all__ = ["estimated", "identify", "noise_of", "of_all_parameters", "structure"
 
 #: Default weight of the description relative to the data.
 PRIOR = 1e-3
+#: Part of a column of the regressor that base parameters of one branch may leave out.
+OTHER_BRANCH = 1e-2
 #: Initial mass of a body that is described without mass [kg].
 SOME_MASS = 0.1
 
@@ -100,7 +102,9 @@ def identify(
     -----
     ConvergenceWarning
         No force is measured or known at some joints, so that noise of accelerations draws their
-        parameters toward zero; or the search for bodies that can exist does not come to its end.
+        parameters toward zero; or a linkage is assembled in several ways in the data, of which one
+        shows less than the others; or the search for bodies that can exist does not come to its
+        end.
 
     Examples
     --------
@@ -128,6 +132,7 @@ def identify(
     chosen = selected(robot, parameters)
     described, scale = structure(robot, chosen, data.q[0])
     at = equations(robot, data)
+    _check_branches(robot, at.W[..., chosen], described)
     rest = np.delete(at.W, chosen, axis=2) @ np.delete(robot.dynamic_parameters, chosen)
     known = at.of(chosen[described.columns], rest).condensed()
     base, found, unseen = estimated(known, described, scale, noise_of(noise, known), unexcited)
@@ -140,6 +145,22 @@ def identify(
     return Identified(
         robot, base, described.values, found.covariance, found.noise, known.names, values, unseen
     )
+
+
+def _check_branches(robot: Robot, W: FloatArray, described: BaseParameters) -> None:
+    """Warn if a linkage shows more in the data than the base parameters of one branch."""
+    size = np.sqrt((W**2).mean(axis=(0, 1)))
+    beyond = W - W[..., described.columns] @ described.combination
+    part = np.sqrt((beyond**2).mean(axis=(0, 1)))
+    more = (part > OTHER_BRANCH * size) & (size > ZERO_COLUMN * size.max(initial=0.0))
+    if robot.nc and more.any():
+        names = np.array(described.parameter_names)[more][:3]
+        message = (
+            f"these data show more of {robot.name!r} than it does in the way of assembly of their "
+            f"first sample, such as of {', '.join(names)}: what is found is wrong. Identify it "
+            "from one motion, on one branch"
+        )
+        warn(ConvergenceWarning(message))
 
 
 def structure(
