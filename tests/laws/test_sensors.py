@@ -131,6 +131,26 @@ def test_sensors_of_frames_are_methods_of_frames(case):
         np.testing.assert_allclose(shown[name], value, rtol=1e-9, atol=1e-11, err_msg=name)
 
 
+def test_what_the_world_is_where_a_link_is_called_world():
+    inertia = '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
+    body = f'<inertial><mass value="1"/>{inertia}</inertial>'
+    urdf = f"""<robot name="vessel"><link name="world">{body}</link><link name="arm">{body}</link>
+        <joint name="hinge" type="continuous"><origin xyz="1 0 0"/><parent link="world"/>
+        <child link="arm"/><axis xyz="0 0 1"/></joint></robot>"""
+    kinds = {"position": "relative_to", "velocity": "axes"}
+    sensors = [rd.Sensor(kind, at="arm", name=kind, **{x: "world"}) for kind, x in kinds.items()]
+    sensors.append(rd.Sensor("position", at="world", name="hull"))
+    robot = rd.load(urdf, base="floating", sensors=sensors)
+    rng = np.random.default_rng(3)
+    q, v = robot.random(rng), rng.normal(size=robot.nv)
+    found = robot.measure(q, v)
+    X_WA, X_WL = robot.frame_pose(q, "arm"), robot.frame_pose(q, "world")
+    np.testing.assert_allclose(found["position"], X_WA[:3, 3], atol=1e-13)
+    speed = robot.frame_twist(q, v, "arm", axes="world")
+    np.testing.assert_allclose(found["velocity"], speed[:3], atol=1e-13)
+    np.testing.assert_allclose(found["hull"], X_WL[:3, 3], atol=1e-13)
+
+
 def test_wrenches_and_momenta_along_axes_of_other_frames(case):
     robot = case.robot.with_(frames={"F": AT, "A": FROM})
     joints = ("joint0", "joint1", "joint2", "base")

@@ -33,7 +33,9 @@ class Sensor:
     """Something that can be measured of a robot: `Robot.measure` gives what it shows.
 
     A frame is ``(link, X)`` with its pose in a link, shape (4, 4), ``(link, p)`` with an offset
-    (3,) [m], or the name of a link; ``"world"`` is what does not move.
+    (3,) [m], or the name of a link; ``"world"`` is what does not move. Of a robot with a link of
+    this name, ``at`` means the link; ``relative_to`` and ``axes`` mean the world all the same, as
+    in `Robot.frame_pose`.
 
     Parameters
     ----------

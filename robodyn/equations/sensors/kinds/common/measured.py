@@ -68,7 +68,7 @@ class MeasuredState:
         self, body: int | None, X: Placement, reference: Frame | None = None
     ) -> fm.FrameMotion:
         """Motion of a frame on a body, or of the world; as `motion`."""
-        other, X_ref = (None, _ORIGIN) if reference is None else self._place(reference)
+        other, X_ref = (None, _ORIGIN) if reference is None else self._reference(reference)
         if body is not None and other is not None:
             return fm.relative(self.model, self.state, self.a, (body, X), (other, X_ref))
         F = self._absolute(body, X)
@@ -90,6 +90,12 @@ class MeasuredState:
             return None, placement(X, FRAME_ROUNDING)
         body, X_BL = self.link(name)
         return body, X_BL @ placement(X, FRAME_ROUNDING)
+
+    def _reference(self, frame: Frame) -> tuple[int | None, Placement]:
+        """What motion is seen from: the world, though a link may be called so."""
+        if frame[0] == WORLD:
+            return None, placement(frame[1], FRAME_ROUNDING)
+        return self._place(frame)
 
     def _absolute(self, body: int | None, X: Placement) -> fm.FrameMotion:
         if body is None:
