@@ -16,7 +16,7 @@ from robodyn.html_tables import html_table
 from robodyn.pictures.torque_speed import MotorCurve, draw_torque_speed
 from robodyn.robot import Robot
 from robodyn.simulation.limits.bounds import motor_bounds, own_effort_bounds, speed_bounds
-from robodyn.simulation.loads.column_names import force_unit, motor_units
+from robodyn.simulation.loads.column_names import force_unit, motor_units, speed_names
 
 __all__ = ["MotorSizing", "Sizing", "sizing_of"]
 
@@ -242,14 +242,14 @@ def sizing_of(robot: Robot, t: FloatArray, torques: FloatArray, speeds: FloatArr
     for x in robot.model.gearing.coupled:
         limits[x.speeds] = motor_bounds(x)
     tops = speed_bounds(robot) * np.abs(robot.gear_ratios)
-    units = motor_units(robot)
+    names, units = speed_names(robot), motor_units(robot)
     rows = []
     for k in columns:
         torque, speed = torques[..., k], speeds[..., k]
         power = torque * speed
         rows.append(
             MotorSizing(
-                robot.joint_names[k], force_unit(units[k]), f"{units[k]}/s",
+                names[k], force_unit(units[k]), f"{units[k]}/s",
                 float(robot.gear_ratios[k]),
                 _largest(np.abs(torque)), math.sqrt(_largest(_mean(t, torque**2))),
                 _largest(np.abs(speed)), _largest(_mean(t, np.abs(speed))),

@@ -64,6 +64,15 @@ def test_a_motor_behind_a_spindle_turns(ratio, units, label):
     assert label in [axis.get_ylabel() for axis in axes]
 
 
+def test_motors_behind_joints_of_several_speeds_have_their_names():
+    """The drives of a delta stand at other places among its speeds than among its joints."""
+    delta = rd.load("delta")
+    table = rd.simulate(delta, duration=0.002, limits="ignore").sizing()
+    assert tuple(table) == delta.actuated_joints
+    ratios = {name: delta.gear_ratios[delta.joints[name].v].item() for name in table}
+    assert {name: row.gear_ratio for name, row in table.items()} == ratios
+
+
 def test_samples_count_by_their_time(robot):
     """Torque 1 in the first tenth of the time, in which most of the samples are."""
     t = np.concatenate([np.linspace(0.0, 0.1, 1001), np.linspace(0.1 + 1e-9, 1.0, 11)])
