@@ -2849,6 +2849,8 @@ class Robot:
         to the targets. A target that cannot be reached is no error: the posture found then is the
         best of all starts, ``converged`` is False.
 
+        Of angles that differ by whole turns, those nearest to ``posture``, or ``q0``, are returned.
+
         Parameters
         ----------
         targets : mapping of link name to array_like, shape (..., 4, 4) or (..., 3) [1, m]

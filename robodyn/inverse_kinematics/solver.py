@@ -19,6 +19,7 @@ from robodyn.evaluator import Evaluator
 from robodyn.inverse_kinematics.search import PostureSearch, open_rows
 from robodyn.inverse_kinematics.starts import Postures, PostureStarts
 from robodyn.model.model import Model
+from robodyn.model.turns import nearest_turns
 from robodyn.motion.base_motion import BaseMotion, check_rigid
 from robodyn.parts.configuration_space import ConfigurationSpace
 from robodyn.results import IKResult
@@ -86,6 +87,7 @@ class InverseKinematics:
             _refuse_wrong(arrays, points)
             q[left] = self._starts.closed(q[left])
             error[left] = self._distance(q[left], arrays, points, batch, left, base)
+        q = self._unwound(q, start if wish is None else wish, limits, batch)
         reached = error <= TARGET_REACHED
         result = IKResult(
             q.reshape(*batch, self._space.nq),
@@ -124,6 +126,18 @@ class InverseKinematics:
         if batch:
             within = np.broadcast_to(within, (*batch, self._space.nq))
         return within.reshape(math.prod(batch), self._space.nq)
+
+    def _unwound(
+        self, q: FloatArray, near: FloatArray, limits: bool, batch: tuple[int, ...]
+    ) -> FloatArray:
+        """The same postures without whole turns away from one, shape (n, nq)."""
+        shape = (*batch, self._space.nq)
+        if np.abs(q.reshape(shape) - near).max(initial=0.0) <= np.pi:
+            return q
+        guess = np.broadcast_to(near, shape).reshape(q.shape)
+        far = np.full(self._space.nq, np.inf)
+        bounds = (self._model.lower, self._model.upper) if limits else (-far, far)
+        return nearest_turns(self._model, q, guess, *bounds)
 
     def _announce(self, result: IKResult) -> None:
         """Warn once that targets are out of reach, as far as the search has seen."""

@@ -7,8 +7,8 @@ import pytest
 
 import robodyn as rd
 from robodyn.cli import main
-from robodyn.closed_loops.constraints.turns import nearest_turns
 from robodyn.description import Mimic
+from robodyn.model.turns import nearest_turns
 from robodyn.ros.engine.frames import description
 from robodyn.ros.engine.messages import StateNames
 from robodyn.symbolic.evaluate import evaluate

@@ -18,11 +18,11 @@ from robodyn.closed_loops.constraints.constraint_rows import ConstraintRows, Pos
 from robodyn.closed_loops.constraints.cut_joints import CutStart, UncoordinatedLimits, WithCuts
 from robodyn.closed_loops.constraints.open_loops import largest_gap, open_loops, placed_frames
 from robodyn.closed_loops.constraints.singular_start import regular_beside
-from robodyn.closed_loops.constraints.turns import nearest_turns
 from robodyn.closed_loops.solvers import assemble, rank_analysis
 from robodyn.description import Joint
 from robodyn.errors import AssemblyError, SingularWarning, TopologyError
 from robodyn.model.model import Model
+from robodyn.model.turns import nearest_turns
 from robodyn.parts.configuration_space import ConfigurationSpace
 from robodyn.tolerances import LOOP_CLOSED
 from robodyn.urdf.write import loop_element

@@ -486,3 +486,30 @@ def test_an_empty_batch_of_targets_has_a_result_that_can_be_printed(recwarn):
     found = rd.load("double_pendulum").inverse_kinematics({"tip": np.zeros((0, 3))})
     assert repr(found) == "<IKResult: q (0, 2), 100% converged, residual up to 0>"
     assert not recwarn.list
+
+
+@pytest.mark.parametrize("limits", [True, False])
+@pytest.mark.parametrize("name, link", [("excavator", "boom_piston"), ("puma560", "flange")])
+def test_angles_are_not_whole_turns_from_where_the_search_began(name, link, limits):
+    """Passive joints of linkages have no limits: the search may carry them round and round."""
+    robot = rd.load(name)
+    q0, goals = robot.neutral(), robot.frame_pose(postures(robot, 20), link)[:, :3, 3]
+    found = robot.inverse_kinematics({link: goals}, q0=q0, limits=limits)
+    assert found.converged.all()
+    for joint in robot.joints.values():
+        if joint.type in ("revolute", "continuous"):
+            angle, away = found.q[:, joint.q], found.q[:, joint.q] - q0[joint.q]
+            nearer = angle - 2.0 * np.pi * np.sign(away)
+            lower, upper = robot.lower_limits[joint.q], robot.upper_limits[joint.q]
+            allowed = (lower <= nearer) & (nearer <= upper) | (not limits)
+            assert not ((np.abs(away) > np.pi + 1e-9) & allowed).any()
+
+
+def test_angles_are_near_the_posture_that_is_preferred():
+    robot = rd.load("four_bar")
+    wish = robot.neutral() + 2.0 * np.pi * np.array([1.0, -1.0, 2.0])
+    found = robot.inverse_kinematics(
+        {"rocker_end": robot.frame_pose(robot.neutral(), "rocker_end")[:3, 3]},
+        q0=robot.neutral(), posture=wish, limits=False,
+    )  # fmt: skip
+    np.testing.assert_allclose(found.q, wish, atol=1e-6)

@@ -21,14 +21,15 @@ def nearest_turns(model: Model, q: Array, guess: Array, lower: Array, upper: Arr
     Parameters
     ----------
     model : Model
-    q, guess : ndarray, shape (nq,)
+    q, guess : ndarray, shape (..., nq)
     lower, upper : ndarray, shape (nq,)
     """
     q = q.copy()
     for k in _angles(model):
-        fewest, most = np.ceil((lower[k] - q[k]) / TURN), np.floor((upper[k] - q[k]) / TURN)
-        if fewest <= most:
-            q[k] += TURN * np.clip(np.round((guess[k] - q[k]) / TURN), fewest, most)
+        angle = q[..., k]
+        fewest, most = np.ceil((lower[k] - angle) / TURN), np.floor((upper[k] - angle) / TURN)
+        turns = np.clip(np.round((guess[..., k] - angle) / TURN), fewest, most)
+        q[..., k] = np.where(fewest <= most, angle + TURN * turns, angle)
     return q
 
 
