@@ -3077,7 +3077,7 @@ class Robot:
             Default: they follow from ``controlled``, ``tau`` and ``locked`` as in
             `hybrid_dynamics`.
         joints : names of joints, optional
-            Default: all that move. Fixed joints may be named, too.
+            Default: all that move. Fixed joints may be named, too. ``"base"`` is in every result.
         controlled, tau, locked, wrenches, base
             As in `hybrid_dynamics`.
 

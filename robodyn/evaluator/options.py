@@ -75,17 +75,17 @@ class FunctionOptions:
             chosen["controlled"] = self.speeds(options.get("controlled", ()))
         if quantity.solves:
             self._check_mass(chosen.get("controlled", ()))
-        joints = options.get("joints", ())
+        joints: Iterable[str] = ()
         if "sensors" in quantity.options:
             chosen["sensors"] = self.sensors(options.get("sensors"))
             joints = [x for sensor in chosen["sensors"] for x in _measured_joints(sensor)]
+        if "joints" in quantity.options:
+            joints = chosen["joints"] = self.wrench_joints(options.get("joints"))
         setup = self._model.keeping(self._fixed_joints(tuple(joints)))
         if chosen.get("symbols"):
             chosen["symbols"] = self._chosen_symbols(chosen["symbols"])
         else:
             chosen.pop("symbols", None)
-        if "joints" in quantity.options:
-            chosen["joints"] = self.wrench_joints(options.get("joints"))
         return setup, chosen
 
     @cached_property
@@ -184,6 +184,8 @@ class FunctionOptions:
     def wrench_joints(self, joints: Iterable[str] | None) -> tuple[str, ...]:
         """Joints whose wrenches are wanted; if none are named, all that move and have one.
 
+        ``"base"`` may be among the names; its wrench is always there.
+
         Raises
         ------
         UnknownNameError
@@ -192,8 +194,9 @@ class FunctionOptions:
         """
         if joints is None:
             return tuple(x for x in self._moving_joints if x not in self.unplaced_wrenches)
-        names = named("joints", joints)
         cuts = [c.name for c in self._model.setup.closures]
+        own = (*cuts, *self._model.joints)
+        names = tuple(x for x in named("joints", joints) if x != "base" or x in own)
         for name in names:
             _ = name in cuts or self._model.joints[name]
             if name in self.unplaced_wrenches:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.comparison import close_within
@@ -170,3 +171,18 @@ def test_what_holds_a_joint_that_mimics_is_no_part_of_its_motor():
     motor = robot.joint_wrenches(q, v, tau=tau, joints=names[2:]).motor
     close(motor["lead"][5] - 2.0 * motor["mimic"][5], tau[2])
     assert abs(robot.hybrid_dynamics(q, v, tau=tau).multipliers[1]) > 0.1
+
+
+@pytest.mark.parametrize("name", ["double_pendulum", "four_bar"])
+def test_what_the_base_supplies_may_be_asked_for_alone(name):
+    robot = rd.load(name)
+    q, a = robot.neutral(), np.zeros(robot.nv)
+    first = robot.joint_names[0]
+    whole = robot.joint_wrenches(q, a, a)
+    alone = robot.joint_wrenches(q, a, a, joints=["base"])
+    both = robot.joint_wrenches(q, a, a, joints=("base", first))
+    assert [*alone] == ["base"] and [*both] == [first, "base"]
+    close(alone["base"], whole["base"])
+    close(both[first], whole[first])
+    if name == "double_pendulum":  # the function of a linkage needs multipliers
+        close(robot.function("joint_wrenches", joints=["base"])(q, a, a), whole["base"][None])
