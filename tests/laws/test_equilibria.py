@@ -146,6 +146,7 @@ def test_where_there_is_no_rest():
         linkage.equilibrium([9.0, 9.0, 9.0], hold=linkage.joint_names)
 
 
+@pytest.mark.slow  # of a delta
 def test_no_rest_is_found_on_the_way_to_a_singular_posture():
     robot = rd.load("delta")
     with pytest.raises(EquilibriumError, match="no posture at rest of 'delta'"):
