@@ -13,14 +13,14 @@ from numpy.typing import ArrayLike
 from robodyn.arguments import checked_arguments
 from robodyn.array_types import Array
 from robodyn.arrays import by_name, expect, named, numbers
-from robodyn.closed_loops.assembly.nearly_closed import model_with_rounded_loops_closed
+from robodyn.caller import warn
+from robodyn.closed_loops.assembly.rounded_linkage import linkage_as_meant
 from robodyn.description import (
     Actuator,
     Loop,
     Mechanism,
     Rotor,
     Transmission,
-    with_exact_turns,
 )
 from robodyn.description.coupled_motors import with_transmissions
 from robodyn.description.symbols import symbols_of, with_symbols, with_whole_symbols
@@ -92,6 +92,7 @@ def load(
     strict: bool = True,
     merge_hinges: bool = False,
     closure_tolerance: float = 1e-6,
+    rigid: bool = False,
     ground: Ground | Iterable[Ground] = (),
     root: str | None = None,
     forces: Iterable[Force | ForceLaw | InverseSquareGravity] = (),
@@ -136,12 +137,8 @@ def load(
         Arguments of a xacro file, as ``name:=value`` on the command line of ROS.
     friction_speed : float [rad/s or m/s]
         Dry friction is smoothed: ``f v / sqrt(v^2 + friction_speed^2)``.
-    snap : float [rad, m]
-        Axes this near to parallel or perpendicular are taken as such, which saves operations and
-        mends rounded angles; 0 keeps every digit of the file. Default: 1e-10, and in loops angles
-        that are multiples of 90 degrees to the digits written (1.5708, 3.14), or of 15 degrees to
-        four decimals or more, are taken for them; ``robodyn check`` says which. `Robot.with_`
-        finds them as they are then.
+    snap : float
+        Does nothing but give a `DeprecationWarning`: see ``rigid``.
     allow_unphysical : bool
         Accept inertias that no body can have, and joints that move no mass; results follow the
         equations all the same. If a joint moves no mass, the mass matrix is singular and forward
@@ -187,7 +184,13 @@ def load(
         Largest residual of the loops with which a state counts as closed: an angle [rad], or a
         fraction of the longest link of the loops; per second at unit speed, the same for the rates.
         Beyond it, methods that need closed loops raise `InconsistentStateError`. For float32 it is
-        1e-4, or this if it is larger.
+        1e-4, or this if it is larger. Frames of joints in loops may be moved by as much, all
+        together, to let rounded numbers close and move (see ``rigid``).
+    rigid : bool
+        The numbers of closed linkages are taken to the letter. Default: a linkage whose loops close,
+        or move, only but for what the digits of its numbers can have done (at least 1e-5 rad or
+        parts of the longest link, or ``closure_tolerance``) is taken for the one near by that closes
+        and moves, with one `LoopWarning` that says how far the frames of its joints were moved.
     ground : Ground or iterable of Ground
         Planes that points of links may touch; their contact forces enter all dynamics.
     root : str
@@ -229,6 +232,13 @@ def load(
     >>> robot.nv     # six of the base, six of the joints
     12
     """
+    if snap is not None:
+        warn(
+            DeprecationWarning(
+                "snap= does nothing: frames of linkages whose numbers are rounded are moved by as "
+                "little as lets them close and move; rigid=True takes numbers to the letter"
+            )
+        )
     if branches and coordinates == "tree":
         raise SettingsError(
             "branches= goes with coordinates='minimal'; with the coordinates of the tree, near= "
@@ -255,8 +265,6 @@ def load(
     if symbols or actuators or rotors or springs or srdf or isinstance(source, Mechanism):
         _ = symbols_of(mechanism)  # raises an error if symbols are wrong
     described = mechanism
-    if snap is None:
-        mechanism, _ = with_exact_turns(mechanism)
     if base != "fixed":
         mechanism = without_free_root(mechanism, base)
     floating = base == "floating"
@@ -276,7 +284,6 @@ def load(
         gravity,  # type: ignore[arg-type]  # Settings makes it a tuple
         passive,
         _number("friction_speed", friction_speed),
-        None if snap is None else _number("snap", snap),
         allow_unphysical or not strict,
         rotor_model,
         coordinates,
@@ -284,8 +291,9 @@ def load(
         _start(mechanism) if near is None else near,  # type: ignore[arg-type]  # made a tuple
         _number("closure_tolerance", closure_tolerance),
         ground,  # type: ignore[arg-type]  # Settings makes it a tuple
+        rigid,
     )
-    model = model_with_rounded_loops_closed(mechanism, settings)
+    model = linkage_as_meant(mechanism, settings)
     robot = Robot(model.mechanism, settings, model=model)
     if isinstance(near, Mapping):
         _check_start(robot.tree_form, near)

@@ -69,6 +69,14 @@ PLACEMENT_OVER_LIMIT = 1e-2
 WRITTEN_IN_FULL = 1e-10
 #: Gaps of loops up to this [rad, parts of the longest link] come from five-digit numbers.
 ROUNDED_FILE_GAP = 1e-5
+#: Gaps of loops below this [rad, parts of the longest link] are rounding of some products of poses.
+ROUNDED_GAP = 1e-15
+#: Singular values of constraints above this part of the largest are no rounding of double precision
+#: in the Jacobian; between it and what a file's digits can do, these decide. It is less than the
+#: product of `SMALL_ROW` and `CONSTRAINT_RANK`, so that no small row counts for more.
+EXACT_RANK = 1e-13
+#: A motion [rad, m] that is more than an infinitesimal one.
+MOVED_FAR = 0.02
 #: Gaps of loops above this [rad, parts of the longest link] come from no rounding.
 WRONG_FILE_GAP = 0.03
 #: Singular values below this part of the largest come from rounded numbers more often than from a
@@ -94,9 +102,11 @@ MASSLESS_LINK = 1e-6
 INTERSECTING_AXES = 1e-6
 #: Cosine of the angle of axes that counts as none.
 PERPENDICULAR_AXES = 1e-3
-#: Angles [rad] and lengths [m] are snapped below this unless ``snap`` is given: what sums and
-#: products of numbers of a file leave of zero.
+#: Angles [rad] and lengths [m] of trees are snapped below this: what sums and products of numbers
+#: of a file leave of zero. Frames of linkages that are displaced by less are so without a warning.
 DEFAULT_SNAP = 1e-10
+#: The same with loops, where it has to be less than `LOOP_CLOSED`.
+LOOP_SNAP = 1e-13
 #: Part of its mass by which a link may differ from its body, by rounding, and be all of it.
 WHOLE_LINK = 1e-9
 #: Sines of angles between axes, and distances over the size of a loop, that count as zero.
@@ -201,6 +211,9 @@ DEPENDENT_ROW = 1e-7
 IMPLIED_ROW = 1e-9
 #: A row smaller than this part of the largest one is rounding of a zero row.
 ZERO_ROW = 1e-12
+#: A row is compared with its length, but not with less than this part of the largest row: rounding
+#: of the rows that it depends on would be beyond `CONSTRAINT_RANK` of it.
+SMALL_ROW = 1e-3
 #: Singular values of constraints that exceed this part of the largest after a small motion grow
 #: with the motion; what grows with its square is smaller.
 GROWN_SINGULAR_VALUE = 1e-6

@@ -56,6 +56,9 @@ class Mechanism:
         link that is no joint's child. No URDF has it.
     transmissions : tuple of Transmission
         Those that couple motors. Each of their joints has an actuator.
+    rounding : (float, float) or None
+        Half a unit in the last digit of the lengths [m] and of the angles [rad] of a file, root mean
+        squares, where poses here are products of those of the file; not part of equality.
 
     Examples
     --------
@@ -85,6 +88,7 @@ class Mechanism:
     start: tuple[tuple[str, tuple[float, ...]], ...] = field(default=(), compare=False)
     root: str | None = None
     transmissions: tuple[Transmission, ...] = ()
+    rounding: tuple[float, float] | None = field(default=None, compare=False)
 
     @property
     def movers(self) -> tuple[Joint | Loop, ...]:

@@ -32,6 +32,7 @@ __all__ = [
     "programs",
     "row",
     "trace",
+    "trace_without_simplifying",
 ]
 
 #: Names of the quantities that have equations of their own for closed linkages.
@@ -86,6 +87,13 @@ def trace(name: str, setup: Setup, options: Mapping[str, Any] | None = None) -> 
         origin = name, setup, sorted(chosen.items())
         program = cached_program(origin, lambda: _shortest(name, setup, chosen))
     return replace(program, derived=derivatives_of(name, setup, chosen, program))
+
+
+def trace_without_simplifying(
+    name: str, setup: Setup, options: Mapping[str, Any] | None = None
+) -> Program:
+    """The same with as many operations as the equations have; parameters as for `trace`."""
+    return _cheapest(name, setup, options or {})
 
 
 def _shortest(name: str, setup: Setup, options: Mapping[str, Any]) -> Program:

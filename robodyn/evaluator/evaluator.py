@@ -56,6 +56,9 @@ class Evaluator:
     rows : ParameterRows, optional
         Of many copies, which are computed with at once: the last leading axis of states counts
         them.
+    trace : callable
+        Makes a program of a quantity. Default: `robodyn.equations.catalogue.trace`, which simplifies
+        it: that takes longer than a few calls without a compiler.
     """
 
     #: Time, or times [s], of a model that depends on time; `at` sets it.
@@ -68,8 +71,9 @@ class Evaluator:
         make: Callable[[Program], Function] = Function,
         programs: SharedPrograms | None = None,
         rows: ParameterRows | None = None,
+        trace: Callable[..., Program] = trace,
     ) -> None:
-        self._model, self._methods, self._make = model, methods, make
+        self._model, self._methods, self._make, self._trace = model, methods, make, trace
         self._copied: CopiedFunctions | None = None
         if programs is not None and rows is None:
             self._copied = CopiedFunctions(model.setup, programs)
@@ -191,7 +195,7 @@ class Evaluator:
                 f"{name} with {', '.join(options)} is not computed for rows of parameters: take "
                 "robot.of_rows(k), one after the other"
             )
-        return self._make(trace(name, setup, chosen))
+        return self._make(self._trace(name, setup, chosen))
 
     def derivative(self, name: str, by: str, **options: Any) -> Function:
         """The function of the derivatives of a quantity by one of its inputs.
@@ -207,7 +211,7 @@ class Evaluator:
             return self.function(name, **options).program
         setup, chosen = self.options.resolved(name, options)
         with progress(f"working out the equations of {name}"):
-            return trace(name, setup, chosen)
+            return self._trace(name, setup, chosen)
 
     def interpreted(
         self, name: str, *, t: float | None = None, **options: Any

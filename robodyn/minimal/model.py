@@ -99,7 +99,7 @@ def minimal_model(
     drives = drives_of(effective, settings)
     bodies = build(
         tree,
-        snap=settings.parallel,
+        snap=settings.snap(tree.cuts),
         drives=drives,
         linkages=linkages,
         followers=tree_form.bodies.followers,
@@ -119,7 +119,9 @@ def _with_constraints_of_users(
     return dataclasses.replace(
         setup,
         model=bodies,
-        closures=tuple(frame_closure(bodies, x, settings.parallel) for x in between),
+        closures=tuple(
+            frame_closure(bodies, x, settings.snap(tree_form.tree.cuts)) for x in between
+        ),
         coupled=tuple(
             coupled(bodies, x, *branches(tree_form.mechanism, x)) for x in effective.couplings
         ),

@@ -73,16 +73,17 @@ def setup_of(
     """Setup of the equations, from the description and the result of `effective_mechanism`."""
     passive = settings.passive and not mechanism.relaxed
     forces = effective.forces if passive else ()
+    snap = settings.snap(tree.cuts)
     bodies = build(
         tree,
-        snap=settings.parallel,
+        snap=snap,
         drives=drives_of(effective, settings),
         followers=_followers(tree, effective),
     )
-    cuts = tuple(closure(bodies, cut, settings.parallel) for cut in tree.cuts)
+    cuts = tuple(closure(bodies, cut, snap) for cut in tree.cuts)
     between = [x for x in effective.constraints if isinstance(x, TracedFrameConstraint)]
     _check_world(between, bodies, settings)
-    closures = (*cuts, *(frame_closure(bodies, x, settings.parallel) for x in between))
+    closures = (*cuts, *(frame_closure(bodies, x, snap) for x in between))
     return Setup(
         model=bodies,
         gravity=settings.gravity,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
@@ -16,7 +16,7 @@ from robodyn.arrays import expect, named, numbers, shown
 from robodyn.errors import SettingsError, ShapeError, UnknownNameError
 from robodyn.force_elements.ground import Ground
 from robodyn.literals import Base, Coordinates, RotorModel
-from robodyn.tolerances import DEFAULT_SNAP
+from robodyn.tolerances import DEFAULT_SNAP, LOOP_SNAP
 
 __all__ = ["ChangedSettings", "Settings"]
 
@@ -30,8 +30,7 @@ _KINDS: dict[str, Any] = {
     "rotor_model": RotorModel,
     "coordinates": Coordinates,
     **dict.fromkeys(("friction_speed", "closure_tolerance"), float),
-    "snap": float | None,
-    **dict.fromkeys(("passive", "allow_unphysical"), bool),
+    **dict.fromkeys(("passive", "allow_unphysical", "rigid"), bool),
     "gravity": tuple[float, float, float],
 }
 
@@ -43,13 +42,13 @@ class ChangedSettings(TypedDict, total=False):
     gravity: ArrayLike
     passive: bool
     friction_speed: float
-    snap: float | None
     allow_unphysical: bool
     rotor_model: RotorModel
     coordinates: Coordinates
     branches: Mapping[str, int]
     near: ArrayLike | Mapping[str, ArrayLike] | None
     closure_tolerance: float
+    rigid: bool
     ground: Ground | Iterable[Ground]
 
 
@@ -61,7 +60,6 @@ class Settings:
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
     passive: bool = True
     friction_speed: float = 0.01
-    snap: float | None = None
     allow_unphysical: bool = False
     rotor_model: RotorModel = "exact"
     coordinates: Coordinates = "tree"
@@ -69,6 +67,7 @@ class Settings:
     near: tuple[Any, ...] | None = None
     closure_tolerance: float = 1e-6
     ground: tuple[Ground, ...] = ()
+    rigid: bool = False
 
     def __post_init__(self) -> None:
         check_values(_KINDS, vars(self))
@@ -88,18 +87,20 @@ class Settings:
             raise SettingsError(
                 f"friction_speed is {self.friction_speed!r}, expected a positive number"
             )
-        if self.snap is not None and not 0.0 <= self.snap <= 1e-3:
-            raise SettingsError(f"snap is {self.snap!r}, expected 0 to 1e-3 rad, or None")
         if not 1e-12 <= self.closure_tolerance <= 1.0:
             raise SettingsError(
                 f"closure_tolerance is {self.closure_tolerance!r}, expected 1e-12 to 1 (rad, or a "
                 "part of the longest link)"
             )
 
-    @property
-    def parallel(self) -> float:
-        """Axes this near to parallel or perpendicular [rad], and points this near [m], are so."""
-        return DEFAULT_SNAP if self.snap is None else self.snap
+    def snap(self, loops: Collection[object]) -> float:
+        """Axes this near to parallel or perpendicular [rad], and points this near [m], are so.
+
+        With loops it is less: rounding of frames that are not snapped alike would open them.
+        """
+        if self.rigid:
+            return 0.0
+        return LOOP_SNAP if loops else DEFAULT_SNAP
 
     def replaced(self, values: Mapping[str, Any]) -> Settings:
         """With other values; unknown names are an error."""

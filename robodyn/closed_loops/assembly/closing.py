@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from robodyn.array_types import Array
 from robodyn.caller import warn
 from robodyn.closed_loops.assembly.long_searches import going_on, search
-from robodyn.closed_loops.assembly.nearly_closed import nearly_closing
+from robodyn.closed_loops.assembly.rounded_linkage import nearest_linkage
 from robodyn.closed_loops.constraints.constraint_rows import ConstraintRows, PositionRows
 from robodyn.closed_loops.constraints.cut_joints import CutStart, UncoordinatedLimits, WithCuts
 from robodyn.closed_loops.constraints.open_loops import largest_gap, open_loops, placed_frames
@@ -145,9 +145,13 @@ class LoopCloser:
 
     def _to_mend(self, error: AssemblyError) -> str:
         """Likely mistakes in the description, for the message of an error."""
-        found = nearly_closing(self._model, self._rows, self._space, np.asarray(error.q))
-        if found:
-            return found
+        found = nearest_linkage(self._model, q=np.asarray(error.q))
+        if found is not None:
+            return (
+                f"with frames of its joints moved by up to {found.angle:.2g} rad and {found.way:.2g} "
+                f"m they close: mend the numbers, or load with closure_tolerance="
+                f"{1.05 * found.size:.2g} to have that done"
+            )
         name = largest_gap(self._model, error.residual)[0]
         cuts = self._model.tree.cuts
         opened = [cut for cut in cuts if cut.name == name]

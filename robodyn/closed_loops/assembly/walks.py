@@ -24,13 +24,23 @@ GUESSES, SEARCHING = 32, 16
 
 
 @np.errstate(all="ignore")  # some postures are none
-def walks(model: Model, rows: PositionRows, space: ConfigurationSpace, start: Array) -> FloatArray:
+def walks(
+    model: Model,
+    rows: PositionRows,
+    space: ConfigurationSpace,
+    start: Array,
+    *,
+    rank: int | None = None,
+    gap: float | None = None,
+) -> FloatArray:
     """Closed postures along some walks from a closed one, shape (steps, walks, nq).
 
     Each walk goes on as straight as the loops let it, half of them the other way, some with shorter
-    strides. Where one cannot go on, it stays, turns round and takes shorter ones.
+    strides. Where one cannot go on, it stays, turns round and takes shorter ones. With another
+    ``rank`` than that of the start, and gaps that count as closed, these are walks through postures
+    that are closed but for rounding.
     """
-    loops = _Loops(model, rows, space, start)
+    loops = _Loops(model, rows, space, start, rank, gap)
     rng = np.random.default_rng(0)
     heading = rng.uniform(-1.0, 1.0, (WALKS // 2, space.nv))
     heading = np.concatenate([heading, -heading])
@@ -70,16 +80,27 @@ class _Loops:
     space : ConfigurationSpace
     start : ndarray, shape (nq,)
         A closed posture: the rank there is taken to be that of all.
+    rank, gap : int and float, optional
+        Another rank, and the largest gap [m, rad] of closed postures.
     """
 
     def __init__(
-        self, model: Model, rows: PositionRows, space: ConfigurationSpace, start: Array
+        self,
+        model: Model,
+        rows: PositionRows,
+        space: ConfigurationSpace,
+        start: Array,
+        rank: int | None = None,
+        gap: float | None = None,
     ) -> None:
         self._model, self._rows, self._space = model, rows, space
         K = rows.jacobian(start)
         sizes = np.linalg.svd(K, compute_uv=False)
-        self._rank = int((sizes > WALK_RANK * sizes.max(initial=0.0)).sum())
-        self._gap = WALK_CLOSED * max(1.0, float(np.abs(K).max(initial=0.0)))
+        self._rank = (
+            int((sizes > WALK_RANK * sizes.max(initial=0.0)).sum()) if rank is None else rank
+        )
+        self._done = WALK_CLOSED * max(1.0, float(np.abs(K).max(initial=0.0)))
+        self._gap = self._done if gap is None else gap
 
     def along(self, q: Array, heading: Array) -> Array:
         """Motions that loops allow nearest to given ones, scaled to the largest speed 1."""
@@ -91,7 +112,7 @@ class _Loops:
         """Postures nearer to being closed after some steps, of half a radian at most."""
         for _ in range(steps):
             gap = self._rows.residual(q)
-            if np.abs(gap).max(initial=0.0) < self._gap:
+            if np.abs(gap).max(initial=0.0) < self._done:
                 break
             step = self._least(q, gap)
             size = np.abs(step).max(axis=1, keepdims=True, initial=0.0)

@@ -11,6 +11,7 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.closed_loops.rank.row_choice import RowChoice, choose_rows, row_scales
 from robodyn.closed_loops.solvers import independent_speeds, rank_analysis
+from robodyn.closed_loops.solvers.scaling import row_lengths
 from robodyn.errors import AssemblyError
 from robodyn.tolerances import HELD_BY_MOTORS, INDEPENDENT_ROWS
 
@@ -190,8 +191,7 @@ def spanning_rows(K: FloatArray, rank: int, columns: Sequence[int]) -> bool:
         return True
     if min(K.shape[1], len(columns)) < rank:
         return False
-    size = np.linalg.norm(K, axis=-1, keepdims=True)
-    rows = (K / np.where(size > 0.0, size, 1.0))[..., columns]
+    rows = (K / row_lengths(np.linalg.norm(K, axis=-1))[..., None])[..., columns]
     values = np.linalg.svd(rows, compute_uv=False)
     return bool(values[:, rank - 1].min() > INDEPENDENT_ROWS)
 

@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike
 from robodyn.array_types import Array
 from robodyn.arrays import finite
 from robodyn.closed_loops.assembly.closing import LoopCloser
-from robodyn.closed_loops.assembly.doubtful_mobility import is_doubtful, warn_if_doubtful
 from robodyn.closed_loops.assembly.long_searches import search
 from robodyn.closed_loops.assembly.walks import scattered, walks
 from robodyn.closed_loops.constraints.constraint_rows import ConstraintRows, PositionRows
@@ -81,7 +80,6 @@ class Mobility:
                 self._preferred,
                 lambda: self.far,
             )
-        warn_if_doubtful(self._model, self._measured(jacobian(found.postures)))
         return found
 
     def _measured(self, K: Array) -> Array:
@@ -158,10 +156,6 @@ class Mobility:
     @cached_property
     def dof(self) -> int:
         """Degrees of freedom at the neutral posture, or beside it if it is singular."""
-        if self._rows.names and is_doubtful(
-            self._measured(self._rows.interpreted_jacobian(self._closer.neutral))
-        ):
-            _ = self.analysis  # which warns
         return self.at(self._closer.regular, self._rows)
 
     def at(self, q: ArrayLike, rows: ConstraintRows) -> int:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from robodyn.array_types import Array, FloatArray
 from robodyn.closed_loops.solvers import pivots
+from robodyn.closed_loops.solvers.scaling import row_lengths
 from robodyn.equations.elimination.elimination_order import FEW
 from robodyn.equations.elimination.redundant import RowGroup
 from robodyn.tolerances import INDEPENDENT_ROWS, SAME_DEPENDENCY
@@ -94,8 +95,7 @@ def row_scales(K: FloatArray) -> tuple[float, ...]:
 
 
 def _sizes(K: FloatArray) -> Array:
-    size = np.sqrt(np.mean(np.sum(K * K, axis=-1), axis=0))
-    return np.where(size > 1e-12 * size.max(initial=0.0), size, 1.0)
+    return row_lengths(np.sqrt(np.mean(np.sum(K * K, axis=-1), axis=0)))
 
 
 def _ever_independent(K: FloatArray) -> list[int]:
@@ -117,10 +117,11 @@ def _common_rows(K: FloatArray, candidates: NDArray[np.bool_], rank: int) -> tup
     best, found = INDEPENDENT_ROWS, None
     for choice in {tuple(np.flatnonzero(mask)) for mask in candidates}:
         part = K[:, choice, :]
-        size = np.linalg.norm(part, axis=-1, keepdims=True)
+        size = np.linalg.norm(part, axis=-1)
         if not size.all():
             continue
-        smallest = float(np.linalg.svd(part / size, compute_uv=False)[:, rank - 1].min())
+        rows = part / row_lengths(size)[..., None]
+        smallest = float(np.linalg.svd(rows, compute_uv=False)[:, rank - 1].min())
         if smallest > best:
             best, found = smallest, tuple(int(k) for k in choice)
     return found

@@ -35,6 +35,7 @@ def assemble(
     spread: ArrayLike = 1.0,
     seed: int = 0,
     iterations: int = 100,
+    rank: float | None = None,
     tell: Callable[[str], None] = lambda doing: None,
 ) -> Array:
     """Close the loops: find q with ``residual(q) = 0`` near a guess [Wittenburg 1977, (5.183)].
@@ -71,6 +72,9 @@ def assemble(
         Of the changes.
     iterations : int
         Of one attempt.
+    rank : float, optional
+        Singular values of the Jacobian, whose rows have length one, and rows below this part of the
+        largest one count as zero. Default: those that are rounding.
     tell : callable
         Called before each attempt with what it is.
 
@@ -91,7 +95,7 @@ def assemble(
     K = shaped("jacobian(q)", jacobian(start), None, None)
     nv = K.shape[-1]
     changes = np.arange(nv) if free is None else speed_set("free", free, nv)
-    problem = Problem.of(residual, jacobian, integrate, start, nv, changes, lower, upper)
+    problem = Problem.of(residual, jacobian, integrate, start, nv, changes, lower, upper, rank)
 
     nearest, best = start, np.inf
     around = _guesses(problem, start, np.broadcast_to(spread, nv), guesses, seed)

@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
 from robodyn.arrays import shaped
+from robodyn.closed_loops.solvers.scaling import row_lengths
 from robodyn.errors import ShapeError
-from robodyn.tolerances import ACTIVE_LIMIT, LEVENBERG_RANK, LEVENBERG_STALLED, ZERO_ROW
+from robodyn.tolerances import ACTIVE_LIMIT, LEVENBERG_RANK, LEVENBERG_STALLED
 
 __all__ = ["Problem", "minimise"]
 
@@ -40,6 +41,8 @@ class Problem:
         Derivatives of limited coordinates along speeds.
     rows : ndarray, shape (nc,)
         Lever arms of the residuals: largest norms of the rows of the Jacobian at some postures.
+    rank : float
+        Scaled singular values below this part of the largest take no part in a step.
     """
 
     residual: Callable[[Array], Array]
@@ -50,6 +53,7 @@ class Problem:
     upper: Array
     moves: Array
     rows: Array
+    rank: float = LEVENBERG_RANK
 
     @staticmethod
     def of(
@@ -61,6 +65,7 @@ class Problem:
         free: Array,
         lower: ArrayLike | None,
         upper: ArrayLike | None,
+        rank: float | None = None,
     ) -> Problem:
         """Fill in the limits and find the coordinates that each speed changes.
 
@@ -75,8 +80,10 @@ class Problem:
         low = np.where(moving, _limit("lower", lower, -np.inf, len(q)), -np.inf)
         high = np.where(moving, _limit("upper", upper, np.inf, len(q)), np.inf)
         moves = np.where(np.isfinite(low) | np.isfinite(high), moves, 0.0)
-        rows = _lever_arms(jacobian, integrate, q, nv)
-        return Problem(residual, jacobian, integrate, free, low, high, moves, rows)
+        norms = _lever_arms(jacobian, integrate, q, nv)
+        rows = row_lengths(norms) if rank is None else row_lengths(norms, 1.0)
+        least = LEVENBERG_RANK if rank is None else rank
+        return Problem(residual, jacobian, integrate, free, low, high, moves, rows, least)
 
     def project(self, q: Array) -> Array:
         """The nearest q within the limits."""
@@ -127,10 +134,7 @@ def _lever_arms(
         return np.ones(len(jacobian(q)))
     # slopes are no lever arms where two frames are just half a turn apart
     usual = np.median(found, axis=0)
-    norms = np.where(found <= STEEP * np.where(usual > 0.0, usual, np.inf), found, 0.0).max(axis=0)
-    largest = norms.max(initial=0.0)
-    typical = largest if largest > 0.0 else 1.0
-    return np.asarray(np.where(norms <= ZERO_ROW * largest, typical, norms))
+    return np.where(found <= STEEP * np.where(usual > 0.0, usual, np.inf), found, 0.0).max(axis=0)
 
 
 def minimise(problem: Problem, q: Array, tolerance: float, iterations: int) -> tuple[Array, float]:
@@ -178,7 +182,7 @@ def _step(problem: Problem, q: Array, r: Array, K: Array, damping: float) -> Arr
     dv = np.zeros(K.shape[1])
     while active.any() and len(r):
         U, values, Vt = np.linalg.svd(K[:, active], full_matrices=False)
-        use = values > LEVENBERG_RANK * values.max()
+        use = values > problem.rank * values.max()
         factor = np.where(use, values / (values**2 + damping * (r @ r) + ~use), 0.0)
         dv = np.zeros(K.shape[1])
         dv[active] = -Vt.T @ (factor * (U.T @ r))

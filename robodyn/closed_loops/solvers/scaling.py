@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
 from robodyn.errors import ShapeError
-from robodyn.tolerances import ZERO_ROW
+from robodyn.tolerances import SMALL_ROW, ZERO_ROW
 
-__all__ = ["Scaled", "column_scale", "flat", "scaled", "speed_set"]
+__all__ = ["Scaled", "column_scale", "flat", "row_lengths", "scaled", "speed_set"]
 
 
 def flat(*arrays: tuple[Array, int]) -> tuple[tuple[int, ...], list[Array]]:
@@ -82,7 +82,7 @@ class Scaled:
     Attributes
     ----------
     matrix : ndarray, shape (n, nc, nv)
-        ``rows * K / columns``: rows of unit norm; rounding in zero rows cleared.
+        ``rows * K / columns``: rows of unit norm, small ones less; rounding in zero rows cleared.
     rows : ndarray, shape (n, nc)
     columns : ndarray, shape (n, nv)
         Square roots of the inertias M_ii, or ones.
@@ -108,8 +108,15 @@ def column_scale(M: Array) -> Array:
     return np.asarray(np.sqrt(np.where(heavy, inertia, mean)))
 
 
+def row_lengths(norms: Array, small: float = SMALL_ROW) -> Array:
+    """Lengths (..., nc) that rows with these norms are compared with; see `SMALL_ROW`."""
+    largest = norms.max(axis=-1, keepdims=True, initial=0.0)
+    largest = np.where(largest > 0.0, largest, 1.0)
+    return np.where(norms > ZERO_ROW * largest, np.maximum(norms, small * largest), largest)
+
+
 def scaled(K: Array, M: Array | None = None) -> Scaled:
-    """Scale columns by the inertias, rows to unit norm.
+    """Scale columns by the inertias, rows to unit norm, small ones to less.
 
     Parameters
     ----------
@@ -120,9 +127,7 @@ def scaled(K: Array, M: Array | None = None) -> Scaled:
     columns = np.ones((n, nv)) if M is None else column_scale(M)
     inner = K / columns[:, None, :]
     norms = np.linalg.norm(inner, axis=-1)
-    largest = norms.max(axis=-1, keepdims=True, initial=0.0)
-    zero = norms <= ZERO_ROW * largest
-    typical = np.where(largest > 0.0, largest, 1.0)
-    rows = 1.0 / np.where(zero, typical, norms)
+    zero = norms <= ZERO_ROW * norms.max(axis=-1, keepdims=True, initial=0.0)
+    rows = 1.0 / row_lengths(norms)
     matrix = np.where(zero[..., None], 0.0, rows[..., None] * inner)
     return Scaled(matrix, rows.reshape(n, nc), columns)

@@ -53,6 +53,11 @@ def loop_gaps(t: Tracer) -> Results:
     return {"poses": poses, **residual(t)}
 
 
+def loop_geometry(t: Tracer) -> Results:
+    """The same, and the derivatives of the residuals."""
+    return {**loop_gaps(t), **jacobian(t)}
+
+
 def jacobian(t: Tracer) -> Results:
     """Derivatives of all constraint rows by all speeds."""
     nv = range(t.model.nv)
@@ -186,6 +191,17 @@ ROWS = {
             Output("residual", ("rows",), "m, rad"),
         ),
         trace=loop_gaps,
+        closed=STATE,
+        options=("placed",),
+    ),
+    "loop_geometry": Quantity(
+        inputs=(Q,),
+        outputs=(
+            Output("poses", (lambda t: len(t.options.get("placed", ())), 4, 4), "1, m"),
+            Output("residual", ("rows",), "m, rad"),
+            Output("K", ("rows", "nv"), "m, 1"),
+        ),
+        trace=loop_geometry,
         closed=STATE,
         options=("placed",),
     ),

@@ -13,7 +13,7 @@ from robodyn.closed_loops.solvers.methods.system import Workspace
 from robodyn.codegen.llvm.builder.linear_algebra import copy, solve_triangular
 from robodyn.codegen.llvm.builder.matrices import INFO, Indices, Matrix, call_routine
 from robodyn.codegen.llvm.builder.values import Number
-from robodyn.tolerances import ZERO_ROW
+from robodyn.tolerances import SMALL_ROW, ZERO_ROW
 
 __all__ = [
     "gather", "multipliers", "orthonormal", "relative_residual", "revealed_rank",
@@ -40,7 +40,7 @@ def scale_speeds(M: Matrix, nv: Number, w: Workspace) -> None:
 
 
 def scale_constraints(K: Matrix, nc: Number, nv: Number, w: Workspace) -> None:
-    """Constraints of unit norm; rounding in zero ones cleared."""
+    """Constraints of unit norm, small ones of less; rounding in zero ones cleared."""
     code = K.code
     largest = code.variable(0.0)
     for j in code.each(nc):
@@ -56,7 +56,8 @@ def scale_constraints(K: Matrix, nc: Number, nv: Number, w: Workspace) -> None:
     for j in code.each(nc):
         norm = w.rows.get(j)
         counts = norm > largest.value * ZERO_ROW
-        scale = 1.0 / code.choose(counts, norm, typical)
+        least = largest.value * SMALL_ROW
+        scale = 1.0 / code.choose(counts, code.choose(norm > least, norm, least), typical)
         factor = code.choose(counts, scale, 0.0)
         w.rows.put(scale, j)
         for i in code.each(nv):

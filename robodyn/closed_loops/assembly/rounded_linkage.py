@@ -1,0 +1,446 @@
+"""Linkages whose loops close, or move, only but for the rounding of the numbers in their file.
+
+A planar four-bar moves because its axes are parallel. Written with six digits they are not, and
+taken to the letter it is a structure, or does not close at all. Its constraints are then
+independent by no more than the digits: singular values of the Jacobian are of their size and
+not of that of the mechanism. What is meant is the mechanism near by in which these are zero. The
+frames of the joints are displaced by as little as makes the loops close all along the motion that
+is left::
+
+    min |d|    with    r(q_k) + K(q_k) dq_k + D(q_k) d = 0    at closed postures q_k far apart
+
+where D is the derivative of the gaps by displacements d of the frames. Gauss-Newton steps converge
+to rounding. That is the linkage from then on; nothing else in the library knows of digits. If d
+is larger than the digits can have done, or if there is no such motion, the numbers are taken to
+the letter: a truss stays stiff.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from robodyn.array_types import Array
+from robodyn.caller import warn
+from robodyn.closed_loops.assembly.frame_displacements import FrameDisplacements
+from robodyn.closed_loops.assembly.walks import walks
+from robodyn.closed_loops.constraints.constraint_rows import PositionRows
+from robodyn.closed_loops.solvers import assemble, rank_analysis
+from robodyn.codegen import MethodTable
+from robodyn.description import Mechanism, with_exact_turns
+from robodyn.description.parallel_axes import with_parallel_axes
+from robodyn.description.written_digits import rounding_of
+from robodyn.equations.catalogue import trace_without_simplifying
+from robodyn.errors import AssemblyError, LoopWarning
+from robodyn.evaluator import Evaluator
+from robodyn.model.model import Model, build_model
+from robodyn.model.settings import Settings
+from robodyn.parts.configuration_space import ConfigurationSpace
+from robodyn.tolerances import (
+    DEFAULT_SNAP,
+    EXACT_RANK,
+    LOOP_CLOSED,
+    MOVED_FAR,
+    ROUNDED_FILE_GAP,
+    ROUNDED_FILE_RANK,
+    ROUNDED_GAP,
+    WRONG_FILE_GAP,
+)
+
+__all__ = ["Rounding", "linkage_as_meant", "nearest_linkage"]
+
+#: Guesses from which a closed posture is looked for, if there is none by the start.
+GUESSES = 4
+
+#: Gauss-Newton steps, higher ranks that are tried than the least, and most postures looked at.
+STEPS, READINGS, POSTURES = 10, 2, 60
+
+#: Of the matrix that determines displacements, singular values below `LEVER` times the largest gap
+#: are noise, but at most `NOISE` and at least one of these parts of the largest: a lower one where
+#: loops do not close with the one before.
+NOISE, LEAST_NOISE = 1e-2, (1e-6, 1e-8, 1e-10)
+
+#: Singular values below this are doubtful where turns are exact: other digits would be.
+EXACT_TURNS = 1e-4
+
+#: Gaps and singular values are at most so many times the displacements that they come from.
+LEVER = 30.0
+
+
+@dataclass(frozen=True, eq=False)
+class Rounding:
+    """A linkage whose frames were displaced so that it closes and moves.
+
+    Attributes
+    ----------
+    mechanism : Mechanism
+    q : ndarray, shape (nq,)
+        A posture in which it is closed.
+    size : float
+        Norm of all displacements, in rad and parts of the longest link.
+    angle, way : float [rad, m]
+        The largest of a frame.
+    rank : int
+        Of its loops.
+    gap, row : float, str
+        The largest gap that the numbers to the letter leave along the motion [rad, parts of the
+        longest link], and the row of it.
+    """
+
+    mechanism: Mechanism
+    q: Array
+    size: float
+    angle: float
+    way: float
+    rank: int
+    gap: float
+    row: str
+
+
+def linkage_as_meant(mechanism: Mechanism, settings: Settings) -> Model:
+    """The model in tree coordinates of the linkage that a description with rounded numbers means.
+
+    With one `LoopWarning` where more is changed than what sums and products of numbers of a file
+    leave of zero. Of a linkage that closes and moves to the letter, or with ``rigid=True``, it is
+    the model of the description as it is.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    settings : Settings
+    """
+    if settings.coordinates != "tree" or settings.branches:
+        settings = dataclasses.replace(settings, coordinates="tree", branches=())
+    model = build_model(mechanism, settings)
+    if settings.rigid or not model.setup.closures:
+        return model
+    letter = _Linkage(model)
+    q = letter.nearest
+    if letter.is_exact(q, letter.doubtful):
+        return model
+    turned = with_exact_turns(mechanism)[0]
+    if turned is not mechanism:
+        neat = build_model(turned, settings)
+        if (exact := _Linkage(neat)).is_exact(exact.nearest, EXACT_TURNS):
+            return neat
+    found = nearest_linkage(model, letter.tolerance)
+    if found is None:
+        return model
+    mended = build_model(found.mechanism, settings)
+    if not _Linkage(mended).has_rank(found.q[None], found.rank):
+        return model
+    if found.size > DEFAULT_SNAP:
+        told = _told(model, letter, found)
+        warn(LoopWarning(told, file=mechanism.file, element=f"robot {mechanism.name!r}"))
+    return mended
+
+
+def nearest_linkage(
+    model: Model, tolerance: float = WRONG_FILE_GAP, q: Array | None = None
+) -> Rounding | None:
+    """The nearest linkage that closes and moves, if its frames are within a tolerance.
+
+    Parameters
+    ----------
+    model : Model
+    tolerance : float [rad, parts of the longest link]
+        Of the displacements of all frames together.
+    q : ndarray, shape (nq,), optional
+        Where loops come nearest to closing.
+    """
+    settings = dataclasses.replace(model.settings, rigid=True)
+    letter = _Linkage(build_model(model.mechanism, settings), q)
+    parallel, turned = with_parallel_axes(model.mechanism, LEVER * tolerance)
+    for mechanism, size in ((parallel, turned), (model.mechanism, 0.0))[not turned :]:
+        start = _Linkage(build_model(mechanism, settings), q, displaced=True)
+        found = _of_start(start, letter, tolerance, size)
+        if found is not None:
+            return found
+    return None
+
+
+def _of_start(
+    start: _Linkage, letter: _Linkage, tolerance: float, turned: float
+) -> Rounding | None:
+    """The nearest linkage to one that is itself turned by an angle from what is written."""
+    nearly = min(LEVER * tolerance, WRONG_FILE_GAP)
+    q, drawn = start.nearest, start.space.start()
+    if start.gap(q) > nearly:
+        return None
+    for rank in start.readings(q, tolerance):
+        for held in (True, False):
+            if held and start.gap(drawn) > nearly:
+                continue
+            found = _displaced(start, letter, drawn if held else q, rank, tolerance, held, turned)
+            if found is not None:
+                return found
+    return None
+
+
+def _told(model: Model, letter: _Linkage, found: Rounding) -> str:
+    nv, rank = model.bodies.nv, letter.rank(letter.nearest)
+    closed = letter.gap(letter.nearest) < LOOP_CLOSED
+    as_written = f"leave {nv - rank} degrees of freedom" if closed else "do not close"
+    return (
+        f"to the letter of their numbers the loops {as_written}; the frames of their joints are "
+        f"moved by up to {found.angle:.2g} rad and {found.way:.2g} m, as rounding can have done, so "
+        f"that they close and leave {nv - found.rank}. To the letter {found.row} would open by up "
+        f"to {found.gap:.2g} (rad, or parts of the longest link) in that motion. rigid=True takes "
+        "the numbers to the letter"
+    )
+
+
+class _Linkage:
+    """The loops of a model, measured in rad and in parts of the longest link, without a compiler.
+
+    Parameters
+    ----------
+    model : Model
+    q : ndarray, shape (nq,), optional
+        Where the loops come nearest to closing.
+    displaced : bool
+        Its frames are to be displaced.
+    """
+
+    def __init__(self, model: Model, q: Array | None = None, *, displaced: bool = False) -> None:
+        setup = model.setup
+        evaluator = Evaluator(model, MethodTable(), trace=trace_without_simplifying)
+        self.model, self.space = model, ConfigurationSpace(model, evaluator)
+        placed = tuple(self.frames.placed) if displaced else ()
+        self._geometry = evaluator.interpreted("loop_geometry", t=0.0, placed=placed)
+        self._known: tuple[Any, Any] = None, None
+        self.of_positions = list(setup.position_rows)
+        self.position = PositionRows(
+            lambda q: self.geometry(q)[1], lambda q: self.geometry(q)[2], self.of_positions
+        )
+        self.units = np.array(setup.row_units)[self.of_positions]
+        self.speed_units = np.array(setup.speed_units)
+        self._given = q
+
+    @cached_property
+    def frames(self) -> FrameDisplacements:
+        """Displacements of the frames of its joints."""
+        return FrameDisplacements(self.model)
+
+    def geometry(self, q: Array) -> Any:
+        """Poses of frames, residuals and their derivatives at a posture; the last are kept."""
+        key = np.shape(q), np.asarray(q).tobytes()
+        if self._known[0] != key:
+            self._known = key, self._geometry(q)
+        return self._known[1]
+
+    def residual(self, q: Array) -> Array:
+        """Gaps, shape (..., nc)."""
+        return self.position.residual(q) / self.units
+
+    def jacobian(self, q: Array) -> Array:
+        """Their derivatives by the speeds, shape (..., nc, nv)."""
+        return self.position.jacobian(q) / self.units[:, None] * self.speed_units
+
+    def displaced(self, q: Array) -> Array:
+        """Their derivatives by displacements of frames at postures (m, nq), (m, nc, size)."""
+        poses = np.asarray(self.geometry(q)[0])
+        poses = np.broadcast_to(poses, (len(q), *poses.shape[-3:]))
+        return self.frames.slopes(poses)[:, self.of_positions] / self.units[:, None]
+
+    def gap(self, q: Array) -> float:
+        """The largest gap at a posture; infinite where it is not a number."""
+        size = float(np.abs(self.residual(q)).max(initial=0.0))
+        return size if math.isfinite(size) else math.inf
+
+    @cached_property
+    def tolerance(self) -> float:
+        """How far the digits, or ``closure_tolerance``, may have displaced all frames together."""
+        setup, settings = self.model.setup, self.model.settings
+        digits = rounding_of(self.model.mechanism, setup.longest_link or 1.0)
+        return float(min(max(ROUNDED_FILE_GAP, settings.closure_tolerance, digits), WRONG_FILE_GAP))
+
+    @property
+    def doubtful(self) -> float:
+        """Singular values below this part of the largest may be rounding."""
+        return max(LEVER * self.tolerance, ROUNDED_FILE_RANK)
+
+    @cached_property
+    def nearest(self) -> Array:
+        """The posture near the start in which the loops are closed, or most nearly so."""
+        if self._given is not None:
+            return self._given
+        start = self.space.start()
+        if self.gap(start) < LOOP_CLOSED:
+            return start
+        low, high = self.model.lower, self.model.upper
+        for rank, guesses in ((ROUNDED_FILE_RANK, 0), (None, 0), (ROUNDED_FILE_RANK, GUESSES)):
+            try:
+                found = assemble(
+                    self.position.residual,
+                    self.position.jacobian,
+                    self.space.integrate,
+                    start,
+                    lower=np.minimum(low, start),
+                    upper=np.maximum(high, start),
+                    guesses=guesses,
+                    closed=LOOP_CLOSED,
+                    rank=rank,
+                )
+            except AssemblyError as error:
+                found = np.asarray(error.q)
+            if self.gap(found) <= LEVER * self.tolerance:
+                return found
+        return found
+
+    def values(self, q: Array) -> Array:
+        """Singular values of the Jacobian, as parts of the largest."""
+        values = np.linalg.svd(self.jacobian(q), compute_uv=False)
+        return np.asarray(values / (values.max(initial=0.0) or 1.0))
+
+    def rank(self, q: Array) -> int:
+        """The rank to the letter."""
+        return int((self.values(q) > EXACT_RANK).sum())
+
+    def is_exact(self, q: Array, doubtful: float) -> bool:
+        """Whether loops close, and no singular value is doubtful, so small but not zero."""
+        values = self.values(q)
+        return self.is_closed(q) and not ((values > EXACT_RANK) & (values < doubtful)).any()
+
+    def is_closed(self, q: Array) -> bool:
+        """Whether loops are closed at postures, as searches for closed postures have it."""
+        return bool(np.abs(self.position.residual(q)).max(initial=0.0) < LOOP_CLOSED)
+
+    def has_rank(self, q: Array, rank: int) -> bool:
+        """Whether loops are closed at postures (m, nq), and have a rank at all that are regular."""
+        if not self.is_closed(q):
+            return False
+        return int(rank_analysis(self.position.jacobian(q)).rank.max(initial=0)) == rank
+
+    def readings(self, q: Array, tolerance: float) -> Iterator[int]:
+        """Ranks that the loops may be meant to have, the one that leaves most motion first."""
+        values = self.values(q)
+        least = int((values > min(max(LEVER * tolerance, ROUNDED_FILE_RANK), NOISE)).sum())
+        most = min(max(int((values > EXACT_RANK).sum()), least) + 1, len(values))
+        yield from range(least, min(most, least + READINGS) + 1)
+
+    def postures(self, q: Array, rank: int, tolerance: float) -> Array:
+        """Postures far apart, (m, nq), q among them, closed but for a tolerance at a rank."""
+        if rank >= self.space.nv:
+            return q[None]
+        gap = LEVER * tolerance * float(self.units.max(initial=1.0))
+        found = walks(self.model, self.position, self.space, q, rank=rank, gap=gap)
+        found = np.unique(found.reshape(-1, found.shape[-1]), axis=0)
+        return np.concatenate([q[None], found])
+
+
+def _displaced(
+    start: _Linkage,
+    letter: _Linkage,
+    q: Array,
+    rank: int,
+    tolerance: float,
+    held: bool,
+    turned: float,
+) -> Rounding | None:
+    """The linkage with frames displaced so that it closes at all postures with this rank.
+
+    Parameters
+    ----------
+    held : bool
+        The first posture, in which the linkage was drawn, stays as it is.
+    """
+    postures = start.postures(q, rank, tolerance)
+    steps = start.space.difference(np.broadcast_to(q, postures.shape), postures)
+    if rank < start.space.nv and np.abs(steps).max(initial=0.0) < MOVED_FAR:
+        return None
+    postures = _fewer(postures, rank, start)
+    opened = np.abs(letter.residual(postures))
+    if opened.max() <= letter.model.settings.closure_tolerance:
+        tolerance = WRONG_FILE_GAP  # all along the motion loops are as good as closed
+    if turned > tolerance:
+        return None
+    linkage, total = start, np.zeros(start.frames.size)
+    for least in LEAST_NOISE:
+        if linkage.has_rank(postures, rank):
+            break
+        linkage, postures, total = _stepped(linkage, postures, total, rank, tolerance, held, least)
+    if not linkage.has_rank(postures, rank):
+        return None
+    row = letter.of_positions[int(opened.max(axis=0).argmax())]
+    angle, way = linkage.frames.largest(total)
+    return Rounding(
+        linkage.model.mechanism,
+        postures[-1],
+        math.hypot(turned, float(np.linalg.norm(total))),
+        max(turned, angle),
+        way,
+        rank,
+        float(opened.max()),
+        letter.model.setup.row_names[row],
+    )
+
+
+def _stepped(
+    linkage: _Linkage,
+    postures: Array,
+    total: Array,
+    rank: int,
+    tolerance: float,
+    held: bool,
+    least: float,
+) -> tuple[_Linkage, Array, Array]:
+    """Linkage, postures and all displacements after Gauss-Newton steps, as long as gaps get less."""
+    size = linkage.gap(postures)
+    for _ in range(STEPS):
+        noise = min(max(LEVER * size, least), NOISE)
+        step = _gauss_newton(linkage, postures, rank, held, noise)
+        if step is None or np.linalg.norm(total + step[0]) > tolerance:
+            break
+        settings = dataclasses.replace(linkage.model.settings, rigid=True)
+        model = build_model(linkage.frames.moved(step[0]), settings)
+        moved = linkage.space.integrate(postures, step[1] * linkage.speed_units)
+        before, size = size, (other := _Linkage(model, displaced=True)).gap(moved)
+        if size < before:
+            linkage, postures, total = other, moved, total + step[0]
+        if size < ROUNDED_GAP or not size < 0.5 * before:
+            break
+    return linkage, postures, total
+
+
+def _fewer(postures: Array, rank: int, letter: _Linkage) -> Array:
+    """As many of the postures as determine the displacements, the first among them."""
+    redundant = max(len(letter.units) - rank, 1)
+    count = min(max(math.ceil(1.5 * letter.frames.size / redundant), 12), POSTURES, len(postures))
+    chosen = np.unique(np.linspace(0, len(postures) - 1, count).round().astype(int))
+    return np.asarray(postures[chosen])
+
+
+def _gauss_newton(
+    linkage: _Linkage,
+    postures: Array,
+    rank: int,
+    held: bool,
+    noise: float,
+) -> tuple[Array, Array] | None:
+    """Displacements of frames (size,) and steps of the postures (m, nv) that close the loops."""
+    r, K = linkage.residual(postures), linkage.jacobian(postures)
+    D = linkage.displaced(postures)
+    if not linkage.frames.size or not all(np.isfinite(x).all() for x in (r, K, D)):
+        return None
+    U, values, Vt = np.linalg.svd(K)
+    left = np.swapaxes(U[:, :, rank:], 1, 2)
+    A, b = left @ D, -np.einsum("mij,mj->mi", left, r)
+    A, b = A.reshape(-1, linkage.frames.size), b.ravel()
+    if held:
+        A, b = (
+            np.concatenate([D[0], A[left.shape[1] :]]),
+            np.concatenate([-r[0], b[left.shape[1] :]]),
+        )
+    d = np.linalg.lstsq(A, b, rcond=noise)[0]
+    along = np.einsum("mji,mj->mi", U[:, :, :rank], r + D @ d) / values[:, :rank]
+    dq = -np.einsum("mij,mi->mj", Vt[:, :rank], along)
+    if held:
+        dq[0] = 0.0
+    return d, dq

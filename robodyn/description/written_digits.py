@@ -1,0 +1,73 @@
+"""How far the numbers of a description may be from what was meant, by the digits they have."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from robodyn.description.joint import Joint
+from robodyn.description.mechanism import Mechanism
+from robodyn.description.pose import Pose
+
+__all__ = ["half_unit", "rounding_of"]
+
+#: Numbers with fewer digits are taken to be what was meant: 0.25 is a quarter of a metre.
+DIGITS = 4
+
+#: Digits of single and of double precision.
+SINGLE, DOUBLE = 9, 15
+
+
+def rounding_of(mechanism: Mechanism, length: float) -> float:
+    """Norm of the displacements of all frames that rounding can have done [rad, parts of a length].
+
+    Twice the root of the sum of squares of half a unit in the last digit of each number, as if all
+    numbers were as coarse as those with digits are on average.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    length : float [m]
+    """
+    frames = 2 * len(mechanism.movers)
+    if mechanism.rounding is not None:
+        ways, angles = (math.sqrt(3.0) * x for x in mechanism.rounding)
+    else:
+        poses = [X for mover in mechanism.movers for X in _poses(mover)]
+        axes = [x for mover in mechanism.movers for x in (*mover.axis, *mover.axis2)]
+        ways = math.sqrt(3.0) * _typical(x for X in poses for x in X.xyz)
+        angles = math.sqrt(3.0) * math.hypot(
+            _typical(x for X in poses for x in X.rpy), _typical(axes)
+        )
+    return 2.0 * math.sqrt(frames) * math.hypot(ways / length, angles)
+
+
+def _poses(mover: object) -> Iterator[Pose]:
+    if isinstance(mover, Joint):
+        yield mover.origin
+    else:
+        yield mover.X_predecessor  # type: ignore[attr-defined]  # a Loop
+        yield mover.X_successor  # type: ignore[attr-defined]
+
+
+def _typical(numbers: Iterable[float]) -> float:
+    """Root mean square of half a unit in the last digit, of numbers with some digits."""
+    halves = [half for x in numbers if (half := half_unit(x)) > 0.0]
+    return math.sqrt(sum(x * x for x in halves) / len(halves)) if halves else 0.0
+
+
+def half_unit(x: float) -> float:
+    """Half a unit in the last digit of a number, zero for one with few digits.
+
+    A number of single precision, written with all digits that it has in double precision, has half
+    a unit of that.
+    """
+    mantissa, exponent = f"{float(x):.{DOUBLE - 1}e}".split("e")
+    digits = len(mantissa.lstrip("-").replace(".", "").rstrip("0"))
+    if digits < DIGITS:
+        return 0.0
+    if digits > SINGLE and float(np.float32(x)) == float(x):
+        return abs(float(x)) * 2.0**-24
+    return 0.5 * 10.0 ** (int(exponent) - digits + 1) if digits < DOUBLE else 0.0
