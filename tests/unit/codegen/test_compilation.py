@@ -104,7 +104,7 @@ def tiers(monkeypatch, tmp_path):
     background.finish()
     background.forget()
     rd.set_compilation("background")
-    yield tmp_path / "cache"
+    yield tmp_path / "cache" / "robodyn"
     background.finish()
     rd.set_compilation("eager")
 
@@ -255,7 +255,7 @@ def test_code_is_kept_although_the_process_has_ended(tmp_path):
         env=environment(tmp_path), capture_output=True, text=True, timeout=300,
     )  # fmt: skip
     assert (process.returncode, process.stdout, process.stderr) == (0, "", "")
-    assert until(lambda: len(list(tmp_path.glob("*.o"))) >= 3)  # entry, threads, dynamics
+    assert until(lambda: len(list(tmp_path.rglob("*.o"))) >= 3)  # entry, threads, dynamics
 
 
 INTERRUPTED = """
