@@ -25,6 +25,7 @@ from robodyn.simulation.trajectory.files.archive import (
     events_text,
     outside_arrays,
 )
+from robodyn.simulation.trajectory.files.moved_robot import facts
 from robodyn.simulation.trajectory.files.recording import Folder, read
 from robodyn.simulation.trajectory.states.event_record import EventRecord
 from robodyn.simulation.trajectory.trajectory import Trajectory
@@ -252,6 +253,7 @@ class Record:
     def _about(self) -> dict[str, Any]:
         return {
             "robot": self.robot.name,
+            "facts": facts(self.robot),
             "joints": speed_names(self.robot),
             "driven": self.driven,
             "events": events_text(tuple(self.events)),

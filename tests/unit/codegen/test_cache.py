@@ -177,7 +177,8 @@ def of_another(monkeypatch):
         if os.geteuid() == 0:
             os.chown(path, 12345, -1)
         else:
-            monkeypatch.setattr(os, "geteuid", lambda me=os.geteuid(): me + 1)
+            another = os.geteuid() + 1
+            monkeypatch.setattr(os, "geteuid", lambda: another)
 
     return given_away
 

@@ -2,11 +2,11 @@
 
 A file of object code is run as it is, so whoever can write it can run what he likes. Only regular
 files are read that belong to the user who runs this process, or to root, and that nobody else may
-write, in a folder of which the same holds. Reading never waits: what is not a regular file, such as a named
-pipe, is not read. A file is a digest, and the code to which it belongs; a file that does not match
-its digest is as good as none. Files are written under another name and renamed, so that processes
-which write at the same time cannot harm each other. Whatever else is in the folder belongs to
-somebody else: it is neither counted nor changed nor removed.
+write, in a folder of which the same holds. Reading never waits: what is not a regular file, such as
+a named pipe, is not read. A file is a digest, and the code to which it belongs; a file that does
+not match its digest is as good as none. Files are written under another name and renamed, so that
+processes which write at the same time cannot harm each other. Whatever else is in the folder
+belongs to somebody else: it is neither counted nor changed nor removed.
 """
 
 from __future__ import annotations
