@@ -81,7 +81,15 @@ class RecordedSteps:
         self._make_room(k)
         stop = min(k + self._block, self._end)
         final = stop == self._last
-        self._motion.advance(k, stop, final, self._fallback)
+        rows = self._room[2][self._row_after(k) : self._row_after(stop)]
+        rows[..., :1] = np.nan  # until machine code has written them
+        try:
+            self._motion.advance(k, stop, final, self._fallback)
+        except KeyboardInterrupt:  # in the midst of it, or when it had done all
+            missing = np.flatnonzero(~np.isfinite(rows).reshape(len(rows), -1).all(axis=1))
+            every = self._record.every
+            self._done = (-(-k // every) + int(missing[0])) * every if len(missing) else stop
+            raise
         self._done = stop
         if final:
             self._count_last()
@@ -226,7 +234,7 @@ class RecordedSteps:
 
     def _count_last(self) -> None:
         """Count all samples, after a check of the last one, from which no step starts."""
-        row = -(-self._last // self._record.every) - -(-self._first // self._record.every)
+        row = self._row_after(self._last)
         a, tau = (x[row].reshape(len(self._motion.q), -1) for x in self._room[2:])
         if not (all_finite(a) and all_finite(tau)):
             for r in np.flatnonzero(~(np.isfinite(a) & np.isfinite(tau)).all(axis=-1)):
@@ -241,7 +249,10 @@ class RecordedSteps:
 
     def _row(self, k: int) -> int | None:
         """Index in the record of the sample at an instant; ``None`` if ``every`` leaves it out."""
+        left_out = k % self._record.every and k != self._last
+        return None if left_out else self._row_after(k)
+
+    def _row_after(self, k: int) -> int:
+        """Index in the record of the first sample from an instant on."""
         every = self._record.every
-        if k % every and k != self._last:
-            return None
         return -(-k // every) - -(-self._first // every)
