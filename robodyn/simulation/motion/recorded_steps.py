@@ -165,7 +165,10 @@ class RecordedSteps:
         if not robot.nc or self._stepper.stabilised or not len(kept):
             return None
         q, v = (x[: len(kept)].reshape(len(kept), len(self._motion.q), -1) for x in self._room[:2])
-        return first_wrong_sample(robot, self._times[kept], q, v)
+        found = first_wrong_sample(robot, self._times[kept], q, v)
+        if found is not None and found[1].motion:
+            found[1].motion = self._record.place(*found[1].motion)
+        return found
 
     def _sample_controller(self, k: int) -> None:
         """Sample a controller that Python calls, and set its forces."""
@@ -190,7 +193,7 @@ class RecordedSteps:
         try:
             m.q[r], m.v[r] = self._stepper.for_motion(r).step(t, q, v, tau, end - t, a)
         except RobodynError as error:
-            self._break_down(k + 1, error)
+            self._break_down(k + 1, r, error)
 
     def _resample(self, k: int, r: int) -> tuple[FloatArray, ...]:
         """Recompute the sample of a robot at an instant: its state, forces and accelerations."""
@@ -207,7 +210,7 @@ class RecordedSteps:
                 refuse_not_finite(self._stepper.robot, of_all, t, k)
             a, forces = self._stepper.for_motion(r).accelerations(t, q, v, tau)
         except RobodynError as error:
-            self._break_down(k, error)
+            self._break_down(k, r, error)
         self._sample(k, r, (q, v, a, forces))
         return q, v, tau, a
 
@@ -226,8 +229,9 @@ class RecordedSteps:
             self._states[row, r] = after[: self._states.shape[-1]]
         return tau
 
-    def _break_down(self, k: int, error: RobodynError) -> NoReturn:
-        """Raise the error of a motion that breaks down on its way to an instant."""
+    def _break_down(self, k: int, r: int, error: RobodynError) -> NoReturn:
+        """Raise the error of a motion, by its index, that breaks down on its way to an instant."""
+        error.motion = self._record.place(r)
         self._count(k)
         with self._breaking(float(self._times[k])):
             raise error
