@@ -366,7 +366,8 @@ class LoopPostures:
     def _finite(self, name: str, found: Array, given: Mapping[str, ArrayLike]) -> Array:
         """A projection, after a check that it has not overflown."""
         if not all_finite(found):
-            raise overflow(self._model, name, given, ~np.isfinite(found).all(axis=-1))
+            wrong = np.asarray(~np.isfinite(found).all(axis=-1))
+            raise overflow(self._model, name, given, wrong)
         return found
 
 

@@ -84,8 +84,8 @@ def _wrong_posture(robot: Robot, q: FloatArray, rows: IntArray) -> tuple[int, Ro
             own.check_state(q[closed, r], np.zeros((len(closed), own.nv)))
         except SingularError as singular:
             singular.motion = (r,)
-            rows = (k for k in closed[list(singular.rows)] if _is_singular(own, q[k, r]))
-            found += [(int(k), singular) for k in rows]
+            wrong = (k for k in closed[list(singular.rows)] if _is_singular(own, q[k, r]))
+            found += [(int(k), singular) for k in wrong]
     return min(found, key=lambda item: item[0], default=None)
 
 
