@@ -60,6 +60,9 @@ class RobodynError(Exception):
     UnknownNameError
     """
 
+    #: Index of the motion that failed among simultaneous ones; empty for a single one.
+    motion: tuple[int, ...] = ()
+
 
 class _Located(Exception):
     """A finding in a robot description, with the place where it was found.
@@ -567,6 +570,8 @@ class IdentificationError(RobodynError, ValueError):
 class SimulationError(RobodynError, RuntimeError):
     """A simulation failed at ``.time`` [s]; ``.trajectory`` holds the motion until then.
 
+    Of a rollout, ``.motion`` is the index of the motion that failed, ``(37,)``.
+
     Examples
     --------
     >>> import robodyn as rd
@@ -578,9 +583,17 @@ class SimulationError(RobodynError, RuntimeError):
     True 2
     """
 
-    def __init__(self, message: str, *, trajectory: Any = None, time: float | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        trajectory: Any = None,
+        time: float | None = None,
+        motion: tuple[int, ...] = (),
+    ) -> None:
         self.trajectory = trajectory
         self.time = time
+        self.motion = motion
         super().__init__(message)
 
 

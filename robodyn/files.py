@@ -57,20 +57,26 @@ def writing(path: Path) -> Iterator[None]:
 def replacing(path: Path) -> Iterator[Path]:
     """A new file beside one, which takes its place when it is complete, and goes where it is not.
 
-    It may be read by whoever may read the file that was there, or as the umask says.
+    It may be read by whoever may read the file that was there, or as the umask says. A link stays:
+    the file that it leads to is replaced. What is no file, as a pipe or ``/dev/stdout``, is written
+    to as it is.
 
     Raises
     ------
     MissingFileError, FileError
     """
     with writing(path):
-        unfinished = path.with_name(f".{path.stem}-{os.urandom(8).hex()}{path.suffix}")
+        place = Path(os.path.realpath(path))
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            yield path
+            return
+        unfinished = place.with_name(f".{place.stem}-{os.urandom(8).hex()}{path.suffix}")
         unfinished.touch(exist_ok=False)
         try:
-            if path.exists():
-                os.chmod(unfinished, stat.S_IMODE(path.stat().st_mode))
+            if place.exists():
+                os.chmod(unfinished, stat.S_IMODE(place.stat().st_mode))
             yield unfinished
-            os.replace(unfinished, path)
+            os.replace(unfinished, place)
         except BaseException:
             unfinished.unlink(missing_ok=True)
             raise
@@ -96,12 +102,15 @@ def check_image(path: str | os.PathLike[str]) -> None:
 
 
 def save_figure(figure: Any, path: str | os.PathLike[str]) -> None:
-    """Write a figure of matplotlib to an image file.
+    """Write a figure of matplotlib to an image file, completely or not at all.
 
     Raises
     ------
     ShapeError, MissingFileError, FileError
     """
     check_image(path)
-    with writing(as_path("path", path)):
-        figure.savefig(path, dpi=120)
+    target = as_path("path", path)
+    if not target.suffix:  # as matplotlib does
+        target = target.with_name(f"{target.name}.{figure.canvas.get_default_filetype()}")
+    with replacing(target) as unfinished:
+        figure.savefig(unfinished, dpi=120)

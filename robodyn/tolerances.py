@@ -381,6 +381,12 @@ SAMPLE_TIME_ROUNDING = 1e-9
 NO_TIME = 1e-200
 #: Shorter motions than this [s] have a duration whose square is zero.
 SHORTEST_DURATION = 1e-100
+#: Part by which the numbers of a robot may differ from those in the file of its motion: the same
+#: description in another format has them rounded in the last digits.
+SAME_ROBOT = 1e-9
+#: Part of the energies by which the one in a table may differ from that of the robot it is read
+#: for: motions of single precision have seven digits.
+SAME_ENERGY = 1e-5
 #: Instants this near to each other get the same noise [s].
 SAME_NOISE = 1e-9
 #: Sums of steps of a ROS clock may be off by this [s]: it counts in nanoseconds.

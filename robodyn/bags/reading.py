@@ -10,12 +10,12 @@ from robodyn.bags.columns import Columns
 from robodyn.bags.completion import completed
 from robodyn.bags.files import open_bag
 from robodyn.bags.samples import Samples
-from robodyn.bags.topics import JOINT_STATE, MULTI_DOF, NUMBERS
+from robodyn.bags.topics import JOINT_STATE, MULTI_DOF, NUMBERS, TEXT
 from robodyn.errors import BagError
 from robodyn.files import as_path
 from robodyn.robot import Robot
 
-__all__ = ["read_motion"]
+__all__ = ["read_about", "read_motion"]
 
 
 def read_motion(
@@ -55,6 +55,15 @@ def read_motion(
             message = tools.types.deserialize_cdr(raw, connection.msgtype)
             samples.take(connection.msgtype, message, stamp)
     return completed(samples, str(path))
+
+
+def read_about(path: str | os.PathLike[str], *, topic: str = "/joint_states") -> str:
+    """What `write_motion` was to say of a motion; empty if it was nothing, or is not its bag."""
+    with open_bag(as_path("path", path)) as (reader, tools):
+        about = [c for c in reader.connections if (c.topic, c.msgtype) == (f"{topic}/about", TEXT)]
+        for connection, _, raw in reader.messages(about) if about else ():
+            return str(tools.types.deserialize_cdr(raw, connection.msgtype).data)
+    return ""
 
 
 def _check_topics(path: Any, topic: str, connections: Any, wanted: dict[str, str]) -> None:

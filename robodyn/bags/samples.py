@@ -99,4 +99,4 @@ class Samples:
         last = np.append(at[1:] != at[:-1], np.ones(min(1, len(at)), bool))  # of equal times
         rows = [self.rows[k] for k in kept[last]]
         parts = tuple(np.array([row[part] for row in rows]) for part in range(4))
-        return (at[last] - at[:1]) * 1e-9, parts
+        return (at[last] - at[:1]) / 1e9, parts

@@ -10,6 +10,7 @@ topic                                   type                              conten
 ``/joint_states/accelerations``         std_msgs/Float64MultiArray        a, as in the trajectory
 ``/sensors/<name>``                     as the sensor is                  what a sensor shows
 ``/robot_description``                  std_msgs/String                   URDF, once, latched
+``/joint_states/about``                 std_msgs/String                   what is not in the bag
 ======================================= ================================= ========================
 """
 
@@ -60,6 +61,7 @@ def write_motion(
     description: str | None = None,
     storage: BagStorage = "mcap",
     start: float = 0.0,
+    about: str = "",
 ) -> None:
     """Write samples of a motion as a bag. If writing fails, no bag is left.
 
@@ -76,6 +78,8 @@ def write_motion(
         q, v, a, tau, shape (n, nq), (n, nv), (n, nv), (n, nv).
     shown : mapping of sensor name to ndarray, shape (n, k)
         What sensors of the robot show.
+    about : str
+        What else there is to say of the motion, which `read_about` returns.
 
     Raises
     ------
@@ -104,8 +108,9 @@ def write_motion(
     columns = Columns.named(robot, joint_names, q.shape[-1], v.shape[-1])
     stamps = _stamps(t, start)
     with new_bag(as_path("path", path), storage) as (writer, tools):
-        if description:
-            _latch(writer, tools, description, int(stamps[0]) if len(stamps) else 0)
+        for name, text in (("/robot_description", description), (f"{topic}/about", about)):
+            if text:
+                _latch(writer, tools, name, text, int(stamps[0]) if len(stamps) else 0)
         if robot is not None and shown:
             for sensor in robot.sensors:
                 _write_sensor(writer, tools, robot, sensor, stamps, shown[sensor.name])
@@ -119,12 +124,14 @@ def _stamps(t: FloatArray, start: float) -> NDArray[np.int64]:
         raise ShapeError("a bag holds times from 0 to 2^31 s", name="t", given=times)
     # the fraction by itself: seconds since the epoch leave it too few digits
     whole = np.floor(t)
-    return (round(start * 1e9) + (whole * 1e9).astype(np.int64)) + np.rint(
+    stamps = (round(start * 1e9) + (whole * 1e9).astype(np.int64)) + np.rint(
         (t - whole) * 1e9
     ).astype(np.int64)
+    count = np.arange(len(t))  # two samples of one instant, as at an impact, are a nanosecond apart
+    return np.asarray(np.maximum.accumulate(stamps - count) + count)
 
 
-def _latch(writer: Any, tools: SimpleNamespace, description: str, stamp: int) -> None:
+def _latch(writer: Any, tools: SimpleNamespace, topic: str, text: str, stamp: int) -> None:
     q, never = tools.qos, tools.qos.QosTime(9223372036, 854775807)
     latched = q.Qos(
         q.QosHistory.KEEP_LAST,
@@ -138,9 +145,9 @@ def _latch(writer: Any, tools: SimpleNamespace, description: str, stamp: int) ->
         False,
     )
     connection = writer.add_connection(
-        "/robot_description", TEXT, typestore=tools.types, offered_qos_profiles=[latched]
+        topic, TEXT, typestore=tools.types, offered_qos_profiles=[latched]
     )
-    message = tools.types.types[TEXT](description)
+    message = tools.types.types[TEXT](text)
     writer.write(connection, stamp, tools.types.serialize_cdr(message, TEXT))
 
 

@@ -350,9 +350,8 @@ class Evaluator:
         if self._model.setup.rheonomic and not QUANTITIES[name].timeless:
             given = (*given, self._time_beside(given))
         elif not extra and self.rows is None:
-            finite = not (
-                QUANTITIES[name].solves or QUANTITIES[name].overflows or self._may_not_be_finite
-            )
+            bounded = QUANTITIES[name].input_names == ("q",) and not links and self._only_turns
+            finite = bounded and not (QUANTITIES[name].solves or self._may_not_be_finite)
             if form is None:
                 self._methods.bind(name, f, options, links, finite=finite)
             else:
@@ -377,6 +376,12 @@ class Evaluator:
     def _may_not_be_finite(self) -> bool:
         """Whether results may not be finite at states that are."""
         return self._model.has_quaternions or self._are_functions
+
+    @cached_property
+    def _only_turns(self) -> bool:
+        """Whether coordinates are angles, of which sines and cosines enter: nothing overflows."""
+        kinds = {joint.kind.name for joint in self._model.joints.values()}
+        return kinds <= {"revolute", "continuous", "fixed"}
 
     @cached_property
     def _are_functions(self) -> bool:

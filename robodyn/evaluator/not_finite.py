@@ -12,7 +12,13 @@ from robodyn.codegen import Function
 from robodyn.equations.catalogue import QUANTITIES
 from robodyn.errors import SingularError
 from robodyn.model.model import Model
-from robodyn.model.states import listed, overflow, refuse_dead_points, refuse_open_linkages
+from robodyn.model.states import (
+    listed,
+    overflow,
+    refuse_dead_points,
+    refuse_open_linkages,
+    too_large,
+)
 from robodyn.tolerances import NEARLY_SINGULAR
 
 __all__ = ["NonFiniteDiagnosis"]
@@ -72,7 +78,7 @@ class NonFiniteDiagnosis:
         Parameters
         ----------
         name : str
-            Of the quantity; nothing is raised for those that tell by NaN.
+            Of the quantity; of those that tell by NaN, an overflow alone is raised.
         f : Function
         given : sequence of array_like
             Its arguments: all finite.
@@ -90,7 +96,8 @@ class NonFiniteDiagnosis:
         ShapeError
             An argument is too large.
         """
-        if name in TELL_BY_NAN:
+        by_name = {port.name: x for port, x in zip(f.inputs, given, strict=True)}
+        if name in TELL_BY_NAN and not too_large(by_name):
             return
         axes = tuple(range(-len(f.outputs[0].shape), 0))
         wrong = np.asarray(~np.isfinite(found).all(axis=axes))
@@ -101,7 +108,7 @@ class NonFiniteDiagnosis:
             return
         if QUANTITIES[name].solves:
             self._refuse_singular(np.asarray(given[0]), found.dtype, wrong, controlled)
-        raise overflow(self._model, name, f.inputs, given, wrong)
+        raise overflow(self._model, name, by_name, wrong)
 
     def _refuse_open(self, q: Array, wrong: Array, time: Sequence[ArrayLike]) -> None:
         """Refuse postures in which joints that follow others cannot, or need infinite speeds."""

@@ -98,6 +98,11 @@ class JointMap:
         return locked
 
     @property
+    def program(self) -> Program:
+        """The map as equations."""
+        return self._pose
+
+    @property
     def _arguments(self) -> int:
         """Coordinates, and time last if the map depends on it."""
         return self.n + int(self.rheonomic)

@@ -126,7 +126,8 @@ class Equilibria:
             """
             rate = np.linalg.norm(local.v[turning]) if turning else largest
             changing = self._local.rate(local, tau, around)
-            return np.concatenate([local.a / rate**2, changing / rate**3])
+            with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is no root
+                return np.concatenate([local.a / rate**2, changing / rate**3])
 
         def near(x: Array, w: Array) -> Local:
             return self._one_near(x, w, tau, around, whole=False)
@@ -139,7 +140,8 @@ class Equilibria:
             slope = np.zeros((2 * self._space.nv, places + len(moves)))
             for k, e in zip(np.flatnonzero([True] * places + moves), steps, strict=True):
                 ahead, behind = (left(near(*self._roots.moved(local, s))) for s in (e, -e))
-                slope[:, k] = (ahead - behind) / (2.0 * PROBE)
+                with np.errstate(over="ignore", invalid="ignore"):
+                    slope[:, k] = (ahead - behind) / (2.0 * PROBE)
             return Trial(local, left(local), slope)
 
         still = self._still(v)

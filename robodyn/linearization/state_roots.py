@@ -85,6 +85,8 @@ class StateRoots:
         The root, to rounding, or where it gets stuck [Levenberg 1944, Marquardt 1963].
         """
         now, damping = start, 0.0
+        if not (all_finite(start.left) and all_finite(start.slope)):
+            return start
         for _ in range(ROUNDS):
             U, sizes, Vt = np.linalg.svd(now.slope, full_matrices=False)
             kept = sizes > STATIONARY_DIRECTION * sizes.max(initial=0.0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -22,6 +22,7 @@ __all__ = [
     "refuse_wrong_array",
     "refuse_wrong_states",
     "refuse_zero_quaternions",
+    "too_large",
 ]
 
 #: Largest number of states of a batch that a message names.
@@ -198,15 +199,19 @@ def refuse_dead_points(model: Model, speed_map: Array) -> None:
             )
 
 
-def overflow(
-    model: Model, name: str, ports: Sequence[Port], arrays: Sequence[ArrayLike], wrong: Array
-) -> ShapeError:
-    """The error for a result that is not finite though all arguments are."""
-    sizes = {p.name: float(np.abs(x).max(initial=0.0)) for p, x in zip(ports, arrays, strict=True)}
+def too_large(given: Mapping[str, ArrayLike]) -> bool:
+    """Whether arguments, by their names, may cause an overflow."""
+    single = all(np.asarray(x).dtype == np.float32 for x in given.values())
+    return any(np.abs(x).max(initial=0.0) >= LARGE[single] for x in given.values())
+
+
+def overflow(model: Model, name: str, given: Mapping[str, ArrayLike], wrong: Array) -> ShapeError:
+    """The error for a result that is not finite though all arguments, by their names, are."""
+    sizes = {key: float(np.abs(x).max(initial=0.0)) for key, x in given.items()}
     worst = max(sizes, key=lambda key: sizes[key])
-    single = all(np.asarray(x).dtype == np.float32 for x in arrays)
+    single = all(np.asarray(x).dtype == np.float32 for x in given.values())
     reason = f"numbers as large as {sizes[worst]:.3g} in {worst} overflow"
-    if sizes[worst] < LARGE[single]:
+    if not too_large(given):
         reason = (
             "a joint map or constraint has no derivative there, or masses and lengths are too "
             "large or small to compute with"

@@ -14,7 +14,7 @@ from robodyn.errors import ShapeError
 from robodyn.evaluator import Evaluator
 from robodyn.model import configuration
 from robodyn.model.model import Model
-from robodyn.model.states import refuse_zero_quaternions
+from robodyn.model.states import overflow, refuse_zero_quaternions
 from robodyn.tolerances import QUATERNION_ROUNDING
 
 __all__ = ["ConfigurationSpace"]
@@ -134,13 +134,16 @@ class ConfigurationSpace:
         if x.shape[:-1] != y.shape[:-1]:
             together(q0=x, q1=y)
         if self._euclidean:
-            found = y - x
+            with np.errstate(over="ignore"):
+                found = y - x
         else:
             refuse_zero_quaternions(self._model, "q0", x)
             refuse_zero_quaternions(self._model, "q1", y)
             found = self._evaluator.call("difference", (x, y))
         if not all_finite(found):
             finite(q0=x, q1=y)
+            given = {"q0": x, "q1": y}
+            raise overflow(self._model, "difference", given, ~np.isfinite(found).all(axis=-1))
         return found
 
     def normalised(self, name: str, q: ArrayLike) -> Array:

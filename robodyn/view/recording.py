@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
+from robodyn.caller import warn
 from robodyn.errors import ShapeError
 from robodyn.robot import Robot
 from robodyn.ros.bag.trajectories import read_bag
@@ -34,7 +36,7 @@ def read_motion(path: str | os.PathLike[str], robot: Robot) -> Trajectory:
     """
     source = Path(path)
     if source.suffix in (".npz", ".csv") or is_recording(source):
-        motion = Trajectory.load(source, robot)
+        motion = _of_file(source, robot)
     elif source.is_dir() or source.suffix in (".mcap", ".db3"):
         motion = read_bag(source, robot, ignore_unknown=True)
     else:
@@ -45,6 +47,17 @@ def read_motion(path: str | os.PathLike[str], robot: Robot) -> Trajectory:
         )
     check_motion(motion, robot, source.name)
     return motion
+
+
+def _of_file(source: Path, robot: Robot) -> Trajectory:
+    """The motion in a file; of a robot with other masses or loads, with a warning."""
+    try:
+        return Trajectory.load(source, robot)
+    except ShapeError as error:
+        if error.name not in ("robot", "energy"):
+            raise
+        warn(f"it is shown all the same, with forces and energies of the robot given: {error}")
+    return replace(Trajectory.load(source), robot=robot, phases=())
 
 
 def check_motion(motion: Trajectory, robot: Robot, what: str) -> None:

@@ -187,6 +187,61 @@ def test_results_that_overflow_are_refused(arm, calls):
             arm.kinetic_energy(*single)
 
 
+#: Methods by their arguments: those that have speeds, accelerations and forces are given huge ones.
+OF_SPEEDS = {
+    "qv": ("bias_forces", "consistent_velocity", "coriolis_matrix", "frame_twists", "loop_bias",
+           "kinetic_energy", "momentum", "passive_forces", "joint_velocities", "steady_motion"),
+    "qva": ("consistent_acceleration", "inverse_dynamics", "joint_wrenches", "motor_torques",
+            "regressor"),
+    "qvt": ("forward_dynamics", "constrained_dynamics"),
+    "qvf": ("frame_twist", "frame_jacobian_dot"),
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("size", [1e308, 1e154])
+@pytest.mark.parametrize("coordinates", ["tree", "minimal"])
+@pytest.mark.parametrize("name", ["arm7", "palletizer", "four_bar"])
+def test_no_method_returns_what_has_overflown(name, coordinates, size):
+    """Neither at the first call, nor at those that go straight to machine code, nor in a batch."""
+    robot = rd.load(name, coordinates=coordinates)
+    fast, q = np.full(robot.nv, size), robot.neutral()
+    values = {"q": q, "v": fast, "a": fast, "t": fast, "f": robot.link_names[-1]}
+    refused = 0
+    for letters, methods in OF_SPEEDS.items():
+        one = [values[letter] for letter in letters]
+        many = [np.tile(x, (40, 1)) if isinstance(x, np.ndarray) else x for x in one]
+        for method in methods:
+            for given in (one, one, one, *([many] if method != "steady_motion" else [])):
+                try:
+                    found = getattr(robot, method)(*given)
+                except rd.RobodynError:
+                    refused += 1
+                    continue
+                arrays = found.a if method == "constrained_dynamics" else found
+                arrays = [arrays[x] for x in arrays] if hasattr(arrays, "items") else [arrays]
+                arrays = [found.q, found.v] if method == "steady_motion" else arrays
+                assert all(np.isfinite(x).all() for x in arrays), method
+    assert refused > (20 if size == 1e308 else 5)
+
+
+def test_differences_that_overflow(arm):
+    far = np.full(arm.nq, 1.5e308)
+    if not arm.model.has_quaternions:
+        with pytest.raises(ShapeError, match=r"difference of .* is not finite"):
+            arm.difference(-far, far)
+
+
+def test_large_arguments_that_do_not_overflow(arm):
+    """They take the slow path, and give what equal ones of a batch give."""
+    q, fast = arm.neutral(), np.full(arm.nv, 1e70)
+    for _ in range(3):
+        one = arm.frame_twists(q, fast)
+        np.testing.assert_array_equal(one, arm.frame_twists(np.tile(q, (40, 1)), fast)[7])
+        single = arm.frame_twists(q.astype("f4"), np.full(arm.nv, 1e20, "f4"))
+        assert single.dtype == np.float32 and np.isfinite(single).all()
+
+
 def test_a_map_without_a_derivative():
     def slide(q):
         return [[1, 0, 0, (q[0] + 1.0) ** 0.5], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
@@ -32,6 +32,7 @@ from robodyn.errors import AssemblyError, ShapeError
 from robodyn.evaluator import Evaluator
 from robodyn.model.model import Model
 from robodyn.model.speed_selection import speed_indices
+from robodyn.model.states import overflow
 from robodyn.parts.configuration_space import ConfigurationSpace
 from robodyn.parts.following_positions import FollowingPositions
 from robodyn.parts.postures import one_guess
@@ -314,7 +315,9 @@ class LoopPostures:
             return found[0]
         self._consistency.check_position(q)
         with self._holding("speeds", q, hold) as free:
-            return self._projection.velocity(q, v, free)
+            with np.errstate(over="ignore", invalid="ignore"):
+                nearest = self._projection.velocity(q, v, free)
+        return self._finite("consistent_velocity", nearest, {"q": q, "v": v})
 
     @contextmanager
     def _holding(self, what: str, q: ArrayLike, hold: tuple[str, ...]) -> Iterator[Array]:
@@ -356,7 +359,16 @@ class LoopPostures:
             return found[0]
         self._consistency.check(q, v)
         with self._holding("accelerations", q, hold) as free:
-            return self._projection.acceleration(q, v, a, free)
+            with np.errstate(over="ignore", invalid="ignore"):
+                nearest = self._projection.acceleration(q, v, a, free)
+        return self._finite("consistent_acceleration", nearest, {"q": q, "v": v, "a": a})
+
+    def _finite(self, name: str, found: Array, given: Mapping[str, ArrayLike]) -> Array:
+        """A projection, after a check that it has not overflown."""
+        if not all_finite(found):
+            wrong = np.asarray(~np.isfinite(found).all(axis=-1))
+            raise overflow(self._model, name, given, wrong)
+        return found
 
 
 def _shown(x: Array) -> str:

@@ -106,7 +106,6 @@ ROWS = {
         trace=body_regressor,
         closed=TREE_FORCES,
         base=True,
-        overflows=True,
     ),
     "dynamic_regressor": Quantity(
         inputs=(Q, V, A),
@@ -114,6 +113,5 @@ ROWS = {
         trace=dynamic_regressor,
         closed=TREE_FORCES,
         base=True,
-        overflows=True,
     ),
 }

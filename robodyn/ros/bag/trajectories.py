@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 
 from robodyn.arguments import checked_arguments
-from robodyn.bags import read_motion, write_motion
+from robodyn.bags import write_motion
 from robodyn.literals import BagStorage
 from robodyn.robot import Robot
-from robodyn.simulation.loads.column_names import speed_names
+from robodyn.simulation.trajectory.files.formats import about_motion, from_bag
 from robodyn.simulation.trajectory.trajectory import Trajectory
 
 __all__ = ["read_bag", "write_bag"]
@@ -60,6 +60,7 @@ def write_bag(
         description=description,
         storage=storage,
         start=start,
+        about=about_motion(vars(trajectory)),
     )
 
 
@@ -104,5 +105,4 @@ def read_bag(
     UnknownNameError
         If the bag has joints that the robot does not have.
     """
-    motion = read_motion(path, robot, topic=topic, ignore_unknown=ignore_unknown)
-    return Trajectory(*motion, joint_names=speed_names(robot), robot=robot)
+    return Trajectory(**from_bag(path, robot, topic=topic, ignore_unknown=ignore_unknown))

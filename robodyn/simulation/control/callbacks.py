@@ -182,12 +182,14 @@ def refuse_not_finite(robot: Robot, tau: FloatArray, t: float, step: int) -> Non
         return
     *motion, k = (int(i) for i in np.argwhere(wrong)[0])
     of = f" of motion {', '.join(map(str, motion))}" if motion else ""
-    raise ShapeError(
+    error = ShapeError(
         f"the controller returned {tau[(*motion, k)]} for joint {speed_names(robot)[k]!r}{of} at "
         f"t = {t:.6g} s, step {step}",
         name="tau",
         given=tau,
     )
+    error.motion = tuple(motion)
+    raise error
 
 
 def shown_briefly(given: Any) -> str:

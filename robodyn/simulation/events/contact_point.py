@@ -1,10 +1,8 @@
-"""A point of a link over a plane: its height and velocity, with numbers and with symbols."""
+"""A point of a link over a plane: its height, velocity and acceleration."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -12,8 +10,6 @@ from robodyn.array_types import FloatArray
 from robodyn.errors import UnknownNameError
 from robodyn.force_elements.ground import Ground
 from robodyn.robot import Robot
-from robodyn.symbolic.inline import inline
-from robodyn.symbolic.scalar import Number, dot
 from robodyn.tolerances import IMMOBILE_POINT
 
 __all__ = ["ContactPoint", "contact_points"]
@@ -44,6 +40,13 @@ class ContactPoint:
     def normal(self) -> FloatArray:
         """Out of the ground."""
         return np.asarray(self.axes[0])
+
+    @property
+    def plane(self) -> FloatArray:
+        """Frame in the world whose plane z = 0 is the ground, with the axes 1 and 2 as x and y."""
+        X = np.eye(4)
+        X[:3, :3], X[:3, 3] = self.axes[[1, 2, 0]].T, self.height * self.normal
+        return X
 
     def gap(self, robot: Robot, q: FloatArray) -> float:
         """Height above the plane [m]."""
@@ -78,38 +81,6 @@ class ContactPoint:
         some = [np.abs(self.jacobian(robot, robot.random(rng))) for _ in range(2)]
         fastest = np.max(some, axis=(0, 2))
         return tuple(k for k in (1, 2) if fastest[k] > IMMOBILE_POINT)
-
-    # -- over symbols -----------------------------------------------------------------------------
-
-    def symbolic_height(self, robot: Robot) -> Callable[[Sequence[Number]], Number]:
-        """Height above the plane as a function of symbolic coordinates."""
-        pose = robot.function("frame_pose", frame=self.link).program
-
-        def height(q: Sequence[Number]) -> Number:
-            X, point = inline(pose, q), self.position.tolist()
-            place = [dot(X[4 * i : 4 * i + 3], point) + X[4 * i + 3] for i in range(3)]
-            return dot(self.normal.tolist(), place) - self.height
-
-        return height
-
-    def symbolic_slip(
-        self, robot: Robot, slides: tuple[int, ...]
-    ) -> Callable[[Any, Any], list[Number]]:
-        """Velocity along the plane as a function of symbolic coordinates and speeds."""
-        program = robot.function("frame_twist", frame=self.link, axes="world").program
-        pose = robot.function("frame_pose", frame=self.link).program
-
-        def slip(q: Sequence[Number], v: Sequence[Number]) -> list[Number]:
-            V, X = inline(program, [*q, *v]), inline(pose, q)
-            arm = [dot(X[4 * i : 4 * i + 3], self.position.tolist()) for i in range(3)]
-            turned = [
-                V[3 + (i + 1) % 3] * arm[(i + 2) % 3] - V[3 + (i + 2) % 3] * arm[(i + 1) % 3]
-                for i in range(3)
-            ]
-            u = [V[i] + turned[i] for i in range(3)]
-            return [dot(self.axes[k].tolist(), u) for k in slides]
-
-        return slip
 
 
 def contact_points(robot: Robot, ground: Ground) -> list[ContactPoint]:

@@ -14,7 +14,7 @@ import numpy as np
 from robodyn.arguments import checked_arguments
 from robodyn.array_types import FloatArray
 from robodyn.arrays import expect, number, truth
-from robodyn.equations.loops.constraint import Constraint
+from robodyn.equations.loops.frame_constraint import FrameConstraint
 from robodyn.errors import SettingsError
 from robodyn.force_elements.ground import Ground
 from robodyn.impacts.complementarity import complementary
@@ -189,21 +189,20 @@ class _Plane:
         on = tuple(point for point in self.points if point in standing)
         if on not in self._standing:
             robot = self._robot
-            kinds = {
-                name: (info.kind.name, info.q.stop - info.q.start, info.v.stop - info.v.start)
-                for name, info in ((name, robot.joints[name]) for name in robot.joint_names)
-            }
-            held = [c.traced(kinds) for point in on for c in self._constraints(point)]
+            held = [c.traced({}, robot.link_names) for x in on for c in self._constraints(x)]
             held = [*robot.mechanism.constraints, *held]
             mechanism = dataclasses.replace(robot.mechanism, constraints=tuple(held))
             self._standing[on] = Robot(mechanism, robot.model.settings)
         return self._standing[on]
 
-    def _constraints(self, point: ContactPoint) -> list[Constraint]:
+    def _constraints(self, point: ContactPoint) -> list[FrameConstraint]:
         """The point stays in the plane; and where it is, if it sticks and can slide."""
-        robot, joints = self._robot, self._robot.joint_names
-        found = [Constraint(STANDS.format(point.name), point.symbolic_height(robot), joints)]
-        if self._sticks and (slides := point.sliding_axes(robot)):
-            slip = point.symbolic_slip(robot, slides)
-            found.append(Constraint(STICKS.format(point.name), slip, joints, kind="nonholonomic"))
+        between = (("world", point.plane), (point.link, point.position))
+        found = [FrameConstraint(STANDS.format(point.name), "point_on_plane", between)]
+        if self._sticks and (slides := point.sliding_axes(self._robot)):
+
+            def slip(X: Any, twist: Any) -> Any:
+                return (X[:3, :3] @ twist[:3])[[k - 1 for k in slides]]
+
+            found.append(FrameConstraint(STICKS.format(point.name), slip, between))
         return found

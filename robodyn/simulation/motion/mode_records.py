@@ -116,4 +116,6 @@ class ModeRecords:
         motion = getattr(found, "trajectory", None)
         if motion is None or len(self._records) > 1:
             motion = self.so_far()
-        raise SimulationError(shown, trajectory=motion, time=when) from (found.__cause__ or found)
+        raise SimulationError(shown, trajectory=motion, time=when, motion=found.motion) from (
+            found.__cause__ or found
+        )

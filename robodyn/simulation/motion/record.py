@@ -25,6 +25,7 @@ from robodyn.simulation.trajectory.files.archive import (
     events_text,
     outside_arrays,
 )
+from robodyn.simulation.trajectory.files.moved_robot import facts
 from robodyn.simulation.trajectory.files.recording import Folder, read
 from robodyn.simulation.trajectory.states.event_record import EventRecord
 from robodyn.simulation.trajectory.trajectory import Trajectory
@@ -252,6 +253,7 @@ class Record:
     def _about(self) -> dict[str, Any]:
         return {
             "robot": self.robot.name,
+            "facts": facts(self.robot),
             "joints": speed_names(self.robot),
             "driven": self.driven,
             "events": events_text(tuple(self.events)),
@@ -259,6 +261,9 @@ class Record:
 
     def broken(self, t: float, error: RobodynError) -> SimulationError:
         """The error for a breakdown before ``t`` [s], with the trajectory of all samples."""
+        motion, rows = error.motion, getattr(error, "rows", ())
+        if self.shape and rows and not motion:  # of a method that was called with all of them
+            motion = self.place(rows[0])
         singular = self._singular(t)
         problem = f"at t = {t:.6g} s {error}"
         if singular is not None:
@@ -268,7 +273,13 @@ class Record:
                 f"the motion of {self.robot.name!r} is no longer finite at t = {t:.6g} s: the step "
                 f"is too long, or torques are not finite ({error})"
             )
-        return SimulationError(problem, trajectory=self.so_far(), time=t)
+        if motion:
+            problem = f"motion {', '.join(map(str, motion))}: {problem}"
+        return SimulationError(problem, trajectory=self.so_far(), time=t, motion=motion)
+
+    def place(self, row: int) -> tuple[int, ...]:
+        """Index of a motion among all of them; empty where there is one."""
+        return tuple(int(k) for k in np.unravel_index(row, self.shape)) if self.shape else ()
 
     def so_far(self) -> Trajectory | None:
         """The trajectory of a motion that has ended early; ``None`` if there are no samples."""

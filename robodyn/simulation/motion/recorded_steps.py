@@ -81,7 +81,15 @@ class RecordedSteps:
         self._make_room(k)
         stop = min(k + self._block, self._end)
         final = stop == self._last
-        self._motion.advance(k, stop, final, self._fallback)
+        rows = self._room[2][self._row_after(k) : self._row_after(stop)]
+        rows[..., :1] = np.nan  # until machine code has written them
+        try:
+            self._motion.advance(k, stop, final, self._fallback)
+        except KeyboardInterrupt:  # in the midst of it, or when it had done all
+            missing = np.flatnonzero(~np.isfinite(rows).reshape(len(rows), -1).all(axis=1))
+            every = self._record.every
+            self._done = (-(-k // every) + int(missing[0])) * every if len(missing) else stop
+            raise
         self._done = stop
         if final:
             self._count_last()
@@ -157,7 +165,10 @@ class RecordedSteps:
         if not robot.nc or self._stepper.stabilised or not len(kept):
             return None
         q, v = (x[: len(kept)].reshape(len(kept), len(self._motion.q), -1) for x in self._room[:2])
-        return first_wrong_sample(robot, self._times[kept], q, v)
+        found = first_wrong_sample(robot, self._times[kept], q, v)
+        if found is not None and found[1].motion:
+            found[1].motion = self._record.place(*found[1].motion)
+        return found
 
     def _sample_controller(self, k: int) -> None:
         """Sample a controller that Python calls, and set its forces."""
@@ -182,7 +193,7 @@ class RecordedSteps:
         try:
             m.q[r], m.v[r] = self._stepper.for_motion(r).step(t, q, v, tau, end - t, a)
         except RobodynError as error:
-            self._break_down(k + 1, error)
+            self._break_down(k + 1, r, error)
 
     def _resample(self, k: int, r: int) -> tuple[FloatArray, ...]:
         """Recompute the sample of a robot at an instant: its state, forces and accelerations."""
@@ -199,7 +210,7 @@ class RecordedSteps:
                 refuse_not_finite(self._stepper.robot, of_all, t, k)
             a, forces = self._stepper.for_motion(r).accelerations(t, q, v, tau)
         except RobodynError as error:
-            self._break_down(k, error)
+            self._break_down(k, r, error)
         self._sample(k, r, (q, v, a, forces))
         return q, v, tau, a
 
@@ -218,15 +229,16 @@ class RecordedSteps:
             self._states[row, r] = after[: self._states.shape[-1]]
         return tau
 
-    def _break_down(self, k: int, error: RobodynError) -> NoReturn:
-        """Raise the error of a motion that breaks down on its way to an instant."""
+    def _break_down(self, k: int, r: int, error: RobodynError) -> NoReturn:
+        """Raise the error of a motion, by its index, that breaks down on its way to an instant."""
+        error.motion = self._record.place(r)
         self._count(k)
         with self._breaking(float(self._times[k])):
             raise error
 
     def _count_last(self) -> None:
         """Count all samples, after a check of the last one, from which no step starts."""
-        row = -(-self._last // self._record.every) - -(-self._first // self._record.every)
+        row = self._row_after(self._last)
         a, tau = (x[row].reshape(len(self._motion.q), -1) for x in self._room[2:])
         if not (all_finite(a) and all_finite(tau)):
             for r in np.flatnonzero(~(np.isfinite(a) & np.isfinite(tau)).all(axis=-1)):
@@ -241,7 +253,10 @@ class RecordedSteps:
 
     def _row(self, k: int) -> int | None:
         """Index in the record of the sample at an instant; ``None`` if ``every`` leaves it out."""
+        left_out = k % self._record.every and k != self._last
+        return None if left_out else self._row_after(k)
+
+    def _row_after(self, k: int) -> int:
+        """Index in the record of the first sample from an instant on."""
         every = self._record.every
-        if k % every and k != self._last:
-            return None
         return -(-k // every) - -(-self._first // every)

@@ -8,6 +8,7 @@ from robodyn.array_types import FloatArray
 from robodyn.simulation.checks.singular_passage import warn_of_passage
 from robodyn.simulation.control.callbacks import check_controller
 from robodyn.simulation.events.event import Event
+from robodyn.simulation.motion.breakdown import attaching_trajectory
 from robodyn.simulation.motion.loop import simulate_motion
 from robodyn.simulation.motion.mode import Mode
 from robodyn.simulation.motion.options import MotionOptions
@@ -34,6 +35,7 @@ def run_motion(
     if mode.controller is not None:
         check_controller(mode.controller)
     limits, has_events = options.limits_of(mode.robot), bool(events) or options.stops is not None
+    motion = None
     if has_events and options.batch:
         run = simulate_each(mode, events, q, v, options, report)
     else:
@@ -42,10 +44,13 @@ def run_motion(
         step = float(times[1] - times[0]) if len(times) > 1 else 0.0
         with explaining_unstable_hold(mode, step):
             motion = simulate_motion(mode, events, q, v, options, report)
-            run = motion.trajectory()
-        if has_events or not warn_of_unstable_hold(mode, run, step):
-            motion.check_steps(run)
-        warn_of_passage(run)
-    report(1.0)
-    limits.warn_of_violations(run.t, run.q, run.v, run.tau)
+            with attaching_trajectory(motion.so_far):
+                run = motion.trajectory()
+    with attaching_trajectory(lambda: run):  # it is whole, whatever interrupts the checks
+        if motion is not None:
+            if has_events or not warn_of_unstable_hold(mode, run, step):
+                motion.check_steps(run)
+            warn_of_passage(run)
+        report(1.0)
+        limits.warn_of_violations(run.t, run.q, run.v, run.tau)
     return run

@@ -21,7 +21,8 @@ def first_wrong_sample(
 ) -> tuple[int, RobodynError] | None:
     """The first sample at a singular posture, where rounding decides forces, and why it is wrong.
 
-    A motion that passes one at some distance may lose some digits for a sample.
+    A motion that passes one at some distance may lose some digits for a sample. ``.motion`` of the
+    error is the index of the wrong one.
 
     Parameters
     ----------
@@ -52,6 +53,7 @@ def _first_wrong(
         for row in error.rows:
             k, r = divmod(row, q.shape[1])
             if _is_singular(robot.of_rows(r).at(float(t[k])), q[k, r]):
+                error.motion = (r,)
                 return k, error
     except InconsistentStateError as error:
         return _wrong_posture(robot, q, np.array(error.rows))
@@ -74,13 +76,16 @@ def _wrong_posture(robot: Robot, q: FloatArray, rows: IntArray) -> tuple[int, Ro
                 loop, size = largest_gap(robot.model, residual)
                 told = f"the loops of {robot.name!r} come apart by {size} ({loop!r})"
                 hint = f"{told}: take shorter steps"
-                found.append((int(k), AssemblyError(hint, residual=residual, q=q[k, r].copy())))
+                error = AssemblyError(hint, residual=residual, q=q[k, r].copy())
+                error.motion = (r,)
+                found.append((int(k), error))
         closed = np.flatnonzero(~is_open[:, r])
         try:
             own.check_state(q[closed, r], np.zeros((len(closed), own.nv)))
-        except SingularError as error:
-            singular = (k for k in closed[list(error.rows)] if _is_singular(own, q[k, r]))
-            found += [(int(k), error) for k in singular]
+        except SingularError as singular:
+            singular.motion = (r,)
+            wrong = (k for k in closed[list(singular.rows)] if _is_singular(own, q[k, r]))
+            found += [(int(k), singular) for k in wrong]
     return min(found, key=lambda item: item[0], default=None)
 
 

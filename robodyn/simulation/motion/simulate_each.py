@@ -61,7 +61,9 @@ def simulate_each(
                 if part is not None:  # the exception gets the trajectory of all motions
                     motions.add(k, part)
                 if isinstance(error, SimulationError):
-                    raise SimulationError(f"motion {k}: {error}", time=error.time) from error
+                    raise SimulationError(
+                        f"motion {k}: {error}", time=error.time, motion=(k,)
+                    ) from error
                 raise
             if any(piece.robot is not own.robot for piece in run.phases):
                 raise SettingsError(

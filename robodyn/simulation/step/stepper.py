@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 
 from robodyn.array_types import FloatArray
-from robodyn.errors import SettingsError
+from robodyn.errors import RobodynError, SettingsError
 from robodyn.literals import IntegratorName
 from robodyn.simulation import integrators
 from robodyn.simulation.control.compiled_controller import CompiledController
@@ -215,7 +215,11 @@ class Stepper:
             self._alone[k]._advance = self._method.begin()
             self._alone[k]._row = rows[k]
         for one, row in zip(self._alone[: len(rows)], rows, strict=True):
-            q[row], v[row] = one.step(t, q[row], v[row], tau[row], h)
+            try:
+                q[row], v[row] = one.step(t, q[row], v[row], tau[row], h)
+            except RobodynError as error:
+                error.motion = row
+                raise
         return q, v
 
     @cached_property

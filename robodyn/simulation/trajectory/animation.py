@@ -14,6 +14,7 @@ from robodyn.parts.posture_picture import PosturePicture
 from robodyn.pictures.animation import animate, check_video
 from robodyn.pictures.stick_figure import StickFigure
 from robodyn.simulation.trajectory.computed_fields import samples_of
+from robodyn.simulation.trajectory.states.not_saved import BASE, ROBOTS
 
 __all__ = ["animate_motion"]
 
@@ -32,7 +33,7 @@ def animate_motion(
 ) -> None:
     """Draw a motion; see `Trajectory.animate`."""
     check_video(path)
-    samples = samples_of(run)
+    samples = samples_of(run, BASE, ROBOTS)
     if samples.batch or len(samples) < 2:
         what = "several motions" if samples.batch else f"{len(samples)} samples"
         raise ShapeError(

@@ -15,13 +15,18 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.errors import SettingsError
 from robodyn.simulation.trajectory.states import energies
+from robodyn.simulation.trajectory.states.not_saved import BASE, ROBOTS, refuse_not_saved
 from robodyn.simulation.trajectory.states.samples import Samples
 
-__all__ = ["COMPUTED", "computed", "forget_defaults", "samples_of"]
+__all__ = ["COMPUTED", "computed", "forget_defaults", "known_phases", "samples_of"]
 
 
-def samples_of(run: Any) -> Samples:
-    """Samples of a trajectory, also of a single state, with what is needed to compute from them."""
+def samples_of(run: Any, *needed: str) -> Samples:
+    """Samples of a trajectory, also of a single state, with what is needed to compute from them.
+
+    ``needed``: of what `not_saved` names, so that files without it are refused.
+    """
+    refuse_not_saved(run, needed)
     if run.robot is None:
         raise SettingsError(
             "this trajectory does not know what moved: give it a robot, "
@@ -31,13 +36,35 @@ def samples_of(run: Any) -> Samples:
     return Samples(run.robot, x.t, x.q, x.v, x.a, x.tau, x.driven, x.surroundings)
 
 
-def computed(run: Any, f: Callable[[Samples], FloatArray]) -> FloatArray:
-    """A function of the samples of a trajectory, phase by phase where it has several."""
+def computed(run: Any, f: Callable[[Samples], FloatArray], *needed: str) -> FloatArray:
+    """A function of the samples of a trajectory, phase by phase where it has several.
+
+    It is refused without the robots of all phases, the motion of the base and what is ``needed``.
+    """
     if run.phases:
-        parts = [computed(phase, f) for phase in run.phases]
+        parts = [computed(phase, f, *needed) for phase in known_phases(run)]
         return np.concatenate(parts) if run.t.ndim else parts[0]
-    x = samples_of(run).computed(f)
+    x = samples_of(run, ROBOTS, BASE, *needed).computed(f)
     return x if run.t.ndim else x[0]
+
+
+def known_phases(run: Any) -> tuple[Any, ...]:
+    """The phases of a trajectory, or the trajectory alone where it has none.
+
+    Raises
+    ------
+    SettingsError
+        If the robot of one of several is not known.
+    """
+    for phase in run.phases:
+        if phase.robot is None:
+            start = f" from t = {phase.t[0]:.6g} s on" if phase.t.ndim and len(phase) else ""
+            raise SettingsError(
+                "events have changed the robot, and a file holds no robots: the one that moved"
+                f"{start} is not known. Give all of them, Trajectory.load(path, [first, second]), "
+                "as .robot of the phases of the simulated motion has them"
+            )
+    return run.phases or (run,)
 
 
 def _energy(run: Any) -> FloatArray:

@@ -22,6 +22,7 @@ from robodyn.simulation.trajectory.computed_fields import (
     COMPUTED,
     computed,
     forget_defaults,
+    known_phases,
     samples_of,
 )
 from robodyn.simulation.trajectory.files import formats as trajectory_files
@@ -42,6 +43,7 @@ from robodyn.simulation.trajectory.states.energy_audit import (
 from robodyn.simulation.trajectory.states.event_record import EventRecord, events_among
 from robodyn.simulation.trajectory.states.measurements import by_sensor, measurements
 from robodyn.simulation.trajectory.states.motor_sizing import Sizing, sizing_of
+from robodyn.simulation.trajectory.states.not_saved import BASE, DRIVEN, EVENTS, ROBOTS, WRENCHES
 
 __all__ = ["Trajectory"]
 
@@ -76,11 +78,14 @@ class Trajectory:
     phases : tuple of Trajectory
         Parts of a motion in which events changed the robot or its driven joints, one for each robot
         and set of driven joints; empty if nothing changed. Together they have all samples; those of
-        the whole are in coordinates of the first robot, see `robodyn.events.become`. Files hold no
-        phases.
+        the whole are in coordinates of the first robot, see `robodyn.events.become`.
     controller_state : mapping of str to ndarray, shape (n, ..., m)
         Recorded states of controllers after their latest sample: ``"parameters"`` of a
-        `robodyn.controllers.Adaptive`. NaN where nothing was recorded. CSV and bags hold none.
+        `robodyn.controllers.Adaptive`. NaN where nothing was recorded.
+    not_saved : tuple of str
+        What the motion had and the file, from which it was read, does not hold: a CSV and a bag
+        have no events, phases, base motion, wrenches, states of controllers, and do not say which
+        joints are driven. Quantities that need one of them raise `SettingsError`.
 
     Examples
     --------
@@ -108,6 +113,7 @@ class Trajectory:
     events: tuple[EventRecord, ...] = ()
     phases: tuple[Trajectory, ...] = field(default=(), repr=False)
     controller_state: Mapping[str, FloatArray] = field(default_factory=dict, repr=False)
+    not_saved: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         forget_defaults(self)
@@ -219,11 +225,12 @@ class Trajectory:
             If more than 2 % of what was exchanged is unexplained.
         """
         check_order(self.t)
+        needed = (ROBOTS, BASE, WRENCHES, EVENTS, DRIVEN)
         if self.phases:
-            audits = [audit_of(samples_of(phase), ()) for phase in self.phases]
+            audits = [audit_of(samples_of(phase, *needed), ()) for phase in known_phases(self)]
             audit = joined_audits(audits, self.events)
         else:
-            audit = audit_of(samples_of(self), self.events)
+            audit = audit_of(samples_of(self, *needed), self.events)
         warn_of_unexplained(audit, "" if self.robot is None else self.robot.name)
         return audit
 
@@ -291,7 +298,7 @@ class Trajectory:
             If the robot is not known.
         """
         sensors = samples_of(self).robot.sensors
-        return by_sensor(sensors, computed(self, measurements)) if sensors else {}
+        return by_sensor(sensors, computed(self, measurements, WRENCHES)) if sensors else {}
 
     def _table(self) -> dict[str, Any]:
         """Fields for a table with a row for each sample, and measurements of sensors."""
@@ -310,12 +317,13 @@ class Trajectory:
             A joint that a phase does not have is not a number (NaN) there.
         """
         names = None if joints is None else named("joints", joints)
-        return energies.joint_loads([samples_of(x) for x in self.phases or (self,)], names)
+        needed = (ROBOTS, BASE, WRENCHES)
+        return energies.joint_loads([samples_of(x, *needed) for x in known_phases(self)], names)
 
     @property
     def ground_contacts(self) -> dict[str, GroundContact]:
         """Force, depth and slip at all samples where points touch the ground, by contact name."""
-        x = samples_of(self)
+        x = samples_of(self, BASE)
         return x.robot.at(x.time).ground_contacts(x.q, x.v, base=x.base)
 
     @property
@@ -361,7 +369,8 @@ class Trajectory:
         ShapeError
             For instants beyond the motion.
         """
-        samples = samples_of(self)
+        known_phases(self)
+        samples = samples_of(self, ROBOTS, DRIVEN)
         at = instants_of(samples, times)
         events = tuple(e for e in self.events if len(at) and at[0] <= e.time <= at[-1])
         if self.phases:
@@ -384,9 +393,10 @@ class Trajectory:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the trajectory to a file, completely or not at all.
 
-        ``.npz``: all arrays, motion of the base, external wrenches, events, controller states.
-        ``.csv``: one row for each sample, with joints, sensors and units in the header. ``.mcap``:
-        joint states, as `robodyn.ros.bag.write_bag` writes them.
+        ``.npz``: everything but the robot, by which `load` recognises it. ``.csv``: one row for
+        each sample, with joints, sensors and units in the header. ``.mcap``: joint states, as
+        `robodyn.ros.bag.write_bag` writes them. Tables and bags say what they do not hold of the
+        motion, see ``not_saved``; a table has a column for that, of NaN.
 
         Parameters
         ----------
@@ -401,7 +411,9 @@ class Trajectory:
         trajectory_files.save(path, self._fields(), self._table)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], robot: Robot | None = None) -> Self:
+    def load(
+        cls, path: str | os.PathLike[str], robot: Robot | Iterable[Robot] | None = None
+    ) -> Self:
         """Read a file that `save` wrote, or a folder that a simulation wrote with ``to=``.
 
         Parameters
@@ -409,18 +421,25 @@ class Trajectory:
         path : path
             ``.npz``, ``.csv``, ``.mcap`` or a folder. Arrays of a folder are read from there when
             they are used.
-        robot : Robot, optional
+        robot : Robot, or several, optional
             The robot, which a file does not hold. It is needed for ``.mcap``, and for all
-            quantities that are computed from the samples.
+            quantities that are computed from the samples. Where events changed the robot, give
+            all of them: each phase takes the one that it was simulated with. It is the one of the
+            simulation with its payload, ground and parameters, as ``run.robot`` has them.
 
         Raises
         ------
         MissingFileError, FileError
         ShapeError
-            If the file is damaged, holds something else or the motion of another robot, or has
-            another ending.
+            If the file is damaged, holds something else or has another ending; or if it holds the
+            motion of another robot, such as one with another mass or without the ground: the
+            message says what differs. A table has nothing but its energy to tell robots apart.
         """
-        return cls(**trajectory_files.load(path, robot))
+        fields = trajectory_files.load(path, robot)
+        phases = tuple(cls(**phase) for phase in fields.pop("phases", ()))
+        run = cls(**fields, phases=phases)
+        trajectory_files.check_energy(path, run)
+        return run
 
     def to_pandas(self) -> Any:
         """A pandas.DataFrame with one row for each sample; the index is time, columns as in CSV.

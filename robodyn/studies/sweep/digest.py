@@ -7,7 +7,7 @@ import functools
 import hashlib
 import types
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import Field, fields, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,8 @@ CONSTANT = (bool, int, float, complex, str, bytes, tuple, frozenset, np.ndarray,
 def digest(value: Any) -> str:
     """A hash of a value by its content, as sixteen hexadecimal digits.
 
-    Arrays, dataclasses and collections count with all they hold. Functions count with their code,
+    Arrays, dataclasses and collections count with all they hold, but not with the file and line
+    that a description was read from. Functions count with their code,
     their defaults, the variables around them, and the functions, constants, robots and frozen
     dataclasses of their module that they name; lists and mappings among these are not looked at, as
     they may be memories. Modules, classes and functions of other modules count with their names,
@@ -81,10 +82,16 @@ def _parts(value: Any) -> Iterable[str | _Inner]:
     elif isinstance(value, type | types.ModuleType | types.BuiltinFunctionType | np.ufunc):
         yield f"{getattr(value, '__module__', '')}.{value.__name__}"
     elif is_dataclass(value):
-        yield from (_Inner(getattr(value, field.name)) for field in fields(value) if field.init)
+        own = [field for field in fields(value) if field.init and not _is_place(field)]
+        yield from (_Inner(getattr(value, field.name)) for field in own)
         yield from map(_Inner, _call_of(kind))
     else:
         yield from map(_Inner, _reduced(value))
+
+
+def _is_place(field: Field[Any]) -> bool:
+    """Whether a field says where in which file something stands, and nothing of its content."""
+    return not field.compare and field.name in ("file", "line")
 
 
 def _function(function: types.FunctionType) -> tuple[Any, ...]:

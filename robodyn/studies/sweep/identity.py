@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import platform
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +15,14 @@ from robodyn.studies.sweep.study_runner import Study
 from robodyn.version import __version__
 
 __all__ = ["differences", "identity"]
+
+
+#: How labels are printed: as numpy does by default, but in short.
+PRINTED: Any = {
+    "precision": 8, "threshold": 6, "edgeitems": 2, "linewidth": 75, "suppress": False,
+    "nanstr": "nan", "infstr": "inf", "formatter": None, "sign": "-", "floatmode": "maxprec",
+    "legacy": False,
+}  # fmt: skip
 
 
 def identity(study: Study, grid: Grid, seed: int | None, batch: int | None) -> dict[str, str]:
@@ -49,6 +58,7 @@ def _name(study: Study) -> str:
 
 def _shown(axis: Axis) -> str:
     """Labels in short, with a digest of their full content."""
-    labels = np.array2string(axis.labels, threshold=6, edgeitems=2, separator=", ")
+    with np.printoptions(**PRINTED):  # whatever is set elsewhere
+        labels = np.array2string(axis.labels, separator=", ")
     mark = digest((axis.labels, axis.objects))
     return f"{len(axis)} values {' '.join(labels.split())} #{mark}"

@@ -127,8 +127,12 @@ def written(
     """Write a complete file, which replaces an existing one; no sweep resumes from it."""
     with replacing(path) as unfinished:
         origin = {"the study": "a table that was saved"}
-        with storing(unfinished, shape, dims, coords, origin) as store:
-            store.add(list(outcomes.items()))
+        try:
+            with storing(unfinished, shape, dims, coords, origin) as store:
+                store.add(list(outcomes.items()))
+        finally:  # where the disk is full, SQLite leaves its journal
+            for ending in ("-journal", "-wal", "-shm"):
+                unfinished.with_name(unfinished.name + ending).unlink(missing_ok=True)
 
 
 def _begin(

@@ -23,7 +23,7 @@ def doctor(capsys, status=0):
 @pytest.fixture(autouse=True)
 def cache(tmp_path, monkeypatch):
     monkeypatch.setenv("ROBODYN_CACHE_DIR", str(tmp_path / "cache"))
-    return tmp_path / "cache"
+    return tmp_path / "cache" / "robodyn"
 
 
 def test_all_is_well(capsys, cache):
@@ -84,7 +84,7 @@ def test_an_extra_that_is_missing(monkeypatch, capsys):
 
 
 def test_a_cache_that_cannot_be_written(cache, capsys):
-    cache.write_text("a file, no folder")
+    cache.parent.write_text("a file, no folder")
     findings, _ = doctor(capsys, status=2)
     assert "name another one in ROBODYN_CACHE_DIR" in findings["compilation"]["problem"]
 

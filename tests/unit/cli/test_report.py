@@ -140,7 +140,7 @@ def test_export_lists_functions_that_there_are(capsys):
 def test_compile(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("ROBODYN_CACHE_DIR", str(tmp_path / "cache"))
     found = report(capsys, "compile", "double_pendulum", "mass_matrix")
-    assert found["kept"] is True and found["folder"] == str(tmp_path / "cache")
+    assert found["kept"] is True and found["folder"] == str(tmp_path / "cache" / "robodyn")
     assert {x["name"] for x in found["compiled"]} == {"mass_matrix", "robot.mass_matrix"}
 
 

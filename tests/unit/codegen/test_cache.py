@@ -2,11 +2,14 @@
 
 import ast
 import contextlib
+import hashlib
 import logging
 import os
+import shutil
 import stat
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -34,14 +37,19 @@ needs_users = pytest.mark.skipif(not hasattr(os, "geteuid"), reason="files have 
 @pytest.fixture
 def where(tmp_path, monkeypatch):
     """An empty folder that compiled code is kept in."""
-    folder = tmp_path / "cache"
-    monkeypatch.setenv("ROBODYN_CACHE_DIR", str(folder))
+    monkeypatch.setenv("ROBODYN_CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(object_files, "_refused", set())
-    return folder
+    return tmp_path / "robodyn"
 
 
-def compiled(key, make):
+def hashed(name):
+    """The key of something with a name."""
+    return hashlib.sha256(name.encode()).hexdigest()
+
+
+def compiled(name, make):
     """Object code of a key: from disk, or made and kept."""
+    key = hashed(name)
     code = cache.cached(key)
     if code is None:
         code = make()
@@ -149,7 +157,8 @@ def test_a_relative_folder_stays_where_it_was(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path / "one")
     first = cache.folder()
     monkeypatch.chdir(tmp_path / "other")
-    assert cache.folder() == first == tmp_path / "one" / "code_of_the_relative_folder"
+    expected = tmp_path / "one" / "code_of_the_relative_folder" / "robodyn"
+    assert cache.folder() == first == expected
 
 
 def test_kept_code_is_found_again(where):
@@ -160,23 +169,57 @@ def test_kept_code_is_found_again(where):
     assert stat.S_IMODE(where.stat().st_mode) & 0o077 == 0
 
 
+@pytest.fixture
+def of_another(monkeypatch):
+    """Makes a file or folder that of another user, who is not root."""
+
+    def given_away(path):
+        if os.geteuid() == 0:
+            os.chown(path, 12345, -1)
+        else:
+            another = os.geteuid() + 1
+            monkeypatch.setattr(os, "geteuid", lambda: another)
+
+    return given_away
+
+
 @needs_users
-def test_files_of_other_users_are_refused(where, monkeypatch):
+def test_files_of_other_users_are_refused(where, monkeypatch, of_another):
     store()
-    another = os.geteuid() + 1
-    monkeypatch.setattr(os, "geteuid", lambda: another)
+    of_another(next(where.glob("*.o")))
     monkeypatch.setattr(object_files, "_trusted_folder", lambda folder: True)
     assert made_anew()
 
 
 @needs_users
-def test_folders_of_other_users_are_refused_and_named(where, monkeypatch, caplog):
+def test_folders_of_other_users_are_refused_and_named(where, of_another, caplog):
     store()
-    another = os.geteuid() + 1
-    monkeypatch.setattr(os, "geteuid", lambda: another)
+    of_another(where)
     with caplog.at_level(logging.WARNING):
         assert made_anew() and made_anew()
     assert [str(where) in record.getMessage() for record in caplog.records] == [True]
+
+
+@needs_users
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="takes root to make")
+def test_what_root_has_kept_in_an_image_is_read_by_others(tmp_path):
+    """As a Dockerfile makes it: filled by root, then opened for reading."""
+    shown = Path(tempfile.mkdtemp(prefix="robodyn-test-", dir="/tmp"))
+    try:
+        code = (
+            "import os, sys\n"
+            "from robodyn.codegen.llvm.cache import object_code as cache\n"
+            "os.setuid(int(sys.argv[1]))\n"
+            "cache.store('a' * 64, b'code' * 100) if sys.argv[1] == '0' else None\n"
+            "assert cache.cached('a' * 64) == b'code' * 100\n"
+        )
+        environment = os.environ | {"ROBODYN_CACHE_DIR": str(shown)}
+        for user in ("0", "12345"):
+            subprocess.run([sys.executable, "-c", code, user], env=environment, check=True)
+            for path in (shown, *shown.rglob("*")):
+                path.chmod(0o555 if path.is_dir() else 0o444)
+    finally:
+        shutil.rmtree(shown)
 
 
 @needs_users
@@ -212,8 +255,8 @@ def replaced(where, how):
     elif how == "truncated":
         file.write_bytes(code[:-10])
     elif how == "of another key":
-        object_files.write(where, "other", b"x" * 1000)
-        (where / "other.o").rename(file)
+        object_files.write(where, hashed("other"), b"x" * 1000)
+        (where / f"{hashed('other')}.o").rename(file)
     else:  # a hole of a terabyte, which would fill the memory
         file.write_bytes(code)
         os.truncate(file, 1 << 40)
@@ -264,28 +307,51 @@ def test_a_process_that_meets_such_files_computes_all_the_same(where, how):
 
 
 def test_files_that_were_used_longest_ago_go_first(where):
-    now = time.time()
-    for k in range(6):
-        object_files.write(where, f"key{k}", b"x" * 1000)
-        os.utime(where / f"key{k}.o", (now - 100 + k, now - 100 + k))
-    assert object_files.read(where, "key0") is not None  # used now
-    size = (where / "key0.o").stat().st_size
+    now, keys = time.time(), [hashed(f"{k}") for k in range(6)]
+    for k, key in enumerate(keys):
+        object_files.write(where, key, b"x" * 1000)
+        os.utime(where / f"{key}.o", (now - 100 + k, now - 100 + k))
+    assert object_files.read(where, keys[0]) is not None  # used now
+    size = (where / f"{keys[0]}.o").stat().st_size
     object_files.sweep(where, 3 * size)
-    assert sorted(path.stem for path in where.glob("*.o")) == ["key0", "key4", "key5"]
+    kept = {path.stem for path in where.glob("*.o")}
+    assert kept == {keys[0], keys[4], keys[5]}
 
 
 def test_what_a_process_left_unfinished_is_swept(where):
     where.mkdir(0o700)
-    old, new = where / "tmpold", where / "tmpnew"
-    older_layout = where / "ab" / "tmpold"
-    older_layout.parent.mkdir()
-    for path in (old, new, older_layout):
+    old, new = (where / f"robodyn-{k * 16}.unfinished" for k in "01")
+    for path in (old, new):
         path.write_bytes(b"x")
-    for path in (old, older_layout):
-        os.utime(path, (0, 0))
+    os.utime(old, (0, 0))
     cache._written = 0
     store()
-    assert new.exists() and not old.exists() and not older_layout.exists()
+    assert new.exists() and not old.exists()
+
+
+def test_files_of_others_stay_as_they_are(where, monkeypatch):
+    """Whatever folder is named, and whatever somebody keeps in the folder below it."""
+    others = {
+        "thesis/tmp_measurements.csv": b"the only copy", "tmpl_letter.tex": b"x", "tmp": b"x",
+        "swept": b"x", "robodyn/main.o": bytes(9000), "robodyn/tmpdata": b"x",
+        "robodyn/swept": b"x", "robodyn/build/other.o": bytes(9000), "robodyn/ab/tmpold": b"x",
+        f"robodyn/{hashed('somebody')}.o": bytes(9000),
+    }  # fmt: skip
+    for name, data in others.items():
+        (where.parent / name).parent.mkdir(0o700, parents=True, exist_ok=True)
+        (where.parent / name).write_bytes(data)
+        os.utime(where.parent / name, (1000, 1000))
+    (where / f"{hashed('linked')}.o").symlink_to(where / "main.o")
+    where.chmod(0o700)
+    monkeypatch.setenv("ROBODYN_CACHE_MB", "0.001")
+    for k in range(3):
+        cache._written = 64
+        store(f"key{k}")
+    for name, data in others.items():
+        assert (where.parent / name).read_bytes() == data
+        assert (where.parent / name).stat().st_mtime == 1000
+    assert (where / f"{hashed('linked')}.o").is_symlink()
+    assert not (where / f"{hashed('key0')}.o").exists()
 
 
 def test_the_limit_can_be_chosen(where, monkeypatch):
@@ -305,8 +371,8 @@ def test_processes_that_begin_within_an_hour_look_once(where, monkeypatch):
     )
     for age in (0.0, 3500.0, 3700.0, -100.0):  # a clock that was set back, too
         cache._written = 0
-        if (where / "swept").exists():
-            os.utime(where / "swept", (time.time() - age,) * 2)
+        if (where / "robodyn.swept").exists():
+            os.utime(where / "robodyn.swept", (time.time() - age,) * 2)
         store(f"key{age}")
     assert len(looked) == 3  # at first, after an hour, and where the clock is wrong
 

@@ -1,6 +1,7 @@
 """Machine code in two tiers: the first at once, the full one from another process."""
 
 import ctypes
+import gc
 import logging
 import os
 import signal
@@ -8,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
 
 import numpy as np
 import pytest
@@ -104,7 +106,7 @@ def tiers(monkeypatch, tmp_path):
     background.finish()
     background.forget()
     rd.set_compilation("background")
-    yield tmp_path / "cache"
+    yield tmp_path / "cache" / "robodyn"
     background.finish()
     rd.set_compilation("eager")
 
@@ -255,7 +257,7 @@ def test_code_is_kept_although_the_process_has_ended(tmp_path):
         env=environment(tmp_path), capture_output=True, text=True, timeout=300,
     )  # fmt: skip
     assert (process.returncode, process.stdout, process.stderr) == (0, "", "")
-    assert until(lambda: len(list(tmp_path.glob("*.o"))) >= 3)  # entry, threads, dynamics
+    assert until(lambda: len(list(tmp_path.rglob("*.o"))) >= 3)  # entry, threads, dynamics
 
 
 INTERRUPTED = """
@@ -340,3 +342,58 @@ def test_the_end_of_python_waits_for_llvm(tmp_path, compilation):
     given = {**environment(tmp_path), "ROBODYN_COMPILATION": compilation}
     command = [sys.executable, "-c", SCRIPT + ENDING]
     assert subprocess.check_output(command, env=given, timeout=300) == b"done"
+
+
+def arm(k):
+    """An arm that no other test has."""
+    links, joints = [rd.Link("base")], []
+    for j in range(6):
+        inertia = rd.Inertia(
+            1.0 + 0.01 * k, rd.Pose((0.02, 0.01 * k, -0.2)), 0.01, 0, 0, 0.02, 0, 0.02
+        )
+        links.append(rd.Link(f"link{j}", inertia))
+        axis = ((0.0, 1.0, 0.0), (1.0, 0.0, 0.0))[(j + k) % 2]
+        joints.append(rd.Joint(f"joint{j}", "revolute", links[j].name, links[-1].name, axis=axis))
+    return rd.load(rd.Mechanism(f"arm{k}", tuple(links), tuple(joints)))
+
+
+def test_freed_robots_leave_nothing(tiers):
+    """Their machine code goes, and is compiled for nobody; a robot that stays gets its own."""
+    kept = arm(0)
+    f = kept.function("forward_dynamics")
+    f(*np.ones((3, 6)))
+    codes = weakref.WeakSet()
+    submit = background.submit
+
+    def noted(order, install):
+        codes.add(install.__self__)
+        submit(order, install)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(background, "submit", noted)
+        for k in range(1, 6):
+            arm(k).function("forward_dynamics")(*np.ones((3, 6)))
+    assert len(background._wanted) > 1
+    gc.collect()
+    assert not codes
+    early = f.rows_address(False)
+    background.finish()
+    assert f.rows_address(False) != early
+    assert not background._wanted
+    assert sum(len(x[1]) for x in background._given_up.values()) < module.MOST_GIVEN_UP
+    assert len(list(tiers.glob("*.o"))) == 1  # that of the robot which is still there
+
+
+LOCAL = """
+import numpy as np, robodyn as rd
+def main():
+    rd.load("double_pendulum").with_(payload={"lower": rd.Inertia(0.777)}).mass_matrix(np.ones(2))
+main()
+import gc
+gc.collect()
+"""
+
+
+def test_code_of_a_robot_that_was_freed_is_kept_for_the_next_process(tmp_path):
+    subprocess.run([sys.executable, "-c", LOCAL], env=environment(tmp_path), check=True)
+    assert until(lambda: len(list(tmp_path.rglob("*.o"))) >= 2)

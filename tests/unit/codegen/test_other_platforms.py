@@ -119,7 +119,7 @@ def test_what_posix_alone_has_is_not_needed(tmp_path):
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "all is well" in done.stdout
-    assert list((tmp_path / "cache").glob("*.o"))
+    assert list((tmp_path / "cache" / "robodyn").glob("*.o"))
 
 
 def test_processors_where_the_system_does_not_say_which(monkeypatch):
@@ -138,7 +138,7 @@ def test_processors_where_the_system_does_not_say_which(monkeypatch):
         ("darwin", {"HOME": "/Users/me"}, Path("/Users/me/Library/Caches/robodyn")),
         ("linux", {"HOME": "/home/me"}, Path("/home/me/.cache/robodyn")),
         ("linux", {"HOME": "/home/me", "XDG_CACHE_HOME": "/x"}, Path("/x/robodyn")),
-        ("win32", {"ROBODYN_CACHE_DIR": "/d"}, Path("/d")),
+        ("win32", {"ROBODYN_CACHE_DIR": "/d"}, Path("/d/robodyn")),
         ("darwin", {"ROBODYN_CACHE": "0"}, None),
     ],
 )

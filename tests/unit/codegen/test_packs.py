@@ -122,3 +122,16 @@ def test_legs_of_a_platform_share_vectors(name):
     assert simple_ir(program, target, "double", full) == scalars
     assert (scalars == full) == (found is None)
     assert simple_ir(program, target, "double", scalars) == scalars
+
+
+@pytest.mark.parametrize("name", ["dual_arm", "stewart"])
+@pytest.mark.parametrize("dtype", ["double", "float"])
+def test_zeros_have_the_same_sign_without_packs(name, dtype):
+    """At rest many sums are zero: which sign they have must not hang on the tier."""
+    robot = rd.load(name)
+    program, target = robot.function("forward_dynamics").program, chosen_target()
+    still = np.zeros(robot.nv)
+    state = [x.astype("f4" if dtype == "float" else float) for x in (robot.neutral(), still, still)]
+    one, other = (bits(program, target, dtype, state, packed=x) for x in (True, False))
+    assert np.signbit(one).tobytes() == np.signbit(other).tobytes()
+    assert one.tobytes() == other.tobytes()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+import subprocess
+import sys
 import threading
 import time
 
@@ -113,3 +115,42 @@ def test_a_worker_is_woken_for_many_batches_of_some_work_each(workers):
     recorder = Recorder(lambda new: None)
     spread(recorder.kernel, work=SHARED - 1)
     assert recorder.by == {threading.get_ident()}
+
+
+COROUTINES = """
+import _thread
+def at_once(function, arguments, keywords={}):
+    function(*arguments, **keywords)
+    return 1
+_thread.start_new_thread = at_once
+import numpy as np
+import robodyn as rd
+rd.set_num_threads(3)
+robot = rd.load("puma560")
+print(robot.mass_matrix(np.zeros((20000, 6))).shape, robot.assemble(robot.neutral()).shape)
+"""
+
+
+def test_threads_of_python_may_be_coroutines():
+    """As after gevent's monkey patching, which lets one thread run all of them in turns."""
+    done = subprocess.run(
+        [sys.executable, "-c", COROUTINES], capture_output=True, text=True, timeout=100
+    )
+    assert done.stdout == "(20000, 6, 6) (6,)\n", done.stderr
+
+
+def test_where_no_thread_can_be_started_there_are_fewer(monkeypatch):
+    before = threads.get_num_threads()
+    python = threads._python
+
+    def refusing(name, *kinds):
+        return (lambda *_: threads.NO_THREAD) if "start" in name else python(name, *kinds)
+
+    monkeypatch.setattr(threads, "_python", refusing)
+    threads.set_num_threads(threads.MAX_THREADS)
+    threads.start()
+    assert threads.get_num_threads() == threads._words[1] + 1
+    recorder = Recorder(lambda new: None)
+    spread(recorder.kernel)
+    assert recorder.times == [1] * ROWS
+    threads.set_num_threads(before)

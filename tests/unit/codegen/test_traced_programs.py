@@ -23,7 +23,7 @@ ROBOTS = [("dual_arm", "fixed"), ("arm7", "floating"), ("palletizer", "floating"
 def cache(tmp_path, monkeypatch):
     monkeypatch.setenv("ROBODYN_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.delenv("ROBODYN_CACHE", raising=False)
-    return tmp_path / "cache"
+    return tmp_path / "cache" / "robodyn"
 
 
 @pytest.fixture

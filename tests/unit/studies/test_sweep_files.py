@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -29,6 +31,8 @@ import robodyn as rd
 from robodyn.errors import FileError, MissingFileError, SweepWarning
 
 pytestmark = pytest.mark.slow
+
+ROBOTS = Path(rd.__file__).parent / "urdf/robots"
 
 
 def test_a_second_call_computes_nothing(folder, tmp_path):
@@ -159,6 +163,55 @@ def test_a_robot_looks_the_same_to_every_process(tmp_path):
         for seed in (1, 2)
     }
     assert len(told) == 1
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"precision": 2}, {"suppress": True}, {"sign": "+"}, {"floatmode": "fixed"},
+        {"linewidth": 20}, {"edgeitems": 1}, {"threshold": 3}, {"nanstr": "?", "infstr": "many"},
+        {"formatter": {"float": "{:.2f}".format}}, {"legacy": "1.13"},
+    ],
+)  # fmt: skip
+def test_how_numpy_prints_does_not_count(folder, tmp_path, options):
+    path = tmp_path / "study.sweep"
+    rd.sweep(counted, values(folder, 8), path=path, processes=1)
+    with np.printoptions(**options):
+        rd.sweep(counted, values(folder, 8), path=path, processes=1)
+    assert times(folder) == dict.fromkeys(range(8), 1)
+
+
+STUDY_OF_A_FOLDER = """
+import pathlib, sys
+import robodyn as rd
+here = pathlib.Path(__file__).parent
+arm = rd.load(here / "arm.urdf")
+def study(x):
+    (here / "called").open("a").write("x")
+    return arm.gravity_forces([x, 0.1])
+if __name__ == "__main__":
+    rd.sweep(study, {"x": [0.1, 0.2]}, path=here / "a.sweep", processes=1)
+"""
+
+
+def test_the_place_of_the_folder_does_not_count(tmp_path):
+    project = tmp_path / "project"
+    project.mkdir()
+    shutil.copy(ROBOTS / "double_pendulum.urdf", project / "arm.urdf")
+    (project / "study.py").write_text(STUDY_OF_A_FOLDER)
+    subprocess.run([sys.executable, "study.py"], cwd=project, check=True)
+    subprocess.run([sys.executable, "project/study.py"], cwd=tmp_path, check=True)
+    project = project.rename(tmp_path / "moved")
+    subprocess.run([sys.executable, "study.py"], cwd=project, check=True)
+    text = (project / "arm.urdf").read_text()
+    (project / "arm.urdf").write_text(
+        f"{text[: text.index('<robot')]}\n{text[text.index('<robot') :]}"
+    )
+    subprocess.run([sys.executable, "study.py"], cwd=project, check=True)  # other lines
+    assert (project / "called").read_text() == "xx"
+    (project / "arm.urdf").write_text(text.replace('mass value="1', 'mass value="2'))
+    wrong = subprocess.run([sys.executable, "study.py"], cwd=project, capture_output=True)
+    assert b"the code of the study and what it uses" in wrong.stderr
 
 
 def test_what_is_no_file_of_a_sweep(tmp_path):

@@ -174,3 +174,15 @@ def test_damaged_recordings_are_told(tmp_path, ending, part):
         (tmp_path / f"run{ending}").write_bytes(damaged)
         with pytest.raises(rd.ShapeError, match="not a trajectory"):
             read_motion(tmp_path / f"run{ending}", robot)
+
+
+@pytest.mark.parametrize("ending", ["npz", "csv"])
+def test_the_motion_with_a_payload_is_shown_of_the_robot_without(tmp_path, ending):
+    robot = rd.load("double_pendulum")
+    loaded = robot.with_(payload={"lower": rd.Inertia(3.0)})
+    run = rd.simulate(loaded, q0=[0.3, 0.2], duration=0.05)
+    run.save(tmp_path / f"run.{ending}")
+    with pytest.warns(UserWarning, match="it is shown all the same"):
+        motion = read_motion(tmp_path / f"run.{ending}", robot)
+    np.testing.assert_array_equal(motion.q, run.q)
+    assert motion.robot is robot

@@ -44,8 +44,8 @@ HEAD = (
 )  # fmt: skip
 
 #: Words of a worker: locks that are released to wake it, and when its work is done; what it does;
-#: and whether it was called for the batch.
-WORKER = ("go", "done", "state", "called")
+#: whether it was called for the batch; the table, and its number there.
+WORKER = ("go", "done", "state", "called", "pool", "index")
 
 #: What a worker does: it sleeps until it is woken, it looks whether it is called, it has been
 #: called, it computes pieces.
@@ -60,14 +60,14 @@ _PAUSE = {
 
 
 class _Pool:
-    """The pool in a function whose first parameter is its address.
+    """The pool at an address, by default that of the parameter ``pool`` of a function.
 
     Every word is read anew each time, since other threads write them.
     """
 
-    def __init__(self, code: Code) -> None:
-        self._code, self._words = code, Words(code, "%pool", HEAD)
-        self._address = code.argument("pool", "ptr")
+    def __init__(self, code: Code, address: Number | None = None) -> None:
+        self._address = code.argument("pool", "ptr") if address is None else address
+        self._code, self._words = code, Words(code, self._address, HEAD)
 
     def at(self, name: str) -> str:
         """Address of a word."""
@@ -182,8 +182,9 @@ def _pause(code: Code) -> None:
 
 def _worker() -> Code:
     """The loop of a worker thread."""
-    code = Code("@worker(ptr %pool, i64 %index)")
-    pool, index = _Pool(code), code.argument("index", "i64")
+    code = Code("@worker(ptr %own)")
+    own = Words(code, "%own", WORKER)
+    pool, index = _Pool(code, own.word("pool", "ptr")), own.word("index")
     go, done = pool.lock(index, "go"), pool.lock(index, "done")
     rounds = code.variable(0)
     asleep, awake, called, idle, tired = "asleep", "awake", "called", "idle", "tired"
@@ -289,7 +290,7 @@ def _parallel_for() -> Code:
 def thread_pool_ir() -> str:
     """IR of ``parallel_for`` and ``worker``.
 
-    They take ``(pool, kernel, rows, work, lanes, data, strides)`` and ``(pool, index)``.
+    They take ``(pool, kernel, rows, work, lanes, data, strides)``, and the words of the worker.
     """
     helpers = _wait(), _take(), _call_workers(), _await_workers()
     return module_ir(*helpers, _worker(), _parallel_for())

@@ -1,4 +1,8 @@
-"""Batches spread over threads that wait in machine code, without the interpreter's lock."""
+"""Batches spread over threads that wait in machine code, without the interpreter's lock.
+
+They are started by Python's C API and never run Python. What Python calls a thread may be none: it
+is a coroutine of this thread where gevent or eventlet has replaced the module ``_thread``.
+"""
 
 from __future__ import annotations
 
@@ -29,6 +33,9 @@ __all__ = [
 
 #: Largest number of threads.
 MAX_THREADS = 256
+
+#: What Python's C API returns where a thread cannot be started.
+NO_THREAD = ctypes.c_ulong(-1).value
 
 #: A number larger than any amount of work.
 NEVER = 1 << 62
@@ -140,26 +147,23 @@ def parallel_for() -> Any:
     return ctypes.CFUNCTYPE(None, *kinds)(parallel_for_address())
 
 
-@once
-def _worker() -> Any:
-    """``worker(pool, index)``, which waits for work."""
-    kind = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)
-    return kind(_code().address("worker"))
-
-
 def start() -> None:
     """Start the workers that are missing."""
     if _words[HEAD.index("ready")] + 1 >= get_num_threads():
         return
-    worker = _worker()
+    worker = _code().address("worker")
+    start_thread = _python("PyThread_start_new_thread", ctypes.c_ulong, *[ctypes.c_void_p] * 2)
     with _starting:
         ready = HEAD.index("ready")
         while _words[ready] + 1 < get_num_threads():
             index = _words[ready]
             first = len(HEAD) + index * len(WORKER)
+            own = {"go": _new_lock(True), "done": _new_lock(True), "pool": pool(), "index": index}
             for k, name in enumerate(WORKER):
-                _words[first + k] = _new_lock(True) if name in ("go", "done") else 0
-            _thread.start_new_thread(worker, (pool(), index))
+                _words[first + k] = own.get(name, 0)
+            if start_thread(worker, pool() + 8 * first) == NO_THREAD:
+                _words[HEAD.index("threads")] = index + 1  # the system allows no more
+                break
             _words[ready] += 1
         _set_limit()
 

@@ -34,12 +34,16 @@ _written, _not_stored = 0, 0
 
 
 def folder() -> Path | None:
-    """The folder of object code; ``None`` if none is stored (``ROBODYN_CACHE=0``)."""
+    """The folder of object code; ``None`` if none is stored (``ROBODYN_CACHE=0``).
+
+    It is always one called robodyn, below the folder that ``ROBODYN_CACHE_DIR`` names or the one
+    where programs of this system keep such things: the folder above may hold anything.
+    """
     if os.environ.get("ROBODYN_CACHE") == "0":
         return None
     chosen = os.environ.get("ROBODYN_CACHE_DIR")
     if chosen:
-        return _named(chosen)
+        return _named(chosen) / "robodyn"
     if sys.platform == "win32":
         base = os.environ.get("LOCALAPPDATA")
     elif sys.platform == "darwin":

@@ -1,11 +1,12 @@
 """Files of object code in a folder: which are trusted, how they are written and removed.
 
 A file of object code is run as it is, so whoever can write it can run what he likes. Only regular
-files are read that belong to the user who runs this process and that nobody else may write, in a
-folder of which the same holds. Reading never waits: what is not a regular file, such as a named
-pipe, is not read. A file is a digest, and the code to which it belongs; a file that does not match
-its digest is as good as none. Files are written under another name and renamed, so that processes
-which write at the same time cannot harm each other.
+files are read that belong to the user who runs this process, or to root, and that nobody else may
+write, in a folder of which the same holds. Reading never waits: what is not a regular file, such as
+a named pipe, is not read. A file is a digest, and the code to which it belongs; a file that does
+not match its digest is as good as none. Files are written under another name and renamed, so that
+processes which write at the same time cannot harm each other. Whatever else is in the folder
+belongs to somebody else: it is neither counted nor changed nor removed.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import re
 import stat
 import time
 from collections.abc import Iterator
@@ -26,14 +28,14 @@ _HEAD = len(_MAGIC) + 32
 #: Bytes of the largest file that is read or written.
 LARGEST = 64 << 20
 
-#: Beginning of the names of files that are being written.
-_UNFINISHED = "tmp"
+#: Names of finished files (a key, which is a hash), and of those that are being written.
+_OURS = re.compile(r"[0-9a-f]{64}\.o|robodyn-[0-9a-f]{16}\.unfinished")
 
 #: Age [s] at which a file that is still unfinished has been left behind by a process that died.
 _ABANDONED = 3600.0
 
 #: Name of an empty file that is touched by every `sweep`.
-_SWEPT = "swept"
+_SWEPT = "robodyn.swept"
 
 #: Time [s] after a `sweep` in which processes that begin need not make another.
 _LATELY = 3600.0
@@ -87,7 +89,7 @@ def write(folder: Path, key: str, code: bytes) -> bool:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not _trusted_folder(folder):
             return False
-        name = folder / f"{_UNFINISHED}{os.urandom(8).hex()}"
+        name = folder / f"robodyn-{os.urandom(8).hex()}.unfinished"
         exclusive = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
         handle = os.open(name, exclusive, 0o600)
         try:
@@ -117,36 +119,39 @@ def sweep(folder: Path, limit: int) -> None:
     Parameters
     ----------
     folder : Path
-        Files in folders within it, as earlier versions have left them, count too.
     limit : int
         Bytes that finished files may take together.
     """
     finished = []
-    for entry, status in _files(folder):
-        if entry.name.startswith(_UNFINISHED):
-            if time.time() - status.st_mtime > _ABANDONED:
-                _remove(entry.path)
-        elif entry.name.endswith(".o"):
-            finished.append((status.st_mtime, status.st_size, entry.path))
+    for path, status in _files(folder):
+        if path.endswith(".o"):
+            finished.append((status.st_mtime, status.st_size, path))
+        elif time.time() - status.st_mtime > _ABANDONED:
+            _remove(path)
     total = sum(size for _, size, _ in finished)
     for _, size, path in sorted(finished):
         if total <= limit:
             break
         total -= size
-        _remove(path)
+        if _begins_as_ours(path):
+            _remove(path)
     with contextlib.suppress(OSError):
         (folder / _SWEPT).touch(0o600)
 
 
-def _files(folder: str | Path) -> Iterator[tuple[os.DirEntry[str], os.stat_result]]:
-    """Regular files in a folder and those within it; what cannot be looked at is passed over."""
+def _files(folder: Path) -> Iterator[tuple[str, os.stat_result]]:
+    """Regular files in a folder with names of ours; what cannot be looked at is passed over."""
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
             with contextlib.suppress(OSError):
-                if entry.is_dir(follow_symlinks=False):
-                    yield from _files(entry.path)
-                elif entry.is_file(follow_symlinks=False):
-                    yield entry, entry.stat(follow_symlinks=False)
+                if _OURS.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
+                    yield entry.path, entry.stat(follow_symlinks=False)
+
+
+def _begins_as_ours(path: str) -> bool:
+    with contextlib.suppress(OSError), open(path, "rb") as file:
+        return file.read(len(_MAGIC)) == _MAGIC
+    return False
 
 
 def _remove(path: str) -> None:
@@ -155,9 +160,8 @@ def _remove(path: str) -> None:
 
 
 def contents(folder: Path) -> tuple[int, int]:
-    """The number of finished files in a folder and those within it, and their bytes together."""
-    found = _files(folder)
-    sizes = [status.st_size for entry, status in found if entry.name.endswith(".o")]
+    """The number of finished files in a folder, and their bytes together."""
+    sizes = [status.st_size for path, status in _files(folder) if path.endswith(".o")]
     return len(sizes), sum(sizes)
 
 
@@ -167,10 +171,14 @@ def _head(key: str, code: bytes) -> bytes:
 
 
 def _ours(status: os.stat_result) -> bool:
-    """Whether a file belongs to the user of this process, and nobody else may write it."""
+    """Whether a file belongs to the user of this process or to root, and nobody else may write it.
+
+    Root could run anything as this user without it; images of containers bring files of root.
+    """
     if not hasattr(os, "geteuid"):  # Windows: the folder is in the user's own profile
         return True
-    return status.st_uid == os.geteuid() and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    mine = status.st_uid in (os.geteuid(), 0)
+    return mine and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
 def _trusted_folder(folder: Path) -> bool:

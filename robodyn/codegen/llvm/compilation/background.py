@@ -13,6 +13,7 @@ import os
 import pickle
 import sys
 import threading
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Any
@@ -33,6 +34,9 @@ GATHER = 0.5
 #: Largest number of characters of IR that may wait; beyond it, code is compiled in full at once.
 MOST = 64 << 20
 
+#: The same of orders whose objects are gone.
+MOST_GIVEN_UP = 2 << 20
+
 #: What the process runs, with the folders that modules are found in.
 _PROGRAM = (
     "import sys; sys.path[:] = {path!r}; "
@@ -42,11 +46,16 @@ _PROGRAM = (
 
 @dataclass
 class _Wanted:
-    """An order of code, and the function that gets it."""
+    """An order of code, and the methods that get it, as long as their objects exist."""
 
     order: Order
-    install: list[Callable[[bytes], None]] = field(default_factory=list)
+    install: list[weakref.WeakMethod[Callable[[bytes], None]]] = field(default_factory=list)
     begun: bool = False
+
+    @property
+    def given_up(self) -> bool:
+        """Whether nobody is left who would get it."""
+        return not (self.begun or any(method() for method in self.install))
 
 
 class Background:
@@ -62,6 +71,8 @@ class Background:
         """
         self._lock = threading.Lock()
         self._wanted: dict[str, _Wanted] = {}
+        #: Orders that were given up. They go to disk when the process ends, for the next one.
+        self._given_up: dict[str, Order] = {}
         self._thread: threading.Thread | None = None
         self._process: Popen[bytes] | None = None
         self._hurry = threading.Event()
@@ -72,16 +83,30 @@ class Background:
         if not self._usable or get_compilation() == "eager" or _interpreter() is None:
             return False
         with self._lock:
+            self._give_up()
             return size + sum(len(x.order[1]) for x in self._wanted.values()) <= MOST
 
     def submit(self, order: Order, install: Callable[[bytes], None]) -> None:
-        """Have code compiled; ``install`` is called with it, from another thread."""
+        """Have code compiled; the method ``install`` is called with it, from another thread.
+
+        If its object is gone before, nothing is compiled in this process.
+        """
         with self._lock:
-            self._wanted.setdefault(order[0], _Wanted(order)).install.append(install)
+            wanted = self._wanted.setdefault(order[0], _Wanted(order))
+            wanted.install.append(weakref.WeakMethod(install))
             if self._thread is None:
                 thread = threading.Thread(target=self._run, name="robodyn compile", daemon=True)
                 thread.start()
                 self._thread = thread
+
+    def _give_up(self) -> None:
+        """Take back orders of objects that are gone; of their text, a little is kept."""
+        for key in [key for key, wanted in self._wanted.items() if wanted.given_up]:
+            self._given_up[key] = self._wanted.pop(key).order
+        size = sum(len(order[1]) for order in self._given_up.values())
+        while size > MOST_GIVEN_UP:
+            key = next(iter(self._given_up))
+            size -= len(self._given_up.pop(key)[1])
 
     def finish(self) -> None:
         """Wait until there are no orders."""
@@ -96,6 +121,7 @@ class Background:
         while True:
             self._hurry.wait(GATHER)
             with self._lock:
+                self._give_up()
                 batch = list(self._wanted.values())
                 if not batch:
                     self._thread = None
@@ -120,8 +146,10 @@ class Background:
             found: dict[str, bytes] = dict(_all_of(made))
             for wanted in batch:
                 if wanted.order[0] in found:
-                    for install in wanted.install:
-                        install(found[wanted.order[0]])
+                    for method in wanted.install:
+                        install = method()
+                        if install is not None:
+                            install(found[wanted.order[0]])
             if len(found) < len(batch):
                 said.seek(0)
                 reason = said.read().decode(errors="replace").strip()[-2000:]
@@ -145,7 +173,9 @@ class Background:
         self._usable = False
         with self._lock:
             orders = [x.order for x in self._wanted.values() if not x.begun]
+            orders += [x for key, x in self._given_up.items() if key not in self._wanted]
             self._wanted.clear()
+            self._given_up.clear()
         if folder() is None:  # without a cache, the code would be lost
             process = self._process
             if process is not None:

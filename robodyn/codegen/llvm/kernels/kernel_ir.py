@@ -14,7 +14,7 @@ from robodyn.codegen.llvm.builder.code import Code, module_ir
 from robodyn.codegen.llvm.builder.values import Number
 from robodyn.codegen.llvm.kernels.kernel_body import EXIT, Body
 from robodyn.codegen.llvm.kernels.packed_body import PackedBody
-from robodyn.codegen.llvm.kernels.packs import packs_for
+from robodyn.codegen.llvm.kernels.packs import Packs, packs_for
 from robodyn.codegen.llvm.kernels.piece_code import PieceCode
 from robodyn.codegen.llvm.kernels.prefetch import Prefetch
 from robodyn.codegen.llvm.kernels.scalar_body import ScalarBody
@@ -51,23 +51,39 @@ def scalar_ir(program: Program, target: Target, dtype: str, *, packed: bool = Tr
     target : Target
     dtype : {"double", "float"}
     packed : bool
-        Operations that are alike may be in packs.
+        Operations that are alike may be in packs; else the code without them gives the same bits.
+    """
+    found, packs = superwords_for(program, target, dtype), None
+    if not found.order:
+        packs = packs_for(program, found.fused, target, dtype)
+    if packed:
+        return _scalar_ir(program, target, dtype, found, packs)
+    return _scalar_ir(program, target, dtype, found, None, like_packs=packs is not None)
+
+
+def _scalar_ir(
+    program: Program,
+    target: Target,
+    dtype: str,
+    found: Superwords,
+    packs: Packs | None,
+    like_packs: bool = False,
+) -> str:
+    """IR of code for one state with these superwords and packs.
+
+    ``like_packs``: pieces have no negative zeros among their results, as packs have none.
     """
     names = _names(program)
     arguments = ", ".join(f"ptr noalias %{name}" for name in names)
     kernel = Code(f"@kernel({arguments})", attributes=target.attributes)
-    found = superwords_for(program, target, dtype)
     addresses = [f"%{name}" for name in names]
-    packs = None
-    if packed and not found.order:
-        packs = packs_for(program, found.fused, target, dtype)
     if packs is not None:
         kernel.do(_PACKED)
         body: ScalarBody = PackedBody(kernel, program, found, target, dtype, packs)
         body.emit()
         needed = [*body.sincos.slow.values()]
     elif in_pieces(program, "scalar") and found.operations(program) >= PIECES_FROM["scalar"]:
-        pieces = _pieces(program, found, target, dtype)
+        pieces = _pieces(program, found, target, dtype, like_packs)
         pieces.call(kernel, addresses)
         needed = pieces.functions()
     else:
@@ -85,16 +101,17 @@ def simple_ir(program: Program, target: Target, dtype: str, ir: str) -> str:
     """
     if _PACKED not in ir or not in_pieces(program, "scalar"):
         return ir
-    return scalar_ir(program, target, dtype, packed=False)
+    found = superwords_for(program, target, dtype)
+    return _scalar_ir(program, target, dtype, found, None, like_packs=True)
 
 
 def _pieces(
-    program: Program, found: Superwords, target: Target, dtype: str
+    program: Program, found: Superwords, target: Target, dtype: str, like_packs: bool
 ) -> PieceCode | SuperwordPieces:
     """The pieces of the code for one state."""
     if found.order:
         return SuperwordPieces(program, found, target, dtype)
-    return PieceCode(program, found.fused, target, dtype, 1)
+    return PieceCode(program, found.fused, target, dtype, 1, like_packs=like_packs)
 
 
 def in_pieces(program: Program, kind: str) -> bool:

@@ -58,6 +58,13 @@ class PackedBody(ScalarBody):
         self.vectors: dict[Pack, _Vector] = {}
         self.gathered: dict[Column, _Vector] = {}
 
+    def result(self, edge: int) -> str:
+        """What is stored of an edge: no negative zero, which packs have where others have none.
+
+        The first tier of large programs has no packs, and is to give the same bits.
+        """
+        return self.code.name(f"fadd {self.type} {self.signed(edge)}, 0.0")
+
     def emit(self) -> None:
         """All operations, in the order of the packs."""
         self.gather_angles()

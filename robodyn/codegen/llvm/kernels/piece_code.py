@@ -45,6 +45,8 @@ class PieceCode:
         States in a vector.
     elsewhere : collection of int
         Results, by index, that others store.
+    like_packs : bool
+        Of one state: no result is a negative zero, as `PackedBody` has it.
     """
 
     def __init__(
@@ -55,7 +57,9 @@ class PieceCode:
         dtype: str,
         lanes: int,
         elsewhere: Collection[int] = (),
+        like_packs: bool = False,
     ) -> None:
+        self._like_packs = like_packs
         self._program, self._how = program, (target, dtype, lanes)
         self._dtype, self._lanes = dtype, lanes
         self._bytes = 8 if dtype == "double" else 4
@@ -138,7 +142,8 @@ class PieceCode:
             key, shared = id(piece.shape), counts[id(piece.shape)] > 1
             if key not in names:
                 names[key] = name = f"piece{len(names)}"
-                self._functions += PieceFunction(name, *self._how, piece, shared).functions
+                made = PieceFunction(name, *self._how, piece, shared, self._like_packs)
+                self._functions += made.functions
             given = (piece.words, piece.constants) if shared else ([], [])
             calls.append((names[key], self._listed(*given)))
         return calls

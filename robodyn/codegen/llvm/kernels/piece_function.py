@@ -89,6 +89,8 @@ class PieceFunction:
     piece : Piece
     shared : bool
         Words and constants are those that the function is called with, not those of the piece.
+    like_packs : bool
+        Of one state: no result is a negative zero.
 
     Attributes
     ----------
@@ -97,9 +99,16 @@ class PieceFunction:
     """
 
     def __init__(
-        self, name: str, target: Target, dtype: str, lanes: int, piece: Piece, shared: bool
+        self,
+        name: str,
+        target: Target,
+        dtype: str,
+        lanes: int,
+        piece: Piece,
+        shared: bool,
+        like_packs: bool = False,
     ) -> None:
-        self._memory = _Memory(name, target, dtype, lanes)
+        self._memory, self._like_packs = _Memory(name, target, dtype, lanes), like_packs
         self._code, self._type = self._memory.code, self._memory.type
         self._sincos = GuardedSincos(self._code, dtype, target.fma)
         self._piece, self._shared = piece, shared
@@ -159,6 +168,8 @@ class PieceFunction:
             at = self._code.at("%to", self._index(k), self._type)
             self._code.do(f"store {self._type} {value}, ptr {at}")
         else:
+            if self._like_packs:
+                value = self._code.name(f"fadd {self._type} {value}, 0.0")
             self._memory.write(value, self._array(place), self._index(k))
 
     def _array(self, place: int) -> str:

@@ -43,7 +43,7 @@ class ScalarBody(Body):
         """Store the known results, and the values that superwords need."""
         for k in self.stores.get(node, ()):
             port, index = self.outputs[k]
-            value = self.signed(self.program.results[k])
+            value = self.result(self.program.results[k])
             at = self.code.at(f"%out{port}", index, self.dtype) if index else f"%out{port}"
             self.code.do(f"store {self.dtype} {value}, ptr {at}")
             self.stored()  # here, as one node may be stored often: zero is
@@ -51,6 +51,10 @@ class ScalarBody(Body):
             at = self.code.at(self.kept, place, self.dtype)
             self.code.do(f"store {self.dtype} {self.signed(2 * node + negative)}, ptr {at}")
             self.stored()
+
+    def result(self, edge: int) -> str:
+        """SSA name or literal of what is stored of an edge."""
+        return self.signed(edge)
 
     def emit(self) -> None:
         """All scalars, and then all superwords."""

@@ -210,8 +210,6 @@ class Quantity:
         Other algorithms for it.
     timeless : bool
         It is about coordinates alone, also of mechanisms that depend on time.
-    overflows : bool
-        Results may be infinite where the inputs are finite, as products of speeds may be.
     guarded : bool
         Results are not numbers where the equations do not hold: the method has others.
     result : callable, optional
@@ -232,7 +230,6 @@ class Quantity:
     solves: bool = False
     alternatives: tuple[Alternative, ...] = ()
     timeless: bool = False
-    overflows: bool = False
     guarded: bool = False
     result: Callable[[Setup, Options], Callable[..., Any]] | None = None
 

@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
+from dataclasses import fields as dataclass_fields
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
@@ -16,6 +17,7 @@ from robodyn.array_types import FloatArray
 from robodyn.description.wrench import PointOfLink
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.simulation.loads.prescribed_loads import PrescribedLoads, Sampled, Surroundings
+from robodyn.simulation.trajectory.files.moved_robot import facts
 from robodyn.simulation.trajectory.files.validity import reporting_damage
 from robodyn.simulation.trajectory.states.event_record import EventRecord
 
@@ -32,23 +34,33 @@ BASE = ("base_pose", "base_twist", "base_acceleration")
 WRENCH = "wrench:"
 #: Prefix, before the name of a recorded state of controllers.
 CONTROLLER_STATE = "controller_state:"
+#: Prefix, before the number of a phase and a colon, of its arrays.
+PHASE = "phase:"
 
 
 def write(name: str, fields: Mapping[str, Any]) -> None:
     """Write all fields of a trajectory."""
+    np.savez(name, **_arrays(fields))
+
+
+def _arrays(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """All fields of a trajectory as arrays by name, those of phases with their prefix."""
     robot = fields["robot"]
     arrays = {key: fields[key] for key in (*STATES, "energy", "loop_residual")}
     t, q, v = (np.asarray(fields[key]) for key in ("t", "q", "v"))
     arrays.update(outside_arrays(fields["surroundings"], t, q, v))
     arrays.update({CONTROLLER_STATE + key: x for key, x in fields["controller_state"].items()})
-    np.savez(
-        name,
-        **arrays,
-        joint_names=np.array(fields["joint_names"], str),
-        driven=np.array(fields["driven"], np.int64),
-        robot_name=np.array("" if robot is None else robot.name),
-        events=np.array(events_text(fields["events"])),
-    )
+    for k, phase in enumerate(fields["phases"]):
+        own = _arrays({field.name: getattr(phase, field.name) for field in dataclass_fields(phase)})
+        arrays.update({f"{PHASE}{k}:{key}": x for key, x in own.items()})
+    return arrays | {
+        "joint_names": np.array(fields["joint_names"], str),
+        "driven": np.array(fields["driven"], np.int64),
+        "robot_name": np.array("" if robot is None else robot.name),
+        "robot_facts": np.array(json.dumps(facts(robot))),
+        "not_saved": np.array(fields["not_saved"], str),
+        "events": np.array(events_text(fields["events"])),
+    }
 
 
 def outside_arrays(
@@ -82,7 +94,11 @@ def read(source: Path) -> dict[str, Any]:
     with ZipFile(source) as members:  # numpy reports damaged archives as pickled data
         _check_sizes(members, source.stat().st_size)
     with np.load(source, allow_pickle=False) as held:
-        arrays = {name: held[name] for name in held.files}
+        return _fields({name: held[name] for name in held.files})
+
+
+def _fields(arrays: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a trajectory from its arrays."""
     for name in arrays:
         if name in BASE or name.startswith(WRENCH):
             _real(name, arrays[name])
@@ -96,6 +112,13 @@ def read(source: Path) -> dict[str, Any]:
     fields["surroundings"] = surroundings_from(arrays)
     fields["controller_state"] = controller_state_from(arrays)
     fields["robot_name"] = str(arrays["robot_name"])
+    fields["robot_facts"] = json.loads(str(arrays.get("robot_facts", "{}")))
+    fields["not_saved"] = tuple(np.ravel(arrays.get("not_saved", ())).tolist())
+    phases: dict[str, dict[str, Any]] = {}
+    for name in [name for name in arrays if name.startswith(PHASE)]:
+        k, _, own = name.removeprefix(PHASE).partition(":")
+        phases.setdefault(k, {})[own] = arrays[name]
+    fields["phases"] = tuple(_fields(phases[k]) for k in sorted(phases, key=int))
     return fields
 
 

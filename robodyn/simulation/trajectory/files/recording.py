@@ -193,7 +193,7 @@ def read(source: Path) -> dict[str, Any]:
     fields["events"] = events_from(about["events"])
     fields["surroundings"] = surroundings_from(arrays)
     fields["controller_state"] = controller_state_from(arrays)
-    fields["robot_name"] = str(about["robot"])
+    fields["robot_name"], fields["robot_facts"] = str(about["robot"]), about.get("facts", {})
     return fields
 
 

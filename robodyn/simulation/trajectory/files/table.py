@@ -19,11 +19,15 @@ from robodyn.simulation.loads.column_names import (
 )
 from robodyn.simulation.trajectory.files.archive import check_columns
 from robodyn.simulation.trajectory.files.validity import reporting_damage
+from robodyn.simulation.trajectory.states.not_saved import not_in_columns
 
 __all__ = ["read", "to_pandas", "write"]
 
 #: Number of rows that are written together.
 BLOCK = 4096
+
+#: Beginning of the name of a column without numbers, which says what the motion had besides.
+NOT_HERE = "not in this file: "
 
 
 def header(fields: Mapping[str, Any]) -> list[str]:
@@ -84,9 +88,15 @@ def write(name: str, fields: Mapping[str, Any]) -> None:
     _one_motion("a CSV", fields)
     with open(name, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
-        writer.writerow(header(fields))
+        head, lost = header(fields), not_in_columns(fields)
+        place = head.index("energy [J]")
+        nothing = [NOT_HERE + "; ".join(lost)] if lost else []
+        writer.writerow(head[:place] + nothing + head[place:])
         for first in range(0, len(fields["t"]), BLOCK):
-            writer.writerows(rows(fields, slice(first, first + BLOCK)).tolist())
+            part = rows(fields, slice(first, first + BLOCK))
+            if lost:
+                part = np.insert(part, place, np.nan, axis=1)
+            writer.writerows(part.tolist())
 
 
 @reporting_damage
@@ -101,6 +111,7 @@ def read(source: Path) -> dict[str, Any]:
     """
     with source.open(newline="", encoding="utf-8") as file:
         head, *lines = csv.reader(file)
+    told = next((name for name in head if name.startswith(NOT_HERE)), "")
     table = np.array(lines, float).reshape(len(lines), len(head))
     columns = [name.partition(" [")[0] for name in head]
     fields: dict[str, Any] = {
@@ -112,6 +123,7 @@ def read(source: Path) -> dict[str, Any]:
     check_columns(fields)
     names = (name.partition(":") for name in columns)
     fields["joint_names"] = tuple(name for letter, _, name in names if letter == "tau")
+    fields["not_saved"] = tuple(told.removeprefix(NOT_HERE).split("; ")) if told else ()
     return fields
 
 

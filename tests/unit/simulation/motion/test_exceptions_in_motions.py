@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -126,3 +128,41 @@ def test_what_a_user_calls_trajectory_stays(options):
     with pytest.raises(LightsOut):
         rd.rollout(rd.load("double_pendulum"), raising(error), z, z, duration=0.1, **options)
     assert error.trajectory == "planned"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"integrator": "implicit"}, {"events": [rd.Event(5.0)]}, {"integrator": "adaptive"},
+     {"parameters": {"lower.m": np.linspace(1.0, 2.0, 5)}}],
+)  # fmt: skip
+@pytest.mark.parametrize("size", [1e300, np.inf])
+def test_the_motion_that_breaks_down_is_named(options, size):
+    robot = rd.load("double_pendulum")
+    q0 = np.full((5, 2), 0.1)
+
+    def controller(t, q, v):
+        tau = np.zeros_like(q)
+        strong = q[:, 0] > 0.5 if size == np.inf else t > 0.01
+        tau[:, 0] = np.where(np.logical_and(strong, q[:, 1] > 0.3), size, 0.0)
+        return tau
+
+    q0[3] = 0.55, 0.4
+    with pytest.raises(rd.SimulationError, match=r"motion 3\b") as caught:
+        rd.rollout(robot, controller, q0, 0 * q0, duration=0.05, limits="ignore", **options)
+    assert caught.value.motion == (3,)
+    assert pickle.loads(pickle.dumps(caught.value)).motion == (3,)
+
+
+@pytest.mark.filterwarnings("ignore::robodyn.errors.SingularWarning")
+@pytest.mark.parametrize("integrator", ["semi_implicit", "rk4"])
+def test_the_linkage_that_comes_apart_is_named(integrator):
+    robot = rd.load("four_bar")
+    q = np.tile(robot.neutral(), (6, 1))
+    tau = np.zeros((6, robot.nv))
+    tau[4, 0] = 1e5
+    with pytest.raises(rd.SimulationError, match=r"^motion 4: ") as caught:
+        rd.rollout(
+            robot, lambda t, q, v: tau, q, 0 * q, duration=1.0, step=5e-3, limits="ignore",
+            integrator=integrator,
+        )  # fmt: skip
+    assert caught.value.motion == (4,)

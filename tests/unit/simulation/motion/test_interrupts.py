@@ -181,3 +181,74 @@ def test_a_signal():
         last = process.stdout.read().split("\n")[-2]
     assert last.startswith("kept")
     assert 1000 <= int(last.split()[1]) < 200_000
+
+
+@pytest.mark.parametrize("checked", ["warn_of_passage", "warn_of_unstable_hold"])
+@pytest.mark.parametrize("to", [False, True])
+def test_a_motion_that_is_being_checked_is_whole(monkeypatch, tmp_path, checked, to):
+    from robodyn.simulation.motion import run as module
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    robot = rd.load("double_pendulum")
+    options = {"q0": [0.3, 0.2], "duration": 0.1, "step": 1e-3}
+    full = rd.simulate(robot, **options)
+    monkeypatch.setattr(module, checked, interrupted)
+    with pytest.raises(SimulationInterrupted) as caught:
+        rd.simulate(robot, to=tmp_path / "run" if to else None, **options)
+    assert len(caught.value.trajectory) == len(full)
+    same(caught.value.trajectory, full)
+    assert not to or (tmp_path / "run").is_dir()
+
+
+def test_the_last_report_of_progress():
+    def report(part):
+        if part == 1.0:
+            raise KeyboardInterrupt
+
+    with pytest.raises(SimulationInterrupted) as caught:
+        rd.simulate(rd.load("double_pendulum"), duration=0.1, step=1e-3, progress=report)
+    assert len(caught.value.trajectory) == 101
+
+
+@pytest.mark.parametrize("every", [1, 7])
+@pytest.mark.parametrize("motions", [1, 3])
+@pytest.mark.parametrize("when", ["before", "behind"])
+def test_machine_code_of_the_first_chunk(monkeypatch, every, motions, when):
+    """Python sees the signal when machine code returns: what it has done counts."""
+    from robodyn.simulation.step.compiled_motion import CompiledMotion
+
+    monkeypatch.setattr(recorded_steps, "STEPS_OF_ONE", 100)
+    robot, until = rd.load("double_pendulum"), CompiledMotion._until
+    q0 = np.linspace(0.0, 0.5, 2 * motions).reshape(motions, 2)
+    options = {"duration": 1.0, "step": 1e-3, "every": every}
+    full = rd.rollout(robot, None, q0, 0 * q0, **options)
+    done = []
+
+    def interrupted(self, first, last, *rest):
+        if when == "behind" or done:
+            until(self, first, last, *rest)
+        done.append(last)
+        if when == "behind" or len(done) > 1:
+            raise KeyboardInterrupt
+        return until(self, first, last, *rest)
+
+    monkeypatch.setattr(CompiledMotion, "_until", interrupted)
+    with pytest.raises(SimulationInterrupted) as caught:
+        rd.rollout(robot, None, q0, 0 * q0, **options)
+    run = caught.value.trajectory
+    assert len(run) == -(-done[-1] // every)
+    same(run, full)
+
+
+def test_machine_code_that_has_not_begun(monkeypatch):
+    from robodyn.simulation.step.compiled_motion import CompiledMotion
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(CompiledMotion, "_until", interrupted)
+    with pytest.raises(SimulationInterrupted) as caught:
+        rd.simulate(rd.load("double_pendulum"), duration=1.0)
+    assert caught.value.trajectory is None
