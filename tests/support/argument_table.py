@@ -237,6 +237,7 @@ def _motions(robot: rd.Robot, q: Any, rest: Any) -> dict[str, Row]:
         "step_function.wrenches": Row((link,), w.names),
         "functions": Row(("mass_matrix",), w.names),
         "target": Row("c", w.choice),
+        "export.name": Row("plant", lambda good: [5, ANYTHING, "", " "]),
         "folder": Row(_NewFolder(), lambda good: [5, ANYTHING, np.nan, [1.0]]),
         "dtype": Row("double", w.choice),
         "simulate.parameters": Row({robot.dynamic_parameter_names[0]: 1.0}, w.mapping),
