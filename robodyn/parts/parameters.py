@@ -25,7 +25,7 @@ from robodyn.tolerances import BASE_PARAMETER, BINDING_CONSTRAINT
 __all__ = ["Parameters", "base_of"]
 
 
-#: Postures in minimal coordinates for each parameter: of fifty, one may be assembled in a way of its own.
+#: Postures in minimal coordinates for each parameter: one of fifty may be assembled in another way.
 SELDOM = 6
 
 
