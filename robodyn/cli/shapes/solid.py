@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from robodyn.array_types import FloatArray
 from robodyn.view.drawing.geometry import Shape
@@ -72,8 +73,8 @@ def joined(parts: Sequence[Solid]) -> Solid:
     )
 
 
-def _about_origin(points: FloatArray, volume: float, squares: Sequence[float]) -> Solid:
-    return Solid(points, volume, np.zeros(3), np.diag(squares))
+def _about_origin(points: FloatArray, volume: float, squares: ArrayLike) -> Solid:
+    return Solid(points, volume, np.zeros(3), np.diag(np.asarray(squares)))
 
 
 def _box(shape: Shape) -> Solid:
