@@ -279,8 +279,10 @@ def by_name(what: str, given: Mapping[str, Any] | None) -> dict[str, Any]:
     if given is None:
         return {}
     if not isinstance(given, Mapping):
+        several = isinstance(given, list | tuple) and all(isinstance(x, Mapping) for x in given)
+        hint = "; join several with |: a | b" if several and given else ""
         raise ShapeError(
-            f"{what} is {type(given).__name__}, expected a mapping by name: {{name: value}}",
+            f"{what} is {type(given).__name__}, expected a mapping by name: {{name: value}}{hint}",
             name=what,
             given=given,
         )

@@ -30,6 +30,7 @@ __all__ = [
     "PackageError",
     "PathError",
     "RobodynError",
+    "SampleWarning",
     "SettingsError",
     "ShapeError",
     "SimulationError",
@@ -140,6 +141,10 @@ class SweepWarning(UserWarning):
 
 class EnergyWarning(UserWarning):
     """The energy of a simulated motion changes by more than the work done on it."""
+
+
+class SampleWarning(UserWarning):
+    """A digital controller samples at other instants than its period says: where steps end."""
 
 
 class SingularWarning(UserWarning):

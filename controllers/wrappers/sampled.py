@@ -9,10 +9,12 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from robodyn import Robot, SettingsError, ShapeError
 from robodyn.arguments import check_fields
 from robodyn.array_types import Array, FloatArray
+from robodyn.arrays import numbers
 from robodyn.codegen.calls.trace_graph import Untraceable
 from robodyn.simulation import Controller, ControllerSample
 from robodyn.simulation.control.controller import INNER, State
@@ -36,6 +38,9 @@ __all__ = ["Sampled"]
 #: Most results that machine code has on their way.
 MAX_PENDING = 64
 
+#: In how many parts more than needed a period may be cut so that its delay is some of them.
+MOST_PARTS = 1000
+
 #: What one number in a state may be.
 NUMBERS = (Scalar, int, float, np.number, np.bool_)
 
@@ -55,10 +60,10 @@ class Sampled:
     period : float [s]
         Zero: at every step.
     delay : float [s]
-    quantum : float [rad, m]
-        What positions are rounded to a multiple of, as an encoder does. Zero: not at all.
-        Quaternions stay as they are: no encoder reads them.
-    velocity_quantum : float [rad/s, m/s]
+    quantum : float or array_like, shape (nv,) [rad, m]
+        What positions are rounded to a multiple of, as an encoder does: the same for all joints, or
+        one number a speed. Zero: not at all. Quaternions stay as they are: no encoder reads them.
+    velocity_quantum : float or array_like, shape (nv,) [rad/s, m/s]
         What speeds are rounded to a multiple of.
     robot : Robot, optional
         Needed where there are quaternions among positions. Default: that of the controller.
@@ -86,24 +91,57 @@ class Sampled:
     controller: Controller
     period: float
     delay: float = 0.0
-    quantum: float = 0.0
-    velocity_quantum: float = 0.0
+    quantum: ArrayLike = 0.0
+    velocity_quantum: ArrayLike = 0.0
     robot: Any = None
 
     def __post_init__(self) -> None:
         check_fields(self)
         object.__setattr__(self, "robot", wrapped(self.controller, self.robot))
-        for name in ("period", "delay", "quantum", "velocity_quantum"):
+        for name in ("period", "delay"):
             given = getattr(self, name)
-            valid = isinstance(given, int | float | np.number)
-            if not (valid and 0.0 <= given < math.inf):
+            if not 0.0 <= given < math.inf:
                 raise SettingsError(f"{name} is {given!r}, expected a number >= 0")
+        for name in ("quantum", "velocity_quantum"):
+            given = numbers(name, getattr(self, name))
+            if given.ndim > 1 or not ((given >= 0.0) & (given < math.inf)).all():
+                raise SettingsError(
+                    f"{name} is {getattr(self, name)!r}, expected a number >= 0, or one a speed"
+                )
+            kept = given.copy() if given.ndim else float(given)
+            object.__setattr__(self, name, kept)
 
     @property
     def symbolic(self) -> bool:
         """Whether it can be called with symbols: if no encoder rounds, and its controller can."""
-        rounds = self.quantum or self.velocity_quantum
-        return not rounds and bool(getattr(self.controller, "symbolic", False))
+        return self.why_no_code is None and bool(getattr(self.controller, "symbolic", False))
+
+    @property
+    def why_no_code(self) -> str | None:
+        """Why it is no code of itself, whatever its controller is; ``None`` if it can be."""
+        if not (np.any(self.quantum) or np.any(self.velocity_quantum)):
+            return None
+        return (
+            "the rounding of encoders (quantum, velocity_quantum) has no code: leave it out, as "
+            "positions that a real encoder gives are rounded already"
+        )
+
+    def uneven(self, step: float) -> str | None:
+        """What steps of a simulation [s] make of its instants, if they are others than it says."""
+        asked = {"period": self.period, "delay": self.delay}
+        wrong = [name for name, given in asked.items() if not _is_part(step, given)]
+        if not wrong:
+            return None
+        whole = self.period or self.delay
+        first = math.ceil(whole / step)
+        tried = (whole / n for n in range(first, first + MOST_PARTS))
+        fitting = (x for x in tried if all(_is_part(x, given) for given in asked.values()))
+        advice = next((f"step={x:.6g}" for x in fitting), "a step that is part of both")
+        return (
+            f"{type(self).__name__} has a {wrong[0]} of {asked[wrong[0]]:.6g} s, of which steps of "
+            f"{step:.6g} s are no part: it samples and acts at the first step that is not earlier; "
+            f"take {advice}"
+        )
 
     @checked_call
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
@@ -120,7 +158,7 @@ class Sampled:
 
     def _read(self, q: FloatArray, nv: int) -> FloatArray:
         """Positions as encoders read them."""
-        if not self.quantum or q.shape[-1] == nv:
+        if not np.any(self.quantum) or q.shape[-1] == nv:
             return _rounded(q, self.quantum)
         if not isinstance(self.robot, Robot):
             raise ShapeError(
@@ -129,12 +167,13 @@ class Sampled:
                 name="robot",
             )
         state_of(self.robot, q, np.zeros(nv))
-        found = _rounded(q, self.quantum)
+        by_speed = np.broadcast_to(self.quantum, nv)
+        quantum = np.zeros(q.shape[-1])
         for joint in (self.robot.joints[name] for name in self.robot.joint_names):
-            if joint.kind.coordinates.quaternion:
-                turn = slice(joint.q.stop - 4, joint.q.stop)
-                found[..., turn] = q[..., turn]
-        return found
+            turning = 4 if joint.kind.coordinates.quaternion else 0
+            read = slice(joint.q.start, joint.q.stop - turning)
+            quantum[read] = by_speed[joint.v][: read.stop - read.start]
+        return _rounded(q, quantum)
 
     def initial_state(self, sample: ControllerSample) -> State:
         """No sample taken, and no result on its way."""
@@ -356,5 +395,22 @@ def _plan(t: FloatArray, period: float, delay: float) -> _Plan:
     return _Plan(most, at, taken, due, latest, acts, intervals)
 
 
-def _rounded(x: FloatArray, quantum: float) -> FloatArray:
-    return quantum * np.round(x / quantum) if quantum else x
+def _is_part(step: float, whole: float) -> bool:
+    """Whether a time is a whole number of steps, or zero."""
+    return abs(round(whole / step) * step - whole) <= SAMPLE_TIME_ROUNDING * max(whole, step)
+
+
+def _rounded(x: FloatArray, quantum: ArrayLike) -> FloatArray:
+    """The multiples of numbers [of the last axis, or one] that are nearest; of zero: as it is."""
+    each = np.asarray(quantum)
+    if not each.any():
+        return x
+    if each.shape not in ((), x.shape[-1:]):
+        raise ShapeError(
+            f"quantum has shape {each.shape}, expected one number, or {x.shape[-1]}: one a speed",
+            name="quantum",
+            given=each.shape,
+        )
+    some = np.where(each, each, 1.0)
+    found: FloatArray = np.where(each, some * np.round(x / some), x)
+    return found

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+import warnings
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from robodyn.cli.loop_findings import loop_findings
@@ -12,7 +13,7 @@ from robodyn.cli.options.report import add_json, print_json
 from robodyn.cli.options.robot import add_robot_options, reading_options, robot_options
 from robodyn.cli.options.wording import with_options
 from robodyn.errors import RobodynError, UrdfNote, UrdfWarning
-from robodyn.urdf import findings, record
+from robodyn.urdf import findings, load_mechanism, record
 
 __all__ = ["add_to"]
 
@@ -21,6 +22,10 @@ def add_to(commands: Any) -> None:
     """Add the command to a parser's."""
     check = commands.add_parser("check", help="validate URDF files; exit status 2 if one is bad")
     completed(check.add_argument("file", nargs="+"), robots_and_files())
+    check.add_argument(
+        "--shapes", action="store_true",
+        help="compare masses and inertias with meshes, too, not only with boxes and the like",
+    )  # fmt: skip
     add_json(check)
     add_robot_options(check)
     check.set_defaults(run=_check)
@@ -35,6 +40,7 @@ def _check(arguments: argparse.Namespace) -> int:
         notes: list[UrdfNote] = []
         if not errors:
             more, held, notes = loop_findings(file, options)
+            warned = _with_shapes(file, options, warned, meshes=arguments.shapes)
             errors, warned = errors + more, warned + held
         sound = sound and not errors
         everything: tuple[RobodynError | UrdfWarning | UrdfNote, ...] = (*errors, *warned, *notes)
@@ -46,6 +52,18 @@ def _check(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json("check", ok=sound, files=arguments.file, findings=records)
     return 0 if sound else 2
+
+
+def _with_shapes(
+    file: str, options: Mapping[str, Any], warned: Sequence[UrdfWarning], *, meshes: bool
+) -> list[UrdfWarning]:
+    """Warnings, and those about masses that do not go with the shapes of links."""
+    from robodyn.cli.shapes.findings import with_shapes  # imports the viewer
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # they are in the findings
+        mechanism = load_mechanism(file, **reading_options(options))
+    return with_shapes(warned, mechanism, options.get("package_dirs"), meshes=meshes)
 
 
 def _print(

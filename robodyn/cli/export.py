@@ -53,6 +53,7 @@ def add_to(commands: Any) -> None:
     )
     export.add_argument("--integrator", help="of a step: rk4, euler, ...")
     export.add_argument("--dtype", help="double, float")
+    export.add_argument("--name", help="what files are called after (the robot)")
     export.add_argument("--base", choices=("fixed", "floating", "moving"), default="fixed")
     add_json(export)
     add_robot_options(export)
@@ -64,7 +65,7 @@ def _export(arguments: argparse.Namespace) -> int:
         return _list(arguments)
     if not arguments.function:
         raise RobodynError("no function is named: robodyn export ROBOT --list prints what there is")
-    options = {x: getattr(arguments, x) for x in ("step", "integrator", "dtype")}
+    options = {x: getattr(arguments, x) for x in ("step", "integrator", "dtype", "name")}
     options = {name: value for name, value in options.items() if value is not None}
     if arguments.out is None and (
         len(arguments.function) > 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -75,10 +76,12 @@ def _joint_record(joint: rd.Joint, robot: rd.Robot) -> dict[str, Any]:
         "child": joint.child,
         "follows": robot.joints[joint.name].follows,
     }
-    if joint.limits and joint_kind(joint.kind).limited:
+    kind = joint_kind(joint.kind)
+    if joint.limits and kind.nv == 1:
         unit = robot.joints[joint.name].kind.unit(0)
         record |= {"unit": unit, "effort_unit": "N" if unit == "m" else "N m"}
-        record |= {x: getattr(joint.limits, x) for x in ("lower", "upper", "velocity", "effort")}
+        known = ("lower", "upper") if kind.limited else ()
+        record |= {x: getattr(joint.limits, x) for x in (*known, "velocity", "effort")}
     return record
 
 
@@ -152,8 +155,12 @@ def _joint_text(joint: rd.Joint, robot: rd.Robot) -> str:
         text += f", {joint.mimic.multiplier:g} x {joint.mimic.joint} + {joint.mimic.offset:g}"
     elif follows := robot.joints[joint.name].follows:
         text += f", a function of {', '.join(follows)}"
-    if joint.limits and joint_kind(joint.kind).limited:
-        limits = joint.limits
-        text += f" [{limits.lower:.4g}, {limits.upper:.4g}], velocity {limits.velocity:.4g}"
-        text += f", effort {limits.effort:.4g}"
+    kind, limits = joint_kind(joint.kind), joint.limits
+    if limits and kind.limited:
+        text += f" [{limits.lower:.4g}, {limits.upper:.4g}]"
+    if limits and kind.nv:
+        rates = (("velocity", limits.velocity), ("effort", limits.effort))
+        text += "".join(
+            f", {name} {x:.4g}" for name, x in rates if kind.limited or 0.0 < x < math.inf
+        )
     return text

@@ -27,6 +27,7 @@ def export(
     dtype: Precision = "double",
     step: float = 1e-3,
     integrator: IntegratorName = "rk4",
+    name: str | None = None,
 ) -> Path:
     """Write functions of a robot as code of another language: a folder that stands alone.
 
@@ -54,6 +55,9 @@ def export(
         From sample to sample of ``"step"`` and ``"control"``.
     integrator : str
         Of ``"step"``, an explicit one: a key of `robodyn.simulation.integrators.EXPLICIT`.
+    name : str, optional
+        What files, packages and the names in C are called after; two folders of one robot that
+        become one program need two. Default: the name of the robot.
 
     Returns
     -------
@@ -77,7 +81,7 @@ def export(
     >>> "double_pendulum.h" in [file.name for file in folder.iterdir()]
     True
     """
-    unit = unit_of(robot, functions, controller, step, integrator, dtype)
+    unit = unit_of(robot, functions, controller, step, integrator, dtype, name)
     path = new_folder(folder)
     write_folder(path, TARGETS[target](unit))
     return path

@@ -256,12 +256,12 @@ def _held(tree_form: Model) -> set[int]:
     setup = tree_form.setup
     users = Counter(k for body in tree_form.bodies for k, *_ in body.q)
     users.update(2 * [k for coupling in setup.coupled for k, *_ in coupling.weights])
-    forces = [force.joint for force in setup.laws]
-    held = set(_bodies(tree_form, [*marked, *forces]))
+    forces = {*_bodies(tree_form, [force.joint for force in setup.laws])}
+    held = set(_bodies(tree_form, marked))
     held |= {i for one in tree_form.bodies.followers for i in one.bodies}
     read = {i for constraint in setup.constraints for i in constraint.bodies}
     for body in tree_form.bodies:
-        wants_angle = acts(body.description, "elastic") or body.index in read
+        wants_angle = acts(body.description, "elastic") or body.index in read | forces
         shared = any(users[k] > 1 for k, *_ in body.q)
         if shared or (wants_angle and not body.joint.kind.is_slider):
             held.add(body.index)
@@ -275,6 +275,14 @@ def _unsolved(tree_form: Model, loop: Loop, held: set[int]) -> str:
     if not any(held.isdisjoint(follow) for follow in loop.candidates):
         tying = [x.name for x in tree_form.setup.constraints if loop_bodies & {*x.bodies}]
         told = f", or their angles are read by constraint {', '.join(tying)}" if tying else ""
+        acting = [
+            x.joint for x in tree_form.setup.laws if {*_bodies(tree_form, [x.joint])} & loop_bodies
+        ]
+        if acting:
+            told += (
+                f", or forces of theirs are functions of their angles ({', '.join(acting)}): give "
+                "these as rd.Force(on=) or rd.Force(between=), which need no joint"
+            )
         return (
             "too few of its joints can follow the others: too many are marked as independent, or "
             f"have springs, stops or mimic joints{told}"

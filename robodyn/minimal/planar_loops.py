@@ -69,6 +69,19 @@ class PlanarLoop:
         )
 
 
+def _other_cut(model: MechanismModel, closure: Closure) -> str:
+    """Advice for a loop that closes in a slide and has hinges: to close it in one of them."""
+    passed = (i for chain in model.chains(closure.predecessor, closure.successor) for i in chain)
+    joints = [model.bodies[i] for i in passed]
+    pins = [body.description.name for body in joints if not body.joint.kind.is_slider]
+    if not closure.kind.is_slider or not pins:
+        return ""
+    return (
+        f" (cut it at a pin: make {closure.name!r} a <joint>, and {pins[-1]!r} the <loop> that "
+        "closes it)"
+    )
+
+
 def planar_loop(model: MechanismModel, closure: Closure) -> PlanarLoop:
     """A loop as two chains in its plane.
 
@@ -78,7 +91,7 @@ def planar_loop(model: MechanismModel, closure: Closure) -> PlanarLoop:
         Saying why.
     """
     if not (_is_hinge(closure) or closure.kind is spherical.KIND):
-        raise NotPlanar(f"a {closure.kind} joint closes it")
+        raise NotPlanar(f"a {closure.kind} joint closes it{_other_cut(model, closure)}")
     paths = [
         [model.bodies[i] for i in chain]
         for chain in model.chains(closure.predecessor, closure.successor)

@@ -25,6 +25,10 @@ from robodyn.tolerances import BASE_PARAMETER, BINDING_CONSTRAINT
 __all__ = ["Parameters", "base_of"]
 
 
+#: Postures in minimal coordinates for each parameter: one of fifty may be assembled in another way.
+SELDOM = 6
+
+
 class Parameters:
     """Inertial parameters, those of motors and of friction.
 
@@ -131,7 +135,17 @@ class Parameters:
     def base_parameters(self, rng: Random | None) -> BaseParameters:
         """Combinations that can be identified; see `Robot.base_parameters`."""
         Y = self._random_regressor(generator(rng))
-        return base_of(self.inertial_names, self.inertial, Y)
+        if self._model.settings.coordinates != "minimal":
+            return base_of(self.inertial_names, self.inertial, Y)
+        # near singular postures forces grow without bound: no posture counts more than another
+        Y = Y / np.maximum(np.linalg.norm(Y, axis=(1, 2), keepdims=True), 1e-300)
+        sizes = np.sqrt((Y**2).mean(axis=(0, 1)))
+        sizes = np.where(sizes > BASE_PARAMETER * sizes.max(initial=0.0), sizes, 1.0)
+        scaled = base_of(self.inertial_names, sizes * self.inertial, Y / sizes)
+        combination = scaled.combination * sizes / sizes[scaled.columns][:, None]
+        return BaseParameters(
+            self.inertial_names, scaled.columns, combination, combination @ self.inertial
+        )
 
     def _random_regressor(self, rng: np.random.Generator) -> Array:
         """Regressor over random motions, shape (n, nv, 10 nb) or, with loops, (rows, 10 nb).
@@ -141,6 +155,9 @@ class Parameters:
         """
         nv, setup = self._model.bodies.nv, self._model.setup
         enough = 2 + 3 * len(self.inertial)
+        if self._model.settings.coordinates == "minimal":
+            # linkages assembled in a seldom way, such as a parallelogram that has crossed
+            enough = SELDOM * nv * len(self.inertial)
         dof = self._possible_motions(self._random(rng))[2].shape[1] if setup.closed else nv
         q = np.array([self._random(rng) for _ in range(enough // max(dof, 1) + 1)])
         count = len(q)

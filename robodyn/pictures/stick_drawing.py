@@ -220,7 +220,12 @@ def draw_legend(canvas: Canvas, drawn: StickAxes, figure: StickFigure, arrow: st
     columns = count if width > 1.9 * count else min(3, count)
     style = {"fontsize": 9.0, "frameon": False, "handles": handles}
     if canvas.new:
-        canvas.figure.legend(loc="outside lower center", ncols=columns, **style)
+        room = canvas.figure.bbox.width
+        legend = canvas.figure.legend(loc="outside lower center", ncols=columns, **style)
+        while columns > 1 and legend.get_window_extent().width > room:
+            legend.remove()
+            columns -= 1
+            legend = canvas.figure.legend(loc="outside lower center", ncols=columns, **style)
     else:  # a legend wider than the axes would make them narrower
         columns = max(1, min(3, int(width * axis.get_position().width / 1.7)))
         axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=columns, **style)

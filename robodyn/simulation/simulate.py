@@ -14,6 +14,7 @@ from robodyn.force_elements.ground import Ground
 from robodyn.force_elements.joint_stop import CompliantStops
 from robodyn.literals import IntegratorName, LimitsChoice
 from robodyn.robot import Robot
+from robodyn.simulation.checks.sample_times import warn_of_samples
 from robodyn.simulation.control.controller import Controller
 from robodyn.simulation.events.event import Event, EventFunction, as_events
 from robodyn.simulation.events.joint_stops import RigidStops
@@ -142,6 +143,8 @@ def simulate(
         If joints leave their limits; see ``limits``.
     EnergyWarning
         If energy does not add up, as steps were too long for the integrator.
+    SampleWarning
+        If a digital controller cannot sample when its period says, as steps end elsewhere.
 
     Returns
     -------
@@ -244,6 +247,8 @@ def rollout(
     -----
     LimitWarning
         As in `simulate`.
+    SampleWarning
+        As in `simulate`.
     EnergyWarning
         As in `simulate`. Of more than 64 motions, some are looked at: every so many, the first one
         among them.
@@ -308,6 +313,7 @@ def _simulated(
     q, v = start_of_rows(robot, q, v)
     times = step_times(duration, step)
     path = base_path(base, times)
+    warn_of_samples(controller, step)
     mode = initial_mode(robot, controller, path, controlled, locked, times)
     own = MotionOptions(
         wrenches=wrenches_on(wrenches, q.shape[:-1]),

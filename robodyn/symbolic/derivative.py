@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from robodyn.symbolic.graph import ADD, CONST, COS, DIV, INPUT, MUL, SIN, Graph, Port, Program
 from robodyn.symbolic.guarded import is_guard
 from robodyn.symbolic.inline import inline
-from robodyn.symbolic.scalar import Number, Scalar, cos, edge_of, inputs, sin, sqrt
+from robodyn.symbolic.scalar import Number, Scalar, constant_in, cos, edge_of, inputs, sin, sqrt
 
 __all__ = ["jacobian"]
 
@@ -113,7 +113,7 @@ def _propagate(
         op = old.op[node]
         d: Partials = {}
         if op == CONST:
-            value[node] = old.value[node]
+            value[node] = constant_in(graph, old.value[node])
         elif op == INPUT:
             k = old.a[node]
             value[node] = Scalar(graph, 2 * graph.node(INPUT, k))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from robodyn.symbolic.graph import ADD, CONST, COS, DIV, INPUT, MUL, SIN, SQRT, Program
-from robodyn.symbolic.scalar import Number, cos, sin, sqrt
+from robodyn.symbolic.scalar import Number, Scalar, constant_in, cos, sin, sqrt
 
 __all__ = ["inline"]
 
@@ -13,6 +13,7 @@ __all__ = ["inline"]
 def inline(program: Program, numbers: Sequence[Number]) -> list[Number]:
     """Results of a program whose scalar inputs are given numbers, known or symbolic."""
     graph = program.graph
+    into = next((x.graph for x in numbers if isinstance(x, Scalar)), None)
     value: dict[int, Number] = {}
 
     def at(edge: int) -> Number:
@@ -23,7 +24,7 @@ def inline(program: Program, numbers: Sequence[Number]) -> list[Number]:
     for node in program.live():
         op, a, b = graph.op[node], graph.a[node], graph.b[node]
         if op == CONST:
-            value[node] = graph.value[node]
+            value[node] = constant_in(into, graph.value[node])
         elif op == INPUT:
             value[node] = numbers[a]
         elif op == ADD:

@@ -22,6 +22,7 @@ __all__ = [
     "Scalar",
     "between_zero_and_one",
     "by_precision",
+    "constant_in",
     "cos",
     "dot",
     "edge_of",
@@ -321,6 +322,13 @@ def inputs(graph: Graph, first: int, count: int) -> list[Number]:
 def by_precision(graph: Graph, double: float, single: float) -> Scalar:
     """A positive constant that is another one in single precision."""
     return Scalar(graph, graph.by_precision(ByPrecision(double, single)))
+
+
+def constant_in(graph: Graph | None, value: float) -> Number:
+    """A constant of one program in the graph of another; what depends on precision still does."""
+    if graph is None or not isinstance(value, ByPrecision):
+        return value
+    return Scalar(graph, graph.by_precision(value))
 
 
 def edge_of(graph: Graph, x: Number) -> int:

@@ -21,11 +21,10 @@ from robodyn.symbolic.graph import (
     MUL,
     SIN,
     SQRT,
-    ByPrecision,
     Graph,
     Program,
 )
-from robodyn.symbolic.scalar import Number, Scalar, cos, edge_of, sin, sqrt
+from robodyn.symbolic.scalar import Number, Scalar, constant_in, cos, edge_of, sin, sqrt
 from robodyn.symbolic.sums import ONE, Products, ShorterSum, Sums
 
 __all__ = ["simplified"]
@@ -113,10 +112,7 @@ class _Rewriting:
         if op == MUL:
             return self._at(a) * self._at(b)
         if op == CONST:
-            value = self._old.value[node]
-            if isinstance(value, ByPrecision):
-                return Scalar(self._graph, self._graph.by_precision(value))
-            return value
+            return constant_in(self._graph, self._old.value[node])
         if op == INPUT:
             return Scalar(self._graph, 2 * self._graph.node(INPUT, a))
         if op == DIV:

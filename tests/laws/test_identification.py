@@ -1032,3 +1032,18 @@ def test_data_of_several_ways_of_assembly_are_told():
     tau = robot.inverse_dynamics(q, v, a)
     with pytest.warns(ConvergenceWarning, match="more of 'plane_symmetric' .* on one branch"):
         rd.identify(robot, rd.Measurements(0.01 * np.arange(40), q, v, a, tau))
+
+
+@pytest.mark.slow
+def test_a_linkage_in_minimal_coordinates_is_excited_in_its_way_of_assembly():
+    """Parallelograms that have crossed show more, which no motion from here does."""
+    robot = rd.load("palletizer", coordinates="minimal")
+    motion = rd.excitation(robot, period=4.0, acceleration=10.0, iterations=0)
+    t = np.arange(0.0, 4.0, 0.02)
+    q, v, a = map(np.array, zip(*map(motion, t.tolist()), strict=True))
+    described = dict(zip(robot.parameter_names, robot.inertial_parameters, strict=True))
+    heavier = robot.with_(parameters={"upper_arm.m": 1.2 * described["upper_arm.m"]})
+    tau = heavier.inverse_dynamics(q, v, a)
+    found = rd.identify(robot, rd.Measurements(t, q, v, a, tau))
+    assert found.unexcited == ()
+    np.testing.assert_allclose(found.robot.inverse_dynamics(q, v, a), tau, rtol=0, atol=1e-6)

@@ -172,6 +172,25 @@ def test_base_parameters_of_linkages_are_those_of_closed_motions(name):
     close(found.combination @ robot.inertial_parameters, found.values)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["palletizer", "excavator", "stephenson"])
+def test_base_parameters_in_minimal_coordinates(name):
+    """Their identity holds at all postures, however seldom; their number is the rank."""
+    robot = rd.load(name, coordinates="minimal", passive=False)
+    assert len({len(robot.base_parameters(k)) for k in range(3)}) == 1
+    found, rng = robot.base_parameters(), np.random.default_rng(7)
+    q = robot.random(rng, size=1500)
+    v, a = rng.normal(size=(2, 1500, robot.nv))
+    Y = robot.regressor(q, v, a)
+    Y /= np.linalg.norm(Y, axis=(1, 2), keepdims=True)
+    full = Y @ robot.inertial_parameters
+    assert np.abs(Y[..., found.columns] @ found.values - full).max() < 1e-9 * np.abs(full).max()
+    columns = Y.reshape(-1, Y.shape[-1])
+    size = np.linalg.norm(columns, axis=0)
+    s = np.linalg.svd(columns / np.where(size > 1e-9 * size.max(), size, 1.0), compute_uv=False)
+    assert len(found) == np.sum(s > 1e-10 * s[0])
+
+
 def test_what_base_parameters_of_a_linkage_leave_open_changes_no_motion():
     robot = rd.load("five_bar", passive=False)
     found, pi = robot.base_parameters(), robot.inertial_parameters

@@ -317,3 +317,12 @@ def test_a_time_given_to_a_method():
     with pytest.raises(TypeError, match="unexpected keyword argument 'tt'"):
         robot.forward_dynamics(x, x, x, tt=1.0)
     assert robot.at(t=1.0) is robot
+
+
+def test_several_wrenches_are_joined_not_listed():
+    robot, z = rd.load("double_pendulum"), np.zeros(2)
+    two = rd.Wrench("lower", (1, 0, 0)), rd.Wrench("upper", (1, 0, 0))
+    for listed in (two, [*two]):
+        with pytest.raises(rd.ShapeError, match=r"join several with \|"):
+            robot.forward_dynamics(z, z, z, wrenches=listed)
+    assert robot.forward_dynamics(z, z, z, wrenches=two[0] | two[1]).shape == (2,)

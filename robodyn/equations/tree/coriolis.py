@@ -6,7 +6,7 @@ from robodyn.equations.mechanism.bodies import BASE, MechanismModel
 from robodyn.equations.mechanism.rotors import Rotor
 from robodyn.equations.mechanism.state import BaseState, JointAtState, State
 from robodyn.equations.tree.composite_body import Matrix
-from robodyn.equations.tree.kinematics import placements, twists
+from robodyn.equations.tree.kinematics import twists
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Placement, RigidInertia, Twist, Wrench
 from robodyn.symbolic.vector import EX, EY, EZ, ZERO3, Sym3
@@ -34,10 +34,14 @@ def coriolis_matrix(model: MechanismModel, state: State, base: BaseState) -> Mat
     """``C`` (nv, nv) with ``C v`` the Coriolis and centrifugal forces, ``dM/dt = C + C^T``.
 
     ``C = sum of J^T (I dJ + B J)`` with the composite sums taken at the base
-    [Echeandia and Wensing 2021, algorithm 1]; everything here is about the base's origin in its
-    axes, where sums over bodies are plain sums.
+    [Echeandia and Wensing 2021, algorithm 1]; everything here is about the origin of the first body
+    of each branch in its axes, where sums over bodies are plain sums, and which the place of that
+    body does not enter.
     """
-    X = placements(model, state, base)
+    X = {BASE: Placement()}
+    for body in model:
+        above = X[body.parent] @ state[body.index].X if body.parent != BASE else Placement()
+        X[body.index] = above
     V = twists(model, state, base)
     S: dict[int, list[tuple[int, Twist, Twist]]] = {}
     inertia: dict[int, RigidInertia] = {}

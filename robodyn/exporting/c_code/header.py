@@ -36,6 +36,7 @@ def header(unit: Unit, names: Names) -> str:
             'extern "C" {',
             "#endif",
             "",
+            *_joints(unit),
             f"enum {{ {names.macro}_NQ = {unit.robot.nq}, {names.macro}_NV = {unit.robot.nv} }};",
             *_declarations(unit, names),
             "",
@@ -47,6 +48,25 @@ def header(unit: Unit, names: Names) -> str:
             "",
         )
     )
+
+
+def _joints(unit: Unit) -> Iterator[str]:
+    """Which numbers are those of which joint, and where motors are."""
+    robot = unit.robot
+    lines = []
+    for name, joint in robot.joints.items():
+        q, v = (
+            f"{x}[{part.start}]"
+            if part.stop == part.start + 1
+            else f"{x}[{part.start}..{part.stop - 1}]"
+            for x, part in (("q", joint.q), ("v", joint.v))
+        )
+        if joint.v.stop > joint.v.start:
+            lines.append(comment(f"{q}, {v}: {name}"))
+    motors = ", ".join(robot.actuated_joints)
+    about = "Joints, by their places in q, and in v, a and tau."
+    yield from comment_block(about, [*lines, comment(f"motors: {motors or 'none'}")])
+    yield ""
 
 
 def _declarations(unit: Unit, names: Names) -> Iterator[str]:

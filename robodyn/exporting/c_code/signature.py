@@ -37,7 +37,7 @@ def comment(text: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Names:
-    """Names in the code of a unit, all of which begin with that of the robot.
+    """Names in the code of a unit, all of which begin with that of the unit.
 
     Parameters
     ----------
@@ -48,8 +48,8 @@ class Names:
 
     @cached_property
     def prefix(self) -> str:
-        """The name of the robot; with "_robot" after it where something else is called so."""
-        name = legal_name(self.unit.robot.name)
+        """The name of the unit; with "_robot" after it where something else is called so."""
+        name = legal_name(self.unit.name)
         return f"{name}_robot" if {name, name.lower()} & RESERVED else name
 
     @cached_property

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.codegen.text.assignments import literal
-from robodyn.errors import SimulationError
+from robodyn.errors import RobodynError, SimulationError
 from robodyn.exporting.c_code.motion_state import signals
 from robodyn.exporting.c_code.signature import Names, comment, of_routine
 from robodyn.exporting.unit.procedure import Routine
@@ -23,7 +24,14 @@ from robodyn.tolerances import EXPORTED
 __all__ = ["test_main"]
 
 #: States that are tried, to find some at which a function has numbers, and the most that are kept.
-EXAMPLES, KEPT = 20, 8
+EXAMPLES, KEPT = 64, 8
+#: Largest rounding in single precision, as a part of the largest number, of a state that is kept.
+ROUNDED = 1e-3
+#: What compilers may differ by, over what single precision differs by here; at least, over the
+#: distance of numbers.
+MARGIN, LEAST = 20.0, 256.0
+#: How far joints move from a closed posture [rad, m], by turns.
+REACH = 0.7, 1.5, 0.005, 0.3, 0.0, 1.0, 0.005, 0.1
 
 #: Sizes of the numbers of a state, by turns: limits are kept at some, and passed at others.
 SIZES = 0.5, 5000.0, 0.005, 50.0
@@ -44,14 +52,11 @@ static int failures = 0;
 """
 
 _COMPARE = """
-static void compare(const char *what, const {dtype} *found, const {dtype} *expected, int n)
+static void compare(const char *what, const {dtype} *found, const {dtype} *expected, int n,
+                    double near)
 {{
-    double largest = 1.0;
     for (int i = 0; i < n; i++) {{
-        largest = fmax(largest, fabs((double)expected[i]));
-    }}
-    for (int i = 0; i < n; i++) {{
-        if (!(fabs((double)found[i] - (double)expected[i]) <= {near!r} * largest)) {{
+        if (!(fabs((double)found[i] - (double)expected[i]) <= near)) {{
             printf("%s[%d] is %.9g, expected %.9g\\n", what, i, (double)found[i],
                    (double)expected[i]);
             failures++;
@@ -68,8 +73,8 @@ def test_main(names: Names) -> str:
     rng = np.random.default_rng(0)
     tests, text = list[str](), list[str]()
     for k, routine in enumerate(unit.routines):
-        for n, (given, expected) in enumerate(_examples(routine, names, rng)):
-            lines, own = _compared(routine, names, given, expected), f"test_{k}_{n}"
+        for n, example in enumerate(_examples(routine, names, rng)):
+            lines, own = _compared(routine, names, example), f"test_{k}_{n}"
             text += ["", f"static void {own}(void) /* {comment(routine.name)} */", "{"]
             text += [*(f"    {x}" for x in lines), "}"]
             tests.append(f"{own}();")
@@ -78,31 +83,75 @@ def test_main(names: Names) -> str:
         text += [*(f"    {x}" for x in _motion(names)), "}"]
         tests.append("test_motion();")
     if any("compare(" in line for line in text):
-        text.insert(0, _COMPARE.format(dtype=unit.dtype, near=EXPORTED[unit.dtype]))
+        text.insert(0, _COMPARE.format(dtype=unit.dtype))
     text.insert(0, _HEAD.format(prefix=names.prefix))
     end = [*tests, r'printf("%d failed\n", failures);', "return failures != 0;"]
     return "\n".join([*text, "", "int main(void)", "{", *(f"    {x}" for x in end), "}", ""])
 
 
-def _examples(
-    routine: Routine, names: Names, rng: np.random.Generator
-) -> Iterator[tuple[Sequence[FloatArray], Sequence[FloatArray]]]:
-    """Inputs and outputs of a routine: at one state, or on both sides of each limit it has."""
-    program, seen = routine.program, set[tuple[int, bool]]()
-    sides = _sides(program)
-    kept = 0
-    for k in range(EXAMPLES):
-        size = SIZES[k % len(SIZES)] if sides.results else SIZES[0]
-        given = [_example(port, names, rng, size) for port in program.inputs]
-        with np.errstate(all="ignore"):
-            expected = evaluate(program, *given)
-            (side,) = evaluate(sides, *given)
-        new = {*enumerate((side > 0.0).tolist())} - seen
-        if all(np.isfinite(x).all() for x in (*expected, side)) and (new or not kept):
-            yield given, expected
-            seen, kept = seen | new, kept + 1
-        if kept and (kept == KEPT or len(seen) == 2 * side.size):
-            return
+@dataclass(frozen=True, eq=False)
+class _Example:
+    """A state, what a routine gives there, and how near code has to come to it."""
+
+    given: Sequence[FloatArray]
+    expected: Sequence[FloatArray]
+    near: Sequence[float]
+
+
+def _examples(routine: Routine, names: Names, rng: np.random.Generator) -> Iterator[_Example]:
+    """Generic states of a routine, and those on other sides of the limits it has."""
+    program, sides = routine.program, _sides(routine.program)
+    sizes = [SIZES[k % len(SIZES) if sides.results else 0] for k in range(EXAMPLES)]
+    tried = [
+        [_example(port, names, rng, size, REACH[k % len(REACH)]) for port in program.inputs]
+        for k, size in enumerate(sizes)
+    ]
+    columns = [np.array(x) for x in zip(*tried, strict=True)]
+    with np.errstate(all="ignore"):
+        right = evaluate(program, *columns)
+        rounded = evaluate(program, *columns, dtype=np.float32)
+        (side,) = evaluate(sides, *columns)
+    usual, rest = list[_Example](), list[tuple[_Example, set[tuple[int, bool]]]]()
+    seen = set[tuple[int, bool]]()
+    most = KEPT // (2 if sides.results else 1) if columns else 1
+    for k, (given, size) in enumerate(zip(tried, sizes, strict=True)):
+        expected, single = (
+            [x[k] if x.ndim > len(y.shape) else x for x, y in zip(z, program.outputs, strict=True)]
+            for z in (right, rounded)
+        )
+        at = side[k] if side.ndim > 1 else side
+        if not all(np.isfinite(x).all() for x in (*expected, at)):
+            continue
+        largest = [float(np.abs(x).max(initial=0.0)) for x in expected]
+        away = [
+            float(np.abs(x - y).max(initial=0.0)) for x, y in zip(expected, single, strict=True)
+        ]
+        example = _Example(
+            given, expected, [_near(*x, names) for x in zip(largest, away, strict=True)]
+        )
+        on = {*enumerate((at > 0.0).tolist())}
+        exact = all(x <= ROUNDED * y for x, y in zip(away, largest, strict=True))
+        if exact and size == SIZES[0] and len(usual) < most:
+            usual.append(example)
+            seen |= on
+        else:
+            rest.append((example, on))
+    yield from usual
+    left = KEPT - len(usual)
+    for example, on in rest:
+        if left and (on - seen or not (usual or seen)):
+            yield example
+            seen, left = seen | on, left - 1
+
+
+def _near(largest: float, difference: float, names: Names) -> float:
+    """How near code has to come to numbers whose rounding in single precision is known."""
+    dtype = names.unit.dtype
+    if not np.isfinite(difference):
+        return EXPORTED[dtype] * largest
+    digits = float(np.finfo(np.float32 if dtype == "float" else np.float64).eps)
+    known = MARGIN * difference * digits / float(np.finfo(np.float32).eps)
+    return min(max(known, LEAST * digits * largest), EXPORTED[dtype] * max(largest, difference))
 
 
 def _sides(program: Program) -> Program:
@@ -115,16 +164,15 @@ def _sides(program: Program) -> Program:
     return Program("sides", program.inputs, outputs, graph, edges)
 
 
-def _compared(
-    routine: Routine, names: Names, given: Sequence[FloatArray], expected: Sequence[FloatArray]
-) -> Iterator[str]:
+def _compared(routine: Routine, names: Names, example: _Example) -> Iterator[str]:
     """Statements that call a routine and compare."""
     program, dtype = routine.program, names.unit.dtype
-    numbers = [*given, *expected]
+    numbers = [*example.given, *example.expected]
     ports = (*program.inputs, *program.outputs)
-    arrays = [(x, y) for x, y in zip(ports, numbers, strict=True) if x.size]
+    near = [0.0] * len(example.given) + [*example.near]
+    arrays = [x for x in zip(ports, numbers, near, strict=True) if x[0].size]
     arguments, compared = [], []
-    for k, (own, (port, values)) in enumerate(zip(of_routine(routine), arrays, strict=True)):
+    for k, (own, (port, values, by)) in enumerate(zip(of_routine(routine), arrays, strict=True)):
         texts = ", ".join(literal(x, dtype) for x in values.ravel().tolist())
         if own.is_number:
             arguments.append(texts)
@@ -134,25 +182,49 @@ def _compared(
         if own.is_output:
             yield f"{dtype} y{k}[{port.size}];"
             what = comment(f"{routine.name}, {port.name}").replace("%", "%%")
-            compared.append(f'compare("{what}", y{k}, x{k}, {port.size});')
+            compared.append(f'compare("{what}", y{k}, x{k}, {port.size}, {by:.3g});')
     yield f"{names.of(routine.name)}({', '.join(arguments)});"
     yield from compared
 
 
-def _example(port: Port, names: Names, rng: np.random.Generator, size: float) -> FloatArray:
-    """Numbers of an input: a closed posture, and else any of a size."""
-    if port.name == "q" and port.shape == (names.unit.robot.nq,):
-        return names.unit.start[0]
-    if port.name == "t":
-        size = min(size, LATEST)
-    return np.asarray(rng.uniform(-size, size, port.shape), float)
+def _example(
+    port: Port, names: Names, rng: np.random.Generator, size: float, reach: float
+) -> FloatArray:
+    """Numbers of an input, which have all their digits in its precision."""
+    unit = names.unit
+    if port.name == "q" and port.shape == (unit.robot.nq,):
+        way = rng.uniform(-reach, reach, unit.robot.nv)
+        x = unit.robot.integrate(unit.start[0], way)
+    else:
+        if port.name == "t":
+            size = min(size, LATEST)
+        x = np.asarray(rng.uniform(-size, size, port.shape), float)
+    return x.astype(np.float32).astype(float) if unit.dtype == "float" else x
 
 
-def _moved(unit: Unit, own: Step) -> Trajectory | None:
-    """The motion from rest without forces, as far as it goes; None where it has a controller."""
+def _begin(unit: Unit) -> tuple[FloatArray, FloatArray]:
+    """A state at which a motion begins: generic, if loops close near it."""
+    q, v = unit.start
+    robot, rng = unit.robot, np.random.default_rng(1)
+    if robot.depends_on_time:
+        return q, v
+    q0 = robot.integrate(q, rng.uniform(-REACH[3], REACH[3], robot.nv))
+    v0 = rng.uniform(-SIZES[0], SIZES[0], robot.nv)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            q0 = robot.assemble(q0) if robot.nc else q0
+            v0 = robot.consistent_velocity(q0, v0) if robot.nc else v0
+    except RobodynError:
+        return q, v
+    return q0, v0
+
+
+def _moved(unit: Unit, own: Step, begin: tuple[FloatArray, FloatArray]) -> Trajectory | None:
+    """The motion without forces, as far as it goes; None where it has a controller."""
     if own.update is not None:
         return None
-    q, v = unit.start
+    q, v = begin
     run: Trajectory
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
@@ -167,10 +239,11 @@ def _moved(unit: Unit, own: Step) -> Trajectory | None:
 
 
 def _motion(names: Names) -> Iterator[str]:
-    """Statements that begin a motion at rest, do some steps, and compare where it arrives."""
+    """Statements that begin a motion, do some steps, and compare where it arrives."""
     unit, step = names.unit, names.unit.step
     assert step is not None
-    run, steps = _moved(unit, step), STEPS
+    begin = _begin(unit)
+    run, steps = _moved(unit, step, begin), STEPS
     if run is not None and len(run) <= STEPS:  # it fails there, and before that digits go
         steps = len(run) // 2
     arguments = ["&motion"]
@@ -180,7 +253,7 @@ def _motion(names: Names) -> Iterator[str]:
         else:
             yield f"const {unit.dtype} x{k}[{x.port.size}] = {{{literal(0.0, unit.dtype)}}};"
             arguments.append(f"x{k}")
-    for name, values in zip("qv", unit.start, strict=True):
+    for name, values in zip("qv", begin, strict=True):
         numbers = ", ".join(literal(x, unit.dtype) for x in values.tolist())
         yield f"const {unit.dtype} {name}[{names.macro}_N{name.upper()}] = {{{numbers}}};"
     yield f"{names.own('state')} motion;"
@@ -197,5 +270,6 @@ def _motion(names: Names) -> Iterator[str]:
             values = getattr(run, name)[steps]
             numbers = ", ".join(literal(x, unit.dtype) for x in values.tolist())
             yield f"const {unit.dtype} {name}_end[{values.size}] = {{{numbers}}};"
+            by = EXPORTED[unit.dtype] * max(1.0, float(np.abs(values).max(initial=0.0)))
             what = f"motion after {steps} steps, {name}"
-            yield f'compare("{what}", motion.{name}, {name}_end, {values.size});'
+            yield f'compare("{what}", motion.{name}, {name}_end, {values.size}, {by:.3g});'

@@ -42,7 +42,7 @@ def write(unit: Unit) -> Mapping[str, str | bytes]:
     }
     token = _token(sources, repr(found))
     sources["model.h"] = model_header(names, parts, found, token)
-    described = model_description(unit.robot.name, identifier, token, parts.step.h, found)
+    described = model_description(unit.name, identifier, token, parts.step.h, found)
     built = sorted(name for name in sources if name.endswith(".c"))
     place, library = shared_library(identifier, sources)
     contents: dict[str, str | bytes] = {"modelDescription.xml": described}

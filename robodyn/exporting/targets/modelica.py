@@ -40,7 +40,7 @@ def write(unit: Unit) -> Mapping[str, str | bytes]:
         raise SettingsError(
             f"dtype is {unit.dtype!r}, but Modelica has one type of real numbers: take 'double'"
         )
-    package = legal_name(unit.robot.name, RESERVED | OWN)
+    package = legal_name(unit.name, RESERVED | OWN)
     names = legal_names((x.name for x in unit.routines), RESERVED | OWN | {package})
     functions = [modelica_function(x.program, names[x.name], x.about) for x in unit.routines]
     moves = any(x.program.name == "forward_dynamics" for x in unit.routines)

@@ -29,4 +29,4 @@ def write(unit: Unit) -> Mapping[str, str | bytes]:
     head = f'"""Equations of the robot {plain(unit.robot.name)}, by robodyn {__version__}."""\n'
     exported = f"__all__ = {sorted(names.values())!r}\n"
     text = "\n\n".join([python_prologue(unit.dtype), exported, *functions])
-    return {f"{legal_name(unit.robot.name, RESERVED | MODULES)}.py": f"{head}\n{text}"}
+    return {f"{legal_name(unit.name, RESERVED | MODULES)}.py": f"{head}\n{text}"}

@@ -39,6 +39,7 @@ def unit_of(
     step: float,
     integrator: IntegratorName,
     dtype: Precision,
+    name: str | None,
 ) -> Unit:
     """The unit that is asked for.
 
@@ -51,11 +52,15 @@ def unit_of(
     UnknownNameError
         If the robot has no function of a name.
     """
+    if name is not None and not name.strip():
+        raise SettingsError(
+            f"name is {name!r}, expected a word, of which names in the code are made"
+        )
     explicit(integrator)
     contents = _Contents(robot, controller, check_step(step), integrator, dtype)
     uses_controller = False
-    for name, quantity, options in _requests(functions):
-        contents.add(name, quantity, options)
+    for own, quantity, options in _requests(functions):
+        contents.add(own, quantity, options)
         uses_controller |= quantity in ("control", "step", "closed_loop")
     if contents.is_empty:
         raise SettingsError(f"functions is empty, expected {EXPECTED}")
@@ -63,7 +68,7 @@ def unit_of(
         raise SettingsError(
             "controller= is given, but no function has it: add 'control', 'step' or 'closed_loop'"
         )
-    return contents.unit
+    return contents.unit(name or robot.name)
 
 
 def _requests(functions: Any) -> Iterator[tuple[str, str | Function, dict[str, Any]]]:
@@ -120,12 +125,11 @@ class _Contents:
         """Whether nothing has been added."""
         return not self._asked
 
-    @property
-    def unit(self) -> Unit:
+    def unit(self, name: str) -> Unit:
         """The unit."""
-        routines = tuple(self._routines.values())
+        routines, assemblies = tuple(self._routines.values()), tuple(self._assemblies)
         asked = frozenset(self._asked)
-        return Unit(self._robot, routines, tuple(self._assemblies), self._step, self._dtype, asked)
+        return Unit(self._robot, routines, assemblies, self._step, self._dtype, asked, name)
 
     def add(self, name: str, quantity: str | Function, options: dict[str, Any]) -> None:
         """Add what is asked for."""

@@ -74,6 +74,8 @@ class Unit:
         Of the arithmetic: ``"double"`` or ``"float"``.
     asked : frozenset of str
         Names that the user has asked for; what procedures call has others besides.
+    name : str
+        What files and packages are called after.
     """
 
     robot: Robot
@@ -82,6 +84,7 @@ class Unit:
     step: Step | None
     dtype: Precision
     asked: frozenset[str]
+    name: str
 
     @cached_property
     def start(self) -> tuple[FloatArray, FloatArray]:

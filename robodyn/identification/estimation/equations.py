@@ -150,6 +150,10 @@ def random_regressors(
         Parameters that are looked at.
     near : ndarray, shape (nq,), optional
     """
+    if robot.tree_form.nc and not robot.nc:
+        # minimal coordinates may pass from one way of assembly to another
+        near = None if near is None else robot.expand(near)
+        robot = robot.tree_form
     reduced = robot.reduced()
     count = 8 + 3 * len(columns) // max(reduced.nu, 1)
     du, ddu = rng.normal(size=(2, count, reduced.nu))

@@ -153,7 +153,7 @@ def _check_branches(robot: Robot, W: FloatArray, described: BaseParameters) -> N
     beyond = W - W[..., described.columns] @ described.combination
     part = np.sqrt((beyond**2).mean(axis=(0, 1)))
     more = (part > OTHER_BRANCH * size) & (size > ZERO_COLUMN * size.max(initial=0.0))
-    if robot.nc and more.any():
+    if robot.tree_form.nc and more.any():
         names = np.array(described.parameter_names)[more][:3]
         message = (
             f"these data show more of {robot.name!r} than it does in the way of assembly of their "

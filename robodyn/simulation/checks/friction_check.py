@@ -70,10 +70,11 @@ class UnresolvedFriction:
     contact: str = ""
 
 
-def warn_of_friction(motion: Trajectory, every: int = 1) -> bool:
+def warn_of_friction(motion: Trajectory, every: int = 1, *, implicit: bool = False) -> bool:
     """Warn once, in one line, of friction that is not resolved. Returns whether it has warned.
 
-    Arguments are those of `unresolved_friction`.
+    Arguments are those of `unresolved_friction`; ``implicit``: by ``integrator="implicit"``, which
+    stays stable, but need not be right.
     """
     found = unresolved_friction(motion, every)
     if found is None or motion.robot is None:
@@ -83,12 +84,16 @@ def warn_of_friction(motion: Trajectory, every: int = 1) -> bool:
     if found.contact:
         whose, stopped = f"the ground at contact {found.contact!r}", f"joint {found.joint!r}"
         speed = "the speed of that joint"
+    advice = (
+        "Take shorter steps until the motion no longer changes"
+        if implicit
+        else "Take steps no longer than that, integrator='auto' or 'implicit'"
+    )
     message = EnergyWarning(
         f"steps of {found.step:.3g} s are too long for the friction of {whose} of "
         f"{motion.robot.name!r}, which stops {stopped} within {found.within:.3g} s: from t = "
         f"{found.time:.6g} s on "
-        f"{speed}{of} is not right where it should stop. Take steps no longer than that, "
-        "integrator='auto' or 'implicit', or a larger friction_speed"
+        f"{speed}{of} is not right where it should stop. {advice}, or a larger friction_speed"
     )
     warn(message)
     return True

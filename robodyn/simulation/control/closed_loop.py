@@ -15,6 +15,7 @@ from robodyn.robot import Robot
 from robodyn.simulation.control.callbacks import check_controller
 from robodyn.simulation.control.compile_controller import compile_controller, why_no_code
 from robodyn.simulation.control.compiled_controller import CompiledController
+from robodyn.simulation.control.controller import nested_controllers
 from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import Number, edge_of, inputs
@@ -107,6 +108,8 @@ def not_a_function_error(
             f"{kind} has a state of its own, so that its forces are no function of the state of "
             "the robot; robodyn.control_law has it as functions from sample to sample"
         )
+    elif own := next(filter(None, map(_why_no_code, nested_controllers(controller))), None):
+        reason = own
     elif getattr(controller, "symbolic", False):
         why = why_no_code(robot, controller)
         reason = f"there is no straight-line code of {kind} for {robot.name!r}{why}"
@@ -116,6 +119,12 @@ def not_a_function_error(
             "does nothing with its sample but arithmetic"
         )
     return SettingsError(f"{what}: {reason}")
+
+
+def _why_no_code(controller: Any) -> str | None:
+    """Why a controller has no code, by itself."""
+    why = getattr(controller, "why_no_code", None)
+    return f"of {type(controller).__name__}, {why}" if isinstance(why, str) else None
 
 
 def numbered(graph: Graph, ports: list[Port]) -> dict[str, list[Number]]:

@@ -247,7 +247,7 @@ class Motion:
         """Warn once if steps were too long for the energy, or for friction."""
         stepper = self._now.active.stepper
         if stepper.steps_are_given:
-            self._now.records.check_steps(run, stepper.order)
+            self._now.records.check_steps(run, stepper.order, implicit=stepper.implicit)
 
 
 def _stop_events(now: MotionState, options: MotionOptions) -> StopEvents | None:

@@ -84,12 +84,13 @@ class ModeRecords:
         some = any(record.started for _, record in self._records)
         return self.trajectory(complete=False) if some else None
 
-    def check_steps(self, run: Trajectory, order: int) -> None:
+    def check_steps(self, run: Trajectory, order: int, *, implicit: bool = False) -> None:
         """Warn once of a mode whose steps are too long, by a method of some order."""
         used = self._used()
         for (_, record), piece in zip(used, run.phases or (run,), strict=True):
             every = record.every
-            if warn_of_friction(piece, every) or warn_of_imbalance(piece, every, order):
+            friction = warn_of_friction(piece, every, implicit=implicit)
+            if friction or warn_of_imbalance(piece, every, order):
                 return
 
     def _used(self) -> list[tuple[Mode, Record]]:

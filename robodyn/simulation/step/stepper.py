@@ -77,6 +77,8 @@ class Stepper:
         self._method = cast(Any, integrators.integrator(integrator, tolerance))
         #: Whether the steps are those of the caller, and not chosen by an error estimate.
         self.steps_are_given: bool = getattr(self._method, "tolerance", None) is None
+        #: Whether the method is stable however stiff forces are.
+        self.implicit: bool = integrator == "implicit"
         self._advance: Advance | None = None
         if self._explicit is None:
             self._refuse(integrator)

@@ -1,4 +1,4 @@
-"""Shapes of links, from the ``<visual>`` elements of the file.
+"""Shapes of links, from the ``<visual>`` or ``<collision>`` elements of the file.
 
 robodyn does not interpret them when it loads a robot, so a fault in one is no error here either:
 the visual is left out, and a note says why.
@@ -37,7 +37,7 @@ PRIMITIVES = {
 
 @dataclass(frozen=True, eq=False)
 class Shape:
-    """One visual of a link.
+    """One shape of a link.
 
     Attributes
     ----------
@@ -73,7 +73,9 @@ class Geometry:
     notes: tuple[str, ...] = ()
 
 
-def link_geometry(mechanism: Mechanism, package_dirs: PackageDirs = None) -> Geometry:
+def link_geometry(
+    mechanism: Mechanism, package_dirs: PackageDirs = None, element: str = "visual"
+) -> Geometry:
     """Shapes of all links.
 
     Parameters
@@ -81,6 +83,7 @@ def link_geometry(mechanism: Mechanism, package_dirs: PackageDirs = None) -> Geo
     mechanism : Mechanism
     package_dirs : mapping of package name to path, path, or iterable of paths, optional
         For ``package://``; those of ROS and those around the file are searched as well.
+    element : {"visual", "collision"}
 
     Returns
     -------
@@ -95,9 +98,9 @@ def link_geometry(mechanism: Mechanism, package_dirs: PackageDirs = None) -> Geo
         visuals = []
         for text in link.extras:
             try:
-                element = parse_xml(text)
-                if element.tag == "visual":
-                    visuals.append(_shape(element, colors, file, packages))
+                drawn = parse_xml(text)
+                if drawn.tag == element:
+                    visuals.append(_shape(drawn, colors, file, packages))
             except (RobodynError, ValueError) as error:
                 notes.append(f"link {link.name!r}: {error}")
         shapes[link.name] = tuple(visuals)

@@ -52,6 +52,7 @@ class Drawing:
         self._link_places = LinkPlaces(robot)
         self.places = self._link_places.at(q)
         self.middle, self.size = extent(robot, self.places)
+        self._seen = [self.middle - 0.5 * self.size, self.middle + 0.5 * self.size]
         self._links: dict[str, Any] = {}
         self._solid: list[tuple[Any, float | None]] = []  # with their opacity
         self._skeleton: list[Any] = []
@@ -60,8 +61,10 @@ class Drawing:
             self._add_shapes(name, geometry.shapes.get(name, ()))
         self._add_sticks()
         self._add_joints()
-        self._eye = self.middle + self.size * np.array([0.6, -1.0, 0.35])
-        self.arrows = ArrowDrawing(server, self.size, looking_at(self._eye, self.middle))
+        low, high = np.min(self._seen, axis=0), np.max(self._seen, axis=0)
+        self._center, self._width = 0.5 * (low + high), float((high - low).max())
+        self._eye = self._center + self._width * np.array([0.6, -1.0, 0.35])
+        self.arrows = ArrowDrawing(server, self.size, looking_at(self._eye, self._center))
         self.gaps = GapDrawing(server, robot, self.size)
         self._look()
 
@@ -81,6 +84,9 @@ class Drawing:
             except ValueError as error:
                 self._notes.append(f"link {link!r}: {error}")
                 continue
+            corners = np.array(np.meshgrid(*mesh.bounds.T)).reshape(3, -1)
+            X = self.places[link] @ shape.X_LS
+            self._seen += list((X[:3, :3] @ corners).T + X[:3, 3])
             placed: dict[str, Any] = {
                 "wxyz": wxyz(shape.X_LS),
                 "position": shape.X_LS[:3, 3],
@@ -139,7 +145,7 @@ class Drawing:
                 )
 
     def _look(self) -> None:
-        scene, size = self._server.scene, self.size
+        scene, size = self._server.scene, self._width
         ground = min(0.0, min(float(X[2, 3]) for X in self.places.values()))
         cell = 10.0 ** np.floor(np.log10(size))
         scene.set_up_direction("+z")
@@ -150,11 +156,11 @@ class Drawing:
             height=3 * size,
             cell_size=0.5 * cell,
             section_size=cell,
-            position=(self.middle[0], self.middle[1], ground),
+            position=(self._center[0], self._center[1], ground),
         )
         camera = self._server.initial_camera
         camera.position = self._eye
-        camera.look_at = self.middle
+        camera.look_at = self._center
 
     def show(self, *, solid: bool, clear: bool, skeleton: bool) -> None:
         """Set which parts are visible, and whether shapes are transparent."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import subprocess
 import sys
 
@@ -51,6 +52,17 @@ def test_info(capsys):
     out = capsys.readouterr().out
     assert "15 degrees of freedom" in out
     assert "torso_yaw: revolute" in out
+
+
+def test_info_has_the_limits_of_joints_that_turn_without_end(tmp_path, capsys):
+    path = tmp_path / "one.urdf"
+    path.write_text(GOOD.replace("</joint>", '<limit effort="120" velocity="5"/></joint>'))
+    assert main(["info", str(path)]) == 0
+    assert "pin: continuous, velocity 5, effort 120" in capsys.readouterr().out
+    assert main(["info", "--json", str(path)]) == 0
+    (joint,) = json.loads(capsys.readouterr().out)["joints"]
+    assert (joint["velocity"], joint["effort"], joint["effort_unit"]) == (5.0, 120.0, "N m")
+    assert "lower" not in joint
 
 
 @pytest.mark.parametrize(

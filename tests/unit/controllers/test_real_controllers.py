@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
 import robodyn as rd
-from robodyn.controllers import JointPD, Noisy, PointToPoint, Sampled
-from robodyn.errors import SettingsError, ShapeError
+from robodyn.controllers import JointPD, Noisy, PointToPoint, Sampled, Saturated
+from robodyn.errors import SampleWarning, SettingsError, ShapeError
 
 
 @pytest.fixture(scope="module")
@@ -125,6 +127,72 @@ def test_noise_within_a_sampled_controller_and_around_one(double):
 def test_settings_that_make_no_sense(wrong):
     with pytest.raises((SettingsError, rd.ShapeError), match="expected"):
         wrong()
+
+
+@pytest.mark.parametrize(
+    ("period", "delay", "step", "shorter"),
+    [
+        (0.002, 0.0, 0.0015, 0.001),
+        (0.002, 0.0, 0.003, 0.002),
+        (0.002, 0.0015, 0.001, 0.0005),
+        (0.0, 0.0015, 0.001, 0.00075),
+    ],
+)
+def test_steps_that_do_not_end_at_samples_are_told(double, period, delay, step, shorter):
+    law = Sampled(clock, period, delay=delay)
+    start = {"q0": [0.5, 0.0], "duration": 0.05}
+    with pytest.warns(SampleWarning, match="of which steps of") as told:
+        rd.simulate(double, Saturated(law, limits=100.0), step=step, **start)
+    assert len(told) == 1
+    assert str(told[0].message).endswith(f"take step={shorter}")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", SampleWarning)
+        run = rd.simulate(double, law, step=shorter, **start)
+        rd.simulate(double, Sampled(clock, 0.006, delay=0.004), step=0.0005, **start)
+    if period:  # the advice gives samples at the period
+        at = run.t[:-1][np.diff(run.tau[:-1, 1], prepend=np.nan) != 0]
+        np.testing.assert_allclose(np.diff(at)[1:], period, rtol=1e-9)
+
+
+def test_encoders_that_differ_from_joint_to_joint(double):
+    seen = []
+
+    def look(t, q, v):
+        seen.append((q, v))
+        return np.zeros(v.shape)
+
+    q, v = np.array([[0.5123, 0.2345], [-0.5123, 0.1]]), np.array([[1.234, 0.0456], [0.0, -0.26]])
+    steps = np.array([1e-2, 0.0]), [0.0, 0.05]
+    for k in range(2):
+        Sampled(look, 0.0, quantum=steps[0], velocity_quantum=steps[1])(0.0, q[k], v[k])
+        np.testing.assert_allclose(seen[-1][0], [np.round(q[k, 0], 2), q[k, 1]])
+        np.testing.assert_allclose(seen[-1][1], [v[k, 0], 0.05 * np.round(v[k, 1] / 0.05)])
+    with pytest.raises(rd.ShapeError, match=r"quantum has shape \(3,\), expected one number, or 2"):
+        Sampled(look, 0.0, quantum=[1e-3] * 3)(0.0, q[0], v[0])
+    floating = rd.load("satellite", base="floating")
+    quantum = 1e-3 * np.arange(floating.nv)
+    q = floating.random(3)
+    law = Sampled(look, 0.0, quantum=quantum, robot=floating)
+    law(0.0, q, np.zeros(floating.nv))
+    expected = q.copy()
+    for joint in floating.joints.values():
+        if joint.v.start:
+            k = quantum[joint.v.start]
+            expected[joint.q] = k * np.round(q[joint.q] / k)
+    expected[1], expected[2] = 1e-3 * np.round(q[1] / 1e-3), 2e-3 * np.round(q[2] / 2e-3)
+    np.testing.assert_allclose(seen[-1][0], expected, atol=1e-15)
+
+
+def test_rounding_of_encoders_has_no_code(double):
+    law = Sampled(
+        JointPD(double, PointToPoint(np.zeros(2), np.ones(2), 1.0), stiffness=1.0, damping=1.0),
+        0.002,
+        quantum=[0.1, 0],
+    )
+    for refused in (law, Saturated(law, limits=1.0)):
+        with pytest.raises(SettingsError, match="of Sampled, the rounding of encoders") as error:
+            rd.control_law(double, refused, step=0.002)
+        assert "symbolic" not in str(error.value)
 
 
 SLIDER = """<robot name="slider"><link name="rail"/><link name="car"><inertial><mass value="2"/>

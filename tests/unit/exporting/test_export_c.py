@@ -149,6 +149,87 @@ def test_a_unit_tests_itself(robot, tmp_path, dtype):
     assert "the motion ends with result 1\n1 failed" in said_by_itself(folder).stdout
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("dtype", ["double", "float"])
+@pytest.mark.parametrize("quantity", ["gravity_forces", "mass_matrix", "bias_forces"])
+def test_constants_that_matter_are_all_compared(quantity, dtype, tmp_path):
+    """A unit finds each constant that is wrong by 30 %, if that shows at some posture."""
+    robot = rd.load("palletizer", coordinates="minimal")
+    folder = rd.export(robot, [quantity], "c", tmp_path / "code", dtype=dtype)
+    source, rng = folder / "palletizer.c", np.random.default_rng(1)
+    text, real = source.read_text(), REAL[dtype]
+    places = [*re.finditer(r"(?<![\w.])\d+\.\d+(?:e[+-]\d+)?", text)]
+    states = [
+        [rng.uniform(-0.4, 0.4, robot.nv).astype(real) for _ in range(quantity.count("bias") + 1)]
+        for _ in range(20)
+    ]
+    expected = [getattr(robot, quantity)(*(x.astype(float) for x in s)) for s in states]
+    shown = 0
+    for k, place in enumerate(rng.choice(places, 10, replace=False)):
+        wrong = repr(1.3 * float(place.group()))
+        source.write_text(text[: place.start()] + wrong + text[place.end() :])
+        made = tmp_path / f"{k}.so"
+        command = ["cc", "-std=c99", "-shared", "-fPIC", str(source), "-o", str(made), "-lm"]
+        subprocess.run(command, check=True)
+        worst = 0.0
+        for state, right in zip(states, expected, strict=True):
+            out = np.zeros(right.shape, real)
+            ctypes.CDLL(str(made))[f"palletizer_{quantity}"](*pointers(*state, out))
+            worst = max(worst, np.abs(out - right).max() / np.abs(right).max())
+        if worst > 1e-3:
+            shown += 1
+            assert said_by_itself(folder).returncode == 1, place.group()
+    assert shown > 3
+
+
+def test_two_units_of_one_robot_in_one_program(robot, tmp_path):
+    law = controller_of(robot)
+    rd.export(robot, ["control"], "c", tmp_path / "a", controller=law, dtype="float", name="law")
+    rd.export(robot, ["step"], "c", tmp_path / "b", name="five bar plant")
+    (tmp_path / "main.c").write_text(
+        '#include "a/law.h"\n#include "b/five_bar_plant.h"\n'
+        "int main(void) { five_bar_plant_state s; return sizeof s == LAW_NQ; }\n"
+    )
+    command = ["cc", *STRICT, "main.c", "a/law.c", "b/five_bar_plant.c", "-o", "main", "-lm"]
+    subprocess.run(command, check=True, cwd=tmp_path)
+    assert said_by_itself(tmp_path / "b").stdout == "0 failed\n"
+    names = [
+        x.name for x in rd.export(robot, ["step"], "python", tmp_path / "c", name="x").iterdir()
+    ]
+    assert names == ["x.py"]
+    with pytest.raises(rd.SettingsError, match="name is ' '"):
+        rd.export(robot, ["step"], "c", tmp_path / "d", name=" ")
+
+
+@pytest.mark.parametrize("base", ["fixed", "floating"])
+def test_a_header_says_which_number_is_which(base, tmp_path):
+    robot = rd.load("palletizer", coordinates="minimal", base=base)
+    text = (rd.export(robot, ["mass_matrix"], "c", tmp_path / "c") / "palletizer.h").read_text()
+    for name in robot.joint_names:
+        q, v = robot.joints[name].q, robot.joints[name].v
+        (line,) = re.findall(rf"\* +q\[(.*)\], v\[(.*)\]: {name}$", text, re.MULTILINE)
+        assert [x.split("..")[0] for x in line] == [str(q.start), str(v.start)]
+    assert f"motors: {', '.join(robot.actuated_joints)}\n" in text
+
+
+def test_float_code_at_half_a_turn(tmp_path):
+    """The smallest numbers of double precision are none in single precision."""
+    K = np.diag([1.0, 2.0, 3.0, 0.4, 0.5, 0.6])
+    force = rd.Force(lambda x, w, t: -(K @ x) - 0.1 * w, between=("upper", "lower"))
+    robot = rd.load("double_pendulum", actuators={"elbow": rd.Actuator(2.0)}, forces=[force])
+    slope = robot.function("inverse_dynamics").jacobian("q")
+    asked = {"torques": "motor_torques", "slope": slope}
+    folder = rd.export(robot, asked, "c", tmp_path / "code", dtype="float")
+    c = library(folder)
+    for angle in (0.7, np.pi):
+        q, v, a = (np.array(x, np.float32) for x in ((0.3, angle), (0.5, 0.2), (0.1, 0.4)))
+        tau = np.zeros(2, np.float32)
+        c.double_pendulum_torques(*pointers(q, v, a, tau))
+        expected = robot.motor_torques(*(x.astype(float) for x in (q, v, a)))
+        np.testing.assert_allclose(tau, expected, rtol=1e-5)
+    assert said_by_itself(folder).stdout == "0 failed\n"
+
+
 @pytest.mark.filterwarnings("ignore::robodyn.errors.SingularWarning")
 def test_a_motion_that_ends_is_tested_before(tmp_path):
     """The disc falls on its side, where its plane no longer tells along which point it rolls."""

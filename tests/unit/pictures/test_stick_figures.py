@@ -145,6 +145,19 @@ def test_all_points_and_arrows_are_within_the_axes(tmp_path):
     assert (points > low + room).all() and (points < high - room).all()
 
 
+@pytest.mark.slow
+def test_the_legend_of_a_tall_picture_is_whole(tmp_path):
+    from PIL import Image
+
+    robot = rd.load("double_pendulum")
+    run = rd.simulate(robot, q0=[0.1, 0.05], duration=0.1, step=0.01)
+    run.animate(tmp_path / "tall.gif", fps=10, forces=True)
+    image = Image.open(tmp_path / "tall.gif")
+    assert image.width < image.height
+    edges = np.asarray(image.convert("L"))[int(0.9 * image.height) :, [0, 1, -2, -1]]
+    assert (edges == 255).all()
+
+
 def test_a_legend_covers_no_axes(tmp_path):
     figure, axis = drawn("four_bar", tmp_path / "q.png")
     assert not figure.legends[0].get_window_extent().overlaps(axis.get_window_extent())

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import robodyn as rd
+from robodyn.symbolic.derivative import jacobian
 from robodyn.symbolic.evaluate import evaluate
 from robodyn.symbolic.graph import ADD, Graph, Port, Program
 from robodyn.symbolic.guarded import if_not_negative
+from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import by_precision, cos, edge_of, inputs, sin, sqrt
 from robodyn.symbolic.simplification import LARGEST, simplified
 
@@ -76,6 +80,15 @@ def test_constants_of_both_precisions_stay():
     after = simplified(before, count)
     assert count(after) == 3
     assert [getattr(x, "single", None) for x in constants(after)] == [1e-2, None]
+
+
+def test_constants_of_both_precisions_stay_in_other_programs():
+    before = program(lambda g, x, y, z, w: [x / (y + by_precision(g, 1e-3, 1e-2))])
+    graph = Graph()
+    edges = tuple(edge_of(graph, x) for x in inline(before, inputs(graph, 0, 4)))
+    for made in (replace(before, graph=graph, results=edges), jacobian(before, "x", raw=True)):
+        assert {x.single for x in constants(made) if hasattr(x, "single")} == {1e-2}
+        assert 1e-3 not in [x for x in constants(made) if not hasattr(x, "single")]
 
 
 @pytest.mark.parametrize(
