@@ -4,9 +4,11 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 from support.mjcf_models import ARM, GRIPPER, LEG, WELDED
 
 import robodyn as rd
+from robodyn.urdf import load_mechanism, write
 
 mujoco = pytest.importorskip("mujoco")
 
@@ -168,3 +170,89 @@ def test_a_floating_base_takes_the_place_of_a_free_joint():
     assert rd.load(damped).joints["float"]
     with pytest.raises(rd.errors.SettingsError, match="damping"):
         rd.load(damped, base="floating")
+
+
+#: A free body that carries a link, and an arm, with what acts on bodies wherever they are.
+BODY = """<mujoco model="body"><option viscosity="{viscosity}" gravity="0.3 -1 -9.81"/>
+ <default><geom contype="0" conaffinity="0"/></default><worldbody>
+ <body name="box" pos="0.1 0.2 0.3" euler="10 20 30" gravcomp="{gravcomp}">
+  <joint name="free" type="free" {free}/>
+  <geom type="box" size="0.1 0.2 0.3" pos="0.02 0.03 -0.04" mass="2"/>
+  <body name="fin" pos="0.2 0 0.1" gravcomp="0.3"><joint name="hinge" axis="0 1 0.2"/>
+   <geom type="capsule" fromto="0 0 0 0.1 0.3 0.2" size="0.03" mass="0.7"/></body></body>
+ <body name="arm" pos="1 0 0"><joint name="swing" axis="0 1 0" pos="0.1 0 0"/>
+  <geom type="capsule" fromto="0 0 0 0.4 0 0.1" size="0.05" mass="1.5"/>
+  <body name="ball" pos="0.4 0 0.1" gravcomp="1.4"><joint name="ball" type="ball"/>
+   <geom type="ellipsoid" size="0.1 0.05 0.2" pos="0 0.1 0" mass="0.5"/></body></body>
+</worldbody></mujoco>"""
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"gravcomp": 1},
+        {"viscosity": 0.8},
+        {"free": 'armature="0.7"'},
+        {"free": 'armature="0.7" damping="0.2"', "gravcomp": 0.5, "viscosity": 3},
+    ],
+    ids=lambda values: " ".join(values),
+)
+def test_bodies_are_held_and_braked_wherever_they_are(values):
+    text = BODY.format(**{"viscosity": 0, "gravcomp": 0, "free": "", **values})
+    twin = Twin(text)
+    robot, rng = twin.robot.with_(gravity=(0.3, -1, -9.81)), np.random.default_rng(5)
+    energies = []
+    for _ in range(3):
+        q, v = robot.random(rng), rng.normal(size=robot.nv)
+        T = twin.speeds_of(q, np.eye(robot.nv))
+        twin.at(q, v)
+        M = twin.mass_matrix
+        _near(robot.mass_matrix(q), T.T @ M @ T)
+        bias = T.T @ (twin.bias + M @ twin.drift(q, v))
+        _near(robot.bias_forces(q, v), bias)
+        _near(robot.passive_forces(q, v), T.T @ twin.data.qfrc_passive)
+        a = rng.normal(size=robot.nv)
+        tau = robot.inverse_dynamics(q, v, a) + robot.passive_forces(q, v)
+        _near(robot.dynamic_regressor(q, v, a) @ robot.dynamic_parameters, tau)
+        a = robot.forward_dynamics(q, v, np.zeros(robot.nv))
+        _near(robot.mass_matrix(q) @ a, -bias, 1e-11)
+        C = robot.coriolis_matrix(q, v)
+        _near(C @ v, robot.bias_forces(q, v) + robot.passive_forces(q, v) - robot.gravity_forces(q))
+        assert np.linalg.eigvalsh(C + C.T - _rate(robot.mass_matrix, robot, q, v)).max() < 1e-7
+        energies.append((robot.kinetic_energy(q, v), twin.data.energy[1]))
+    ours, theirs = np.transpose(energies)
+    _near(ours, theirs)
+    assert load_mechanism(write(robot.mechanism)) == robot.mechanism
+
+
+def _rate(function, robot, q, v, step=1e-5):
+    one, other = (function(robot.integrate(q, k * step * v)) for k in (1, -1))
+    return (one - other) / (2 * step)
+
+
+def test_energy_of_a_held_weight_is_that_of_its_force():
+    robot = rd.load(BODY.format(viscosity=0, gravcomp=1, free=""))
+    q, v = robot.random(np.random.default_rng(6)), np.ones(robot.nv)
+    power = _rate(robot.potential_energy, robot, q, v)
+    holding = robot.gravity_forces(q) - robot.passive_forces(q, 0 * v)
+    np.testing.assert_allclose(power, holding @ v, rtol=1e-7)
+    run = rd.simulate(robot, q0=q, v0=v, duration=0.2, step=1e-3, integrator="rk4")
+    assert np.abs(run.audit.unexplained).max() < 1e-7
+    assert not run.audit.dissipated.any()
+
+
+@pytest.mark.parametrize("turned", [(0.0, 0.0, 0.0), (0.4, -0.7, 1.1)], ids=["drawn", "turned"])
+def test_friction_of_a_free_joint_acts_along_the_axes_of_the_world(turned):
+    text = BODY.format(viscosity=0, gravcomp=0, free='frictionloss="0.4"')
+    text = text.replace(' gravcomp="0.3"', "").replace(' gravcomp="1.4"', "")
+    robot = rd.load(text, friction_speed=0.3)
+    rng = np.random.default_rng(7)
+    q = robot.random(rng)
+    free = robot.joints["free"]
+    q[free.q][3:] = Rotation.from_euler("xyz", turned).as_quat()
+    v = rng.normal(size=robot.nv)
+    R = robot.frame_pose(q, "box")[:3, :3]
+    speed = np.r_[R @ v[free.v][:3], v[free.v][3:]]
+    force = -0.4 * speed / np.sqrt(speed**2 + 0.09)
+    found = robot.passive_forces(q, v)[free.v]
+    np.testing.assert_allclose(np.r_[R @ found[:3], found[3:]], force, rtol=1e-12)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from robodyn.urdf.mjcf.body_forces import unread_of_medium
 from robodyn.urdf.mjcf.names import Names
 from robodyn.urdf.mjcf.passive import drives_joint, own, switched_off
 
@@ -33,19 +34,14 @@ def gravity_of(mujoco: Any, model: Any) -> tuple[float, float, float]:
 def unmodelled(mujoco: Any, model: Any, names: Names) -> Iterator[tuple[str, str]]:
     """What acts on bodies and has no counterpart: the element, and why."""
     kinds, spring = mujoco.mjtJoint, not switched_off(mujoco, model, "SPRING")
-    moving = np.asarray(model.body_weldid) != 0
-    for body in np.flatnonzero(np.asarray(model.body_gravcomp) * moving):
-        yield (
-            f"body {names.bodies[body]!r}",
-            "gravcomp, which takes away weight, has no counterpart",
-        )
+    for body in np.flatnonzero(np.asarray(model.body_gravcomp) < 0.0):
+        yield f"body {names.bodies[body]!r}", "a negative gravcomp has no counterpart"
     if getattr(model, "nplugin", 0):
         for body in np.flatnonzero(np.asarray(model.body_plugin) >= 0):
             yield f"body {names.bodies[body]!r}", "a plugin that acts on it has no counterpart"
     if getattr(model, "nflex", 0):
         yield "<flex>", "deformable bodies have no counterpart"
-    if model.opt.density or model.opt.viscosity:
-        yield "<option>", "a medium with density or viscosity has no counterpart"
+    yield from unread_of_medium(model, names)
     for k, name in enumerate(names.actuators):
         passive = own(model, "actuator_damping", k) or own(model, "actuator_armature", k)
         if passive and not drives_joint(mujoco, model, k):
@@ -57,8 +53,6 @@ def unmodelled(mujoco: Any, model: Any, names: Names) -> Iterator[tuple[str, str
         single = int(model.jnt_type[j]) in (kinds.mjJNT_HINGE, kinds.mjJNT_SLIDE)
         if not single and spring and model.jnt_stiffness[j]:
             yield element, "a spring in a ball or free joint has no counterpart"
-        if int(model.jnt_type[j]) == kinds.mjJNT_FREE and model.dof_armature[dof]:
-            yield element, "an armature of a free joint has no counterpart"
         for what, where in (
             ("jnt_stiffnesspoly", j),
             ("jnt_springyield", j),

@@ -9,6 +9,7 @@ from typing import Any
 from robodyn.description import Mechanism
 from robodyn.errors import RobodynError, UrdfError, UrdfWarning
 from robodyn.urdf.mjcf.bodies import Bodies
+from robodyn.urdf.mjcf.body_forces import body_forces
 from robodyn.urdf.mjcf.compiled import compiled
 from robodyn.urdf.mjcf.equalities import Equalities
 from robodyn.urdf.mjcf.motors import Motors, on_independent_joints
@@ -61,7 +62,7 @@ def read_mjcf(
         tuple(equalities.loops),
         actuators=on_independent_joints(motors.actuators, equalities.joints),
         file=file,
-        link_elements=tendons.springs,
+        link_elements=(*tendons.springs, *body_forces(model, names)),
         start=tuple(x for x in bodies.start if x[0] in own),
         followers=equalities.followers,
     )

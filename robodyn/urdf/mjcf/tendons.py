@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.description import Vector
 from robodyn.force_elements.common.link_element import DescribedElement
 from robodyn.force_elements.point_spring import PointSpring
+from robodyn.urdf.mjcf.body_forces import vector
 from robodyn.urdf.mjcf.names import Names
 from robodyn.urdf.mjcf.passive import own, switched_off
 
@@ -62,9 +62,9 @@ class Tendons:
                 springs.append(
                     PointSpring(
                         names.bodies[model.site_bodyid[one]],
-                        _vector(model.site_pos[one]),
+                        vector(model.site_pos[one]),
                         names.bodies[model.site_bodyid[other]],
-                        _vector(model.site_pos[other]),
+                        vector(model.site_pos[other]),
                         stiffness,
                         low if stiffness else 0.0,
                         damping,
@@ -80,8 +80,3 @@ class Tendons:
             return None
         one, other = (int(model.wrap_objid[i]) for i in path)
         return one, other
-
-
-def _vector(x: Any) -> Vector:
-    a, b, c = (float(value) for value in x)
-    return a, b, c
