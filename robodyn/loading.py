@@ -98,14 +98,15 @@ def load(
     symbols: Mapping[str, str] | None = None,
     sensors: Iterable[AnySensor] = (),
     transmissions: Iterable[Transmission] = (),
+    model: str | None = None,
 ) -> Robot:
     """Load a robot.
 
     Parameters
     ----------
     source : path, str, bytes, object or Mechanism
-        A file of URDF, xacro or SDF, its text, the YAML file of an Extended URDF, an open urdfpy /
-        urchin / yourdfpy object, the name of a bundled robot (`robots`), or a description.
+        A file of URDF, xacro, SDF or MJCF, its text, the YAML file of an Extended URDF, an open
+        urdfpy / urchin / yourdfpy object, the name of a bundled robot (`robots`), or a description.
     base : {"fixed", "floating", "moving"}
         ``"floating"``: six more degrees of freedom, first in q and v. ``"moving"``: moved along a
         prescribed path; pass ``base=BaseMotion(...)`` to each call. Where a file says itself that
@@ -211,6 +212,9 @@ def load(
     transmissions : iterable of Transmission
         Differentials, belts and others that couple the motors of several joints, in addition to
         those of the file.
+    model : str
+        The model that is meant, of an SDF file or world that has several. Default: the only one in
+        which something moves.
 
     Returns
     -------
@@ -243,6 +247,7 @@ def load(
         strict=strict,
         base=base,
         root=root,
+        model=model,
     )
     loops, rotors = named("loops", loops, "Loops"), named("rotors", rotors, "Rotors")
     transmissions = named("transmissions", transmissions, "Transmissions")
@@ -285,8 +290,8 @@ def load(
         _number("closure_tolerance", closure_tolerance),
         ground,  # type: ignore[arg-type]  # Settings makes it a tuple
     )
-    model = model_with_rounded_loops_closed(mechanism, settings)
-    robot = Robot(model.mechanism, settings, model=model)
+    closed = model_with_rounded_loops_closed(mechanism, settings)
+    robot = Robot(closed.mechanism, settings, model=closed)
     if isinstance(near, Mapping):
         _check_start(robot.tree_form, near)
     return robot

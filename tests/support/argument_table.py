@@ -193,6 +193,7 @@ def _motions(robot: rd.Robot, q: Any, rest: Any) -> dict[str, Row]:
         "stops": Row(None, w.instance),
         "ground": Row((), w.objects),
         "root": Row(None, w.choice),
+        "load.model": Row(None, w.choice),
         "run": Row(run, w.instance),
         "data": Row(_measured(robot, q), w.instance),
         "noise": Row(None, w.level),
