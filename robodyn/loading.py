@@ -23,6 +23,7 @@ from robodyn.description import (
     with_exact_turns,
 )
 from robodyn.description.coupled_motors import with_transmissions
+from robodyn.description.couplings import sides
 from robodyn.description.symbols import symbols_of, with_symbols, with_whole_symbols
 from robodyn.equations.forces.force import Force
 from robodyn.errors import SettingsError, ShapeError, UnknownNameError, UrdfWarning
@@ -356,10 +357,10 @@ def _with_balls(mechanism: Mechanism) -> Mechanism:
 
 
 def _start(mechanism: Mechanism) -> dict[str, tuple[float, ...]]:
-    """The posture in the file, from which the search for a closed posture starts."""
+    """Where the file draws joints of loops, which stay there if the loops can be closed."""
     own = {joint.name: joint.nq for joint in mechanism.joints if joint.mimic is None}
-    drawn = {name: x for name, x in mechanism.start if own.get(name) == len(x)}
-    return drawn if mechanism.loops else {}
+    looped = {name for loop in mechanism.loops for side in sides(mechanism, loop) for name in side}
+    return {name: x for name, x in mechanism.start if name in looped and own.get(name) == len(x)}
 
 
 def _check_start(robot: Robot, near: Mapping[str, ArrayLike]) -> None:

@@ -256,3 +256,40 @@ def test_friction_of_a_free_joint_acts_along_the_axes_of_the_world(turned):
     force = -0.4 * speed / np.sqrt(speed**2 + 0.09)
     found = robot.passive_forces(q, v)[free.v]
     np.testing.assert_allclose(np.r_[R @ found[:3], found[3:]], force, rtol=1e-12)
+
+
+BOX = '<body name="box" pos="0 .7 .1"><freejoint name="loose"/><geom size=".02" mass=".1"/></body>'
+FLAT = """<mujoco model="cell"><worldbody>{before}{floor}
+ <body name="crank"><joint name="drive" axis="0 0 1"/><geom size=".03" pos=".1 0 0" mass="1"/>
+  <body name="coupler" pos=".3 0 0"><joint name="pin" axis="0 0 1"/>
+   <geom size=".03" pos=".2 0 0" mass="1"/></body></body>
+ <body name="rocker" pos=".5 0 0"><joint name="d" axis="0 0 1"/>
+  <geom size=".03" pos=".1 0 0" mass="1"/></body>{end}{after}</worldbody>
+ <equality><connect body1="coupler" body2="rocker" anchor="0.5 0 0"/></equality></mujoco>"""
+MOVED = '<body name="floor" pos="1 2 3"><freejoint name="f"/><geom size="1" mass="9"/>', "</body>"
+WITH = {
+    "box after": {"after": BOX},
+    "box before": {"before": BOX},
+    "free base": {"floor": MOVED[0], "end": MOVED[1]},
+    "both": {"before": BOX, "floor": MOVED[0], "end": MOVED[1]},
+}
+
+
+@pytest.mark.parametrize("name", WITH)
+def test_what_is_loose_has_nothing_to_do_with_the_neutral_posture_of_a_linkage(name):
+    parts = {"before": "", "after": "", "floor": "", "end": ""}
+    with pytest.warns(rd.errors.SingularWarning, match="a regular posture near it"):
+        alone = rd.load(FLAT.format(**parts))
+        q0 = alone.joint_positions(alone.neutral())
+    with pytest.warns(rd.errors.SingularWarning, match="a regular posture near it"):
+        robot = rd.load(FLAT.format(**{**parts, **WITH[name]}))
+        q = robot.neutral()
+    found = robot.joint_positions(q)
+    for joint in ("drive", "pin", "d"):
+        # near a flat posture gaps grow with the square of a motion: 1e-10 m are 1e-5 rad
+        np.testing.assert_allclose(found[joint], q0[joint], atol=1e-5)
+    for joint, place in {"loose": (0, 0.7, 0.1), "f": (1, 2, 3)}.items():
+        if joint in found:
+            np.testing.assert_allclose(found[joint], [*place, 0, 0, 0, 1], atol=1e-9)
+    assert robot.mobility(q) == robot.dof
+    assert np.isfinite(robot.forward_dynamics(q, np.zeros(robot.nv), np.zeros(robot.nv))).all()
