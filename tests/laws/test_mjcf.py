@@ -293,3 +293,88 @@ def test_what_is_loose_has_nothing_to_do_with_the_neutral_posture_of_a_linkage(n
             np.testing.assert_allclose(found[joint], [*place, 0, 0, 0, 1], atol=1e-9)
     assert robot.mobility(q) == robot.dof
     assert np.isfinite(robot.forward_dynamics(q, np.zeros(robot.nv), np.zeros(robot.nv))).all()
+
+
+#: A hand whose tendons pull several joints: tied ones, held ones, free ones, and a cam.
+HAND = """<mujoco model="hand"><compiler angle="radian"/>
+ <default><geom contype="0" conaffinity="0" size="0.02" pos="0.05 0 0.01" mass="0.2"/>
+  <joint axis="0 1 0"/></default>
+ <worldbody><body name="palm"><joint name="wrist" axis="0 0 1"/><geom mass="1"/>
+  <body name="l" pos="0 0.1 0"><joint name="left" ref="0.1"/><geom/></body>
+  <body name="r" pos="0 -0.1 0"><joint name="right" type="slide" axis="1 0.2 0"/><geom/></body>
+  <body name="a" pos="0.1 0 0"><joint name="a" damping="0.02"/><geom/>
+   <body name="b" pos="0.1 0 0"><joint name="b" ref="-0.2"/><geom/>
+    <body name="c" pos="0.1 0 0"><joint name="c"/><geom/></body></body></body>
+  <body name="k" pos="0 0 0.1"><joint name="cam"/><geom/></body>
+  <body name="h" pos="0 0 0.2"><joint name="held" ref="0.3"/><geom/></body></body></worldbody>
+ <tendon>
+  <fixed name="grip" {grip}><joint joint="left" coef="0.5"/><joint joint="right" coef="2"/></fixed>
+  <fixed name="bend" {bend}><joint joint="a" coef="1"/><joint joint="b" coef="-0.7"/>
+   <joint joint="c" coef="0.4"/></fixed>
+  <fixed name="mixed" {mixed}><joint joint="held" coef="1.5"/><joint joint="cam" coef="0.6"/>
+   <joint joint="right" coef="-1"/></fixed>
+  <fixed name="one" {one}><joint joint="wrist" coef="3"/></fixed></tendon>
+ <equality>{equality}</equality>
+ <actuator><motor name="grip" tendon="grip" gear="3" forcerange="-5 5"/>
+  <motor name="bend" tendon="bend" gear="-2"/><motor name="mixed" tendon="mixed"/>
+  <motor name="one" tendon="one" gear="4" ctrlrange="-1 1"/><motor name="own" joint="a"/></actuator>
+</mujoco>"""
+TIES = {
+    "free": "",
+    "tied": '<joint joint1="left" joint2="right" polycoef="0.05 2 0 0 0"/>',
+    "cam": '<joint joint1="cam" joint2="a" polycoef="0.1 0.5 0.3 0 0"/>',
+    "held": '<joint joint1="held" polycoef="0.2 0 0 0 0"/>',
+    "three": '<tendon tendon1="bend" polycoef="0.02 0 0 0 0"/>',
+    "two": '<tendon tendon1="bend" tendon2="grip" polycoef="0.02 0.8 0 0 0"/>',
+}
+TIES["all"] = "".join(TIES.values()).replace(TIES["two"], "")
+PULLS = {
+    "motors": {},
+    "springs": {
+        "grip": 'stiffness="30" springlength="0.2"',
+        "bend": 'stiffness="12" damping="0.5" armature="0.06"',
+        "mixed": 'stiffness="4" damping="0.7"',  # MuJoCo's armature has no terms across branches
+        "one": 'stiffness="2" armature="0.1"',
+    },
+}
+
+
+@pytest.mark.parametrize("tie", TIES)
+@pytest.mark.parametrize("pull", PULLS)
+def test_tendons_of_several_joints_pull_as_in_mujoco(tie, pull):
+    values = {name: "" for name in ("grip", "bend", "mixed", "one")} | PULLS[pull]
+    twin = Twin(HAND.format(equality=TIES[tie], **values), {"held": 0.5})
+    robot, rng = twin.robot, np.random.default_rng(8)
+    moving = sum(1 for x in ("tied", "cam", "held", "three", "two") if TIES[x] in TIES[tie])
+    assert robot.nv == twin.model.nv - (moving if tie else 0) and not robot.nc
+    for _ in range(3):
+        q, v = 0.3 * rng.normal(size=robot.nq), rng.normal(size=robot.nv)
+        T = twin.speeds_of(q, np.eye(robot.nv))
+        twin.at(q, v)
+        assert np.abs(twin.gaps).max(initial=0.0) < 1e-12
+        M, h = twin.mass_matrix, twin.bias
+        _near(robot.mass_matrix(q), T.T @ M @ T)
+        if tie != "cam" and tie != "all":  # else T turns with the motion
+            _near(robot.bias_forces(q, v), T.T @ h)
+        _near(robot.passive_forces(q, v), T.T @ twin.data.qfrc_passive)
+        moment = np.zeros((twin.model.nu, twin.model.nv))
+        mujoco.mju_sparse2dense(
+            moment,
+            twin.data.actuator_moment.ravel(),
+            twin.data.moment_rownnz,
+            twin.data.moment_rowadr,
+            twin.data.moment_colind,
+        )
+        speeds, total = robot.joint_velocities(q, v), np.zeros(twin.model.nu)
+        named = {}
+        for name, motor in robot.mechanism.actuators:
+            for word in motor.name.split():
+                named[word] = np.atleast_1d(speeds[name])[0] * motor.gear_ratio
+        for k in range(twin.model.nu):
+            word = twin.model.actuator(k).name
+            total[k] = named.get(word, 0.0)
+        own = [x for k, x in enumerate(moment @ twin.data.qvel)]
+        _near(total, own)
+    limits = {motor.name: motor.torque_limit for _, motor in robot.mechanism.actuators}
+    assert limits["grip"] == 5.0 and limits["one"] == 1.0
+    assert load_mechanism(write(robot.mechanism)) == robot.mechanism

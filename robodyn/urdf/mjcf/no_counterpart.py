@@ -13,7 +13,7 @@ import numpy as np
 
 from robodyn.urdf.mjcf.body_forces import unread_of_medium
 from robodyn.urdf.mjcf.names import Names
-from robodyn.urdf.mjcf.passive import drives_joint, own, switched_off
+from robodyn.urdf.mjcf.passive import drives_fixed_tendon, drives_joint, own, switched_off
 
 __all__ = ["EARTH", "gravity_of", "left_out", "some_of", "unmodelled"]
 
@@ -44,8 +44,12 @@ def unmodelled(mujoco: Any, model: Any, names: Names) -> Iterator[tuple[str, str
     yield from unread_of_medium(model, names)
     for k, name in enumerate(names.actuators):
         passive = own(model, "actuator_damping", k) or own(model, "actuator_armature", k)
-        if passive and not drives_joint(mujoco, model, k):
-            yield f"actuator {name!r}", "damping or armature of what is no joint has no counterpart"
+        driving = drives_joint(mujoco, model, k) or drives_fixed_tendon(mujoco, model, k)
+        if passive and not driving:
+            yield (
+                f"actuator {name!r}",
+                "damping or armature of what is no joint and no fixed tendon has no counterpart",
+            )
         if np.any(getattr(model, "actuator_dampingpoly", np.zeros(k + 1))[k]):
             yield f"actuator {name!r}", "a dampingpoly has no counterpart: dampers are linear"
     for j, name in enumerate(names.joints):

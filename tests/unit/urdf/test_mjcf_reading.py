@@ -70,19 +70,30 @@ def test_what_is_written_as_urdf_reads_back_equal(text):
         ),
         (
             _text(
-                end='<tendon><fixed name="cord" stiffness="3"><joint joint="swing" coef="1"/>'
-                "</fixed></tendon>"
+                inner='<site name="a"/><site name="b" pos="0 0 -1"/>',
+                end='<tendon><spatial name="cord" stiffness="3"><site site="a"/><site site="tip"/>'
+                '<site site="b"/></spatial></tendon>',
             ),
             "tendon 'cord'",
             "straight from one site to another",
         ),
         (
             _text(
+                end='<tendon><fixed name="cord" stiffness="3" springlength="0 1">'
+                '<joint joint="swing" coef="1"/></fixed></tendon>'
+            ),
+            "tendon 'cord'",
+            "slack over a range",
+        ),
+        (
+            _text(
                 end='<tendon><fixed name="cord"><joint joint="swing" coef="1"/>'
-                '</fixed></tendon><equality><tendon name="tied" tendon1="cord"/></equality>'
+                '</fixed><fixed name="rope"><joint joint="elbow" coef="1"/></fixed></tendon>'
+                '<equality><tendon name="tied" tendon1="cord" tendon2="rope"'
+                ' polycoef="0 1 2 0 0"/></equality>'
             ),
             "equality 'tied'",
-            "of kind 'tendon'",
+            "by a polynomial",
         ),
         (
             _text(
