@@ -378,3 +378,48 @@ def test_tendons_of_several_joints_pull_as_in_mujoco(tie, pull):
     limits = {motor.name: motor.torque_limit for _, motor in robot.mechanism.actuators}
     assert limits["grip"] == 5.0 and limits["one"] == 1.0
     assert load_mechanism(write(robot.mechanism)) == robot.mechanism
+
+
+SPLIT = """<tendon><fixed name="split"><joint joint="right_driver" coef="0.5"/>
+  <joint joint="left_driver" coef="0.5"/></fixed></tendon>
+ <actuator><motor name="turn" joint="wrist"/>
+  <general name="fingers" tendon="split" forcerange="-5 5" gainprm="0.3" biasprm="0 -100 -10"
+   biastype="affine"/></actuator></mujoco>"""
+
+
+def test_a_gripper_that_a_tendon_drives_has_a_motor():
+    """Fingers that are tied, each a four-bar, on a wrist: as in the Robotiq 2F-85 and the xArm7."""
+    text = GRIPPER.replace("</mujoco>", SPLIT)
+    robot = rd.load(text)
+    motors = dict(robot.mechanism.actuators)
+    assert robot.actuated_joints == ("wrist", "right_driver")
+    assert (motors["right_driver"].gear_ratio, motors["right_driver"].torque_limit) == (1.0, 5.0)
+    assert robot.joints["right_driver"].limits.effort == 5.0
+    rng = np.random.default_rng(9)
+    q = robot.assemble(robot.integrate(robot.neutral(), 0.1 * rng.normal(size=robot.nv)))
+    v = robot.consistent_velocity(q, rng.normal(size=robot.nv))
+    tau = np.zeros(robot.nv)
+    for name in motors:
+        tau[robot.joints[name].v] = rng.normal()
+    a = robot.forward_dynamics(q, v, tau)
+    _near(robot.inverse_dynamics(q, v, a), tau, 1e-9)
+    twin = Twin(text).at(q, v)
+    moment = np.zeros((twin.model.nu, twin.model.nv))
+    mujoco.mju_sparse2dense(
+        moment,
+        twin.data.actuator_moment.ravel(),
+        twin.data.moment_rownnz,
+        twin.data.moment_rowadr,
+        twin.data.moment_colind,
+    )
+    force = np.array([tau[robot.joints[name].v][0] for name in ("wrist", "right_driver")])
+    np.testing.assert_allclose(force @ moment @ twin.data.qvel, tau @ v, rtol=1e-12)
+
+
+def test_of_contacts_alone_one_line_tells():
+    text = BODY.replace('contype="0" conaffinity="0"', "").format(viscosity=0, gravcomp=0, free="")
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        rd.load(text.replace("0.3 -1 -9.81", "0 0 -9.81"))
+    (warning,) = told
+    assert str(warning.message) == "MJCF without counterpart, left out: contacts of 4 geoms"

@@ -81,6 +81,10 @@ def left_out(mujoco: Any, model: Any, names: Names) -> Iterator[str]:
     ]
     if balls:
         yield f"ranges of ball joints {some_of(balls)}"
+    held = np.asarray(model.jnt_actgravcomp) * np.any(model.body_gravcomp)
+    if held.any():
+        motors = [names.joints[j] for j in np.flatnonzero(held)]
+        yield f"that the motors of {some_of(motors)} exert the gravcomp (actuatorgravcomp)"
     if model.nsensor:
         yield f"{model.nsensor} sensors"
     moved = [names.bodies[body] for body in np.flatnonzero(np.asarray(model.body_mocapid) >= 0)]

@@ -85,8 +85,9 @@ class Frames:
         X = X @ inverse(inner.pose(inner.placement))
         self._frames[name] = _Frame(X, relative_to, inner.canonical or None)
         for key, frame in inner._frames.items():
-            ends = (name if end == MODEL else end for end in (frame.relative_to, frame.attached_to))
-            self._frames[key] = _Frame(frame.X, *ends)
+            base = name if frame.relative_to == MODEL else frame.relative_to
+            carrier = name if frame.attached_to == MODEL else frame.attached_to
+            self._frames[key] = _Frame(frame.X, base, carrier)
         self._models |= inner._models
 
     def __contains__(self, name: str) -> bool:
