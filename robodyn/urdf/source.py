@@ -44,6 +44,7 @@ def load_mechanism(
     strict: bool = True,
     base: Base = "fixed",
     root: str | None = None,
+    model: str | None = None,
 ) -> Mechanism:
     """Read a mechanism and check it.
 
@@ -68,6 +69,8 @@ def load_mechanism(
         What the robot stands on. Only a fixed base stands where a file of SDF places it.
     root : str, optional
         The link that is the base. Default: the one that is no joint's child.
+    model : str, optional
+        The model that is meant, of an SDF file that has several.
 
     Raises
     ------
@@ -76,9 +79,9 @@ def load_mechanism(
     PackageError
         A package that is not found.
     SettingsError
-        ``urdf`` without a ``.yaml``, or ``xacro_args`` without xacro.
+        ``urdf`` without a ``.yaml``, ``xacro_args`` without xacro, or ``model`` without SDF.
     UnknownNameError
-        Neither a file nor a bundled robot.
+        Neither a file nor a bundled robot; no model of that name.
     MissingExtraError
         A xacro or YAML file, and xacro or PyYAML is not installed.
 
@@ -88,7 +91,9 @@ def load_mechanism(
     >>> load_mechanism("four_bar").joints[0].name
     'crank_drive'
     """
-    options = _options(package_dirs, xacro_args, urdf, strict=strict, base=base, root=root)
+    options = _options(
+        package_dirs, xacro_args, urdf, strict=strict, base=base, root=root, model=model
+    )
     reading = _read(source, options)
     mechanism, found, warned = reading.mechanism, reading.problems, reading.warnings
     if mechanism is not None and reading.complete and not strict:
@@ -107,6 +112,7 @@ def problems(
     package_dirs: PackageDirs = None,
     xacro_args: Mapping[str, Value] | None = None,
     strict: bool = True,
+    model: str | None = None,
 ) -> list[RobodynError]:
     """All errors of a description, in the order found.
 
@@ -119,7 +125,9 @@ def problems(
     >>> [error.line for error in problems('<robot name="r"><lnik name="b"/></robot>')]
     [1]
     """
-    return findings(source, package_dirs=package_dirs, xacro_args=xacro_args, strict=strict)[0]
+    return findings(
+        source, package_dirs=package_dirs, xacro_args=xacro_args, strict=strict, model=model
+    )[0]
 
 
 def findings(
@@ -129,6 +137,7 @@ def findings(
     xacro_args: Mapping[str, Value] | None = None,
     allow_unphysical: bool = False,
     strict: bool = True,
+    model: str | None = None,
 ) -> tuple[list[RobodynError], list[UrdfWarning]]:
     """All errors of a description, and warnings about suspicious values.
 
@@ -145,7 +154,7 @@ def findings(
     from robodyn.urdf.checks.suspicions import suspicions
 
     try:
-        reading = _read(source, _options(package_dirs, xacro_args, strict=strict))
+        reading = _read(source, _options(package_dirs, xacro_args, strict=strict, model=model))
         mechanism, found, warned = reading.mechanism, reading.problems, reading.warnings
         if mechanism is not None and reading.complete:
             found += massless_motions(mechanism)
@@ -176,8 +185,10 @@ def _options(
     strict: bool,
     base: Base = "fixed",
     root: str | None = None,
+    model: str | None = None,
 ) -> Options:
-    return Options(Packages(package_dirs), given_arguments(xacro_args), urdf, strict, base, root)
+    given = given_arguments(xacro_args)
+    return Options(Packages(package_dirs), given, urdf, strict, base, root, model)
 
 
 def _read(source: Any, options: Options) -> Reading:
@@ -232,6 +243,11 @@ def _refuse_arguments(name: str, what: str, options: Options) -> None:
     if options.xacro_args:
         names = ", ".join(options.xacro_args)
         raise SettingsError(f"xacro_args gives {names}, but {name} is no xacro, but {what}")
+    if options.model is not None and what != SDF:
+        raise SettingsError(
+            f"model is {options.model!r}, but {name} is no SDF, but {what}: only files of SDF have "
+            "several models"
+        )
 
 
 def _read_urdf(document: Document, options: Options) -> Reading:
@@ -250,6 +266,7 @@ def _read_sdf(document: Document, options: Options) -> Reading:
         strict=options.strict,
         placed=options.base == "fixed",
         root=document.root,
+        name=options.model,
     )
     return Reading(mechanism, reader.problems, reader.warnings, not reader.incomplete)
 

@@ -76,6 +76,7 @@ class _Run:
         self._arguments, self._packages = arguments, packages
         self._macros: list[str] = []
         self._warned: dict[tuple[str, str | None], None] = {}
+        self._told: list[UrdfWarning] = []
 
     def expand(self, text: str) -> tuple[Element, list[UrdfWarning]]:
         with self._hooked():
@@ -94,7 +95,8 @@ class _Run:
                 "calls them",
                 file=self._file,
             )
-        return root, [UrdfWarning(f"xacro: {message}", file=file) for message, file in self._warned]
+        warned = [UrdfWarning(f"xacro: {message}", file=file) for message, file in self._warned]
+        return root, self._told + warned
 
     # -- callbacks of xacro ------------------------------------------------------------------------
 
@@ -135,7 +137,9 @@ class _Run:
         return self._parsed(text, str(path))
 
     def _parsed(self, text: str, file: str | None) -> Any:
-        root = parse_xml(text, file)
+        told: list[UrdfWarning] = []
+        root = parse_xml(text, file, told)
+        self._told += told
         self._arguments.look_through(text)
         for element in root.iter("*"):
             kind, name = local_name(element), element.get("name", "")
