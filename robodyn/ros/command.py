@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Mapping
+import signal
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import robodyn as rd
 from robodyn.errors import RobodynError
 from robodyn.ros.dds.command import add_dds_arguments, publish_dds
+from robodyn.ros.engine.pacing import summary
 from robodyn.ros.engine.settings import CONTROLLERS, INTERFACES, Settings
 from robodyn.ros.rclpy.access import rclpy, start
 from robodyn.ros.rclpy.lifecycle import SimLifecycleNode
@@ -78,6 +82,28 @@ def publish(arguments: argparse.Namespace, options: Mapping[str, Any]) -> int:
         Further arguments of `robodyn.load`.
     """
     _check_together(arguments)
+    with _ended_by_sigterm():
+        return _publish(arguments, options)
+
+
+@contextmanager
+def _ended_by_sigterm() -> Iterator[None]:
+    """Let SIGTERM, with which service managers end a program, end it as Ctrl-C does."""
+
+    def interrupt(number: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _publish(arguments: argparse.Namespace, options: Mapping[str, Any]) -> int:
     if options and not arguments.robot:
         raise RobodynError(f"{', '.join(options)} given, but no file: they are for reading one")
     settings = _settings(arguments)
@@ -94,7 +120,9 @@ def publish(arguments: argparse.Namespace, options: Mapping[str, Any]) -> int:
         try:
             node.spin()
         finally:
+            text = summary(node.published, node.overruns)
             node.close()
+        print(text, flush=True)
     except Exception as error:
         if not rclpy().ok():  # Ctrl-C while it started
             raise KeyboardInterrupt from error
