@@ -6,9 +6,8 @@ import argparse
 import math
 import signal
 import threading
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Self
 
 import robodyn as rd
 from robodyn.errors import RobodynError
@@ -82,28 +81,40 @@ def publish(arguments: argparse.Namespace, options: Mapping[str, Any]) -> int:
         Further arguments of `robodyn.load`.
     """
     _check_together(arguments)
-    with _ended_by_sigterm():
-        return _publish(arguments, options)
+    with _Signals() as signals:
+        return _publish(arguments, options, signals)
 
 
-@contextmanager
-def _ended_by_sigterm() -> Iterator[None]:
-    """Let SIGTERM, with which service managers end a program, end it as Ctrl-C does."""
+class _Signals:
+    """Context in which SIGTERM, as service managers send it, ends a program as Ctrl-C does.
 
-    def interrupt(number: int, frame: object) -> None:
-        raise KeyboardInterrupt
+    Attributes
+    ----------
+    expected : bool
+        One signal is no interrupt: something else ends the program then, as rclpy its spinning.
+    """
 
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
+    def __init__(self) -> None:
+        self.expected = False
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> Self:
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                self._before[number] = signal.signal(number, self._interrupt)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def _interrupt(self, number: int, frame: object) -> None:
+        if not self.expected:
+            raise KeyboardInterrupt
+        self.expected = False
 
 
-def _publish(arguments: argparse.Namespace, options: Mapping[str, Any]) -> int:
+def _publish(arguments: argparse.Namespace, options: Mapping[str, Any], signals: _Signals) -> int:
     if options and not arguments.robot:
         raise RobodynError(f"{', '.join(options)} given, but no file: they are for reading one")
     settings = _settings(arguments)
@@ -118,6 +129,7 @@ def _publish(arguments: argparse.Namespace, options: Mapping[str, Any]) -> int:
     try:
         node = kind(robot, name=arguments.name, settings=settings)
         try:
+            signals.expected = True
             node.spin()
         finally:
             text = summary(node.published, node.overruns)
