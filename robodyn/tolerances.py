@@ -376,6 +376,8 @@ FARTHEST = 1e6
 #: Part of the energy exchanged that may come from nowhere in a simulated robot that goes on, and
 #: energy a mass and a squared step [J/kg/s^2]: ten times that of a step of free fall from rest.
 ENERGY_FROM_NOWHERE, ENERGY_OF_FIRST_STEPS = 0.5, 500.0
+#: Shortest time between points of a trajectory [s]: a nanosecond, as messages count, and rounding.
+SHORTEST_PIECE = 0.999e-9
 #: Sums of steps of a ROS clock may be off by this [s]: it counts in nanoseconds.
 CLOCK_ROUNDING = 1e-9
 #: Part of the time between the first and the last sample by which times may be rounded.

@@ -14,7 +14,7 @@ from robodyn.array_types import FloatArray
 from robodyn.ros.engine.messages import StateNames
 from robodyn.ros.engine.path_limits import check_path
 from robodyn.ros.engine.sizes import check_count
-from robodyn.tolerances import FARTHEST
+from robodyn.tolerances import FARTHEST, SHORTEST_PIECE
 
 __all__ = [
     "Motion",
@@ -27,8 +27,8 @@ __all__ = [
 ]
 
 
-#: Shortest time between points, and longest time of a trajectory [s]: those of messages of ROS.
-SHORTEST, LONGEST = 0.999e-9, 2.0**31
+#: Longest time of a trajectory [s]: that of messages of ROS.
+LONGEST = 2.0**31
 #: A time stamp within this time of the clock [s] means now.
 NOW = 1.0
 
@@ -203,7 +203,7 @@ def _table(
         raise rd.ShapeError("the trajectory has no points", name="points")
     if not (0.0 <= times[0] and times[-1] <= LONGEST and np.all(np.diff(times) > 0.0)):
         raise rd.ShapeError("time_from_start must increase from point to point", name="points")
-    if np.any(np.diff(times, prepend=0.0)[times > 0.0] < SHORTEST):
+    if np.any(np.diff(times, prepend=0.0)[times > 0.0] < SHORTEST_PIECE):
         raise rd.ShapeError("points are less than a nanosecond apart", name="points")
     x = _rows("positions", [point.positions for point in points], n)
     dx = _optional("velocities", [point.velocities for point in points], n)
