@@ -85,9 +85,12 @@ def test_a_motion_without_end_cuts_torques_at_motors():
     stepper = Stepper(loads_on(made, Driven(2, {})), "rk4")
     state = 0.0, 1e-3, start, 0.0 * start
     motion = ContinuedMotion(stepper, RunningController(made, law), np.full(2, np.inf), *state)
-    motion.advance(20)
+    done, at_limit = 0, []
+    while done < 20:
+        done += len(motion.advance(20 - done))
+        at_limit.append(motion.at_limit)
     np.testing.assert_allclose(motion.q, run.q[-1], rtol=0, atol=1e-9)
-    assert motion.at_limit
+    assert any(at_limit)
 
 
 def test_comparisons_and_pictures_tell_of_motors():
