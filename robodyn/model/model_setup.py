@@ -82,6 +82,7 @@ def setup_of(
     cuts = tuple(closure(bodies, cut, settings.parallel) for cut in tree.cuts)
     between = [x for x in effective.constraints if isinstance(x, TracedFrameConstraint)]
     _check_world(between, bodies, settings)
+    spinning = {rotor.name for rotor in mechanism.rotors}
     closures = (*cuts, *(frame_closure(bodies, x, settings.parallel) for x in between))
     return Setup(
         model=bodies,
@@ -102,6 +103,7 @@ def setup_of(
         laws=_laws_on(bodies, forces),
         planets=tuple(x for x in forces if isinstance(x, InverseSquareGravity)),
         motor_friction=motor_friction_of(effective, bodies) if passive else (),
+        free_rotors=tuple(body.index for body in bodies if body.description.name in spinning),
     )
 
 
@@ -157,7 +159,7 @@ def grounds_of(bodies: MechanismModel, settings: Settings) -> tuple[Ground, ...]
 def motor_friction_of(mechanism: Mechanism, bodies: MechanismModel) -> tuple[MotorFriction, ...]:
     """Friction of the motors of transmissions, whose joints may be locked."""
     ratios, motors = motor_ratios(mechanism), dict(mechanism.actuators)
-    moving = {body.description.name: body.index for body in bodies}
+    moving = {body.description.name: body.index for body in bodies if body.description.nv}
     frictions = []
     for name in (name for x in mechanism.transmissions for name in x.joints):
         turns = tuple((moving[joint], x) for joint, x in ratios[name] if joint in moving)

@@ -284,7 +284,7 @@ def weighed(
     ]
     motors = model.motors
     if drives is not None:
-        driven = {body.description.name: body.index for body in model}
+        driven = {body.description.name: body.index for body in model if body.description.nv}
         found = (_motor(x, driven, model.frames) for x in drives)
         motors = tuple(motor for motor in found if motor.armature)
     joints = [joint.joint for joint in tree.joints]
