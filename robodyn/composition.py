@@ -156,6 +156,7 @@ class Parts:
             self.postures = TreePostures(model, evaluator, space, neutral, random)
             self.dynamics = TreeDynamics(model, evaluator)
         self.derivatives = DynamicsDerivatives(model, evaluator, self.dynamics)
+        self.motors = MotorLoads(model, evaluator, self.dynamics)
         self.joint_forces, self.measurements = self._readings(tree_form)
         whole = model if tree_form is None else tree_form.model
         tangents = Tangents(model, evaluator, rows, mobility)
@@ -164,7 +165,6 @@ class Parts:
             model, whole, evaluator, self.dynamics, local, self.expansion
         )
         self.equilibria = Equilibria(model, space, self.postures, local, self.linear_models)
-        self.motors = MotorLoads(model, self.dynamics)
         self.symbolic_calls = SymbolicCalls(evaluator, self.dynamics)
         self.parameters = Parameters(model, evaluator, self.postures.random)
         self.operational_space = OperationalSpace(model, evaluator)
@@ -210,6 +210,8 @@ class Parts:
         if tree_form is None:
             return JointForces(*own), SensorReadings(*own)
         forces = MinimalJointForces(
-            self._model, self.dynamics, self.expansion, tree_form.joint_forces
+            self._model, self.dynamics, self.motors, self.expansion, tree_form.joint_forces
         )
-        return forces, MinimalMeasurements(*own, self.expansion, tree_form.measurements)
+        return forces, MinimalMeasurements(
+            *own, self.motors, self.expansion, tree_form.measurements
+        )

@@ -14,6 +14,7 @@ from robodyn.model.model import Model
 from robodyn.model.speed_selection import ByJoint, assign_roles
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.parts.dynamics import Dynamics
+from robodyn.parts.joint_loads import MotorLoads
 from robodyn.parts.measurements import Measurements, SensorReadings
 
 __all__ = ["MinimalMeasurements"]
@@ -29,6 +30,7 @@ class MinimalMeasurements:
     evaluator : Evaluator
     dynamics : Dynamics
         Of that model.
+    motors : MotorLoads
     expansion : Expansion
     tree_form : Measurements
         Of the same robot in tree coordinates.
@@ -39,10 +41,12 @@ class MinimalMeasurements:
         model: Model,
         evaluator: Evaluator,
         dynamics: Dynamics,
+        motors: MotorLoads,
         expansion: Expansion,
         tree_form: Measurements,
     ) -> None:
         self._model, self._evaluator, self._dynamics = model, evaluator, dynamics
+        self._motors = motors
         self._expansion, self._tree_form = expansion, tree_form
         self._own = SensorReadings(model, evaluator, dynamics)
 
@@ -70,7 +74,8 @@ class MinimalMeasurements:
         expansion = self._expansion
         state = expansion.positions(q), expansion.velocity(q, v)
         if constrained:
-            given = expansion.forces(force)
+            at_motors = self._motors.at_joints(q, force)
+            given = expansion.forces(force) if at_motors is None else at_motors
             return self._tree_form.at(*state, None, given, sensors, wrenches, base)
         a = expansion.acceleration(q, v, a)
         return self._tree_form.at(*state, a, None, sensors, wrenches, base)
