@@ -66,6 +66,7 @@ class TreeForm:
     joint_forces : JointForces
     joint_positions : TreeJointPositions
     measurements : Measurements
+    motors : MotorLoads
     cut_limits : CutLimits
     neutral : ndarray, shape (nq of the robot in minimal coordinates,)
         Its own coordinates at the neutral posture.
@@ -75,6 +76,7 @@ class TreeForm:
     joint_forces: JointForces
     joint_positions: TreeJointPositions
     measurements: Measurements
+    motors: MotorLoads
     cut_limits: CutLimits
     neutral: Array
 
@@ -83,7 +85,8 @@ class TreeForm:
         """Of the model and the parts of the robot in tree coordinates."""
         forces, positions = parts.joint_forces, parts.joint_positions
         assert isinstance(forces, JointForces) and isinstance(positions, TreeJointPositions)
-        return cls(model, forces, positions, parts.measurements, parts.cut_limits, neutral)
+        read = parts.measurements
+        return cls(model, forces, positions, read, parts.motors, parts.cut_limits, neutral)
 
 
 class Parts:
@@ -209,9 +212,8 @@ class Parts:
         own = self._model, self.evaluator, self.dynamics
         if tree_form is None:
             return JointForces(*own), SensorReadings(*own)
+        motors = self.motors, tree_form.motors
         forces = MinimalJointForces(
-            self._model, self.dynamics, self.motors, self.expansion, tree_form.joint_forces
+            self._model, self.dynamics, motors, self.expansion, tree_form.joint_forces
         )
-        return forces, MinimalMeasurements(
-            *own, self.motors, self.expansion, tree_form.measurements
-        )
+        return forces, MinimalMeasurements(*own, motors, self.expansion, tree_form.measurements)

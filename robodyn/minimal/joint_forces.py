@@ -31,7 +31,8 @@ class MinimalJointForces:
         In minimal coordinates.
     dynamics : Dynamics
         Of that model.
-    motors : MotorLoads
+    motors : tuple of MotorLoads
+        Of that model and of the same robot in tree coordinates.
     expansion : Expansion
     tree_form : JointForces
         Of the same robot in tree coordinates.
@@ -41,7 +42,7 @@ class MinimalJointForces:
         self,
         model: Model,
         dynamics: Dynamics,
-        motors: MotorLoads,
+        motors: tuple[MotorLoads, MotorLoads],
         expansion: Expansion,
         tree_form: JointForces,
     ) -> None:
@@ -72,8 +73,9 @@ class MinimalJointForces:
         expansion = self._expansion
         state = expansion.positions(q), expansion.velocity(q, v)
         if constrained:
-            at_motors = self._motors.at_joints(q, force)
-            given = expansion.forces(force) if at_motors is None else at_motors
+            own, of_tree = self._motors
+            given = own.in_tree_form(q, force, of_tree, state[0])
+            given = expansion.forces(force) if given is None else given
             return self._tree_form.at(*state, None, joints, None, given, (), wrenches, base)
         a = expansion.acceleration(q, v, a)
         return self._tree_form.at(*state, a, joints, None, None, (), wrenches, base)

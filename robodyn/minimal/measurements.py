@@ -30,7 +30,8 @@ class MinimalMeasurements:
     evaluator : Evaluator
     dynamics : Dynamics
         Of that model.
-    motors : MotorLoads
+    motors : tuple of MotorLoads
+        Of that model and of the same robot in tree coordinates.
     expansion : Expansion
     tree_form : Measurements
         Of the same robot in tree coordinates.
@@ -41,7 +42,7 @@ class MinimalMeasurements:
         model: Model,
         evaluator: Evaluator,
         dynamics: Dynamics,
-        motors: MotorLoads,
+        motors: tuple[MotorLoads, MotorLoads],
         expansion: Expansion,
         tree_form: Measurements,
     ) -> None:
@@ -74,8 +75,9 @@ class MinimalMeasurements:
         expansion = self._expansion
         state = expansion.positions(q), expansion.velocity(q, v)
         if constrained:
-            at_motors = self._motors.at_joints(q, force)
-            given = expansion.forces(force) if at_motors is None else at_motors
+            own, of_tree = self._motors
+            given = own.in_tree_form(q, force, of_tree, state[0])
+            given = expansion.forces(force) if given is None else given
             return self._tree_form.at(*state, None, given, sensors, wrenches, base)
         a = expansion.acceleration(q, v, a)
         return self._tree_form.at(*state, a, None, sensors, wrenches, base)

@@ -102,8 +102,8 @@ class Gearing:
             self.torque_limits[self.places[name]] = motor.torque_limit
         divisors = np.where(self.ratios == 0.0, np.inf, self.ratios)
         self._divisors = {np.dtype(x): divisors.astype(x) for x in (np.float64, np.float32)}
-        found = map(self._coupled, transmissions)
-        self.coupled = tuple(x for x in found if len(x.speeds))
+        found = [x for x in map(self._coupled, transmissions) if len(x.speeds)]
+        self.coupled = tuple(sorted(found, key=lambda x: int(x.speeds.min())))
 
     def _coupled(self, given: Transmission) -> CoupledMotors:
         motors = [self._motors[name] for name in given.joints]

@@ -166,7 +166,7 @@ def motor_friction_of(mechanism: Mechanism, bodies: MechanismModel) -> tuple[Mot
         if turns:
             motor, scale = motors[name], math.hypot(*(x for _, x in ratios[name]))
             frictions.append(MotorFriction(name, turns, scale, motor.viscous, motor.coulomb))
-    return tuple(frictions)
+    return tuple(sorted(frictions, key=lambda x: moving.get(x.joint, -1)))
 
 
 def drives_of(mechanism: Mechanism, settings: Settings) -> tuple[Drive, ...]:

@@ -18,7 +18,7 @@ from robodyn.evaluator import Evaluator, Wrenches
 from robodyn.force_elements.common.link_element import WORLD
 from robodyn.model.model import Model
 from robodyn.model.speed_selection import ByJoint, assign_roles
-from robodyn.model.virtual_work import joint_forces, joint_speeds
+from robodyn.model.virtual_work import generalised, joint_forces, joint_speeds
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.parts.dynamics import Dynamics
 from robodyn.results import JointWrenches
@@ -176,14 +176,20 @@ class MotorLoads:
     def __init__(self, model: Model, evaluator: Evaluator, dynamics: Dynamics) -> None:
         self._model, self._evaluator, self._dynamics = model, evaluator, dynamics
 
-    def at_joints(self, q: ArrayLike, tau: Array) -> dict[str, Array] | None:
-        """Forces by joint that do what generalised forces do; ``None`` if these are at joints."""
+    def in_tree_form(
+        self, q: ArrayLike, tau: Array, tree_form: MotorLoads, positions: Array
+    ) -> Array | None:
+        """Forces over the speeds of the tree form that its motors exert for generalised forces.
+
+        ``None`` where motors are at the joints that have coordinates: these are the forces there.
+        """
         if not self._model.gearing.elsewhere:
             return None
         f = joint_forces(self._model, self._matrix(q), tau)
-        places = {name: self._model.gearing.places[name] for name in self._model.actuated_joints}
-        single = {name: at.stop - at.start == 1 for name, at in places.items()}
-        return {n: f[..., at.start] if single[n] else f[..., at] for n, at in places.items()}
+        joints = self._model.actuated_joints
+        return generalised(
+            tree_form._evaluator.call("actuation_matrix", (positions,), actuated=joints), f
+        )
 
     def motor_torques(
         self,

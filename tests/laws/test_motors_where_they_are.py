@@ -86,12 +86,18 @@ OF_FORCES = ("effort", "motor torque")
 DETERMINED = ("coupler", "elbows", "differential", "constrained", "hexapod", "floating hexapod")
 
 
-@pytest.fixture(scope="module", params=PAIRS)
+def marked(names):
+    """Names of machines, of which some take long to compile."""
+    slow = ("hexapod", "floating hexapod", "quadruped", "locked")
+    return [pytest.param(x, marks=pytest.mark.slow) if x in slow else x for x in names]
+
+
+@pytest.fixture(scope="module", params=marked(PAIRS))
 def pair(request):
     return PAIRS[request.param]()
 
 
-@pytest.fixture(scope="module", params=DETERMINED)
+@pytest.fixture(scope="module", params=marked(DETERMINED))
 def determined(request):
     return PAIRS[request.param]()
 
@@ -240,7 +246,7 @@ def test_gravity_compensation(pair):
     close(GravityCompensation(m)(0.0, q, v), m.actuation_matrix(q) @ expected)
 
 
-@pytest.mark.parametrize("name", ["coupler", "elbows", "hexapod", "quadruped"])
+@pytest.mark.parametrize("name", marked(["coupler", "elbows", "hexapod", "quadruped"]))
 def test_controllers_that_follow(name):
     """Torques that motors produce, whatever joint carries them: the error dynamics is exact."""
     m, _ = PAIRS[name]()
@@ -253,7 +259,7 @@ def test_controllers_that_follow(name):
     close(tau, m.inverse_dynamics(q, rest, rest) - 5.0 * v)
 
 
-@pytest.mark.parametrize("name", ["coupler", "constrained", "hexapod", "elbows"])
+@pytest.mark.parametrize("name", marked(["coupler", "constrained", "hexapod", "elbows"]))
 def test_regulators(name):
     m, t = PAIRS[name]()
     q = m.neutral()
@@ -274,6 +280,7 @@ def test_regulators(name):
     assert [*run.sizing()] == [*t.actuated_joints]
 
 
+@pytest.mark.slow
 def test_a_regulator_after_a_motion():
     m, _ = PAIRS["hexapod"]()
     q = m.neutral()
@@ -284,6 +291,7 @@ def test_a_regulator_after_a_motion():
     close(then(1.0, q, rest), law(0.0, q, rest))
 
 
+@pytest.mark.slow
 def test_saturation():
     """Torques of motors are cut, not those of coordinates."""
     m, t = PAIRS["hexapod"]()
@@ -295,6 +303,7 @@ def test_saturation():
     close(np.linalg.solve(m.actuation_matrix(q), tau), np.clip(pull, -limits, limits))
 
 
+@pytest.mark.slow
 def test_fastest_motions_keep_limits_of_motors():
     m, _ = PAIRS["elbows"]()
     q = m.neutral()
@@ -411,6 +420,62 @@ def test_motors_at_both_joints_share():
     state = [0.2], [1.0], [2.0]
     tau = both.inverse_dynamics(*state)[0]
     close(both.motor_torques(*state) * both.gear_ratios, tau * np.array([1.0, -2.0]) / 5.0)
+
+
+def hand(kind, motors, **options):
+    """A four-bar with two fingers at its last link, of which the second follows the first."""
+    described = rd.load("four_bar").mechanism
+    last = described.links[-1].name
+    lead = None if kind == "function" else Mimic("one", -2.0)
+    fingers = (
+        rd.Joint("one", "revolute", last, "left", rd.Pose((0, 0, 0.1)), axis=(0, 1, 0)),
+        rd.Joint(
+            "two", "revolute", last, "right", rd.Pose((0.1, 0, 0.1)), (0.6, 0.8, 0), mimic=lead
+        ),
+    )
+    joints = tuple(
+        dataclasses.replace(joint, independent=joint.name == "crank_drive")
+        for joint in described.joints
+    )
+    described = dataclasses.replace(
+        described, links=(*described.links, *LINKS[1:]), joints=(*joints, *fingers), actuators=()
+    )
+    actuators = {name: rd.Actuator(5.0 + k, 1e-4) for k, name in enumerate(motors)}
+    if kind == "function":
+        options["couplings"] = [rd.Follower("two", lambda x: rd.sin(-2.0 * x), of="one")]
+    options["actuators"] = actuators
+    return rd.load(described, coordinates="minimal", **options), rd.load(described, **options)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("base", ["fixed", "floating"])
+@pytest.mark.parametrize("kind", ["mimic", "function"])
+@pytest.mark.parametrize("motors", [("crank_drive", "two"), ("crank_pin", "two")])
+def test_motors_at_joints_that_follow_beside_a_loop(motors, kind, base):
+    """Where they have no speeds in tree coordinates either."""
+    m, t = hand(kind, motors, base=base)
+    assert m.actuated_joints == t.actuated_joints == motors
+    (q, v, a), (Q, V, A) = states(m)
+    close(m.motor_torques(q, v, a), t.motor_torques(Q, V, A))
+    close(m.motor_power(q, v, a), t.motor_power(Q, V, A))
+    given = m.inverse_dynamics(q, v, a)
+    expected = t.joint_wrenches(Q, V, A)
+    for found in (m.joint_wrenches(q, v, a), m.joint_wrenches(q, v, tau=given)):
+        for name in expected:
+            close(found[name], expected[name], 1e-8)
+    rest, still = 0.0 * v, 0.0 * V
+    weight = GravityCompensation(t)(0.0, Q, still)
+    close(GravityCompensation(m)(0.0, q, rest), m.torque_map(q) @ weight)
+    law = ComputedTorque(m, lambda s: (q, rest, rest))
+    same = ComputedTorque(t, lambda s: (Q, still, still))
+    found = m.forward_dynamics(q, rest, law(0.0, q, rest))
+    close(m.expand_acceleration(q, rest, found), t.forward_dynamics(Q, still, same(0.0, Q, still)))
+    if base == "fixed":
+        close(t.inverse_dynamics(Q, V, A, actuated=motors), t.inverse_dynamics(Q, V, A))
+        x = m.linearize(q, rest, m.inverse_dynamics(q, rest, rest))
+        y = t.linearize(Q, still, t.inverse_dynamics(Q, still, still))
+        assert x.inputs == y.inputs == tuple(f"tau:{name}" for name in motors)
+        close(np.poly(x.poles), np.poly(y.poles), 1e-8)
 
 
 # -- exported code ---------------------------------------------------------------------------------

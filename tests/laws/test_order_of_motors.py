@@ -100,11 +100,22 @@ def test_arrays_of_motors(kind):
     for robot in others:
         assert robot.actuated_joints == first.actuated_joints
         alike(robot.gear_ratios, first.gear_ratios)
-        alike(robot.motor_torque_limits, first.motor_torque_limits)
+        np.testing.assert_array_equal(robot.motor_torque_limits, first.motor_torque_limits)
         alike(robot.transmission_matrix, first.transmission_matrix)
         alike(robot.actuation_matrix(q), first.actuation_matrix(q))
         alike(robot.motor_torques(q, v, a), first.motor_torques(q, v, a))
         alike(robot.motor_power(q, v, a), first.motor_power(q, v, a))
+
+
+def test_parameters_and_regressors(kind):
+    """To the last bit, as sums are taken in the order of joints."""
+    first, *others = kind
+    q, v, a = state(first)
+    for robot in others:
+        assert robot.dynamic_parameter_names == first.dynamic_parameter_names
+        for name in ("dynamic_regressor", "inverse_dynamics", "forward_dynamics"):
+            found, expected = (getattr(x, name)(q, v, a) for x in (robot, first))
+            np.testing.assert_array_equal(found, expected)
 
 
 def test_linear_models_and_regulators(kind):
