@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 import robodyn as rd
 from robodyn.array_types import FloatArray
+from robodyn.model.virtual_work import joint_forces
 from robodyn.ros.engine.audit import AtLimit, Audit
 from robodyn.ros.engine.commanded_joints import CommandedJoints
 from robodyn.ros.engine.commands import Commands
@@ -360,10 +361,14 @@ class Engine:
     def motor_torques(self, tau: FloatArray) -> FloatArray:
         """Torque at the shaft of each commanded joint's motor, shape (n,).
 
-        Not a number where a transmission leaves undetermined how its motors share them.
+        Those of all motors, as `Robot.motor_torques` has them, if some are at joints that follow
+        others. Not a number where a transmission leaves undetermined how its motors share them.
         """
+        gearing, q = self.robot.model.gearing, self.q
         try:
-            return np.asarray(self.robot.model.gearing.torques(tau)[self.commanded.speeds])
+            matrix = lambda: self.robot.actuation_matrix(q)  # noqa: E731
+            torques = gearing.torques(joint_forces(self.robot.model, matrix, tau))
+            return torques if gearing.elsewhere else torques[self.commanded.speeds]
         except rd.ActuationError as error:
             self.log("motors", f"no motor torques: {error}")
             return np.full(len(self.joints), np.nan)
@@ -384,7 +389,7 @@ class Engine:
             self._log_efforts()
         tau = np.zeros(self.robot.nv)
         tau[self.commanded.speeds] = within
-        by_motors = within_motors(self.robot, tau)
+        by_motors = within_motors(self.robot, tau, q)
         if np.any(by_motors != tau):
             self._log_efforts()
         return by_motors

@@ -19,6 +19,7 @@ import robodyn as rd
 from robodyn.array_types import FloatArray
 from robodyn.description.couplings import with_couplings
 from robodyn.simulation.limits.bounds import has_top_speed, speed_bounds
+from robodyn.simulation.loads.actuated_speeds import actuated_speeds
 
 __all__ = [
     "JointStateContent",
@@ -255,8 +256,8 @@ class StateNames:
 
     @property
     def motors(self) -> tuple[str, ...]:
-        """Scalar coordinates of the joints with motors."""
-        moved = {speed for joint in self.robot.actuated_joints for speed in self._speeds(joint)}
+        """Scalar coordinates that motors act on, in the order of q."""
+        moved = {*actuated_speeds(self.robot)}
         return tuple(
             name for k, name in enumerate(self.names) if self._own[k] and self._v[k] in moved
         )

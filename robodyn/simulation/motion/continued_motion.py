@@ -13,7 +13,7 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.simulation.control.running_controller import RunningController, applied_forces
-from robodyn.simulation.limits.bounds import limited_motors, within_motors
+from robodyn.simulation.limits.bounds import limits_depend_on_motors, within_motors
 from robodyn.simulation.step.compiled_motion import CompiledMotion
 from robodyn.simulation.step.stepper import Stepper
 
@@ -94,7 +94,7 @@ class ContinuedMotion:
         v: FloatArray,
     ) -> None:
         self._stepper, self._controller, self._efforts = stepper, controller, efforts
-        self._coupled = bool(limited_motors(stepper.robot))
+        self._coupled = limits_depend_on_motors(stepper.robot)
         self.t, self.q, self.v, self._step = t, q, v, step
         self.at_limit = False
         self._k = 0
@@ -170,10 +170,10 @@ class ContinuedMotion:
         self._k, self.t = self._k + 1, end
         return 1
 
-    def _cut(self, tau: FloatArray, v: FloatArray) -> FloatArray:
+    def _cut(self, tau: FloatArray, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """Forces within their limits."""
         within = np.minimum(np.maximum(tau, -self._efforts), self._efforts)
         if self._coupled:
-            within = within_motors(self._stepper.robot, within)
+            within = within_motors(self._stepper.robot, within, q)
         self.at_limit |= bool((within != tau)[self._efforts > 0.0].any())
         return within
