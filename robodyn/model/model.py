@@ -20,6 +20,7 @@ from robodyn.errors import (
     ActuationError,
 )
 from robodyn.model.configuration import Block
+from robodyn.model.flat_postures import FlatPostures
 from robodyn.model.gearing import Gearing
 from robodyn.model.joint_inertias import InertiaForms, JointInertias
 from robodyn.model.joint_info import JointInfo, Joints, limits_of, names_of
@@ -73,6 +74,11 @@ class Model:
         """Gears and transmissions between motors and joints."""
         motors, transmissions = dict(self.mechanism.actuators), self.mechanism.transmissions
         return Gearing(motors, transmissions, self.joints, self.bodies.nv)
+
+    @cached_property
+    def flat_postures(self) -> FlatPostures:
+        """Postures at which loops solved in closed form lie flat and can go through."""
+        return FlatPostures(self.bodies)
 
     @cached_property
     def some_diagonal(self) -> FloatArray:

@@ -139,6 +139,10 @@ class Linkage(ABC):
     ) -> Callable[[Any], tuple[Number, ...]]:
         """``-[columns]^-1`` of some freedoms as a function."""
 
+    def counted_from(self, postures: Mapping[int, Posture]) -> Linkage:
+        """The loop with its branches as they are at a posture, where they depend on one."""
+        return self
+
     def fitting(self, postures: Mapping[int, Posture]) -> list[int]:
         """Branches that give the positions of dependent joints in a known, closed posture."""
         fitting = []

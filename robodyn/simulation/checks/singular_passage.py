@@ -14,9 +14,11 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.caller import warn
+from robodyn.equations.closed_form.planar_linkage import PlanarLinkage
 from robodyn.errors import SingularWarning
 from robodyn.robot import Robot
 from robodyn.simulation.loads.column_names import speed_names
+from robodyn.simulation.trajectory.states.flat_crossings import flat_crossings
 from robodyn.simulation.trajectory.states.interpolation import Indices, positions_between
 from robodyn.simulation.trajectory.states.samples import Samples
 from robodyn.simulation.trajectory.trajectory import Trajectory
@@ -51,41 +53,39 @@ class Passage:
 
     Attributes
     ----------
-    robot : Robot
+    name : str
+        Of the robot.
     time : float [s]
     q : ndarray, shape (nq,)
     distance : float
         The least singular value of the constraints, see `Robot.loop_rank`.
-    rank : int
-        Rank of the constraints at other postures.
-    nearby : ndarray, shape (nq,)
-        A posture that is not singular.
+    joint : str
+        The joint that moves most in the additional motion that is possible there.
     """
 
-    robot: Robot
+    name: str
     time: float
     q: FloatArray
     distance: float
-    rank: int
-    nearby: FloatArray
-
-    @property
-    def joint(self) -> str:
-        """The joint that moves most in the additional motion that is possible there."""
-        there, nearby = (
-            _free_motions(self.robot, q, rank)
-            for q, rank in ((self.q, self.rank - 1), (self.nearby, self.rank))
-        )
-        return speed_names(self.robot)[int((there - nearby).argmax())]
+    joint: str
 
     def __str__(self) -> str:
         posture = ", ".join(f"{x:.4g}" for x in np.round(self.q, 4) + 0.0)
         return (
-            f"the motion of {self.robot.name!r} comes to a singular posture at t = {self.time:.4g} "
+            f"the motion of {self.name!r} comes to a singular posture at t = {self.time:.4g} "
             f"s, where ways to assemble its loops meet and it is not determined how joint "
             f"{self.joint!r} goes on: their least singular value is {self.distance:.1g} at q = "
             f"[{posture}]"
         )
+
+
+def _at(
+    robot: Robot, time: float, q: FloatArray, distance: float, rank: int, nearby: FloatArray
+) -> Passage:
+    """A singular posture, and one near it that is not."""
+    there, beside = (_free_motions(robot, x, k) for x, k in ((q, rank - 1), (nearby, rank)))
+    joint = speed_names(robot)[int((there - beside).argmax())]
+    return Passage(robot.name, round(time, 9), q, distance, joint)
 
 
 def passage(samples: Samples) -> Passage | None:
@@ -157,9 +157,8 @@ def _within(samples: Samples, steps: Sequence[int], rank: int, most: float) -> P
     distance = float(robot.loop_rank(q).distance)
     if not distance < most:
         return None
-    time = round(float(t[k] + part * (t[k + 1] - t[k])), 9)
-    nearby = samples.q[k + 1 if part < 0.5 else k]
-    return Passage(robot, time, q, distance, rank, nearby)
+    time = float(t[k] + part * (t[k + 1] - t[k]))
+    return _at(robot, time, q, distance, rank, samples.q[k + 1 if part < 0.5 else k])
 
 
 def passage_ahead(
@@ -202,8 +201,9 @@ def passage_ahead(
         return None
     there, nearby = states(np.array([h, ends[0] if 2 * k >= AHEAD else ends[-1]]))
     distance = float(robot.loop_rank(there).distance)
-    found = Passage(robot, round(float(t + h), 9), there, distance, rank, nearby)
-    return found if found.distance < BROKEN_DOWN_POSTURE else None
+    if not distance < BROKEN_DOWN_POSTURE:
+        return None
+    return _at(robot, float(t + h), there, distance, rank, nearby)
 
 
 def _determined(robot: Robot) -> bool:
@@ -261,14 +261,50 @@ def _lowest(
     return at
 
 
+def _flat_passage(samples: Samples) -> str:
+    """The first flat posture that motions in minimal coordinates pass, in words; empty if none."""
+    robot, t = samples.robot, samples.t
+    steps, parts = flat_crossings(robot, samples.q)
+    for (k, *motion, which_loop), part in zip(steps.tolist(), parts, strict=True):
+        if not (t[k] < t[k + 1] and np.isfinite(part)):  # the motion jumps there, or has ended
+            continue
+        loop = robot.model.flat_postures.loops[which_loop]
+        between = positions_between(samples, np.array([k]), np.array([part]))[0]
+        near = [x[tuple(motion)] for x in (between, samples.q[k], samples.q[k + 1])]
+        full = next((x for x in map(robot.expand, near) if np.isfinite(x).all()), None)
+        if full is None:
+            continue
+        joint = robot.model.bodies.bodies[loop.dependent[0]].description.name
+        distance = float(robot.tree_form.loop_rank(full).distance)
+        time = round(float(t[k] + part * (t[k + 1] - t[k])), 9)
+        which = f" (motion {', '.join(map(str, motion))} of the batch)" if motion else ""
+        return (
+            f"{Passage(robot.name, time, near[0], distance, joint)}{which}; loop {loop.name!r} has "
+            f"gone on in its branch {loop.branch:+d}{_turning_back(loop)}"
+        )
+    return ""
+
+
+def _turning_back(loop: PlanarLinkage) -> str:
+    """What becomes of the motion of a loop beyond a flat posture, if it is not smooth."""
+    if loop.fold is not None and loop.fold.smooth:
+        return ""
+    return (
+        ", in which the joints that follow turn back within a step: load with coordinates='tree' "
+        "for a motion that goes on smoothly"
+    )
+
+
 def warn_of_passage(motion: Trajectory) -> None:
     """Warn once of a singular posture that a motion has passed."""
     for x in motion.phases or (motion,):
-        if x.robot is None or not x.robot.nc:
+        if x.robot is None or not (x.robot.nc or x.robot.model.flat_postures.loops):
             continue
         parts = (x.t, x.q, x.v, x.a, x.tau)
-        found = passage(Samples(x.robot, *parts, x.driven, x.surroundings))
-        if found is not None:
-            message = SingularWarning(f"{found}; it has gone on in one of the ways")
-            warn(message)
+        samples = Samples(x.robot, *parts, x.driven, x.surroundings)
+        told = _flat_passage(samples) if x.robot.model.flat_postures.loops else ""
+        if not told and (found := passage(samples)) is not None:
+            told = f"{found}; it has gone on in one of the ways"
+        if told:
+            warn(SingularWarning(told))
             return
