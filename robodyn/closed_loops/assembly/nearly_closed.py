@@ -16,6 +16,7 @@ import numpy as np
 from robodyn.array_types import Array
 from robodyn.caller import warn
 from robodyn.closed_loops.assembly.doubtful_mobility import doubt, is_doubtful
+from robodyn.closed_loops.assembly.opposite_axes import with_axes_turned
 from robodyn.closed_loops.constraints.constraint_rows import ConstraintRows
 from robodyn.closed_loops.solvers import assemble, rank_analysis
 from robodyn.codegen import MethodTable
@@ -38,6 +39,9 @@ __all__ = ["NearestClosure", "model_with_rounded_loops_closed", "nearly_closing"
 #: Number of postures around one that are examined for the regular rank of its rows.
 AROUND = 3
 
+#: Number of guesses from which a closed posture is searched, with joints that are turned.
+GUESSES = 20
+
 
 @dataclass(frozen=True, eq=False)
 class NearestClosure:
@@ -59,8 +63,12 @@ class NearestClosure:
     description: str
 
 
-def model_with_rounded_loops_closed(mechanism: Mechanism, settings: Settings) -> Model:
+def model_with_rounded_loops_closed(
+    mechanism: Mechanism, settings: Settings, *, turned: bool = False
+) -> Model:
     """The model in tree coordinates, its loops closed where rounded numbers left a small gap.
+
+    Joints whose axes point opposite ways are taken half a turn round, unless they are ``turned``.
 
     Frames of loops are moved onto each other, with a warning, where the gap is at most
     `ROUNDED_FILE_GAP`, or the ``closure_tolerance`` if that is larger, in parts of the longest link
@@ -76,7 +84,10 @@ def model_with_rounded_loops_closed(mechanism: Mechanism, settings: Settings) ->
     left = None if q is None else remainder(model, rows, space, q)
     tolerance = max(ROUNDED_FILE_GAP, settings.closure_tolerance)
     if left is None or left.size > tolerance:
-        return model
+        if q is None or turned:
+            return model
+        start = space.start()
+        return with_axes_turned(model, rows, start, q, lambda x: _if_closed(x, settings)) or model
     closed = build_model(_moved(model, rows, left), settings)
     if not np.abs(_rows(closed)[0].interpreted_residual(left.q)).max() < LOOP_CLOSED:
         return model
@@ -89,6 +100,12 @@ def model_with_rounded_loops_closed(mechanism: Mechanism, settings: Settings) ->
     )
     warn(message)
     return closed
+
+
+def _if_closed(mechanism: Mechanism, settings: Settings) -> Model | None:
+    """The model of a description, in which no joint is turned any more, if its loops close."""
+    model = model_with_rounded_loops_closed(mechanism, settings, turned=True)
+    return model if _nearest(model, *_rows(model), GUESSES) is None else None
 
 
 def remainder(
@@ -148,7 +165,9 @@ def _rows(model: Model) -> tuple[ConstraintRows, ConfigurationSpace]:
     return ConstraintRows(model, evaluator, space), space
 
 
-def _nearest(model: Model, rows: ConstraintRows, space: ConfigurationSpace) -> Array | None:
+def _nearest(
+    model: Model, rows: ConstraintRows, space: ConfigurationSpace, guesses: int = 0
+) -> Array | None:
     """The posture near the start in which loops are most nearly closed, unless they close."""
     start = space.start()
     position = rows.interpreted_position_rows()
@@ -162,7 +181,7 @@ def _nearest(model: Model, rows: ConstraintRows, space: ConfigurationSpace) -> A
             start,
             lower=np.minimum(model.lower, start),
             upper=np.maximum(model.upper, start),
-            guesses=0,
+            guesses=guesses,
             closed=LOOP_CLOSED,
         )
     except AssemblyError as error:
