@@ -108,6 +108,8 @@ NEARLY_FOLDING = 1e-6
 #: too many digits: of what a root is taken of, which takes half of them, and of what none is.
 FLAT = 1e-5, 1e-2
 FLAT_SMOOTH = 1e-9, 1e-4
+#: Distance to such a flat posture, in half turns or whole ones, that counts as none.
+AT_FLAT = 1e-9
 #: Part of a length that is rounding of the sums it comes from.
 LENGTH_ROUNDING = 1e-14
 #: Links shorter than this [m] are points; where all are, lengths are compared with one metre.

@@ -37,12 +37,12 @@ class FlatPostures:
 
     Attributes
     ----------
-    loops : tuple of PlanarLinkage
+    loops : tuple of Linkage
         Those that have such postures.
     """
 
     def __init__(self, bodies: MechanismModel) -> None:
-        planar = [x for x in bodies.linkages if isinstance(x, PlanarLinkage) and x.fold]
+        planar = [x for x in bodies.linkages if x.fold is not None]
         self._names, angles = _angles(bodies) if planar else ((), {})
         found = [(x, _phase(x.fold, angles)) for x in planar if x.fold is not None]
         self.loops = tuple(x for x, phase in found if phase is not None)

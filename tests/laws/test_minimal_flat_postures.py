@@ -18,7 +18,7 @@ from support.comparison import close_within
 import robodyn as rd
 from robodyn import Pose
 from robodyn.description import Inertia, Joint, Link, Loop, Mechanism
-from robodyn.errors import AssemblyError, SingularError, SingularWarning
+from robodyn.errors import AssemblyError, SimulationError, SingularError, SingularWarning
 
 close = close_within(1e-9)
 
@@ -59,7 +59,7 @@ def way(t):
 
 
 def told(run):
-    """A motion, and its `SingularWarning`."""
+    """A result, and its messages of `SingularWarning`."""
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
         motion = run()
@@ -175,6 +175,54 @@ def test_a_slide_whose_rod_is_as_long_as_its_crank():
     )
     assert "at t = 0.5708 s" in messages[-1]
     np.testing.assert_allclose(run.branch_changes, 0.571)
+
+
+def rod(lengths, seed):
+    """The coupler is a rod between two points, one of them in another plane; links have frames."""
+    crank, _, coupler, rocker = lengths
+    plain = bars(lengths)
+    drive, _, pivot = plain.joints
+    ends = Pose((crank, 0.05, 0.0)), Pose((rocker, 0.0, 0.0))
+    loop = Loop(
+        "rod", "distance", "crank", "rocker", *ends, distance=float(np.hypot(coupler, 0.05))
+    )
+    links = tuple(x for x in plain.links if x.name != "coupler")
+    mechanism = dataclasses.replace(plain, links=links, joints=(drive, pivot), loops=(loop,))
+    return pl.reframed(mechanism, np.random.default_rng(seed))[0]
+
+
+@pytest.mark.parametrize("lengths", [*SMOOTH, DIFFERENCE])
+@pytest.mark.parametrize("branch", [1, -1])
+def test_a_rod_turns_back(lengths, branch):
+    robot = load(rod(lengths, branch + 1), {"coordinates": "minimal", "branches": {"rod": branch}})
+    run, messages = passing(robot)
+    assert "at t = 0.5 s" in messages[-1]
+    assert f"loop 'rod' has gone on in its branch {branch:+d}, in which" in messages[-1]
+    np.testing.assert_allclose(run.branch_changes, run.t[run.t > 0.5][:1])
+    other = load(rod(SUM, 0), {"coordinates": "minimal", "branches": {"rod": branch}})
+    assert not passing(other)[1]
+
+
+@pytest.mark.parametrize("lengths", [*SMOOTH, DIFFERENCE])
+def test_a_motion_that_stands_at_a_flat_posture_ends_there(lengths):
+    robot = load(bars(lengths), {"coordinates": "minimal", "branches": {"end": 1}})
+    path = {"drive": lambda t: (0.5 + t, 1.0, 0.0)}
+    with pytest.raises(
+        SimulationError, match=r"comes to a singular posture at t = 0.5 s, .* at q = \[1\]"
+    ) as caught:
+        rd.simulate(robot, q0=[0.5], controlled=path, duration=1.0, step=0.01)
+    assert caught.value.trajectory.t[-1] == pytest.approx(0.5)
+
+
+def test_the_time_of_a_flat_posture_is_found_within_a_step():
+    robot = load(bars(PARALLELOGRAM), {"coordinates": "minimal"})
+    given = {"q0": [0.5], "v0": [1.0], "limits": "ignore"}
+    coarse, messages = told(lambda: rd.simulate(robot, duration=0.2, step=0.02, **given))
+    assert "at q = [1]" in messages[-1]
+    fine = rd.simulate(robot, duration=0.2, step=1e-4, **given)
+    time = np.interp(1.0, fine.q[:, 0], fine.t)
+    assert float(re.search(r"t = (\S+) s", messages[-1])[1]) == pytest.approx(time, abs=1e-4)
+    assert len(coarse.branch_changes) == 1
 
 
 @pytest.mark.parametrize("branch", [1, -1])

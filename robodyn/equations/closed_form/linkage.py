@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from robodyn.equations.closed_form.folding import Fold
 from robodyn.joints.common.evaluate import placed
 from robodyn.joints.common.kind import JointGeometry, JointState
 from robodyn.symbolic.plane import Planar
@@ -98,6 +99,11 @@ class Linkage(ABC):
     def branches(self) -> tuple[int, ...]:
         """Assembly branches of a loop of this kind."""
         return 1, -1
+
+    @property
+    def fold(self) -> Fold | None:
+        """How the loop can lie flat and go through; ``None`` if it cannot, or it is not known."""
+        return None
 
     @property
     @abstractmethod

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from robodyn.equations.closed_form.folding import Fold, Sum, Turns
+from robodyn.equations.closed_form.folding import Fold, Sum, Turns, fold_of_sides
 from robodyn.equations.closed_form.linkage import TIME, Freedom, Linkage, Places, Posture
 from robodyn.equations.closed_form.triangle import Piece, Triangle, UnknownJoint, triangle
 from robodyn.joints.common.kind import JointState
@@ -23,7 +23,7 @@ from robodyn.symbolic.spatial import Twist
 from robodyn.symbolic.vector import Vec3
 from robodyn.tolerances import FLAT, FLAT_SMOOTH
 
-__all__ = ["Carried", "Chain", "Link", "PlanarLinkage"]
+__all__ = ["Carried", "Chain", "Link", "PlanarLinkage", "fold_with_rod"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,6 +202,15 @@ class PlanarLinkage(Linkage):
         if isinstance(area, Scalar):
             least = by_precision(area.graph, double * double, single * single)
         return if_not_negative([area], area * area - a.squared * b.squared * least)[0]
+
+
+def fold_with_rod(one: Chain, other: Chain, dependent: int, length: float) -> Fold | None:
+    """How a planar loop can lie flat that a rod of some length [m] closes: it turns back there."""
+    pieces = [_pieces(chain, (dependent,), None) for chain in (one, other)]
+    arm, rest = pieces if len(pieces[0]) == 2 else pieces[::-1]
+    rod = Sum.of((), Planar(length), Planar(length))
+    fold = fold_of_sides(rest[0].end - arm[0].end, arm[1].end, rod)
+    return None if fold is None else replace(fold, smooth=False)
 
 
 def _pieces(

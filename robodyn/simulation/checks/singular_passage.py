@@ -8,17 +8,16 @@ branches. The error and the warning have the same text.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.caller import warn
-from robodyn.equations.closed_form.planar_linkage import PlanarLinkage
 from robodyn.errors import SingularWarning
 from robodyn.robot import Robot
+from robodyn.simulation.checks.flat_passage import flat_ahead, flat_passage
+from robodyn.simulation.checks.passage import SOON, Passage
 from robodyn.simulation.loads.column_names import speed_names
-from robodyn.simulation.trajectory.states.flat_crossings import flat_crossings
 from robodyn.simulation.trajectory.states.interpolation import Indices, positions_between
 from robodyn.simulation.trajectory.states.samples import Samples
 from robodyn.simulation.trajectory.trajectory import Trajectory
@@ -29,7 +28,7 @@ from robodyn.tolerances import (
     SINGULAR_VALUE_ZERO,
 )
 
-__all__ = ["Passage", "passage", "passage_ahead", "warn_of_passage"]
+__all__ = ["passage", "passage_ahead", "warn_of_passage"]
 
 #: A posture is singular if the least singular value there is less than this fraction of its values
 #: at the samples around.
@@ -41,42 +40,8 @@ DIP = 0.5
 #: Number of postures in each round of the search between two samples, and of rounds, each of which
 #: is around the lowest posture of the round before.
 LOOKS, ROUNDS = 9, 10
-#: A time in which a linkage leaves a singular posture, while its loops stay closed to rounding [s].
-SOON = 1e-3
 #: Number of states that are examined where a motion broke down.
 AHEAD = 33
-
-
-@dataclass(frozen=True, eq=False)
-class Passage:
-    """A singular posture on the way of a motion.
-
-    Attributes
-    ----------
-    name : str
-        Of the robot.
-    time : float [s]
-    q : ndarray, shape (nq,)
-    distance : float
-        The least singular value of the constraints, see `Robot.loop_rank`.
-    joint : str
-        The joint that moves most in the additional motion that is possible there.
-    """
-
-    name: str
-    time: float
-    q: FloatArray
-    distance: float
-    joint: str
-
-    def __str__(self) -> str:
-        posture = ", ".join(f"{x:.4g}" for x in np.round(self.q, 4) + 0.0)
-        return (
-            f"the motion of {self.name!r} comes to a singular posture at t = {self.time:.4g} "
-            f"s, where ways to assemble its loops meet and it is not determined how joint "
-            f"{self.joint!r} goes on: their least singular value is {self.distance:.1g} at q = "
-            f"[{posture}]"
-        )
 
 
 def _at(
@@ -182,6 +147,8 @@ def passage_ahead(
     q, v, a : ndarray, shape (nq,), (nv,), (nv,)
     until : float [s]
     """
+    if robot.model.flat_postures.loops and (flat := flat_ahead(robot, t, q, v, until)):
+        return flat
     if not _determined(robot):
         return None
     ends = np.linspace(0.0, max(until - t, SOON), AHEAD)
@@ -261,40 +228,6 @@ def _lowest(
     return at
 
 
-def _flat_passage(samples: Samples) -> str:
-    """The first flat posture that motions in minimal coordinates pass, in words; empty if none."""
-    robot, t = samples.robot, samples.t
-    steps, parts = flat_crossings(robot, samples.q)
-    for (k, *motion, which_loop), part in zip(steps.tolist(), parts, strict=True):
-        if not (t[k] < t[k + 1] and np.isfinite(part)):  # the motion jumps there, or has ended
-            continue
-        loop = robot.model.flat_postures.loops[which_loop]
-        between = positions_between(samples, np.array([k]), np.array([part]))[0]
-        near = [x[tuple(motion)] for x in (between, samples.q[k], samples.q[k + 1])]
-        full = next((x for x in map(robot.expand, near) if np.isfinite(x).all()), None)
-        if full is None:
-            continue
-        joint = robot.model.bodies.bodies[loop.dependent[0]].description.name
-        distance = float(robot.tree_form.loop_rank(full).distance)
-        time = round(float(t[k] + part * (t[k + 1] - t[k])), 9)
-        which = f" (motion {', '.join(map(str, motion))} of the batch)" if motion else ""
-        return (
-            f"{Passage(robot.name, time, near[0], distance, joint)}{which}; loop {loop.name!r} has "
-            f"gone on in its branch {loop.branch:+d}{_turning_back(loop)}"
-        )
-    return ""
-
-
-def _turning_back(loop: PlanarLinkage) -> str:
-    """What becomes of the motion of a loop beyond a flat posture, if it is not smooth."""
-    if loop.fold is not None and loop.fold.smooth:
-        return ""
-    return (
-        ", in which the joints that follow turn back within a step: load with coordinates='tree' "
-        "for a motion that goes on smoothly"
-    )
-
-
 def warn_of_passage(motion: Trajectory) -> None:
     """Warn once of a singular posture that a motion has passed."""
     for x in motion.phases or (motion,):
@@ -302,7 +235,7 @@ def warn_of_passage(motion: Trajectory) -> None:
             continue
         parts = (x.t, x.q, x.v, x.a, x.tau)
         samples = Samples(x.robot, *parts, x.driven, x.surroundings)
-        told = _flat_passage(samples) if x.robot.model.flat_postures.loops else ""
+        told = flat_passage(samples) if x.robot.model.flat_postures.loops else ""
         if not told and (found := passage(samples)) is not None:
             told = f"{found}; it has gone on in one of the ways"
         if told:
