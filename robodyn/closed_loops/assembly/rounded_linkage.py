@@ -56,8 +56,9 @@ from robodyn.tolerances import (
 
 __all__ = ["Rounding", "linkage_as_meant", "nearest_linkage"]
 
-#: Guesses from which a closed posture is looked for, if there is none by the start.
-GUESSES = 4
+#: Guesses from which a closed posture is looked for, if there is none by the start; and where it
+#: decides about half a turn.
+GUESSES, MANY_GUESSES = 4, 20
 
 #: Gauss-Newton steps, higher ranks that are tried than the least, and most postures looked at.
 STEPS, READINGS, POSTURES = 10, 2, 60
@@ -124,6 +125,12 @@ def linkage_as_meant(mechanism: Mechanism, settings: Settings, *, turned: bool =
     if settings.rigid or not model.setup.closures:
         return model
     letter = _Linkage(model)
+    start = letter.space.start()
+    opened = (np.abs(letter.residual(start)) > WRONG_FILE_GAP).sum()
+    if not turned and 0 < opened <= len(model.tree.cuts):  # a half turn has one open row
+        half_round = _with_axes_turned(letter, settings, start)
+        if half_round is not None:
+            return half_round
     q = letter.nearest
     if letter.is_exact(q, letter.doubtful):
         return model
@@ -132,9 +139,13 @@ def linkage_as_meant(mechanism: Mechanism, settings: Settings, *, turned: bool =
         neat = build_model(neatly, settings)
         if (exact := _Linkage(neat)).is_exact(exact.nearest, EXACT_TURNS):
             return neat
+    if not turned and letter.gap(q) > LEVER * letter.tolerance:
+        half_round = _with_axes_turned(letter, settings, q)
+        if half_round is not None:
+            return half_round
     found = nearest_linkage(model, letter.tolerance)
     if found is None:
-        return model if turned else _with_axes_turned(letter, settings) or model
+        return model
     mended = build_model(found.mechanism, settings)
     if not _Linkage(mended).has_rank(found.q[None], found.rank):
         return model
@@ -144,18 +155,18 @@ def linkage_as_meant(mechanism: Mechanism, settings: Settings, *, turned: bool =
     return mended
 
 
-def _with_axes_turned(letter: _Linkage, settings: Settings) -> Model | None:
+def _with_axes_turned(letter: _Linkage, settings: Settings, q: Array) -> Model | None:
     """The model with joints taken half a turn round, if its loops close so and not else."""
 
     def closed(mechanism: Mechanism) -> Model | None:
         model = linkage_as_meant(mechanism, settings, turned=True)
-        return model if (linkage := _Linkage(model)).is_closed(linkage.nearest) else None
+        linkage = _Linkage(model)
+        found = linkage.assembled(linkage.space.start(), MANY_GUESSES)
+        return model if linkage.is_closed(found) else None
 
-    if letter.is_closed(letter.nearest):
-        return None
     model, space = letter.model, letter.space
     rows = ConstraintRows(model, letter.evaluator, space)
-    return with_axes_turned(model, rows, space.start(), letter.nearest, closed)
+    return with_axes_turned(model, rows, space.start(), q, closed)
 
 
 def nearest_linkage(
@@ -175,7 +186,8 @@ def nearest_linkage(
     letter = _Linkage(build_model(model.mechanism, settings), q)
     parallel, turned = with_parallel_axes(model.mechanism, LEVER * tolerance)
     for mechanism, size in ((parallel, turned), (model.mechanism, 0.0))[not turned :]:
-        start = _Linkage(build_model(mechanism, settings), q, displaced=True)
+        model = build_model(mechanism, settings)
+        start = _Linkage(model, q, displaced=True, guesses=GUESSES)
         found = _of_start(start, letter, tolerance, size)
         if found is not None:
             return found
@@ -223,9 +235,13 @@ class _Linkage:
         Where the loops come nearest to closing.
     displaced : bool
         Its frames are to be displaced.
+    guesses : int
+        From which a closed posture is looked for, if none is found from the start.
     """
 
-    def __init__(self, model: Model, q: Array | None = None, *, displaced: bool = False) -> None:
+    def __init__(
+        self, model: Model, q: Array | None = None, *, displaced: bool = False, guesses: int = 0
+    ) -> None:
         setup = model.setup
         evaluator = Evaluator(model, MethodTable(), trace=trace_without_simplifying)
         self.evaluator = evaluator.at(0.0) if setup.rheonomic else evaluator
@@ -239,7 +255,7 @@ class _Linkage:
         )
         self.units = np.array(setup.row_units)[self.of_positions]
         self.speed_units = np.array(setup.speed_units)
-        self._given = q
+        self._given, self._guesses = q, guesses
 
     @cached_property
     def frames(self) -> FrameDisplacements:
@@ -292,25 +308,35 @@ class _Linkage:
         start = self.space.start()
         if self.gap(start) < LOOP_CLOSED:
             return start
-        low, high = self.model.lower, self.model.upper
-        for rank, guesses in ((ROUNDED_FILE_RANK, 0), (None, 0), (ROUNDED_FILE_RANK, GUESSES)):
-            try:
-                found = assemble(
-                    self.position.residual,
-                    self.position.jacobian,
-                    self.space.integrate,
-                    start,
-                    lower=np.minimum(low, start),
-                    upper=np.maximum(high, start),
-                    guesses=guesses,
-                    closed=LOOP_CLOSED,
-                    rank=rank,
-                )
-            except AssemblyError as error:
-                found = np.asarray(error.q)
-            if self.gap(found) <= LEVER * self.tolerance:
+        far, best = self.gap(start) > LEVER * self.tolerance, start
+        searches = [(ROUNDED_FILE_RANK, 0), (None, 0), *[(None, self._guesses)] * far]
+        for rank, guesses in searches:
+            found = self.assembled(start, guesses, rank)
+            if self.is_closed(found):
                 return found
-        return found
+            if self.gap(found) < self.gap(best):
+                best = found
+            if not far and self.gap(best) <= LEVER * self.tolerance:
+                break
+        return best
+
+    def assembled(self, start: Array, guesses: int, rank: float | None = None) -> Array:
+        """Where loops come nearest to closing by a search from a posture and guesses around it."""
+        low, high = self.model.lower, self.model.upper
+        try:
+            return assemble(
+                self.position.residual,
+                self.position.jacobian,
+                self.space.integrate,
+                start,
+                lower=np.minimum(low, start),
+                upper=np.maximum(high, start),
+                guesses=guesses,
+                closed=LOOP_CLOSED,
+                rank=rank,
+            )
+        except AssemblyError as error:
+            return np.asarray(error.q)
 
     def values(self, q: Array) -> Array:
         """Singular values of the Jacobian, as parts of the largest."""
