@@ -4066,7 +4066,7 @@ class Robot:
         >>> rd.load("four_bar").redundant_constraints  # of a planar loop: out of its plane
         {'rocker_pin[2]': (), 'rocker_pin[3]': (), 'rocker_pin[4]': ()}
         """
-        return self._parts.postures.redundant_constraints
+        return dict(self._parts.postures.redundant_constraints)
 
     @property
     def loops_analysis(self) -> LoopAnalysis:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import doctest
 import functools
 import importlib
@@ -10,6 +11,7 @@ import pydoc
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 from test_public_names import described
 
@@ -87,3 +89,39 @@ def test_help_of_a_compiled_method_is_that_of_a_bound_method():
     assert method.__func__ is rd.Robot.gravity_forces
     assert method.__qualname__ == "Robot.gravity_forces"
     assert "gravity_forces(self, q: " in pydoc.render_doc(rd.Robot, renderer=pydoc.plaintext)
+
+
+def parts_of(x, depth=0):
+    """Arrays, lists and dictionaries in what an attribute gives."""
+    if isinstance(x, np.ndarray | dict | list):
+        yield x
+    inner = x.values() if isinstance(x, dict) else x if isinstance(x, tuple | list) else ()
+    if dataclasses.is_dataclass(x) and depth < 4:
+        inner = [getattr(x, f.name) for f in dataclasses.fields(x) if not f.name.startswith("_")]
+    for part in inner if depth < 4 else ():
+        yield from parts_of(part, depth + 1)
+
+
+@pytest.mark.parametrize("name", ["stewart", "four_bar", "arm7"])
+def test_attributes_cannot_be_written_to(name):
+    """What a robot gives is a copy, or is read-only: a robot is never changed."""
+    robot = rd.load(name)
+    found = robot.loops_analysis if robot.nc else None
+    for attribute in dir(robot):
+        given = inspect.getattr_static(type(robot), attribute, None)
+        if attribute == "model" or not isinstance(given, property | functools.cached_property):
+            continue
+        try:
+            one, other = ([*parts_of(getattr(robot, attribute))] for _ in range(2))
+        except rd.RobodynError:  # it has none
+            continue
+        for x, y in zip(one, other, strict=True):
+            if isinstance(x, np.ndarray):
+                assert not (x.flags.writeable and np.shares_memory(x, y)), attribute
+            else:
+                assert x is not y, attribute
+    if found is not None:
+        with pytest.raises(ValueError, match="read-only"):
+            found.q[0] = 1.0
+        with pytest.raises(TypeError):
+            found.redundant[0] = ()

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from types import MappingProxyType
 
 import numpy as np
 
@@ -57,7 +58,7 @@ class LoopAnalysis:
     choice : RowChoice or None
         Rows that span all others at every posture looked at that has this rank; ``None`` if there
         are none.
-    redundant : dict of int to tuple of int
+    redundant : mapping of int to tuple of int
         Rows that follow from others, at ``q``.
     independent : tuple of int
         Speeds that determine the others, actuated ones first.
@@ -70,10 +71,17 @@ class LoopAnalysis:
     rank: int
     general_rank: int
     choice: RowChoice | None
-    redundant: dict[int, tuple[int, ...]]
+    redundant: Mapping[int, tuple[int, ...]]
     independent: tuple[int, ...]
     postures: FloatArray
     regular: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        for name in ("q", "postures"):
+            x = getattr(self, name).copy()
+            x.flags.writeable = False
+            object.__setattr__(self, name, x)
+        object.__setattr__(self, "redundant", MappingProxyType(self.redundant))
 
     def __repr__(self) -> str:
         rows = self.rank + len(self.redundant)
