@@ -2120,7 +2120,7 @@ class Robot:
         >>> import robodyn as rd
         >>> robot = rd.load("double_pendulum")
         >>> C = robot.coriolis_matrix([0.0, np.pi / 2], [1.0, 0.0])
-        >>> C.round(3).tolist()  # the turning upper rod carries the lower one: m l l / 2
+        >>> (C.round(3) + 0.0).tolist()  # the turning upper rod carries the lower one: m l l / 2
         [[0.0, -0.5], [0.5, 0.0]]
         """
         return self._now.evaluator.call("coriolis_matrix", (q, v), out=out)

@@ -255,6 +255,8 @@ FRAME_ROW = 1e-8
 #: Combinations of inertial parameters with less than this part of the largest singular value have
 #: no effect on forces.
 BASE_PARAMETER = 1e-9
+#: The same in minimal coordinates, whose equations lose digits near postures where branches meet.
+BASE_PARAMETER_MINIMAL = 1e-7
 #: Constraints below this part of the strongest one bind nothing [relative singular value].
 BINDING_CONSTRAINT = 1e-8
 #: Singular values below this part of the largest are rounding: parameters have no effect.

@@ -20,13 +20,9 @@ from robodyn.model.model import Model
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.results import BaseParameters
 from robodyn.symbolic.evaluate import evaluate
-from robodyn.tolerances import BASE_PARAMETER, BINDING_CONSTRAINT
+from robodyn.tolerances import BASE_PARAMETER, BASE_PARAMETER_MINIMAL, BINDING_CONSTRAINT
 
 __all__ = ["Parameters", "base_of"]
-
-
-#: Postures in minimal coordinates for each parameter: one of fifty may be assembled in another way.
-SELDOM = 6
 
 
 class Parameters:
@@ -141,7 +137,8 @@ class Parameters:
         Y = Y / np.maximum(np.linalg.norm(Y, axis=(1, 2), keepdims=True), 1e-300)
         sizes = np.sqrt((Y**2).mean(axis=(0, 1)))
         sizes = np.where(sizes > BASE_PARAMETER * sizes.max(initial=0.0), sizes, 1.0)
-        scaled = base_of(self.inertial_names, sizes * self.inertial, Y / sizes)
+        inertial = sizes * self.inertial
+        scaled = base_of(self.inertial_names, inertial, Y / sizes, BASE_PARAMETER_MINIMAL)
         combination = scaled.combination * sizes / sizes[scaled.columns][:, None]
         return BaseParameters(
             self.inertial_names, scaled.columns, combination, combination @ self.inertial
@@ -155,9 +152,6 @@ class Parameters:
         """
         nv, setup = self._model.bodies.nv, self._model.setup
         enough = 2 + 3 * len(self.inertial)
-        if self._model.settings.coordinates == "minimal":
-            # linkages assembled in a seldom way, such as a parallelogram that has crossed
-            enough = SELDOM * nv * len(self.inertial)
         dof = self._possible_motions(self._random(rng))[2].shape[1] if setup.closed else nv
         q = np.array([self._random(rng) for _ in range(enough // max(dof, 1) + 1)])
         count = len(q)

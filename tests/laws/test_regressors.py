@@ -175,7 +175,7 @@ def test_base_parameters_of_linkages_are_those_of_closed_motions(name):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["palletizer", "excavator", "stephenson"])
 def test_base_parameters_in_minimal_coordinates(name):
-    """Their identity holds at all postures, however seldom; their number is the rank."""
+    """Their identity holds at all postures; their number is the rank, whatever the seed."""
     robot = rd.load(name, coordinates="minimal", passive=False)
     assert len({len(robot.base_parameters(k)) for k in range(3)}) == 1
     found, rng = robot.base_parameters(), np.random.default_rng(7)
@@ -188,7 +188,7 @@ def test_base_parameters_in_minimal_coordinates(name):
     columns = Y.reshape(-1, Y.shape[-1])
     size = np.linalg.norm(columns, axis=0)
     s = np.linalg.svd(columns / np.where(size > 1e-9 * size.max(), size, 1.0), compute_uv=False)
-    assert len(found) == np.sum(s > 1e-10 * s[0])
+    assert len(found) == np.sum(s > 1e-7 * s[0])  # digits go near postures where branches meet
 
 
 def test_what_base_parameters_of_a_linkage_leave_open_changes_no_motion():
