@@ -52,8 +52,8 @@ def hybrid_dynamics(
     forces = [tau[k] for k in range(model.nv)]
     turning = rotor_reactions(model.lumped_rotors, state, given, motion, p)
     still = [0.0] * model.nv
-    for k, force in armature_forces(model.lumped_armature, state, still).items():
-        turning[k] = turning.get(k, 0.0) + force
+    for k, own in armature_forces(model.lumped_armature, state, still).items():
+        turning[k] = turning.get(k, 0.0) + own
     G = _couplings(model, state)
     armature = {x.body: x.inertia for x in model.lumped_armature}
 

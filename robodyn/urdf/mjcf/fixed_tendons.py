@@ -65,7 +65,7 @@ class FixedTendons:
             sums = {names.joints[j]: c for j, c in coefficients(mujoco, model, k).items()}
             low, high = model.tendon_lengthspring[k]
             stiffness = float(passive.tendon_stiffness[k]) if low == high else 0.0
-            values = {
+            values: dict[str, Any] = {
                 "stiffness": stiffness,
                 "rest": float(low) if stiffness else 0.0,
                 "damping": float(passive.tendon_damping[k]),

@@ -68,13 +68,12 @@ class RelatedJoints:
         factors = {name: c for name, c in factors.items() if name not in self._held and c}
         names = [*factors]
         if len(names) < 2:
-            one = next(iter(names), None)
-            if one is not None:
-                return self.hold(one, total / factors[one])
+            for name, factor in factors.items():
+                return self.hold(name, total / factor)
             return None if abs(total) <= SAME_POSITION else "the joints are held elsewhere"
         if len(names) == 2:
-            first, second = factors.values()
-            return self.relate(*names, -second / first, total / first)
+            (one, first), (other, second) = factors.items()
+            return self.relate(one, other, -second / first, total / first)
         for name in names:
             others = [x for x in names if x != name]
             if not self._follows(name) and not any(self._leads_to(x, name) for x in others):

@@ -138,8 +138,8 @@ def _model(
         models.unread += entry.unread
         reader.incomplete = reader.incomplete or entry.incomplete
     if name is not None and not found:
-        names = [entry.model.name for entry in every]
-        raise UnknownNameError("model", name, names, reader.file or "the text")
+        known = [entry.model.name for entry in every]
+        raise UnknownNameError("model", name, known, reader.file or "the text")
     if len(found) != 1:
         if not reader.incomplete:
             reader.problem(root, _which([x.model.name for x in found or every], name), lost=True)

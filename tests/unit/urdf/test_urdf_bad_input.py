@@ -502,3 +502,17 @@ def test_a_second_joint_of_a_name_is_an_error_in_lenient_reading_too():
     for strict in (True, False):
         (problem,) = urdf.problems(text, strict=strict)
         assert "the name is taken by the joint in line 5" in str(problem)
+
+
+def test_a_link_that_hangs_on_nothing_is_not_told_to_name_a_root():
+    """root= helps where joints connect all links, and nowhere else."""
+    link = '<link name="{}"/>'.format
+    joint = '<joint name="{0}" type="fixed"><parent link="{1}"/><child link="{2}"/></joint>'.format
+    links = "".join(map(link, "abc"))
+    loose = f'<robot name="r">{links}{joint("j", "a", "b")}</robot>'
+    with pytest.raises(TopologyError, match="no joint connects 'c' with 'a'; connect them") as told:
+        urdf.load_mechanism(loose)
+    assert "root=" not in str(told.value)
+    two = f'<robot name="r">{links}{joint("j", "a", "b")}{joint("k", "c", "b")}</robot>'
+    for root in "ac":
+        assert urdf.load_mechanism(two, root=root).root == root
