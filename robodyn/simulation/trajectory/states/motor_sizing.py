@@ -245,25 +245,27 @@ def sizing_of(robot: Robot, t: FloatArray, torques: FloatArray, speeds: FloatArr
     for x in robot.model.gearing.coupled:
         limits[x.speeds] = motor_bounds(x)
     names, units = motor_names(robot), motor_units(robot)
-    rows = []
-    for k in columns:
-        torque, speed = torques[..., k], speeds[..., k]
-        power = torque * speed
-        rows.append(
-            MotorSizing(
-                names[k], force_unit(units[k]), f"{units[k]}/s",
-                float(ratios[k]),
-                _largest(np.abs(torque)), math.sqrt(_largest(_mean(t, torque**2))),
-                _largest(np.abs(speed)), _largest(_mean(t, np.abs(speed))),
-                _largest(power), _largest(-power), float(limits[k]), float(tops[k]),
-            )
-        )  # fmt: skip
-    return Sizing(robot.name, tuple(rows), torques[..., columns], speeds[..., columns])
+    torques, speeds = torques[..., columns], speeds[..., columns]
+    power = torques * speeds
+    numbers = zip(
+        ratios[columns],
+        _largest(np.abs(torques)), np.sqrt(_largest(_mean(t, torques**2))),
+        _largest(np.abs(speeds)), _largest(_mean(t, np.abs(speeds))),
+        _largest(power), _largest(-power),
+        limits[columns], tops[columns],
+        strict=True,
+    )  # fmt: skip
+    rows = (
+        MotorSizing(names[k], force_unit(units[k]), f"{units[k]}/s", *map(float, row))
+        for k, row in zip(columns, numbers, strict=True)
+    )
+    return Sizing(robot.name, tuple(rows), torques, speeds)
 
 
-def _largest(values: FloatArray) -> float:
-    """The largest of all samples, of which there are none after the end of a motion (NaN)."""
-    return float(np.max(values, initial=0.0, where=~np.isnan(values)))
+def _largest(values: FloatArray) -> FloatArray:
+    """The largest of each column; there are no values after the end of a motion (NaN)."""
+    of_all = tuple(range(values.ndim - 1))
+    return np.asarray(np.max(values, axis=of_all, initial=0.0, where=~np.isnan(values)))
 
 
 def _mean(t: FloatArray, values: FloatArray) -> FloatArray:

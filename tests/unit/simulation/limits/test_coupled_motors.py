@@ -193,6 +193,6 @@ def test_a_locked_joint_among_three_leaves_limits_undetermined():
 def test_exported_torques_are_those_of_motors():
     made = robot()
     q, v, a = np.random.default_rng(0).normal(size=(3, 2))
-    unit = unit_of(made, ["motor_torques"], None, 1e-3, "rk4", "double")
+    unit = unit_of(made, ["motor_torques"], None, 1e-3, "rk4", "double", None)
     found = [rd.Function(x.program)(q, v, a) for x in unit.routines if x.name == "motor_torques"]
     np.testing.assert_allclose(found, [made.motor_torques(q, v, a)], rtol=1e-12, atol=1e-13)

@@ -162,8 +162,8 @@ def test_a_motion_counts_until_its_end(robot):
         for field in dataclasses.fields(row):
             given = getattr(row, field.name)
             each = [getattr(table[row.motor], field.name) for table in alone]
-            expected = max(each) if isinstance(given, float) else each[0]
-            assert given == pytest.approx(expected, rel=1e-14), field.name
+            whole = pytest.approx(max(each), rel=1e-14) if isinstance(given, float) else each[0]
+            assert given == whole, field.name
 
 
 def test_the_table_is_printed_and_read_by_names(robot):
