@@ -256,6 +256,13 @@ class Reader:
             return Pose()
         zero = (0.0, 0.0, 0.0)
         xyz, quaternion = self.vector(element, "xyz", zero), element.get("quat_xyzw")
+        if quaternion is not None and not _has_quaternions(element):
+            self.warn(
+                element,
+                f"<{local_name(element)}> quat_xyzw is not read, as by other readers: URDF has it "
+                'from version 1.1 on; write <robot version="1.1">, or rpy',
+            )
+            quaternion = None
         if quaternion is not None and element.get("rpy") is None:
             return Pose(xyz, self.quaternion(element, "quat_xyzw", quaternion.split()))
         if quaternion is not None:
@@ -313,6 +320,13 @@ class Reader:
             return vector
         x, y, z = (component / length for component in vector)
         return x, y, z
+
+
+def _has_quaternions(element: Element) -> bool:
+    """Whether the URDF that an element stands in has a version with ``quat_xyzw``."""
+    version = element.getroottree().getroot().get("version", "1.0")
+    found = re.fullmatch(r"\s*(\d+)\.(\d+)\s*", version, re.ASCII)
+    return found is not None and tuple(map(int, found.groups())) >= (1, 1)
 
 
 def _number_meant(text: str, otherwise: float | None) -> float | None:
