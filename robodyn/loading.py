@@ -32,7 +32,7 @@ from robodyn.force_elements.ground import Ground
 from robodyn.force_elements.inverse_square import InverseSquareGravity
 from robodyn.joints import joint_map
 from robodyn.joints.joint_map import JointMap
-from robodyn.literals import Base, Coordinates, RotorModel
+from robodyn.literals import Base, Coordinates, RotorModel, XacroChoice
 from robodyn.model.changes.constraints import AnyConstraint, with_constraints
 from robodyn.model.changes.couplings import AnyCoupling, with_couplings_added
 from robodyn.model.changes.edit import with_actuators
@@ -77,6 +77,7 @@ def load(
     branches: Mapping[str, int] | None = None,
     package_dirs: PackageDirs = None,
     xacro_args: Mapping[str, Value] | None = None,
+    xacro: XacroChoice = "auto",
     friction_speed: float = 0.01,
     snap: float | None = None,
     allow_unphysical: bool = False,
@@ -135,6 +136,9 @@ def load(
         ``AMENT_PREFIX_PATH``, and those whose ``package.xml`` is above or beside the file.
     xacro_args : mapping of name to str, path, bool, int or float
         Arguments of a xacro file, as ``name:=value`` on the command line of ROS.
+    xacro : {"auto", True, False}
+        Whether what looks like xacro is expanded, which runs it as a program. ``"auto"``: of files
+        those whose names end in ``.xacro``, text, and what ``xacro_args`` are given for.
     friction_speed : float [rad/s or m/s]
         Dry friction is smoothed: ``f v / sqrt(v^2 + friction_speed^2)``.
     snap : float
@@ -248,6 +252,7 @@ def load(
         source,
         package_dirs=package_dirs,
         xacro_args=xacro_args,
+        xacro=xacro,
         allow_unphysical=allow_unphysical,
         urdf=urdf,
         strict=strict,

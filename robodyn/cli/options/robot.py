@@ -16,7 +16,7 @@ from robodyn.urdf import bundled_robots
 __all__ = ["add_robot", "add_robot_options", "reading_options", "robot_options"]
 
 #: Arguments of `robodyn.load` that affect reading the file, not the robot made from it.
-READING = ("package_dirs", "xacro_args", "allow_unphysical", "strict")
+READING = ("package_dirs", "xacro_args", "xacro", "allow_unphysical", "strict")
 
 
 def add_robot(parser: argparse.ArgumentParser, default: str | None = None) -> None:
@@ -38,6 +38,10 @@ def add_robot_options(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="read what other readers skip or accept as they do, and warn of it",
     )
+    group.add_argument(
+        "--xacro", action=argparse.BooleanOptionalAction,
+        help="expand what looks like xacro, a program; by default if the name ends in .xacro",
+    )  # fmt: skip
     package = group.add_argument(
         "--package", action="append", default=[], metavar="DIR",
         help="folder of a ROS package, or one that contains packages; NAME=DIR gives it a name",
@@ -68,6 +72,7 @@ def robot_options(arguments: argparse.Namespace) -> dict[str, Any]:
         "near": near(arguments),
         "closure_tolerance": arguments.closure_tolerance,
         "xacro_args": arguments.xacro_args or None,
+        "xacro": arguments.xacro,
     }
     return {name: value for name, value in options.items() if value is not None}
 

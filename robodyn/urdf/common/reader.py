@@ -362,7 +362,7 @@ def _content(element: Element) -> list[object]:
 #: What to do about xacro that is not expanded.
 EXPAND = (
     "expand the file (xacro robot.urdf.xacro > robot.urdf), or load the .xacro file itself "
-    "(extra xacro)"
+    "(extra xacro); xacro=True expands one of another name"
 )
 _XACRO = f"is xacro, not a value: {EXPAND}"
 

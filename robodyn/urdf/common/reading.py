@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from robodyn.description import Mechanism
 from robodyn.errors import RobodynError, UnknownNameError, UrdfError, UrdfWarning
-from robodyn.literals import Base
+from robodyn.literals import Base, XacroChoice
 from robodyn.urdf.common.document_kind import EXTENDED_URDF, document_kind
 from robodyn.urdf.common.packages import Packages
 from robodyn.urdf.common.xml import Element, decode, decode_leniently, read_bytes, root_tag
@@ -51,6 +51,7 @@ class Options:
 
     packages: Packages = field(default_factory=Packages)
     xacro_args: Mapping[str, str] = field(default_factory=dict)
+    xacro: XacroChoice = "auto"
     urdf: Any = None
     strict: bool = True
     base: Base = "fixed"
