@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Document", "Options", "Reading", "bundled_robots", "open_document"]
 
+#: Number of characters beyond which no system has a path.
+LONGEST_PATH = 4096
+
 
 @dataclass(frozen=True)
 class Document:
@@ -126,6 +129,11 @@ def open_document(source: Any) -> Document:
         )
     if isinstance(source, str) and not source.strip():
         raise UrdfError("the text is empty: give a path, URDF text or the name of a bundled robot")
+    if isinstance(source, str) and (len(source) > LONGEST_PATH or "\n" in source):
+        raise UrdfError(
+            f"a text of {len(source)} characters that begins with {source[:20]!r} is neither a "
+            "path nor XML, which begins with <"
+        )
     path = Path(source)
     if isinstance(source, str) and not path.suffix and len(path.parts) <= 1:
         if source in bundled_robots():

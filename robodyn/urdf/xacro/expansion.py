@@ -6,6 +6,7 @@ import glob
 import importlib.util
 import itertools
 import re
+import textwrap
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,9 @@ from robodyn.urdf.xacro.arguments import Arguments
 from robodyn.urdf.xacro.process import Process
 
 __all__ = ["expand"]
+
+#: Largest number of characters that an error repeats of what xacro says.
+SAID = 1000
 
 #: Largest number of surrounding macro calls that an error lists.
 CALLS = 3
@@ -182,7 +186,8 @@ class _Run:
             if isinstance(error, PackageError):
                 return PackageError(error.problem + by, package=error.package, **place)
             return error if error.file else UrdfError(error.problem + by, **place)
-        problem = f"xacro cannot expand it: {' '.join(failure['said'].split())}"
+        said = " ".join(failure["said"].split())
+        problem = f"xacro cannot expand it: {textwrap.shorten(said, SAID, placeholder=' ...')}"
         if "argument" in failure:
             problem = self._missing(failure["argument"])
         return UrdfError(problem + by + self._advice(), **place)
