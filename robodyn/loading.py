@@ -42,7 +42,7 @@ from robodyn.model.changes.hinges import meeting_hinges, with_balls
 from robodyn.model.changes.sensors import AnySensor, with_sensors
 from robodyn.model.changes.springs import JointSpring, with_springs
 from robodyn.model.position_limits import nearest_turn
-from robodyn.model.settings import Settings
+from robodyn.model.settings import Settings, check_forces_act
 from robodyn.robot import Robot
 from robodyn.tolerances import PLACEMENT_OVER_LIMIT
 from robodyn.urdf import bad_values, bundled_robots, give_warnings, load_mechanism
@@ -117,7 +117,7 @@ def load(
     passive : bool
         Joint damping, friction and armature of the file, and the rotors and friction of its motors,
         belong to the mechanism and act alike in inverse, forward and hybrid dynamics; ``False``:
-        rigid bodies only.
+        rigid bodies only, which ``forces=`` and ``springs=`` contradict.
     actuators : mapping of joint name to Actuator
         Motors in addition to those of the file; for the same joint, these replace them.
     loops : iterable of Loop
@@ -248,6 +248,7 @@ def load(
             "branches= goes with coordinates='minimal'; with the coordinates of the tree, near= "
             "says which of the closed postures is meant"
         )
+    check_forces_act(passive, forces=forces, springs=springs)
     mechanism = load_mechanism(
         source,
         package_dirs=package_dirs,
