@@ -19,6 +19,7 @@ from robodyn.urdf.common.spelling import check_spelling
 from robodyn.urdf.common.xml import Element, fragment, line_of, local_name, parse_xml, recovered
 from robodyn.urdf.elements import read_elements
 from robodyn.urdf.followers import read_followers
+from robodyn.urdf.simulator_words import SimulatorWords
 from robodyn.urdf.xacro.leftovers import check_leftovers
 
 __all__ = ["parse", "read"]
@@ -97,16 +98,17 @@ def read(
     rest = [element for element in rest if local_name(element) != "follower"]
     actuators, transmissions, rest = read_actuators(reader, rest, links, movers)
     link_elements, rotors, unread = read_elements(reader, rest, links, joints)
+    words = SimulatorWords(reader, root)
     mechanism = Mechanism(
         root.get("name") or "robot",
         tuple(links.values()),
-        tuple(joints.values()),
-        tuple(closures.loops),
+        words.with_springs(joints.values()),
+        words.with_springs(closures.loops),
         tuple(closures.couplings),
         actuators,
         tuple(fragment(element) for element in unread),
         file,
-        link_elements,
+        (*link_elements, *words.carried_weights(links, link_elements)),
         rotors,
         followers=followers,
         transmissions=transmissions,
