@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import get_args
@@ -14,7 +14,7 @@ from robodyn.array_types import FloatArray
 from robodyn.caller import warn
 from robodyn.errors import LimitWarning, SettingsError
 from robodyn.literals import LimitKind, LimitsChoice
-from robodyn.model.joint_info import JointInfo
+from robodyn.model.joint_info import JointInfo, part_names
 from robodyn.model.position_limits import followed
 from robodyn.robot import Robot
 from robodyn.simulation.limits.bounds import (
@@ -298,13 +298,14 @@ def _coordinates(robot: Robot) -> list[tuple[str, str]]:
 
 def _speeds(robot: Robot) -> list[tuple[str, str]]:
     """Name and unit of each entry of v."""
-    return [column for name in robot.joint_names for column in _columns(robot.joints[name])]
+    joints = robot.joints
+    return [column for name in robot.joint_names for column in _columns(joints[name], joints)]
 
 
-def _columns(joint: JointInfo) -> list[tuple[str, str]]:
+def _columns(joint: JointInfo, joints: Container[str]) -> list[tuple[str, str]]:
     """Name and unit of each speed of a joint."""
     width = joint.v.stop - joint.v.start or joint.kind.nv
-    names = [joint.name] if width == 1 else [f"{joint.name}[{k}]" for k in range(width)]
+    names = part_names(joint.name, width, joints)
     return [(name, f"{joint.kind.unit(k)}/s") for k, name in enumerate(names)]
 
 
