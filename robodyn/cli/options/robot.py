@@ -85,10 +85,12 @@ def reading_options(options: Mapping[str, Any]) -> dict[str, Any]:
 def _package(text: str) -> Path | tuple[str, Path]:
     """Parse ``DIR`` or ``NAME=DIR``."""
     name, equals, folder = text.partition("=")
-    if equals and not Path(text).is_dir():
-        if not (name and folder and Path(folder).is_dir()):
-            raise RobodynError(f"--package is {text!r}, expected DIR or NAME=DIR, a folder")
-        return name, Path(folder)
-    if not (text and Path(text).is_dir()):
-        raise RobodynError(f"--package is {text!r}, which is no folder; expected DIR or NAME=DIR")
-    return Path(text)
+    if not equals or Path(text).is_dir():
+        name, folder = "", text
+    elif not name:
+        raise RobodynError(f"--package is {text!r}, expected DIR or NAME=DIR")
+    if not (folder and Path(folder).is_dir()):
+        raise RobodynError(
+            f"--package is {text!r}, expected DIR or NAME=DIR: there is no folder {folder!r}"
+        )
+    return (name, Path(folder)) if name else Path(folder)
