@@ -13,7 +13,7 @@ from robodyn.urdf.actuation import read_actuators
 from robodyn.urdf.closures import Closures
 from robodyn.urdf.common.joint_values import read_dynamics, read_limits
 from robodyn.urdf.common.kinds import TREE_WORDS, constant_tags, read_axes, read_constants
-from robodyn.urdf.common.reader import Reader
+from robodyn.urdf.common.reader import Reader, in_line
 from robodyn.urdf.common.report import give_warnings
 from robodyn.urdf.common.spelling import check_spelling
 from robodyn.urdf.common.xml import Element, fragment, line_of, local_name, parse_xml, recovered
@@ -153,7 +153,7 @@ def _add(reader: Reader, element: Element, known: dict[str, _Item], item: _Item 
         spare = not isinstance(item, Joint) or item.child == getattr(first, "child", None)
         reader.problem(
             element,
-            f"the name is taken by the {local_name(element)} in line {first.line}; rename one",
+            f"the name is taken by the {local_name(element)} {in_line(first.line)}; rename one",
             leniently="the first is read" if spare else None,
             lost=True,
         )

@@ -13,7 +13,7 @@ from robodyn.errors import Hints, RobodynError, UnknownNameError, UrdfError, Urd
 from robodyn.urdf.common.report import problem_of
 from robodyn.urdf.common.xml import Element, line_of, local_name
 
-__all__ = ["EXPAND", "Reader"]
+__all__ = ["EXPAND", "Reader", "in_line"]
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _FLAGS = {"true": True, "1": True, "false": False, "0": False}
@@ -151,7 +151,7 @@ class Reader:
         if len(found) > 1 and any(not _same(other, found[0]) for other in found[1:]):
             self.problem(
                 found[1],
-                f"a second <{tag}> (the first is in line {line_of(found[0])}); keep one",
+                f"a second <{tag}> (the first is {in_line(line_of(found[0]))}); keep one",
                 leniently="the first is read",
             )
         return found[0] if found else None
@@ -320,6 +320,11 @@ class Reader:
             return vector
         x, y, z = (component / length for component in vector)
         return x, y, z
+
+
+def in_line(line: int | None) -> str:
+    """Where an earlier element stands, for a message."""
+    return f"in line {line}" if line else "in an included file"
 
 
 def _has_quaternions(element: Element) -> bool:

@@ -248,6 +248,13 @@ def test_problems_of_what_it_stands_for_have_the_lines_of_the_file(arm, tmp_path
     with pytest.raises(UrdfError) as caught:
         rd.load(path)
     assert caught.value.line is None  # it stands in another file
+    twice = (
+        "<link name='a'/><joint name='j' type='fixed'><parent link='a'/><child link='b'/></joint>"
+    )
+    written(tmp_path, f"<robot {SPACE}>{twice}</robot>", "part.xacro")
+    body = '<xacro:include filename="part.xacro"/><link name="b"/><link name="a"/>'
+    with pytest.raises(UrdfError, match=r"taken by the link in an included file; rename one"):
+        rd.load(written(tmp_path, f'<robot name="a" {SPACE}>\n{body}</robot>'))
 
 
 def test_errors_of_xacro_say_where_and_by_which_calls(tmp_path):
