@@ -17,7 +17,7 @@ from robodyn.errors import MissingExtraError, PackageError, UrdfError, UrdfWarni
 from robodyn.urdf.common.packages import Packages, folders_around, is_in_package
 from robodyn.urdf.common.xml import Element, decode, line_of, local_name, parse_xml, read_bytes
 from robodyn.urdf.xacro.arguments import Arguments
-from robodyn.urdf.xacro.process import Process
+from robodyn.urdf.xacro.process import ask
 
 __all__ = ["expand"]
 
@@ -81,8 +81,7 @@ class _Run:
             "file": self._file,
             "arguments": dict(self._arguments),
         }
-        with Process(self._file) as process:
-            said = process.said(order, self._answer)
+        said = ask(order, self._answer, self._file)
         self._arguments.update(said["values"])
         self._arguments.used = {*said["used"]}
         if "failed" in said:

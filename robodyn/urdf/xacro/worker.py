@@ -14,6 +14,7 @@ import contextlib
 import io
 import json
 import os
+import select
 import sys
 from collections.abc import Iterator
 from types import TracebackType
@@ -228,17 +229,33 @@ def _refuse_the_world(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 def main() -> None:
-    """Take an order, answer it and end."""
-    answers = sys.stdin
+    """Answer orders, each in a process of its own where the system can, until none comes."""
+    answers = sys.stdin  # of which no more is read than was asked for, so that forks can go on
     order = json.loads(answers.readline())
     sys.path[:] = order["path"]
     import xacro.substitution_args  # with PyYAML
 
     asked, sys.stdout = sys.stdout, sys.stderr  # what xacro prints is no answer
-    _bound(order["memory"])
-    sys.addaudithook(_refuse_the_world)
-    said = Worker(xacro, asked, answers).run(order)
-    print(json.dumps({"said": said}), file=asked, flush=True)
+    forks = hasattr(os, "fork")
+    while order:
+        if forks and (child := os.fork()):
+            if os.waitpid(child, 0)[1]:
+                print(json.dumps({"ended": True}), file=asked, flush=True)
+            order = _next_order(answers, order["patience"])
+            continue
+        _bound(order["memory"])
+        sys.addaudithook(_refuse_the_world)
+        said = Worker(xacro, asked, answers).run(order)
+        print(json.dumps({"said": said}), file=asked, flush=True)
+        break
+
+
+def _next_order(answers: Any, patience: float) -> dict[str, Any]:
+    """The next order; empty if none comes in time [s], or ever."""
+    if not select.select([answers], [], [], patience)[0]:
+        return {}
+    order: dict[str, Any] = json.loads(answers.readline() or "{}")
+    return order
 
 
 def _bound(memory: int) -> None:

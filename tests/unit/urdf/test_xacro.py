@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -435,6 +436,34 @@ def test_xacro_runs_in_a_process_of_its_own(arm):
     path = written(arm.parent, SUM)
     found = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True)
     assert found.stdout.split() == ["False"]
+
+
+def test_a_process_that_ended_meanwhile_is_replaced():
+    from robodyn.urdf.xacro import process
+
+    for _ in range(2):
+        assert rd.load(SUM).link_names == ("l3",)
+        if (waiting := process._WAITING._process) is not None:  # where systems have fork
+            waiting._process.kill()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
+def test_copies_of_a_process_have_processes_of_their_own():
+    code = f"""
+import os, robodyn
+def load():
+    assert robodyn.load({SUM!r}).link_names == ("l3",)
+load()
+child = os.fork()
+load()
+if child:
+    assert os.waitpid(child, 0)[1] == 0
+"""
+    found = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, timeout=60
+    )
+    assert found.returncode == 0, found.stderr
 
 
 # -- the command line ------------------------------------------------------------------------------
