@@ -42,8 +42,8 @@ def refused_by_others(mechanism: Mechanism, *, strict_tree: bool = False) -> lis
         f"other readers refuse the file, for its {kind} joints ({_few(names)})"
         for kind, names in odd.items()
     ]
-    loops = [x for x in written.loops if is_written_as_joint(x, strict_tree)]
-    cut = [x.name for x in (*cut_joints(written), *loops)]
+    cut = [joint.name for joint in cut_joints(written)]
+    cut += [loop.name for loop in written.loops if is_written_as_joint(loop, strict_tree)]
     if cut:
         advice = "" if strict_tree else ": --strict-tree writes <loop>"
         lines.append(

@@ -166,8 +166,8 @@ def _endless(joint: Joint) -> Joint:
 def _used(item: _Item) -> _Item:
     """A joint or a loop without what it does not use."""
     kind = joint_kind(item.kind)
-    n = len(kind.axes)
-    axis, axis2 = (*(item.axis, item.axis2)[:n], *(_X, _Y)[n:])
+    axis = item.axis if kind.axes else _X
+    axis2 = item.axis2 if len(kind.axes) > 1 else _Y
     limits, rest = plain_limits(kind, item.limits), item.rest if item.stiffness else 0.0
     if (limits, axis, axis2, rest) == (item.limits, item.axis, item.axis2, item.rest):
         return item

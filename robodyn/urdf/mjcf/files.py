@@ -37,7 +37,7 @@ def check_files(text: str, file: str | None) -> None:
     pending, seen = [(text, file)], set[Path]()
     while pending:
         text, source = pending.pop()
-        folders = [base, *(Path(source).parent for _ in range(source is not None))]
+        folders = [base, Path(source).parent] if source else [base]
         names = [*_names(text)]
         folders += [folder / name for folder in folders for what, name, _ in names if what == "dir"]
         for what, name, start in names:

@@ -90,7 +90,7 @@ class _Process:
         timer = threading.Timer(TIME, self._end_late)
         timer.daemon = True
         timer.start()
-        found = None
+        found: Message | None = None
         order = order | {"path": sys.path, "memory": MEMORY, "patience": PATIENCE}
         try:
             while True:
