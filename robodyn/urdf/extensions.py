@@ -30,7 +30,7 @@ def refused_by_others(mechanism: Mechanism, *, strict_tree: bool = False) -> lis
     Examples
     --------
     >>> import robodyn as rd
-    >>> refused_by_others(rd.load("delta").mechanism, strict_tree=True)
+    >>> refused_by_others(rd.load("four_bar").mechanism, strict_tree=True)
     []
     """
     written = as_written(mechanism, strict_tree=strict_tree)

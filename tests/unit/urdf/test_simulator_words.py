@@ -10,6 +10,7 @@ import robodyn as rd
 from robodyn import urdf
 from robodyn.cli import main
 from robodyn.errors import UrdfWarning
+from robodyn.force_elements import LINK_ELEMENTS
 from robodyn.urdf.write import as_written
 
 STIFFNESS, REST = "<springStiffness>40</springStiffness>", "<springReference>0.2</springReference>"
@@ -142,3 +143,35 @@ def test_what_is_not_read_is_told_with_its_line(what, tmp_path, capsys):
 )
 def test_what_changes_nothing_is_not_told(given):
     assert warned(robot(**given)) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "off"),
+    [
+        ("<turnGravityOff>true</turnGravityOff>", True),
+        ("<turnGravityOff> TRUE </turnGravityOff>", True),
+        ('<turnGravityOff value="1"/>', True),
+        ("<gravity>false</gravity>", True),
+        ("<gravity>0</gravity>", True),
+        ("<gravity>1</gravity>", False),
+        ("<turnGravityOff>0</turnGravityOff>", False),
+    ],
+)
+def test_links_on_which_gravity_does_not_act(words, off):
+    text = robot(f'<gazebo reference="flap">{words}</gazebo>')
+    told = warned(text)
+    assert [warning.line for warning in told] == [5] * off
+    flap = rd.load(text)
+    weight = flap.bias_forces([0.3], [0.0])[0]
+    carried = off and "weight_compensation" in LINK_ELEMENTS
+    full = rd.load(robot()).bias_forces([0.3], [0.0])[0]
+    assert weight == pytest.approx(0.0 if carried else full, abs=1e-12)
+    again = urdf.write(flap.mechanism)
+    assert rd.load(again).bias_forces([0.3], [0.0])[0] == pytest.approx(weight, abs=1e-12)
+    assert urdf.parse(again)[0] == as_written(flap.mechanism)
+
+
+def test_gravity_that_does_not_act_on_what_is_not_there_is_told():
+    text = robot('<gazebo reference="wheel"><gravity>false</gravity></gazebo>')
+    (warning,) = warned(text)
+    assert "'wheel' is no link of the robot" in str(warning)
