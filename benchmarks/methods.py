@@ -101,6 +101,7 @@ METHODS = {
     "expand_acceleration": "r.expand_acceleration(q, v, a)",
     "speed_map": "r.speed_map(q)",
     "torque_map": "r.torque_map(q)",
+    "actuation_matrix": "r.actuation_matrix(q)",
     "function": 'r.function("mass_matrix")',
     "inverse_kinematics": "r.inverse_kinematics({link: pose}, q0=q)",
 }

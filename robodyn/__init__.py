@@ -68,6 +68,8 @@ if TYPE_CHECKING:
     from robodyn.force_elements.inverse_square import InverseSquareGravity
     from robodyn.force_elements.joint_stop import CompliantStops
     from robodyn.force_elements.point_spring import PointSpring
+    from robodyn.force_elements.stokes_drag import StokesDrag
+    from robodyn.force_elements.weight_compensation import WeightCompensation
     from robodyn.identification import (
         Excitation,
         Identified,
@@ -181,6 +183,7 @@ __all__ = [
     "StateSpace",
     "SteadyMotion",
     "StepDerivatives",
+    "StokesDrag",
     "SweepError",
     "SweepTable",
     "TopologyError",
@@ -190,6 +193,7 @@ __all__ = [
     "UndeterminedWrenchError",
     "UnknownNameError",
     "UrdfError",
+    "WeightCompensation",
     "Wrench",
     "closed_loop",
     "compare",
@@ -236,6 +240,8 @@ _HOMES = {
     "robodyn.force_elements.inverse_square": "InverseSquareGravity",
     "robodyn.force_elements.joint_stop": "CompliantStops",
     "robodyn.force_elements.point_spring": "PointSpring",
+    "robodyn.force_elements.stokes_drag": "StokesDrag",
+    "robodyn.force_elements.weight_compensation": "WeightCompensation",
     "robodyn.identification": (
         "Excitation Identified Measurements Payload excitation identify identify_payload"
     ),

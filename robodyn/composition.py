@@ -66,6 +66,7 @@ class TreeForm:
     joint_forces : JointForces
     joint_positions : TreeJointPositions
     measurements : Measurements
+    motors : MotorLoads
     cut_limits : CutLimits
     neutral : ndarray, shape (nq of the robot in minimal coordinates,)
         Its own coordinates at the neutral posture.
@@ -75,6 +76,7 @@ class TreeForm:
     joint_forces: JointForces
     joint_positions: TreeJointPositions
     measurements: Measurements
+    motors: MotorLoads
     cut_limits: CutLimits
     neutral: Array
 
@@ -83,7 +85,8 @@ class TreeForm:
         """Of the model and the parts of the robot in tree coordinates."""
         forces, positions = parts.joint_forces, parts.joint_positions
         assert isinstance(forces, JointForces) and isinstance(positions, TreeJointPositions)
-        return cls(model, forces, positions, parts.measurements, parts.cut_limits, neutral)
+        read = parts.measurements
+        return cls(model, forces, positions, read, parts.motors, parts.cut_limits, neutral)
 
 
 class Parts:
@@ -156,6 +159,7 @@ class Parts:
             self.postures = TreePostures(model, evaluator, space, neutral, random)
             self.dynamics = TreeDynamics(model, evaluator)
         self.derivatives = DynamicsDerivatives(model, evaluator, self.dynamics)
+        self.motors = MotorLoads(model, evaluator, self.dynamics)
         self.joint_forces, self.measurements = self._readings(tree_form)
         whole = model if tree_form is None else tree_form.model
         tangents = Tangents(model, evaluator, rows, mobility)
@@ -164,7 +168,6 @@ class Parts:
             model, whole, evaluator, self.dynamics, local, self.expansion
         )
         self.equilibria = Equilibria(model, space, self.postures, local, self.linear_models)
-        self.motors = MotorLoads(model, self.dynamics)
         self.symbolic_calls = SymbolicCalls(evaluator, self.dynamics)
         self.parameters = Parameters(model, evaluator, self.postures.random)
         self.operational_space = OperationalSpace(model, evaluator)
@@ -209,7 +212,8 @@ class Parts:
         own = self._model, self.evaluator, self.dynamics
         if tree_form is None:
             return JointForces(*own), SensorReadings(*own)
+        motors = self.motors, tree_form.motors
         forces = MinimalJointForces(
-            self._model, self.dynamics, self.expansion, tree_form.joint_forces
+            self._model, self.dynamics, motors, self.expansion, tree_form.joint_forces
         )
-        return forces, MinimalMeasurements(*own, self.expansion, tree_form.measurements)
+        return forces, MinimalMeasurements(*own, motors, self.expansion, tree_form.measurements)

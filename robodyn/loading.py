@@ -23,6 +23,7 @@ from robodyn.description import (
     Transmission,
 )
 from robodyn.description.coupled_motors import with_transmissions
+from robodyn.description.couplings import sides
 from robodyn.description.symbols import symbols_of, with_symbols, with_whole_symbols
 from robodyn.equations.forces.force import Force
 from robodyn.errors import SettingsError, ShapeError, UnknownNameError, UrdfWarning
@@ -100,14 +101,15 @@ def load(
     symbols: Mapping[str, str] | None = None,
     sensors: Iterable[AnySensor] = (),
     transmissions: Iterable[Transmission] = (),
+    model: str | None = None,
 ) -> Robot:
     """Load a robot.
 
     Parameters
     ----------
     source : path, str, bytes, object or Mechanism
-        A file of URDF, xacro or SDF, its text, the YAML file of an Extended URDF, an open urdfpy /
-        urchin / yourdfpy object, the name of a bundled robot (`robots`), or a description.
+        A file of URDF, xacro, SDF or MJCF, its text, the YAML file of an Extended URDF, an open
+        urdfpy / urchin / yourdfpy object, the name of a bundled robot (`robots`), or a description.
     base : {"fixed", "floating", "moving"}
         ``"floating"``: six more degrees of freedom, first in q and v. ``"moving"``: moved along a
         prescribed path; pass ``base=BaseMotion(...)`` to each call. Where a file says itself that
@@ -218,6 +220,9 @@ def load(
     transmissions : iterable of Transmission
         Differentials, belts and others that couple the motors of several joints, in addition to
         those of the file.
+    model : str
+        The model that is meant, of an SDF file or world that has several. Default: the only one in
+        which something moves.
 
     Returns
     -------
@@ -259,6 +264,7 @@ def load(
         strict=strict,
         base=base,
         root=root,
+        model=model,
     )
     loops, rotors = named("loops", loops, "Loops"), named("rotors", rotors, "Rotors")
     transmissions = named("transmissions", transmissions, "Transmissions")
@@ -365,10 +371,10 @@ def _with_balls(mechanism: Mechanism) -> Mechanism:
 
 
 def _start(mechanism: Mechanism) -> dict[str, tuple[float, ...]]:
-    """The posture in the file, from which the search for a closed posture starts."""
+    """Where the file draws joints of loops, which stay there if the loops can be closed."""
     own = {joint.name: joint.nq for joint in mechanism.joints if joint.mimic is None}
-    drawn = {name: x for name, x in mechanism.start if own.get(name) == len(x)}
-    return drawn if mechanism.loops else {}
+    looped = {name for loop in mechanism.loops for side in sides(mechanism, loop) for name in side}
+    return {name: x for name, x in mechanism.start if name in looped and own.get(name) == len(x)}
 
 
 def _check_start(robot: Robot, near: Mapping[str, ArrayLike]) -> None:

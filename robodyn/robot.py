@@ -344,9 +344,10 @@ class Robot:
         model = minimal_model(tree_model, settings, loops, q, idle)
         model = replace(model, mechanism=written)
         tree_settings = replace(settings, coordinates="tree", branches=())
-        # forces act where there are coordinates
+        # forces act at the motors that there are; else where there are coordinates
         forced = tuple(n for n in model.joint_names if not model.joints[n].kind.is_free)
-        other = type(self)(mechanism, tree_settings, forced, make)
+        acting = model.actuated_joints if model.gearing.elsewhere else forced
+        other = type(self)(mechanism, tree_settings, acting, make)
         neutral = own_coordinates(tree_model.bodies, model.bodies, q)
         return other, model, TreeForm.of(other._model, other._parts, neutral)
 
@@ -966,7 +967,11 @@ class Robot:
 
     @property
     def actuated_joints(self) -> tuple[str, ...]:
-        """Joints with motors; all joints, if no motor is described.
+        """Joints with motors, in the order of q; all joints, if no motor is described.
+
+        Whatever has one element a motor has them in this order. Joints that follow others, by a
+        loop solved in closed form too, stand where they stand in the tree. It is empty if motors
+        are described and no joint of theirs moves.
 
         Examples
         --------
@@ -1405,7 +1410,8 @@ class Robot:
         base : BaseMotion
             Motion of a moving base. Default: at rest.
         actuated : names of joints
-            Where torque acts; for closed linkages. A tree needs, and takes, all of them. Default:
+            Where torque acts; for closed linkages. A tree needs, and takes, all of them; in minimal
+            coordinates these, or joints that follow others and produce the same. Default:
             `actuated_joints`, and a floating base; of one that stands on feet name the motors.
         out : ndarray, shape (..., nv)
             Written to and returned.
@@ -1781,8 +1787,8 @@ class Robot:
         tau : array_like, shape (..., nv), or mapping of joint name to array_like [N m, N]
             Forces of the joints that are not controlled, in the given state; zero if not given.
         inputs : names of joints, optional
-            Joints whose forces are the inputs. Default: those with motors; all joints, if no motor
-            is described.
+            Joints whose forces are the inputs. Default: `actuated_joints`, in their order. Motors
+            at joints that follow others keep their forces as the posture changes, not ``tau``.
         outputs : names of joints or links, optional
             Joints and links whose displacements are the outputs: those of joints as `difference`
             defines them, those of links along and about the axes of the world at the link's origin.
@@ -3678,7 +3684,8 @@ class Robot:
     def gear_ratios(self) -> Array:
         """Motor speed over joint speed, shape (nv,) [1, rad/m]; 1 where no motor is described.
 
-        Where a transmission couples several motors, over the speed of the motor's shaft.
+        Where a transmission couples several motors, over the speed of the motor's shaft. If a motor
+        is at a joint that follows others, the shape is (m,), as of `motor_torques`.
 
         Examples
         --------
@@ -3709,7 +3716,8 @@ class Robot:
 
         Joint torques are the transposed matrix times motor torques. Each motor has the index of
         the joint it is described for; without `transmissions` the matrix is diagonal, with the
-        gear ratios.
+        gear ratios. If a motor is at a joint that follows others, the shape is (m, m), from speeds
+        of the joints with motors.
 
         Examples
         --------
@@ -3726,6 +3734,8 @@ class Robot:
     def motor_torque_limits(self) -> Array:
         """Largest torque of each motor's shaft, shape (nv,) [N m, N]; infinite where unknown.
 
+        If a motor is at a joint that follows others, the shape is (m,), as of `motor_torques`.
+
         Examples
         --------
         >>> import robodyn as rd
@@ -3733,6 +3743,37 @@ class Robot:
         [2.0, 1.3, 0.9, 0.7]
         """
         return self._model.gearing.torque_limits.copy()
+
+    def actuation_matrix(self, q: ArrayLike, *, out: Array | None = None) -> Array:
+        """Generalised forces of a unit of force at each joint with a motor.
+
+        With forces ``f`` of the joints of `actuated_joints`, in their order, ``tau`` is
+        ``actuation_matrix(q) @ f``, and the joints move with the speeds ``actuation_matrix(q).T @
+        v``. Each column has a single one if the joints have speeds of their own; joints that follow
+        others depend on theirs.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq) [rad, m]
+        out : ndarray, shape (..., nv, m)
+            Written to and returned.
+
+        Returns
+        -------
+        B : ndarray, shape (..., nv, m) [1, m, 1/m]
+            A column for each freedom of these joints.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import robodyn as rd
+        >>> hexapod = rd.load("stewart", coordinates="minimal")
+        >>> q, rest = hexapod.neutral(), np.zeros(6)
+        >>> tau = hexapod.inverse_dynamics(q, rest, rest)
+        >>> np.linalg.solve(hexapod.actuation_matrix(q), tau).round(1)  # of the six legs [N]
+        array([130.2, 132.5, 107.4, 110.2, 121.4, 116.3])
+        """
+        return self._now.evaluator.call("actuation_matrix", (q,), out=out)
 
     def motor_torques(
         self,
@@ -3754,12 +3795,16 @@ class Robot:
 
         Returns
         -------
-        torques : ndarray, shape (..., nv) [N m, N]
+        torques : ndarray, shape (..., nv) or (..., m) [N m, N]
+            Each motor at the index in v of its joint. If a motor is at a joint without speeds of
+            its own, as it follows others: one for each of the m freedoms of `actuated_joints`, in
+            their order, by virtual work (`actuation_matrix`).
 
         Raises
         ------
         ActuationError
-            Where a gear ratio is zero, or a transmission has a joint that cannot move by itself.
+            Where a gear ratio is zero, or a transmission has a joint that cannot move by itself;
+            where motors of a linkage do not produce these accelerations.
         UnknownNameError, InconsistentStateError, SingularError
             As in `inverse_dynamics`.
 
@@ -3798,8 +3843,8 @@ class Robot:
 
         Returns
         -------
-        power : ndarray, shape (..., nv) [W]
-            Torque at the shaft times its speed; negative where the motor brakes.
+        power : ndarray, shape (..., nv) or (..., m) [W]
+            As `motor_torques`: torque at the shaft times speed; negative where the motor brakes.
 
         Raises
         ------

@@ -389,6 +389,14 @@ SAME_ROBOT = 1e-9
 SAME_ENERGY = 1e-5
 #: Instants this near to each other get the same noise [s].
 SAME_NOISE = 1e-9
+#: Positions and speeds beyond this [rad, m], [rad/s, m/s] are those of no robot: a double has ten
+#: digits left behind the point.
+FARTHEST = 1e6
+#: Part of the energy exchanged that may come from nowhere in a simulated robot that goes on, and
+#: energy a mass and a squared step [J/kg/s^2]: ten times that of a step of free fall from rest.
+ENERGY_FROM_NOWHERE, ENERGY_OF_FIRST_STEPS = 0.5, 500.0
+#: Shortest time between points of a trajectory [s]: a nanosecond, as messages count, and rounding.
+SHORTEST_PIECE = 0.999e-9
 #: Sums of steps of a ROS clock may be off by this [s]: it counts in nanoseconds.
 CLOCK_ROUNDING = 1e-9
 #: Part of the time between the first and the last sample by which times may be rounded.

@@ -12,7 +12,7 @@ from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 
 from ..support.gains import checked_call, state_of
-from ..support.plant import Base, base_path, motor_mask, motor_speeds
+from ..support.plant import Base, base_path, by_motors, motor_speeds
 from ..support.standing import standing_forces, stands
 from ..support.symbols import base_at, is_symbolic
 
@@ -57,12 +57,10 @@ class GravityCompensation:
     robot: Robot
     base: Base | None = None
     _path: BasePath | None = field(init=False, repr=False)
-    _motors: FloatArray = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         check_fields(self)
         object.__setattr__(self, "_path", base_path(self.robot, self.base))
-        object.__setattr__(self, "_motors", motor_mask(self.robot))
 
     @checked_call
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
@@ -74,5 +72,5 @@ class GravityCompensation:
                 raise ActuationError(f"{self.robot.name!r} stands: its motors are solved for")
             return standing_forces(self.robot.at(t), q, rest, rest, motor_speeds(self.robot))
         base = base_at(self._path, t)
-        tau = self.robot.at(t).inverse_dynamics(q, rest, rest, base=base)
-        return np.asarray(self._motors * tau)
+        now = self.robot.at(t)
+        return by_motors(now, q, now.inverse_dynamics(q, rest, rest, base=base))

@@ -12,16 +12,18 @@ from robodyn import ActuationError, BaseMotion, Robot, SettingsError, ShapeError
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 from robodyn.arrays import checked
+from robodyn.model.virtual_work import joint_forces
 from robodyn.simulation.loads.column_names import speed_names
 from robodyn.state_space import Mode, StateSpace
-from robodyn.tolerances import DECAYING_POLE, REST_ACCELERATION
+from robodyn.tolerances import ACTUATION_RANK, DECAYING_POLE, REST_ACCELERATION
 
 from ..optimal.weights import weights
 from ..support.gains import checked_call, state_of
 from ..support.linear_feedback import StateError, linear_feedback, state_error
 from ..support.pickling import reduce_by_fields
-from ..support.plant import motor_mask, motor_speeds
+from ..support.plant import by_motors, motor_speeds
 from ..support.standing import standing_forces, stands
+from ..support.symbols import times
 
 __all__ = ["LQR"]
 
@@ -46,7 +48,7 @@ class LQR:
         Weights of ``x``, in the order of ``model.states``: positions, then velocities; of a tree
         there are 2 nv.
     effort : array_like, shape (), (m,) or (m, m)
-        Weights of the forces of the m speeds with motors, ascending. Positive.
+        Weights of the forces of the m motors, in the order of `Robot.actuated_joints`. Positive.
     tau : array_like, shape (nv,), optional [N m, N]
         Forces that hold it there. Default: those of inverse dynamics at the motors.
     base : BaseMotion, optional
@@ -56,7 +58,7 @@ class LQR:
     model : StateSpace
         The linear model, sampled with ``dt`` where it is given; made by the class.
     gains : ndarray, shape (m, n)
-        ``K``, made by the class.
+        ``K``, a row a motor as the columns of ``model.B``; made by the class.
     cost_to_go : ndarray, shape (n, n)
         ``S``: from ``x`` on, the motion costs ``x^T S x`` at least; made by the class.
     rest, holding : ndarray, shape (nq,), (m,)
@@ -103,7 +105,6 @@ class LQR:
     rest: FloatArray = field(init=False, repr=False)
     holding: FloatArray = field(init=False, repr=False)
     places: tuple[int, ...] = field(init=False, repr=False)
-    _motors: tuple[int, ...] = field(init=False, repr=False)
     _error: StateError = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -117,8 +118,7 @@ class LQR:
         if q.ndim != 1:
             raise ShapeError(f"posture has shape {q.shape}, expected ({robot.nq},)", name="posture")
         tau = _holding(robot, q, self.base) if self.tau is None else self.tau
-        motors = motor_speeds(robot)
-        tau = _of_motors(robot, tau, motors)
+        tau = _of_motors(robot, q, tau)
         model = _model(robot, q, tau, self.base)
         n, m = model.B.shape
         Q = weights("state", self.state, n, f"x is {', '.join(model.states)}")
@@ -133,8 +133,7 @@ class LQR:
             "gains": gains,
             "cost_to_go": cost_to_go,
             "rest": q,
-            "holding": tau[list(motors)],
-            "_motors": motors,
+            "holding": _forces(robot, q, tau),
             "places": _places(robot, model),
             "_error": state_error(robot),
         }
@@ -149,17 +148,21 @@ class LQR:
         q, v = state_of(self.robot, q, v)
         nv = self.robot.nv
         x = self._error(q, v, self.rest, np.zeros(nv))[..., list(self.places)]
-        return linear_feedback(self._motors, nv, self.holding, -self.gains, x)
+        if self.robot.model.gearing.elsewhere:
+            u = self.holding - x @ self.gains.T
+            return times(self.robot.actuation_matrix(q), u)
+        return linear_feedback(motor_speeds(self.robot), nv, self.holding, -self.gains, x)
 
 
-def _of_motors(robot: Robot, given: ArrayLike, motors: tuple[int, ...]) -> FloatArray:
-    """The elements of given forces at the motors."""
+def _of_motors(robot: Robot, q: FloatArray, given: ArrayLike) -> FloatArray:
+    """Given forces, of motors alone."""
     tau = np.array(checked("tau", given, robot.nv, of=robot.name))
     if tau.ndim != 1:
         raise ShapeError(
             f"tau has shape {tau.shape}, expected ({robot.nv},)", name="tau", given=tau.shape
         )
-    others = np.setdiff1d(np.flatnonzero(tau), motors)
+    own = by_motors(robot, q, tau)
+    others = np.flatnonzero(np.abs(tau - own) > ACTUATION_RANK * np.abs(tau).max(initial=0.0))
     if len(others):
         name = speed_names(robot)[others[0]]
         raise ActuationError(
@@ -170,20 +173,26 @@ def _of_motors(robot: Robot, given: ArrayLike, motors: tuple[int, ...]) -> Float
     return tau
 
 
+def _forces(robot: Robot, q: FloatArray, tau: FloatArray) -> FloatArray:
+    """Forces of the motors in their order, shape (m,)."""
+    if not robot.model.gearing.elsewhere:
+        return tau[list(motor_speeds(robot))]
+    return joint_forces(robot.model, lambda: robot.actuation_matrix(q), tau)
+
+
 def _holding(robot: Robot, q: FloatArray, base: BaseMotion | None) -> FloatArray:
     """Forces of motors at rest; for a standing floating robot, those of the motors alone."""
     still = np.zeros(robot.nv)
     if stands(robot):
         return standing_forces(robot, q, still, still, motor_speeds(robot))
     tau = robot.inverse_dynamics(q, still, still, base=base)
-    return np.asarray(motor_mask(robot) * tau)
+    return by_motors(robot, q, tau)
 
 
 def _model(robot: Robot, q: FloatArray, tau: FloatArray, base: BaseMotion | None) -> StateSpace:
-    """The linear model of a posture at rest, with motors in the order of their speeds."""
-    named = sorted(robot.actuated_joints, key=lambda name: robot.joints[name].v.start)
+    """The linear model of a posture at rest."""
     still = np.zeros(robot.nv)
-    model = robot.linearize(q, still, tau, inputs=named, base=base)
+    model = robot.linearize(q, still, tau, base=base)
     worst = int(np.abs(model.acceleration).argmax()) if model.acceleration.size else 0
     if np.abs(model.acceleration).max(initial=0.0) > REST_ACCELERATION:
         speeds = [name for name in model.states if name.startswith("v:")]

@@ -13,6 +13,7 @@ from robodyn import ActuationError, BasePath, Robot, SettingsError
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 from robodyn.motion.reference import Reference
+from robodyn.simulation.loads.actuated_speeds import coordinates_of_motors
 
 from ..support.gains import checked_call, checked_rates, gain, state_of
 from ..support.motor_space import Coriolis, motor_coriolis, motor_space
@@ -138,7 +139,7 @@ def _refuse_others(robot: Robot) -> None:
     """Refuse robots of which the energy of motors is not that of all motions."""
     why = "passivity-based control needs a motor for each; take ComputedTorque"
     refuse_passive(robot, why, floats=True)
-    for name in robot.actuated_joints:
+    for name in coordinates_of_motors(robot):
         if not robot.joints[name].kind.coordinates.flat:
             raise ActuationError(
                 f"the coordinates of joint {name!r} of {robot.name!r} do not add, as its kind is "

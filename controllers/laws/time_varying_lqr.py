@@ -181,8 +181,9 @@ class TimeVaryingLQR:
         if self.then is None:
             return self.run.q[-1], np.zeros(nv), self.run.tau[-2, motors], self.gains[-1]
         K = np.zeros((len(motors), 2 * nv))
-        K[:, self.then.places] = -self.then.gains
-        return self.then.rest, np.zeros(nv), self.then.holding, K
+        B = self.robot.actuation_matrix(self.then.rest)[motors]
+        K[:, self.then.places] = -B @ self.then.gains
+        return self.then.rest, np.zeros(nv), B @ self.then.holding, K
 
     def _wanted(self, t: float) -> tuple[FloatArray, ...]:
         """Position, speeds, forces and gains at a time."""

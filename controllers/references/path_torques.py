@@ -10,8 +10,15 @@ from numpy.typing import ArrayLike
 from robodyn import PathError, Robot, SettingsError, ShapeError
 from robodyn.array_types import FloatArray
 from robodyn.arrays import expect
-from robodyn.simulation.limits.bounds import limited_motors, motor_bounds, own_effort_bounds
-from robodyn.simulation.loads.column_names import speed_names
+from robodyn.model.virtual_work import joint_forces
+from robodyn.simulation.limits.bounds import (
+    limited_motors,
+    limits_depend_on_motors,
+    motor_bounds,
+    motor_joint_bounds,
+    own_effort_bounds,
+)
+from robodyn.simulation.loads.column_names import motor_names, speed_names
 from robodyn.tolerances import LOOP_OPEN
 
 from ..support.linear_feedback import is_flat
@@ -21,8 +28,8 @@ from .profile import limit
 
 __all__ = ["PathTorques", "check_closed", "path_torques", "torque_limits", "torque_too_small"]
 
-#: (q, v, a) -> tau, a row an instant: q, v and a over all joints, tau over these and then over the
-#: motors that transmissions couple and that have limits.
+#: (q, v, a) -> tau, a row an instant: q, v and a over all joints, tau over these, then over motors
+#: at joints that follow others and those that transmissions couple, if they have limits.
 PathTorques = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
 
 
@@ -35,15 +42,26 @@ def path_torques(robot: Robot) -> PathTorques:
     if robot.nc:
         by_motors = motor_torques(robot)
         of_joints = lambda q, v, a: by_motors(q, v, a, None, 0.0)  # noqa: E731
-    coupled = limited_motors(robot)
-    if not coupled:
+    if not limits_depend_on_motors(robot):
         return of_joints
 
     def with_motors(q: FloatArray, v: FloatArray, a: FloatArray) -> FloatArray:
         tau = of_joints(q, v, a)
-        return np.concatenate([tau, *(x.torques(tau) for x in coupled)], axis=-1)
+        matrix = lambda: robot.actuation_matrix(q)  # noqa: E731
+        f = joint_forces(robot.model, matrix, tau)
+        own = [f] if robot.model.gearing.elsewhere else []
+        return np.concatenate([tau, *own, *(x.torques(f) for x in limited_motors(robot))], axis=-1)
 
     return with_motors
+
+
+def _motors(robot: Robot) -> tuple[FloatArray, list[str]]:
+    """Limits and names of what `path_torques` has after the torques of joints."""
+    elsewhere, coupled = robot.model.gearing.elsewhere, limited_motors(robot)
+    limits = [motor_joint_bounds(robot)] if elsewhere and limits_depend_on_motors(robot) else []
+    names = [*motor_names(robot)] if limits else []
+    names += [name for x in coupled for name in x.joints]
+    return np.concatenate([np.zeros(0), *limits, *map(motor_bounds, coupled)]), names
 
 
 def torque_limits(robot: Robot | None, torque: ArrayLike | None) -> FloatArray:
@@ -77,14 +95,13 @@ def torque_limits(robot: Robot | None, torque: ArrayLike | None) -> FloatArray:
         refuse_passive(
             robot, "torques of motors follow from a path where they are one", floats=False
         )
-    coupled = limited_motors(robot)
+    of_motors = _motors(robot)[0]
     if torque is not None:
-        unlimited = [np.full(len(x.joints), np.inf) for x in coupled]
-        return np.concatenate([limit("torque", torque, robot.nv), *unlimited])
+        return np.concatenate([limit("torque", torque, robot.nv), np.full(len(of_motors), np.inf)])
     given = own_effort_bounds(robot)
     if robot.nc:  # other joints have no torque
         given = np.where(motor_mask(robot) > 0.0, given, np.inf)
-    given = np.concatenate([given, *(motor_bounds(x) for x in coupled)])
+    given = np.concatenate([given, of_motors])
     if not np.isfinite(given).any():
         raise SettingsError(f"{robot.name!r} gives no limits of torques: give torque=")
     return given
@@ -127,7 +144,7 @@ def torque_too_small(
     """The error if torques do not suffice even at rest, at the instant that needs the most."""
     tau = np.abs(path_torques(robot)(q, 0.0 * q, 0.0 * q))
     row, k = np.unravel_index(int((tau - effort).argmax()), tau.shape)
-    motors = [name for x in limited_motors(robot) for name in x.joints]
+    motors = _motors(robot)[1]
     of_joint = k < robot.nv
     joint = speed_names(robot)[k] if of_joint else motors[k - robot.nv]
     what = "joint" if of_joint else "the motor of joint"

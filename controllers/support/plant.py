@@ -8,11 +8,15 @@ import numpy as np
 
 from robodyn import ActuationError, BaseMotion, BasePath, Robot, ShapeError
 from robodyn.array_types import FloatArray
+from robodyn.model.virtual_work import generalised, joint_forces
+from robodyn.simulation.cache.robot_cache import once_per_robot
+from robodyn.simulation.loads.actuated_speeds import actuated_speeds, coordinates_of_motors
 
 __all__ = [
     "Base",
     "at_motors",
     "base_path",
+    "by_motors",
     "motor_error",
     "motor_mask",
     "motor_speeds",
@@ -26,8 +30,14 @@ Base = BaseMotion | Callable[[float], BaseMotion]
 
 
 def motor_speeds(robot: Robot) -> tuple[int, ...]:
-    """Indices of the joints with motors in v, ascending."""
-    return speeds_of(robot, robot.actuated_joints)
+    """Indices in v of the speeds that motors act on, ascending.
+
+    Raises
+    ------
+    ActuationError
+        If motors at joints that follow others do not determine these.
+    """
+    return actuated_speeds(robot)
 
 
 def speeds_of(robot: Robot, joints: Iterable[str]) -> tuple[int, ...]:
@@ -36,12 +46,27 @@ def speeds_of(robot: Robot, joints: Iterable[str]) -> tuple[int, ...]:
     return tuple(sorted({k for at in moved for k in range(at.start, at.stop)}))
 
 
+@once_per_robot
 def motor_mask(robot: Robot) -> FloatArray:
     """One for each speed with a motor, zero for the others, shape (nv,)."""
     mask = np.zeros(robot.nv)
     mask[list(motor_speeds(robot))] = 1.0
     mask.flags.writeable = False
     return mask
+
+
+def by_motors(robot: Robot, q: FloatArray, tau: FloatArray) -> FloatArray:
+    """The part of generalised forces that motors exert, shape (..., nv), in numbers or symbols.
+
+    Raises
+    ------
+    ActuationError
+        If motors of a linkage, at joints that follow others, cannot exert them.
+    """
+    if not robot.model.gearing.elsewhere or tau.dtype == object:
+        return np.asarray(motor_mask(robot) * tau)
+    B = robot.actuation_matrix(q)
+    return generalised(B, joint_forces(robot.model, lambda: B, tau))
 
 
 def at_motors(mask: FloatArray, wanted: FloatArray, others: FloatArray | float = 0.0) -> FloatArray:
@@ -65,7 +90,7 @@ def motor_error(
     Where the coordinates of all joints with motors add, it uses no others. Other joints may be
     named instead.
     """
-    names = robot.actuated_joints if joints is None else tuple(joints)
+    names = coordinates_of_motors(robot) if joints is None else tuple(joints)
     moved = [robot.joints[name] for name in names]
     if not all(joint.kind.coordinates.flat for joint in moved):
         mask = np.zeros(robot.nv)

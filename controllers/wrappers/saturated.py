@@ -7,14 +7,20 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robodyn import Robot, SettingsError, ShapeError
+from robodyn import ActuationError, Robot, SettingsError, ShapeError
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 from robodyn.simulation import Controller, ControllerSample
 from robodyn.simulation.control.controller import INNER, State
-from robodyn.simulation.limits.bounds import limited_motors, motor_bounds, own_effort_bounds
+from robodyn.simulation.limits.bounds import (
+    limited_motors,
+    limits_depend_on_motors,
+    motor_bounds,
+    own_effort_bounds,
+    within_motors,
+)
 
-from ..support.symbols import cut
+from ..support.symbols import cut, is_symbolic
 from .wrapping import (
     first_forces,
     fitting,
@@ -32,8 +38,8 @@ __all__ = ["Saturated"]
 class Saturated:
     """Another controller whose forces are cut to ``-limits <= tau <= limits``.
 
-    Without ``limits=``, motors that a transmission couples are cut at their own torques, after the
-    limits of joints.
+    Without ``limits=``, motors that a transmission couples, and those at joints that follow others,
+    are cut at their own torques, after the limits of joints.
 
     Forces within the limits stay as they are, to the last bit. Around a symbolic controller it is
     part of the compiled step.
@@ -83,7 +89,7 @@ class Saturated:
     def _of_the_robot(self) -> FloatArray:
         robot = robot_of(self)
         limits = own_effort_bounds(robot)
-        if not limited_motors(robot) and not np.isfinite(limits).any():
+        if not limits_depend_on_motors(robot) and not np.isfinite(limits).any():
             raise SettingsError(
                 f"no joint of {robot.name!r} has a limit of effort: give limits= [N m, N]"
             )
@@ -102,12 +108,17 @@ class Saturated:
         at = np.flatnonzero(np.isfinite(limits) & (limits > 0.0))
         tau[..., at] = cut(tau[..., at], limits[at])
         if self.limits is None:
-            tau = self._within_motors(tau)
+            tau = self._within_motors(tau, sample.t, sample.q)
         return tau, {INNER: inner}
 
-    def _within_motors(self, tau: FloatArray) -> FloatArray:
-        """Efforts whose motors, which a transmission couples, stay within their limits."""
-        for x in limited_motors(robot_of(self)):
+    def _within_motors(self, tau: FloatArray, t: float, q: FloatArray) -> FloatArray:
+        """Efforts whose motors, where limits are not those of joints, stay within their limits."""
+        robot = robot_of(self)
+        if robot.model.gearing.elsewhere:
+            if is_symbolic(tau):
+                raise ActuationError(f"torques of the motors of {robot.name!r} are solved for")
+            return within_motors(robot.at(t), tau, q)
+        for x in limited_motors(robot):
             wanted, top = x.torques(tau), motor_bounds(x)
             torques, at = wanted.copy(), np.flatnonzero(np.isfinite(top))
             torques[..., at] = cut(wanted[..., at], top[at])

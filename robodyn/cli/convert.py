@@ -109,7 +109,10 @@ def _counts(mechanism: Mechanism) -> dict[str, int]:
         "coupling": mechanism.couplings,
         "motor": mechanism.actuators,
         "transmission": mechanism.transmissions,
-        **{tag: [x for x in mechanism.link_elements if x.tag == tag] for tag in LINK_ELEMENTS},
+        **{
+            tag.replace("_", " "): [x for x in mechanism.link_elements if x.tag == tag]
+            for tag in LINK_ELEMENTS
+        },
         "rotor": mechanism.rotors,
     }
     return {word: len(items) for word, items in parts.items() if items}

@@ -9,10 +9,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 
-from robodyn.description import Coupling, Joint, Mechanism, Mimic
+from robodyn.description import Coupling, Joint, Loop, Mechanism, Mimic
 from robodyn.errors import TopologyError
 
-__all__ = ["branches", "leads_to", "with_couplings"]
+__all__ = ["branches", "leads_to", "sides", "with_couplings"]
 
 
 def branches(mechanism: Mechanism, coupling: Coupling) -> tuple[list[str], list[str]]:
@@ -23,13 +23,9 @@ def branches(mechanism: Mechanism, coupling: Coupling) -> tuple[list[str], list[
     TopologyError
         If one of the links does not move relative to the other by joints of its own.
     """
-    above: dict[str, Joint] = {}
-    for joint in mechanism.joints:
-        above.setdefault(joint.child, joint)
-    over, under = (_chain(above, link) for link in (coupling.successor, coupling.predecessor))
-    while over and under and over[0] is under[0]:
-        over, under = over[1:], under[1:]
-    over, under = ([j for j in chain if j.nv] for chain in (over, under))
+    joints = {joint.name: joint for joint in mechanism.joints}
+    chains = sides(mechanism, coupling)
+    over, under = ([joints[x] for x in chain if joints[x].nv] for chain in chains)
     if not over or not under:
         raise TopologyError(
             f"couples {coupling.successor!r} to {coupling.predecessor!r}, but one of them is not "
@@ -42,6 +38,17 @@ def branches(mechanism: Mechanism, coupling: Coupling) -> tuple[list[str], list[
                 f"couples joint {joint.name!r}, which has more than one coordinate",
                 **mechanism.where(coupling),
             )
+    return [joint.name for joint in over], [joint.name for joint in under]
+
+
+def sides(mechanism: Mechanism, item: Coupling | Loop) -> tuple[list[str], list[str]]:
+    """Joints from the nearest common ancestor of two links to the successor, and predecessor."""
+    above: dict[str, Joint] = {}
+    for joint in mechanism.joints:
+        above.setdefault(joint.child, joint)
+    over, under = (_chain(above, link) for link in (item.successor, item.predecessor))
+    while over and under and over[0] is under[0]:
+        over, under = over[1:], under[1:]
     return [joint.name for joint in over], [joint.name for joint in under]
 
 

@@ -1,4 +1,4 @@
-"""Curves that files have a notation for: by which one joint follows another."""
+"""Laws that files have a notation for: by which one joint follows another, or several."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from robodyn.errors import ShapeError
 from robodyn.symbolic.fourier_series import FourierSeries
 from robodyn.symbolic.spline import Spline
 
-__all__ = ["Curve", "Polynomial", "Table"]
+__all__ = ["Curve", "Linear", "Polynomial", "Table"]
 
 
 @dataclass(frozen=True)
@@ -61,4 +61,19 @@ class Table:
         return Spline(self.x, self.y, monotone=self.monotone)(x)
 
 
-Curve = Polynomial | Table
+@dataclass(frozen=True)
+class Linear:
+    """``offset + sum of c_k x_k``, of several joints."""
+
+    coefficients: tuple[float, ...]
+    offset: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+    def __call__(self, *x: Any) -> Any:
+        """Its value: of numbers or symbols."""
+        return sum((c * y for c, y in zip(self.coefficients, x, strict=True)), self.offset)
+
+
+Curve = Polynomial | Table | Linear

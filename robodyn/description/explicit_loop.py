@@ -38,7 +38,7 @@ class TracedExplicitLoop:
     gap : Program
         ``u, v -> h``, both in one input ``q``; as many numbers as there are joints v.
     curve : Curve or None
-        The law of one joint that follows one other, where files have a notation for it.
+        The law of one joint that follows others, where files have a notation for it.
     line : int or None
         In the file it was read from.
     """
@@ -75,10 +75,10 @@ class TracedExplicitLoop:
 
     @classmethod
     def of_curve(
-        cls, joint: str, master: str, curve: Curve, line: int | None = None
+        cls, joint: str, masters: Sequence[str], curve: Curve, line: int | None = None
     ) -> TracedExplicitLoop:
-        """One joint that follows one other along a curve."""
-        return cls.of(joint, (master,), (joint,), lambda q: [curve(q[0])], curve=curve, line=line)
+        """One joint that follows one other, or several, by a law that files have."""
+        return cls.of(joint, masters, (joint,), lambda q: [curve(*q)], curve=curve, line=line)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, TracedExplicitLoop) or self.curve is None:

@@ -93,7 +93,7 @@ def mimics_as_followers(mechanism: Mechanism) -> Mechanism:
             mimic = joint.mimic
             assert mimic is not None
             line = Polynomial((mimic.offset, mimic.multiplier))
-            added.append(TracedExplicitLoop.of_curve(joint.name, mimic.joint, line))
+            added.append(TracedExplicitLoop.of_curve(joint.name, (mimic.joint,), line))
             following.add(joint.name)
             joints[joint.name] = dataclasses.replace(joint, mimic=None)
     return in_order(

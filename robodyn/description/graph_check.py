@@ -65,12 +65,34 @@ def find_root(mechanism: Mechanism) -> str:
     if not roots:
         raise TopologyError("the mechanism has no links", file=mechanism.file)
     names = ", ".join(repr(link.name) for link in roots[:10]) + (", ..." if len(roots) > 10 else "")
+    connected = _connected(mechanism, roots[0].name)
+    loose = next((link for link in roots if link.name not in connected), None)
+    advice = (
+        "connect the others to it by joints, remove them, or say by root= which one is the base"
+        if loose is None
+        else f"no joint connects {loose.name!r} with {roots[0].name!r}; connect them, or remove one"
+    )
     raise TopologyError(
         f"{len(roots)} root links ({names}): a mechanism has one link that is no joint's child; "
-        f"connect the others to it by joints, remove them, or say by root= which one is the base"
-        f"{_second_parents(mechanism)}",
-        **mechanism.where(roots[1]),
+        f"{advice}{_second_parents(mechanism)}",
+        **mechanism.where(loose or roots[1]),
     )
+
+
+def _connected(mechanism: Mechanism, start: str) -> set[str]:
+    """Links that joints and loops connect with one."""
+    pairs = [(joint.parent, joint.child) for joint in mechanism.joints]
+    pairs += [(loop.predecessor, loop.successor) for loop in mechanism.loops]
+    beside: dict[str, list[str]] = {}
+    for one, other in pairs:
+        beside.setdefault(one, []).append(other)
+        beside.setdefault(other, []).append(one)
+    found, pending = {start}, [start]
+    while pending:
+        new = [link for link in beside.get(pending.pop(), ()) if link not in found]
+        found.update(new)
+        pending += new
+    return found
 
 
 def _second_parents(mechanism: Mechanism) -> str:

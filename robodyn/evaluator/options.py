@@ -23,7 +23,7 @@ from robodyn.errors import (
 )
 from robodyn.joints import fixed
 from robodyn.model.model import Model
-from robodyn.model.speed_selection import speed_indices
+from robodyn.model.speed_selection import speed_indices, without_speed
 from robodyn.model.unplaced_forces import unplaced_wrenches
 
 __all__ = ["FunctionOptions"]
@@ -49,7 +49,7 @@ class FunctionOptions:
             For an option that is not hashable.
         """
         kept = {key: tuple(x) if isinstance(x, list) else x for key, x in options.items()}
-        for given in ("wrenches", "joints", "sensors") & kept.keys():
+        for given in ("wrenches", "joints", "sensors", "actuated") & kept.keys():
             kept[given] = named(given, kept[given])
         if not isinstance(kept.get("symbols", False), bool):
             kept["symbols"] = named("symbols", kept["symbols"])
@@ -73,6 +73,8 @@ class FunctionOptions:
         quantity, chosen = QUANTITIES[name], {**options}
         if "controlled" in quantity.options:
             chosen["controlled"] = self.speeds(options.get("controlled", ()))
+        if "actuated" in quantity.options:
+            chosen["actuated"] = self.actuated(options.get("actuated"))
         if quantity.solves:
             self._check_mass(chosen.get("controlled", ()))
         joints: Iterable[str] = ()
@@ -139,6 +141,23 @@ class FunctionOptions:
         if len(set(indices)) < len(indices):
             raise ActuationError(f"a joint is named twice in controlled={names!r}")
         return tuple(indices)
+
+    def actuated(self, names: Iterable[str] | None) -> tuple[str, ...]:
+        """Joints by name, with or without speeds of their own; by default those with motors.
+
+        Raises
+        ------
+        UnknownNameError
+        """
+        model = self._model
+        if names is None:
+            return model.actuated_joints
+        moving = [body.description.name for body in model.bodies if body.description.nv]
+        chosen = tuple(dict.fromkeys(named("actuated", names)))
+        for name in chosen:
+            if model.joints[name].name not in moving:
+                raise without_speed(name, model.joints[name], moving, model.mechanism.name)
+        return chosen
 
     def sensors(self, names: Iterable[str] | None) -> tuple[DescribedSensor, ...]:
         """Sensors by name; if none are named, all.

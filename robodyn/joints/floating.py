@@ -28,22 +28,24 @@ __all__ = ["KIND"]
 Numbers = Sequence[Number]
 
 
+def _orientation(q: Numbers) -> Rotation:
+    return Rotation.from_quaternion(q[3], q[4], q[5], q[6])
+
+
 def _state(joint: JointGeometry, q: Numbers, v: Numbers) -> JointState:
-    X = Placement(Rotation.from_quaternion(q[3], q[4], q[5], q[6]), Vec3(q[0], q[1], q[2]))
+    X = Placement(_orientation(q), Vec3(q[0], q[1], q[2]))
     axes = (EX, EY, EZ)
     return JointState(X, [Twist(v=e) for e in axes] + [Twist(ZERO3, e) for e in axes])
 
 
 def _rates(q: Numbers, v: Numbers) -> list[Number]:
-    R = Rotation.from_quaternion(q[3], q[4], q[5], q[6])
-    return [*(R * Vec3(*v[:3])), *quaternion_rates(q[3:], v[3:])]
+    return [*(_orientation(q) * Vec3(*v[:3])), *quaternion_rates(q[3:], v[3:])]
 
 
 def _step(q: Numbers, d: Numbers) -> list[Number]:
     """Along a screw."""
     shift = _shift(Vec3(*d[:3]), Vec3(*d[3:]))
-    R = Rotation.from_quaternion(q[3], q[4], q[5], q[6])
-    return [*(Vec3(*q[:3]) + R * shift), *turned(q[3:], Vec3(*d[3:]))]
+    return [*(Vec3(*q[:3]) + _orientation(q) * shift), *turned(q[3:], Vec3(*d[3:]))]
 
 
 def _shift(v: Vec3, w: Vec3) -> Vec3:
@@ -67,8 +69,7 @@ def _bracket(x: Numbers, y: Numbers) -> list[Number]:
 def _difference(x: Numbers, y: Numbers) -> list[Number]:
     """The screw that leads from one to the other."""
     turn = relative(x[3:], y[3:])
-    R = Rotation.from_quaternion(x[3], x[4], x[5], x[6])
-    shift = R.inverse_times(Vec3(*y[:3]) - Vec3(*x[:3]))
+    shift = _orientation(x).inverse_times(Vec3(*y[:3]) - Vec3(*x[:3]))
     return [*velocity_along(shift, turn), *logarithm(turn)]
 
 
@@ -84,4 +85,5 @@ KIND = JointKind(
         axes=lambda X, cut: [Twist(v=e) for e in (EX, EY, EZ)] + [Twist(w=e) for e in (EX, EY, EZ)],
         position=lambda X, cut: np.concatenate([X[..., :3, 3], quaternion_of(X)], axis=-1),
     ),
+    orientation=_orientation,
 )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -14,10 +16,11 @@ from robodyn.closed_loops.rank.tangents import Tangent
 from robodyn.codegen import CallForm, Memo
 from robodyn.errors import ActuationError, UnknownNameError
 from robodyn.evaluator import Evaluator
-from robodyn.linearization.local_dynamics import LoadCase, LocalDynamics
+from robodyn.linearization.local_dynamics import STEP, LoadCase, Local, LocalDynamics
 from robodyn.minimal.coordinates import Expansion
 from robodyn.model.model import Model
 from robodyn.model.speed_selection import ByJoint, speed_indices, speed_names
+from robodyn.model.virtual_work import forces_of_motors, generalised
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.parts.dynamics import Dynamics
 from robodyn.state_space import StateSpace
@@ -70,24 +73,48 @@ class LinearModels:
         local = self._local.near(q, v, tau, around, chosen)
         moved = self._columns(inputs, local.controlled)
         S = self._expansion.speed_map(local.q)
-        B = local.B(np.swapaxes(S, -1, -2)[..., moved])
+        B = local.B(self._forces(local.q, S, moved))
         C, names = self._outputs(outputs, local.tangent, S, local.q, around.base)
         places = tuple(f"q:{x}" for x in self._labels(self._model, local.tangent.places))
         speeds = tuple(f"v:{x}" for x in self._labels(self._model, local.tangent.speeds))
         model = StateSpace(
-            local.A,
+            local.A + self._by_turned_motors(local),
             B,
             C,
             np.zeros((*C.shape[:-1], len(moved))),
             states=(*places, *speeds),
-            inputs=tuple(f"tau:{x}" for x in self._labels(self._whole, moved)),
+            inputs=tuple(f"tau:{x}" for x in self._labels(self._whole, moved, self._followers)),
             outputs=(*places, *speeds) if outputs is None else names,
             acceleration=local.a[..., list(local.tangent.speeds)],
         )
-        if outputs is None and not isinstance(tau, Mapping | None) and around.is_empty:
+        plain = outputs is None and max(moved, default=-1) < S.shape[-2]
+        if plain and not isinstance(tau, Mapping | None) and around.is_empty:
             options = {"inputs": inputs, "independent": independent}
             return self._by_code(model, (q, v, tau), around, options, local.tangent, tuple(moved))
         return model
+
+    def _by_turned_motors(self, local: Local) -> Array | float:
+        """What constant forces of motors at joints that follow others add to ``A``.
+
+        Their generalised forces change with the posture: by a difference quotient of fourth order.
+        """
+        if not self._model.gearing.elsewhere or not local.tau.any():
+            return 0.0
+        q, tangent = local.q[..., None, :], local.tangent
+
+        def matrix(q: Array) -> Array:
+            return self._evaluator.call("actuation_matrix", (q,))
+
+        f = forces_of_motors(matrix(local.q), local.tau)[..., None, :]
+        steps = STEP * np.swapaxes(tangent.by_place, -1, -2)  # a row for each place
+
+        def forces(s: float) -> Array:
+            return generalised(matrix(self._local.moved(q, s * steps)), f)
+
+        near, far = (forces(s) - forces(-s) for s in (1.0, 2.0))
+        turned = local.B(np.swapaxes((8.0 * near - far) / (12.0 * STEP), -1, -2))
+        none = np.zeros((*turned.shape[:-1], len(tangent.speeds)))
+        return np.concatenate([turned, none], axis=-1)
 
     def _by_code(
         self,
@@ -134,21 +161,19 @@ class LinearModels:
         return make(found) if all(map(all_finite, found)) else model
 
     def _columns(self, inputs: Iterable[str] | None, controlled: tuple[int, ...]) -> list[int]:
-        """Forces that are inputs, by their indices in the tree form."""
+        """Forces that are inputs, by their indices in the tree form, and after these."""
         driven = {
             k
             for name in speed_names(self._model, controlled)
             for k in speed_indices(self._whole, name)
         }
         if inputs is None:
-            motors = [name for name, _ in self._model.mechanism.actuators]
-            own = [name for name in motors if self._has_speed(name)]
-            chosen = own or self._model.actuated_joints
-            moved = [k for name in chosen for k in speed_indices(self._whole, name)]
+            chosen = self._model.actuated_joints
+            moved = [k for name in chosen for k in self._indices(name)]
             return [k for k in moved if k not in driven]
         moved = []
         for name in named("inputs", inputs):
-            for k in speed_indices(self._whole, name):
+            for k in self._indices(name):
                 why = ""
                 if k in driven:
                     why = "controlled: its force follows from its motion, and is no input"
@@ -162,9 +187,27 @@ class LinearModels:
                 moved.append(k)
         return moved
 
-    def _has_speed(self, name: str) -> bool:
-        joint = self._whole.joints[name] if name in self._whole.joints else None
-        return joint is not None and joint.v.stop > joint.v.start
+    @cached_property
+    def _followers(self) -> dict[str, range]:
+        """Joints that have no speeds in the tree form either, with indices after its speeds."""
+        beyond = self._whole.following_joints
+        moving = (x.description for x in self._whole.bodies)
+        names = [x for x in moving if x.name in beyond]
+        ends = [*accumulate((x.nv for x in names), initial=self._whole.bodies.nv)]
+        return {x.name: range(*at) for x, at in zip(names, pairwise(ends), strict=True)}
+
+    def _indices(self, name: str) -> Iterable[int]:
+        """Indices of the forces of a joint."""
+        return self._followers.get(name) or speed_indices(self._whole, name)
+
+    def _forces(self, q: Array, S: Array, moved: list[int]) -> Array:
+        """Generalised forces of a unit of force at each of these, shape (..., nv, m)."""
+        of_all = np.swapaxes(S, -1, -2)
+        if max(moved, default=-1) >= S.shape[-2]:
+            names = tuple(self._followers)
+            B = self._evaluator.call("actuation_matrix", (q,), actuated=names)
+            of_all = np.concatenate([of_all, B], axis=-1)
+        return np.asarray(of_all[..., moved])
 
     def _outputs(
         self,
@@ -209,10 +252,14 @@ class LinearModels:
         return J, [f"{x}:{name}" for x in ALONG]
 
     @staticmethod
-    def _labels(model: Model, speeds: Iterable[int]) -> list[str]:
+    def _labels(
+        model: Model, speeds: Iterable[int], beyond: Mapping[str, range] | None = None
+    ) -> list[str]:
         """A name for each speed: the joint's, or ``"joint[k]"`` where it has several."""
         own: dict[int, str] = {}
-        for name in model.joint_names:
-            at = range(model.joints[name].v.start, model.joints[name].v.stop)
+        places = {
+            x: range(model.joints[x].v.start, model.joints[x].v.stop) for x in model.joint_names
+        }
+        for name, at in {**places, **(beyond or {})}.items():
             own |= {k: name if len(at) == 1 else f"{name}[{k - at.start}]" for k in at}
         return [own[k] for k in speeds]

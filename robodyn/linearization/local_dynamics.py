@@ -31,12 +31,12 @@ from robodyn.motion.wrench_function import as_state_function
 from robodyn.parts.configuration_space import ConfigurationSpace
 from robodyn.parts.dynamics_derivatives import DynamicsDerivatives
 
-__all__ = ["LoadCase", "Local", "LocalDynamics", "WrenchesAt"]
+__all__ = ["STEP", "LoadCase", "Local", "LocalDynamics", "WrenchesAt"]
 
 #: External wrenches as a function of ``(t, q, v)``, or of ``t``.
 WrenchesAt = Callable[[Any, Array, Array], Wrenches] | Callable[[Any], Wrenches]
 
-#: Step of difference quotients of fourth order, for wrenches that are functions of the state.
+#: Step of difference quotients of fourth order, for forces that are functions of the state.
 STEP = 2e-3
 
 
@@ -160,6 +160,10 @@ class LocalDynamics:
         """Whether steps of the coordinates along some speeds are added to them."""
         all_different = np.arange(1.0, self._space.nv + 1.0)
         return not self._space.bracket(all_different)[list(speeds)].any()
+
+    def moved(self, q: Array, step: Array) -> Array:
+        """Positions a step along the speeds away."""
+        return self._space.integrate(q, step)
 
     def near(
         self,

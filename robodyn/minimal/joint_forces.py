@@ -12,7 +12,7 @@ from robodyn.model.model import Model
 from robodyn.model.speed_selection import ByJoint, assign_roles
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.parts.dynamics import Dynamics
-from robodyn.parts.joint_loads import JointForces, refuse_both
+from robodyn.parts.joint_loads import JointForces, MotorLoads, refuse_both
 from robodyn.results import JointWrenches
 
 __all__ = ["MinimalJointForces"]
@@ -21,8 +21,9 @@ __all__ = ["MinimalJointForces"]
 class MinimalJointForces:
     """Joint wrenches, by `JointForces` of the tree form at the same state.
 
-    Wrenches of joints that close loops, and of constraints of users, follow from the forces at the
-    independent joints, of least norm where redundant constraints leave a choice.
+    Wrenches of joints that close loops, and of constraints of users, follow from the forces of
+    motors at joints that follow others, or of the independent joints where there are none, of least
+    norm where redundant constraints leave a choice.
 
     Parameters
     ----------
@@ -30,6 +31,8 @@ class MinimalJointForces:
         In minimal coordinates.
     dynamics : Dynamics
         Of that model.
+    motors : tuple of MotorLoads
+        Of that model and of the same robot in tree coordinates.
     expansion : Expansion
     tree_form : JointForces
         Of the same robot in tree coordinates.
@@ -39,10 +42,11 @@ class MinimalJointForces:
         self,
         model: Model,
         dynamics: Dynamics,
+        motors: tuple[MotorLoads, MotorLoads],
         expansion: Expansion,
         tree_form: JointForces,
     ) -> None:
-        self._model, self._dynamics = model, dynamics
+        self._model, self._dynamics, self._motors = model, dynamics, motors
         self._expansion, self._tree_form = expansion, tree_form
 
     def at(
@@ -69,7 +73,9 @@ class MinimalJointForces:
         expansion = self._expansion
         state = expansion.positions(q), expansion.velocity(q, v)
         if constrained:
-            given = expansion.forces(force)
+            own, of_tree = self._motors
+            given = own.in_tree_form(q, force, of_tree, state[0])
+            given = expansion.forces(force) if given is None else given
             return self._tree_form.at(*state, None, joints, None, given, (), wrenches, base)
         a = expansion.acceleration(q, v, a)
         return self._tree_form.at(*state, a, joints, None, None, (), wrenches, base)

@@ -14,6 +14,7 @@ from robodyn.model.model import Model
 from robodyn.model.speed_selection import ByJoint, assign_roles
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.parts.dynamics import Dynamics
+from robodyn.parts.joint_loads import MotorLoads
 from robodyn.parts.measurements import Measurements, SensorReadings
 
 __all__ = ["MinimalMeasurements"]
@@ -29,6 +30,8 @@ class MinimalMeasurements:
     evaluator : Evaluator
     dynamics : Dynamics
         Of that model.
+    motors : tuple of MotorLoads
+        Of that model and of the same robot in tree coordinates.
     expansion : Expansion
     tree_form : Measurements
         Of the same robot in tree coordinates.
@@ -39,10 +42,12 @@ class MinimalMeasurements:
         model: Model,
         evaluator: Evaluator,
         dynamics: Dynamics,
+        motors: tuple[MotorLoads, MotorLoads],
         expansion: Expansion,
         tree_form: Measurements,
     ) -> None:
         self._model, self._evaluator, self._dynamics = model, evaluator, dynamics
+        self._motors = motors
         self._expansion, self._tree_form = expansion, tree_form
         self._own = SensorReadings(model, evaluator, dynamics)
 
@@ -70,7 +75,9 @@ class MinimalMeasurements:
         expansion = self._expansion
         state = expansion.positions(q), expansion.velocity(q, v)
         if constrained:
-            given = expansion.forces(force)
+            own, of_tree = self._motors
+            given = own.in_tree_form(q, force, of_tree, state[0])
+            given = expansion.forces(force) if given is None else given
             return self._tree_form.at(*state, None, given, sensors, wrenches, base)
         a = expansion.acceleration(q, v, a)
         return self._tree_form.at(*state, a, None, sensors, wrenches, base)

@@ -132,8 +132,10 @@ def rotor_drives(mechanism: Mechanism, *, exact: bool) -> tuple[Drive, ...]:
     joints = {joint.name: joint for joint in mechanism.joints}
     ratios, drives = motor_ratios(mechanism), []
     for name, motor in mechanism.actuators:
-        joint = joints[name]
         _check_values(name, motor)
+        if name not in joints:  # it closed a loop, and is locked
+            continue
+        joint = joints[name]
         known = motor.rotor_inertia or _placed(mechanism, motor, joint)
         if known and any(joints[turned].nv for turned, _ in ratios[name]):
             carrier = motor.mounted_on or joint.parent

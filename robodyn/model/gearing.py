@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 import numpy as np
 
@@ -24,11 +25,11 @@ class CoupledMotors:
     joints : tuple of str
         Joints for which the motors are described.
     speeds : ndarray of int, shape (m,)
-        Indices in v of these joints; locked joints and followers have none.
+        Indices of these joints among those of `Gearing`; locked joints have none.
     matrix : ndarray, shape (n, m)
         Speeds of motors per unit of these speeds.
     inverse : ndarray, shape (n, n), or None
-        Inverse of ``matrix``, if each joint has a speed.
+        Inverse of ``matrix``, if each joint moves by itself.
     torque_limits : ndarray, shape (n,) [N m, N]
         Infinite where none is given.
     """
@@ -52,19 +53,29 @@ class CoupledMotors:
 class Gearing:
     """Gears and transmissions; each motor has the index of the joint that it is described for.
 
+    Joints have the indices that they have in v. If a motor is at a joint without speeds of its own,
+    as it follows others, there is one index for each freedom of the joints with motors instead, in
+    their order: their speeds and forces follow from those in v by virtual work.
+
     Parameters
     ----------
     motors : mapping of joint name to Actuator
     transmissions : sequence of Transmission
     joints : mapping of str to JointInfo
+    actuated : sequence of str
+        Joints with motors, in their order.
     nv : int
 
     Attributes
     ----------
-    ratios : ndarray, shape (nv,)
+    places : mapping of joint name to slice
+        Indices of joints with motors.
+    elsewhere : bool
+        Whether indices are other ones than those in v.
+    ratios : ndarray, shape (n,)
         Speed of each motor over that of its joint, or of its shaft behind a transmission; 1 where
         there is no motor.
-    torque_limits : ndarray, shape (nv,) [N m, N]
+    torque_limits : ndarray, shape (n,) [N m, N]
         Of each motor; infinite where none is given.
     coupled : tuple of CoupledMotors
         Motors of transmissions whose joints move.
@@ -75,34 +86,47 @@ class Gearing:
         motors: Mapping[str, Actuator],
         transmissions: Sequence[Transmission],
         joints: Mapping[str, JointInfo],
+        actuated: Sequence[str],
         nv: int,
     ) -> None:
         self._motors, self._joints = motors, joints
+        self.places = {name: joints[name].v for name in (*motors, *actuated)}
+        self.elsewhere = any(self.places[x].start == self.places[x].stop for x in actuated)
+        if self.elsewhere:
+            ends = [*accumulate((joints[name].kind.nv for name in actuated), initial=0)]
+            moved = zip(actuated, map(slice, ends[:-1], ends[1:]), strict=True)
+            self.places, nv = {**dict.fromkeys(motors, slice(0, 0)), **dict(moved)}, ends[-1]
         self.ratios, self.torque_limits = np.ones(nv), np.full(nv, np.inf)
         for name, motor in motors.items():
-            self.ratios[joints[name].v] = motor.gear_ratio
-            self.torque_limits[joints[name].v] = motor.torque_limit
+            self.ratios[self.places[name]] = motor.gear_ratio
+            self.torque_limits[self.places[name]] = motor.torque_limit
         divisors = np.where(self.ratios == 0.0, np.inf, self.ratios)
         self._divisors = {np.dtype(x): divisors.astype(x) for x in (np.float64, np.float32)}
-        found = map(self._coupled, transmissions)
-        self.coupled = tuple(x for x in found if len(x.speeds))
+        found = [x for x in map(self._coupled, transmissions) if len(x.speeds)]
+        self.coupled = tuple(sorted(found, key=lambda x: int(x.speeds.min())))
 
     def _coupled(self, given: Transmission) -> CoupledMotors:
         motors = [self._motors[name] for name in given.joints]
         matrix = np.array([x.gear_ratio for x in motors])[:, None] * np.array(given.matrix)
-        places = [self._joints[name].v for name in given.joints]
-        moving = [k for k, v in enumerate(places) if v.stop > v.start]
+        places = [self.places[name] for name in given.joints]
+        moving = [k for k, at in enumerate(places) if at.stop > at.start]
+        free = [name for name in given.joints if self._moves_by_itself(name)]
         return CoupledMotors(
             given.joints,
             np.array([places[k].start for k in moving], int),
             matrix[:, moving],
-            np.linalg.inv(matrix) if len(moving) == len(motors) else None,
+            np.linalg.inv(matrix) if len(free) == len(motors) else None,
             np.array([x.torque_limit for x in motors]),
         )
 
+    def _moves_by_itself(self, name: str) -> bool:
+        """Whether a joint moves, and its position is no function of those of others."""
+        at = self.places[name]
+        return at.stop > at.start and not self._joints[name].follows
+
     @property
     def matrix(self) -> FloatArray:
-        """Speeds of motors per unit of the speeds of joints, shape (nv, nv).
+        """Speeds of motors per unit of the speeds of joints, shape (n, n).
 
         Raises
         ------
@@ -131,7 +155,7 @@ class Gearing:
         self.refuse_partial()
 
     def refuse_partial(self) -> None:
-        """Check that all joints of transmissions have a speed of their own.
+        """Check that all joints of transmissions move by themselves.
 
         Raises
         ------
@@ -139,8 +163,7 @@ class Gearing:
         """
         for x in self.coupled:
             if x.inverse is None:
-                places = {name: self._joints[name].v for name in x.joints}
-                still = tuple(name for name, v in places.items() if v.stop == v.start)
+                still = tuple(name for name in x.joints if not self._moves_by_itself(name))
                 raise ActuationError(
                     f"a transmission couples the motors of {', '.join(x.joints)}, of which "
                     f"{', '.join(still)} cannot move by itself: how the motors share the torque "
@@ -149,7 +172,7 @@ class Gearing:
                 )
 
     def torques(self, tau: Array) -> Array:
-        """Torque of each motor at its own shaft, shape (..., nv), for forces of joints alike.
+        """Torque of each motor at its own shaft, shape (..., n), for forces of joints alike.
 
         Zero for a motor that does not move its joint, as its gear ratio is zero.
         """

@@ -59,6 +59,7 @@ class Model:
     blocks: tuple[Block, ...]
     joints: Joints
     joint_names: tuple[str, ...]
+    #: Joints with motors that move, in the order of q; all, if no motor is described. Empty: none.
     actuated_joints: tuple[str, ...]
     lower: FloatArray
     upper: FloatArray
@@ -72,7 +73,13 @@ class Model:
     def gearing(self) -> Gearing:
         """Gears and transmissions between motors and joints."""
         motors, transmissions = dict(self.mechanism.actuators), self.mechanism.transmissions
-        return Gearing(motors, transmissions, self.joints, self.bodies.nv)
+        return Gearing(motors, transmissions, self.joints, self.actuated_joints, self.bodies.nv)
+
+    @cached_property
+    def following_joints(self) -> frozenset[str]:
+        """Joints that move without speeds of their own, as they follow others."""
+        moving = (body.description for body in self.bodies if body.description.nv)
+        return frozenset(x.name for x in moving if x.name not in self.joint_names)
 
     @cached_property
     def some_diagonal(self) -> FloatArray:
@@ -172,7 +179,7 @@ def build_model(
     mechanism : Mechanism
     settings : Settings
     actuated : tuple of str, optional
-        Joints at which forces act. Default: those with motors, or all.
+        Joints at which forces act. Default: those with motors, or all if no motor is described.
 
     Raises
     ------
@@ -212,7 +219,9 @@ def model_of(
     moving = [info for info in infos.values() if info.v.stop > info.v.start]
     names = tuple(info.name for info in sorted(moving, key=lambda info: info.v.start))
     limits = limits_of(tree, bodies.nq, bodies.nv)
-    motors = tuple(joint for joint, _ in mechanism.actuators if joint in names)
+    described = dict(mechanism.actuators)
+    # in the order of the tree, which is that of q, also where joints follow others
+    moved = tuple(x.joint.name for x in tree.joints if x.joint.name in described and x.joint.nv)
     free = tuple(n for n in names if not infos[n].kind.is_free)
     joints = Joints(infos, mechanism.name)
     return Model(
@@ -225,7 +234,7 @@ def model_of(
         blocks,
         joints,
         names,
-        motors or free,
+        moved if described else free,
         *limits,
         q,
         joint_inertias,

@@ -84,6 +84,7 @@ def setup_of(
     between = [x for x in effective.constraints if isinstance(x, TracedFrameConstraint)]
     _check_world(between, bodies, settings)
     closures = (*cuts, *(frame_closure(bodies, x, snap) for x in between))
+    spinning = {rotor.name for rotor in mechanism.rotors}
     return Setup(
         model=bodies,
         gravity=settings.gravity,
@@ -103,6 +104,7 @@ def setup_of(
         laws=_laws_on(bodies, forces),
         planets=tuple(x for x in forces if isinstance(x, InverseSquareGravity)),
         motor_friction=motor_friction_of(effective, bodies) if passive else (),
+        free_rotors=tuple(body.index for body in bodies if body.description.name in spinning),
     )
 
 
@@ -158,14 +160,14 @@ def grounds_of(bodies: MechanismModel, settings: Settings) -> tuple[Ground, ...]
 def motor_friction_of(mechanism: Mechanism, bodies: MechanismModel) -> tuple[MotorFriction, ...]:
     """Friction of the motors of transmissions, whose joints may be locked."""
     ratios, motors = motor_ratios(mechanism), dict(mechanism.actuators)
-    moving = {body.description.name: body.index for body in bodies}
+    moving = {body.description.name: body.index for body in bodies if body.description.nv}
     frictions = []
     for name in (name for x in mechanism.transmissions for name in x.joints):
         turns = tuple((moving[joint], x) for joint, x in ratios[name] if joint in moving)
         if turns:
             motor, scale = motors[name], math.hypot(*(x for _, x in ratios[name]))
             frictions.append(MotorFriction(name, turns, scale, motor.viscous, motor.coulomb))
-    return tuple(frictions)
+    return tuple(sorted(frictions, key=lambda x: moving.get(x.joint, -1)))
 
 
 def drives_of(mechanism: Mechanism, settings: Settings) -> tuple[Drive, ...]:

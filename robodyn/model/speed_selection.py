@@ -16,7 +16,14 @@ from robodyn.errors import ActuationError, ShapeError, UnknownNameError
 from robodyn.model.joint_info import JointInfo, part_names, part_of
 from robodyn.model.model import Model
 
-__all__ = ["Roles", "assign_roles", "speed_indices", "speed_names", "without_speed"]
+__all__ = [
+    "Roles",
+    "assign_roles",
+    "has_own_speeds",
+    "speed_indices",
+    "speed_names",
+    "without_speed",
+]
 
 #: Values by joint name (or ``"joint[k]"``, one axis of it), or one array over all speeds.
 ByJoint = Mapping[str, ArrayLike] | ArrayLike
@@ -77,6 +84,11 @@ def speed_indices(model: Model, name: str) -> tuple[int, ...]:
         known = part_names(joint.name, len(indices), model.joints)
         raise UnknownNameError("axis", name, known, repr(model.mechanism.name))
     return (indices[axis[1]],)
+
+
+def has_own_speeds(model: Model, names: Iterable[str]) -> bool:
+    """Whether none of some joints moves without a speed of its own, as it follows others."""
+    return model.following_joints.isdisjoint(names)
 
 
 def without_speed(

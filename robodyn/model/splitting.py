@@ -1,9 +1,9 @@
 """Joints that close loops and need coordinates: a link next to them is cut in two instead.
 
-A cut joint has no coordinate and no force. A joint with a spring, an armature or a motor, or one
-that mimics another or is given as a map, needs both. So it stays in the tree, and the link beyond
-it is cut in two halves, which a fixed joint welds together as the closure of the loop. Each half
-has half of the inertia, so that the mass matrix of the tree can be inverted.
+A cut joint has no coordinate and no force. A joint that moves, with a spring, an armature or a
+motor, or one that mimics another or is given as a map, needs both. So it stays in the tree, and the
+link beyond it is cut in two halves, which a fixed joint welds together as the closure of the loop.
+Each half has half of the inertia, so that the mass matrix of the tree can be inverted.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def with_split_links(mechanism: Mechanism, *, movable_root: bool) -> Mechanism:
     ends += [
         (joint_of_loop(mechanism, loop), loop.X_successor)
         for loop in mechanism.loops
-        if loop.name in needed or keeps_coordinate(loop)
+        if (loop.name in needed and joint_kind(loop.kind).nv) or keeps_coordinate(loop)
     ]
     still = _welded_to(mechanism, find_root(mechanism)) if ends and not movable_root else ()
     for joint, X_child in ends:

@@ -50,18 +50,23 @@ class ConfigurationSpace:
         return configuration.neutral(self._model.blocks, self.nq)
 
     def start(self) -> Array:
-        """Start of the search for a closed posture, shape (nq,): ``near`` of `robodyn.load`."""
+        """Start of the search for a closed posture, shape (nq,): ``near`` of `robodyn.load`.
+
+        Of a linkage, what that does not name is where the file draws it.
+        """
         if self._start is not None:
             return self._start.copy()
-        near = self._model.settings.near
-        if near is None:
-            return self.zero()
-        if not near or not isinstance(near[0], tuple):
+        near, drawn = self._model.settings.near, self._model.mechanism.start
+        if near is not None and not (near and isinstance(near[0], tuple)):
             q = self.positions("near", near)
         else:
-            q = self.zero()
-            for name, value in near:
-                part = self._model.joints[name].q
+            q, joints = self.zero(), self._model.joints
+            for name, value in drawn if self._model.mechanism.loops else ():
+                own = joints[name].q if name in joints else slice(0, 0)
+                if own.stop - own.start == len(value):
+                    q[own] = value
+            for name, value in near or ():
+                part = joints[name].q
                 count = part.stop - part.start
                 if count and len(value) != count:
                     raise ShapeError(

@@ -12,7 +12,8 @@ from robodyn.arrays import named
 from robodyn.codegen import CallForm, Function
 from robodyn.evaluator import Evaluator, Wrenches
 from robodyn.model.model import Model
-from robodyn.model.speed_selection import Roles
+from robodyn.model.speed_selection import Roles, has_own_speeds
+from robodyn.model.virtual_work import forces_of_motors, refuse_rest
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.results import HybridDynamics
 
@@ -187,11 +188,16 @@ class TreeDynamics:
         form: CallForm | None = None,
     ) -> Array:
         """Generalised forces that produce given accelerations, shape (..., nv)."""
-        if actuated is not None:
-            self._model.check_actuated(named("actuated", actuated))
+        names = None if actuated is None else named("actuated", actuated)
+        elsewhere = names is not None and not has_own_speeds(self._model, names)
+        if names is not None and not elsewhere:
+            self._model.check_actuated(names)
         tau: Array = self._evaluator.results(
             "inverse_dynamics", (q, v, a), base=base, out=out, wrenches=wrenches, form=form
         )
+        if elsewhere:
+            B = self._evaluator.call("actuation_matrix", (q,), actuated=names)
+            refuse_rest(self._model, B, forces_of_motors(B, tau), tau, names)
         return tau
 
     def forward(

@@ -18,6 +18,7 @@ from robodyn.evaluator import Evaluator, Wrenches
 from robodyn.force_elements.common.link_element import WORLD
 from robodyn.model.model import Model
 from robodyn.model.speed_selection import ByJoint, assign_roles
+from robodyn.model.virtual_work import generalised, joint_forces, joint_speeds
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.parts.dynamics import Dynamics
 from robodyn.results import JointWrenches
@@ -168,11 +169,27 @@ class MotorLoads:
     Parameters
     ----------
     model : Model
+    evaluator : Evaluator
     dynamics : Dynamics
     """
 
-    def __init__(self, model: Model, dynamics: Dynamics) -> None:
-        self._model, self._dynamics = model, dynamics
+    def __init__(self, model: Model, evaluator: Evaluator, dynamics: Dynamics) -> None:
+        self._model, self._evaluator, self._dynamics = model, evaluator, dynamics
+
+    def in_tree_form(
+        self, q: ArrayLike, tau: Array, tree_form: MotorLoads, positions: Array
+    ) -> Array | None:
+        """Forces over the speeds of the tree form that its motors exert for generalised forces.
+
+        ``None`` where motors are at the joints that have coordinates: these are the forces there.
+        """
+        if not self._model.gearing.elsewhere:
+            return None
+        f = joint_forces(self._model, self._matrix(q), tau)
+        joints = self._model.actuated_joints
+        return generalised(
+            tree_form._evaluator.call("actuation_matrix", (positions,), actuated=joints), f
+        )
 
     def motor_torques(
         self,
@@ -183,9 +200,11 @@ class MotorLoads:
         base: BaseMotion | None,
     ) -> Array:
         """Torque of each motor at its own shaft, shape (..., nv); see `Robot.motor_torques`."""
-        self._model.gearing.check()
-        tau = self._dynamics.inverse(q, v, a, wrenches, base, form=self._torques)
-        return self._model.gearing.torques(tau)
+        gearing = self._model.gearing
+        gearing.check()
+        form = None if gearing.elsewhere else self._torques
+        tau = self._dynamics.inverse(q, v, a, wrenches, base, form=form)
+        return gearing.torques(joint_forces(self._model, self._matrix(q), tau))
 
     @cached_property
     def _torques(self) -> CallForm:
@@ -200,9 +219,20 @@ class MotorLoads:
         base: BaseMotion | None,
     ) -> Array:
         """Mechanical power of each motor, shape (..., nv); see `Robot.motor_power`."""
-        self._model.gearing.refuse_partial()
-        form = CallForm(method="motor_power", make=self._power, made_of=2)
-        return self._power(self._dynamics.inverse(q, v, a, wrenches, base, form=form), q, v)
+        gearing = self._model.gearing
+        gearing.refuse_partial()
+        form = None if gearing.elsewhere else self._power_form
+        tau = self._dynamics.inverse(q, v, a, wrenches, base, form=form)
+        matrix, speeds = self._matrix(q), np.asarray(v, tau.dtype)
+        forces = joint_forces(self._model, matrix, tau)
+        return self._power(forces, q, joint_speeds(self._model, matrix, speeds))
+
+    def _matrix(self, q: ArrayLike) -> Callable[[], Array]:
+        return lambda: self._evaluator.call("actuation_matrix", (q,))
+
+    @cached_property
+    def _power_form(self) -> CallForm:
+        return CallForm(method="motor_power", make=self._power, made_of=2)
 
     @cached_property
     def _power(self) -> Callable[[Array, ArrayLike, ArrayLike], Array]:

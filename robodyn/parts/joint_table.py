@@ -43,6 +43,7 @@ def _cells(joint: JointInfo, motors: Collection[str]) -> Iterator[str]:
 def _role(joint: JointInfo, motors: Collection[str]) -> str:
     if joint.cut:
         return "closes a loop"
+    motor = "motor" if joint.name in motors else ""
     if joint.follows:
-        return f"follows {', '.join(joint.follows)}"
-    return "motor" if joint.name in motors else "passive"
+        return f"{motor and 'motor, '}follows {', '.join(joint.follows)}"
+    return motor or "passive"

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import argparse
 import math
+import signal
+import threading
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self
 
 import robodyn as rd
 from robodyn.errors import RobodynError
 from robodyn.ros.dds.command import add_dds_arguments, publish_dds
+from robodyn.ros.engine.pacing import summary
 from robodyn.ros.engine.settings import CONTROLLERS, INTERFACES, Settings
 from robodyn.ros.rclpy.access import rclpy, start
 from robodyn.ros.rclpy.lifecycle import SimLifecycleNode
@@ -78,6 +81,40 @@ def publish(arguments: argparse.Namespace, options: Mapping[str, Any]) -> int:
         Further arguments of `robodyn.load`.
     """
     _check_together(arguments)
+    with _Signals() as signals:
+        return _publish(arguments, options, signals)
+
+
+class _Signals:
+    """Context in which SIGTERM, as service managers send it, ends a program as Ctrl-C does.
+
+    Attributes
+    ----------
+    expected : bool
+        One signal is no interrupt: something else ends the program then, as rclpy its spinning.
+    """
+
+    def __init__(self) -> None:
+        self.expected = False
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> Self:
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                self._before[number] = signal.signal(number, self._interrupt)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def _interrupt(self, number: int, frame: object) -> None:
+        if not self.expected:
+            raise KeyboardInterrupt
+        self.expected = False
+
+
+def _publish(arguments: argparse.Namespace, options: Mapping[str, Any], signals: _Signals) -> int:
     if options and not arguments.robot:
         raise RobodynError(f"{', '.join(options)} given, but no file: they are for reading one")
     settings = _settings(arguments)
@@ -92,9 +129,12 @@ def publish(arguments: argparse.Namespace, options: Mapping[str, Any]) -> int:
     try:
         node = kind(robot, name=arguments.name, settings=settings)
         try:
+            signals.expected = True
             node.spin()
         finally:
+            text = summary(node.published, node.overruns)
             node.close()
+        print(text, flush=True)
     except Exception as error:
         if not rclpy().ok():  # Ctrl-C while it started
             raise KeyboardInterrupt from error

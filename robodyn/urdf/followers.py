@@ -1,12 +1,13 @@
-"""``<follower>``: a joint that follows another by a polynomial or along a table."""
+"""``<follower>``: a joint that follows another by a polynomial or a table, or several linearly."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from robodyn.description.curve import Curve, Polynomial, Table
+from robodyn.description.curve import Curve, Linear, Polynomial, Table
 from robodyn.description.explicit_loop import TracedExplicitLoop
 from robodyn.errors import RobodynError, UnknownNameError, UrdfError
+from robodyn.urdf.common.markup import child
 from robodyn.urdf.common.markup import element as written
 from robodyn.urdf.common.reader import Reader
 from robodyn.urdf.common.xml import Element, line_of
@@ -38,15 +39,27 @@ def read_followers(
 def _read(
     reader: Reader, element: Element, joints: Mapping[str, object]
 ) -> TracedExplicitLoop | None:
-    joint, of = reader.name(element, "joint"), reader.name(element, "of")
-    curve = _curve(reader, element)
-    if joint is None or of is None or curve is None:
+    parts = element.findall("of")
+    joint = reader.name(element, "joint")
+    of = [reader.name(part, "joint") for part in parts] or [reader.name(element, "of")]
+    curve = _linear(reader, element, parts) if parts else _curve(reader, element)
+    if joint is None or curve is None:
         return None
-    for name in (joint, of):
+    for name in (joint, *of):
+        if name is None:
+            return None
         if name not in joints:
             reader.problem(element, UnknownNameError("joint", name, joints))
             return None
-    return TracedExplicitLoop.of_curve(joint, of, curve, line_of(element))
+    if len({*of}) < len(of):
+        reader.problem(element, f"joint {joint!r} follows another joint twice; add the multipliers")
+        return None
+    return TracedExplicitLoop.of_curve(joint, [*filter(None, of)], curve, line_of(element))
+
+
+def _linear(reader: Reader, element: Element, parts: Iterable[Element]) -> Linear:
+    factors = tuple(reader.number(part, "multiplier", 1.0) for part in parts)
+    return Linear(factors, reader.number(element, "offset", 0.0))
 
 
 def _curve(reader: Reader, element: Element) -> Curve | None:
@@ -90,6 +103,10 @@ def follower_element(follower: TracedExplicitLoop) -> list[str]:
         If its law is a function that files have no notation for.
     """
     curve = follower.curve
+    if isinstance(curve, Linear):
+        factors = zip(follower.independent, curve.coefficients, strict=True)
+        inside = [child("of", joint=name, multiplier=factor) for name, factor in factors]
+        return written("follower", {"joint": follower.name, "offset": curve.offset}, inside)
     values: dict[str, object] = {"joint": follower.name, "of": follower.independent[0]}
     if isinstance(curve, Polynomial):
         values["polynomial"] = curve.coefficients
@@ -99,7 +116,7 @@ def follower_element(follower: TracedExplicitLoop) -> list[str]:
     else:
         raise UrdfError(
             "cannot be written: files have a notation for polynomials and tables of one joint, "
-            "and for no other functions by which joints follow others",
+            "and sums of several, and for no other functions by which joints follow others",
             element=f"follower {follower.name!r}",
         )
     return written("follower", values)

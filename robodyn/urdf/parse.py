@@ -126,7 +126,7 @@ def _remove(elements: Iterable[Element]) -> None:
 
 def _outer_element(reader: Reader, text: str) -> Element | None:
     try:
-        return parse_xml(text, reader.file)
+        return parse_xml(text, reader.file, reader.warnings)
     except UrdfError as error:
         reader.problems.append(error)
         return recovered(text, error)

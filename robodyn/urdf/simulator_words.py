@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from robodyn.description import Joint, Link, Loop
-from robodyn.force_elements import LINK_ELEMENTS
 from robodyn.force_elements.common.link_element import DescribedElement
+from robodyn.force_elements.weight_compensation import WeightCompensation
 from robodyn.joints import joint_kind
 from robodyn.urdf.common.reader import Reader
 from robodyn.urdf.common.xml import Element, local_name
@@ -128,17 +128,14 @@ class SimulatorWords:
 
         Words about joints and links that are not there are told.
         """
-        kind: Any = LINK_ELEMENTS.get("weight_compensation")
         carried = []
         for name, element in self._weightless.items():
             link = links.get(name)
             if link is None:
                 self._reader.warn(element, f"{name!r} is no link of the robot")
-            elif kind is None:
-                self._reader.warn(element, f"<{local_name(element)}> is not read: gravity acts")
             elif link.inertia is not None and link.inertia.mass > 0.0:
                 mass, center = link.inertia.mass, link.inertia.origin.xyz
-                item = kind(name, center, mass, name=f"weight of {name}")
+                item = WeightCompensation(name, center, mass, f"weight of {name}")
                 carried += [] if item in given else [item]
                 self._reader.warn(
                     element,

@@ -45,6 +45,7 @@ def load_mechanism(
     strict: bool = True,
     base: Base = "fixed",
     root: str | None = None,
+    model: str | None = None,
 ) -> Mechanism:
     """Read a mechanism and check it.
 
@@ -72,6 +73,8 @@ def load_mechanism(
         What the robot stands on. Only a fixed base stands where a file of SDF places it.
     root : str, optional
         The link that is the base. Default: the one that is no joint's child.
+    model : str, optional
+        The model that is meant, of an SDF file that has several.
 
     Raises
     ------
@@ -80,9 +83,9 @@ def load_mechanism(
     PackageError
         A package that is not found.
     SettingsError
-        ``urdf`` without a ``.yaml``, or ``xacro_args`` without xacro.
+        ``urdf`` without a ``.yaml``, ``xacro_args`` without xacro, or ``model`` without SDF.
     UnknownNameError
-        Neither a file nor a bundled robot.
+        Neither a file nor a bundled robot; no model of that name.
     MissingExtraError
         A xacro or YAML file, and xacro or PyYAML is not installed.
 
@@ -93,7 +96,7 @@ def load_mechanism(
     'crank_drive'
     """
     options = Options(
-        Packages(package_dirs), given_arguments(xacro_args), xacro, urdf, strict, base, root
+        Packages(package_dirs), given_arguments(xacro_args), xacro, urdf, strict, base, root, model
     )
     reading = _read(source, options)
     mechanism, found, warned = reading.mechanism, reading.problems, reading.warnings
@@ -114,6 +117,7 @@ def problems(
     xacro_args: Mapping[str, Value] | None = None,
     xacro: XacroChoice = "auto",
     strict: bool = True,
+    model: str | None = None,
 ) -> list[RobodynError]:
     """All errors of a description, in the order found.
 
@@ -127,7 +131,7 @@ def problems(
     [1]
     """
     given: dict[str, Any] = {"package_dirs": package_dirs, "xacro_args": xacro_args}
-    return findings(source, xacro=xacro, strict=strict, **given)[0]
+    return findings(source, xacro=xacro, strict=strict, model=model, **given)[0]
 
 
 def findings(
@@ -138,6 +142,7 @@ def findings(
     xacro: XacroChoice = "auto",
     allow_unphysical: bool = False,
     strict: bool = True,
+    model: str | None = None,
 ) -> tuple[list[RobodynError], list[UrdfWarning]]:
     """All errors of a description, and warnings about suspicious values.
 
@@ -155,7 +160,7 @@ def findings(
 
     try:
         packages = Packages(package_dirs)
-        options = Options(packages, given_arguments(xacro_args), xacro, strict=strict)
+        options = Options(packages, given_arguments(xacro_args), xacro, strict=strict, model=model)
         reading = _read(source, options)
         mechanism, found, warned = reading.mechanism, reading.problems, reading.warnings
         if mechanism is not None and reading.complete:
@@ -254,6 +259,11 @@ def _refuse_arguments(name: str, what: str, options: Options) -> None:
     if options.xacro_args:
         names = ", ".join(options.xacro_args)
         raise SettingsError(f"xacro_args gives {names}, but {name} is no xacro, but {what}")
+    if options.model is not None and what != SDF:
+        raise SettingsError(
+            f"model is {options.model!r}, but {name} is no SDF, but {what}: only files of SDF have "
+            "several models"
+        )
 
 
 def _read_urdf(document: Document, options: Options) -> Reading:
@@ -272,6 +282,7 @@ def _read_sdf(document: Document, options: Options) -> Reading:
         strict=options.strict,
         placed=options.base == "fixed",
         root=document.root,
+        name=options.model,
     )
     return Reading(mechanism, reader.problems, reader.warnings, not reader.incomplete)
 

@@ -10,16 +10,18 @@ from launch_ros.actions import Node
 
 
 def generate_launch_description():
-    """Arguments ``robot`` (URDF file or name of a bundled robot) and ``config`` (parameters)."""
+    """Arguments ``robot`` (URDF file or name of a bundled robot), ``config`` and ``namespace``."""
     share = Path(get_package_share_directory("robodyn_ros"))
     return LaunchDescription(
         [
             DeclareLaunchArgument("robot", default_value="puma560"),
             DeclareLaunchArgument("config", default_value=str(share / "config" / "sim.yaml")),
+            DeclareLaunchArgument("namespace", default_value=""),
             Node(
                 package="robodyn_ros",
                 executable="sim_node",
                 name="robodyn",
+                namespace=LaunchConfiguration("namespace"),
                 arguments=[LaunchConfiguration("robot")],
                 parameters=[LaunchConfiguration("config")],
                 output="screen",

@@ -8,6 +8,8 @@ import pytest
 import robodyn as rd
 from robodyn.cli import main
 from robodyn.description import Mimic
+from robodyn.description.curve import Linear
+from robodyn.description.explicit_loop import TracedExplicitLoop
 from robodyn.model.turns import nearest_turns
 from robodyn.ros.engine.frames import description
 from robodyn.ros.engine.messages import StateNames
@@ -576,6 +578,26 @@ def test_files_have_polynomials_and_tables():
         rd.urdf.write(one.mechanism)
 
 
+SUMMED = 'joint="lift" offset="0.1">'
+
+
+def test_a_sum_of_several_joints_is_read_and_written():
+    three = rd.load("puma560")
+    given = [
+        TracedExplicitLoop.of_curve("joint5", ("joint1", "joint3"), Linear((0.5, -2.0), 0.1)),
+        TracedExplicitLoop.of_curve("joint6", ("joint5",), Linear((3.0,))),
+    ]
+    mechanism = dataclasses.replace(three.mechanism, followers=tuple(given))
+    robot = rd.load(rd.urdf.write(mechanism))
+    assert robot.mechanism.followers == rd.load(mechanism).mechanism.followers
+    q, v = np.random.default_rng(0).normal(size=(2, robot.nv))
+    places, speeds = robot.joint_positions(q), robot.joint_velocities(q, v)
+    for values, offset in ((places, 0.1), (speeds, 0.0)):
+        five = 0.5 * values["joint1"] - 2.0 * values["joint3"] + offset
+        np.testing.assert_allclose(values["joint5"], five)
+        np.testing.assert_allclose(values["joint6"], 3.0 * five)
+
+
 @pytest.mark.parametrize(
     ("written", "words"),
     [
@@ -596,6 +618,10 @@ def test_files_have_polynomials_and_tables():
             "follows another already, in line",
         ),
         ('joint="lift" of="turn" coefficients="1 2"', "coefficients"),
+        (f"{SUMMED}<of joint='turn'/><of joint='turn'/></follower><link name='x'", "twice"),
+        (f"{SUMMED}<of joint='turns'/></follower><link name='x'", "no joint 'turns'"),
+        (f"{SUMMED}<of joint='turn' multiplier='a'/></follower><link name='x'", "'a'"),
+        (f"{SUMMED}<of joint='lift'/></follower><visual", "in a circle"),
     ],
 )
 def test_faulty_files_are_refused(written, words):

@@ -4,9 +4,11 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 from support.mjcf_models import ARM, GRIPPER, LEG, WELDED
 
 import robodyn as rd
+from robodyn.urdf import load_mechanism, write
 
 mujoco = pytest.importorskip("mujoco")
 
@@ -168,3 +170,256 @@ def test_a_floating_base_takes_the_place_of_a_free_joint():
     assert rd.load(damped).joints["float"]
     with pytest.raises(rd.errors.SettingsError, match="damping"):
         rd.load(damped, base="floating")
+
+
+#: A free body that carries a link, and an arm, with what acts on bodies wherever they are.
+BODY = """<mujoco model="body"><option viscosity="{viscosity}" gravity="0.3 -1 -9.81"/>
+ <default><geom contype="0" conaffinity="0"/></default><worldbody>
+ <body name="box" pos="0.1 0.2 0.3" euler="10 20 30" gravcomp="{gravcomp}">
+  <joint name="free" type="free" {free}/>
+  <geom type="box" size="0.1 0.2 0.3" pos="0.02 0.03 -0.04" mass="2"/>
+  <body name="fin" pos="0.2 0 0.1" gravcomp="0.3"><joint name="hinge" axis="0 1 0.2"/>
+   <geom type="capsule" fromto="0 0 0 0.1 0.3 0.2" size="0.03" mass="0.7"/></body></body>
+ <body name="arm" pos="1 0 0"><joint name="swing" axis="0 1 0" pos="0.1 0 0"/>
+  <geom type="capsule" fromto="0 0 0 0.4 0 0.1" size="0.05" mass="1.5"/>
+  <body name="ball" pos="0.4 0 0.1" gravcomp="1.4"><joint name="ball" type="ball"/>
+   <geom type="ellipsoid" size="0.1 0.05 0.2" pos="0 0.1 0" mass="0.5"/></body></body>
+</worldbody></mujoco>"""
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"gravcomp": 1},
+        {"viscosity": 0.8},
+        {"free": 'armature="0.7"'},
+        {"free": 'armature="0.7" damping="0.2"', "gravcomp": 0.5, "viscosity": 3},
+    ],
+    ids=lambda values: " ".join(values),
+)
+def test_bodies_are_held_and_braked_wherever_they_are(values):
+    text = BODY.format(**{"viscosity": 0, "gravcomp": 0, "free": "", **values})
+    twin = Twin(text)
+    robot, rng = twin.robot.with_(gravity=(0.3, -1, -9.81)), np.random.default_rng(5)
+    energies = []
+    for _ in range(3):
+        q, v = robot.random(rng), rng.normal(size=robot.nv)
+        T = twin.speeds_of(q, np.eye(robot.nv))
+        twin.at(q, v)
+        M = twin.mass_matrix
+        _near(robot.mass_matrix(q), T.T @ M @ T)
+        bias = T.T @ (twin.bias + M @ twin.drift(q, v))
+        _near(robot.bias_forces(q, v), bias)
+        _near(robot.passive_forces(q, v), T.T @ twin.data.qfrc_passive)
+        a = rng.normal(size=robot.nv)
+        tau = robot.inverse_dynamics(q, v, a) + robot.passive_forces(q, v)
+        _near(robot.dynamic_regressor(q, v, a) @ robot.dynamic_parameters, tau)
+        a = robot.forward_dynamics(q, v, np.zeros(robot.nv))
+        _near(robot.mass_matrix(q) @ a, -bias, 1e-11)
+        C = robot.coriolis_matrix(q, v)
+        _near(C @ v, robot.bias_forces(q, v) + robot.passive_forces(q, v) - robot.gravity_forces(q))
+        assert np.linalg.eigvalsh(C + C.T - _rate(robot.mass_matrix, robot, q, v)).max() < 1e-7
+        energies.append((robot.kinetic_energy(q, v), twin.data.energy[1]))
+    ours, theirs = np.transpose(energies)
+    _near(ours, theirs)
+    assert load_mechanism(write(robot.mechanism)) == robot.mechanism
+
+
+def _rate(function, robot, q, v, step=1e-5):
+    one, other = (function(robot.integrate(q, k * step * v)) for k in (1, -1))
+    return (one - other) / (2 * step)
+
+
+def test_energy_of_a_held_weight_is_that_of_its_force():
+    robot = rd.load(BODY.format(viscosity=0, gravcomp=1, free=""))
+    q, v = robot.random(np.random.default_rng(6)), np.ones(robot.nv)
+    power = _rate(robot.potential_energy, robot, q, v)
+    holding = robot.gravity_forces(q) - robot.passive_forces(q, 0 * v)
+    np.testing.assert_allclose(power, holding @ v, rtol=1e-7)
+    run = rd.simulate(robot, q0=q, v0=v, duration=0.2, step=1e-3, integrator="rk4")
+    assert np.abs(run.audit.unexplained).max() < 1e-7
+    assert not run.audit.dissipated.any()
+
+
+@pytest.mark.parametrize("turned", [(0.0, 0.0, 0.0), (0.4, -0.7, 1.1)], ids=["drawn", "turned"])
+def test_friction_of_a_free_joint_acts_along_the_axes_of_the_world(turned):
+    text = BODY.format(viscosity=0, gravcomp=0, free='frictionloss="0.4"')
+    text = text.replace(' gravcomp="0.3"', "").replace(' gravcomp="1.4"', "")
+    robot = rd.load(text, friction_speed=0.3)
+    rng = np.random.default_rng(7)
+    q = robot.random(rng)
+    free = robot.joints["free"]
+    q[free.q][3:] = Rotation.from_euler("xyz", turned).as_quat()
+    v = rng.normal(size=robot.nv)
+    R = robot.frame_pose(q, "box")[:3, :3]
+    speed = np.r_[R @ v[free.v][:3], v[free.v][3:]]
+    force = -0.4 * speed / np.sqrt(speed**2 + 0.09)
+    found = robot.passive_forces(q, v)[free.v]
+    np.testing.assert_allclose(np.r_[R @ found[:3], found[3:]], force, rtol=1e-12)
+
+
+BOX = '<body name="box" pos="0 .7 .1"><freejoint name="loose"/><geom size=".02" mass=".1"/></body>'
+FLAT = """<mujoco model="cell"><worldbody>{before}{floor}
+ <body name="crank"><joint name="drive" axis="0 0 1"/><geom size=".03" pos=".1 0 0" mass="1"/>
+  <body name="coupler" pos=".3 0 0"><joint name="pin" axis="0 0 1"/>
+   <geom size=".03" pos=".2 0 0" mass="1"/></body></body>
+ <body name="rocker" pos=".5 0 0"><joint name="d" axis="0 0 1"/>
+  <geom size=".03" pos=".1 0 0" mass="1"/></body>{end}{after}</worldbody>
+ <equality><connect body1="coupler" body2="rocker" anchor="0.5 0 0"/></equality></mujoco>"""
+MOVED = '<body name="floor" pos="1 2 3"><freejoint name="f"/><geom size="1" mass="9"/>', "</body>"
+WITH = {
+    "box after": {"after": BOX},
+    "box before": {"before": BOX},
+    "free base": {"floor": MOVED[0], "end": MOVED[1]},
+    "both": {"before": BOX, "floor": MOVED[0], "end": MOVED[1]},
+}
+
+
+@pytest.mark.parametrize("name", WITH)
+def test_what_is_loose_has_nothing_to_do_with_the_neutral_posture_of_a_linkage(name):
+    parts = {"before": "", "after": "", "floor": "", "end": ""}
+    with pytest.warns(rd.errors.SingularWarning, match="a regular posture near it"):
+        alone = rd.load(FLAT.format(**parts))
+        q0 = alone.joint_positions(alone.neutral())
+    with pytest.warns(rd.errors.SingularWarning, match="a regular posture near it"):
+        robot = rd.load(FLAT.format(**{**parts, **WITH[name]}))
+        q = robot.neutral()
+    found = robot.joint_positions(q)
+    for joint in ("drive", "pin", "d"):
+        # near a flat posture gaps grow with the square of a motion: 1e-10 m are 1e-5 rad
+        np.testing.assert_allclose(found[joint], q0[joint], atol=1e-5)
+    for joint, place in {"loose": (0, 0.7, 0.1), "f": (1, 2, 3)}.items():
+        if joint in found:
+            np.testing.assert_allclose(found[joint], [*place, 0, 0, 0, 1], atol=1e-9)
+    assert robot.mobility(q) == robot.dof
+    assert np.isfinite(robot.forward_dynamics(q, np.zeros(robot.nv), np.zeros(robot.nv))).all()
+
+
+#: A hand whose tendons pull several joints: tied ones, held ones, free ones, and a cam.
+HAND = """<mujoco model="hand"><compiler angle="radian"/>
+ <default><geom contype="0" conaffinity="0" size="0.02" pos="0.05 0 0.01" mass="0.2"/>
+  <joint axis="0 1 0"/></default>
+ <worldbody><body name="palm"><joint name="wrist" axis="0 0 1"/><geom mass="1"/>
+  <body name="l" pos="0 0.1 0"><joint name="left" ref="0.1"/><geom/></body>
+  <body name="r" pos="0 -0.1 0"><joint name="right" type="slide" axis="1 0.2 0"/><geom/></body>
+  <body name="a" pos="0.1 0 0"><joint name="a" damping="0.02"/><geom/>
+   <body name="b" pos="0.1 0 0"><joint name="b" ref="-0.2"/><geom/>
+    <body name="c" pos="0.1 0 0"><joint name="c"/><geom/></body></body></body>
+  <body name="k" pos="0 0 0.1"><joint name="cam"/><geom/></body>
+  <body name="h" pos="0 0 0.2"><joint name="held" ref="0.3"/><geom/></body></body></worldbody>
+ <tendon>
+  <fixed name="grip" {grip}><joint joint="left" coef="0.5"/><joint joint="right" coef="2"/></fixed>
+  <fixed name="bend" {bend}><joint joint="a" coef="1"/><joint joint="b" coef="-0.7"/>
+   <joint joint="c" coef="0.4"/></fixed>
+  <fixed name="mixed" {mixed}><joint joint="held" coef="1.5"/><joint joint="cam" coef="0.6"/>
+   <joint joint="right" coef="-1"/></fixed>
+  <fixed name="one" {one}><joint joint="wrist" coef="3"/></fixed></tendon>
+ <equality>{equality}</equality>
+ <actuator><motor name="grip" tendon="grip" gear="3" forcerange="-5 5"/>
+  <motor name="bend" tendon="bend" gear="-2"/><motor name="mixed" tendon="mixed"/>
+  <motor name="one" tendon="one" gear="4" ctrlrange="-1 1"/><motor name="own" joint="a"/></actuator>
+</mujoco>"""
+TIES = {
+    "free": "",
+    "tied": '<joint joint1="left" joint2="right" polycoef="0.05 2 0 0 0"/>',
+    "cam": '<joint joint1="cam" joint2="a" polycoef="0.1 0.5 0.3 0 0"/>',
+    "held": '<joint joint1="held" polycoef="0.2 0 0 0 0"/>',
+    "three": '<tendon tendon1="bend" polycoef="0.02 0 0 0 0"/>',
+    "two": '<tendon tendon1="bend" tendon2="grip" polycoef="0.02 0.8 0 0 0"/>',
+}
+TIES["all"] = "".join(TIES.values()).replace(TIES["two"], "")
+PULLS = {
+    "motors": {},
+    "springs": {
+        "grip": 'stiffness="30" springlength="0.2"',
+        "bend": 'stiffness="12" damping="0.5" armature="0.06"',
+        "mixed": 'stiffness="4" damping="0.7"',  # MuJoCo's armature has no terms across branches
+        "one": 'stiffness="2" armature="0.1"',
+    },
+}
+
+
+@pytest.mark.parametrize("tie", TIES)
+@pytest.mark.parametrize("pull", PULLS)
+def test_tendons_of_several_joints_pull_as_in_mujoco(tie, pull):
+    values = {name: "" for name in ("grip", "bend", "mixed", "one")} | PULLS[pull]
+    twin = Twin(HAND.format(equality=TIES[tie], **values), {"held": 0.5})
+    robot, rng = twin.robot, np.random.default_rng(8)
+    moving = sum(1 for x in ("tied", "cam", "held", "three", "two") if TIES[x] in TIES[tie])
+    assert robot.nv == twin.model.nv - (moving if tie else 0) and not robot.nc
+    for _ in range(3):
+        q, v = 0.3 * rng.normal(size=robot.nq), rng.normal(size=robot.nv)
+        T = twin.speeds_of(q, np.eye(robot.nv))
+        twin.at(q, v)
+        assert np.abs(twin.gaps).max(initial=0.0) < 1e-12
+        M, h = twin.mass_matrix, twin.bias
+        _near(robot.mass_matrix(q), T.T @ M @ T)
+        if tie != "cam" and tie != "all":  # else T turns with the motion
+            _near(robot.bias_forces(q, v), T.T @ h)
+        _near(robot.passive_forces(q, v), T.T @ twin.data.qfrc_passive)
+        moment = np.zeros((twin.model.nu, twin.model.nv))
+        mujoco.mju_sparse2dense(
+            moment,
+            twin.data.actuator_moment.ravel(),
+            twin.data.moment_rownnz,
+            twin.data.moment_rowadr,
+            twin.data.moment_colind,
+        )
+        speeds, total = robot.joint_velocities(q, v), np.zeros(twin.model.nu)
+        named = {}
+        for name, motor in robot.mechanism.actuators:
+            for word in motor.name.split():
+                named[word] = np.atleast_1d(speeds[name])[0] * motor.gear_ratio
+        for k in range(twin.model.nu):
+            word = twin.model.actuator(k).name
+            total[k] = named.get(word, 0.0)
+        own = [x for k, x in enumerate(moment @ twin.data.qvel)]
+        _near(total, own)
+    limits = {motor.name: motor.torque_limit for _, motor in robot.mechanism.actuators}
+    assert limits["grip"] == 5.0 and limits["one"] == 1.0
+    assert load_mechanism(write(robot.mechanism)) == robot.mechanism
+
+
+SPLIT = """<tendon><fixed name="split"><joint joint="right_driver" coef="0.5"/>
+  <joint joint="left_driver" coef="0.5"/></fixed></tendon>
+ <actuator><motor name="turn" joint="wrist"/>
+  <general name="fingers" tendon="split" forcerange="-5 5" gainprm="0.3" biasprm="0 -100 -10"
+   biastype="affine"/></actuator></mujoco>"""
+
+
+def test_a_gripper_that_a_tendon_drives_has_a_motor():
+    """Fingers that are tied, each a four-bar, on a wrist: as in the Robotiq 2F-85 and the xArm7."""
+    text = GRIPPER.replace("</mujoco>", SPLIT)
+    robot = rd.load(text)
+    motors = dict(robot.mechanism.actuators)
+    assert robot.actuated_joints == ("wrist", "right_driver")
+    assert (motors["right_driver"].gear_ratio, motors["right_driver"].torque_limit) == (1.0, 5.0)
+    assert robot.joints["right_driver"].limits.effort == 5.0
+    rng = np.random.default_rng(9)
+    q = robot.assemble(robot.integrate(robot.neutral(), 0.1 * rng.normal(size=robot.nv)))
+    v = robot.consistent_velocity(q, rng.normal(size=robot.nv))
+    tau = np.zeros(robot.nv)
+    for name in motors:
+        tau[robot.joints[name].v] = rng.normal()
+    a = robot.forward_dynamics(q, v, tau)
+    _near(robot.inverse_dynamics(q, v, a), tau, 1e-9)
+    twin = Twin(text).at(q, v)
+    moment = np.zeros((twin.model.nu, twin.model.nv))
+    mujoco.mju_sparse2dense(
+        moment,
+        twin.data.actuator_moment.ravel(),
+        twin.data.moment_rownnz,
+        twin.data.moment_rowadr,
+        twin.data.moment_colind,
+    )
+    force = np.array([tau[robot.joints[name].v][0] for name in ("wrist", "right_driver")])
+    np.testing.assert_allclose(force @ moment @ twin.data.qvel, tau @ v, rtol=1e-12)
+
+
+def test_of_contacts_alone_one_line_tells():
+    text = BODY.replace('contype="0" conaffinity="0"', "").format(viscosity=0, gravcomp=0, free="")
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        rd.load(text.replace("0.3 -1 -9.81", "0 0 -9.81"))
+    (warning,) = told
+    assert str(warning.message) == "MJCF without counterpart, left out: contacts of 4 geoms"

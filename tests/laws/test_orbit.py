@@ -298,3 +298,29 @@ def test_gravity_of_a_planet_follows_changed_masses():
 def test_a_planet_is_somewhere_and_has_a_mass(wrong):
     with pytest.raises(SettingsError, match="expected a positive number"):
         rd.InverseSquareGravity(**wrong)
+
+
+@pytest.mark.parametrize("axis", [(0.0, 0.0, 1.0), (1.0, -2.0, 0.5)])
+@pytest.mark.parametrize("base", ["floating", "moving", "fixed"])
+def test_a_free_rotor_is_a_part_of_the_body_that_carries_it(axis, base):
+    """Its inertia is counted by the link: the planet draws both as one, however it is turned."""
+    inertia = rd.Inertia(2.0, rd.Pose((0.5, 0.2, 0.1)), ixx=0.3, iyy=0.3, izz=0.4)
+    links = rd.Link("a", inertia), rd.Link("b", inertia)
+    hinge = rd.Joint("hinge", "revolute", "a", "b", rd.Pose((0.3, 0, 0)), axis=(0, 1, 0))
+    planet = rd.InverseSquareGravity(30.0, (1.0, -5.0, 3.0))
+    options = {"base": base, "gravity": (0, 0, 0), "forces": [planet]}
+    body = rd.Mechanism("body", links, (hinge,))
+    rotors = [rd.Rotor("wheel", "b", axis, 0.2)]
+    rotors += [] if base == "fixed" else [rd.Rotor("other", "a", axis, 0.1)]
+    bare, spinning = rd.load(body, **options), rd.load(body, rotors=rotors, **options)
+    rng = np.random.default_rng(0)
+    q = spinning.random(rng)
+    own, n = q[: bare.nq], bare.nv
+    expected = bare.potential_energy(own)
+    assert spinning.potential_energy(q) == pytest.approx(expected, rel=1e-14)
+    rest = np.zeros(spinning.nv)
+    forces = spinning.inverse_dynamics(q, rest, rest)
+    np.testing.assert_allclose(
+        forces[:n], bare.inverse_dynamics(own, rest[:n], rest[:n]), rtol=1e-12, atol=1e-12
+    )
+    np.testing.assert_allclose(forces[n:], 0.0, atol=1e-14)

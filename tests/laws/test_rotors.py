@@ -213,3 +213,31 @@ def test_a_rotor_turns_about_its_joint_unless_another_axis_is_given(carrier):
     q = explicit.random(rng)
     v, a = rng.normal(size=(2, 4))
     close(by_default.inverse_dynamics(q, v, a), explicit.inverse_dynamics(q, v, a))
+
+
+def test_parameters_of_bearings_of_free_rotors():
+    """In copies as in rows, and in the robot that identification returns."""
+
+    def wheel(damping, friction=0.0):
+        rotor = rd.Rotor("wheel", "lower", (0, 1, 0), 0.01, damping=damping, friction=friction)
+        return rd.load("double_pendulum", rotors=[rotor])
+
+    robot, v = wheel(0.1), np.array([0.3, -0.2, 2.0])
+    q = np.array([0.1, 0.2, 0.3])
+    given = {"wheel.damping": 0.5, "wheel.friction": 3.0}
+    copy, known = robot.with_(parameters=given), wheel(0.5, 3.0)
+    np.testing.assert_array_equal(copy.passive_forces(q, v), known.passive_forces(q, v))
+    np.testing.assert_array_equal(copy.dynamic_parameters, known.dynamic_parameters)
+    assert copy.mechanism == known.mechanism
+    rows = robot.with_(parameters={"wheel.damping": [0.5, 0.7]})
+    assert rows.of_rows(1).passive_forces(q, v)[2] == rows.passive_forces(q, v)[1, 2] == -1.4
+    t = np.linspace(0.0, 4.0, 401)
+    wave = [np.sin, np.cos, lambda x: -np.sin(x)]
+    w = np.array([1.7, 2.9, 2.3])
+    q, v, a = (np.array([1.0, 0.8, 3.0]) * w**k * f(np.outer(t, w)) for k, f in enumerate(wave))
+    measured = rd.Measurements(t, q, v, a, known.inverse_dynamics(q, v, a))
+    found = rd.identify(robot, measured, parameters=[*given])
+    values = dict(zip(robot.dynamic_parameter_names, found.robot.dynamic_parameters, strict=True))
+    for name, x in given.items():
+        assert found.parameters[name] == pytest.approx(x, rel=1e-6)
+        assert values[name] == pytest.approx(found.parameters[name], rel=1e-12)

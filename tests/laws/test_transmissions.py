@@ -478,3 +478,24 @@ def test_motors_that_followers_turn_change_their_ratio_along_the_way():
     close(robot.kinetic_energy(q, v), tree.kinetic_energy(at, rates))
     a = tree.forward_dynamics(at, rates, [tau[0], 0.0, 0.0])
     close(robot.forward_dynamics(q, v, tau), a[:1])
+
+
+def test_the_wrench_of_a_locked_joint_whose_motors_rub():
+    """That of the whole arm in which the joint is held."""
+    joints = ("wrist_pitch", "flange_roll")
+    motor = rd.Actuator(gear_ratio=100.0, rotor_inertia=2e-5, viscous=1e-5, coulomb=1e-3)
+    arm = rd.load(
+        "arm7",
+        actuators=dict.fromkeys(joints, motor),
+        transmissions=[rd.Transmission.differential("w", joints)],
+    )
+    for name in joints:
+        held, k = arm.with_(locked={name: 0.2}), arm.joints[name].v.start
+        rng = np.random.default_rng(2)
+        q, v = rng.normal(size=(2, held.nv))
+        place, speed = np.insert(q, k, 0.2), np.insert(v, k, 0.0)
+        tau = np.linspace(-3.0, 3.0, held.nv)
+        expected = arm.joint_wrenches(place, speed, tau=np.insert(tau, k, 0.0), locked=[name])
+        found = held.joint_wrenches(q, v, tau=tau, joints=[name, *held.joint_names])
+        for joint in (name, *held.joint_names):
+            close(found[joint], expected[joint], 1e-10)

@@ -16,7 +16,14 @@ import pytest
 
 HAS_ROS = importlib.util.find_spec("rclpy") is not None
 collect_ignore = (
-    [] if HAS_ROS else ["test_ros_simulation.py", "test_ros_bad_input.py", "test_ros_listener.py"]
+    []
+    if HAS_ROS
+    else [
+        "test_ros_simulation.py",
+        "test_ros_bad_input.py",
+        "test_ros_listener.py",
+        "test_ros_node.py",
+    ]
 )
 
 

@@ -191,14 +191,12 @@ def test_use_sim_time_follows_the_clock(launch, client):
             clock.publish(msg)
             client.run(0.004)
 
-    tick(100)
-    client.until(lambda: len(states) > 3)
-    assert 100 <= states[-1].header.stamp.sec <= 101
+    client.until(lambda: tick(10) or len(states) > 3)
+    assert 100 <= states[-1].header.stamp.sec <= time
     time = 5.0  # the clock jumps back; the simulation goes on
     count = len(states)
-    tick(200)
-    client.until(lambda: len(states) > count + 3)
-    assert states[-1].header.stamp.sec <= 7
+    client.until(lambda: tick(10) or len(states) > count + 3)
+    assert states[-1].header.stamp.sec <= time
 
 
 def test_lifecycle(launch, client):

@@ -193,6 +193,7 @@ def _motions(robot: rd.Robot, q: Any, rest: Any) -> dict[str, Row]:
         "stops": Row(None, w.instance),
         "ground": Row((), w.objects),
         "root": Row(None, w.choice),
+        "load.model": Row(None, w.choice),
         "run": Row(run, w.instance),
         "data": Row(_measured(robot, q), w.instance),
         "noise": Row(None, w.level),
@@ -321,7 +322,7 @@ def _descriptions(robot: rd.Robot, q: Any, rest: Any) -> dict[str, Row]:
     numbers += ("ratio", "offset", "mass", "ixx", "ixy", "ixz", "iyy", "iyz", "izz", "pitch")
     numbers += ("lower", "upper", "rest", "rest_length", "distance", "height")
     numbers += ("armature", "exponent", "friction_speed", "dissipated")
-    numbers += ("stop_stiffness", "stop_damping")
+    numbers += ("stop_stiffness", "stop_damping", "diameter", "viscosity")
     owners = ("Actuator", "CompliantStops", "Coupling", "Ground", "Joint", "Limits", "Loop")
     owners += ("MotorLimits", "PointSpring", "Rotor", "Inertia", "landings")
     rows = dict.fromkeys(numbers, Row(1.0, w.number))
@@ -334,6 +335,7 @@ def _descriptions(robot: rd.Robot, q: Any, rest: Any) -> dict[str, Row]:
         ("name", "parent", "child", "predecessor", "successor", "link1", "link2", "mounted_on"),
         Row("nosuch", w.name),
     )
+    rows |= dict.fromkeys(("StokesDrag.link", "WeightCompensation.link"), Row("nosuch", w.name))
     rows |= dict.fromkeys(("origin", "X_predecessor", "X_successor"), Row(rd.Pose(), w.instance))
     # what was read of a file
     rows |= dict.fromkeys(("line", "extras", "merged", "rejoins", "map"), Row((), w.anything))

@@ -16,7 +16,7 @@ from robodyn.urdf import bundled_robots
 __all__ = ["add_robot", "add_robot_options", "reading_options", "robot_options"]
 
 #: Arguments of `robodyn.load` that affect reading the file, not the robot made from it.
-READING = ("package_dirs", "xacro_args", "xacro", "allow_unphysical", "strict")
+READING = ("package_dirs", "xacro_args", "xacro", "allow_unphysical", "strict", "model")
 
 
 def add_robot(parser: argparse.ArgumentParser, default: str | None = None) -> None:
@@ -47,6 +47,7 @@ def add_robot_options(parser: argparse.ArgumentParser) -> None:
         help="folder of a ROS package, or one that contains packages; NAME=DIR gives it a name",
     )  # fmt: skip
     completed(package, FOLDER)
+    group.add_argument("--model", metavar="NAME", help="the model meant of an SDF file of several")
     group.add_argument(
         "--allow-unphysical", action="store_true", help="accept inertias that no body can have"
     )
@@ -67,6 +68,7 @@ def robot_options(arguments: argparse.Namespace) -> dict[str, Any]:
     options = {
         "strict": False if arguments.lenient else None,
         "package_dirs": [_package(text) for text in arguments.package] or None,
+        "model": arguments.model,
         "allow_unphysical": arguments.allow_unphysical or None,
         "snap": arguments.snap,
         "near": near(arguments),

@@ -15,6 +15,7 @@ from robodyn.controllers import PointToPoint, SineReference
 from robodyn.errors import AssemblyError, RobodynError
 from robodyn.motion.reference import Reference
 from robodyn.simulation.limits.bounds import speed_bounds
+from robodyn.simulation.loads.actuated_speeds import coordinates_of_motors
 from robodyn.simulation.loads.driven_joints import independent
 
 __all__ = ["MotorReference", "reference_of"]
@@ -68,7 +69,7 @@ def reference_of(arguments: argparse.Namespace, robot: rd.Robot, start: Start) -
     _check_together(arguments, kind)
     if not robot.actuated_joints:
         raise RobodynError(f"{robot.name!r} has no motors: --controller none lets it move freely")
-    joints = [robot.joints[name] for name in robot.actuated_joints]
+    joints = [robot.joints[name] for name in coordinates_of_motors(robot)]
     flat = [joint for joint in joints if joint.kind.coordinates.flat and kind != "still"]
     motors = [k for joint in joints for k in range(joint.v.start, joint.v.stop)]
     coordinates = [k for joint in flat for k in range(joint.q.start, joint.q.stop)]
@@ -142,8 +143,8 @@ def _way(
     """A point-to-point reference from the start to the goal."""
     q1 = start.q.copy()
     for name, (value,) in named_once("--goal", arguments.goal).items():
-        if name not in robot.actuated_joints:
-            known = ", ".join(robot.actuated_joints)
+        if name not in coordinates_of_motors(robot):
+            known = ", ".join(coordinates_of_motors(robot))
             raise RobodynError(f"--goal: {name!r} is no motor of {robot.name!r}; there are {known}")
         at = robot.joints[name].q
         if at.stop - at.start != 1:
@@ -167,7 +168,7 @@ def _tied(
     Sines whose amplitude is not given are reduced until loops close along the whole path.
     """
     free: list[str] = []
-    for name in robot.actuated_joints:
+    for name in coordinates_of_motors(robot):
         moved = [k for other in (*free, name) for k in _speeds(robot, other)]
         if independent(robot, _first(start), tuple(sorted(moved))):
             free.append(name)

@@ -18,6 +18,7 @@ from robodyn.cli.sim.reference import MotorReference
 from robodyn.errors import EnergyWarning, SettingsError
 from robodyn.simulation.limits.bounds import effort_bounds, effort_shares
 from robodyn.simulation.limits.joint_limits import LimitViolation
+from robodyn.simulation.loads.column_names import motor_names
 from robodyn.simulation.trajectory.trajectory import Trajectory
 
 __all__ = ["lines", "summary", "tracking_error"]
@@ -135,8 +136,9 @@ def _share(robot: rd.Robot, run: Trajectory) -> dict[str, Any]:
     known = np.isfinite(bounds)
     if not known.any():
         return {}
-    part = np.nanmax(effort_shares(robot, run.tau).reshape(-1, robot.nv), axis=0)[known]
-    worst = np.array(run.joint_names)[known][part.argmax()]
+    shares = effort_shares(robot, run.q, run.tau)
+    part = np.nanmax(shares.reshape(-1, len(known)), axis=0)[known]
+    worst = np.array(motor_names(robot))[known][part.argmax()]
     return {"largest_share_of_limit": {"joint": str(worst), "share": float(part.max())}}
 
 

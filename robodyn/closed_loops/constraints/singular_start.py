@@ -45,10 +45,15 @@ def regular_beside(
         Zero where it is regular.
     """
     rng = np.random.default_rng(0)
-    around = space.integrate(q, rng.uniform(-ASIDE, ASIDE, (POSTURES, space.nv)))
     here = _rank(rows, q)
-    if not _singular(q, rows, space, rng):
+    if not _singular(q, rows, space, np.random.default_rng(1)):
         return q, 0
+    # what no loop moves stays where it is
+    beside = space.integrate(q, rng.uniform(-SMALL, SMALL, (2, space.nv)))
+    looped = (rows.jacobian(beside) != 0.0).any(axis=(0, 1))
+    aside = np.zeros((POSTURES, space.nv))
+    aside[:, looped] = np.random.default_rng(0).uniform(-ASIDE, ASIDE, (POSTURES, looped.sum()))
+    around = space.integrate(q, aside)
     found = [(here, 0.0, q)]
     for guess in around:
         try:

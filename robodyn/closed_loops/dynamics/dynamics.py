@@ -355,7 +355,7 @@ class ClosedLoopDynamics:
                 return found
         q, v, a = arrays
         self.check(q, v)
-        lam = self.motors.solve(q, v, a, wrenches, base, self.motors.speeds(None))[1]
+        lam = self.motors.solve(q, v, a, wrenches, base, self.motors.names(None))[1]
         values = self._evaluator.results(
             name, arrays, base=base, wrenches=wrenches, extra=(lam,), **options
         )

@@ -27,7 +27,7 @@ from robodyn.codegen import CallForm, Function
 from robodyn.errors import ActuationError
 from robodyn.evaluator import Evaluator, Wrenches
 from robodyn.model.model import Model
-from robodyn.model.speed_selection import speed_indices, speed_names
+from robodyn.model.speed_selection import has_own_speeds, speed_indices, speed_names
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.parts.configuration_space import ConfigurationSpace
 from robodyn.tolerances import LOOP_ACCELERATION
@@ -66,13 +66,18 @@ class LoopMotors:
         self._consistency, self._regularity = consistency, regularity
         self._projection = projection
 
-    def speeds(self, actuated: Iterable[str] | None) -> tuple[int, ...]:
-        """Speeds at which forces act: those of named joints, else of the robot's motors."""
-        names = self._model.actuated_joints if actuated is None else named("actuated", actuated)
-        speeds = {k for name in names for k in speed_indices(self._model, name)}
-        if self._model.settings.base == "floating" and actuated is None:
-            speeds |= {*range(6)}
-        return tuple(sorted(speeds))
+    def names(self, actuated: Iterable[str] | None) -> tuple[str, ...]:
+        """Joints at which forces act: those named, else those with motors and a floating base."""
+        if actuated is not None:
+            return named("actuated", actuated)
+        base = self._model.joint_names[: self._model.settings.base == "floating"]
+        return (*base, *self._model.actuated_joints)
+
+    def _speeds(self, names: tuple[str, ...]) -> tuple[int, ...] | None:
+        """The speeds of these joints; ``None`` if some follow others, and have none."""
+        if not has_own_speeds(self._model, names):
+            return None
+        return tuple(sorted({k for name in names for k in speed_indices(self._model, name)}))
 
     def function(self, **options: Any) -> Function:
         """Straight-line inverse dynamics; impossible accelerations give NaN.
@@ -95,17 +100,20 @@ class LoopMotors:
         ActuationError
             If motors do not hold all motions.
         """
-        code = self._code.inverse(self.speeds(None))
+        speeds = self._speeds(self.names(None))
+        code = None if speeds is None else self._code.inverse(speeds)
         if code is None:
+            why = "are at joints that follow others"
+            why = "do not hold all motions" if speeds is not None else why
             raise ActuationError(
-                f"motors of {self._model.mechanism.name!r} do not hold all motions: there is no "
-                "straight-line code for inverse_dynamics; call the method"
+                f"motors of {self._model.mechanism.name!r} {why}: there is no straight-line code "
+                "for inverse_dynamics; call the method"
             )
         return code
 
-    def _checked(self, speeds: tuple[int, ...]) -> Code | None:
+    def _checked(self, speeds: tuple[int, ...] | None) -> Code | None:
         """Inverse dynamics that are NaN if loops are open or nearly singular."""
-        code = self._code.inverse(speeds)
+        code = None if speeds is None else self._code.inverse(speeds)
         if code is None:
             return None
         return code.having(
@@ -116,7 +124,7 @@ class LoopMotors:
     @property
     def checked(self) -> Code | None:
         """Inverse dynamics by the robot's motors, also NaN for impossible accelerations."""
-        code = self._checked(self.speeds(None))
+        code = self._checked(self._speeds(self.names(None)))
         return None if code is None else code.having(possible=LOOP_ACCELERATION)
 
     def forces(
@@ -133,8 +141,8 @@ class LoopMotors:
 
         Calls of the robot's method that have this form may go to the function.
         """
-        speeds, coded = self.speeds(actuated), None
-        code, arrays = self._checked(speeds), (q, v, a)
+        names, coded = self.names(actuated), None
+        code, arrays = self._checked(self._speeds(names)), (q, v, a)
         if code is not None:
             if actuated is None:
                 possible = code.having(possible=LOOP_ACCELERATION)
@@ -152,16 +160,16 @@ class LoopMotors:
         self._consistency.check(q, v)
         self._regularity.check(q, v)
         if coded is not None and coded.ndim > 1:
-            return self._completed(coded, (q, v, a), speeds)
-        return self.solve(q, v, a, wrenches, base, speeds)[0]
+            return self._completed(coded, (q, v, a), names)
+        return self.solve(q, v, a, wrenches, base, names)[0]
 
     def _completed(
-        self, tau: Array, state: tuple[ArrayLike, ArrayLike, ArrayLike], speeds: tuple[int, ...]
+        self, tau: Array, state: tuple[ArrayLike, ArrayLike, ArrayLike], names: tuple[str, ...]
     ) -> Array:
         """Forces of a batch for which the code gave NaN in some states, which are solved here."""
         left = np.isnan(tau).any(axis=-1)
         q, v, a = (np.broadcast_to(x, (*left.shape, np.shape(x)[-1]))[left] for x in state)
-        tau[left] = self.solve(q, v, a, None, None, speeds)[0]
+        tau[left] = self.solve(q, v, a, None, None, names)[0]
         return tau
 
     def solve(
@@ -171,9 +179,9 @@ class LoopMotors:
         a: ArrayLike,
         wrenches: Wrenches | None,
         base: BaseMotion | None,
-        speeds: tuple[int, ...],
+        names: tuple[str, ...],
     ) -> tuple[Array, Array]:
-        """Forces at the motors, and multipliers of least norm, for any rank of the loops."""
+        """Forces of the motors, and multipliers of least norm, for any rank of the loops."""
         wanted = self._space.speeds("a", a)
         finite(q=q, v=v, a=wanted)
         together(q=q, v=v, a=wanted)
@@ -185,12 +193,19 @@ class LoopMotors:
         scale = float(np.abs(g).max(initial=0.0))
         try:
             slack = {} if kind == np.float64 else {"tolerance": LOOP_ACCELERATION[1]}
-            found = actuate(g, K, list(speeds), scale=scale, **slack)
+            found = actuate(g, K, self._matrix(q, names), scale=scale, **slack)
         except ActuationError as error:
-            raise self._cannot(speeds, error) from None
+            raise self._cannot(names, error) from None
         return found.tau.astype(kind), found.multipliers.astype(kind)
 
-    def _cannot(self, speeds: tuple[int, ...], error: ActuationError) -> ActuationError:
+    def _matrix(self, q: Array, names: tuple[str, ...]) -> Array:
+        """The speeds of these joints, or generalised forces of a unit of force at each of them."""
+        speeds = self._speeds(names)
+        if speeds is not None:
+            return np.array(speeds, int)
+        return self._evaluator.call("actuation_matrix", (q,), actuated=names)
+
+    def _cannot(self, names: tuple[str, ...], error: ActuationError) -> ActuationError:
         direction = np.asarray(error.direction)
         moving = ", ".join(
             f"{direction[k]:.3g} at {name}"
@@ -198,7 +213,7 @@ class LoopMotors:
             for name in speed_names(self._model, (int(k),))
         )
         return ActuationError(
-            f"motors at {', '.join(speed_names(self._model, speeds)) or 'no joint'} of "
+            f"motors at {', '.join(names) or 'no joint'} of "
             f"{self._model.mechanism.name!r} cannot produce these accelerations: with them at rest "
             f"the linkage can still move ({moving}), and that takes a force",
             direction=error.direction,

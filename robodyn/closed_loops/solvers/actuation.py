@@ -24,7 +24,7 @@ class Actuation:
     Attributes
     ----------
     tau : ndarray, shape (..., nv)
-        Generalised forces, zero except at actuated speeds [N, N m].
+        Generalised forces of the motors: zero except at actuated speeds [N, N m].
     multipliers : ndarray, shape (..., nc)
         lam of least 2-norm [N, N m].
     rank : ndarray of int, shape (...)
@@ -44,10 +44,10 @@ def actuate(
     scale: float = 0.0,
     tolerance: float = ACTUATION_RANK,
 ) -> Actuation:
-    """Forces at the actuated speeds that produce a motion, ``tau + K^T lam = g``.
+    """Forces of motors that produce a motion, ``tau + K^T lam = g``.
 
-    The motions Z that the loops leave see ``Z^T tau = Z^T g`` [Mufti 1983, (40)]: of all tau that
-    satisfy this, the one of least 2-norm is taken; lam balances the rest.
+    The motions Z that the loops leave see ``Z^T tau = Z^T g`` [Mufti 1983, (40)]: of all forces of
+    motors that satisfy this, those of least 2-norm are taken; lam balances the rest.
 
     Parameters
     ----------
@@ -55,8 +55,9 @@ def actuate(
         Generalised force needed, M a + h [N, N m].
     K : array_like, shape (..., nc, nv)
         Constraint Jacobian.
-    actuated : array_like of int
-        Indices of speeds that motors act on, or a mask (nv,).
+    actuated : array_like
+        Indices of speeds that motors act on, or a mask (nv,); or an actuation matrix, shape
+        (..., nv, m), of motors at joints without speeds.
     scale : float
         Size of the forces that cancel in g [N, N m]; what is small beside it is rounding.
     tolerance : float
@@ -74,39 +75,48 @@ def actuate(
     """
     K = checked("K", K, None, None)
     nc, nv = K.shape[-2:]
-    batch, (g, K) = flat((checked("g", g, nv), 1), (K, 2))
-    motors = speed_set("actuated", actuated, nv)
+    matrix = _matrix(actuated, nv)
+    batch, (g, K, B) = flat((checked("g", g, nv), 1), (K, 2), (matrix, 2))
     parts = decompose(scaled(K), CONSTRAINT_RANK)
     tau, lam = np.zeros(g.shape), np.zeros((len(g), nc))
     for rank, at in groups(parts.rank):
         Z = parts.null(at, rank)
-        tau[at[:, None], motors] = _least_torques(Z, g[at], motors, tolerance)
+        tau[at] = _least_torques(Z, g[at], B[at], tolerance)
         rest = g[at] - tau[at]
         missing = np.einsum("nij,ni->nj", Z, rest)
         size = np.maximum(np.abs(g[at]).max(axis=-1, initial=0.0), scale)
         bad = np.linalg.norm(missing, axis=-1) > tolerance * size
         if bad.any():
             row = int(np.flatnonzero(bad)[0])
-            raise _cannot(Z[row] @ missing[row], g[at[row]], motors, int(at[row]), len(g))
+            raise _cannot(Z[row] @ missing[row], g[at[row]], B[at[row]], int(at[row]), len(g))
         lam[at] = parts.multipliers(at, rank, rest)
     shape = (*batch, nv), (*batch, nc)
     return Actuation(tau.reshape(shape[0]), lam.reshape(shape[1]), parts.rank.reshape(batch))
 
 
-def _least_torques(Z: Array, g: Array, motors: Array, tolerance: float) -> Array:
-    """Least tau (n, motors) with ``Z^T P tau = Z^T g``, in the least squares sense."""
+def _matrix(actuated: ArrayLike, nv: int) -> Array:
+    """The actuation matrix, which picks speeds where these are given."""
+    given = np.asarray(actuated)
+    if given.ndim > 1:
+        return np.asarray(given, float)
+    return np.eye(nv)[:, speed_set("actuated", actuated, nv)]
+
+
+def _least_torques(Z: Array, g: Array, B: Array, tolerance: float) -> Array:
+    """``B f`` (n, nv) of the least f with ``Z^T B f = Z^T g``, in the least squares sense."""
     need = np.einsum("nij,ni->nj", Z, g)
-    work = np.swapaxes(Z[:, motors, :], -1, -2)
+    work = np.swapaxes(Z, -1, -2) @ B
     if not work.size:
-        return np.zeros((len(g), len(motors)))
+        return np.zeros(g.shape)
     U, values, Vt = np.linalg.svd(work, full_matrices=False)
     driven = values > tolerance
     inside = np.einsum("nij,ni->nj", U, need)
     inside = np.where(driven, inside / np.where(driven, values, 1.0), 0.0)
-    return np.asarray(np.einsum("nij,ni->nj", Vt, inside))
+    return np.asarray(np.einsum("nij,nkj,nk->ni", B, Vt, inside))
 
 
-def _cannot(motion: Array, g: Array, motors: Array, row: int, count: int) -> ActuationError:
+def _cannot(motion: Array, g: Array, B: Array, row: int, count: int) -> ActuationError:
+    motors = np.flatnonzero(np.abs(B).any(axis=1))
     direction = motion / np.abs(motion).max()
     shown = ", ".join(
         f"{value:.3g} at speed {j}" for j, value in enumerate(direction) if abs(value) > 1e-6

@@ -61,7 +61,7 @@ def point_motions(
     """Motion of the points of each element."""
     X = {**placements(model, state, base), GROUND: Placement()}
     V = {**twists(model, state, base), GROUND: Twist()}
-    return [[PointMotion(X[i], V[i], p) for i, p in one.ends] for one in elements]
+    return [[PointMotion(X[i], V[i], p, base.g_W) for i, p in one.ends] for one in elements]
 
 
 def wrenches(

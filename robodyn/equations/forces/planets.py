@@ -21,11 +21,12 @@ def wrenches(
     base: BaseState,
     planets: Sequence[InverseSquareGravity],
     base_inertia: RigidInertia | None,
+    free_rotors: Sequence[int],
 ) -> dict[int, Wrench]:
     """Wrenches of planets on each body, about its origin in its axes."""
     total: dict[int, Wrench] = {}
     for planet in planets:
-        for i, inertia, X in _bodies(model, state, base, base_inertia):
+        for i, inertia, X in _bodies(model, state, base, base_inertia, free_rotors):
             F = planet.wrench(inertia, X.R.inverse_times(X.p - Vec3.of(planet.center)))
             total[i] = total[i] + F if i in total else F
     return total
@@ -37,24 +38,38 @@ def energy(
     base: BaseState,
     planets: Sequence[InverseSquareGravity],
     base_inertia: RigidInertia | None,
+    free_rotors: Sequence[int],
 ) -> Number:
     """Potential energy of all bodies."""
     total: Number = 0.0
     for planet in planets:
-        for _, inertia, X in _bodies(model, state, base, base_inertia):
+        for _, inertia, X in _bodies(model, state, base, base_inertia, free_rotors):
             r = X.R.inverse_times(X.p - Vec3.of(planet.center))
             total = total + planet.energy(inertia, r)
     return total
 
 
 def _bodies(
-    model: MechanismModel, state: State, base: BaseState, base_inertia: RigidInertia | None
+    model: MechanismModel,
+    state: State,
+    base: BaseState,
+    base_inertia: RigidInertia | None,
+    free_rotors: Sequence[int],
 ) -> Iterator[tuple[int, RigidInertia, Placement]]:
-    """Bodies that have an inertia, with their poses in the world."""
+    """Bodies that have an inertia, with their poses in the world.
+
+    Free rotors are counted on their carriers: their inertia about their axis is the same however
+    they are turned, and wherever on the carrier they are.
+    """
     X = placements(model, state, base)
-    bodies = [(body.index, body.inertia) for body in model]
-    bodies += [(BASE, base_inertia)] if base_inertia else []
-    for i, inertia in bodies:
+    bodies = {body.index: body.inertia for body in model}
+    if base_inertia:
+        bodies[BASE] = base_inertia
+    for i in free_rotors:
+        rotor = model.bodies[i]
+        if rotor.parent in bodies:
+            bodies[rotor.parent] += bodies.pop(i).in_parent(rotor.joint.X_PJ)
+    for i, inertia in bodies.items():
         numbers = inertia.m, *inertia.h, *inertia.S
         if not all(isinstance(x, float) and x == 0.0 for x in numbers):
             yield i, inertia, X[i]

@@ -284,9 +284,11 @@ def weighed(
     ]
     motors = model.motors
     if drives is not None:
-        driven = {body.description.name: body.index for body in model}
-        found = (_motor(x, driven, model.frames) for x in drives)
-        motors = tuple(motor for motor in found if motor.armature)
+        driven = {body.description.name: body.index for body in model if body.description.nv}
+        found = [_motor(x, driven, model.frames) for x in drives]
+        moving = (motor for motor in found if motor.armature)
+        # in the order of joints, whatever that of the description: sums are the same to the bit
+        motors = tuple(sorted(moving, key=lambda motor: driven.get(motor.joint, BASE)))
     joints = [joint.joint for joint in tree.joints]
     if before is None or before.base_inertia is not tree.base_inertia:
         model = replace(model, base_inertia=rigid(pseudo_inertia(tree.base_inertia)))

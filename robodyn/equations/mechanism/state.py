@@ -42,6 +42,8 @@ class JointAtState:
         Acceleration of each freedom of its own when those of ``v`` are zero.
     drift : Twist or None
         What `V` is when all speeds are zero, of a joint that depends on time.
+    orientation : Rotation or None
+        Of the body in the axes of the joint's frame, where its speeds are the twist of the body.
     """
 
     X: Placement
@@ -56,6 +58,7 @@ class JointAtState:
     ratio_rates: tuple[Number, ...]
     own_c: tuple[Number, ...]
     drift: Twist | None = None
+    orientation: Rotation | None = None
 
     def times(self, a: Sequence[Number]) -> Twist:
         """``S a``."""
@@ -75,6 +78,12 @@ class JointAtState:
         for k, n, ratio in self.ratios:
             total[n] = total[n] + ratio * a[k]
         return total
+
+    def turned(self, v: Sequence[Number]) -> list[Number]:
+        """What turning adds to accelerations along axes that turn with the body: ``w x v``."""
+        if self.orientation is None:
+            return [0.0] * len(self.v)
+        return [*Vec3(*self.v[3:]).cross(Vec3(*v[:3])), 0.0, 0.0, 0.0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,6 +153,7 @@ def _joint(body: Body, q: Sequence[Number], v: Sequence[Number], t: Number) -> J
     rates = tuple(ds * speed.factor for speed, ds in zip(body.speeds, joint.dS, strict=True))
     ratios = tuple((speed.index, n, speed.factor) for n, speed in enumerate(body.speeds))
     still = (0.0,) * len(ratios)
+    orientation = body.joint.kind.orientation
     return JointAtState(
         joint.X,
         columns,
@@ -157,6 +167,7 @@ def _joint(body: Body, q: Sequence[Number], v: Sequence[Number], t: Number) -> J
         still,
         still,
         drift.V if drift else None,
+        orientation(own_q) if orientation else None,
     )
 
 

@@ -56,7 +56,9 @@ def _elastic(t: Tracer) -> Number:
     robot = t.model, t.state, t.base
     links = between_links.energy(*robot, t.link_elements)
     given = laws.energy(*robot, t.laws, t.link)
-    given = given + planets.energy(*robot, t.setup.planets, t.setup.base_inertia)
+    given = given + planets.energy(
+        *robot, t.setup.planets, t.setup.base_inertia, t.setup.free_rotors
+    )
     return joints + links + given
 
 

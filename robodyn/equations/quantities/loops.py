@@ -150,6 +150,23 @@ def dependent_speed_map(t: Tracer) -> Results:
     return {"B": rows}
 
 
+def actuation_matrix(t: Tracer) -> Results:
+    """Generalised forces of a unit of force at each freedom of some joints."""
+    bodies = {body.description.name: body for body in t.model}
+    moved = [t.state[bodies[name].index] for name in t.options["actuated"]]
+    columns = [
+        {k: x for k, n, x in joint.ratios if n == freedom}
+        for joint in moved
+        for freedom in range(len(joint.own))
+    ]
+    return {"B": [[column.get(k, 0.0) for column in columns] for k in range(t.model.nv)]}
+
+
+def _actuated_freedoms(t: Tracer) -> int:
+    names = t.options["actuated"]
+    return sum(body.description.nv for body in t.model if body.description.name in names)
+
+
 def dependent_accelerations(t: Tracer) -> Results:
     """Accelerations along each axis of the joints that follow."""
     values = [
@@ -321,6 +338,13 @@ ROWS = {
         outputs=(Output("B", (_dependent_freedoms, "nv"), "1, m, 1/m"),),
         trace=dependent_speed_map,
         closed=STATE,
+    ),
+    "actuation_matrix": Quantity(
+        inputs=(Q,),
+        outputs=(Output("B", ("nv", _actuated_freedoms), "1, m, 1/m"),),
+        trace=actuation_matrix,
+        closed=STATE,
+        options=("actuated",),
     ),
     "dependent_accelerations": Quantity(
         inputs=(Q, V, A),

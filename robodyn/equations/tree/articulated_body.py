@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from robodyn.equations.mechanism.bodies import BASE, MechanismModel
 from robodyn.equations.mechanism.state import BaseState, State
 from robodyn.equations.tree.kinematics import body_motions
-from robodyn.equations.tree.rotor_forces import rotor_reactions
+from robodyn.equations.tree.rotor_forces import armature_forces, rotor_reactions
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import ArticulatedInertia, Twist, Wrench
 
@@ -51,6 +51,9 @@ def hybrid_dynamics(
             p[body.index] -= wrenches[body.index]
     forces = [tau[k] for k in range(model.nv)]
     turning = rotor_reactions(model.lumped_rotors, state, given, motion, p)
+    still = [0.0] * model.nv
+    for k, force in armature_forces(model.lumped_armature, state, still).items():
+        turning[k] = turning.get(k, 0.0) + force
     G = _couplings(model, state)
     armature = {x.body: x.inertia for x in model.lumped_armature}
 

@@ -65,6 +65,10 @@ def coriolis_matrix(model: MechanismModel, state: State, base: BaseState) -> Mat
         for k, freedom, ratio in joint.ratios:
             for (j, other, _), rate_j in zip(joint.ratios, joint.ratio_rates, strict=True):
                 C[k][j] += ratio * rate_j * armature.inertia if freedom == other else 0.0
+        for j, along, _ in joint.ratios if joint.orientation else ():
+            turned = joint.turned([float(n == along) for n in range(6)])
+            for k, n, _ in joint.ratios:
+                C[k][j] += turned[n] * armature.inertia
     for both in model.coupling_inertias:
         for one, other in ((both.first, both.second), (both.second, both.first)):
             follows = state[other]

@@ -37,9 +37,10 @@ __all__ = ["covered", "inverse_dynamics_derivatives"]
 
 
 def covered(model: MechanismModel, state: State) -> bool:
-    """Whether the columns of all joints are fixed in their bodies, and no carrier feels a rotor."""
+    """Whether columns are fixed in their bodies, no carrier feels a rotor, no armature turns."""
     joints = [state[body.index] for body in model]
-    return not (model.rotors or state.dependent) and all(
+    turned = any(state[x.body].orientation for x in model.armature)
+    return not (model.rotors or state.dependent or turned) and all(
         joint.drift is None
         and all(isinstance(x, float) for _, s in joint.columns for x in s)
         and all(isinstance(x, float) and not x for ds in joint.rates for x in ds)

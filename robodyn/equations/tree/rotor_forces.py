@@ -38,7 +38,10 @@ def armature_forces(
     forces: dict[int, Number] = {}
     for armature in armatures:
         joint = state[armature.body]
-        felt = [x * armature.inertia for x in joint.acceleration(a)]
+        turned = joint.turned(joint.v)
+        felt = [
+            (x + y) * armature.inertia for x, y in zip(joint.acceleration(a), turned, strict=True)
+        ]
         for k, freedom, ratio in joint.ratios:
             forces[k] = forces.get(k, 0.0) + felt[freedom] * ratio
     return forces

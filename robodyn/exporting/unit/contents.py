@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from robodyn.arrays import named, shown
 from robodyn.codegen import Function
+from robodyn.equations.tree.factorization import factorize, inverse, solve
 from robodyn.errors import SettingsError, ShapeError, UnknownNameError
 from robodyn.exporting.unit.motion import assembly, check_step, control_of, explicit, step_of
 from robodyn.exporting.unit.procedure import Routine
@@ -17,9 +19,12 @@ from robodyn.literals import IntegratorName, Precision
 from robodyn.robot import Robot
 from robodyn.simulation.control.closed_loop import closed_loop
 from robodyn.simulation.control.control_law import control_law
+from robodyn.simulation.loads.actuated_speeds import actuated_speeds
 from robodyn.symbolic.graph import Graph, Port, Program
+from robodyn.symbolic.guarded import if_not_negative
 from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import edge_of, inputs
+from robodyn.tolerances import UNCOUPLED_MOTOR
 
 __all__ = ["unit_of"]
 
@@ -220,13 +225,33 @@ def _at_shafts(robot: Robot, function: Function) -> Function:
     gearing = robot.model.gearing
     gearing.check()
     program, graph = function.program, Graph()
-    tau = inline(program, inputs(graph, 0, sum(port.size for port in program.inputs)))
-    torques = [x / float(ratio) for x, ratio in zip(tau, gearing.ratios, strict=True)]
-    of_joints = np.empty(len(tau), object)
-    of_joints[:] = tau
+    given = inputs(graph, 0, sum(port.size for port in program.inputs))
+    of_joints = np.empty(len(gearing.ratios), object)
+    of_joints[:] = _at_motors(robot, program, given)
+    torques = [x / float(ratio) for x, ratio in zip(of_joints, gearing.ratios, strict=True)]
     for motors in gearing.coupled:
         for k, torque in zip(motors.speeds.tolist(), motors.torques(of_joints), strict=True):
             torques[k] = torque
-    outputs = (Port("torque", program.outputs[0].shape, "N m, N"),)
+    outputs = (Port("torque", (len(torques),), "N m, N"),)
     edges = tuple(edge_of(graph, x) for x in torques)
     return Function(Program("motor_torques", program.inputs, outputs, graph, edges, program.rates))
+
+
+def _at_motors(robot: Robot, program: Program, given: list[Any]) -> list[Any]:
+    """Forces of the joints of motors, of least 2-norm, from the inputs of inverse dynamics.
+
+    Not a number where motors at joints that follow others do not determine the motion.
+    """
+    tau = inline(program, given)
+    if not robot.model.gearing.elsewhere:
+        return tau
+    places, numbers = {port.name: port for port in program.inputs}, iter(given)
+    arrays = {name: [*islice(numbers, port.size)] for name, port in places.items()}
+    matrix = robot.function("actuation_matrix").program
+    columns = inline(matrix, [x for port in matrix.inputs for x in arrays[port.name]])
+    speeds = actuated_speeds(robot)
+    B = np.array(columns, object).reshape(robot.nv, -1)[list(speeds)]
+    factors = factorize([list(row) for row in B @ B.T], dict.fromkeys(range(len(B)), 1.0))
+    f = B.T @ np.array(solve(factors, [tau[k] for k in speeds]), object)
+    far = sum((row[k] for k, row in enumerate(inverse(factors))), 0.0) * UNCOUPLED_MOTOR**2
+    return if_not_negative([*f], 1.0 - far)

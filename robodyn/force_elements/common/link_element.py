@@ -27,10 +27,12 @@ class PointMotion:
         Of the body.
     p : Vec3 [m]
         In the axes of the body.
+    gravity : Vec3 [m/s^2]
+        In the world.
     """
 
-    def __init__(self, X: Placement, V: Twist, p: Vec3) -> None:
-        self._X, self._V, self._p = X, V, p
+    def __init__(self, X: Placement, V: Twist, p: Vec3, gravity: Vec3) -> None:
+        self._X, self._V, self._p, self.gravity = X, V, p, gravity
 
     @cached_property
     def position(self) -> Vec3:

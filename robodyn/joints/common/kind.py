@@ -218,6 +218,9 @@ class JointKind:
         It turns about its axis, whatever else it does.
     cut : Cut, optional
         Its constraints where it is cut; without them it cannot close a loop.
+    orientation : callable, optional
+        ``q -> R_JB`` of a kind whose speeds are the twist of B: along the axes of J its friction
+        acts, and an armature is felt as a mass is.
     """
 
     name: str
@@ -238,6 +241,7 @@ class JointKind:
     words: tuple[str, ...] = ()
     free_turn: bool = False
     cut: Cut | None = None
+    orientation: Callable[[Numbers], Rotation] | None = None
 
     def __post_init__(self) -> None:
         """Refuse a kind that contradicts itself."""

@@ -85,7 +85,6 @@ def changed(
             else loop
             for loop in mechanism.loops
         ),
-        actuators=tuple(x for x in mechanism.actuators if not (x[0] in closing and x[0] in welded)),
         couplings=couplings,
         constraints=(*(_locking(given, welded) for given in mechanism.constraints), *rows),
         forces=tuple(force for force in mechanism.forces if force.joint not in welded),

@@ -46,8 +46,8 @@ def without_free_root(mechanism: Mechanism, base: Base) -> Mechanism:
         raise SettingsError(
             f"base is {base!r}, and cannot take the place of joint {free.name!r}, by which "
             f"{free.child!r} moves freely in {root!r}: other things stand in {root!r} too, or the "
-            "joint has damping, friction or an origin of its own; with base='fixed' that joint has "
-            "the six degrees of freedom"
+            "joint has damping, friction, armature or an origin of its own; with base='fixed' that "
+            "joint has the six degrees of freedom"
         )
     return dataclasses.replace(
         mechanism,
@@ -70,5 +70,5 @@ def _is_more(mechanism: Mechanism, root: str, free: Joint) -> bool:
     named = {name for name, _ in mechanism.actuators}
     named |= {name for constraint in mechanism.constraints for name in constraint.joints}
     named |= {force.joint for force in mechanism.forces}
-    resists = bool(free.damping or free.friction)
+    resists = bool(free.damping or free.friction or free.armature)
     return root in used or free.name in named or resists or free.origin != Pose()

@@ -10,7 +10,7 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.arrays import number
-from robodyn.description import Actuator, Inertia, Joint, Link, Loop, Mechanism
+from robodyn.description import Actuator, Inertia, Joint, Link, Loop, Mechanism, Rotor
 from robodyn.equations.mechanism.bodies import Body
 from robodyn.equations.quantities.regressors import (
     MOTOR_FRICTION,
@@ -22,7 +22,7 @@ from robodyn.errors import SettingsError, UnknownNameError
 from robodyn.model.model import Model
 from robodyn.tolerances import WHOLE_LINK
 
-Resisting = TypeVar("Resisting", Joint, Loop)
+Resisting = TypeVar("Resisting", Joint, Loop, Rotor)
 
 __all__ = [
     "changeable_bodies",
@@ -67,7 +67,7 @@ def with_parameters(model: Model, given: Mapping[str, float]) -> Mechanism:
 
 
 def _with_resistances(mechanism: Mechanism, given: Mapping[str, float]) -> Mechanism:
-    """Joints, cut ones and motors with other inertia and friction."""
+    """Joints, cut ones, free rotors and motors with other inertia and friction."""
     motors = dict(mechanism.actuators)
     for name, motor in motors.items():
         changed: dict[str, Any] = {
@@ -78,7 +78,7 @@ def _with_resistances(mechanism: Mechanism, given: Mapping[str, float]) -> Mecha
         motors[name] = dataclasses.replace(motor, **changed) if changed else motor
     coupled = {name for x in mechanism.transmissions for name in x.joints}
     resisting = {x.rpartition(".")[0] for x in given if x.rpartition(".")[2] in RESISTANCES}
-    joints, loops = list(mechanism.joints), list(mechanism.loops)
+    joints = list(mechanism.joints)
     for k, joint in enumerate(joints):
         if f"{joint.name}.armature" in given:
             armature = given[f"{joint.name}.armature"]
@@ -87,11 +87,12 @@ def _with_resistances(mechanism: Mechanism, given: Mapping[str, float]) -> Mecha
             own = None if joint.name in coupled else motors.get(joint.name)
             joints[k], driving = _with_resistance(joint, own, given)
             motors |= {} if driving is None else {joint.name: driving}
-    for k, loop in enumerate(loops):
-        if loop.name in resisting:
-            loops[k], _ = _with_resistance(loop, None, given)
     return dataclasses.replace(
-        mechanism, joints=tuple(joints), loops=tuple(loops), actuators=tuple(motors.items())
+        mechanism,
+        joints=tuple(joints),
+        loops=tuple(_with_resistance(loop, None, given)[0] for loop in mechanism.loops),
+        rotors=tuple(_with_resistance(rotor, None, given)[0] for rotor in mechanism.rotors),
+        actuators=tuple(motors.items()),
     )
 
 

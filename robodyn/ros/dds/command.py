@@ -12,6 +12,7 @@ import robodyn as rd
 from robodyn.ros.dds.node import DdsNode
 from robodyn.ros.dds.simulation import DdsSimulation
 from robodyn.ros.engine.engine import Engine
+from robodyn.ros.engine.pacing import summary
 from robodyn.ros.engine.settings import Settings
 from robodyn.ros.engine.throttled_logger import ThrottledLogger
 
@@ -41,18 +42,19 @@ def publish_dds(
     log = ThrottledLogger(lambda text: print(f"robodyn: {text}", file=sys.stderr, flush=True))
     engine = Engine(robot, settings, log=log)
     node = DdsNode(arguments.name, domain=arguments.domain, network=arguments.network)
-    sim = DdsSimulation(engine, node, log)
-    print(
-        f"{robot.name}: {settings.rate:g} states a second on {node.resolved('joint_states')}, "
-        f"{arguments.interface} commands for {', '.join(engine.joints) or 'no joint'} on "
-        f"{node.resolved('~/commands')}; Ctrl-C ends",
-        flush=True,
-    )
     try:
+        sim = DdsSimulation(engine, node, log)
+        print(
+            f"{robot.name}: {settings.rate:g} states a second on {node.resolved('joint_states')}, "
+            f"{arguments.interface} commands for {', '.join(engine.joints) or 'no joint'} on "
+            f"{node.resolved('~/commands')}; Ctrl-C ends",
+            flush=True,
+        )
         sim.run(arguments.duration)
     except KeyboardInterrupt:
         print()
     finally:
         node.close()
-    print(f"{sim.published} states published, {sim.overruns} late")
+        log.close()
+    print(summary(sim.published, sim.overruns), flush=True)
     return 0

@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.errors import RobodynError, ShapeError
 from robodyn.ros.dds.node import DdsNode, JointSample
 from robodyn.ros.engine.engine import Engine
-from robodyn.ros.engine.pacing import Pace, burst
+from robodyn.ros.engine.pacing import Pace, Stamps, burst
 from robodyn.ros.engine.throttled_logger import ThrottledLogger
 from robodyn.ros.engine.trajectories import TrajectoryContent, TrajectoryPoint, out_of_time
 from robodyn.urdf import write
@@ -76,13 +75,13 @@ class DdsSimulation:
     def run(self, duration: float = math.inf) -> None:
         """Simulate in real time, for a duration [s] or until interrupted."""
         settings = self.engine.settings
-        pace = Pace(settings.rate, settings.real_time_factor, settings.step)
+        pace, stamps = Pace(settings.rate, settings.real_time_factor, settings.step), Stamps()
         start = due = time.monotonic_ns()
         period = round(1e9 / settings.rate)
         while due - start <= 1e9 * duration:
             self.receive()
             for steps, late in burst(pace, time.monotonic_ns):
-                stamp = time.time_ns() - late
+                stamp = stamps.next(time.time_ns() - late)
                 self.engine.advance(steps)
                 self.publish(stamp)
             pace.report(self.log)
@@ -113,9 +112,9 @@ class DdsSimulation:
         for message in self._paths.take(1):
             self._try(self._follow, message)
         readers = (self._commands, self._named, self._paths)
-        for k, reader in enumerate(readers):
+        for reader in readers:
             for problem in reader.unread:
-                self.log(f"large {k}", f"command ignored: {problem}")
+                self.log.each(f"command ignored: {problem}")
         malformed = sum(reader.malformed for reader in readers)
         if malformed > self._malformed:
             self._malformed = malformed
@@ -124,30 +123,15 @@ class DdsSimulation:
     def _try(self, take: Any, message: Any) -> None:
         try:
             take(message)
-        except RobodynError as error:
-            self.log(f"{take.__name__} {type(error).__name__}", f"command ignored: {error}")
+        except Exception as error:  # whatever the numbers of others do
+            self.log.each(f"command ignored: {error}")
 
     def _command(self, data: Any) -> None:
         self.engine.command(np.array(data, float))
 
     def _command_some(self, sample: JointSample) -> None:
-        """Apply commands by joint name, each from the array of its joint's interface."""
-        engine = self.engine
-        kinds = dict(
-            zip(
-                engine.joints, engine.settings.spread("interfaces", len(engine.joints)), strict=True
-            )
-        )
-        values = []
-        for k, name in enumerate(sample.names):
-            kind = kinds.get(name, "effort")
-            numbers = getattr(sample, kind)
-            if name in kinds and len(numbers) != len(sample.names):
-                raise ShapeError(
-                    f"{len(numbers)} numbers in {kind} for {len(sample.names)} names", name=kind
-                )
-            values.append(numbers[k] if name in kinds else np.nan)
-        engine.command_some(sample.names, values)
+        values = sample.position, sample.velocity, sample.effort
+        self.engine.command_by_interface(sample.names, *values)
 
     def _follow(self, message: Any) -> None:
         points = (

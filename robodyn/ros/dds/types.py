@@ -4,15 +4,16 @@ A type of ROS, ``sensor_msgs/msg/JointState``, is ``sensor_msgs::msg::dds_::Join
 Annotations are evaluated by cyclonedds, so that none may be postponed here.
 """
 
-import struct
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from cyclonedds.idl import IdlStruct, types
 from cyclonedds.idl.annotations import final
 
 from robodyn.errors import RobodynError
-from robodyn.ros.engine.trajectories import check_count
+from robodyn.ros.engine.sizes import check_command, check_trajectory
 
 __all__ = [
     "HASHES",
@@ -30,9 +31,6 @@ __all__ = [
     "Unread",
 ]
 
-#: Bytes of the largest command, and of the largest trajectory, that are read.
-MOST_BYTES, MOST_TRAJECTORY_BYTES = 2**16, 2**22
-
 
 @dataclass
 class Unread:
@@ -41,25 +39,12 @@ class Unread:
     problem: str
 
 
-def _too_large(data: bytes, most: int) -> str:
-    return f"a message of {len(data)} bytes, at most {most} are read" if len(data) > most else ""
-
-
-def _points(data: bytes) -> int:
-    """Number of points of a serialised JointTrajectory (CDR, version 1), without reading them."""
-    order = "<" if data[1] & 1 else ">"
-
-    def count(at: int) -> int:
-        return int(struct.unpack_from(f"{order}I", data, at)[0])
-
-    def behind_text(at: int) -> int:
-        return at + 4 + -(-count(at) // 4) * 4
-
-    at = behind_text(4 + 8)  # behind the encoding and the stamp: the name of the frame
-    names, at = count(at), at + 4
-    for _ in range(names):
-        at = behind_text(at)
-    return count(at)
+def _unless_large(data: bytes, check: Callable[[bytes], None], read: Callable[[], Any]) -> Any:
+    try:
+        check(data)
+    except RobodynError as error:
+        return Unread(str(error))
+    return read()
 
 
 @dataclass
@@ -111,8 +96,8 @@ class JointState(IdlStruct, typename="sensor_msgs::msg::dds_::JointState_"):
     @classmethod
     def deserialize(cls, data: bytes, *options: Any, **named: Any) -> Any:
         """The message of some bytes; `Unread` for too many."""
-        problem = _too_large(data, MOST_BYTES)
-        return Unread(problem) if problem else super().deserialize(data, *options, **named)
+        read = partial(super().deserialize, data, *options, **named)
+        return _unless_large(data, check_command, read)
 
 
 @dataclass
@@ -145,8 +130,8 @@ class Float64MultiArray(IdlStruct, typename="std_msgs::msg::dds_::Float64MultiAr
     @classmethod
     def deserialize(cls, data: bytes, *options: Any, **named: Any) -> Any:
         """The message of some bytes; `Unread` for too many."""
-        problem = _too_large(data, MOST_BYTES)
-        return Unread(problem) if problem else super().deserialize(data, *options, **named)
+        read = partial(super().deserialize, data, *options, **named)
+        return _unless_large(data, check_command, read)
 
 
 @dataclass
@@ -173,12 +158,8 @@ class JointTrajectory(IdlStruct, typename="trajectory_msgs::msg::dds_::JointTraj
     @classmethod
     def deserialize(cls, data: bytes, *options: Any, **named: Any) -> Any:
         """The message of some bytes; `Unread` for too many bytes or points."""
-        problem = _too_large(data, MOST_TRAJECTORY_BYTES)
-        try:
-            check_count(_points(data))
-        except RobodynError as error:
-            problem = str(error)
-        return Unread(problem) if problem else super().deserialize(data, *options, **named)
+        read = partial(super().deserialize, data, *options, **named)
+        return _unless_large(data, check_trajectory, read)
 
 
 @dataclass

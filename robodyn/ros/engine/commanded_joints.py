@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 import robodyn as rd
 from robodyn.array_types import FloatArray
 from robodyn.ros.engine.messages import StateNames
-from robodyn.simulation.limits.bounds import own_effort_bounds, speed_bounds
+from robodyn.simulation.limits.bounds import own_effort_bounds
 
 __all__ = ["CommandedJoints"]
 
@@ -32,9 +32,9 @@ class CommandedJoints:
     coordinates, speeds : ndarray of int, shape (n,)
         Where they stand in q and v.
     lower, upper : ndarray, shape (n,) [rad, m]
-        Limits of position.
+        Limits of position, of the joint and of those that follow it by ``<mimic>``.
     top_speed : ndarray, shape (n,) [rad/s, m/s]
-        Infinite where the file says none.
+        The same of speed; infinite where the file says none.
     effort : ndarray, shape (n,) [N m, N]
         Limits of the joint and its motor, infinite where the file says none.
 
@@ -52,9 +52,8 @@ class CommandedJoints:
             raise rd.ShapeError(f"joints named twice: {', '.join(self.names)}", name="joints")
         self.coordinates = np.array([names.coordinate(n) for n in self.names], int)
         self.speeds = np.array([names.speed(n) for n in self.names], int)
-        self.lower = robot.lower_limits[self.coordinates]
-        self.upper = robot.upper_limits[self.coordinates]
-        self.top_speed = speed_bounds(robot)[self.speeds]
+        limits = [names.limits(n) for n in self.names]
+        self.lower, self.upper, self.top_speed = np.array(limits).reshape(-1, 3).T
         self.effort = own_effort_bounds(robot)[self.speeds]
 
     def __len__(self) -> int:

@@ -43,6 +43,8 @@ class Commands:
         Zero for joints that get positions or speeds.
     motion : Motion or None
         The trajectory that is followed, or was last.
+    moved_rows : ndarray of int
+        Where its joints stand in a command.
     """
 
     def __init__(self, joints: CommandedJoints, settings: Settings, q: FloatArray) -> None:
@@ -51,7 +53,7 @@ class Commands:
         self.is_effort, self.is_position = interfaces == "effort", interfaces == "position"
         self.is_fresh, self.effort = False, np.zeros(len(joints))
         self.motion: Motion | None = None
-        self._motion_rows: Rows = np.zeros(0, int)
+        self.moved_rows: Rows = np.zeros(0, int)
         self._motion_start = self._came_at = -math.inf
         self._position = np.where(self.is_position, q[joints.coordinates], np.nan)
         self._speed = np.zeros(len(joints))
@@ -69,7 +71,7 @@ class Commands:
     def follow(self, t: float, motion: Motion, rows: Rows, q: FloatArray) -> None:
         """Follow a trajectory of some joints from now on."""
         self._hold_moved_joints(q)
-        self.motion, self._motion_rows, self._motion_start = motion, rows, t
+        self.motion, self.moved_rows, self._motion_start = motion, rows, t
         self.is_fresh, self._held = False, q.copy()
         self._speed = np.zeros(len(self._joints))
 
@@ -107,7 +109,7 @@ class Commands:
         """
         q, (v, a) = np.tile(self._held, (len(t), 1)), np.zeros((2, len(t), self._joints.nv))
         if self.motion:
-            rows = self._motion_rows
+            rows = self.moved_rows
             x, dx, ddx = self.motion.at_times(t - self._motion_start)
             q[:, self._joints.coordinates[rows]] = x
             v[:, self._joints.speeds[rows]], a[:, self._joints.speeds[rows]] = dx, ddx
@@ -116,7 +118,7 @@ class Commands:
     def paths(self, t: float, q: FloatArray, v: FloatArray, settings: Settings) -> list[DrivenPath]:
         """Paths of driven joints that set out from a state at time ``t`` [s]."""
         at, is_commanded = self._joints, ~self.is_effort
-        is_commanded[self._motion_rows] = False
+        is_commanded[self.moved_rows] = False
         rows, paths = np.flatnonzero(is_commanded), []
         if rows.size:
             command = CommandPath(
@@ -124,7 +126,7 @@ class Commands:
                 self._speed[rows], at.top_speed[rows], settings.bandwidth,
             )  # fmt: skip
             paths.append(DrivenPath(command, at.coordinates[rows], at.speeds[rows]))
-        motion, begin, moved = self.motion, self._motion_start, self._motion_rows
+        motion, begin, moved = self.motion, self._motion_start, self.moved_rows
         if motion and settings.drives_along_trajectories:
             path = _MotionPath(motion, begin)
             paths.append(DrivenPath(path, at.coordinates[moved], at.speeds[moved]))
@@ -132,7 +134,7 @@ class Commands:
 
     def _hold_moved_joints(self, q: FloatArray) -> None:
         """Hold joints with position commands where the last trajectory has brought them."""
-        rows = self._motion_rows[self.is_position[self._motion_rows]]
+        rows = self.moved_rows[self.is_position[self.moved_rows]]
         self._position[rows] = q[self._joints.coordinates[rows]]
 
 

@@ -9,24 +9,31 @@ from numpy.typing import ArrayLike
 
 import robodyn as rd
 from robodyn.array_types import FloatArray
+from robodyn.model.virtual_work import joint_forces
+from robodyn.ros.engine.audit import AtLimit, Audit
 from robodyn.ros.engine.commanded_joints import CommandedJoints
 from robodyn.ros.engine.commands import Commands
 from robodyn.ros.engine.controllers import HeldPosture, chosen_controller
 from robodyn.ros.engine.messages import StateNames
+from robodyn.ros.engine.rehearsal import rehearse
 from robodyn.ros.engine.settings import Settings
 from robodyn.ros.engine.throttled_logger import ThrottledLogger
-from robodyn.ros.engine.trajectories import TrajectoryContent, plan, prepare
+from robodyn.ros.engine.trajectories import Motion, TrajectoryContent, plan, prepare
 from robodyn.simulation.control.controller import ControlFunction
 from robodyn.simulation.control.running_controller import RunningController
+from robodyn.simulation.integrators import EXPLICIT
 from robodyn.simulation.limits.bounds import within_motors
 from robodyn.simulation.loads.driven import Driven
 from robodyn.simulation.loads.driven_joints import independent
 from robodyn.simulation.loads.loads import loads_on
-from robodyn.simulation.motion.continued_motion import ContinuedMotion
+from robodyn.simulation.motion.continued_motion import ContinuedMotion, DoneSteps
 from robodyn.simulation.step.stepper import Stepper
-from robodyn.tolerances import CLOCK_ROUNDING
+from robodyn.tolerances import CLOCK_ROUNDING, FARTHEST
 
 __all__ = ["Engine"]
+
+#: What a motion that has come to a state of which nothing follows raises.
+BREAKDOWNS = rd.RobodynError, np.linalg.LinAlgError, ArithmeticError
 
 
 class Engine:
@@ -95,9 +102,9 @@ class Engine:
         prepare()
         self._controller = self.check(self.settings)
         self._motion: ContinuedMotion | None = None
-        self._moved = 0  # steps of the latest move, before it broke down or ended
+        self._restart_audit()
         self._release()
-        self.observe()  # compiles what the first step needs
+        self._observed()  # compiles what the first step needs
 
     # -- what is asked of it --------------------------------------------------------------------
 
@@ -112,6 +119,7 @@ class Engine:
         changed = settings.interfaces != self.settings.interfaces
         changed |= settings.controller != self.settings.controller
         self._controller, self.settings = controller, settings
+        self._restart_audit()
         if changed:
             self._release()
         else:
@@ -130,8 +138,8 @@ class Engine:
 
     def reset(self) -> None:
         """Back to the start, at rest, with no command; time goes on."""
-        self.q, self.v = self._start.copy(), np.zeros(self.robot.nv)
-        self._release()
+        self.q = self._start.copy()
+        self._rest()
 
     def command(self, values: ArrayLike) -> None:
         """Take a command: one number a joint of ``joints``, as ``settings.interfaces`` say.
@@ -139,9 +147,14 @@ class Engine:
         Raises
         ------
         ShapeError
-            For another length, or numbers that are not finite; the last command stays.
+            For another length, or numbers that are not finite, or positions and speeds that no
+            joint has; the last command stays.
         """
         given, commands = self.commanded.values(values), self._commands
+        if np.any(~commands.is_effort & (np.abs(given) > FARTHEST)):
+            raise rd.ShapeError(
+                f"a command holds positions or speeds beyond {FARTHEST:g}", name="command"
+            )
         if commands.is_under_way(self.t):
             self.log("busy", "a trajectory is running: the command is ignored")
             return
@@ -162,8 +175,8 @@ class Engine:
         given = np.asarray(values, float)
         if given.shape != (len(names),) or not names or len({*names}) < len(names):
             raise rd.ShapeError(
-                f"a command has {given.size} numbers for the names {list(names)}; expected one for "
-                "each joint, named once",
+                f"a command has {given.size} numbers for {len(names)} names; expected one for each "
+                "joint, named once",
                 name="command",
                 given=given.shape,
                 expected=(len(names),),
@@ -172,6 +185,36 @@ class Engine:
         for name, value in zip(names, given, strict=True):
             command[self.commanded.row(name)] = value
         self.command(command)
+
+    def command_by_interface(
+        self, names: Sequence[str], position: ArrayLike, velocity: ArrayLike, effort: ArrayLike
+    ) -> None:
+        """Take the command of a JointState: from the array of each joint's interface.
+
+        Joints whose number there is not a number (NaN) keep what they are commanded.
+
+        Raises
+        ------
+        UnknownNameError, ShapeError
+            The last command stays.
+        """
+        given = {"position": position, "velocity": velocity, "effort": effort}
+        arrays = {kind: np.asarray(x, float) for kind, x in given.items()}
+        interfaces = self.settings.spread("interfaces", len(self.joints))
+        wanted: dict[str, float] = {}
+        for k, name in enumerate(names):
+            kind = interfaces[self.commanded.row(name)]
+            numbers = arrays[kind]
+            if len(numbers) != len(names):
+                raise rd.ShapeError(
+                    f"{len(numbers)} numbers in {kind} for {len(names)} names", name=kind
+                )
+            if name in wanted:
+                raise rd.ShapeError(f"{name} is named twice", name="name")
+            wanted[name] = float(numbers[k])
+        known = {name: x for name, x in wanted.items() if not np.isnan(x)}
+        if known or not names:
+            self.command_some([*known], [*known.values()])
 
     def follow(self, content: TrajectoryContent) -> None:
         """Follow a trajectory from now on; one without points stops the joints.
@@ -193,6 +236,12 @@ class Engine:
         driven = np.flatnonzero(~self._commands.is_effort)
         exact = rows if self.settings.drives_along_trajectories else ()
         self._check_independent([*np.setdiff1d(driven, rows), *exact])
+        if self.settings.drives_along_trajectories:
+            commands = Commands(self.commanded, self.settings, self.q)
+            commands.follow(self.t, motion, rows, self.q)
+            paths = Driven(self.robot.nv, commands.paths(self.t, self.q, self.v, self.settings))
+            at = self.t, self.q, self.v
+            rehearse(self.names, paths, *at, motion.duration, self.settings.step)
         self._commands.follow(self.t, motion, rows, self.q)
         self._set_out(self.t, self.q, self.v)
 
@@ -201,22 +250,17 @@ class Engine:
     def advance(self, steps: int) -> None:
         """Move by a number of steps; loops are closed after each, as controllers want them.
 
-        A motion that breaks down (no number, loops that open) is taken back to the last good
-        state, at rest, with a warning.
+        A motion that breaks down (no number, loops that open, a singular posture, energy that
+        comes from nowhere) ends in the last good state, at rest, with a warning. Joints that are
+        driven to a limit of position, their own or that of a joint which they move, stop there.
         """
-        h, done, tree = self.settings.step, 0, not self.robot.nc
-        while done < steps:
-            q, end = self.q, self.t + (steps - done) * h
-            try:
+        end, done = self.t + steps * self.settings.step, 0
+        try:
+            while done < steps:
                 done += self._move(steps - done)
-            except (rd.RobodynError, np.linalg.LinAlgError, FloatingPointError) as error:
-                if tree:  # it may be very far away already
-                    self.q, self.t, done = q, end, steps
-                else:
-                    self.t, done = self.t + h, done + self._moved + 1
-                self.v = np.zeros(self.robot.nv)
-                self._release()
-                self.log("broken", f"the motion broke down and was stopped: {error}")
+        except BREAKDOWNS as error:
+            self._break_down(error)
+            self.t = end
 
     def _move(self, steps: int) -> int:
         """Move by at most so many steps, in which the same command holds; by how many."""
@@ -231,15 +275,37 @@ class Engine:
         if self._motion is None:
             self._motion = self._continued_motion()
         motion = self._motion
-        start = motion.t
-        try:
-            motion.advance(count, tau)
-        finally:
-            self._moved = round((motion.t - start) / h)
-            self.q, self.v, self.t = motion.q, motion.v, motion.t
-            if motion.at_limit:
-                self._log_efforts()
-        return count
+        done = motion.advance(count, tau)
+        if motion.at_limit:
+            self._log_efforts()
+        stop = self._audit.take(done, self._stepper.driven.speeds)
+        self.q, self.v, self.t = motion.q, motion.v, motion.t
+        if stop is not None:
+            self._stop_at(stop, done)
+        return len(done) if stop is None else max(stop.row, 1)
+
+    def _break_down(self, error: Exception) -> None:
+        """Go back to the last good state, at rest, and forget what is commanded."""
+        self.log("broken", f"the motion broke down and was stopped: {error}")
+        self.q, self.t = self._audit.good or (self._start.copy(), self.t)
+        self._rest()
+
+    def _stop_at(self, stop: AtLimit, done: DoneSteps) -> None:
+        """Stop driven joints before a limit, where they stay."""
+        self.log.each(f"{stop}: what drives it there was stopped")
+        self.q, self.t = done.q[stop.row], float(done.t[max(stop.row, 1)])
+        moved, motion = self._commands.moved_rows, self._commands.motion
+        self._rest()
+        if motion and self.settings.drives_along_trajectories:
+            x = self.q[self.commanded.coordinates[moved]]
+            self._commands.follow(self.t, Motion.at_rest(motion.names, x), moved, self.q)
+            self._set_out(self.t, self.q, self.v)
+
+    def _rest(self) -> None:
+        self.v = np.zeros(self.robot.nv)
+        self._audit.restart()
+        self._audit.good = self.q, self.t
+        self._release()
 
     def _continued_motion(self) -> ContinuedMotion:
         """The motion from here on, until another command comes."""
@@ -255,14 +321,26 @@ class Engine:
         return ContinuedMotion(self._stepper, controller, efforts, *at)
 
     def observe(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        """Position, velocity, acceleration and forces at this instant."""
+        """Position, velocity, acceleration and forces at this instant.
+
+        Accelerations, and forces that follow from them, are not a number where the posture does
+        not determine them, as next to a singular one.
+        """
+        try:
+            return self._observed()
+        except BREAKDOWNS as error:
+            self.log("undetermined", f"efforts and accelerations are not published: {error}")
+        unknown = np.full(self.robot.nv, np.nan)
+        known = np.isin(np.arange(self.robot.nv), self._stepper.driven.speeds, invert=True)
+        tau = np.zeros(self.robot.nv)
+        tau[self.commanded.speeds] = self._commands.effort
+        if not self._commands.is_fresh and self._controller is not None:
+            known[self.commanded.speeds] = False
+        return self.q, self.v, unknown, np.where(known, tau, np.nan)
+
+    def _observed(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         tau = self._torque(self.t, self.q, self.v)
-        a, forces = self._stepper.accelerations(self.t, self.q, self.v, tau)
-        over = np.abs(forces[self.commanded.speeds]) > self.commanded.effort * (1.0 + 1e-9)
-        if over.any():
-            names = ", ".join(np.array(self.joints)[over])
-            self.log("drive", f"driving {names} takes more than the effort limit")
-        return self.q, self.v, a, forces
+        return self.q, self.v, *self._stepper.accelerations(self.t, self.q, self.v, tau)
 
     def wrenches(
         self, a: FloatArray, tau: FloatArray, joints: Iterable[str] | None = None
@@ -283,10 +361,14 @@ class Engine:
     def motor_torques(self, tau: FloatArray) -> FloatArray:
         """Torque at the shaft of each commanded joint's motor, shape (n,).
 
-        Not a number where a transmission leaves undetermined how its motors share them.
+        Those of all motors, as `Robot.motor_torques` has them, if some are at joints that follow
+        others. Not a number where a transmission leaves undetermined how its motors share them.
         """
+        gearing, q = self.robot.model.gearing, self.q
         try:
-            return np.asarray(self.robot.model.gearing.torques(tau)[self.commanded.speeds])
+            matrix = lambda: self.robot.actuation_matrix(q)  # noqa: E731
+            torques = gearing.torques(joint_forces(self.robot.model, matrix, tau))
+            return torques if gearing.elsewhere else torques[self.commanded.speeds]
         except rd.ActuationError as error:
             self.log("motors", f"no motor torques: {error}")
             return np.full(len(self.joints), np.nan)
@@ -307,7 +389,7 @@ class Engine:
             self._log_efforts()
         tau = np.zeros(self.robot.nv)
         tau[self.commanded.speeds] = within
-        by_motors = within_motors(self.robot, tau)
+        by_motors = within_motors(self.robot, tau, q)
         if np.any(by_motors != tau):
             self._log_efforts()
         return by_motors
@@ -329,6 +411,10 @@ class Engine:
         """Forget commands and trajectories; joints hold or are free, as the settings say."""
         self._commands = Commands(self.commanded, self.settings, self.q)
         self._set_out(self.t, self.q, self.v)
+
+    def _restart_audit(self) -> None:
+        order = EXPLICIT[self.settings.integrator].order
+        self._audit = Audit(self.robot, self.log, order)
 
     def _set_out(self, t: float, q: FloatArray, v: FloatArray) -> None:
         """Let driven joints set out, from a state, on the way to what they are commanded."""

@@ -19,6 +19,8 @@ import robodyn as rd
 from robodyn.array_types import FloatArray
 from robodyn.description.couplings import with_couplings
 from robodyn.model.joint_info import part_names
+from robodyn.simulation.limits.bounds import has_top_speed, speed_bounds
+from robodyn.simulation.loads.actuated_speeds import actuated_speeds
 
 __all__ = [
     "JointStateContent",
@@ -257,14 +259,40 @@ class StateNames:
 
     @property
     def motors(self) -> tuple[str, ...]:
-        """Scalar coordinates of the joints with motors."""
-        moved = {speed for joint in self.robot.actuated_joints for speed in self._speeds(joint)}
+        """Scalar coordinates that motors act on, in the order of q."""
+        moved = {*actuated_speeds(self.robot)}
         return tuple(
             name for k, name in enumerate(self.names) if self._own[k] and self._v[k] in moved
         )
 
     def _speeds(self, joint: str) -> range:
         return range(self.robot.joints[joint].v.start, self.robot.joints[joint].v.stop)
+
+    def followers(self, name: str) -> tuple[str, ...]:
+        """Joints that follow a scalar coordinate by a factor."""
+        at = self.coordinate(name)
+        return tuple(n for n, k in self._place.items() if self._q[k] == at and not self._own[k])
+
+    def limits(self, name: str) -> tuple[float, float, float]:
+        """Lower and upper limit and top speed of a scalar coordinate that is the robot's own.
+
+        They are those of the joint, and of the joints that follow it by a factor.
+        """
+        at, of_speed = self.coordinate(name), self.speed(name)
+        robot = self.robot
+        lower, upper = float(robot.lower_limits[at]), float(robot.upper_limits[at])
+        top = float(speed_bounds(robot)[of_speed])
+        for follower in self.followers(name):
+            joint, place = robot.joints[follower], self._place[follower]
+            factor, offset = float(self._factor[place]), float(self._offset[place])
+            if not factor:
+                continue
+            if joint.position_limits is not None:
+                edges = sorted((x - offset) / factor for x in joint.position_limits)
+                lower, upper = max(lower, edges[0]), min(upper, edges[1])
+            if joint.limits is not None and has_top_speed(joint):
+                top = min(top, joint.limits.velocity / abs(factor))
+        return lower, upper, top
 
     def is_own(self, name: str) -> bool:
         """Whether a scalar coordinate is the robot's own, and not that of a mimic joint."""

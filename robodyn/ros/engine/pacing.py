@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from robodyn.ros.engine.throttled_logger import ThrottledLogger
 
-__all__ = ["Pace", "burst"]
+__all__ = ["Pace", "Stamps", "burst", "summary"]
 
 #: Longest delay that is caught up [s]; publications beyond it are dropped.
 CATCH_UP = 2.0
@@ -18,6 +18,24 @@ JUMP = 10.0
 BURST = 5
 #: Longest duration of a burst [s]; then commands and services are handled.
 SLICE = 0.02
+
+
+#: A clock that goes back by less than this between two stamps [ns] was read late, not set back.
+UNEVEN = 1_000_000_000
+
+
+class Stamps:
+    """Time stamps that increase, although two clocks cannot be read at the same instant."""
+
+    def __init__(self) -> None:
+        self._last: int | None = None
+
+    def next(self, stamp: int) -> int:
+        """The stamp, or one just after the last, if it is not later; a clock may be set back."""
+        if self._last is not None and 0 <= self._last - stamp < UNEVEN:
+            stamp = self._last + 1
+        self._last = stamp
+        return stamp
 
 
 @dataclass
@@ -144,3 +162,8 @@ def burst(pace: Pace, clock: Callable[[], int]) -> Iterator[tuple[int, int]]:
         yield due
         if time.monotonic() > end:
             return
+
+
+def summary(published: int, late: int) -> str:
+    """What a node says in the end."""
+    return f"{published} states published, {late} late"

@@ -12,15 +12,14 @@ from numpy.typing import ArrayLike
 import robodyn as rd
 from robodyn.array_types import FloatArray
 from robodyn.ros.engine.messages import StateNames
-from robodyn.simulation.limits.bounds import speed_bounds
-from robodyn.tolerances import TRAJECTORY_SPEED_EXCESS
+from robodyn.ros.engine.path_limits import check_path
+from robodyn.ros.engine.sizes import check_count
+from robodyn.tolerances import FARTHEST, SHORTEST_PIECE
 
 __all__ = [
-    "MOST_POINTS",
     "Motion",
     "TrajectoryContent",
     "TrajectoryPoint",
-    "check_count",
     "out_of_time",
     "plan",
     "prepare",
@@ -28,8 +27,8 @@ __all__ = [
 ]
 
 
-#: Largest number of points of a trajectory; reading and planning more would delay the simulation.
-MOST_POINTS = 5000
+#: Longest time of a trajectory [s]: that of messages of ROS.
+LONGEST = 2.0**31
 #: A time stamp within this time of the clock [s] means now.
 NOW = 1.0
 
@@ -110,27 +109,17 @@ class Motion:
         values = np.array([polynomial(at) for polynomial in self._polynomials])
         return np.asarray(np.where((t >= self.duration)[:, None], self._rest[:, None], values))
 
+    @classmethod
+    def at_rest(cls, names: tuple[str, ...], x: FloatArray) -> Motion:
+        """A motion of joints that stay where they are, at positions of shape (n,)."""
+        from scipy.interpolate import PPoly
+
+        return cls(names, PPoly(x[None, None], np.array([0.0, 1.0])), 0.0)
+
     def path(self, name: str) -> rd.JointPath:
         """Path of one of the joints."""
         k = self.names.index(name)
         return rd.JointPath(lambda t: tuple(self.at(t)[:, k]))
-
-
-def check_count(points: int) -> None:
-    """Refuse a trajectory with too many points, before they are read.
-
-    Raises
-    ------
-    ShapeError
-    """
-    if points > MOST_POINTS:
-        raise rd.ShapeError(
-            f"the trajectory has {points} points, at most {MOST_POINTS} are taken: send fewer, "
-            "or parts of it one after the other",
-            name="points",
-            given=points,
-            expected=MOST_POINTS,
-        )
 
 
 def prepare() -> None:
@@ -149,8 +138,9 @@ def plan(
     """Motion of the named joints from where they are through the points of a trajectory.
 
     Positions alone are joined by a spline whose acceleration is continuous and that ends at rest;
-    with velocities by cubic, with accelerations too by quintic polynomials. After the last point
-    the joints stay.
+    with velocities by cubic, with accelerations too by quintic polynomials. The motion starts with
+    the position and the velocity of ``q`` and ``v``, and with the acceleration of a point at time
+    zero, or none. After the last point the joints stay.
 
     Parameters
     ----------
@@ -168,7 +158,8 @@ def plan(
     ShapeError
         For wrong lengths, times that do not increase, numbers that are not finite.
     PathError
-        For a jump at the start, positions or speeds beyond a limit, or no rest at the end.
+        For a jump at the start, no rest at the end, or positions or speeds beyond a limit, of a
+        joint or one that follows it, anywhere on the way.
     """
     names = names or StateNames(robot)
     joints = content.joint_names
@@ -177,9 +168,9 @@ def plan(
     at = [names.coordinate(name) for name in joints], [names.speed(name) for name in joints]
     start = np.asarray(q, float)[at[0]], np.asarray(v, float)[at[1]]
     times, x, dx, ddx = _table(content, start)
-    _check_limits(robot, joints, at, x)
-    polynomial = _polynomial(times, x, dx, ddx)
-    _check_speeds(robot, joints, at[1], polynomial, times)
+    with np.errstate(over="ignore", invalid="ignore"):
+        polynomial = _polynomial(times, x, dx, ddx)
+        check_path(names, joints, polynomial)
     return Motion(joints, polynomial, float(times[-1]))
 
 
@@ -210,8 +201,10 @@ def _table(
     times = np.array([point.time for point in points], float)
     if not len(times):
         raise rd.ShapeError("the trajectory has no points", name="points")
-    if not np.isfinite(times).all() or times[0] < 0.0 or not np.all(np.diff(times) > 0.0):
+    if not (0.0 <= times[0] and times[-1] <= LONGEST and np.all(np.diff(times) > 0.0)):
         raise rd.ShapeError("time_from_start must increase from point to point", name="points")
+    if np.any(np.diff(times, prepend=0.0)[times > 0.0] < SHORTEST_PIECE):
+        raise rd.ShapeError("points are less than a nanosecond apart", name="points")
     x = _rows("positions", [point.positions for point in points], n)
     dx = _optional("velocities", [point.velocities for point in points], n)
     ddx = _optional("accelerations", [point.accelerations for point in points], n)
@@ -219,6 +212,7 @@ def _table(
         raise rd.ShapeError("accelerations are given, but no velocities", name="velocities")
     if dx is not None and np.abs(dx[-1]).max(initial=0.0) > 1e-9:
         raise rd.PathError("the last point must be at rest", time=float(times[-1]))
+    first = np.zeros(n)
     if times[0] == 0.0:
         jump = np.abs(x[0] - start[0])
         if jump.max(initial=0.0) > 0.01:
@@ -226,13 +220,14 @@ def _table(
             raise rd.PathError(
                 f"{worst} is {jump.max():.3g} away from where the trajectory starts", time=0.0
             )
+        first = first if ddx is None else ddx[0]
         times, x = times[1:], x[1:]
         dx, ddx = (None if rows is None else rows[1:] for rows in (dx, ddx))
         if not len(times):
             raise rd.ShapeError("the only point is at time zero", name="points")
     if dx is None:
         return np.append(0.0, times), *_smooth(times, x, start)
-    before = None if ddx is None else np.vstack([np.zeros(n), ddx])
+    before = None if ddx is None else np.vstack([first, ddx])
     return np.append(0.0, times), np.vstack([start[0], x]), np.vstack([start[1], dx]), before
 
 
@@ -268,31 +263,9 @@ def _rows(what: str, rows: Sequence[Sequence[float]], n: int) -> FloatArray:
     table = np.array([[float(value) for value in row] for row in rows])
     if not np.isfinite(table).all():
         raise rd.ShapeError(f"{what} hold numbers that are not finite", name=what)
+    if what == "positions" and np.abs(table).max(initial=0.0) > FARTHEST:
+        raise rd.PathError(f"positions lie beyond {FARTHEST:g}")
     return table
-
-
-def _check_limits(
-    robot: rd.Robot, joints: Sequence[str], at: tuple[list[int], list[int]], x: FloatArray
-) -> None:
-    low, high = robot.lower_limits[at[0]], robot.upper_limits[at[0]]
-    beyond = np.maximum(low - x[1:], x[1:] - high).max(axis=0)
-    if np.any(beyond > 1e-9):
-        k = int(beyond.argmax())
-        raise rd.PathError(f"{joints[k]} would leave [{low[k]:.4g}, {high[k]:.4g}]")
-
-
-def _check_speeds(
-    robot: rd.Robot, joints: Sequence[str], at: list[int], poly: Any, times: FloatArray
-) -> None:
-    top = speed_bounds(robot)[at]
-    parts = np.linspace(0.0, 1.0, 9)
-    moments = np.unique(np.add.outer(times[:-1], 0.0 * parts) + np.outer(np.diff(times), parts))
-    over = np.abs(poly(moments, 1)[1:]) / top - 1.0
-    if np.any(over > TRAJECTORY_SPEED_EXCESS):
-        row, k = divmod(int(over.argmax()), over.shape[1])
-        raise rd.PathError(
-            f"{joints[k]} would move faster than {top[k]:.4g}", time=float(moments[1 + row])
-        )
 
 
 def _polynomial(times: FloatArray, x: FloatArray, dx: FloatArray, ddx: FloatArray | None) -> Any:

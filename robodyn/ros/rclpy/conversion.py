@@ -11,7 +11,7 @@ from robodyn.bags.sensors import SENSOR_MESSAGES, SensorContent
 from robodyn.equations.sensors.kinds.common.kind import Form
 from robodyn.ros.engine.frames import Transform
 from robodyn.ros.engine.messages import JointStateContent, Stamp, WrenchContent
-from robodyn.ros.engine.trajectories import TrajectoryContent, TrajectoryPoint, check_count
+from robodyn.ros.engine.trajectories import TrajectoryContent, TrajectoryPoint
 from robodyn.ros.rclpy.access import message
 
 __all__ = [
@@ -36,12 +36,12 @@ def joint_state_message(content: JointStateContent) -> Any:
     return msg
 
 
-def wrench_message(content: WrenchContent) -> Any:
-    """A ``geometry_msgs/WrenchStamped``."""
+def wrench_message(content: WrenchContent, prefix: str = "") -> Any:
+    """A ``geometry_msgs/WrenchStamped``, with a prefix of the name of the frame."""
     (kind,) = message("geometry_msgs", "WrenchStamped")
     msg = kind()
     _stamp(msg, content.stamp)
-    msg.header.frame_id = content.frame_id
+    msg.header.frame_id = prefix + content.frame_id
     _fill(msg.wrench.force, content.force)
     _fill(msg.wrench.torque, content.torque)
     return msg
@@ -72,14 +72,14 @@ def sensor_message_class(form: Form) -> Any:
     return kind
 
 
-def sensor_message(content: SensorContent) -> Any:
-    """The message of a sensor, which its form says."""
+def sensor_message(content: SensorContent, prefix: str = "") -> Any:
+    """The message of a sensor, which its form says, with a prefix of the name of the frame."""
     msg, numbers = sensor_message_class(content.form)(), content.numbers
     if content.form is Form.NUMBERS:
         msg.data = numbers.tolist()
         return msg
     _stamp(msg, content.stamp)
-    msg.header.frame_id = content.frame_id
+    msg.header.frame_id = prefix + content.frame_id
     if content.form is Form.IMU:
         _fill(msg.linear_acceleration, numbers[:3])
         _fill(msg.angular_velocity, numbers[3:])
@@ -92,23 +92,22 @@ def sensor_message(content: SensorContent) -> Any:
     return msg
 
 
-def transform_message(transforms: list[Transform], stamp: Stamp) -> Any:
-    """A ``tf2_msgs/TFMessage``."""
+def transform_message(transforms: list[Transform], stamp: Stamp, prefix: str = "") -> Any:
+    """A ``tf2_msgs/TFMessage``, with a prefix of the names of frames."""
     (kind,) = message("tf2_msgs", "TFMessage")
     (stamped,) = message("geometry_msgs", "TransformStamped")
     msg = kind()
     for transform in transforms:
-        one = stamped(child_frame_id=transform.child)
+        one = stamped(child_frame_id=prefix + transform.child)
         _stamp(one, stamp)
-        one.header.frame_id = transform.parent
+        one.header.frame_id = prefix + transform.parent
         _place(one.transform, transform)
         msg.transforms.append(one)
     return msg
 
 
 def trajectory_content(msg: Any) -> TrajectoryContent:
-    """Contents of a ``trajectory_msgs/JointTrajectory``; `ShapeError` for too many points."""
-    check_count(len(msg.points))
+    """Contents of a ``trajectory_msgs/JointTrajectory``."""
     points = tuple(
         TrajectoryPoint(
             point.time_from_start.sec + 1e-9 * point.time_from_start.nanosec,

@@ -58,6 +58,16 @@ class SimLifecycleNode:
             self.node.destroy_node()
             raise
 
+    @property
+    def published(self) -> int:
+        """States published since ``configure``."""
+        return 0 if self.simulation is None else self.simulation.published
+
+    @property
+    def overruns(self) -> int:
+        """Publications that came late since then."""
+        return 0 if self.simulation is None else self.simulation.overruns
+
     def spin(self) -> None:
         """Run until ROS shuts down or Ctrl-C."""
         spin(self.node)

@@ -120,7 +120,7 @@ class StateListener:
         self.state, applied = state, np.zeros(self.robot.nv)
         applied[self._speeds] = np.clip(tau, -self._limit, self._limit)
         if self._limits_motors:
-            applied = within_motors(self.robot, applied)
+            applied = within_motors(self.robot, applied, state.q)
         efforts = applied[self._speeds]
         if self._controlled is not None:
             self._controlled.notify_applied(applied)

@@ -71,6 +71,11 @@ class SimNode:
         self.close()
 
     @property
+    def published(self) -> int:
+        """States published so far."""
+        return self._simulation.published
+
+    @property
     def overruns(self) -> int:
         """Publications that came late so far."""
         return self._simulation.overruns

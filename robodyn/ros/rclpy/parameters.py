@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import robodyn as rd
 from robodyn.ros.engine.settings import NOTES, Settings
-from robodyn.ros.rclpy.access import message
+from robodyn.ros.rclpy.access import message, optional
 
 __all__ = ["Parameters"]
 
@@ -17,7 +18,8 @@ FIXED: Mapping[str, tuple[Any, str]] = {
     "joints": ([""], "scalar joints that commands move, in this order; default: with motors"),
     "wrenches": ([""], "joints whose wrenches are published; default: all that move"),
     "publish_clock": (False, "publish /clock with the time of the simulation"),
-    "publish_tf": (True, "publish /tf and /tf_static, where tf2_msgs is installed"),
+    "publish_tf": (True, "publish /tf and /tf_static; default: where tf2_msgs is installed"),
+    "frame_prefix": ("", "in front of the names of links in frame_id and in /tf, as 'left/'"),
     "description": ("tree", "robot_description: tree (cut joints left out) or source"),
 }
 
@@ -44,6 +46,8 @@ class Parameters:
     ------
     ShapeError
         If a file or the command line gives values that make no sense.
+    RobodynError
+        If they ask for /tf where tf2_msgs is not installed.
     """
 
     def __init__(self, node: Any, settings: Settings) -> None:
@@ -54,10 +58,17 @@ class Parameters:
             value = getattr(settings, field.name)
             self._declare(field.name, list(value) if isinstance(value, tuple) else value)
         for name, (value, _) in FIXED.items():
-            self._declare(name, value)
+            self._declare(name, optional("tf2_msgs") if name == "publish_tf" else value)
         names = [field.name for field in dataclasses.fields(settings)]
         given = {name: node.get_parameter(name).value for name in names}
         self.settings = settings.replaced(given)
+        if self.fixed("publish_tf") and not optional("tf2_msgs"):
+            raise rd.RobodynError(
+                "publish_tf:=true needs the messages of tf2_msgs: install "
+                f"ros-{os.environ.get('ROS_DISTRO', '<distro>')}-tf2-msgs of a ROS 2 distribution "
+                "and source its setup.bash (the extra ros has no such package), or let "
+                "publish_tf:=false stand beside a robot_state_publisher"
+            )
         if self._clashes(self.sim_time):
             raise rd.ShapeError("publish_clock and use_sim_time exclude each other")
         node.add_on_set_parameters_callback(self._allowed)

@@ -11,7 +11,7 @@ from robodyn.literals import DescriptionForm
 from robodyn.ros.engine.engine import Engine
 from robodyn.ros.engine.frames import description, multi_joint, sensor_frames, transforms
 from robodyn.ros.engine.messages import Stamp, split_stamp, wrench_content
-from robodyn.ros.rclpy.access import message, optional
+from robodyn.ros.rclpy.access import message
 from robodyn.ros.rclpy.conversion import (
     joint_state_message,
     multi_joint_message,
@@ -42,6 +42,7 @@ class Publishing:
     def __init__(self, node: Any, engine: Engine, parameters: Parameters) -> None:
         self._node, self._engine = node, engine
         self._all: list[Any] = []
+        self._prefix = str(parameters.fixed("frame_prefix"))
         numbers, text, count = message("std_msgs", "Float64MultiArray", "String", "UInt64")
         (state,) = message("sensor_msgs", "JointState")
         self._numbers, self._count = numbers, count
@@ -63,7 +64,7 @@ class Publishing:
             for x in engine.robot.sensors
         }
         self._describe(text, parameters.fixed("description"))
-        if parameters.fixed("publish_tf") and optional("tf2_msgs"):
+        if parameters.fixed("publish_tf"):
             self._start_tf()
         self.overruns(0)
 
@@ -80,7 +81,9 @@ class Publishing:
             joints = [(n, *multi_joint(engine.robot, n, q, v)) for n in engine.names.multi]
             self._multi.publish(multi_joint_message(joints, stamp))
         if self._moving is not None:
-            self._moving.publish(transform_message(transforms(engine.robot, q), stamp))
+            self._moving.publish(
+                transform_message(transforms(engine.robot, q), stamp, self._prefix)
+            )
         if self._torques.get_subscription_count():
             self._torques.publish(self._numbers(data=engine.motor_torques(tau).tolist()))
         wanted = [n for n, p in self._wrenches.items() if p.get_subscription_count()]
@@ -88,7 +91,7 @@ class Publishing:
             wrenches = engine.wrenches(a, tau, wanted)
             for name in wanted:
                 content = wrench_content(engine.robot, name, wrenches[name], stamp)
-                self._wrenches[name].publish(wrench_message(content))
+                self._wrenches[name].publish(wrench_message(content, self._prefix))
 
         self._publish_sensors(a, tau, stamp)
 
@@ -99,7 +102,7 @@ class Publishing:
         shown = self._engine.measurements(a, tau, wanted)
         for name in wanted:
             content = sensor_content(self._engine.robot, self._sensors[name], shown[name], stamp)
-            self._readings[name].publish(sensor_message(content))
+            self._readings[name].publish(sensor_message(content, self._prefix))
 
     def overruns(self, count: int) -> None:
         """Publish how many publications came late so far."""
@@ -121,7 +124,7 @@ class Publishing:
         for name in joints or ():
             if name != "base":
                 _ = robot.joints[name]
-        names = joints or [n for n in robot.joint_names if not robot.joints[n].kind.is_free]
+        names = joints or [n for n, x in robot.joints.items() if x.kind.nv and not x.kind.is_free]
         (kind,) = message("geometry_msgs", "WrenchStamped")
         return {n: self._publisher(kind, f"~/joint_wrenches/{topic_name(n)}") for n in names}
 
@@ -142,7 +145,7 @@ class Publishing:
         self._moving = self._publisher(kind, "/tf")
         wide = self._publisher(kind, "/tf_static", latched=True)
         fixed = transforms(engine.robot, engine.q, fixed=True) + sensor_frames(engine.robot)
-        wide.publish(transform_message(fixed, (0, 0)))
+        wide.publish(transform_message(fixed, (0, 0), self._prefix))
 
 
 def _sensor_topic(name: str) -> str:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import robodyn as rd
 from robodyn.ros.engine.engine import Engine
-from robodyn.ros.engine.pacing import Pace, burst
+from robodyn.ros.engine.pacing import Pace, Stamps, burst
+from robodyn.ros.engine.sizes import check_command, check_trajectory
 from robodyn.ros.engine.throttled_logger import ThrottledLogger
 from robodyn.ros.engine.trajectories import out_of_time
 from robodyn.ros.rclpy.access import message, rclpy
@@ -32,18 +35,21 @@ class SimulationOnNode:
     ----------
     engine : Engine
     paused : bool
+    published : int
+        States published so far.
     """
 
     def __init__(self, node: Any, robot: rd.Robot, parameters: Parameters) -> None:
         self._node, self._parameters = node, parameters
-        self._log = ThrottledLogger(node.get_logger().warning)
+        self._log = ThrottledLogger(partial(_warn, node))
         settings, joints = parameters.settings, parameters.fixed("joints")
         self.engine = Engine(robot, settings, joints=joints, log=self._log)
         self.engine.advance(1)  # compiled before the clock starts
         self.engine.reset()
         self._publishing = Publishing(node, self.engine, parameters)
         self._subscriptions, self._services = self._inputs()
-        self.paused, self._timer = False, None
+        self.paused, self._timer, self.published = False, None, 0
+        self._stamps = Stamps()
         self._pace = Pace(settings.rate, settings.real_time_factor, settings.step)
         self._again = node.create_guard_condition(self._tick)
         parameters.check, parameters.changed = self.engine.check, self._changed
@@ -84,6 +90,7 @@ class SimulationOnNode:
             self._node.destroy_service(service)
         self._node.destroy_guard_condition(self._again)
         self._publishing.close()
+        self._log.close()
 
     @property
     def overruns(self) -> int:
@@ -121,12 +128,16 @@ class SimulationOnNode:
     def _publish_now(self) -> None:
         self._publish(self._node.get_clock().now().nanoseconds)
 
-    def _publish(self, stamp: int) -> None:
+    def _publish(self, now: int) -> None:
         """Publish the state as that of a time [ns]."""
+        stamp = self._stamp(now)
+        if not self._parameters.fixed("publish_clock"):
+            stamp = self._stamps.next(stamp)
+        self.published += 1
         try:
-            self._publishing.publish(self._stamp(stamp))
+            self._publishing.publish(stamp)
         except rd.RobodynError as error:
-            self._log("publish", f"state not published: {error}")
+            self._log("publish", f"not all of the state is published: {error}")
 
     def _changed(self) -> None:
         self.engine.configure(self._parameters.settings)
@@ -138,15 +149,16 @@ class SimulationOnNode:
     def _inputs(self) -> tuple[list[Any], list[Any]]:
         node, quality = self._node, command_quality()
         (numbers,) = message("std_msgs", "Float64MultiArray")
+        (states,) = message("sensor_msgs", "JointState")
         (trajectory,) = message("trajectory_msgs", "JointTrajectory")
         trigger, switch = message("std_srvs", "Trigger", "SetBool", kind="srv")
         group = _polled_group()
+        self._takes = self._command, self._command_some, self._follow
+        kinds = numbers, states, trajectory
+        topics = "~/commands", "~/joint_commands", "~/joint_trajectory"
         subscriptions = [
             node.create_subscription(kind, topic, take, quality, callback_group=group)
-            for kind, topic, take in (
-                (numbers, "~/commands", self._command),
-                (trajectory, "~/joint_trajectory", self._follow),
-            )
+            for kind, topic, take in zip(kinds, topics, self._takes, strict=True)
         ]
         services = [
             node.create_service(trigger, "~/reset", self._reset),
@@ -156,32 +168,37 @@ class SimulationOnNode:
         return subscriptions, services
 
     def _poll(self, *, use: bool = True) -> None:
-        """Take the newest command and trajectory, and drop older ones."""
-        for subscription, take in zip(
-            self._subscriptions, (self._command, self._follow), strict=True
-        ):
+        """Take the newest message of each topic, and drop older ones.
+
+        Their bytes are taken: what is too large must not be made objects of Python.
+        """
+        for subscription, take in zip(self._subscriptions, self._takes, strict=True):
             with subscription.handle:
-                newest = subscription.handle.take_message(subscription.msg_type, False)
+                newest = subscription.handle.take_message(subscription.msg_type, True)
             if newest is not None and use:
-                take(newest[0])
+                self._guarded(take, newest[0], subscription.msg_type)
+
+    def _guarded(self, take: Callable[[Any], None], data: bytes, kind: Any) -> None:
+        from rclpy.serialization import deserialize_message
+
+        follows = take == self._follow
+        try:
+            (check_trajectory if follows else check_command)(data)
+            take(deserialize_message(data, kind))
+        except Exception as error:  # whatever the bytes and numbers of others do
+            self._log.each(f"{'trajectory' if follows else 'command'} ignored: {error}")
 
     def _command(self, msg: Any) -> None:
-        self._guarded("command", lambda: self.engine.command(msg.data))
+        self.engine.command(msg.data)
+
+    def _command_some(self, msg: Any) -> None:
+        self.engine.command_by_interface(msg.name, msg.position, msg.velocity, msg.effort)
 
     def _follow(self, msg: Any) -> None:
-        self._guarded("trajectory", lambda: self._follow_now(msg))
-
-    def _follow_now(self, msg: Any) -> None:
         self.engine.follow(trajectory_content(msg))
         stamp = msg.header.stamp.sec * 10**9 + msg.header.stamp.nanosec
         if text := out_of_time(stamp, self._stamp(self._node.get_clock().now().nanoseconds)):
             self._log("stamp", text)
-
-    def _guarded(self, what: str, action: Callable[[], None]) -> None:
-        try:
-            action()
-        except (rd.RobodynError, TypeError, ValueError) as error:
-            self._log(what, f"{what} ignored: {error}")
 
     def _reset(self, request: Any, response: Any) -> Any:
         self.engine.reset()
@@ -211,6 +228,14 @@ class SimulationOnNode:
         if self.paused or self._timer is None:
             self._pace.restart()  # or stamps of what is overdue would run back
             self._publish_now()
+
+
+def _warn(node: Any, text: str) -> None:
+    """Log a warning; also where ROS has shut down, as after Ctrl-C."""
+    if rclpy().ok(context=node.context):
+        node.get_logger().warning(text)
+    else:
+        print(f"robodyn: {text}", file=sys.stderr, flush=True)
 
 
 def _polled_group() -> Any:

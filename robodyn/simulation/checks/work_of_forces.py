@@ -15,7 +15,7 @@ from robodyn.simulation.cache.robot_cache import once_per_robot
 from robodyn.simulation.checks.energy_balance import Allowance, EnergyBalance
 from robodyn.simulation.trajectory.trajectory import Trajectory
 
-__all__ = ["only_known_forces_work", "work_explains_energy"]
+__all__ = ["energies_of", "only_known_forces_work", "work_explains_energy"]
 
 #: Number of elements of a column that are computed together: they fit into the CPU's caches.
 TOGETHER = 32768
@@ -45,7 +45,7 @@ def work_explains_energy(
     """
     robot = motion.robot
     assert robot is not None
-    energies, n = _energies_of(robot), len(motion)
+    energies, n = energies_of(robot), len(motion)
     q, v, tau = (x.reshape(n, -1, x.shape[-1]) for x in (motion.q, motion.v, motion.tau))
     size = max(2, TOGETHER // (q.shape[1] * q.shape[2] + 1))
     allowance = Allowance(part, rounding, at_rest * robot.total_mass)
@@ -57,7 +57,7 @@ def work_explains_energy(
 
 
 @once_per_robot
-def _energies_of(robot: Robot) -> Callable[[FloatArray, FloatArray], tuple[FloatArray, ...]]:
+def energies_of(robot: Robot) -> Callable[[FloatArray, FloatArray], tuple[FloatArray, ...]]:
     """The function of kinetic and potential energy and power, with the base at rest."""
     function = robot.function("energy_and_power")
     if robot.base != "moving":

@@ -197,7 +197,7 @@ class RunningController:
 
 def applied_forces(
     controller: RunningController | None,
-    cut: Callable[[FloatArray, FloatArray], FloatArray],
+    cut: Callable[[FloatArray, float, FloatArray, FloatArray], FloatArray],
     t: float,
     q: FloatArray,
     v: FloatArray,
@@ -208,12 +208,12 @@ def applied_forces(
     ----------
     controller : RunningController or None
     cut : callable
-        (tau, v) -> forces within their limits.
+        (tau, t, q, v) -> forces within their limits.
     t : float [s]
     q, v : ndarray, shape (..., nq), (..., nv)
     """
     if controller is None:
-        return cut(np.zeros_like(v), v)
-    tau = cut(controller(t, q, v), v)
+        return cut(np.zeros_like(v), t, q, v)
+    tau = cut(controller(t, q, v), t, q, v)
     controller.notify_applied(tau)
     return tau

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,6 +18,7 @@ from robodyn.errors import SettingsError
 from robodyn.literals import LimitKind
 from robodyn.model.gearing import CoupledMotors
 from robodyn.model.joint_info import JointInfo
+from robodyn.model.virtual_work import forces_of_motors, generalised, joint_forces
 from robodyn.robot import Robot
 from robodyn.simulation.cache.robot_cache import once_per_robot
 from robodyn.tolerances import LIMIT_EXCESS, LIMIT_EXCESS_SINGLE
@@ -31,9 +32,12 @@ __all__ = [
     "has_top_speed",
     "joint_bounds_alone",
     "limited_motors",
+    "limits_depend_on_motors",
     "motor_bounds",
+    "motor_joint_bounds",
     "own_effort_bounds",
     "speed_bounds",
+    "top_motor_speeds",
     "within_motors",
 ]
 
@@ -76,8 +80,8 @@ class JointBounds:
     Attributes
     ----------
     ranges : mapping of str to Range or None
-        Of positions, velocities, efforts, and torques of motors that transmissions couple, all of
-        them in the order of `limited_motors`.
+        Of positions, velocities, efforts of the joints of motors, with their indices, and torques
+        of motors that transmissions couple, all of them in the order of `limited_motors`.
     others : tuple of JointInfo
         Joints that move, without coordinates, and have limits: those that are cut, and those that
         follow.
@@ -90,7 +94,7 @@ class JointBounds:
 @once_per_robot
 def bounds_of(robot: Robot) -> JointBounds:
     """The limits of a robot's joints."""
-    speeds, efforts = speed_bounds(robot), own_effort_bounds(robot)
+    speeds, efforts = speed_bounds(robot), motor_joint_bounds(robot)
     ranges: dict[LimitKind, Range | None] = {
         "position": Range.of(robot.lower_limits, robot.upper_limits),
         "velocity": Range.of(-speeds, speeds),
@@ -113,29 +117,70 @@ def has_top_speed(joint: JointInfo) -> bool:
 
 
 @once_per_robot
-def own_effort_bounds(robot: Robot) -> FloatArray:
-    """The largest effort of each joint by itself, shape (nv,) [N m, N]; infinite where none is.
+def motor_joint_bounds(robot: Robot) -> FloatArray:
+    """The largest effort of each joint of a motor by itself, with the indices of `Gearing`.
 
-    The lesser of the joint's own limit and that of its motor, through the gear. A motor that
-    several moving joints turn together does not count: `within_motors` cuts its torque.
+    The lesser of the joint's own limit and that of its motor, through the gear; infinite where none
+    is given. A motor that several moving joints turn together does not count: `within_motors` cuts
+    its torque.
     """
     ratios = np.abs(robot.gear_ratios)  # zero if the motor does not move the joint
     motor = np.where(ratios > 0.0, ratios, np.inf) * _given(robot.motor_torque_limits)
     for x in robot.model.gearing.coupled:
         motor[x.speeds] = _of_all_motors(x) if len(x.speeds) == 1 else np.inf
-    bounds = np.minimum(_given(robot.effort_limits), motor)
+    bounds = np.minimum(_of_motor_joints(robot, "effort"), motor)
     bounds.flags.writeable = False
     return bounds
 
 
+def _of_motor_joints(robot: Robot, what: Literal["effort", "velocity"]) -> FloatArray:
+    """Limits of the joints of motors themselves, with the indices of `Gearing`."""
+    gearing = robot.model.gearing
+    if not gearing.elsewhere:
+        return _given(robot.effort_limits if what == "effort" else robot.velocity_limits)
+    bounds = np.full(len(gearing.ratios), np.inf)
+    for name, at in gearing.places.items():
+        limits = robot.joints[name].limits
+        bounds[at] = np.inf if limits is None else getattr(limits, what)
+    return _given(bounds)
+
+
+@once_per_robot
+def top_motor_speeds(robot: Robot) -> FloatArray:
+    """How fast each motor turns at most while all joints that turn it keep their limits.
+
+    With the indices of `Gearing`; infinite where one of these joints has no limit.
+    """
+    tops, gearing = _of_motor_joints(robot, "velocity"), robot.model.gearing
+    result = tops * np.abs(gearing.ratios)
+    for x in gearing.coupled:
+        shares = np.abs(x.matrix)
+        result[x.speeds] = (shares * np.where(shares > 0.0, tops[x.speeds], 0.0)).sum(axis=1)
+    result.flags.writeable = False
+    return result
+
+
+@once_per_robot
+def own_effort_bounds(robot: Robot) -> FloatArray:
+    """The largest effort at each speed by itself, shape (nv,) [N m, N]; infinite where none is.
+
+    As `motor_joint_bounds`; none where motors are at joints that follow others, as their limits are
+    not those of single speeds.
+    """
+    if robot.model.gearing.elsewhere:
+        return np.full(robot.nv, np.inf)
+    return motor_joint_bounds(robot)
+
+
 @once_per_robot
 def effort_bounds(robot: Robot) -> FloatArray:
-    """The largest effort at each speed, shape (nv,) [N m, N]; infinite where none is given.
+    """The largest effort of each joint of a motor, with the indices of `Gearing` [N m, N].
 
     The lesser of the joint's own limit and that of its motor, through the gear; where a
     transmission couples motors, of all of them together, which not every joint has at once.
+    Infinite where no limit is given.
     """
-    bounds = own_effort_bounds(robot).copy()
+    bounds = motor_joint_bounds(robot).copy()
     for x in robot.model.gearing.coupled:
         bounds[x.speeds] = np.minimum(bounds[x.speeds], _of_all_motors(x))
     bounds.flags.writeable = False
@@ -172,11 +217,38 @@ def limited_motors(robot: Robot) -> tuple[CoupledMotors, ...]:
     return limited
 
 
-def within_motors(robot: Robot, tau: FloatArray) -> FloatArray:
-    """Efforts with the torques of coupled motors cut to their limits, shape (..., nv).
+def limits_depend_on_motors(robot: Robot) -> bool:
+    """Whether limits of motors are not those of single speeds, so that `within_motors` cuts."""
+    if not robot.model.gearing.elsewhere:
+        return bool(limited_motors(robot))
+    return bool(limited_motors(robot)) or bool(np.isfinite(motor_joint_bounds(robot)).any())
 
-    Efforts are unchanged where no motor is beyond its limit.
+
+def within_motors(robot: Robot, tau: FloatArray, q: FloatArray) -> FloatArray:
+    """Efforts with the torques of motors cut to their limits, shape (..., nv).
+
+    That is for motors that transmissions couple, and those at joints that follow others. Efforts
+    are unchanged where no motor is beyond its limit.
+
+    Parameters
+    ----------
+    robot : Robot
+        At a time.
+    tau : ndarray, shape (..., nv) [N m, N]
+    q : ndarray, shape (..., nq)
     """
+    if not limits_depend_on_motors(robot):
+        return tau
+    if not robot.model.gearing.elsewhere:
+        return _within_coupled(robot, tau)
+    B, top = robot.actuation_matrix(q), motor_joint_bounds(robot)
+    f = forces_of_motors(B, tau)
+    within = _within_coupled(robot, np.minimum(np.maximum(f, -top), top))
+    return tau + generalised(B, within - f)
+
+
+def _within_coupled(robot: Robot, tau: FloatArray) -> FloatArray:
+    """Efforts of the joints of motors, those of transmissions within their limits."""
     for x in limited_motors(robot):
         wanted, top = x.torques(tau), motor_bounds(x)
         torques = np.minimum(np.maximum(wanted, -top), top)
@@ -199,23 +271,38 @@ def joint_bounds_alone(robot: Robot, instead: str) -> FloatArray:
     SettingsError
         If a transmission couples motors that have limits.
     """
+    gearing = robot.model.gearing
     for x in limited_motors(robot):
         raise SettingsError(
             f"a transmission of {robot.name!r} couples the motors of {', '.join(x.joints)}: their "
             f"limits are none of one joint alone; give {instead}"
         )
+    if limits_depend_on_motors(robot):
+        left = [name for name in gearing.places if robot.joints[name].v == slice(0, 0)]
+        raise SettingsError(
+            f"motors of {robot.name!r} are at joints that follow others ({', '.join(left)}): their "
+            f"limits are none of one coordinate alone; give {instead}"
+        )
     return effort_bounds(robot)
 
 
-def effort_shares(robot: Robot, tau: FloatArray) -> FloatArray:
-    """Efforts as fractions of their limits, shape (..., nv); zero where there is no limit.
+def effort_shares(robot: Robot, q: FloatArray, tau: FloatArray) -> FloatArray:
+    """Efforts as fractions of their limits, shape (..., n); zero where there is no limit.
 
-    For a motor that a transmission couples to others, it is the fraction of its torque limit, if
-    that is larger.
+    With the indices of `Gearing`. For a motor that a transmission couples to others, it is the
+    fraction of its torque limit, if that is larger.
+
+    Parameters
+    ----------
+    robot : Robot
+        At a time.
+    q : ndarray, shape (..., nq)
+    tau : ndarray, shape (..., nv) [N m, N]
     """
-    shares = np.abs(tau) / effort_bounds(robot)
+    f = joint_forces(robot.model, lambda: robot.actuation_matrix(q), tau, exact=False)
+    shares = np.abs(f) / effort_bounds(robot)
     for x in limited_motors(robot):
-        of_motors = np.abs(x.torques(tau)) / motor_bounds(x)
+        of_motors = np.abs(x.torques(f)) / motor_bounds(x)
         shares[..., x.speeds] = np.maximum(shares[..., x.speeds], of_motors)
     return shares
 

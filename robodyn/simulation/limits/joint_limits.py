@@ -16,12 +16,14 @@ from robodyn.errors import LimitWarning, SettingsError
 from robodyn.literals import LimitKind, LimitsChoice
 from robodyn.model.joint_info import JointInfo, part_names
 from robodyn.model.position_limits import followed
+from robodyn.model.virtual_work import joint_forces
 from robodyn.robot import Robot
 from robodyn.simulation.limits.bounds import (
     Range,
     bounds_of,
     has_top_speed,
     limited_motors,
+    limits_depend_on_motors,
     own_effort_bounds,
     speed_bounds,
     within_motors,
@@ -98,7 +100,7 @@ class Limits:
     UnknownNameError
         For another choice.
     SettingsError
-        For `MotorLimits` of motors that a transmission couples.
+        For `MotorLimits` of motors that a transmission couples, or at joints that follow others.
     """
 
     def __init__(self, robot: Robot, choice: LimitsChoice | MotorLimits) -> None:
@@ -107,14 +109,18 @@ class Limits:
             choice = "enforce"
         self._robot, self._choice = robot, choice
         self._efforts = own_effort_bounds(robot) if choice == "enforce" else None
-        coupled = limited_motors(robot) if choice == "enforce" else ()
-        if coupled and self._motors is not None:
-            raise SettingsError(
-                f"a transmission of {robot.name!r} couples the motors of "
-                f"{', '.join(coupled[0].joints)}: how their limits fall with speed is not "
-                "described; limits='enforce' cuts their torques at all speeds alike"
+        self._coupled = choice == "enforce" and limits_depend_on_motors(robot)
+        if self._coupled and self._motors is not None:
+            coupled = [name for x in limited_motors(robot) for name in x.joints]
+            why = (
+                f"a transmission of {robot.name!r} couples the motors of {', '.join(coupled)}"
+                if coupled
+                else f"motors of {robot.name!r} are at joints that follow others"
             )
-        self._coupled = bool(coupled)
+            raise SettingsError(
+                f"{why}: how their limits fall with speed is not described; limits='enforce' cuts "
+                "their torques at all speeds alike"
+            )
 
     @property
     def of_joints_alone(self) -> bool:
@@ -126,13 +132,14 @@ class Limits:
         """The largest efforts, if they are enforced and constant for each joint."""
         return self._efforts if self.of_joints_alone else None
 
-    def cut(self, tau: FloatArray, v: FloatArray) -> FloatArray:
+    def cut(self, tau: FloatArray, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """Efforts as they act, shape (..., nv): within their limits where these are enforced.
 
         Parameters
         ----------
         tau : ndarray, shape (..., nv) [N m, N]
-        v : ndarray, shape (..., nv) [rad/s, m/s]
+        t : float [s]
+        q, v : ndarray, shape (..., nq), (..., nv)
         """
         if self._efforts is None:
             return tau
@@ -145,7 +152,7 @@ class Limits:
             upper = np.where(v > 0.0, driving, upper)
             lower = np.where(v < 0.0, -driving, lower)
         within = np.minimum(np.maximum(tau, lower), upper)
-        return within_motors(self._robot, within) if self._coupled else within
+        return within_motors(self._robot.at(t), within, q) if self._coupled else within
 
     def warn_of_violations(
         self, t: FloatArray, q: FloatArray, v: FloatArray, tau: FloatArray
@@ -232,8 +239,12 @@ def _left(
 ) -> Iterator[_Left]:
     """The limits that samples leave."""
     bounds = bounds_of(robot)
-    torques = [x.torques(tau) for x in limited_motors(robot)]
-    samples = q, v, tau, np.concatenate(torques, axis=-1) if torques else tau
+    f = tau
+    if limits_depend_on_motors(robot):
+        now = robot.at(t.reshape(len(t), *[1] * (q.ndim - 2)))
+        f = joint_forces(robot.model, lambda: now.actuation_matrix(q), tau, exact=False)
+    torques = [x.torques(f) for x in limited_motors(robot)]
+    samples = q, v, f, np.concatenate(torques, axis=-1) if torques else tau
     for (limit, allowed), x in zip(bounds.ranges.items(), samples, strict=True):
         if allowed is not None:
             yield from _beyond(limit, t, x, allowed, partial(_COLUMNS[limit], robot))
@@ -310,8 +321,11 @@ def _columns(joint: JointInfo, joints: Container[str]) -> list[tuple[str, str]]:
 
 
 def _efforts(robot: Robot) -> list[tuple[str, str]]:
+    """Name and unit of each effort, at a joint of a motor."""
+    own = robot.actuated_joints if robot.model.gearing.elsewhere else robot.joint_names
     units = {"rad/s": "N m", "m/s": "N"}
-    return [(name, units.get(unit, "")) for name, unit in _speeds(robot)]
+    columns = [column for name in own for column in _columns(robot.joints[name])]
+    return [(name, units.get(unit, "")) for name, unit in columns]
 
 
 def _motors(robot: Robot) -> list[tuple[str, str]]:

@@ -12,6 +12,7 @@ __all__ = [
     "coordinate_names",
     "coordinate_units",
     "force_unit",
+    "motor_names",
     "motor_units",
     "speed_names",
     "speed_units",
@@ -42,6 +43,14 @@ def speed_units(robot: Robot) -> tuple[str, ...]:
     )
 
 
+def motor_names(robot: Robot) -> tuple[str, ...]:
+    """A name for each index of a motor, as `Robot.motor_torques` has them."""
+    gearing = robot.model.gearing
+    if not gearing.elsewhere:
+        return speed_names(robot)
+    return _parts(robot, [(name, gearing.places[name]) for name in robot.actuated_joints])
+
+
 def motor_units(robot: Robot) -> tuple[str, ...]:
     """Unit of what the shaft of each motor moves: ``"rad"``, ``"m"``, or ``""`` for neither.
 
@@ -49,6 +58,9 @@ def motor_units(robot: Robot) -> tuple[str, ...]:
     rad/m. With a ratio of 1 it is a linear motor.
     """
     units = speed_units(robot)
+    if robot.model.gearing.elsewhere:
+        kinds = [robot.joints[name].kind for name in robot.actuated_joints]
+        units = tuple(kind.unit(k) for kind in kinds for k in range(kind.nv))
     ratios = np.abs(robot.transmission_matrix)
     geared = (ratios != 0.0) & (ratios != 1.0) & (np.array(units) == "m")
     return tuple("rad" if row.any() else unit for row, unit in zip(geared, units, strict=True))

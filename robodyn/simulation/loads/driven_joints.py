@@ -25,6 +25,7 @@ __all__ = [
     "CHECKED",
     "DrivenPlaces",
     "PathOfTime",
+    "determined",
     "driven_joints",
     "driven_places",
     "independent",
@@ -127,6 +128,27 @@ def independent(robot: Robot, q: FloatArray, speeds: Sequence[int]) -> bool:
     return bool(
         np.linalg.matrix_rank(both, tol=1e-9 * np.linalg.norm(both, 2)) == rank + len(speeds)
     )
+
+
+def determined(robot: Robot, q: FloatArray, speeds: Sequence[int], joint: str) -> bool:
+    """Whether given speeds, at a posture, determine how a joint moves.
+
+    Parameters
+    ----------
+    robot : Robot
+    q : ndarray, shape (nq,)
+    speeds : sequence of int
+    joint : str
+    """
+    rows = np.eye(robot.nv)[list(speeds)]
+    if robot.nc:
+        rows = np.vstack([robot.at(0.0).loop_jacobian(q), rows])
+    _, sizes, modes = np.linalg.svd(rows)
+    others = modes[int((sizes > 1e-9 * sizes.max(initial=0.0)).sum()) :]
+    if not len(others):
+        return True
+    moves = robot.joint_velocities(np.tile(q, (len(others), 1)), others)[joint]
+    return bool(np.abs(moves).max(initial=0.0) < 1e-9)
 
 
 def _followed(robot: Robot, name: str, given: PathOfTime, times: FloatArray) -> DrivenPath:

@@ -6,18 +6,58 @@ take too long to prepare.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.simulation.control.running_controller import RunningController, applied_forces
-from robodyn.simulation.limits.bounds import limited_motors, within_motors
+from robodyn.simulation.limits.bounds import limits_depend_on_motors, within_motors
 from robodyn.simulation.step.compiled_motion import CompiledMotion
 from robodyn.simulation.step.stepper import Stepper
 
-__all__ = ["ContinuedMotion"]
+__all__ = ["ContinuedMotion", "DoneSteps", "joined"]
 
 #: Number of steps that are prepared together, and of instants whose paths are evaluated together.
 STEPS_AHEAD, STEPS_IN_TABLES = 1024, 32
+
+
+@dataclass(frozen=True, eq=False)
+class DoneSteps:
+    """Some steps of a motion, one after the other.
+
+    Attributes
+    ----------
+    t : ndarray, shape (n + 1,) [s]
+        Starts of the steps, and the end of the last one.
+    q, v : ndarray, shape (n + 1, nq), (n + 1, nv)
+        States at these instants.
+    a, tau : ndarray, shape (n, nv)
+        Accelerations at the starts, and the forces that act then, also those of driven joints.
+    """
+
+    t: FloatArray
+    q: FloatArray
+    v: FloatArray
+    a: FloatArray
+    tau: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.a)
+
+
+def joined(parts: Sequence[DoneSteps]) -> DoneSteps:
+    """Steps that follow one another, all together."""
+    if len(parts) == 1:
+        return parts[0]
+    last = parts[-1]
+    t, q, v = (
+        np.concatenate([*(getattr(x, name)[:-1] for x in parts), getattr(last, name)[-1:]])
+        for name in ("t", "q", "v")
+    )
+    a, tau = (np.concatenate([getattr(x, name) for x in parts]) for name in ("a", "tau"))
+    return DoneSteps(t, q, v, a, tau)
 
 
 class ContinuedMotion:
@@ -54,7 +94,7 @@ class ContinuedMotion:
         v: FloatArray,
     ) -> None:
         self._stepper, self._controller, self._efforts = stepper, controller, efforts
-        self._coupled = bool(limited_motors(stepper.robot))
+        self._coupled = limits_depend_on_motors(stepper.robot)
         self.t, self.q, self.v, self._step = t, q, v, step
         self.at_limit = False
         self._k = 0
@@ -63,8 +103,8 @@ class ContinuedMotion:
         sizes = (len(q), *[len(v)] * 3)
         self._samples = [np.empty((STEPS_IN_TABLES + 1, size)) for size in sizes]
 
-    def advance(self, steps: int, tau: FloatArray | None = None) -> None:
-        """Do some steps.
+    def advance(self, steps: int, tau: FloatArray | None = None) -> DoneSteps:
+        """Do some steps, at most so many, and return those that were done: at least one.
 
         Parameters
         ----------
@@ -73,10 +113,15 @@ class ContinuedMotion:
             Forces in all of these steps, if there is no controller.
         """
         self.at_limit = False
-        while steps > 0:
-            if self._k + 1 >= len(self._times):
-                self._prepare()
-            steps -= self._by_machine_code(steps, tau) or self._by_numbers(tau)
+        if self._k + 1 >= len(self._times):
+            self._prepare()
+        k = self._k
+        count = self._by_machine_code(steps, tau) or self._by_numbers(tau)
+        for x, end in zip(self._samples, (self.q, self.v), strict=False):
+            x[count] = end
+        q, v = (x[: count + 1].copy() for x in self._samples[:2])
+        a, forces = (x[:count].copy() for x in self._samples[2:])
+        return DoneSteps(self._times[k : k + count + 1], q, v, a, forces)
 
     def _prepare(self) -> None:
         """Prepare machine code for the next steps."""
@@ -116,14 +161,19 @@ class ContinuedMotion:
         if tau is None:
             tau = applied_forces(self._controller, self._cut, self.t, self.q, self.v)
         end = float(self._times[self._k + 1])
-        self.q, self.v = self._stepper.step(self.t, self.q, self.v, tau, end - self.t)
+        at = self.t, self.q, self.v, tau
+        with np.errstate(over="ignore", invalid="ignore"):
+            a, forces = self._stepper.accelerations(*at)
+        for x, now in zip(self._samples, (self.q, self.v, a, forces), strict=True):
+            x[0] = now
+        self.q, self.v = self._stepper.step(*at, end - self.t, a)
         self._k, self.t = self._k + 1, end
         return 1
 
-    def _cut(self, tau: FloatArray, v: FloatArray) -> FloatArray:
+    def _cut(self, tau: FloatArray, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """Forces within their limits."""
         within = np.minimum(np.maximum(tau, -self._efforts), self._efforts)
         if self._coupled:
-            within = within_motors(self._stepper.robot, within)
+            within = within_motors(self._stepper.robot, within, q)
         self.at_limit |= bool((within != tau)[self._efforts > 0.0].any())
         return within

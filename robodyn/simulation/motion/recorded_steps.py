@@ -222,7 +222,7 @@ class RecordedSteps:
         h = t - float(self._times[k - 1]) if k else 0.0
         before = m.controller_state_before[r].copy() if k else None
         tau, after = compiled.update_by_python(t, q, v, h, m.applied[r].copy(), before)
-        m.tau[r] = tau = self._limits.cut(tau, v)
+        m.tau[r] = tau = self._limits.cut(tau, t, q, v)
         m.controller_state[r] = after
         row = self._row(k)
         if row is not None:

@@ -14,11 +14,17 @@ from robodyn.errors import SettingsError, UnknownNameError
 from robodyn.pictures.curves import Panel
 from robodyn.results import JointWrenches
 from robodyn.robot import Robot
-from robodyn.simulation.limits.bounds import effort_bounds, effort_shares, speed_bounds
+from robodyn.simulation.limits.bounds import (
+    effort_bounds,
+    effort_shares,
+    own_effort_bounds,
+    speed_bounds,
+)
 from robodyn.simulation.loads.column_names import (
     coordinate_names,
     coordinate_units,
     force_unit,
+    motor_names,
     motor_units,
     speed_units,
 )
@@ -142,13 +148,14 @@ def _speeds(
     )
 
 
-def _driven(run: Motion, shown: Panel) -> Panel:
+def _driven(run: Motion, shown: Panel, *, of_motors: bool = False) -> Panel:
     """The panel without joints that have neither a motor nor a force."""
     if run.robot is None:
         return shown
-    motors = np.zeros(run.v.shape[-1], bool)
+    motors = np.zeros(shown.values.shape[-1], bool)
     for name in run.robot.actuated_joints:
-        motors[run.robot.joints[name].v] = True
+        at = run.robot.joints[name].v
+        motors[run.robot.model.gearing.places[name] if of_motors else at] = True
     moved = np.any(shown.values != 0.0, axis=tuple(range(shown.values.ndim - 1)))
     columns = np.flatnonzero(motors | moved)
     return shown.only(columns.tolist()) if columns.size else shown
@@ -168,9 +175,14 @@ def _accelerations(run: Motion) -> Panel:
 
 
 def _torques(run: Motion) -> Panel:
-    top = None if run.robot is None else effort_bounds(run.robot)
+    top = None if run.robot is None else _top_efforts(run.robot)
     shown = _speeds(run, run.tau, "torque", force_unit, top)
     return _driven(run, replace(shown, labels={"N": "force"}))
+
+
+def _top_efforts(robot: Robot) -> FloatArray:
+    """The largest effort at each speed; motors at joints that follow others set none."""
+    return own_effort_bounds(robot) if robot.model.gearing.elsewhere else effort_bounds(robot)
 
 
 def _motor_torques(run: Motion) -> Panel:
@@ -178,8 +190,9 @@ def _motor_torques(run: Motion) -> Panel:
     top = top if top is None else np.where(top > 0.0, top, np.inf)
     shown = _speeds(run, run.motor_torques, "motor torque", force_unit, top)
     if run.robot is not None:
-        shown = replace(shown, units=tuple(map(force_unit, motor_units(run.robot))))
-    return _driven(run, replace(shown, labels={"N": "motor force"}))
+        units = tuple(map(force_unit, motor_units(run.robot)))
+        shown = replace(shown, units=units, names=motor_names(run.robot))
+    return _driven(run, replace(shown, labels={"N": "motor force"}), of_motors=True)
 
 
 def _power(run: Motion) -> Panel:
@@ -189,7 +202,11 @@ def _power(run: Motion) -> Panel:
 def _torque_use(run: Motion) -> Panel:
     if run.robot is None:
         return _use(run, "torque", run.tau, None)
-    return _use(run, "torque", effort_shares(run.robot, run.tau), effort_bounds(run.robot))
+    robot = run.robot
+    shape = np.shape(run.t)  # of a motion, or of one state
+    now = robot.at(np.reshape(run.t, (*shape, *[1] * (run.q.ndim - 1 - len(shape)))))
+    shares = effort_shares(now, run.q, run.tau)
+    return _use(run, "torque", shares, effort_bounds(robot), motor_names(robot))
 
 
 def _speed_use(run: Motion) -> Panel:
@@ -199,14 +216,21 @@ def _speed_use(run: Motion) -> Panel:
     return _use(run, "velocity", np.abs(run.v) / top, top)
 
 
-def _use(run: Motion, of: str, shares: FloatArray, top: FloatArray | None) -> Panel:
+def _use(
+    run: Motion,
+    of: str,
+    shares: FloatArray,
+    top: FloatArray | None,
+    names: tuple[str, ...] | None = None,
+) -> Panel:
     """A panel of values over limits [%], of the joints that have limits."""
+    every = run.joint_names if names is None else names
     columns = [] if top is None else np.flatnonzero(np.isfinite(top)).tolist()
     if top is None or not columns:
         which = "the robot of this motion" if run.robot is None else repr(run.robot.name)
         raise SettingsError(f"no limit of {of} is known of {which}: leave '{of} utilisation' out")
     part = 100.0 * shares[..., columns]
-    names = tuple(run.joint_names[k] for k in columns)
+    names = tuple(every[k] for k in columns)
     bounds = np.full((2, len(columns)), [[-np.inf], [100.0]])
     return Panel(f"{of}, of its limit", part, "%", names, bounds)
 

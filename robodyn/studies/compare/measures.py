@@ -128,7 +128,7 @@ def _margins(robot: Robot, run: Trajectory, speeds: Sequence[int]) -> dict[str, 
     columns = list(speeds)
     left = {}
     for name, shares, bounds in (
-        ("torque_margin", effort_shares(robot, run.tau), effort_bounds(robot)),
+        ("torque_margin", effort_shares(robot, run.q, run.tau), effort_bounds(robot)),
         ("velocity_margin", np.abs(run.v) / speed_bounds(robot), speed_bounds(robot)),
     ):
         share = shares[..., columns].max(axis=0)

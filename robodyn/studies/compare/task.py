@@ -9,11 +9,12 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.arrays import checked, named
-from robodyn.errors import ShapeError, UnknownNameError
+from robodyn.errors import SettingsError, ShapeError, UnknownNameError
 from robodyn.motion.base_motion import BasePath, check_rigid
 from robodyn.motion.continuity import check_continuous, sampled
 from robodyn.motion.reference import Reference
 from robodyn.robot import Robot
+from robodyn.simulation.loads.actuated_speeds import actuated_speeds
 from robodyn.simulation.loads.column_names import speed_names
 
 __all__ = ["PoseOfTime", "Task", "joint_errors", "motors_of", "task_of"]
@@ -46,10 +47,20 @@ class Task:
 
 
 def motors_of(robot: Robot) -> tuple[list[int], tuple[str, ...]]:
-    """Indices in v of joints with motors, and the names of these speeds."""
-    moved = (robot.joints[name].v for name in robot.actuated_joints)
-    speeds = sorted({k for at in moved for k in range(at.start, at.stop)})
-    names = speed_names(robot)
+    """Indices in v of joints with motors, and the names of these speeds.
+
+    Raises
+    ------
+    SettingsError
+        If motors are at joints without speeds of their own.
+    """
+    if robot.model.gearing.elsewhere:
+        raise SettingsError(
+            f"motors of {robot.name!r} are at joints that follow others: controllers are compared "
+            "by joints with motors and coordinates; load it with coordinates='tree', or let joints "
+            "with motors lead others"
+        )
+    speeds, names = [*actuated_speeds(robot)], speed_names(robot)
     return speeds, tuple(names[k] for k in speeds)
 
 

@@ -88,7 +88,10 @@ def _why_no_joint(joint: Joint | Loop) -> Iterator[str]:
         if _numbers(value) and value < 0.0:
             yield f"the {key} is {value}: negative"
     if kind is not None and joint.armature and not _may_have_armature(kind):
-        yield f"a {kind} joint has no armature: only joints whose coordinates add, and balls"
+        yield (
+            f"a {kind} joint has no armature: only joints whose coordinates add, balls and "
+            "floating joints have one"
+        )
     yield from _why_no_limits(joint.limits)
     if isinstance(joint, Loop):
         values["distance"] = (joint.distance,)
@@ -106,8 +109,9 @@ def _why_no_joint(joint: Joint | Loop) -> Iterator[str]:
 
 
 def _may_have_armature(kind: JointKind) -> bool:
-    """An inertia that all speeds feel alike adds to the mass matrix and to nothing else."""
-    return kind.coordinates.flat or (kind.coordinates.quaternion and kind.nv == 3)
+    """It is known how an inertia that all speeds feel alike resists them."""
+    ball = kind.coordinates.quaternion and kind.nv == 3
+    return kind.coordinates.flat or ball or kind.orientation is not None
 
 
 def _why_no_limits(limits: Limits | None) -> Iterator[str]:

@@ -7,7 +7,16 @@ import re
 from robodyn.errors import UrdfError
 from robodyn.urdf.common.xml import Element, local_name, parse_xml, root_tag
 
-__all__ = ["EXTENDED_URDF", "MJCF", "SDF", "URDF", "XACRO", "document_kind", "outer_kind"]
+__all__ = [
+    "EXTENDED_URDF",
+    "MJCF",
+    "SDF",
+    "URDF",
+    "XACRO",
+    "document_kind",
+    "other_format",
+    "outer_kind",
+]
 
 URDF = "URDF"
 XACRO = "xacro"
@@ -24,6 +33,8 @@ ACTING = ("include", "macro", "if", "unless", "call", "element", "attribute", "i
 
 _DECLARATION = re.compile(r"xmlns:\w+\s*=\s*[\"'][^\"']*xacro")
 _EXPRESSION = re.compile(r"\$\{|\$\((arg|find|env|optenv|eval|dirname|cwd)\b")
+_OLD_SDF = re.compile(r"<gazebo\s[^>]*version\s*=\s*[\"'](1\.[012])[\"']")
+_AMBF = re.compile(r"^bodies\s*:", re.MULTILINE)
 _YAML_KEY = re.compile(r"^(---|\{|[\"']?\w+[\"']?\s*:(\s|$))", re.MULTILINE)
 
 
@@ -44,6 +55,34 @@ def document_kind(text: str) -> str:
     return XACRO if _may_act(text) and _acts(text) else outer_kind(text)
 
 
+def other_format(text: str) -> str | None:
+    """What a document is that no reader reads, and what to do; ``None`` of all others.
+
+    Examples
+    --------
+    >>> other_format("#usda 1.0")[:6]
+    'is USD'
+    """
+    tag = root_tag(text)
+    if text.startswith(("#usda", "PXR-USDC")):
+        return (
+            "is USD, which is not read: export URDF or MJCF from where it was made (Isaac Sim has "
+            "an exporter of URDF)"
+        )
+    if "<%" in text and not _is_xml(text):
+        return "is a template of Ruby (ERB): load what erb FILE > model.sdf makes of it"
+    if tag == "gazebo" and (version := _OLD_SDF.search(text)):
+        return (
+            f"is SDF {version[1]}, which is not read: 1.3 to 1.12 are; gz sdf -p FILE prints it in "
+            "a newer version"
+        )
+    if tag == "OpenSimDocument":
+        return "is a model of OpenSim, which is not read: URDF, xacro, SDF and MJCF are"
+    if tag is None and _AMBF.search(text) and "BODY " in text:
+        return "is an AMBF description, which is not read: export URDF from where it was made"
+    return None
+
+
 def outer_kind(text: str) -> str:
     """Kind of XML by its outer element; of xacro, what it is when it is expanded."""
     return OUTER.get(root_tag(text) or "", URDF)
@@ -53,6 +92,14 @@ def _may_act(text: str) -> bool:
     """Whether the text is worth parsing: most files that came out of xacro have nothing left."""
     declared = _DECLARATION.search(text)
     return declared is not None and ("<xacro:" in text or _EXPRESSION.search(text) is not None)
+
+
+def _is_xml(text: str) -> bool:
+    try:
+        parse_xml(text)
+    except UrdfError:
+        return False
+    return True
 
 
 def _acts(text: str) -> bool:

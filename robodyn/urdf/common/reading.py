@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from robodyn.description import Mechanism
 from robodyn.errors import RobodynError, UnknownNameError, UrdfError, UrdfWarning
 from robodyn.literals import Base, XacroChoice
-from robodyn.urdf.common.document_kind import EXTENDED_URDF, document_kind
+from robodyn.urdf.common.document_kind import EXTENDED_URDF, document_kind, other_format
 from robodyn.urdf.common.packages import Packages
 from robodyn.urdf.common.xml import Element, decode, decode_leniently, read_bytes, root_tag
 
@@ -59,6 +59,7 @@ class Options:
     strict: bool = True
     base: Base = "fixed"
     root: str | None = None
+    model: str | None = None
 
 
 @dataclass
@@ -145,6 +146,8 @@ def open_document(source: Any) -> Document:
 
 
 def _document(text: str, problems: list[UrdfError], file: str | None) -> Document:
+    if other := other_format(text):
+        raise UrdfError(other, file=file)
     kind = document_kind(text)
     if root_tag(text) is None and file is not None and Path(file).suffix in (".yaml", ".yml"):
         kind = EXTENDED_URDF  # whatever is wrong with it, its author meant no XML

@@ -324,7 +324,10 @@ ROOT = rule(
         ),
         **{tag: rule(_fields(cls)) for tag, cls in LINK_ELEMENTS.items()},
         "rotor": rule("name link axis inertia damping friction"),
-        "follower": rule("joint of polynomial x y monotone period harmonics"),
+        "follower": rule(
+            "joint of polynomial x y monotone period harmonics offset",
+            {"of": rule("joint multiplier")},
+        ),
         "gazebo": rule(
             "reference", {"joint": SDF_JOINT}, unknown="misspelt"
         ),  # with a reference it is not looked into

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from lxml import etree
 
-from robodyn.errors import UrdfError
+from robodyn.errors import UrdfError, UrdfWarning
 
 __all__ = [
     "MAX_BYTES",
@@ -43,6 +43,9 @@ _BYTE_ORDER_MARKS = (
 _DECLARATION = re.compile(r"\s*<\?xml\s[^>]*?\?>")
 _BLANKS = re.compile(r"\s*")
 _TAG = re.compile(r"<(?!!)([^\s<>/]+)")
+_COMMENT = re.compile(r"<!--(.*?)-->", re.DOTALL)
+_HYPHEN = re.compile(r"-(?=-|$)")
+_HYPHENS = "-- in a comment, which XML does not allow: read as a comment all the same"
 _ENCODING = re.compile(rb"\s*<\?xml\s[^>]*?encoding\s*=\s*[\"']([A-Za-z0-9._-]+)[\"']")
 
 
@@ -122,8 +125,17 @@ def decode_leniently(data: bytes, file: str | None = None) -> tuple[str, list[Ur
         return data.decode("latin-1"), [error]
 
 
-def parse_xml(text: str, file: str | None = None) -> Element:
+def parse_xml(text: str, file: str | None = None, told: list[UrdfWarning] | None = None) -> Element:
     """Root element of XML text.
+
+    Parameters
+    ----------
+    text : str
+    file : str, optional
+        For messages.
+    told : list of UrdfWarning, optional
+        Gets a warning where comments have ``--`` in them, which XML does not allow, and which
+        changes nothing.
 
     Raises
     ------
@@ -134,10 +146,28 @@ def parse_xml(text: str, file: str | None = None) -> Element:
     try:
         root = etree.fromstring(text.encode(), _parser(recover=False))
     except etree.XMLSyntaxError as error:
+        plain, lines = _plain_comments(text)
+        if lines:
+            if told is not None:
+                told.append(UrdfWarning(_HYPHENS, file=file, line=lines[0]))
+            return parse_xml(plain, file)
         root = _forgive_prefixes(text, error, file)
     except ValueError as error:  # characters that XML does not allow
         raise UrdfError(f"is not XML: {error}", file=file) from error
     return _without_default_space(root)
+
+
+def _plain_comments(text: str) -> tuple[str, list[int]]:
+    """Text without ``--`` in comments, which are as long as before; lines of those that had it."""
+    lines: list[int] = []
+
+    def plain(comment: re.Match[str]) -> str:
+        inner = _HYPHEN.sub("=", comment[1])
+        if inner != comment[1]:
+            lines.append(text.count("\n", 0, comment.start()) + 1)
+        return f"<!--{inner}-->"
+
+    return _COMMENT.sub(plain, text), lines
 
 
 def _plain(text: str, file: str | None) -> str:

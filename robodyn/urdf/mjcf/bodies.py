@@ -109,7 +109,6 @@ class Bodies:
         model, passive = self._model, self._passive
         dof = model.jnt_dofadr[j]
         single = int(model.jnt_type[j]) in (self._kinds.mjJNT_HINGE, self._kinds.mjJNT_SLIDE)
-        free = int(model.jnt_type[j]) == self._kinds.mjJNT_FREE
         limits = self._limits(j) if single else None
         kind = {
             int(self._kinds.mjJNT_FREE): floating.KIND,
@@ -132,7 +131,7 @@ class Bodies:
             friction=float(passive.friction[dof]),
             stiffness=float(passive.stiffness[j]) if stiff else 0.0,
             rest=float(passive.rest[j]) if stiff else 0.0,
-            armature=0.0 if free else float(passive.armature[dof]),
+            armature=float(passive.armature[dof]),
         )
 
     def _limits(self, j: int) -> Limits | None:

@@ -17,10 +17,12 @@ from robodyn.description.explicit_loop import TracedExplicitLoop
 from robodyn.joints import fixed, spherical
 from robodyn.urdf.mjcf.bodies import pose_of
 from robodyn.urdf.mjcf.names import Names
-from robodyn.urdf.mjcf.passive import switched_off
+from robodyn.urdf.mjcf.passive import coefficients, switched_off
 from robodyn.urdf.mjcf.related_joints import RelatedJoints
 
 __all__ = ["Equalities"]
+
+IN_SPACE = "tendons in space whose length is held have no counterpart"
 
 
 class Equalities:
@@ -52,16 +54,21 @@ class Equalities:
                 self._add_loop(k, name)
             elif int(model.eq_type[k]) == kinds.mjEQ_JOINT:
                 self._relate_joints(k, name)
-            elif int(model.eq_type[k]) == kinds.mjEQ_TENDON and (pair := self._pair(k)):
-                self._relate(name, *pair)
+            elif int(model.eq_type[k]) == kinds.mjEQ_TENDON:
+                self._refuse(name, self._related_tendons(k))
             else:
                 word = kinds(int(model.eq_type[k])).name.removeprefix("mjEQ_").lower()
                 self.refused[name] = f"equality constraints of kind {word!r} have no counterpart"
 
     @property
     def followers(self) -> tuple[TracedExplicitLoop, ...]:
-        """Joints that follow others by polynomials."""
+        """Joints that follow others by polynomials, or several others."""
         return self._related.followers
+
+    @property
+    def held(self) -> dict[str, float]:
+        """Where joints are held."""
+        return self._related.held
 
     @property
     def joints(self) -> tuple[Joint, ...]:
@@ -112,21 +119,25 @@ class Equalities:
         else:
             self._relate(name, one, other, a1, ref + a0 - a1 * start)
 
-    def _pair(self, k: int) -> tuple[int, int, float, float] | None:
-        """The two joints of a tendon of constant length, ratio and offset of the first one."""
-        model, wrap = self._model, self._mujoco.mjtWrap
-        tendon, data = int(model.eq_obj1id[k]), model.eq_data[k]
-        first, count = int(model.tendon_adr[tendon]), int(model.tendon_num[tendon])
-        path = range(first, first + count)
-        fixed_tendon = all(int(model.wrap_type[i]) == wrap.mjWRAP_JOINT for i in path)
-        if int(model.eq_obj2id[k]) >= 0 or count != 2 or not fixed_tendon:
-            return None
-        one, other = (int(model.wrap_objid[i]) for i in path)
-        c1, c2 = (float(model.wrap_prm[i]) for i in path)
-        if one == other or not (c1 and c2):
-            return None
-        length = float(model.tendon_length0[tendon] + data[0])
-        return one, other, -c2 / c1, length / c1
+    def _related_tendons(self, k: int) -> str | None:
+        """``L - L_0 = polynomial(L' - L'_0)`` of one fixed tendon or two; why it cannot be."""
+        model = self._model
+        one, other = int(model.eq_obj1id[k]), int(model.eq_obj2id[k])
+        a0, a1, *higher = (float(x) for x in model.eq_data[k, :5])
+        sums = coefficients(self._mujoco, model, one)
+        total = float(model.tendon_length0[one]) + a0
+        if other >= 0 and (a1 or any(higher)):
+            second = coefficients(self._mujoco, model, other)
+            if any(higher):
+                return "tendons that follow others by a polynomial have no counterpart"
+            if not second:
+                return IN_SPACE
+            for j, c in second.items():
+                sums[j] = sums.get(j, 0.0) - a1 * c
+            total -= a1 * float(model.tendon_length0[other])
+        if not sums:
+            return IN_SPACE
+        return self._related.sum({self._names.joints[j]: c for j, c in sums.items()}, total)
 
     def _relate(self, name: str, one: int, other: int, ratio: float, offset: float) -> None:
         joints = self._names.joints

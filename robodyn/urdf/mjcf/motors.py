@@ -16,7 +16,7 @@ import numpy as np
 
 from robodyn.description import Actuator, Joint
 from robodyn.urdf.mjcf.names import Names
-from robodyn.urdf.mjcf.passive import drives_joint, gear_of
+from robodyn.urdf.mjcf.passive import drives_fixed_tendon, drives_joint, gear_of
 
 __all__ = ["Motors", "on_independent_joints"]
 
@@ -27,10 +27,12 @@ class Motors:
     Attributes
     ----------
     actuators : tuple of (joint name, Actuator)
+    of_tendons : dict of int to list of Actuator
+        Those of fixed tendons, with their gear ratios to these.
     efforts : dict of int to float
         Limits of what drives each joint, by its number.
     elsewhere : list of str
-        Actuators that drive no single joint: tendons, sites, balls, bodies.
+        Actuators that drive no single joint and no fixed tendon: sites, balls, bodies, cables.
     controlled : list of str
         Actuators whose force follows from the state: servos, muscles, dampers.
     one_sided : list of str
@@ -42,13 +44,16 @@ class Motors:
         self.controlled: list[str] = []
         self.one_sided: list[str] = []
         found: dict[int, list[Actuator]] = {}
+        self.of_tendons: dict[int, list[Actuator]] = {}
         for k, name in enumerate(names.actuators):
-            if not drives_joint(mujoco, model, k):
+            single = drives_joint(mujoco, model, k)
+            if not (single or drives_fixed_tendon(mujoco, model, k)):
                 self.elsewhere.append(name)
             elif gear := gear_of(model, k):
                 limit = self._limit(mujoco, model, k, name)
-                joint = int(model.actuator_trnid[k, 0])
-                found.setdefault(joint, []).append(Actuator(gear, torque_limit=limit, name=name))
+                motors = found if single else self.of_tendons
+                at = int(model.actuator_trnid[k, 0])
+                motors.setdefault(at, []).append(Actuator(gear, torque_limit=limit, name=name))
         together = {joint: _together(motors) for joint, motors in found.items()}
         self.actuators = tuple((names.joints[j], motor) for j, motor in sorted(together.items()))
         self.efforts = {

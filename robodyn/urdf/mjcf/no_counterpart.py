@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from robodyn.urdf.mjcf.body_forces import unread_of_medium
 from robodyn.urdf.mjcf.names import Names
-from robodyn.urdf.mjcf.passive import drives_joint, own, switched_off
+from robodyn.urdf.mjcf.passive import drives_fixed_tendon, drives_joint, own, switched_off
 
 __all__ = ["EARTH", "gravity_of", "left_out", "some_of", "unmodelled"]
 
@@ -33,23 +34,22 @@ def gravity_of(mujoco: Any, model: Any) -> tuple[float, float, float]:
 def unmodelled(mujoco: Any, model: Any, names: Names) -> Iterator[tuple[str, str]]:
     """What acts on bodies and has no counterpart: the element, and why."""
     kinds, spring = mujoco.mjtJoint, not switched_off(mujoco, model, "SPRING")
-    moving = np.asarray(model.body_weldid) != 0
-    for body in np.flatnonzero(np.asarray(model.body_gravcomp) * moving):
-        yield (
-            f"body {names.bodies[body]!r}",
-            "gravcomp, which takes away weight, has no counterpart",
-        )
+    for body in np.flatnonzero(np.asarray(model.body_gravcomp) < 0.0):
+        yield f"body {names.bodies[body]!r}", "a negative gravcomp has no counterpart"
     if getattr(model, "nplugin", 0):
         for body in np.flatnonzero(np.asarray(model.body_plugin) >= 0):
             yield f"body {names.bodies[body]!r}", "a plugin that acts on it has no counterpart"
     if getattr(model, "nflex", 0):
         yield "<flex>", "deformable bodies have no counterpart"
-    if model.opt.density or model.opt.viscosity:
-        yield "<option>", "a medium with density or viscosity has no counterpart"
+    yield from unread_of_medium(model, names)
     for k, name in enumerate(names.actuators):
         passive = own(model, "actuator_damping", k) or own(model, "actuator_armature", k)
-        if passive and not drives_joint(mujoco, model, k):
-            yield f"actuator {name!r}", "damping or armature of what is no joint has no counterpart"
+        driving = drives_joint(mujoco, model, k) or drives_fixed_tendon(mujoco, model, k)
+        if passive and not driving:
+            yield (
+                f"actuator {name!r}",
+                "damping or armature of what is no joint and no fixed tendon has no counterpart",
+            )
         if np.any(getattr(model, "actuator_dampingpoly", np.zeros(k + 1))[k]):
             yield f"actuator {name!r}", "a dampingpoly has no counterpart: dampers are linear"
     for j, name in enumerate(names.joints):
@@ -57,8 +57,6 @@ def unmodelled(mujoco: Any, model: Any, names: Names) -> Iterator[tuple[str, str
         single = int(model.jnt_type[j]) in (kinds.mjJNT_HINGE, kinds.mjJNT_SLIDE)
         if not single and spring and model.jnt_stiffness[j]:
             yield element, "a spring in a ball or free joint has no counterpart"
-        if int(model.jnt_type[j]) == kinds.mjJNT_FREE and model.dof_armature[dof]:
-            yield element, "an armature of a free joint has no counterpart"
         for what, where in (
             ("jnt_stiffnesspoly", j),
             ("jnt_springyield", j),
@@ -83,6 +81,10 @@ def left_out(mujoco: Any, model: Any, names: Names) -> Iterator[str]:
     ]
     if balls:
         yield f"ranges of ball joints {some_of(balls)}"
+    held = np.asarray(model.jnt_actgravcomp) * np.any(model.body_gravcomp)
+    if held.any():
+        motors = [names.joints[j] for j in np.flatnonzero(held)]
+        yield f"that the motors of {some_of(motors)} exert the gravcomp (actuatorgravcomp)"
     if model.nsensor:
         yield f"{model.nsensor} sensors"
     moved = [names.bodies[body] for body in np.flatnonzero(np.asarray(model.body_mocapid) >= 0)]

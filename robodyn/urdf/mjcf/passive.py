@@ -9,12 +9,12 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 
-__all__ = ["Passive"]
+__all__ = ["Passive", "coefficients", "drives_fixed_tendon"]
 
 
 @dataclass(frozen=True)
 class Passive:
-    """What acts along the freedoms of joints, with the options that switch it off obeyed.
+    """What acts along joints and tendons, with the options that switch it off obeyed.
 
     Attributes
     ----------
@@ -22,6 +22,8 @@ class Passive:
         By MuJoCo's speeds.
     stiffness, rest : ndarray, shape (number of joints,)
         Springs of joints with one freedom.
+    tendon_stiffness, tendon_damping, tendon_friction, tendon_armature : ndarray
+        Shape (number of tendons,).
     """
 
     damping: FloatArray
@@ -29,22 +31,41 @@ class Passive:
     armature: FloatArray
     stiffness: FloatArray
     rest: FloatArray = field(repr=False)
+    tendon_stiffness: FloatArray
+    tendon_damping: FloatArray
+    tendon_friction: FloatArray
+    tendon_armature: FloatArray
 
     @classmethod
     def of(cls, mujoco: Any, model: Any) -> Passive:
         """Read from a model; actuators add the damping and armature that they have of their own."""
         damping, armature = np.array(model.dof_damping), np.array(model.dof_armature)
+        none = np.zeros(model.ntendon)
+        tendon_damping = np.array(model.tendon_damping)
+        tendon_armature = np.array(getattr(model, "tendon_armature", none))
         for k in range(len(model.actuator_trntype)):
+            at, gear = int(model.actuator_trnid[k, 0]), gear_of(model, k)
+            ours = gear**2 * own(model, "actuator_damping", k)
+            added = gear**2 * own(model, "actuator_armature", k)
             if drives_joint(mujoco, model, k):
-                dof, gear = model.jnt_dofadr[int(model.actuator_trnid[k, 0])], gear_of(model, k)
-                damping[dof] += gear**2 * own(model, "actuator_damping", k)
-                armature[dof] += gear**2 * own(model, "actuator_armature", k)
+                damping[model.jnt_dofadr[at]] += ours
+                armature[model.jnt_dofadr[at]] += added
+            elif drives_fixed_tendon(mujoco, model, k):
+                tendon_damping[at] += ours
+                tendon_armature[at] += added
+        spring, damper, friction = (
+            not switched_off(mujoco, model, what) for what in ("SPRING", "DAMPER", "FRICTIONLOSS")
+        )
         return cls(
-            damping * (not switched_off(mujoco, model, "DAMPER")),
-            np.array(model.dof_frictionloss) * (not switched_off(mujoco, model, "FRICTIONLOSS")),
+            damping * damper,
+            np.array(model.dof_frictionloss) * friction,
             armature,
-            np.array(model.jnt_stiffness) * (not switched_off(mujoco, model, "SPRING")),
+            np.array(model.jnt_stiffness) * spring,
             np.array([model.qpos_spring[at] for at in model.jnt_qposadr]),
+            np.array(model.tendon_stiffness) * spring,
+            tendon_damping * damper,
+            np.array(model.tendon_frictionloss) * friction,
+            tendon_armature,
         )
 
 
@@ -66,6 +87,24 @@ def switched_off(mujoco: Any, model: Any, what: str) -> bool:
     older = {"SPRING": "PASSIVE", "DAMPER": "PASSIVE"}.get(what, what)
     bit = bits.get(f"mjDSBL_{what}", bits.get(f"mjDSBL_{older}"))
     return bit is not None and bool(int(model.opt.disableflags) & int(bit))
+
+
+def coefficients(mujoco: Any, model: Any, tendon: int) -> dict[int, float]:
+    """Coefficients of a fixed tendon by joint; none of another tendon."""
+    first, joint = int(model.tendon_adr[tendon]), mujoco.mjtWrap.mjWRAP_JOINT
+    found: dict[int, float] = {}
+    for i in range(first, first + int(model.tendon_num[tendon])):
+        if int(model.wrap_type[i]) != joint:
+            return {}
+        j = int(model.wrap_objid[i])
+        found[j] = found.get(j, 0.0) + float(model.wrap_prm[i])
+    return {j: c for j, c in found.items() if c}
+
+
+def drives_fixed_tendon(mujoco: Any, model: Any, actuator: int) -> bool:
+    """Whether an actuator drives a fixed tendon."""
+    tendon = int(model.actuator_trntype[actuator]) == mujoco.mjtTrn.mjTRN_TENDON
+    return tendon and bool(coefficients(mujoco, model, int(model.actuator_trnid[actuator, 0])))
 
 
 def drives_joint(mujoco: Any, model: Any, actuator: int) -> bool:

@@ -9,8 +9,10 @@ from typing import Any
 from robodyn.description import Mechanism
 from robodyn.errors import RobodynError, UrdfError, UrdfWarning
 from robodyn.urdf.mjcf.bodies import Bodies
+from robodyn.urdf.mjcf.body_forces import body_forces
 from robodyn.urdf.mjcf.compiled import compiled
 from robodyn.urdf.mjcf.equalities import Equalities
+from robodyn.urdf.mjcf.fixed_tendons import FixedTendons
 from robodyn.urdf.mjcf.motors import Motors, on_independent_joints
 from robodyn.urdf.mjcf.names import Names
 from robodyn.urdf.mjcf.no_counterpart import EARTH, gravity_of, left_out, some_of, unmodelled
@@ -51,19 +53,24 @@ def read_mjcf(
     mujoco, model, notes = compiled(text, file)
     names = Names(mujoco, model)
     motors, tendons = Motors(mujoco, model, names), Tendons(mujoco, model, names)
-    bodies = Bodies(mujoco, model, names, Passive.of(mujoco, model), motors.efforts)
+    passive = Passive.of(mujoco, model)
+    bodies = Bodies(mujoco, model, names, passive, motors.efforts)
     equalities = Equalities(mujoco, model, names, bodies.joints)
     own = {joint.name for joint in equalities.joints if joint.nv and joint.mimic is None}
+    related = equalities.joints, equalities.held
+    slides = FixedTendons(mujoco, model, names, passive, motors.of_tendons, *related)
+    driven = on_independent_joints(motors.actuators, equalities.joints)
+    joints = (*equalities.joints, *slides.joints)
     mechanism = Mechanism(
         _name(model, file),
-        tuple(bodies.links),
-        equalities.joints,
+        (*bodies.links, *slides.links),
+        tuple(slides.with_efforts(joints, (name for name, _ in driven))),
         tuple(equalities.loops),
-        actuators=on_independent_joints(motors.actuators, equalities.joints),
+        actuators=on_independent_joints((*driven, *slides.actuators), joints),
         file=file,
-        link_elements=tendons.springs,
+        link_elements=(*tendons.springs, *body_forces(model, names)),
         start=tuple(x for x in bodies.start if x[0] in own),
-        followers=equalities.followers,
+        followers=(*equalities.followers, *slides.followers),
     )
     refused = [(f"equality {name!r}", why) for name, why in equalities.refused.items()]
     refused += [(f"tendon {name!r}", why) for name, why in tendons.refused.items()]

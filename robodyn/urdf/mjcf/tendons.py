@@ -1,4 +1,4 @@
-"""Tendons of a compiled model: those between two points are springs, others have no counterpart."""
+"""Tendons of a compiled model in space: those between two points are springs, others nothing."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.description import Vector
 from robodyn.force_elements.common.link_element import DescribedElement
 from robodyn.force_elements.point_spring import PointSpring
+from robodyn.urdf.mjcf.body_forces import vector
 from robodyn.urdf.mjcf.names import Names
-from robodyn.urdf.mjcf.passive import own, switched_off
+from robodyn.urdf.mjcf.passive import coefficients, own, switched_off
 
 __all__ = ["Tendons"]
 
 
 class Tendons:
-    """What tendons become.
+    """What tendons become that are not fixed ones, and what of all has no counterpart.
 
     Attributes
     ----------
@@ -36,9 +36,11 @@ class Tendons:
         for k, name in enumerate(names.tendons):
             stiffness = float(model.tendon_stiffness[k]) * elastic
             damping = float(model.tendon_damping[k]) * damped
+            fixed = bool(coefficients(mujoco, model, k))
+            other = () if fixed else ("frictionloss", "armature")
             more = [
                 what
-                for what in ("frictionloss", "armature", "stiffnesspoly", "dampingpoly")
+                for what in (*other, "stiffnesspoly", "dampingpoly")
                 if np.any(getattr(model, f"tendon_{what}", np.zeros(k + 1))[k])
             ]
             more += ["springyield"] if own(model, "tendon_springyield", k) else []
@@ -50,21 +52,21 @@ class Tendons:
             sites = self._two_sites(mujoco, model, k)
             if more:
                 self.refused[name] = f"a tendon with {', '.join(more)} has no counterpart"
-            elif sites is None:
+            elif sites is None and not fixed:
                 self.refused[name] = (
-                    "a tendon with stiffness or damping has a counterpart only where it runs "
-                    "straight from one site to another"
+                    "a tendon in space with stiffness or damping has a counterpart only where it "
+                    "runs straight from one site to another"
                 )
             elif stiffness and low != high:
                 self.refused[name] = "a spring that is slack over a range has no counterpart"
-            else:
-                one, other = sites
+            elif sites is not None:
+                one, two = sites
                 springs.append(
                     PointSpring(
                         names.bodies[model.site_bodyid[one]],
-                        _vector(model.site_pos[one]),
-                        names.bodies[model.site_bodyid[other]],
-                        _vector(model.site_pos[other]),
+                        vector(model.site_pos[one]),
+                        names.bodies[model.site_bodyid[two]],
+                        vector(model.site_pos[two]),
                         stiffness,
                         low if stiffness else 0.0,
                         damping,
@@ -80,8 +82,3 @@ class Tendons:
             return None
         one, other = (int(model.wrap_objid[i]) for i in path)
         return one, other
-
-
-def _vector(x: Any) -> Vector:
-    a, b, c = (float(value) for value in x)
-    return a, b, c

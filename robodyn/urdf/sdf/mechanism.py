@@ -91,7 +91,7 @@ def mechanism_of(
         return None
     try:
         root = _root(parts, bonds, model)
-        tree, loops = _tree(bonds, root, parts)
+        tree, loops, loose = _tree(bonds, root, parts)
         hinges = Hinges(frames, model.exact, parts.joints)
         if in_world and root != WORLD:
             X_root = X_world @ frames.pose(root)
@@ -104,6 +104,16 @@ def mechanism_of(
                     parts.links[root].line,
                     lambda known: X_world @ known.pose(root),
                 )
+        for name in loose:
+            hinges.free(f"{name}_free", root, name, parts.links[name].line)
+        if loose:
+            names = ", ".join(map(repr, loose[:5])) + (", ..." if len(loose) > 5 else "")
+            reader.problem(
+                model.element,
+                f"no joint leads from {root!r} to {names}: a robot is connected; join them, or "
+                "remove them",
+                leniently="read as bodies that move freely",
+            )
         for bond, reverse in tree:
             ends = (bond.child, bond.parent) if reverse else (bond.parent, bond.child)
             hinges.add(bond.joint, *ends, reverse=reverse)
@@ -157,17 +167,21 @@ def _root(parts: _Parts, bonds: list[_Bond], model: Model) -> str:
 
 def _tree(
     bonds: list[_Bond], root: str, parts: _Parts
-) -> tuple[list[tuple[_Bond, bool]], list[_Bond]]:
+) -> tuple[list[tuple[_Bond, bool]], list[_Bond], list[str]]:
     """Joints of a spanning tree, each with whether it is gone from child to parent; and the others.
 
-    The tree is gone from parents to children where it can be. Where there is a choice it has the
-    joint with the fewest degrees of freedom, so that the loops have the fewest constraints; then
-    the first in the file.
+    The last result are links from which parts begin that no joint connects with the root. The tree
+    is gone from parents to children where it can be. Where there is a choice it has the joint with
+    the fewest degrees of freedom, so that the loops have the fewest constraints; then the first in
+    the file.
     """
     beside: dict[str, list[int]] = {}
     for i, bond in enumerate(bonds):
         beside.setdefault(bond.parent, []).append(i)
         beside.setdefault(bond.child, []).append(i)
+    children = {bond.child for bond in bonds}
+    begins = sorted(parts.links, key=lambda name: name in children)
+    loose: list[str] = []
     reached: set[str] = set()
     way: dict[int, bool] = {}
     edges: list[tuple[bool, int, int]] = []  # the next one to go first
@@ -179,20 +193,17 @@ def _tree(
         while edges and reached >= {bonds[edges[0][2]].parent, bonds[edges[0][2]].child}:
             heapq.heappop(edges)
         if not edges:
-            break
+            lonely = next((name for name in begins if name not in reached), None)
+            if lonely is None:
+                break
+            loose.append(lonely)
+            pending = lonely
+            continue
         reverse, _, i = heapq.heappop(edges)
         way[i] = reverse
         pending = bonds[i].parent if reverse else bonds[i].child
-    lonely = [name for name in parts.links if name not in reached]
-    if lonely:
-        names = ", ".join(map(repr, lonely[:5])) + (", ..." if len(lonely) > 5 else "")
-        raise TopologyError(
-            f"no joint leads from {root!r} to {names}: a mechanism is connected; join them, or "
-            "remove them"
-        )
-    return [(bonds[i], way[i]) for i in sorted(way)], [
-        bond for i, bond in enumerate(bonds) if i not in way
-    ]
+    tree = [(bonds[i], way[i]) for i in sorted(way)]
+    return tree, [bond for i, bond in enumerate(bonds) if i not in way], loose
 
 
 def _loops(reader: Reader, bonds: list[_Bond], model: Model) -> Iterator[Loop]:

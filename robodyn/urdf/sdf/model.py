@@ -12,6 +12,7 @@ from robodyn.urdf.sdf.common.frames import MODEL, Frames
 from robodyn.urdf.sdf.common.values import SdfPose
 from robodyn.urdf.sdf.joints.joint import SdfJoint
 from robodyn.urdf.sdf.joints.loops import add_joint_frame, exactly_placed
+from robodyn.urdf.sdf.joints.scopes import merged_joint
 
 __all__ = ["Model", "Source"]
 
@@ -28,13 +29,13 @@ class Source:
     file : str or None
     version : tuple of int
         Of SDF, such as (1, 7).
-    depth : int
-        How many models it is included in.
+    chain : tuple of str
+        Files that include it, from the first, and itself.
     """
 
     file: str | None
     version: tuple[int, ...]
-    depth: int = 0
+    chain: tuple[str, ...] = ()
 
     @property
     def axes_in_model(self) -> bool:
@@ -93,6 +94,18 @@ class Model:
         self.frames.add_model(model.name, place.pose.matrix, base, model.frames)
         self.exact.add_model(model.name, exact_pose(place.pose).matrix, base, model.exact)
         self.models[model.name] = model
+
+    def merge(self, model: Model, place: SdfPose) -> None:
+        """Take over what another model has; its own frame gets a name of its own."""
+        own, base = f"_merged__{model.name}__model__", place.relative_to or MODEL
+        self.frames.merge(own, place.pose.matrix, base, model.frames)
+        self.exact.merge(own, exact_pose(place.pose).matrix, base, model.exact)
+        self.links |= model.links
+        self.joints += [merged_joint(joint, own) for joint in model.joints]
+        self.gears += model.gears
+        self.closures += model.closures
+        self.points += model.points
+        self.models |= model.models
 
     def start_at(self, canonical: str, placement: str) -> None:
         """Say which link the model's frame moves with, and which frame stands at its pose."""

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 
-from robodyn.errors import RobodynError, UrdfError
+from robodyn.errors import RobodynError, TopologyError, UrdfError
 from robodyn.urdf.common.drake_closures import read_drake_closure
 from robodyn.urdf.common.packages import Packages
 from robodyn.urdf.common.reader import Reader
 from robodyn.urdf.common.schema import DRAKE_IN_SDF
-from robodyn.urdf.common.xml import Element, decode, line_of, local_name, parse_xml, read_bytes
+from robodyn.urdf.common.xml import (
+    MAX_BYTES,
+    Element,
+    decode,
+    line_of,
+    local_name,
+    parse_xml,
+    read_bytes,
+)
 from robodyn.urdf.sdf.common.files import model_file
 from robodyn.urdf.sdf.common.frames import MODEL, SEPARATOR
-from robodyn.urdf.sdf.common.schema import check_sdf
+from robodyn.urdf.sdf.common.schema import check_model, check_sdf
 from robodyn.urdf.sdf.common.values import read_sdf_pose, text_of, truth_of
 from robodyn.urdf.sdf.joints.joint import JOINT_TYPES, read_joint
 from robodyn.urdf.sdf.joints.scopes import WORLD
@@ -28,8 +37,8 @@ RESERVING = (1, 7)
 SCOPED = (1, 8)
 #: Versions of which the specification is known.
 VERSIONS = {f"1.{minor}" for minor in range(3, 13)}
-#: Models in models deeper than this include themselves.
-DEEPEST = 20
+#: Largest number of files that are included, also again, and of bytes in them.
+MOST_FILES, MOST_BYTES = 1000, 4 * MAX_BYTES
 #: What worlds include that is no robot.
 SCENERY = ("model://sun", "model://ground_plane")
 #: What a simulator may do with a model, a link or a joint that the equations do not know.
@@ -56,9 +65,10 @@ class ModelReader:
         self.reader = reader
         self.packages = packages
         self.unread: list[str] = []
+        self._files = self._bytes = 0
 
-    def source(self, root: Element, file: str | None, depth: int = 0) -> Source:
-        """Version of an ``<sdf>`` element."""
+    def source(self, root: Element, file: str | None, above: tuple[str, ...] = ()) -> Source:
+        """Version of an ``<sdf>`` element, in a file that is included by those above."""
         version = (root.get("version") or "").strip()
         if version not in VERSIONS:
             known = "1.3 to 1.12"
@@ -70,11 +80,14 @@ class ModelReader:
                 leniently="read as version 1.12",
             )
             version = "1.12"
-        return Source(file, tuple(map(int, version.split("."))), depth)
+        chain = (*above, str(Path(file).resolve())) if file is not None else above
+        return Source(file, tuple(map(int, version.split("."))), chain)
 
-    def models(self, parent: Element, source: Source) -> Iterator[tuple[Model, Element]]:
-        """Models in an element, and the element that says where each of them stands."""
-        for element in parent:
+    def models(
+        self, elements: Iterable[Element], source: Source
+    ) -> Iterator[tuple[Model, Element]]:
+        """Models among elements, and the element that says where each of them stands."""
+        for element in elements:
             if local_name(element) == "model":
                 model = self.model(element, source)
                 if model is not None:
@@ -92,7 +105,8 @@ class ModelReader:
             return None
         model = Model(found, element)
         taken: dict[str, int | None] = {}
-        for child in element:
+        parts = sorted(element, key=lambda child: local_name(child) != "link")
+        for child in parts if source.version < RESERVING else element:
             tag = local_name(child)
             if tag in ("link", "joint", "frame"):
                 self._read_part(model, child, tag, source, taken)
@@ -100,6 +114,8 @@ class ModelReader:
                 name = f"{tag.removeprefix('drake:')}_{len(model.closures) + 1}"
                 closure = read_drake_closure(reader, child, name)
                 model.closures += [closure] if closure is not None else []
+            elif tag == "drake:joint":
+                reader.left_out(child, "<drake:joint> is not read in SDF", lost=True)
             elif tag in ACTING:
                 self.tell_unread(child)
         for inner, placed in self.models(element, source):
@@ -136,6 +152,8 @@ class ModelReader:
     ) -> None:
         reader = self.reader
         name = reader.name(element)
+        if name is not None and tag != "link" and name in taken and source.version < RESERVING:
+            name = self._renamed(element, name, tag, taken)
         if name is None or not self._is_free(element, name, taken, source):
             return
         if tag == "link":
@@ -150,12 +168,27 @@ class ModelReader:
         else:
             joint = read_joint(reader, element, JOINT_TYPES, axes_in_model=source.axes_in_model)
             if joint is not None:
+                joint = dataclasses.replace(joint, name=name)
                 if joint.name == WORLD:  # as old files may call it
                     joint = dataclasses.replace(joint, name=f"{WORLD}_joint")
                     reader.warn(element, f"the joint 'world' is called {joint.name!r}")
                 model.add_joint(joint)
             for plugin in element.findall("plugin"):
                 self.tell_unread(plugin)
+
+    def _renamed(
+        self, element: Element, name: str, tag: str, taken: Mapping[str, int | None]
+    ) -> str:
+        """A free name for a joint or frame that is called as something else, as SDF had it once."""
+        new = f"{name}_{tag}"
+        while new in taken:
+            new += "_"
+        self.reader.problem(
+            element,
+            f"the name is taken by the element in line {taken[name]}",
+            leniently=f"called {new!r}",
+        )
+        return new
 
     def tell_unread(self, element: Element) -> None:
         """Remember that a simulator may move the mechanism by an element."""
@@ -186,12 +219,13 @@ class ModelReader:
         taken: dict[str, int | None],
         source: Source,
     ) -> None:
+        place = read_sdf_pose(self.reader, placed)
         if truth_of_attribute(self.reader, placed, "merge"):
-            self.reader.problem(
-                placed, "<include merge> is not read: write its elements out", lost=True
-            )
+            names = [*inner.links, *(x.name for x in inner.joints), *(x for x, _ in inner.points)]
+            if all([self._is_free(placed, name, taken, source) for name in names]):
+                model.merge(inner, place)
         elif self._is_free(placed, inner.name, taken, source):
-            model.add_model(inner, read_sdf_pose(self.reader, placed))
+            model.add_model(inner, place)
 
     def _included(self, element: Element, source: Source) -> tuple[Model, Element] | None:
         """The model of an ``<include>``, and the element that says where it stands."""
@@ -200,21 +234,37 @@ class ModelReader:
         if not uri:
             reader.problem(element, "<include> has no <uri>", lost=True)
             return None
-        if source.depth >= DEEPEST:
-            reader.problem(element, f"{uri!r} is included by itself", lost=True)
-            return None
         if uri in SCENERY:
             return None
         try:
             path = model_file(uri, source.file, self.packages)
-            root = parse_xml(decode(read_bytes(path), str(path)), str(path))
+            if str(path.resolve()) in source.chain:
+                raise UrdfError(_circle(source.chain, path.resolve()))
+            data = read_bytes(path)
+            self._count(len(data))
+            root = parse_xml(decode(data, str(path)), str(path), reader.warnings)
         except UrdfError as error:
             reader.left_out(element, str(error), lost=True)
             return None
-        return self._first_model(element, root, str(path), source.depth + 1)
+        return self._first_model(element, root, str(path), source.chain)
+
+    def _count(self, size: int) -> None:
+        """Count an included file; ends the reading where there is no end to them.
+
+        Raises
+        ------
+        TopologyError
+        """
+        self._files, self._bytes = self._files + 1, self._bytes + size
+        if self._files > MOST_FILES or self._bytes > MOST_BYTES:
+            raise TopologyError(
+                f"includes more than {MOST_FILES} files, or {MOST_BYTES // 2**20} MB in them: not "
+                "read any further",
+                file=self.reader.file,
+            )
 
     def _first_model(
-        self, include: Element, root: Element, file: str, depth: int
+        self, include: Element, root: Element, file: str, above: tuple[str, ...]
     ) -> tuple[Model, Element] | None:
         """The model of an included file, read by a reader that knows the file."""
         outer = self.reader
@@ -225,8 +275,9 @@ class ModelReader:
                 self.reader.problem(root, "is included, and is no SDF with a model", lost=True)
                 return None
             check_sdf(self.reader, root)
+            check_model(self.reader, element)
             name = text_of(outer, include, "name") or None
-            model = self.model(element, self.source(root, file, depth), name)
+            model = self.model(element, self.source(root, file, above), name)
         finally:
             outer.take(self.reader)
             self.reader = outer
@@ -236,6 +287,12 @@ class ModelReader:
         if placement:
             model.start_at(model.frames.canonical, placement)
         return model, element if include.find("pose") is None else include
+
+
+def _circle(chain: tuple[str, ...], path: Path) -> str:
+    """How a file includes itself."""
+    files = [*chain[chain.index(str(path)) :], str(path)]
+    return f"is included by itself: {' -> '.join(Path(file).name for file in files)}"
 
 
 def _is_reserved(name: str, source: Source) -> bool:

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robodyn.description import Mechanism
-from robodyn.errors import RobodynError, UrdfError, UrdfWarning
+from robodyn.errors import RobodynError, UnknownNameError, UrdfError, UrdfWarning
 from robodyn.tolerances import DEFAULT_GRAVITY
 from robodyn.urdf.common.packages import Packages
 from robodyn.urdf.common.reader import Reader
-from robodyn.urdf.common.xml import Element, parse_xml
+from robodyn.urdf.common.xml import Element, local_name, parse_xml
 from robodyn.urdf.sdf.common.frames import MODEL, Frames
-from robodyn.urdf.sdf.common.schema import check_sdf
+from robodyn.urdf.sdf.common.schema import check_model, check_sdf
 from robodyn.urdf.sdf.common.values import read_sdf_pose
 from robodyn.urdf.sdf.mechanism import mechanism_of
 from robodyn.urdf.sdf.model import Model, Source
@@ -27,6 +27,8 @@ __all__ = ["read_sdf"]
 GRAVITY = (0.0, 0.0, -9.81)
 #: How much is said of what is not read.
 LISTED = 5
+#: How many models an error lists.
+SHOWN = 30
 
 
 def read_sdf(
@@ -37,6 +39,7 @@ def read_sdf(
     strict: bool = True,
     placed: bool = True,
     root: Element | None = None,
+    name: str | None = None,
 ) -> tuple[Mechanism | None, Reader]:
     """Read SDF text; the reader holds problems and warnings.
 
@@ -53,10 +56,17 @@ def read_sdf(
         coordinates say.
     root : Element, optional
         Outer element of the text, where it was made of another one.
+    name : str, optional
+        Of the model that is meant, where there are several.
+
+    Raises
+    ------
+    UnknownNameError
+        If no model is called so.
     """
     reader = Reader(file, strict=strict)
     try:
-        root = parse_xml(text, file) if root is None else root
+        root = parse_xml(text, file, reader.warnings) if root is None else root
     except UrdfError as error:
         reader.problems.append(error)
         reader.incomplete = True
@@ -64,7 +74,7 @@ def read_sdf(
     check_sdf(reader, root)
     models = ModelReader(reader, packages or Packages())
     source = models.source(root, file)
-    found = _model(reader, models, root, source)
+    found = _model(reader, models, root, source, name)
     mechanism = None
     if found is not None and not reader.incomplete:
         model, X_world = found
@@ -84,44 +94,59 @@ class _Found:
     place: Element
     model: Model
     element: Element
+    problems: list[RobodynError]
     warnings: list[UrdfWarning]
     unread: list[str]
+    incomplete: bool
 
 
 def _every_model(
     reader: Reader, models: ModelReader, root: Element, source: Source
 ) -> Iterator[_Found]:
-    """All models, with their warnings taken from the reader: some models are left out."""
-    for place in (root, *root.findall("world")):
-        warned, unread = len(reader.warnings), len(models.unread)
-        for model, element in models.models(place, source):
-            yield _Found(place, model, element, reader.warnings[warned:], models.unread[unread:])
-            del reader.warnings[warned:], models.unread[unread:]
+    """All models, with their findings taken from the reader: some models are left out."""
+    elements = [(place, child) for place in (root, *root.findall("world")) for child in place]
+    for place, child in elements:
+        found, warned, unread = len(reader.problems), len(reader.warnings), len(models.unread)
+        lost = reader.incomplete
+        if local_name(child) == "model":
+            check_model(reader, child)
+        for model, element in models.models([child], source):
+            yield _Found(
+                place,
+                model,
+                element,
+                reader.problems[found:],
+                reader.warnings[warned:],
+                models.unread[unread:],
+                reader.incomplete,
+            )
+            del reader.problems[found:], reader.warnings[warned:], models.unread[unread:]
+            reader.incomplete = lost
 
 
 def _model(
-    reader: Reader, models: ModelReader, root: Element, source: Source
+    reader: Reader, models: ModelReader, root: Element, source: Source, name: str | None
 ) -> tuple[Model, NDArray[np.float64]] | None:
     """The model that is meant, and its pose in the world."""
     every = list(_every_model(reader, models, root, source))
     found = [entry for entry in every if entry.model.moves] if len(every) > 1 else every
+    if name is not None:
+        found = [entry for entry in every if entry.model.name == name]
     for entry in found if len(found) == 1 else every:
+        reader.problems += entry.problems
         reader.warnings += entry.warnings
         models.unread += entry.unread
+        reader.incomplete = reader.incomplete or entry.incomplete
+    if name is not None and not found:
+        names = [entry.model.name for entry in every]
+        raise UnknownNameError("model", name, names, reader.file or "the text")
     if len(found) != 1:
-        names = ", ".join(repr(entry.model.name) for entry in found or every)
         if not reader.incomplete:
-            reader.problem(
-                root,
-                f"has the models {names}: a robot is one model; keep one"
-                if every
-                else "has no <model>",
-                lost=True,
-            )
+            reader.problem(root, _which([x.model.name for x in found or every], name), lost=True)
         return None
     place, model, element = found[0].place, found[0].model, found[0].element
     others = [repr(entry.model.name) for entry in every if entry.model is not model]
-    if others:
+    if others and name is None:
         names = ", ".join(others[:LISTED]) + (", ..." if len(others) > LISTED else "")
         reader.warn(root, f"only model {model.name!r} moves in itself: left out is {names}")
     if place is not root:
@@ -131,6 +156,17 @@ def _model(
     except RobodynError as error:
         reader.problem(element, error, lost=True)
         return None
+
+
+def _which(names: list[str], given: str | None) -> str:
+    """What is wrong where not one model is meant."""
+    if not names:
+        return "has no <model>"
+    if given is not None:
+        return f"has {len(names)} models of the name {given!r}: rename them"
+    shown = ", ".join(map(repr, names[:SHOWN]))
+    shown += f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return f"has the models {shown}: a robot is one model; say which by model={names[0]!r}"
 
 
 def _pose(reader: Reader, place: Element, model: Model, element: Element) -> NDArray[np.float64]:

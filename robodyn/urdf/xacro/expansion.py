@@ -74,6 +74,7 @@ class _Run:
         self._macros: list[str] = []
         self._refused: list[UrdfError] = []
         self._folders = [*packages.given, *folders_around(file)]
+        self._told: list[UrdfWarning] = []
 
     def expand(self, text: str) -> tuple[Element, list[UrdfWarning]]:
         order = {
@@ -95,7 +96,8 @@ class _Run:
                 "calls them",
                 file=self._file,
             )
-        return root, [UrdfWarning(f"xacro: {text}", file=file) for text, file in said["warned"]]
+        warned = [UrdfWarning(f"xacro: {text}", file=file) for text, file in said["warned"]]
+        return root, self._told + warned
 
     def _with_lines(self, text: str, places: list[Any]) -> Element:
         """Outer element of what was expanded; elements written in this file have its lines."""
@@ -152,7 +154,7 @@ class _Run:
 
     def _document(self, text: str, file: str | None) -> dict[str, Any]:
         """A document as text, and the lines of its elements."""
-        root = parse_xml(text, file)
+        root = parse_xml(text, file, self._told)
         self._arguments.look_through(text)
         for element in root.iter("*"):
             kind, name = local_name(element), element.get("name", "")

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import os
 import random
+import signal
 import socket
+import struct
 import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -18,10 +21,11 @@ import robodyn as rd
 from robodyn.cli import main
 from robodyn.ros.dds.node import DdsNode
 from robodyn.ros.dds.simulation import DdsSimulation
+from robodyn.ros.engine import sizes
 from robodyn.ros.engine.engine import Engine
 from robodyn.ros.engine.settings import Settings
+from robodyn.ros.engine.sizes import MOST_POINTS
 from robodyn.ros.engine.throttled_logger import ThrottledLogger
-from robodyn.ros.engine.trajectories import MOST_POINTS
 
 pytest.importorskip("cyclonedds")
 
@@ -79,8 +83,8 @@ def test_both_ways_to_another_process(kind, domain):
     assert count > 40
     if kind == "rclpy":
         assert "sim" in nodes
-    said = [text for text in said if "limits" not in text and "so far" not in text]
-    assert len(said) == 3 or (len(said) == 2 and sim.log.counts["_command ShapeError"] == 2)
+    said = [text for text in said if "ignored" in text]
+    assert len(said) == 3
     assert "20 numbers, expected 6" in said[0]
     assert any("'elbow'" in text for text in said)
 
@@ -150,6 +154,71 @@ def test_what_is_too_large_is_not_read(domain, monkeypatch):
     assert until(lambda: sim.receive() or any("bytes, at most" in text for text in said))
     commands.numbers([1.0] * 6)
     assert until(lambda: sim.receive() or sim.engine.observe()[3][0] == 1.0)
+
+
+@pytest.mark.slow
+def test_very_large_messages_are_refused_by_their_sizes(domain, monkeypatch):
+    """64 MB, and names of half a million joints: they are not walked in Python."""
+    sim, said = simulation(domain)
+    peer = DdsNode("flooder", domain=domain)
+    paths = peer.writer("JointTrajectory", "/sim/joint_trajectory")
+    commands = peer.writer("Float64MultiArray", "/sim/commands")
+    assert until(lambda: paths.matched and commands.matched)
+    types = peer.types
+    point = types.JointTrajectoryPoint([0.1], time_from_start=types.Duration(1, 0))
+    walked = []
+    reader = SimpleNamespace(unpack_from=counted(struct.unpack_from, walked), error=struct.error)
+    monkeypatch.setattr(sizes, "struct", reader)
+    for names, points, told in (
+        (["a"] * 524_000, [point], "524000 names"),
+        (["a" * 1000] * 64_000, [point], "bytes, at most"),
+    ):
+        paths.write(types.JointTrajectory(types.Header(), names, points))
+        assert until(lambda told=told: sim.receive() or any(told in x for x in said), 60.0)
+    assert len(walked) < 10
+    commands.numbers(np.zeros(8_000_000))
+    assert until(lambda: sim.receive() or any("64000" in x for x in said), 60.0)
+    commands.numbers([1.0] * 6)
+    assert until(lambda: sim.receive() or sim.engine.observe()[3][0] == 1.0, 60.0), said
+
+
+def counted(function, calls):
+    def call(*given):
+        calls.append(given[-1])
+        return function(*given)
+
+    return call
+
+
+@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_the_command_with_a_summary(domain, end):
+    command = [sys.executable, "-m", "robodyn", "publish", "four_bar", "--dds"]
+    node = subprocess.Popen(
+        [*command, "--domain", str(domain)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    peer = DdsNode("sender", domain=domain)
+    paths = peer.writer("JointTrajectory", "/robodyn/joint_trajectory", depth=10)
+    states = peer.reader("JointState", "/joint_states")
+    try:
+        assert "Ctrl-C ends" in node.stdout.readline()
+        assert until(lambda: paths.matched and states.matched, 30.0)
+        T = peer.types
+        for size in (1e300, 1e6, 30.0):  # none of them ends it
+            far = [T.JointTrajectoryPoint([x], time_from_start=T.Duration(1, k))
+                   for k, x in enumerate((size, -size))]  # fmt: skip
+            paths.write(T.JointTrajectory(T.Header(), ["crank_drive"], far))
+        came: list = []
+        assert until(lambda: came.extend(states.states()) or len(came) > 3, 30.0)
+        node.send_signal(end)
+        out, error = node.communicate(timeout=30)
+    finally:
+        node.kill()
+    assert node.returncode == 0, error
+    assert " states published, " in out
+    assert "Traceback" not in error and "ignored" in error
 
 
 def test_bytes_that_are_no_message(domain, monkeypatch):
@@ -231,6 +300,7 @@ def test_states_are_stamped_with_the_time_at_which_they_hold(domain):
     assert until(lambda: found.extend(states.states()) or len(found) >= 20)
     stamps = np.array([sample.stamp for sample in found])
     assert before <= stamps[0] and stamps[-1] <= time.time_ns()
+    assert np.all(np.diff(stamps) > 0)
     np.testing.assert_allclose(np.median(np.diff(stamps)), 10**7, rtol=0.05)
 
 

@@ -282,7 +282,7 @@ def test_joints_stay_where_one_trajectory_left_them_while_the_next_moves_others(
     made.command_some(["joint3"], [0.1])
     made.advance(400)
     np.testing.assert_allclose(made.q[:3], [0.5, -0.2, 0.1], atol=5e-3)
-    assert not said
+    assert all("effort" in text for text in said)  # a leap of a driven joint takes more than it has
 
 
 @pytest.mark.parametrize(

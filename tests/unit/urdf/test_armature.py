@@ -96,10 +96,9 @@ def test_a_joint_that_closes_a_loop_keeps_it():
     np.testing.assert_allclose(gained, 0.1 * speeds[cut] ** 2, rtol=1e-12)
 
 
-@pytest.mark.parametrize("kind", ["planar", "floating"])
-def test_joints_whose_speeds_turn_have_none(kind):
-    text = ARM.replace('type="spherical"', f'type="{kind}"')
-    with pytest.raises(UrdfError, match=f"a {kind} joint has no armature"):
+def test_joints_in_a_plane_have_none():
+    text = ARM.replace('type="spherical"', 'type="planar"')
+    with pytest.raises(UrdfError, match="a planar joint has no armature"):
         rd.load(text)
     with pytest.raises(UrdfError, match="armature=-1 is negative"):
         rd.load(ARM.replace('armature="1.2"', 'armature="-1"'))

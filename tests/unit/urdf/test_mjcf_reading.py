@@ -42,21 +42,24 @@ def test_what_is_written_as_urdf_reads_back_equal(text):
 @pytest.mark.parametrize(
     ("text", "element", "reason"),
     [
-        (_text('<option density="1.2"/>'), "<option>", "a medium with density"),
-        (_text().replace('name="fore"', 'name="fore" gravcomp="1"'), "body 'fore'", "gravcomp"),
+        (_text('<option density="1.2"/>'), "<option>", "the density of a medium"),
+        (_text('<option viscosity="1" wind="1 0 0"/>'), "<option>", "wind has no counterpart"),
+        (
+            _text('<option viscosity="1"/>').replace('name="bob"', 'fluidshape="ellipsoid"'),
+            "body 'arm'",
+            "by the shape of a geom",
+        ),
+        (
+            _text().replace('name="fore"', 'name="fore" gravcomp="-1"'),
+            "body 'fore'",
+            "a negative gravcomp",
+        ),
         (
             _text().replace(
                 'joint name="swing" axis="0 1 0"', 'joint name="swing" type="ball" stiffness="3"'
             ),
             "joint 'swing'",
             "a spring in a ball or free joint",
-        ),
-        (
-            _text().replace(
-                'joint name="swing" axis="0 1 0"', 'joint name="swing" type="free" armature="3"'
-            ),
-            "joint 'swing'",
-            "an armature of a free joint",
         ),
         (
             _text(
@@ -68,19 +71,30 @@ def test_what_is_written_as_urdf_reads_back_equal(text):
         ),
         (
             _text(
-                end='<tendon><fixed name="cord" stiffness="3"><joint joint="swing" coef="1"/>'
-                "</fixed></tendon>"
+                inner='<site name="a"/><site name="b" pos="0 0 -1"/>',
+                end='<tendon><spatial name="cord" stiffness="3"><site site="a"/><site site="tip"/>'
+                '<site site="b"/></spatial></tendon>',
             ),
             "tendon 'cord'",
             "straight from one site to another",
         ),
         (
             _text(
+                end='<tendon><fixed name="cord" stiffness="3" springlength="0 1">'
+                '<joint joint="swing" coef="1"/></fixed></tendon>'
+            ),
+            "tendon 'cord'",
+            "slack over a range",
+        ),
+        (
+            _text(
                 end='<tendon><fixed name="cord"><joint joint="swing" coef="1"/>'
-                '</fixed></tendon><equality><tendon name="tied" tendon1="cord"/></equality>'
+                '</fixed><fixed name="rope"><joint joint="elbow" coef="1"/></fixed></tendon>'
+                '<equality><tendon name="tied" tendon1="cord" tendon2="rope"'
+                ' polycoef="0 1 2 0 0"/></equality>'
             ),
             "equality 'tied'",
-            "of kind 'tendon'",
+            "by a polynomial",
         ),
         (
             _text(

@@ -11,7 +11,7 @@ import pytest
 
 import robodyn as rd
 from robodyn.description import Limits, Pose
-from robodyn.errors import RobodynError, UrdfError, UrdfWarning
+from robodyn.errors import RobodynError, SettingsError, UnknownNameError, UrdfError, UrdfWarning
 
 INERTIAL = (
     "<inertial><mass>1</mass><inertia><ixx>1</ixx><iyy>1</iyy><izz>1</izz></inertia></inertial>"
@@ -366,8 +366,135 @@ def test_what_is_wrong_is_told_with_its_place(parts, line, element, told, tmp_pa
 
 def test_several_models_are_listed():
     two = "".join(f'<model name="{name}">{link("a")}</model>' for name in ("one", "two"))
+    text = f'<sdf version="1.9">{two}</sdf>'
     with pytest.raises(UrdfError, match="has the models 'one', 'two': a robot is one model"):
-        rd.load(f'<sdf version="1.9">{two}</sdf>')
+        rd.load(text)
+    assert rd.load(text, model="two").mechanism.name == "two"
+    with pytest.raises(UnknownNameError, match="one"):
+        rd.load(text, model="three")
+    with pytest.raises(UrdfError, match="2 models of the name 'one'"):
+        rd.load(text.replace('"two"', '"one"'), model="one")
+    with pytest.raises(SettingsError, match="no SDF, but URDF"):
+        rd.load('<robot name="r"><link name="a"/></robot>', model="r")
+
+
+def test_of_several_models_the_one_that_is_named_is_read_with_its_own_faults():
+    """Each stands in the world where it says, and what is wrong with the others is not told."""
+    broken = f'<model name="broken">{link("a", inside="<inertail/>")}{link("a")}</model>'
+    world = (
+        f'<sdf version="1.9"><world name="w">{broken}'
+        f'<model name="left"><pose>0 1 0 0 0 0</pose>{link("a")}{link("b")}{joint()}</model>'
+        f'<model name="right">{link("a")}{link("b")}{joint(kind="prismatic")}</model>'
+        "</world></sdf>"
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        left, right = (rd.load(world, model=name) for name in ("left", "right"))
+    np.testing.assert_allclose(left.frame_pose([0.0], "a")[:3, 3], (0, 1, 0))
+    assert (left.joints["j"].type, right.joints["j"].type) == ("revolute", "prismatic")
+    with pytest.raises(UrdfError, match="did you mean <inertial>"):
+        rd.load(world, model="broken")
+    lost = world.replace(broken, "<include><uri>model://no_such_arm</uri></include>")
+    with pytest.raises(UrdfError, match="no_such_arm"):
+        rd.load(lost, model="left")
+
+
+def test_parts_that_no_joint_connects_move_freely():
+    text = model(link("a"), link("b", TURNED), link("c"), joint(ends=("b", "c")))
+    with pytest.raises(RobodynError, match="no joint leads from 'a' to 'b'"):
+        rd.load(text)
+    with pytest.warns(UrdfWarning, match="read as bodies that move freely"):
+        robot = rd.load(text, strict=False)
+    assert robot.joint_names == ("b_free", "j")
+    X = robot.frame_pose(robot.neutral(), "b")
+    np.testing.assert_allclose(X[:3, 3], (1, 0, 0), atol=1e-15)
+    np.testing.assert_allclose(X[:3, 0], (0, 1, 0), atol=1e-15)
+    a = robot.forward_dynamics(robot.neutral(), np.zeros(7), np.zeros(7))
+    np.testing.assert_allclose(a, [0, 0, -9.81, 0, 0, 0, 0], atol=1e-12)  # it falls
+    with pytest.warns(UrdfWarning, match="move freely"):
+        both = rd.load(text, strict=False, base="floating")
+    assert both.nv == 13
+
+
+INNER = (
+    '<frame name="hook"><pose>0 0 1 0 0 0</pose></frame>'
+    + link("x", "<pose>0.1 0 0 0 0 0</pose>")
+    + link("y", '<pose relative_to="hook">0 0.2 0 0 0 0.5</pose>')
+    + '<joint name="turn" type="revolute"><parent>x</parent><child>y</child>'
+    '<axis><xyz expressed_in="__model__">1 0 0</xyz></axis></joint>'
+)
+
+
+@pytest.mark.parametrize("placement", ["", "hook"])
+def test_a_merged_model_is_as_if_its_elements_were_written_in_the_other(placement, tmp_path):
+    (tmp_path / "inner.sdf").write_text(model(INNER, name="inner"))
+    include = (
+        '<include {}><uri>inner.sdf</uri><name>n</name><pose relative_to="a">1 2 3 0.1 0.2 0.3'
+        f"</pose>{f'<placement_frame>{placement}</placement_frame>' * bool(placement)}</include>"
+    )
+    base = link("a", "<pose>0 0 5 0 0 1</pose>")
+    path = tmp_path / "outer.sdf"
+    path.write_text(model(base, include.format(""), joint("", "fixed", ("a", "n::x"))))
+    nested = rd.load(path)
+    path.write_text(model(base, include.format('merge="true"'), joint("", "fixed", ("a", "x"))))
+    merged = rd.load(path)
+    assert merged.joint_names == ("turn",)
+    for name in ("x", "y", "hook"):
+        np.testing.assert_allclose(
+            merged.frame_pose([0.4], name), nested.frame_pose([0.4], f"n::{name}"), atol=1e-15
+        )
+    J, K = (r.frame_jacobian([0.4], n) for r, n in ((merged, "y"), (nested, "n::y")))
+    np.testing.assert_allclose(J, K, atol=1e-15)
+    path.write_text(model(link("x"), include.format('merge="true"')))
+    with pytest.raises(UrdfError, match="taken by the element"):
+        rd.load(path)
+
+
+def test_files_that_include_one_another_end(tmp_path, monkeypatch):
+    def write(name, *uris):
+        inside = "".join(f"<include><name>n{k}</name><uri>{uri}</uri></include>"
+                         for k, uri in enumerate(uris))  # fmt: skip
+        (tmp_path / name).write_text(model(link("a"), inside))
+        return tmp_path / name
+
+    write("b.sdf", "c.sdf", "c.sdf")
+    write("c.sdf", "a.sdf")
+    path = write("a.sdf", "b.sdf", "b.sdf")
+    with pytest.raises(UrdfError, match=re.escape("a.sdf -> b.sdf -> c.sdf -> a.sdf")):
+        rd.load(path)
+    for k in range(12):  # 4 096 files, and no circle
+        write(f"{k}.sdf", *[f"{k + 1}.sdf"] * 2)
+    write("12.sdf")
+    with pytest.raises(RobodynError, match="more than 1000 files"):
+        rd.load(tmp_path / "0.sdf")
+    monkeypatch.setattr("robodyn.urdf.sdf.models.MOST_BYTES", 10)
+    with pytest.raises(RobodynError, match="MB in them"):
+        rd.load(tmp_path / "11.sdf")
+
+
+@pytest.mark.parametrize("first", ["joint", "link"])
+def test_before_sdf_1_7_a_joint_may_be_called_as_a_link(first):
+    parts = [link("a"), link("b"), joint(name="b")]
+    text = model(*(parts if first == "link" else parts[::-1]), version="1.6")
+    with pytest.raises(UrdfError, match="taken by the element") as caught:
+        rd.load(text)
+    assert caught.value.element == "joint 'b'"
+    with pytest.warns(UrdfWarning, match="called 'b_joint'"):
+        assert rd.load(text, strict=False).joint_names == ("b_joint",)
+    with pytest.raises(UrdfError):
+        rd.load(text.replace("1.6", "1.7"), strict=False)
+
+
+def test_hyphens_in_comments_are_told_and_change_nothing(tmp_path):
+    text = model("<!-- gz sim --verbose -->", link("a"), link("b"), joint())
+    with pytest.warns(UrdfWarning, match="-- in a comment") as told:
+        assert rd.load(text).nv == 1
+    assert told[0].message.line == 3
+    (tmp_path / "m.sdf").write_text(text)
+    include = '<include><uri>m.sdf</uri></include><joint name="k" type="fixed"><parent>z</parent>'
+    (tmp_path / "n.sdf").write_text(model(link("z"), include, "<child>m::a</child></joint>"))
+    with pytest.warns(UrdfWarning, match="-- in a comment"):
+        assert rd.load(tmp_path / "n.sdf").nv == 1
 
 
 def test_an_unknown_version_is_refused_and_read_leniently():

@@ -10,7 +10,6 @@ import robodyn as rd
 from robodyn import urdf
 from robodyn.cli import main
 from robodyn.errors import UrdfWarning
-from robodyn.force_elements import LINK_ELEMENTS
 from robodyn.urdf.write import as_written
 
 STIFFNESS, REST = "<springStiffness>40</springStiffness>", "<springReference>0.2</springReference>"
@@ -163,9 +162,8 @@ def test_links_on_which_gravity_does_not_act(words, off):
     assert [warning.line for warning in told] == [5] * off
     flap = rd.load(text)
     weight = flap.bias_forces([0.3], [0.0])[0]
-    carried = off and "weight_compensation" in LINK_ELEMENTS
     full = rd.load(robot()).bias_forces([0.3], [0.0])[0]
-    assert weight == pytest.approx(0.0 if carried else full, abs=1e-12)
+    assert weight == pytest.approx(0.0 if off else full, abs=1e-12)
     again = urdf.write(flap.mechanism)
     assert rd.load(again).bias_forces([0.3], [0.0])[0] == pytest.approx(weight, abs=1e-12)
     assert urdf.parse(again)[0] == as_written(flap.mechanism)

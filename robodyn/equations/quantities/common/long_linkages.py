@@ -12,6 +12,7 @@ from robodyn.equations.quantities.common.tracer import Tracer
 from robodyn.equations.tree import articulated_body
 from robodyn.equations.tree.kinematics import body_motions
 from robodyn.equations.tree.newton_euler import inverse_dynamics
+from robodyn.equations.tree.rotor_forces import armature_forces
 from robodyn.symbolic.scalar import Number, dot
 from robodyn.symbolic.spatial import Wrench
 
@@ -67,7 +68,9 @@ def hybrid_dynamics(
         sum((x * a[k] for k, x in row.jacobian.items() if k in controlled), row.bias)
         for row in t.rows
     ]
-    moved, lam = equations(t, controlled).solve(p, tau, biases)
+    own = armature_forces(t.model.lumped_armature, t.state, t.zeros)
+    free = [x - own.get(k, 0.0) for k, x in enumerate(tau)]
+    moved, lam = equations(t, controlled).solve(p, free, biases)
     found = [given[k] if k in controlled else x for k, x in enumerate(moved)]
     forces = list(tau)
     if controlled:

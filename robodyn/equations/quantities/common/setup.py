@@ -56,6 +56,8 @@ class Setup:
         Planes that resist points of links.
     laws : tuple of ForceLaw
         Forces that the user gives as functions, which belong to the mechanism as springs do.
+    free_rotors : tuple of int
+        Bodies that are rotors which spin freely on the links that carry them.
     planets : tuple of InverseSquareGravity
         Masses far away that draw all bodies.
     motor_friction : tuple of MotorFriction
@@ -77,6 +79,7 @@ class Setup:
     ground: tuple[Ground, ...] = ()
     laws: tuple[ForceLaw, ...] = ()
     planets: tuple[InverseSquareGravity, ...] = ()
+    free_rotors: tuple[int, ...] = ()
     motor_friction: tuple[MotorFriction, ...] = ()
 
     @property

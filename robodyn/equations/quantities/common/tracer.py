@@ -300,7 +300,9 @@ class Tracer:
             total[body] = total[body] + F if body in total else F
         given = [*laws.wrenches(*robot, self.laws, self.link).items()]
         base_inertia = self.setup.base_inertia
-        given += planets.wrenches(*robot, self.setup.planets, base_inertia).items()
+        given += planets.wrenches(
+            *robot, self.setup.planets, base_inertia, self.setup.free_rotors
+        ).items()
         for body, F in given:
             total[body] = total[body] + F if body in total else F
         return total

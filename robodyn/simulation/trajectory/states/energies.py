@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from robodyn.array_types import FloatArray
+from robodyn.model.virtual_work import joint_forces, joint_speeds
 from robodyn.results import JointWrenches, joined_wrenches
 from robodyn.simulation.trajectory.states.samples import Samples
 
@@ -48,15 +49,20 @@ def largest_gap(samples: Samples) -> FloatArray:
 
 
 def motor_torques(samples: Samples) -> FloatArray:
-    """At the shafts of motors, shape (n, ..., nv) [N m, N]: forces through gears."""
+    """At the shafts of motors, as `Robot.motor_torques` has them, shape (n, ..., motors)."""
     gearing = samples.robot.model.gearing
     gearing.check()
-    return gearing.torques(samples.tau)
+    return gearing.torques(joint_forces(samples.robot.model, _matrix(samples), samples.tau))
 
 
 def motor_speeds(samples: Samples) -> FloatArray:
-    """Of motors at their shafts, shape (n, ..., nv) [rad/s, m/s]."""
-    return np.asarray(samples.robot.model.gearing.speeds(samples.v))
+    """Of motors at their shafts, shape (n, ..., motors) [rad/s, m/s]."""
+    model = samples.robot.model
+    return np.asarray(model.gearing.speeds(joint_speeds(model, _matrix(samples), samples.v)))
+
+
+def _matrix(samples: Samples) -> Callable[[], FloatArray]:
+    return lambda: samples.robot.at(samples.time).actuation_matrix(samples.q)
 
 
 def joint_loads(phases: Sequence[Samples], joints: tuple[str, ...] | None) -> JointWrenches:

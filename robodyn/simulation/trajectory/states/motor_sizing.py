@@ -15,8 +15,8 @@ from robodyn.errors import MissingExtraError, UnknownNameError
 from robodyn.html_tables import html_table
 from robodyn.pictures.torque_speed import MotorCurve, draw_torque_speed
 from robodyn.robot import Robot
-from robodyn.simulation.limits.bounds import motor_bounds, own_effort_bounds, speed_bounds
-from robodyn.simulation.loads.column_names import force_unit, motor_units, speed_names
+from robodyn.simulation.limits.bounds import motor_bounds, motor_joint_bounds, top_motor_speeds
+from robodyn.simulation.loads.column_names import force_unit, motor_names, motor_units
 
 __all__ = ["MotorSizing", "Sizing", "sizing_of"]
 
@@ -44,7 +44,8 @@ class MotorSizing:
         Largest mechanical power that the motor delivers, and that it absorbs.
     torque_limit, speed_limit : float [N m, N], [rad/s, m/s]
         The smaller of the limits of the motor and of its joint, through the gear; infinite without
-        limits.
+        limits. A motor that a transmission couples to several joints turns as fast as they all
+        together let it.
 
     Examples
     --------
@@ -234,15 +235,16 @@ def sizing_of(robot: Robot, t: FloatArray, torques: FloatArray, speeds: FloatArr
     ----------
     robot : Robot
     t : ndarray, shape (n,) [s]
-    torques, speeds : ndarray, shape (n, ..., nv) [N m, N], [rad/s, m/s]
-        Of motors at their shafts, at the indices of their joints.
+    torques, speeds : ndarray, shape (n, ..., motors) [N m, N], [rad/s, m/s]
+        Of motors at their shafts, as `Robot.motor_torques` has them; NaN after the end of a motion.
     """
-    columns = [k for name in robot.actuated_joints for k in _columns(robot, name)]
-    limits = own_effort_bounds(robot) / np.abs(robot.gear_ratios)
+    places = robot.model.gearing.places
+    columns = [k for name in robot.actuated_joints for k in range(*places[name].indices(10**9))]
+    ratios = robot.gear_ratios
+    limits, tops = motor_joint_bounds(robot) / np.abs(ratios), top_motor_speeds(robot)
     for x in robot.model.gearing.coupled:
         limits[x.speeds] = motor_bounds(x)
-    tops = speed_bounds(robot) * np.abs(robot.gear_ratios)
-    names, units = speed_names(robot), motor_units(robot)
+    names, units = motor_names(robot), motor_units(robot)
     rows = []
     for k in columns:
         torque, speed = torques[..., k], speeds[..., k]
@@ -250,7 +252,7 @@ def sizing_of(robot: Robot, t: FloatArray, torques: FloatArray, speeds: FloatArr
         rows.append(
             MotorSizing(
                 names[k], force_unit(units[k]), f"{units[k]}/s",
-                float(robot.gear_ratios[k]),
+                float(ratios[k]),
                 _largest(np.abs(torque)), math.sqrt(_largest(_mean(t, torque**2))),
                 _largest(np.abs(speed)), _largest(_mean(t, np.abs(speed))),
                 _largest(power), _largest(-power), float(limits[k]), float(tops[k]),
@@ -259,21 +261,22 @@ def sizing_of(robot: Robot, t: FloatArray, torques: FloatArray, speeds: FloatArr
     return Sizing(robot.name, tuple(rows), torques[..., columns], speeds[..., columns])
 
 
-def _columns(robot: Robot, name: str) -> range:
-    """Indices of the motors of a joint."""
-    v = robot.joints[name].v
-    return range(v.start, v.stop)
-
-
 def _largest(values: FloatArray) -> float:
-    return float(np.max(values, initial=0.0))
+    """The largest of all samples, of which there are none after the end of a motion (NaN)."""
+    return float(np.max(values, initial=0.0, where=~np.isnan(values)))
 
 
 def _mean(t: FloatArray, values: FloatArray) -> FloatArray:
-    """Mean over time, shape (...), of values at all samples, shape (n, ...)."""
-    from scipy.integrate import trapezoid
+    """Mean over time, shape (...), of values at all samples, shape (n, ...).
 
-    duration = float(t[-1] - t[0]) if len(t) else 0.0
-    if not duration:
-        return np.asarray(values.mean(axis=0))
-    return np.asarray(trapezoid(values, t, axis=0) / duration)
+    It is that until the end of a motion, after which there are none (NaN).
+    """
+    h = np.diff(t).reshape(-1, *[1] * (values.ndim - 1))
+    steps = 0.5 * (values[1:] + values[:-1])
+    there = ~np.isnan(steps)
+    time = np.sum(h * there, axis=0)
+    total = np.sum(h * np.where(there, steps, 0.0), axis=0)
+    known = ~np.isnan(values)
+    count = np.maximum(known.sum(axis=0), 1)
+    instant = np.where(known, values, 0.0).sum(axis=0) / count  # of a motion without duration
+    return np.asarray(np.where(time > 0.0, total / np.where(time > 0.0, time, 1.0), instant))

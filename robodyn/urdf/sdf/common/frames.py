@@ -77,6 +77,19 @@ class Frames:
         self._models[name] = inner
         self._frames[name] = _Frame(X, relative_to, None)
 
+    def merge(self, name: str, X: Matrix, relative_to: str, inner: Frames) -> None:
+        """Add the frames of another model; its own frame is called ``name``.
+
+        ``X`` is the pose of its placement frame.
+        """
+        X = X @ inverse(inner.pose(inner.placement))
+        self._frames[name] = _Frame(X, relative_to, inner.canonical or None)
+        for key, frame in inner._frames.items():
+            base = name if frame.relative_to == MODEL else frame.relative_to
+            carrier = name if frame.attached_to == MODEL else frame.attached_to
+            self._frames[key] = _Frame(frame.X, base, carrier)
+        self._models |= inner._models
+
     def __contains__(self, name: str) -> bool:
         return name in self._frames
 

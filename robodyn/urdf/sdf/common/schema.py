@@ -9,7 +9,7 @@ from robodyn.urdf.common.schema import DRAKE_IN_SDF, SDF_JOINT, SDF_POSE, Rule, 
 from robodyn.urdf.common.spelling import check_spelling
 from robodyn.urdf.common.xml import Element
 
-__all__ = ["check_sdf"]
+__all__ = ["check_model", "check_sdf"]
 
 
 #: SDF has many elements beside those that are read: unknown ones are warned of.
@@ -59,7 +59,9 @@ _PARTS = {
     **DRAKE_IN_SDF,
     **_texts("static enable_wind"),
 }
-_OTHERS_OF_MODEL = "self_collide allow_auto_disable plugin gripper link_state model_state state"
+_OTHERS_OF_MODEL = (
+    "drake:joint self_collide allow_auto_disable plugin gripper link_state model_state state"
+)
 
 
 def _model(depth: int) -> Rule:
@@ -77,7 +79,6 @@ _MODEL = _model(8)
 _WORLD = _rule(
     "name",
     {
-        "model": _MODEL,
         "include": _INCLUDE,
         "frame": _FRAME,
         "gravity": _TEXT,
@@ -86,14 +87,17 @@ _WORLD = _rule(
             children=_texts("gravity"), others="name type default", unknown="misspelt"
         ),
     },
-    other_children="light actor plugin scene gui state population audio wind atmosphere road "
+    other_children="model light actor plugin scene gui state population audio wind atmosphere road "
     "spherical_coordinates magnetic_field",
 )
-_SDF = _rule(
-    "version", {"model": _MODEL, "world": _WORLD}, other_children="light actor plugin asset"
-)
+_SDF = _rule("version", {"world": _WORLD}, other_children="model light actor plugin asset")
 
 
 def check_sdf(reader: Reader, root: Element) -> None:
-    """Report the unknown names of an SDF file to the reader."""
+    """Report the unknown names of an SDF file, outside of its models, to the reader."""
     check_spelling(reader, root, _SDF)
+
+
+def check_model(reader: Reader, element: Element) -> None:
+    """Report the unknown names of a model, and of those in it, to the reader."""
+    check_spelling(reader, element, _MODEL)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from robodyn.description import Joint, Link, Mimic, Pose, Vector
 from robodyn.description.constants import with_constants
-from robodyn.joints import fixed, revolute
+from robodyn.joints import fixed, floating, revolute
 from robodyn.tolerances import SAME_ORIGIN
 from robodyn.urdf.common.joint_values import Dynamics
 from robodyn.urdf.sdf.common.frames import Frames
@@ -82,6 +82,16 @@ class Hinges:
         self._add(
             Joint(name, fixed.KIND.name, parent, child, line=line),
             *(_Geometry(Pose.from_matrix(pose(frames))) for frames in (self.frames, self.exact)),
+        )
+
+    def free(self, name: str, parent: str, child: str, line: int | None) -> None:
+        """Add a link that moves freely, at zero where the file draws it."""
+        self._add(
+            Joint(name, floating.KIND.name, parent, child, line=line),
+            *(
+                _Geometry(Pose.from_matrix(frames.pose_in(child, parent)))
+                for frames in (self.frames, self.exact)
+            ),
         )
 
     def add(self, joint: SdfJoint, parent: str, child: str, *, reverse: bool) -> None:

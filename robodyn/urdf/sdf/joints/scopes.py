@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 
 from robodyn.urdf.sdf.common.frames import MODEL, SEPARATOR
 from robodyn.urdf.sdf.joints.axes import Axis
 from robodyn.urdf.sdf.joints.joint import SdfJoint
 
-__all__ = ["WORLD", "scoped", "scoped_axis", "scoped_joint"]
+__all__ = ["WORLD", "merged_joint", "scoped", "scoped_axis", "scoped_joint"]
 
 #: The name of the world in every model.
 WORLD = "world"
@@ -23,23 +24,34 @@ def scoped(name: str, scope: str) -> str:
 
 def scoped_axis(axis: Axis, scope: str) -> Axis:
     """An axis of a joint of a nested model, with scoped names."""
-    if not axis.expressed_in:
-        return axis
-    return dataclasses.replace(axis, expressed_in=scoped(axis.expressed_in, scope))
+    return _expressed(axis, lambda name: scoped(name, scope))
 
 
 def scoped_joint(joint: SdfJoint, scope: str) -> SdfJoint:
     """A joint of a nested model, with scoped names."""
-    if not scope:
-        return joint
+    return _renamed(joint, scope, lambda name: scoped(name, scope)) if scope else joint
+
+
+def merged_joint(joint: SdfJoint, model: str) -> SdfJoint:
+    """A joint of a merged model, whose frame has another name."""
+    return _renamed(joint, "", lambda name: model if name == MODEL else name)
+
+
+def _renamed(joint: SdfJoint, scope: str, renamed: Callable[[str], str]) -> SdfJoint:
     place = joint.place
     if place.relative_to:
-        place = dataclasses.replace(place, relative_to=scoped(place.relative_to, scope))
+        place = dataclasses.replace(place, relative_to=renamed(place.relative_to))
+
     return dataclasses.replace(
         joint,
         name=scope + joint.name,
-        parent=scoped(joint.parent, scope),
-        child=scoped(joint.child, scope),
+        parent=renamed(joint.parent),
+        child=renamed(joint.child),
         place=place,
-        axes=tuple(scoped_axis(axis, scope) for axis in joint.axes),
+        axes=tuple(_expressed(axis, renamed) for axis in joint.axes),
     )
+
+
+def _expressed(axis: Axis, renamed: Callable[[str], str]) -> Axis:
+    frame = axis.expressed_in
+    return dataclasses.replace(axis, expressed_in=renamed(frame)) if frame else axis

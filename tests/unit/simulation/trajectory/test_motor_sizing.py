@@ -127,6 +127,45 @@ def test_motors_that_a_transmission_couples_take_the_power_of_the_joints():
     assert [row.torque_limit for row in sizing.rows] == [3.0, 3.0]
 
 
+@pytest.mark.parametrize("matrix", [((1.0, 1.0), (1.0, -1.0)), ((0.1, 0.0), (0.0, 3.0))])
+def test_a_coupled_motor_may_turn_as_fast_as_its_joints_together(matrix):
+    joints = ("wrist_pitch", "flange_roll")
+    motor = rd.Actuator(gear_ratio=100.0, rotor_inertia=2e-5)
+    coupled = [rd.Transmission("w", joints, matrix)]
+    arm = rd.load("arm7", actuators=dict.fromkeys(joints, motor), transmissions=coupled)
+    top, part = arm.velocity_limits[-2:], 0.6
+    path = {
+        name: rd.JointPath(lambda t, speed=part * top[k]: (speed * t, speed, 0.0))
+        for k, name in enumerate(joints)
+    }
+    others = [name for name in arm.joint_names if name not in joints]
+    run = rd.simulate(arm, duration=0.05, controlled=path, locked=others, limits="ignore")
+    table = run.sizing()
+    for row, name in zip(100.0 * np.array(matrix), joints, strict=True):
+        assert table[name].speed_limit == pytest.approx(np.abs(row) @ top)
+        assert table[name].peak_speed == pytest.approx(abs(row @ (part * top)))
+        assert table[name].speed_utilisation <= part * (1.0 + 1e-12)
+
+
+def test_a_motion_counts_until_its_end(robot):
+    """Motions of which an event ends some: each as long as it lasts."""
+    stop = rd.Event(lambda t, q, v: q[0] - 0.3)
+    v0 = np.zeros((2, robot.nv))
+    v0[:, 0] = 4.0, 0.1
+    run = rd.rollout(
+        robot, lambda t, q, v: 0.0 * v, 0.0 * v0, v0, duration=0.2, events=[stop], limits="ignore"
+    )
+    assert np.isnan(run.q[-1, 0]).all()
+    assert not np.isnan(run.q[-1, 1]).any()
+    alone = [run.motion(k).sizing() for k in range(2)]
+    for row in run.sizing().rows:
+        for field in dataclasses.fields(row):
+            given = getattr(row, field.name)
+            each = [getattr(table[row.motor], field.name) for table in alone]
+            expected = max(each) if isinstance(given, float) else each[0]
+            assert given == pytest.approx(expected, rel=1e-14), field.name
+
+
 def test_the_table_is_printed_and_read_by_names(robot):
     sizing = motion(robot, 40.0 * np.sin(T), 3.0 * np.cos(T)).sizing()
     assert len(sizing) == 1 and str(sizing).splitlines()[1].split()[:4] == [

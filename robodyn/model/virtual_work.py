@@ -1,0 +1,101 @@
+"""Forces of motors from generalised forces, by virtual work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from robodyn.array_types import Array
+from robodyn.errors import ActuationError
+from robodyn.model.model import Model
+from robodyn.model.speed_selection import speed_names
+from robodyn.tolerances import ACTUATION_RANK
+
+__all__ = ["forces_of_motors", "generalised", "joint_forces", "joint_speeds", "refuse_rest"]
+
+#: Makes the actuation matrix of a state, where it is needed.
+Matrix = Callable[[], Array]
+
+
+def joint_forces(model: Model, matrix: Matrix, tau: Array, *, exact: bool = True) -> Array:
+    """Forces of the joints of motors, with the indices of `Gearing`, shape (..., n).
+
+    Parameters
+    ----------
+    model : Model
+    matrix : callable
+    tau : ndarray, shape (..., nv) [N m, N]
+        Generalised forces; of all forces of motors that do the same, those of least 2-norm are
+        taken.
+    exact : bool
+        Refuse forces that the motors of a linkage do not produce; those of a tree may be at other
+        joints.
+
+    Raises
+    ------
+    ActuationError
+    """
+    if not model.gearing.elsewhere:
+        return tau
+    B = matrix()
+    f = forces_of_motors(B, tau)
+    if exact and (model.bodies.linkages or model.setup.closed):
+        refuse_rest(model, B, f, tau)
+    return f
+
+
+def joint_speeds(model: Model, matrix: Matrix, v: Array) -> Array:
+    """Speeds of the joints of motors, with the indices of `Gearing`, shape (..., n)."""
+    if not model.gearing.elsewhere:
+        return v
+    return np.asarray(np.einsum("...ji,...j->...i", matrix(), v), v.dtype)
+
+
+def forces_of_motors(B: Array, tau: Array) -> Array:
+    """The forces ``f`` of least 2-norm with ``B f`` as near to ``tau`` as can be, shape (..., m).
+
+    Parameters
+    ----------
+    B : ndarray, shape (..., nv, m)
+        Actuation matrix.
+    tau : ndarray, shape (..., nv) [N m, N]
+    """
+    given = np.asarray(B, float)
+    inverse = np.linalg.pinv(given, rcond=ACTUATION_RANK)
+    return np.asarray(np.einsum("...ij,...j->...i", inverse, tau), np.asarray(tau).dtype)
+
+
+def generalised(B: Array, f: Array) -> Array:
+    """``B f``, shape (..., nv), for forces of motors (..., m)."""
+    return np.asarray(np.einsum("...ij,...j->...i", B, f), np.asarray(f).dtype)
+
+
+def refuse_rest(
+    model: Model, B: Array, f: Array, tau: Array, joints: tuple[str, ...] | None = None
+) -> None:
+    """Check that forces of motors produce generalised forces; the base needs no motor.
+
+    ``joints``: where motors are, if it is not where the model has them.
+
+    Raises
+    ------
+    ActuationError
+        With ``.direction``, shape (nv,): the part of ``tau`` that is missing.
+    """
+    joints = model.actuated_joints if joints is None else joints
+    own = 6 if model.settings.base == "floating" else 0
+    rest = (tau - generalised(B, f))[..., own:]
+    digits = 1.0 if np.asarray(tau).dtype == np.float64 else 1e6
+    most = digits * ACTUATION_RANK * max(1.0, float(np.abs(tau).max(initial=0.0)))
+    if not rest.size or not np.abs(rest).max() > most:  # NaN has its own error
+        return
+    row = np.unravel_index(int(np.abs(rest).argmax()), rest.shape)
+    missing = np.concatenate([np.zeros(own), rest[row[:-1]]])
+    name = speed_names(model, (own + int(row[-1]),))[0]
+    raise ActuationError(
+        f"motors at {', '.join(joints)} of {model.mechanism.name!r} "
+        f"cannot produce these forces: {missing[own + row[-1]]:.3g} (N m or N) along {name} is "
+        "missing",
+        direction=missing,
+    )

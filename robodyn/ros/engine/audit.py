@@ -1,0 +1,236 @@
+"""Looks at what a simulated robot does, as `robodyn.simulate` looks at a finished motion.
+
+Every few steps, and at once where kinetic energy grows, limits are looked at, and whether energy
+and loops are those of a state that can be; every thousand steps, all that `simulate` tells of
+energy and singular postures.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+
+import numpy as np
+
+import robodyn as rd
+from robodyn.array_types import FloatArray
+from robodyn.ros.engine.throttled_logger import ThrottledLogger
+from robodyn.simulation.checks.energy_check import imbalance
+from robodyn.simulation.checks.singular_passage import passage
+from robodyn.simulation.checks.work_of_forces import energies_of
+from robodyn.simulation.limits.joint_limits import LimitViolation, limit_violations
+from robodyn.simulation.loads.driven_joints import determined
+from robodyn.simulation.motion.continued_motion import DoneSteps, joined
+from robodyn.simulation.motion.sample_checks import first_wrong_sample
+from robodyn.simulation.trajectory.states.samples import Samples
+from robodyn.tolerances import (
+    ENERGY_FROM_NOWHERE,
+    ENERGY_OF_FIRST_STEPS,
+    ENERGY_ROUNDING,
+    FARTHEST,
+    LIMIT_EXCESS,
+)
+
+__all__ = ["AtLimit", "Audit", "first_at_limit"]
+
+#: Number of steps that are looked at together, and the growth of kinetic energy from which on they
+#: are looked at before that, but for a little energy a mass [J/kg].
+SOON, GROWTH, LITTLE = 32, 1.3, 1e-6
+#: Number of steps whose energy and singular postures are examined together.
+TOGETHER = 1024
+
+
+@dataclass(frozen=True)
+class AtLimit:
+    """A limit of position that driven joints would leave.
+
+    Attributes
+    ----------
+    violation : LimitViolation
+    row : int
+        The last state within the limit.
+    """
+
+    violation: LimitViolation
+    row: int
+
+    def __str__(self) -> str:
+        x = self.violation
+        return f"{x.joint} would leave its limit of {x.bound:.4g} {x.unit}".rstrip()
+
+
+class Audit:
+    """Looks at the steps of a robot, and says what is wrong with them.
+
+    Parameters
+    ----------
+    robot : Robot
+    log : ThrottledLogger
+        Where warnings go.
+    order : int
+        Order of the integrator.
+
+    Attributes
+    ----------
+    good : (ndarray, float) or None
+        Positions and time of the last state that was looked at, in order, and not nearly singular.
+    """
+
+    def __init__(self, robot: rd.Robot, log: ThrottledLogger, order: int) -> None:
+        self._robot, self._log, self._order = robot, log, order
+        self._energies = energies_of(robot)
+        self._little = LITTLE * robot.total_mass
+        self._left: frozenset[tuple[str, str, float]] = frozenset()
+        self._driven: tuple[int, ...] = ()
+        self.good: tuple[FloatArray, float] | None = None
+        self.restart()
+
+    def restart(self) -> None:
+        """Forget the steps so far: the robot has been put elsewhere."""
+        self._waiting: list[DoneSteps] = []
+        self._count, self._kinetic = 0, 0.0
+        self._begin()
+
+    def _begin(self) -> None:
+        """Begin another part of the motion for what looks at many steps."""
+        self._seen: list[DoneSteps] = []
+        self._seen_count = 0
+        self._done = self._missing = 0.0
+        self._ranges = np.array([[np.inf, -np.inf]] * 2)
+
+    def take(self, steps: DoneSteps, driven: tuple[int, ...]) -> AtLimit | None:
+        """Look at steps that follow those of the call before; at some a little later.
+
+        Parameters
+        ----------
+        steps : DoneSteps
+        driven : tuple of int
+            Speeds of driven joints.
+
+        Returns
+        -------
+        at_limit : AtLimit or None
+            The first limit that the driven joints bring a joint to.
+
+        Raises
+        ------
+        SimulationError
+            If the last state is none that the robot can come to.
+        AssemblyError, SingularError
+            If loops have come apart, or the robot is at a singular posture.
+        """
+        q, v = steps.q[-1], steps.v[-1]
+        if not (float(v @ v) <= FARTHEST**2 and float(q @ q) <= FARTHEST**2):
+            raise rd.SimulationError(f"positions or speeds grow beyond {FARTHEST:g}")
+        if driven != self._driven:
+            self._look()
+            self._look_closely()
+            self._driven = driven
+        self._waiting.append(steps)
+        self._count += len(steps)
+        kinetic = float(self._energies(q, v)[0])
+        if driven or self._count >= SOON or not kinetic <= GROWTH * self._kinetic + self._little:
+            self._kinetic = kinetic
+            return self._look()
+        return None
+
+    def _look(self) -> AtLimit | None:
+        """Look at the steps that wait."""
+        if not self._waiting:
+            return None
+        robot, steps = self._robot, joined(self._waiting)
+        self._waiting, self._count = [], 0
+        if robot.nc:
+            wrong = first_wrong_sample(robot, steps.t, steps.q[:, None], steps.v[:, None])
+            if wrong is not None:
+                raise wrong[1]
+        self._check_energy(steps)
+        self._seen.append(steps)
+        self._seen_count += len(steps)
+        if self._seen_count >= TOGETHER:
+            self._look_closely()
+        left = limit_violations(robot, steps.t[1:], steps.q[1:], steps.v[1:], steps.tau)
+        found = first_at_limit(robot, left, steps, self._driven) if left and self._driven else None
+        if found is not None:  # what comes after it does not happen
+            return found
+        for x in left:
+            if (x.joint, x.limit, x.bound) not in self._left:
+                self._log(f"{x.limit} of {x.joint}", f"a joint leaves a limit: {x}")
+        self._left = frozenset((x.joint, x.limit, x.bound) for x in left)
+        with suppress(rd.RobodynError):  # next to a singular posture it could not go on from there
+            robot.check_state(steps.q[-1], np.zeros(robot.nv))
+            self.good = steps.q[-1], float(steps.t[-1])
+        return None
+
+    def _check_energy(self, steps: DoneSteps) -> None:
+        """Refuse states with energy that comes from nowhere."""
+        kinetic, potential, power = self._energies(steps.q[:, None], steps.v[:, None])
+        kinetic, potential, power = kinetic[:, 0], potential[:, 0], power[:, 0]
+        h, v = np.diff(steps.t), steps.v
+        work = 0.5 * h * (((v[1:] + v[:-1]) * steps.tau).sum(axis=1) + power[1:] + power[:-1])
+        energy = kinetic + potential
+        self._done += float(np.abs(work).sum())
+        self._missing += float(energy[-1] - energy[0] - work.sum())
+        for edges, x in zip(self._ranges, (kinetic, potential), strict=True):
+            edges[:] = min(edges[0], x.min()), max(edges[1], x.max())
+        exchanged = max(float(np.diff(self._ranges).max()), self._done)
+        allowed = ENERGY_FROM_NOWHERE * exchanged + ENERGY_ROUNDING * float(np.abs(energy).max())
+        allowed += ENERGY_OF_FIRST_STEPS * self._robot.total_mass * float(h[0]) ** 2
+        if not self._missing <= allowed:
+            raise rd.SimulationError(
+                f"{self._missing:.3g} J come from nowhere, where {exchanged:.3g} J are exchanged: "
+                "steps are too long for such speeds, lower the parameter step"
+            )
+
+    def _look_closely(self) -> None:
+        """Warn of energy that does not add up and of singular postures; then begin anew."""
+        if not self._seen:
+            return
+        robot, steps = self._robot, joined(self._seen)
+        self._begin()
+        n = len(steps)
+        t, q, v, a, tau = steps.t[:n], steps.q[:n], steps.v[:n], steps.a, steps.tau
+        names = robot.joint_names
+        motion = rd.Trajectory(t, q, v, a, tau, joint_names=names, robot=robot, driven=self._driven)
+        found = imbalance(motion, 1, self._order)
+        if found is not None:
+            text = f"the energy of the motion does not add up: {found}. Steps are too long"
+            self._log("energy", f"{text} there: lower the parameter step")
+        if robot.nc:
+            singular = passage(Samples(robot, t, q, v, a, tau, self._driven))
+            if singular is not None:
+                self._log("singular", f"{singular}; it has gone on in one of the ways")
+
+
+def first_at_limit(
+    robot: rd.Robot,
+    left: tuple[LimitViolation, ...],
+    steps: DoneSteps,
+    driven: tuple[int, ...],
+) -> AtLimit | None:
+    """The first limit of position to which driven joints, and not forces, bring a joint.
+
+    A joint that is beyond its limit at the start may come back.
+
+    Parameters
+    ----------
+    robot : Robot
+    left : tuple of LimitViolation
+        Those of the steps.
+    steps : DoneSteps
+    driven : tuple of int
+        Speeds of driven joints.
+    """
+    found = []
+    for x in left:
+        if x.limit != "position":
+            continue
+        joint = robot.joints[x.joint]
+        side = 1.0 if x.worst > x.bound else -1.0
+        place = robot.joint_positions(steps.q)[x.joint]
+        beyond = side * ((np.unwrap(place) if joint.cut and joint.kind.is_pin else place) - x.bound)
+        most = max(float(beyond[0]), 0.0) + LIMIT_EXCESS * max(1.0, abs(x.bound))
+        rows = np.flatnonzero(beyond > most)
+        if rows.size and determined(robot, steps.q[0], driven, x.joint):
+            found.append(AtLimit(x, int(rows[0]) - 1))
+    return min(found, key=lambda at: at.row, default=None)

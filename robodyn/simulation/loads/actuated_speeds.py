@@ -1,0 +1,53 @@
+"""Speeds that motors act on, also motors at joints that follow others."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from robodyn.errors import ActuationError
+from robodyn.robot import Robot
+from robodyn.simulation.cache.robot_cache import once_per_robot
+from robodyn.tolerances import ACTUATION_RANK
+
+__all__ = ["actuated_speeds", "coordinates_of_motors"]
+
+
+@once_per_robot
+def actuated_speeds(robot: Robot) -> tuple[int, ...]:
+    """Indices in v of the speeds that motors act on, ascending; each by any force.
+
+    Those of joints with motors; of motors at joints that follow others those that they move.
+
+    Raises
+    ------
+    ActuationError
+        If there are fewer motors at such joints than speeds that they move.
+    """
+    if not robot.model.gearing.elsewhere:
+        moved = (robot.joints[name].v for name in robot.actuated_joints)
+        return tuple(sorted(k for at in moved for k in range(at.start, at.stop)))
+    B = robot.at(0.0).actuation_matrix(np.array(robot.model.some_posture))
+    moved_most = np.abs(B).max(axis=1)
+    speeds = np.flatnonzero(moved_most > ACTUATION_RANK * moved_most.max())
+    if np.linalg.matrix_rank(B[speeds], ACTUATION_RANK) < len(speeds):
+        names = ", ".join(_joints(robot, speeds.tolist()))
+        raise ActuationError(
+            f"motors of {robot.name!r} are at {', '.join(robot.actuated_joints)}, which follow "
+            f"other joints; they move {names} together and do not determine the motion of each: "
+            "load it with coordinates='tree', or let joints with motors lead others",
+            direction=B[speeds],
+        )
+    return tuple(speeds.tolist())
+
+
+@once_per_robot
+def coordinates_of_motors(robot: Robot) -> tuple[str, ...]:
+    """Joints that have these speeds, in the order of q."""
+    if not robot.model.gearing.elsewhere:
+        return robot.actuated_joints
+    return _joints(robot, actuated_speeds(robot))
+
+
+def _joints(robot: Robot, speeds: tuple[int, ...] | list[int]) -> tuple[str, ...]:
+    own = {name: robot.joints[name].v for name in robot.joint_names}
+    return tuple(n for n, at in own.items() if {*range(at.start, at.stop)} & {*speeds})

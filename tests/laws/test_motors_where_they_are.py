@@ -1,0 +1,502 @@
+"""Motors at joints that follow others: the same machine in tree and in minimal coordinates, and
+described the other way round. Torques of motors by virtual work."""
+
+import ctypes
+import dataclasses
+import shutil
+import subprocess
+import warnings
+
+import numpy as np
+import pytest
+from support.comparison import close_within
+
+import robodyn as rd
+from robodyn.controllers import (
+    LQR,
+    ComputedTorque,
+    GravityCompensation,
+    JointPD,
+    PointToPoint,
+    Saturated,
+    TimeOptimal,
+    TimeVaryingLQR,
+)
+from robodyn.description import Mimic
+from robodyn.errors import LimitWarning
+
+close = close_within(1e-9)
+
+
+def linkage(name, motors, independent=(), **options):
+    """A bundled linkage with motors at some joints, in minimal and in tree coordinates."""
+    described = rd.load(name).mechanism
+    joints = tuple(
+        dataclasses.replace(joint, independent=joint.name in independent)
+        for joint in described.joints
+    )
+    described = dataclasses.replace(described, joints=joints, actuators=())
+    actuators = {
+        joint: rd.Actuator(5.0 + k, 1e-4, viscous=1e-4, torque_limit=1.0)
+        for k, joint in enumerate(motors)
+    }
+    given = {"actuators": actuators, **options}
+    return rd.load(described, coordinates="minimal", **given), rd.load(described, **given)
+
+
+def _level():
+    robot = rd.load("five_bar")
+    plane = np.eye(4)
+    plane[:3, 3] = robot.frame_pose(robot.neutral(), frame="right_rod")[:3, 3]
+    return rd.FrameConstraint("level", "point_on_plane", (("world", plane), "right_rod"))
+
+
+def bundled(name, **options):
+    return rd.load(name, coordinates="minimal", **options), rd.load(name, **options)
+
+
+def _locked():
+    m, t = bundled("two_feet")
+    held = {"neck": 0.1}
+    return m.with_(locked=held), t.with_(locked=held)
+
+
+COUPLED = rd.Transmission.differential("both", ("left_elbow", "right_elbow"), (2.0, 3.0))
+DRIVES = ("left_drive", "right_drive")
+
+#: Machines in minimal and in tree coordinates.
+PAIRS = {
+    "coupler": lambda: linkage("four_bar", ["crank_pin"], ["crank_drive"]),
+    "two motors": lambda: linkage("four_bar", ["crank_drive", "crank_pin"], ["crank_drive"]),
+    "elbows": lambda: linkage("five_bar", ["left_elbow", "right_elbow"], DRIVES),
+    "differential": lambda: linkage(
+        "five_bar", ["left_elbow", "right_elbow"], DRIVES, transmissions=[COUPLED]
+    ),
+    "constrained": lambda: linkage("five_bar", ["left_elbow"], DRIVES, constraints=[_level()]),
+    "hexapod": lambda: bundled("stewart"),
+    "floating hexapod": lambda: bundled("stewart", base="floating"),
+    "quadruped": lambda: bundled("two_feet"),
+    "locked": _locked,
+}
+
+#: Limits of what motors give.
+OF_FORCES = ("effort", "motor torque")
+
+#: Of which each motor can be asked for any force.
+DETERMINED = ("coupler", "elbows", "differential", "constrained", "hexapod", "floating hexapod")
+
+
+def marked(names):
+    """Names of machines, of which some take long to compile."""
+    slow = ("hexapod", "floating hexapod", "quadruped", "locked")
+    return [pytest.param(x, marks=pytest.mark.slow) if x in slow else x for x in names]
+
+
+@pytest.fixture(scope="module", params=marked(PAIRS))
+def pair(request):
+    return PAIRS[request.param]()
+
+
+@pytest.fixture(scope="module", params=marked(DETERMINED))
+def determined(request):
+    return PAIRS[request.param]()
+
+
+def at_motors(t):
+    return [k for x in t.actuated_joints for k in range(t.joints[x].v.start, t.joints[x].v.stop)]
+
+
+def states(m, *, rest=False):
+    """A state in minimal and in tree coordinates."""
+    rng = np.random.default_rng(1)
+    q = m.random(rng)
+    v, a = (0.3 * rng.normal(size=m.nv) * (not rest) for _ in range(2))
+    if m.nc:
+        v = m.consistent_velocity(q, v)
+        a = m.consistent_acceleration(q, v, a)
+    return (q, v, a), (m.expand(q), m.expand_velocity(q, v), m.expand_acceleration(q, v, a))
+
+
+def test_motors_and_their_data(pair):
+    m, t = pair
+    assert m.actuated_joints == t.actuated_joints
+    assert len(m.gear_ratios) == len(at_motors(t))
+    close(m.gear_ratios, t.gear_ratios[at_motors(t)])
+    close(m.motor_torque_limits, t.motor_torque_limits[at_motors(t)])
+    close(m.transmission_matrix, t.transmission_matrix[np.ix_(at_motors(t), at_motors(t))])
+
+
+def test_torques_and_powers(pair):
+    m, t = pair
+    (q, v, a), (Q, V, A) = states(m)
+    f = t.inverse_dynamics(Q, V, A)
+    own = 6 if t.base == "floating" else 0
+    B = m.actuation_matrix(q)
+    close(B, m.torque_map(q)[:, at_motors(t)])
+    close((B @ f[at_motors(t)])[own:], m.inverse_dynamics(q, v, a)[own:])
+    close(m.motor_torques(q, v, a), t.motor_torques(Q, V, A)[at_motors(t)])
+    close(m.motor_power(q, v, a), t.motor_power(Q, V, A)[at_motors(t)])
+    moved = m.transmission_matrix @ (B.T @ v)
+    close(m.motor_power(q, v, a), m.motor_torques(q, v, a) * moved)
+    batch = m.motor_torques(np.stack([q, q]), v, a)
+    close(batch, [m.motor_torques(q, v, a)] * 2)
+    single = m.motor_torques(*(x.astype(np.float32) for x in (q, v, a)))
+    assert single.dtype == np.float32
+    close(single, m.motor_torques(q, v, a), 1e-4)
+
+
+def test_named_motors(determined):
+    m, t = determined
+    (q, v, a), (Q, V, A) = states(m)
+    base = ("floating_base",) * (t.base == "floating")
+    named = (*base, *t.actuated_joints)
+    close(m.inverse_dynamics(q, v, a, actuated=named), m.inverse_dynamics(q, v, a))
+    with pytest.raises(rd.ActuationError):
+        m.inverse_dynamics(q, v, a, actuated=named[:-1])
+    with pytest.raises(rd.ActuationError):
+        t.inverse_dynamics(Q, V, A, actuated=named[:-1])
+
+
+def test_wrenches(pair):
+    m, t = pair
+    (q, v, a), (Q, V, A) = states(m)
+    expected = t.joint_wrenches(Q, V, A)
+    given = m.inverse_dynamics(q, v, a)
+    for found in (m.joint_wrenches(q, v, a), m.joint_wrenches(q, v, tau=given)):
+        for name in expected:
+            close(found[name], expected[name], 1e-8)
+        for name in expected.motor if hasattr(expected.motor, "__iter__") else t.joint_names:
+            close(found.motor[name], expected.motor[name], 1e-8)
+
+
+def test_linear_models_at_rest(pair):
+    """Poles do not depend on the choice of coordinates of a robot that stays at rest."""
+    m, t = pair
+    (q, v, a), (Q, V, A) = states(m, rest=True)
+    if m.base == "floating":
+        return  # it falls
+    x = m.linearize(q, v, m.inverse_dynamics(q, v, a))
+    y = t.linearize(Q, V, t.inverse_dynamics(Q, V, A))
+    assert x.inputs == y.inputs == tuple(f"tau:{name}" for name in t.actuated_joints)
+    close(x.acceleration, 0.0, 1e-7)
+    close(np.poly(x.poles), np.poly(y.poles), 1e-6)
+    s = 3.0 + 1.0j  # transfer functions to a link that moves
+    link = t.link_names[-1]
+    x = m.linearize(q, v, m.inverse_dynamics(q, v, a), outputs=[link])
+    y = t.linearize(Q, V, t.inverse_dynamics(Q, V, A), outputs=[link])
+    of = (z.C @ np.linalg.solve(s * np.eye(len(z.A)) - z.A, z.B) for z in (x, y))
+    close(next(of), next(of), 1e-6)
+
+
+def pushed(m, t, forces, limits):
+    """The same forces of motors, in both kinds of coordinates.
+
+    Forces are held for a step: along the coordinates in the one, at the motors in the other.
+    """
+    (q, v, _), (Q, V, _) = states(m)
+    over = np.zeros(t.nv)
+    over[at_motors(t)] = forces
+    options = {"duration": 1e-4, "step": 1e-6, "limits": limits}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LimitWarning)
+        minimal = lambda s, x, w: m.actuation_matrix(x) @ forces  # noqa: E731
+        return (
+            rd.simulate(m, minimal, q0=q, v0=v, **options),
+            rd.simulate(t, lambda s, x, w: over, q0=Q, v0=V, **options),
+        )
+
+
+def test_sizing(determined):
+    m, t = determined
+    forces = np.linspace(0.2, 0.5, len(at_motors(t)))
+    x, y = pushed(m, t, forces, "ignore")
+    close(x.motor_torques, y.motor_torques[:, at_motors(t)])
+    found, expected = x.sizing(), y.sizing()
+    assert [*found] == [*expected] == [*t.actuated_joints]
+    close(found.speeds, expected.speeds, 1e-8)
+    for one, other in zip(found.rows, expected.rows, strict=True):
+        assert one.motor == other.motor
+        assert one.torque_unit == other.torque_unit
+        assert one.torque_limit == other.torque_limit
+        assert one.speed_limit == other.speed_limit
+        assert one.rms_torque == pytest.approx(other.rms_torque, rel=1e-8)
+        assert one.peak_power == pytest.approx(other.peak_power, rel=1e-6, abs=1e-9)
+
+
+@pytest.mark.parametrize("limits", ["enforce", "ignore"])
+def test_limits(determined, limits):
+    m, t = determined
+    much = 5.0 * (m.motor_torque_limits * m.gear_ratios).max()
+    x, y = pushed(m, t, np.full(len(at_motors(t)), much), limits)
+    close(x.motor_torques, y.motor_torques[:, at_motors(t)])
+    most = np.abs(x.motor_torques).max(axis=0)
+    assert (most <= m.motor_torque_limits * (1.0 + 1e-9)).all() == (limits == "enforce")
+    told = [
+        [(n.joint, n.limit, n.bound) for n in run.limit_violations if n.limit in OF_FORCES]
+        for run in (x, y)
+    ]
+    assert sorted(told[0]) == sorted(told[1])
+    assert bool(told[0]) == (limits == "ignore")
+
+
+def test_gravity_compensation(pair):
+    m, t = pair
+    (q, v, _), (Q, V, _) = states(m, rest=True)
+    expected = GravityCompensation(t)(0.0, Q, V)[at_motors(t)]
+    close(GravityCompensation(m)(0.0, q, v), m.actuation_matrix(q) @ expected)
+
+
+@pytest.mark.parametrize("name", marked(["coupler", "elbows", "hexapod", "quadruped"]))
+def test_controllers_that_follow(name):
+    """Torques that motors produce, whatever joint carries them: the error dynamics is exact."""
+    m, _ = PAIRS[name]()
+    (q, v, _), _ = states(m)
+    rest = np.zeros(m.nv)
+    wanted = lambda s: (q, rest, rest)  # noqa: E731
+    tau = ComputedTorque(m, wanted, stiffness=30.0, damping=5.0)(0.0, q, v)
+    close(m.forward_dynamics(q, v, tau), -5.0 * v)
+    tau = JointPD(m, wanted, stiffness=30.0, damping=5.0)(0.0, q, v)
+    close(tau, m.inverse_dynamics(q, rest, rest) - 5.0 * v)
+
+
+@pytest.mark.parametrize("name", marked(["coupler", "constrained", "hexapod", "elbows"]))
+def test_regulators(name):
+    m, t = PAIRS[name]()
+    q = m.neutral()
+    effort = 10.0 ** np.linspace(-1.0, 1.0, len(at_motors(t)))
+    law = LQR(m, q, effort=effort)
+    assert law.model.inputs == tuple(f"tau:{name}" for name in t.actuated_joints)
+    assert law.gains.shape == (len(at_motors(t)), len(law.model.A))
+    assert np.linalg.eigvals(law.model.A - law.model.B @ law.gains).real.max() < 0.0
+    holding = LQR(t, m.expand(q), effort=effort).holding
+    close(law.holding, holding)
+    rest = np.zeros(m.nv)
+    close(law(0.0, q, rest), m.actuation_matrix(q) @ holding)
+    # far from its posture the motors keep what they gave there
+    tau = law(0.0, (other := states(m)[0][0]), rest)
+    part = np.linalg.lstsq(m.actuation_matrix(other), tau)[0]
+    close(m.actuation_matrix(other) @ part, tau)
+    run = rd.simulate(m, law, q0=q, v0=1e-3 * m.consistent_velocity(q, rest + 1.0), duration=0.05)
+    assert [*run.sizing()] == [*t.actuated_joints]
+
+
+@pytest.mark.slow
+def test_a_regulator_after_a_motion():
+    m, _ = PAIRS["hexapod"]()
+    q = m.neutral()
+    law = LQR(m, q)
+    run = rd.simulate(m, law, q0=q, v0=np.full(6, 0.01), duration=0.02, step=0.005)
+    then = TimeVaryingLQR(m, run, then=law)
+    rest = np.zeros(6)
+    close(then(1.0, q, rest), law(0.0, q, rest))
+
+
+@pytest.mark.slow
+def test_saturation():
+    """Torques of motors are cut, not those of coordinates."""
+    m, t = PAIRS["hexapod"]()
+    (q, v, _), _ = states(m)
+    pull = np.linspace(-9e3, 9e3, 6)
+    tau = Saturated(lambda s, x, w: m.actuation_matrix(x) @ pull, robot=m)(0.0, q, v)
+    top = (t.motor_torque_limits * t.gear_ratios)[at_motors(t)]
+    limits = np.minimum(top, t.effort_limits[at_motors(t)])
+    close(np.linalg.solve(m.actuation_matrix(q), tau), np.clip(pull, -limits, limits))
+
+
+@pytest.mark.slow
+def test_fastest_motions_keep_limits_of_motors():
+    m, _ = PAIRS["elbows"]()
+    q = m.neutral()
+    goal = q + np.array([0.2, -0.1])
+    path = TimeOptimal(PointToPoint(q, goal, 1.0), 1.0, robot=m)
+    times = np.linspace(0.0, path.duration, 60)[1:-1]
+    torques = np.array([m.motor_torques(*path(s)) for s in times])
+    shares = np.abs(torques) / m.motor_torque_limits
+    assert shares.max() <= 1.0 + 1e-3
+    assert np.median(shares.max(axis=1)) > 0.9  # it uses them
+
+
+def test_as_many_motors_as_coordinates():
+    """Fewer do not act along each coordinate: controllers say so, and what to do."""
+    m, t = PAIRS["constrained"]()
+    q, rest = m.neutral(), np.zeros(m.nv)
+    with pytest.raises(rd.ActuationError, match=r"left_elbow.*coordinates='tree'"):
+        JointPD(m, lambda s: (q, rest, rest), stiffness=1.0, damping=1.0)
+    Q, still = t.neutral(), np.zeros(t.nv)
+    JointPD(t, lambda s: (Q, still, still), stiffness=1.0, damping=1.0)
+
+
+# -- described the other way round -----------------------------------------------------------------
+
+INERTIA = rd.Inertia(1.0, rd.Pose((0, 0, 0.1)), ixx=0.01, iyy=0.01, izz=0.01)
+LINKS = tuple(rd.Link(x, None if x == "ground" else INERTIA) for x in ("ground", "left", "right"))
+MOTOR = {"right": rd.Actuator(10.0, 1e-3, viscous=1e-3, torque_limit=0.05)}
+
+
+def _gripper(left=None, right=None, couplings=(), **options):
+    joints = (
+        rd.Joint("left", "revolute", "ground", "left", axis=(0, 1, 0), mimic=left),
+        rd.Joint(
+            "right", "revolute", "ground", "right", rd.Pose((0.2, 0, 0)), (0, 1, 0), mimic=right
+        ),
+    )  # fmt: skip
+    described = rd.Mechanism("gripper", LINKS, joints, couplings=couplings)
+    return rd.load(described, actuators=MOTOR, **options)
+
+
+FOLLOWERS = {
+    "mimic": lambda: _gripper(right=Mimic("left", -2.0)),
+    "coupling": lambda: _gripper(couplings=(rd.Coupling("c", "left", "right", ratio=-2.0),)),
+    "function": lambda: rd.load(
+        rd.Mechanism("gripper", LINKS, _gripper(right=None).mechanism.joints),
+        couplings=[rd.Follower("right", lambda x: -2.0 * x, of="left")],
+        actuators=MOTOR,
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", FOLLOWERS)
+def test_a_motor_at_a_joint_that_follows(kind):
+    leading, follows = _gripper(left=Mimic("right", -0.5)), FOLLOWERS[kind]()
+    assert follows.actuated_joints == leading.actuated_joints == ("right",)
+    q, v, a = 0.4, 1.0, 3.0
+    one, other = ([q], [v], [a]), ([-q / 2], [-v / 2], [-a / 2])
+    close(follows.motor_torques(*other), leading.motor_torques(*one))
+    close(follows.motor_power(*other), leading.motor_power(*one))
+    close(follows.motor_torque_limits, leading.motor_torque_limits)
+    close(follows.actuation_matrix(other[0]), [[-2.0]])
+    close(follows.inverse_dynamics(*other, actuated=["right"]), follows.inverse_dynamics(*other))
+    model = follows.linearize([0.0], [0.0], None)
+    assert model.inputs == ("tau:right",)
+    expected = leading.linearize([0.0], [0.0], None)
+    close(model.poles, expected.poles)
+    close(-2.0 * model.B, expected.B)
+    for limits in ("enforce", "ignore"):
+        x = rd.simulate(follows, lambda t, q, v: [50.0], duration=0.02, limits=limits)
+        y = rd.simulate(leading, lambda t, q, v: [-25.0], duration=0.02, limits=limits)
+        close(x.motor_torques, y.motor_torques)
+        assert [*x.sizing()] == [*y.sizing()] == ["right"]
+        close(x.sizing().torques, y.sizing().torques)
+        close(x.sizing().speeds, y.sizing().speeds, 1e-8)
+        assert [n.limit for n in x.limit_violations] == [n.limit for n in y.limit_violations]
+        assert x.sizing()["right"].torque_utilisation == pytest.approx(
+            y.sizing()["right"].torque_utilisation
+        )
+    close(GravityCompensation(follows)(0.0, [0.3], [0.0]), follows.gravity_forces([0.3]))
+    law = LQR(follows, [0.0], state=[4.0, 4.0])  # twice as far, and twice as fast
+    close(law.gains, -2.0 * LQR(leading, [0.0]).gains)
+
+
+def test_a_function_that_is_not_linear():
+    """The torque changes with the posture: power is what it is at the coordinate."""
+    robot = rd.load(
+        rd.Mechanism("gripper", LINKS, _gripper().mechanism.joints),
+        couplings=[rd.Follower("right", lambda x: rd.sin(2.0 * x), of="left")],
+        actuators=MOTOR,
+    )
+    for q in (0.1, 0.7):
+        state = [q], [0.5], [0.2]
+        slope = 2.0 * np.cos(2.0 * q)
+        tau = robot.inverse_dynamics(*state)
+        close(robot.motor_torques(*state), tau / (10.0 * slope))
+        close(robot.motor_power(*state), tau * 0.5)
+        close(robot.transmission_matrix @ (robot.actuation_matrix([q]).T @ [0.5]), 5.0 * slope)
+    # at rest its forces turn with the posture
+    q, h = 0.3, 1e-4
+    f = robot.gravity_forces([q]) / (2.0 * np.cos(2.0 * q))
+    held = robot.linearize([q], [0.0], robot.gravity_forces([q]))
+    ahead, behind = (
+        robot.forward_dynamics([x], [0.0], robot.actuation_matrix([x]) @ f) for x in (q + h, q - h)
+    )
+    assert held.A[1, 0] == pytest.approx((ahead - behind)[0] / (2.0 * h), rel=1e-6)
+
+
+def test_motors_at_both_joints_share():
+    """Of two motors for one motion, the forces are those of least norm."""
+    both = rd.load(
+        _gripper(right=Mimic("left", -2.0)).mechanism, actuators={"left": rd.Actuator(5.0, 1e-3)}
+    )
+    assert both.actuated_joints == ("left", "right")
+    state = [0.2], [1.0], [2.0]
+    tau = both.inverse_dynamics(*state)[0]
+    close(both.motor_torques(*state) * both.gear_ratios, tau * np.array([1.0, -2.0]) / 5.0)
+
+
+def hand(kind, motors, **options):
+    """A four-bar with two fingers at its last link, of which the second follows the first."""
+    described = rd.load("four_bar").mechanism
+    last = described.links[-1].name
+    lead = None if kind == "function" else Mimic("one", -2.0)
+    fingers = (
+        rd.Joint("one", "revolute", last, "left", rd.Pose((0, 0, 0.1)), axis=(0, 1, 0)),
+        rd.Joint(
+            "two", "revolute", last, "right", rd.Pose((0.1, 0, 0.1)), (0.6, 0.8, 0), mimic=lead
+        ),
+    )
+    joints = tuple(
+        dataclasses.replace(joint, independent=joint.name == "crank_drive")
+        for joint in described.joints
+    )
+    described = dataclasses.replace(
+        described, links=(*described.links, *LINKS[1:]), joints=(*joints, *fingers), actuators=()
+    )
+    actuators = {name: rd.Actuator(5.0 + k, 1e-4) for k, name in enumerate(motors)}
+    if kind == "function":
+        options["couplings"] = [rd.Follower("two", lambda x: rd.sin(-2.0 * x), of="one")]
+    options["actuators"] = actuators
+    return rd.load(described, coordinates="minimal", **options), rd.load(described, **options)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("base", ["fixed", "floating"])
+@pytest.mark.parametrize("kind", ["mimic", "function"])
+@pytest.mark.parametrize("motors", [("crank_drive", "two"), ("crank_pin", "two")])
+def test_motors_at_joints_that_follow_beside_a_loop(motors, kind, base):
+    """Where they have no speeds in tree coordinates either."""
+    m, t = hand(kind, motors, base=base)
+    assert m.actuated_joints == t.actuated_joints == motors
+    (q, v, a), (Q, V, A) = states(m)
+    close(m.motor_torques(q, v, a), t.motor_torques(Q, V, A))
+    close(m.motor_power(q, v, a), t.motor_power(Q, V, A))
+    given = m.inverse_dynamics(q, v, a)
+    expected = t.joint_wrenches(Q, V, A)
+    for found in (m.joint_wrenches(q, v, a), m.joint_wrenches(q, v, tau=given)):
+        for name in expected:
+            close(found[name], expected[name], 1e-8)
+    rest, still = 0.0 * v, 0.0 * V
+    weight = GravityCompensation(t)(0.0, Q, still)
+    close(GravityCompensation(m)(0.0, q, rest), m.torque_map(q) @ weight)
+    law = ComputedTorque(m, lambda s: (q, rest, rest))
+    same = ComputedTorque(t, lambda s: (Q, still, still))
+    found = m.forward_dynamics(q, rest, law(0.0, q, rest))
+    close(m.expand_acceleration(q, rest, found), t.forward_dynamics(Q, still, same(0.0, Q, still)))
+    if base == "fixed":
+        close(t.inverse_dynamics(Q, V, A, actuated=motors), t.inverse_dynamics(Q, V, A))
+        x = m.linearize(q, rest, m.inverse_dynamics(q, rest, rest))
+        y = t.linearize(Q, still, t.inverse_dynamics(Q, still, still))
+        assert x.inputs == y.inputs == tuple(f"tau:{name}" for name in motors)
+        close(np.poly(x.poles), np.poly(y.poles), 1e-8)
+
+
+# -- exported code ---------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["hexapod", "two motors", "differential", "mimic"])
+def test_code_for_motors(name, tmp_path):
+    robot = FOLLOWERS[name]() if name in FOLLOWERS else PAIRS[name]()[0]
+    compiler = shutil.which("cc")
+    assert compiler, "this test needs a C compiler named cc"
+    folder = rd.export(robot, ["motor_torques"], "c", tmp_path / "code")
+    sources = [str(x) for x in folder.glob("*.c") if not x.name.startswith("test_")]
+    made = tmp_path / "motors.so"
+    command = [compiler, "-shared", "-fPIC", "-ffp-contract=off", *sources, "-o", str(made), "-lm"]
+    subprocess.run(command, check=True)
+    code = getattr(ctypes.CDLL(str(made)), f"{robot.name}_motor_torques")
+    rng = np.random.default_rng(5)
+    for _ in range(5):
+        q, v, a = robot.random(rng), rng.normal(size=robot.nv), rng.normal(size=robot.nv)
+        expected = robot.motor_torques(q, v, a)
+        found = np.zeros(len(robot.gear_ratios))
+        code(*(ctypes.c_void_p(x.ctypes.data) for x in (q, v, a, found)))
+        close(found, expected, 1e-8)
