@@ -140,7 +140,7 @@ class UrdfWarning(_Located, UserWarning):
 
 
 class LoopWarning(UrdfWarning):
-    """Rounding of the numbers in a file decides whether its loops close, or how they move."""
+    """Rounding, or the sign of an axis, decides whether loops of a file close, or how they move."""
 
 
 class UrdfNote(_Located):

@@ -68,6 +68,7 @@ from robodyn.literals import (
     FunctionOptions,
     TupleFunction,
 )
+from robodyn.minimal.assembly import closing
 from robodyn.minimal.recut import recut, welds_as_joints
 from robodyn.model.changes.constraints import AnyConstraint, with_constraints
 from robodyn.model.changes.couplings import AnyCoupling, with_couplings_added
@@ -4120,6 +4121,8 @@ class Robot:
         AssemblyError
             With the posture that comes nearest, and what is left open. With ``near``: with the last
             posture of that branch on the way, where two branches meet or a joint is at its limit.
+            In minimal coordinates: if loops do not close, there or on the way from ``near`` that is
+            straight in these coordinates, or change between branches on it.
 
         Examples
         --------
@@ -4134,10 +4137,12 @@ class Robot:
         def one(guess: ArrayLike | None, on: ArrayLike | None) -> Array:
             return postures.assemble(guess, held, on, beyond_limits)
 
+        minimal, own = self._other_form is not None, self._parts
+        find = closing(self._model, own.space, own.expansion, one) if minimal else one
         given = {x: numbers(x, y) for x, y in (("q", q), ("near", near)) if y is not None}
         if all(x.ndim < 2 for x in given.values()):
-            return one(q, near)
-        return assembled(one, given)
+            return find(q, near)
+        return assembled(find, given)
 
     def branch_sign(self, q: ArrayLike, *, path: bool = False) -> Array:
         """Sign that distinguishes the assembly branches which meet at singular postures.
@@ -4159,10 +4164,13 @@ class Robot:
         Returns
         -------
         sign : ndarray of int, shape (...)
-            +1 or -1; 0 where branches meet. 1 for a tree.
+            +1 or -1; 0 where branches meet. 1 for a tree. In minimal coordinates that of
+            `tree_form`.
 
         Raises
         ------
+        InconsistentStateError
+            If loops do not close there in minimal coordinates.
         SingularError
             If the rank of the loops changes from posture to posture: there is no such sign.
 
@@ -4174,6 +4182,9 @@ class Robot:
         >>> [int(robot.branch_sign(q)) for q in (robot.neutral(), other)]
         [1, -1]
         """
+        if self._other_form is not None:
+            full = self._now.expansion.closed_positions(q)
+            return self._other_form.branch_sign(full, path=path)
         return self._now.postures.branch_sign(q, path)
 
     def closed_state(

@@ -111,6 +111,15 @@ LOOP_SNAP = 1e-13
 WHOLE_LINK = 1e-9
 #: Sines of angles between axes, and distances over the size of a loop, that count as zero.
 LOOP_GEOMETRY = 1e-9
+#: Differences of the lengths of a planar loop, over its size, up to which it counts as one that can
+#: lie flat and go through.
+NEARLY_FOLDING = 1e-6
+#: Sines of an angle of such a loop, in double and in single precision, below which rounding takes
+#: too many digits: of what a root is taken of, which takes half of them, and of what none is.
+FLAT = 1e-5, 1e-2
+FLAT_SMOOTH = 1e-9, 1e-4
+#: Distance to such a flat posture, in half turns or whole ones, that counts as none.
+AT_FLAT = 1e-9
 #: Part of a length that is rounding of the sums it comes from.
 LENGTH_ROUNDING = 1e-14
 #: Links shorter than this [m] are points; where all are, lengths are compared with one metre.

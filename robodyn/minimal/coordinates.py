@@ -35,6 +35,9 @@ class Expansion(Protocol):
     def positions(self, q: ArrayLike) -> Array:
         """Coordinates of the tree form, shape (..., its nq)."""
 
+    def closed_positions(self, q: ArrayLike) -> Array:
+        """Coordinates of the tree form; an error if its loops do not close."""
+
     def velocity(self, q: ArrayLike, v: ArrayLike) -> Array:
         """Speeds of the tree form, shape (..., its nv)."""
 
@@ -68,6 +71,8 @@ class TreeExpansion:
     def positions(self, q: ArrayLike) -> Array:
         """A copy."""
         return self._space.positions("q", q).copy()
+
+    closed_positions = positions
 
     def velocity(self, q: ArrayLike, v: ArrayLike) -> Array:
         """A copy."""

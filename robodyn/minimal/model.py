@@ -300,13 +300,15 @@ def _posture(body: Body, q: FloatArray) -> Posture:
 
 def _assembled(tree_form: Model, linkage: Linkage, q: FloatArray, branch: int | None) -> Linkage:
     """A loop in the branch asked for, or in that of the posture."""
+    bodies = tree_form.bodies.bodies
+    postures = {i: _posture(bodies[i], q) for i in linkage.bodies}
+    linkage = linkage.counted_from(postures)
     if branch is not None:
         if branch not in linkage.branches:
             known = [str(sign) for sign in linkage.branches]
             raise UnknownNameError("branch", str(branch), known, f"loop {linkage.name!r}")
         return dataclasses.replace(linkage, branch=branch)
-    bodies = tree_form.bodies.bodies
-    fitting = linkage.fitting({i: _posture(bodies[i], q) for i in linkage.bodies})
+    fitting = linkage.fitting(postures)
     all_slide = all(bodies[i].joint.kind.is_slider for i in linkage.dependent)
     if len(fitting) == 1 or (fitting and all_slide):
         return dataclasses.replace(linkage, branch=fitting[0])

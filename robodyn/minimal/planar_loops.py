@@ -7,6 +7,7 @@ axes of the world matter, nor the posture at which one looks.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -14,7 +15,14 @@ from itertools import combinations
 import numpy as np
 
 from robodyn.array_types import FloatArray
-from robodyn.equations.closed_form.planar_linkage import Carried, Chain, Link, PlanarLinkage
+from robodyn.equations.closed_form.folding import Fold
+from robodyn.equations.closed_form.planar_linkage import (
+    Carried,
+    Chain,
+    Link,
+    PlanarLinkage,
+    fold_with_rod,
+)
 from robodyn.equations.loops.closure_rows import Closure
 from robodyn.equations.mechanism.bodies import Body, MechanismModel
 from robodyn.equations.mechanism.frames import vector
@@ -25,7 +33,7 @@ from robodyn.joints.common.kind import JointGeometry
 from robodyn.symbolic.plane import Planar
 from robodyn.tolerances import LENGTH_ROUNDING, LOOP_GEOMETRY
 
-__all__ = ["NotPlanar", "PlanarLoop", "planar_loop"]
+__all__ = ["NotPlanar", "PlanarLoop", "fold_of_rod", "planar_loop"]
 
 
 #: Positions of a joint given by a function at which its motion is checked to be in the plane.
@@ -92,6 +100,30 @@ def planar_loop(model: MechanismModel, closure: Closure) -> PlanarLoop:
     """
     if not (_is_hinge(closure) or closure.kind is spherical.KIND):
         raise NotPlanar(f"a {closure.kind} joint closes it{_other_cut(model, closure)}")
+    (one, other), plane, ends, size = _in_plane(model, closure)
+    _check_pin(closure, plane, ends, size)
+    return PlanarLoop(closure.name, one, other)
+
+
+def fold_of_rod(
+    model: MechanismModel, closure: Closure, dependent: int, length: float
+) -> Fold | None:
+    """How a loop that a rod closes can lie flat; ``None`` if it cannot, or is not planar."""
+    try:
+        (one, other), plane, ends, _ = _in_plane(model, closure)
+    except NotPlanar:
+        return None
+    height = float(plane[2] @ (ends[1][:3, 3] - ends[0][:3, 3]))
+    links = {link.body: link for link in (*one.links, *other.links)}
+    if abs(height) >= length or not links[dependent].turning:
+        return None
+    return fold_with_rod(one, other, dependent, math.sqrt(length**2 - height**2))
+
+
+def _in_plane(
+    model: MechanismModel, closure: Closure
+) -> tuple[tuple[Chain, Chain], FloatArray, list[FloatArray], float]:
+    """Both chains of a loop, the axes of its plane, the ends of its chains and its size [m]."""
     paths = [
         [model.bodies[i] for i in chain]
         for chain in model.chains(closure.predecessor, closure.successor)
@@ -104,13 +136,12 @@ def planar_loop(model: MechanismModel, closure: Closure) -> PlanarLoop:
         (walk[-1] if walk else np.eye(4)) @ matrix_of(X)
         for walk, X in zip(walks, (closure.X_PF, closure.X_SG), strict=True)
     ]
-    size = max(np.linalg.norm(X[:3, 3]) for X in (*walks[0], *walks[1], *ends)) or 1.0
-    _check_pin(closure, plane, ends, float(size))
+    size = float(max(np.linalg.norm(X[:3, 3]) for X in (*walks[0], *walks[1], *ends)) or 1.0)
     one, other = (
-        _chain(path, walk, end, plane, float(size))
+        _chain(path, walk, end, plane, size)
         for path, walk, end in zip(paths, walks, ends, strict=True)
     )
-    return PlanarLoop(closure.name, one, other)
+    return (one, other), plane, ends, size
 
 
 def _is_hinge(closure: Closure) -> bool:

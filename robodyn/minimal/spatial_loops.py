@@ -20,6 +20,7 @@ from robodyn.equations.closed_form.spatial_linkage import BallLinkage, RodLinkag
 from robodyn.equations.loops.closure_rows import Closure
 from robodyn.equations.mechanism.bodies import MechanismModel
 from robodyn.joints import distance, spherical
+from robodyn.minimal.planar_loops import fold_of_rod
 from robodyn.tolerances import LOOP_GEOMETRY
 
 __all__ = ["NotSpatial", "SpatialLoop", "spatial_loop"]
@@ -94,7 +95,14 @@ def spatial_loop(model: MechanismModel, closure: Closure) -> SpatialLoop:
     if closure.kind is distance.KIND:
         length = closure.geometry.constants[distance.KIND.name]
         ways = [
-            RodLinkage(closure.name, (i,), predecessor=one, successor=other, length=length)
+            RodLinkage(
+                closure.name,
+                (i,),
+                predecessor=one,
+                successor=other,
+                length=length,
+                planar=fold_of_rod(model, closure, i, length),
+            )
             for i in single
         ]
         if not ways:

@@ -20,6 +20,7 @@ from robodyn.errors import (
     ActuationError,
 )
 from robodyn.model.configuration import Block
+from robodyn.model.flat_postures import FlatPostures
 from robodyn.model.gearing import Gearing
 from robodyn.model.joint_inertias import InertiaForms, JointInertias
 from robodyn.model.joint_info import JointInfo, Joints, limits_of, names_of
@@ -80,6 +81,11 @@ class Model:
         """Joints that move without speeds of their own, as they follow others."""
         moving = (body.description for body in self.bodies if body.description.nv)
         return frozenset(x.name for x in moving if x.name not in self.joint_names)
+
+    @cached_property
+    def flat_postures(self) -> FlatPostures:
+        """Postures at which loops solved in closed form lie flat and can go through."""
+        return FlatPostures(self.bodies)
 
     @cached_property
     def some_diagonal(self) -> FloatArray:

@@ -10,7 +10,6 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import robodyn as rd
-from robodyn import urdf
 from robodyn.description import Limits, Link, Loop, Pose
 from robodyn.errors import AssemblyError, TopologyError, UnknownNameError
 from robodyn.joints import KINDS
@@ -155,60 +154,6 @@ def test_a_failure_says_which_loop_is_open_and_where_its_frames_stand():
     assert "'plates'" in text and "'wall' is off by" in text
     assert "on 'base' at (2, 3, 0)" in text and "on 'b' at (0.5, 0, 0)" in text
     assert f"{np.hypot(1.5, 3.0):.3g} m apart" in text
-
-
-def mirrored_four_bar(half_turn):
-    """A four-bar whose rocker is mounted upside down; so stands the frame that meets the coupler.
-
-    Parameters
-    ----------
-    half_turn : float [rad]
-        Of that frame about its x axis, across the hinge.
-    """
-    body = rd.Inertia.from_matrix(1.0, (0.3, 0.0, 0.0), np.eye(3))
-    turning = dict(kind="continuous", axis=(0.0, 0.0, 1.0))
-    joints = (
-        rd.Joint("drive", parent="base", child="crank", **turning),
-        rd.Joint("knee", parent="crank", child="coupler", origin=Pose((0.3, 0, 0)), **turning),
-        rd.Joint(
-            "mount", parent="base", child="rocker", origin=Pose((0.9, 0, 0), (np.pi, 0, 0)),
-            **turning,
-        ),
-        rd.Joint(
-            "pin", parent="rocker", child="coupler", origin=Pose((0.6, 0, 0), (half_turn, 0, 0)),
-            **turning,
-        ),
-    )  # fmt: skip
-    links = (Link("base"), *(Link(name, body) for name in ("crank", "coupler", "rocker")))
-    return rd.Mechanism("mirrored", links, joints)
-
-
-def test_a_hinge_whose_axes_are_opposite_is_named_with_the_remedy():
-    with pytest.raises(TopologyError, match=r"axes .* point opposite ways: turn its origin"):
-        rd.load(mirrored_four_bar(0.0)).neutral()
-    assert rd.load(mirrored_four_bar(np.pi)).dof == 1
-
-
-LOOP = """
-  <loop name="pin" type="revolute"><axis xyz="0 0 1"/>
-    <predecessor link="rocker"><origin xyz="0.6 0 0"/></predecessor>
-    <successor link="coupler"/></loop>
-"""
-
-
-@pytest.mark.parametrize("written", [False, True])
-def test_the_frame_to_turn_is_called_as_the_reader_wrote_it(written):
-    drawn = mirrored_four_bar(0.0)
-    text = urdf.write(dataclasses.replace(drawn, joints=drawn.joints[:3]))
-    loop = Loop("pin", "revolute", "rocker", "coupler", Pose((0.6, 0.0, 0.0)), axis=(0, 0, 1))
-    if written:
-        robot = rd.load(text.replace("</robot>", LOOP + "</robot>"))
-        expected = r"turn the origin of its frame on 'rocker' \(line \d+\) by half a turn"
-    else:
-        robot = rd.load(text, loops=[loop])
-        expected = r"turn X_predecessor, its frame on 'rocker', by half a turn"
-    with pytest.raises(TopologyError, match=expected):
-        robot.neutral()
 
 
 def test_loops_that_do_not_reach_are_not_said_to_be_opposite():

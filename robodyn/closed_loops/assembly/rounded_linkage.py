@@ -29,8 +29,9 @@ import numpy as np
 from robodyn.array_types import Array
 from robodyn.caller import warn
 from robodyn.closed_loops.assembly.frame_displacements import FrameDisplacements
+from robodyn.closed_loops.assembly.opposite_axes import with_axes_turned
 from robodyn.closed_loops.assembly.walks import walks
-from robodyn.closed_loops.constraints.constraint_rows import PositionRows
+from robodyn.closed_loops.constraints.constraint_rows import ConstraintRows, PositionRows
 from robodyn.closed_loops.solvers import assemble, rank_analysis
 from robodyn.codegen import MethodTable
 from robodyn.description import Mechanism, with_exact_turns
@@ -103,8 +104,10 @@ class Rounding:
     row: str
 
 
-def linkage_as_meant(mechanism: Mechanism, settings: Settings) -> Model:
+def linkage_as_meant(mechanism: Mechanism, settings: Settings, *, turned: bool = False) -> Model:
     """The model in tree coordinates of the linkage that a description with rounded numbers means.
+
+    Joints whose axes point opposite ways are taken half a turn round, unless they are ``turned``.
 
     With one `LoopWarning` where more is changed than what sums and products of numbers of a file
     leave of zero. Of a linkage that closes and moves to the letter, or with ``rigid=True``, it is
@@ -124,14 +127,14 @@ def linkage_as_meant(mechanism: Mechanism, settings: Settings) -> Model:
     q = letter.nearest
     if letter.is_exact(q, letter.doubtful):
         return model
-    turned = with_exact_turns(mechanism)[0]
-    if turned is not mechanism:
-        neat = build_model(turned, settings)
+    neatly = with_exact_turns(mechanism)[0]
+    if neatly is not mechanism:
+        neat = build_model(neatly, settings)
         if (exact := _Linkage(neat)).is_exact(exact.nearest, EXACT_TURNS):
             return neat
     found = nearest_linkage(model, letter.tolerance)
     if found is None:
-        return model
+        return model if turned else _with_axes_turned(letter, settings) or model
     mended = build_model(found.mechanism, settings)
     if not _Linkage(mended).has_rank(found.q[None], found.rank):
         return model
@@ -139,6 +142,20 @@ def linkage_as_meant(mechanism: Mechanism, settings: Settings) -> Model:
         told = _told(model, letter, found)
         warn(LoopWarning(told, file=mechanism.file, element=f"robot {mechanism.name!r}"))
     return mended
+
+
+def _with_axes_turned(letter: _Linkage, settings: Settings) -> Model | None:
+    """The model with joints taken half a turn round, if its loops close so and not else."""
+
+    def closed(mechanism: Mechanism) -> Model | None:
+        model = linkage_as_meant(mechanism, settings, turned=True)
+        return model if (linkage := _Linkage(model)).is_closed(linkage.nearest) else None
+
+    if letter.is_closed(letter.nearest):
+        return None
+    model, space = letter.model, letter.space
+    rows = ConstraintRows(model, letter.evaluator, space)
+    return with_axes_turned(model, rows, space.start(), letter.nearest, closed)
 
 
 def nearest_linkage(
@@ -211,7 +228,8 @@ class _Linkage:
     def __init__(self, model: Model, q: Array | None = None, *, displaced: bool = False) -> None:
         setup = model.setup
         evaluator = Evaluator(model, MethodTable(), trace=trace_without_simplifying)
-        self.model, self.space = model, ConfigurationSpace(model, evaluator)
+        self.evaluator = evaluator.at(0.0) if setup.rheonomic else evaluator
+        self.model, self.space = model, ConfigurationSpace(model, self.evaluator)
         placed = tuple(self.frames.placed) if displaced else ()
         self._geometry = evaluator.interpreted("loop_geometry", t=0.0, placed=placed)
         self._known: tuple[Any, Any] = None, None

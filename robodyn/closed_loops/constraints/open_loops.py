@@ -27,8 +27,6 @@ __all__ = [
 ]
 
 
-#: Axes that are turned by more than this [rad] point opposite ways.
-OPPOSITE = 3.1
 #: Components of a gap smaller than this part of the largest are left out of messages.
 SMALL_GAP = 1e-3
 
@@ -120,13 +118,9 @@ def open_loops(
     name, gap = largest_gap(model, error.residual)
     text = f"the loops of {model.mechanism.name!r} do not close: {name!r} is off by {gap} at best"
     reached, cuts = np.asarray(error.q), described_cuts(model)
-    for before, after in zip(
-        loop_gaps(cuts, measure(guess)),
-        loop_gaps(cuts, measure(reached)),
-        strict=True,
-    ):
+    for before in loop_gaps(cuts, measure(guess)):
         if before.name == name:
-            text += f"; {_frames(before)}{_opposite(after, model)}"
+            text += f"; {_frames(before)}"
     at = _limits(model, reached)
     return text + (f"; at their limits there: {', '.join(at)}" if at else "")
 
@@ -167,23 +161,6 @@ def gap_of(model: Model, name: str, sizes: Mapping[int, float], per: str = "") -
             gaps[setup.row_words[k]] = math.hypot(gaps.get(setup.row_words[k], 0.0), size)
     least = SMALL_GAP * max(gaps.values())
     return " and ".join(f"{x:.3g} {unit}{per}" for unit, x in gaps.items() if x >= least)
-
-
-def _opposite(gap: LoopGap, model: Model) -> str:
-    """Advice for frames whose axes are antiparallel."""
-    cut = joint_kind(gap.kind).cut
-    if gap.tilt is None or gap.tilt < OPPOSITE or cut is None or cut.gap is None:
-        return ""
-    lines = {loop.name: loop.line for loop in model.mechanism.loops}
-    frame = "its origin"
-    if (line := lines.get(gap.name)) is not None:
-        frame = f"the origin of its frame on {gap.links[0]!r} (line {line})"
-    elif gap.name in lines:
-        frame = f"X_predecessor, its frame on {gap.links[0]!r},"
-    return (
-        f"; where they come nearest, the axes of the two frames point opposite ways: turn {frame} "
-        "by half a turn across the axis if the joint is meant to close like that"
-    )
 
 
 def _frames(gap: LoopGap) -> str:

@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from robodyn.equations.closed_form.folding import Fold
 from robodyn.joints.common.evaluate import placed
 from robodyn.joints.common.kind import JointGeometry, JointState
 from robodyn.symbolic.plane import Planar
@@ -100,6 +101,11 @@ class Linkage(ABC):
         return 1, -1
 
     @property
+    def fold(self) -> Fold | None:
+        """How the loop can lie flat and go through; ``None`` if it cannot, or it is not known."""
+        return None
+
+    @property
     @abstractmethod
     def bodies(self) -> tuple[int, ...]:
         """Bodies whose joints are in the loop."""
@@ -138,6 +144,10 @@ class Linkage(ABC):
         self, slopes: Mapping[Freedom, Any], own: Sequence[Freedom]
     ) -> Callable[[Any], tuple[Number, ...]]:
         """``-[columns]^-1`` of some freedoms as a function."""
+
+    def counted_from(self, postures: Mapping[int, Posture]) -> Linkage:
+        """The loop with its branches as they are at a posture, where they depend on one."""
+        return self
 
     def fitting(self, postures: Mapping[int, Posture]) -> list[int]:
         """Branches that give the positions of dependent joints in a known, closed posture."""

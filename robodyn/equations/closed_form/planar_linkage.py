@@ -9,17 +9,21 @@ two that slide. Only cosine and sine of an angle are needed, never the angle its
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
+from robodyn.equations.closed_form.folding import Fold, Sum, Turns, fold_of_sides
 from robodyn.equations.closed_form.linkage import TIME, Freedom, Linkage, Places, Posture
-from robodyn.equations.closed_form.triangle import Piece, UnknownJoint, close
+from robodyn.equations.closed_form.triangle import Piece, Triangle, UnknownJoint, triangle
 from robodyn.joints.common.kind import JointState
+from robodyn.symbolic.guarded import if_not_negative
 from robodyn.symbolic.plane import Planar
-from robodyn.symbolic.scalar import Number
+from robodyn.symbolic.scalar import Number, Scalar, by_precision
 from robodyn.symbolic.spatial import Twist
 from robodyn.symbolic.vector import Vec3
+from robodyn.tolerances import FLAT, FLAT_SMOOTH
 
-__all__ = ["Carried", "Chain", "Link", "PlanarLinkage"]
+__all__ = ["Carried", "Chain", "Link", "PlanarLinkage", "fold_with_rod"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,10 +112,14 @@ class PlanarLinkage(Linkage):
     Attributes
     ----------
     predecessor, successor : Chain
+    turned : int
+        Of a loop with a smooth `Fold`: the sign of ``fold.across`` at the posture at which the
+        branch +1 is that to the left of the base of the triangle.
     """
 
     predecessor: Chain = field(kw_only=True)
     successor: Chain = field(kw_only=True)
+    turned: int = field(default=1, kw_only=True)
 
     @property
     def bodies(self) -> tuple[int, ...]:
@@ -121,11 +129,31 @@ class PlanarLinkage(Linkage):
 
     def close(self, known: Mapping[int, Posture]) -> dict[int, Places]:
         """Places of the dependent joints."""
-        one, other = (
-            _pieces(chain, self.dependent, known) for chain in (self.predecessor, self.successor)
-        )
-        found = close(one, other, float(self.branch))
+        found = self._triangle(known).close(float(self.branch * self.turned))
         return {i: (found[i],) for i in self.dependent}
+
+    @cached_property
+    def fold(self) -> Fold | None:
+        """How the loop can lie flat and go through; ``None`` if it cannot."""
+        return self._triangle(None).fold
+
+    @property
+    def parallel(self) -> bool:
+        """Whether one side of the triangle stays parallel to a vector of known joints."""
+        smooth = self.fold is not None and self.fold.smooth and self.branch * self.turned > 0
+        links = (*self.predecessor.links, *self.successor.links)
+        return smooth and all(link.turning for link in links)
+
+    def counted_from(self, postures: Mapping[int, Posture]) -> PlanarLinkage:
+        """The loop with its branches as they are at a posture."""
+        fold = self._triangle(postures).fold
+        if fold is None or not fold.smooth:
+            return self
+        return replace(self, turned=-1 if float(fold.across) < 0.0 else 1)  # type: ignore[arg-type]
+
+    def _triangle(self, known: Mapping[int, Posture] | None) -> Triangle:
+        chains = (self.predecessor, self.successor)
+        return triangle(*(_pieces(chain, self.dependent, known) for chain in chains))
 
     def slopes(self, postures: Mapping[int, Posture]) -> dict[Freedom, Planar]:
         """Columns of the Jacobian of ``h``."""
@@ -159,23 +187,59 @@ class PlanarLinkage(Linkage):
     ) -> Callable[[Planar], tuple[Number, ...]]:
         """``-[columns]^-1`` as a function."""
         a, b = (slopes[freedom] for freedom in own)
-        inverse = 1.0 / a.cross(b)
+        inverse = 1.0 / self._regular(a.cross(b), a, b)
         return lambda h: (b.cross(h) * inverse, h.cross(a) * inverse)
 
+    def _regular(self, area: Number, a: Planar, b: Planar) -> Number:
+        """The determinant of two columns; not a number near flat postures beyond which it closes.
 
-def _pieces(chain: Chain, unknown: Sequence[int], known: Mapping[int, Posture]) -> list[Piece]:
-    """Rigid parts between unknown joints, each in the axes that its first joint leaves."""
-    pieces = []
-    p, R = Planar(), Planar(1.0)
+        There rounding decides on it, and on its sign.
+        """
+        if self.fold is None:
+            return area
+        double, single = FLAT_SMOOTH if self.fold.smooth else FLAT
+        least: Number = double * double
+        if isinstance(area, Scalar):
+            least = by_precision(area.graph, double * double, single * single)
+        return if_not_negative([area], area * area - a.squared * b.squared * least)[0]
+
+
+def fold_with_rod(one: Chain, other: Chain, dependent: int, length: float) -> Fold | None:
+    """How a planar loop can lie flat that a rod of some length [m] closes: it turns back there."""
+    pieces = [_pieces(chain, (dependent,), None) for chain in (one, other)]
+    arm, rest = pieces if len(pieces[0]) == 2 else pieces[::-1]
+    rod = Sum.of((), Planar(length), Planar(length))
+    fold = fold_of_sides(rest[0].end - arm[0].end, arm[1].end, rod)
+    return None if fold is None else replace(fold, smooth=False)
+
+
+def _pieces(
+    chain: Chain, unknown: Sequence[int], known: Mapping[int, Posture] | None
+) -> list[Piece]:
+    """Rigid parts between unknown joints, each in the axes that its first joint leaves.
+
+    Without postures all known joints are at zero.
+    """
+    pieces: list[Piece] = []
+    end, R, turns = _START
     for link in chain.links:
-        p = p + R @ link.r
+        end = end + Sum.of(turns, link.r, R @ link.r)
         if link.body in unknown:
             joint = UnknownJoint(link.body, link.turning, link.direction)
-            pieces.append(Piece(p, R, joint))
-            p, R = Planar(), Planar(1.0)
+            pieces.append(Piece(end, R, turns, joint))
+            end, R, turns = _START
+            continue
+        beyond, R = (end.p, R) if known is None else _beyond(link, end.p, R, known)
+        if link.turning:
+            turns = (*turns, (link.body, float(link.direction.y)))  # type: ignore[arg-type]
         else:
-            p, R = _beyond(link, p, R, known)
-    return [*pieces, Piece(p + R @ chain.tail, R, None)]
+            end = Sum(beyond)
+    end = end + Sum.of(turns, chain.tail, R @ chain.tail)
+    return [*pieces, Piece(end, R, turns, None)]
+
+
+#: A vector of no length, no turn, and no joint.
+_START: tuple[Sum, Planar, Turns] = Sum(parts={}), Planar(1.0), ()
 
 
 def _beyond(

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from robodyn.equations.closed_form.folding import Fold
 from robodyn.equations.closed_form.linkage import Freedom, Linkage, Places, Posture
 from robodyn.equations.closed_form.rods import Piece, close_point, close_rod
 from robodyn.equations.closed_form.spatial_chain import (
@@ -132,9 +133,17 @@ class RodLinkage(_PointLinkage):
     Attributes
     ----------
     length : float [m]
+    planar : Fold or None
+        Of a loop whose joints turn about parallel axes: how it can lie flat and go through.
     """
 
     length: float = field(kw_only=True)
+    planar: Fold | None = field(default=None, kw_only=True)
+
+    @property
+    def fold(self) -> Fold | None:
+        """How the loop can lie flat and go through."""
+        return self.planar
 
     def close(self, known: Postures) -> dict[int, Places]:
         """Places of the dependent joints."""

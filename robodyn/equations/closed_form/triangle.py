@@ -6,13 +6,22 @@ triangle cannot close, the square root is of a negative number, and the result i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
+from robodyn.equations.closed_form.folding import (
+    Fold,
+    Part,
+    Sum,
+    Turns,
+    fold_of_sides,
+    fold_of_slide,
+)
 from robodyn.symbolic.plane import Planar
 from robodyn.symbolic.scalar import Number, sqrt
 
-__all__ = ["Piece", "UnknownJoint", "close"]
+__all__ = ["Piece", "Triangle", "UnknownJoint", "triangle"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,74 +39,178 @@ class Piece:
 
     Attributes
     ----------
-    p, R : Planar
-        Its end in the axes at its beginning; axes at its end in those at its beginning.
+    end : Sum
+        In the axes at its beginning.
+    R : Planar
+        Axes at its end in those at its beginning.
+    turns : Turns
+        Joints within it that turn.
     joint : UnknownJoint or None
         At its end; ``None`` for the last piece, which ends where the loop closes.
     """
 
-    p: Planar
+    end: Sum
     R: Planar
+    turns: Turns
     joint: UnknownJoint | None
 
+    def beyond(self, x: Sum) -> Sum:
+        """A vector in the axes at its end, in those at its beginning."""
+        return x.turned(self.R, self.turns)
 
-def close(one: Sequence[Piece], other: Sequence[Piece], branch: float) -> dict[int, Planar]:
-    """Places of the two unknown joints: cosine and sine, or displacement and zero."""
+    @property
+    def along(self) -> Part:
+        """Direction of the sliding joint at its end, in the axes at its beginning."""
+        assert self.joint is not None
+        turns, d = tuple(sorted(self.turns)), self.joint.direction
+        return Part(turns, d, self.R @ d)
+
+
+Places = dict[int, Planar]
+
+
+class Triangle(Protocol):
+    """A triangle in which two joints are unknown."""
+
+    @property
+    def fold(self) -> Fold | None:
+        """How it can lie flat and go through; ``None`` where it does not close beyond."""
+
+    def close(self, branch: float) -> Places:
+        """Places of the unknown joints: cosine and sine, or displacement and zero.
+
+        Parameters
+        ----------
+        branch : float
+            +1 or -1: which way to close it. Of a smooth fold it goes with `Fold.across`.
+        """
+
+
+@dataclass(frozen=True, eq=False)
+class _Slides:
+    """Both slide: one way to close."""
+
+    places: Callable[[], Places]
+    fold: Fold | None = None
+
+    def close(self, branch: float) -> Places:
+        return self.places()
+
+
+@dataclass(frozen=True, eq=False)
+class _Sides:
+    """Both turn: sides of known lengths on a base."""
+
+    fold: Fold | None
+    base: Planar
+    first: Planar
+    second: Planar
+    places: Callable[[Planar, Planar], Places]
+
+    def close(self, branch: float) -> Places:
+        D, fold = self.base, self.fold
+        n = D.squared
+        if fold is None or not fold.smooth:
+            side = _side(D, n, self.first.squared, self.second.squared, branch)
+            return self.places(side, D - side)
+        v = fold.other
+        side = v.p if branch > 0.0 else (D @ D @ v.p.back) * (1.0 / n)
+        second, first = fold.scales
+        return self.places(side * first, (D - side) * second)
+
+
+@dataclass(frozen=True, eq=False)
+class _TurnAndSlide:
+    """One turns and one slides: ``m + x d`` is as long as another vector."""
+
+    fold: Fold | None
+    m: Planar
+    d: Planar
+    squared: Number
+    places: Callable[[Number, Planar], Places]
+
+    def close(self, branch: float) -> Places:
+        along, across = self.d.dot(self.m), self.d.cross(self.m)
+        if self.fold is not None and self.fold.smooth:
+            root = self.fold.across
+        else:
+            root = sqrt(self.squared - across * across)
+        x = root * branch - along
+        return self.places(x, self.m + self.d * x)
+
+
+def triangle(one: Sequence[Piece], other: Sequence[Piece]) -> Triangle:
+    """The triangle of two chains."""
     if len(one) == len(other) == 2:
-        return _two_arms(one, other, branch)
-    return _one_arm(one[0].p, other, branch) if len(one) == 1 else _one_arm(other[0].p, one, branch)
+        return _two_arms(one, other)
+    return _one_arm(one[0].end, other) if len(one) == 1 else _one_arm(other[0].end, one)
 
 
-def _two_arms(one: Sequence[Piece], other: Sequence[Piece], branch: float) -> dict[int, Planar]:
+def _two_arms(one: Sequence[Piece], other: Sequence[Piece]) -> Triangle:
     """An unknown joint in each chain."""
-    a, b = one[0].joint, other[0].joint
+    (first, w_1), (second, w_2) = ((x[0], x[1].end) for x in (one, other))
+    a, b = first.joint, second.joint
     assert a is not None
     assert b is not None
     if b.turning and not a.turning:
-        return _two_arms(other, one, branch)
-    P_1, R_1, w_1 = one[0].p, one[0].R, one[1].p
-    P_2, R_2, w_2 = other[0].p, other[0].R, other[1].p
-    D = P_2 - P_1
+        return _two_arms(other, one)
+    D, R_1, R_2 = second.end - first.end, first.R, second.R
     if not a.turning:  # both slide
-        return _two_slides((a, R_1 @ a.direction), (b, -(R_2 @ b.direction)),
-                           D + R_2 @ w_2 - R_1 @ w_1)  # fmt: skip
+        gap = D + second.beyond(w_2) - first.beyond(w_1)
+        return _two_slides((a, first.along.p), (b, -second.along.p), gap.p)
     if b.turning:
-        side = _side(D, w_1.squared, w_2.squared, branch)
-        return {
-            a.body: _own(a, R_1.back @ _turn(w_1, side)),
-            b.body: _own(b, R_2.back @ _turn(w_2, side - D)),
-        }
-    m, d = D + R_2 @ w_2, R_2 @ b.direction
-    x = _slide(m, d, w_1.squared, branch)
-    return {a.body: _own(a, R_1.back @ _turn(w_1, m + d * x)), b.body: Planar(x)}
+
+        def turned(side: Planar, rest: Planar) -> Places:
+            return {
+                a.body: _own(a, R_1.back @ _turn(w_1.p, side)),
+                b.body: _own(b, R_2.back @ _turn(w_2.p, -rest)),
+            }
+
+        return _Sides(fold_of_sides(D, w_1, w_2), D.p, w_1.p, w_2.p, turned)
+    m, d = D + second.beyond(w_2), second.along
+
+    def slid(x: Number, end: Planar) -> Places:
+        return {a.body: _own(a, R_1.back @ _turn(w_1.p, end)), b.body: Planar(x)}
+
+    return _TurnAndSlide(fold_of_slide(m, d, w_1), m.p, d.p, w_1.p.squared, slid)
 
 
-def _one_arm(end: Planar, pieces: Sequence[Piece], branch: float) -> dict[int, Planar]:
+def _one_arm(end: Sum, pieces: Sequence[Piece]) -> Triangle:
     """Both unknown joints in one chain, whose end is known."""
     first, second, third = pieces
     a, b = first.joint, second.joint
     assert a is not None
     assert b is not None
-    R_1, R_2, D = first.R, second.R, end - first.p
-    w_1, w_2 = second.p, third.p
+    R_1, R_2, D = first.R, second.R, end - first.end
+    w_1, w_2 = second.end, third.end
     if a.turning and b.turning:
-        side = _side(D, w_1.squared, w_2.squared, branch)
-        turned = _turn(w_1, side)
-        return {
-            a.body: _own(a, R_1.back @ turned),
-            b.body: _own(b, (turned @ R_2).back @ _turn(w_2, D - side)),
-        }
+
+        def turned(side: Planar, rest: Planar) -> Places:
+            turn = _turn(w_1.p, side)
+            return {
+                a.body: _own(a, R_1.back @ turn),
+                b.body: _own(b, (turn @ R_2).back @ _turn(w_2.p, rest)),
+            }
+
+        return _Sides(fold_of_sides(D, w_1, w_2), D.p, w_1.p, w_2.p, turned)
     if a.turning:
-        m, d = w_1 + R_2 @ w_2, R_2 @ b.direction
-        x = _slide(m, d, D.squared, branch)
-        return {a.body: _own(a, R_1.back @ _turn(m + d * x, D)), b.body: Planar(x)}
+        m, d = w_1 + second.beyond(w_2), second.along
+
+        def behind(x: Number, end: Planar) -> Places:
+            return {a.body: _own(a, R_1.back @ _turn(end, D.p)), b.body: Planar(x)}
+
+        return _TurnAndSlide(fold_of_slide(m, d, D), m.p, d.p, D.p.squared, behind)
     if b.turning:
-        m, d = R_1 @ w_1 - D, R_1 @ a.direction
-        x = _slide(m, d, w_2.squared, branch)
-        turned = _turn(w_2, -(m + d * x))
-        return {a.body: Planar(x), b.body: _own(b, (R_1 @ R_2).back @ turned)}
+        m, d = first.beyond(w_1) - D, first.along
+
+        def ahead(x: Number, end: Planar) -> Places:
+            turn = _turn(w_2.p, -end)
+            return {a.body: Planar(x), b.body: _own(b, (R_1 @ R_2).back @ turn)}
+
+        return _TurnAndSlide(fold_of_slide(m, d, w_2), m.p, d.p, w_2.p.squared, ahead)
     R = R_1 @ R_2
-    return _two_slides((a, R_1 @ a.direction), (b, R @ b.direction), D - R_1 @ w_1 - R @ w_2)
+    gap = D.p - R_1 @ w_1.p - R @ w_2.p
+    return _two_slides((a, first.along.p), (b, R @ b.direction), gap)
 
 
 def _own(joint: UnknownJoint, turn: Planar) -> Planar:
@@ -109,25 +222,21 @@ def _turn(start: Planar, end: Planar) -> Planar:
     return (start.back @ end) * (1.0 / start.squared)
 
 
-def _side(D: Planar, first: Number, second: Number, branch: float) -> Planar:
+def _side(D: Planar, n: Number, first: Number, second: Number, branch: float) -> Planar:
     """Side of a triangle on base ``D``: squares of the sides are given; left of D for +1."""
-    n = D.squared
     along = (first + n - second) * 0.5
     across = sqrt(first * n - along * along) * branch
     return (D @ Planar(along, across)) * (1.0 / n)
 
 
-def _slide(m: Planar, d: Planar, length: Number, branch: float) -> Number:
-    """Displacement ``x`` with ``|m + d x|^2 = length``: the larger one for +1."""
-    along, across = d.dot(m), d.cross(m)
-    return sqrt(length - across * across) * branch - along
-
-
 def _two_slides(
     a: tuple[UnknownJoint, Planar], b: tuple[UnknownJoint, Planar], gap: Planar
-) -> dict[int, Planar]:
-    inverse = 1.0 / a[1].cross(b[1])
-    return {
-        a[0].body: Planar(gap.cross(b[1]) * inverse),
-        b[0].body: Planar(a[1].cross(gap) * inverse),
-    }
+) -> Triangle:
+    def places() -> Places:
+        inverse = 1.0 / a[1].cross(b[1])
+        return {
+            a[0].body: Planar(gap.cross(b[1]) * inverse),
+            b[0].body: Planar(a[1].cross(gap) * inverse),
+        }
+
+    return _Slides(places)

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from robodyn.arrays import named, shown
+from robodyn.caller import warn
 from robodyn.codegen import Function
 from robodyn.equations.tree.factorization import factorize, inverse, solve
-from robodyn.errors import SettingsError, ShapeError, UnknownNameError
+from robodyn.errors import SettingsError, ShapeError, SingularWarning, UnknownNameError
 from robodyn.exporting.unit.motion import assembly, check_step, control_of, explicit, step_of
 from robodyn.exporting.unit.procedure import Routine
 from robodyn.exporting.unit.unit import Assembly, Step, Unit
@@ -62,6 +63,7 @@ def unit_of(
             f"name is {name!r}, expected a word, of which names in the code are made"
         )
     explicit(integrator)
+    _warn_of_flat_postures(robot)
     contents = _Contents(robot, controller, check_step(step), integrator, dtype)
     uses_controller = False
     for own, quantity, options in _requests(functions):
@@ -74,6 +76,18 @@ def unit_of(
             "controller= is given, but no function has it: add 'control', 'step' or 'closed_loop'"
         )
     return contents.unit(name or robot.name)
+
+
+def _warn_of_flat_postures(robot: Robot) -> None:
+    """Warn where the motion in minimal coordinates turns back: code cannot warn when it does."""
+    turning = [x.name for x in robot.model.flat_postures.loops if not (x.fold and x.fold.smooth)]
+    if turning:
+        message = SingularWarning(
+            f"{robot.name!r} has loops that turn back where they lie flat, as ways to assemble "
+            f"them meet there: {', '.join(turning)}. Exported code does not tell when it passes "
+            "such a posture; export robot.tree_form for motions that go on smoothly"
+        )
+        warn(message)
 
 
 def _requests(functions: Any) -> Iterator[tuple[str, str | Function, dict[str, Any]]]:

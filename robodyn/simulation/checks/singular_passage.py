@@ -8,7 +8,6 @@ branches. The error and the warning have the same text.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,6 +15,8 @@ from robodyn.array_types import FloatArray
 from robodyn.caller import warn
 from robodyn.errors import SingularWarning
 from robodyn.robot import Robot
+from robodyn.simulation.checks.flat_passage import flat_ahead, flat_passage
+from robodyn.simulation.checks.passage import SOON, Passage
 from robodyn.simulation.loads.column_names import speed_names
 from robodyn.simulation.trajectory.states.interpolation import Indices, positions_between
 from robodyn.simulation.trajectory.states.samples import Samples
@@ -27,7 +28,7 @@ from robodyn.tolerances import (
     SINGULAR_VALUE_ZERO,
 )
 
-__all__ = ["Passage", "passage", "passage_ahead", "warn_of_passage"]
+__all__ = ["passage", "passage_ahead", "warn_of_passage"]
 
 #: A posture is singular if the least singular value there is less than this fraction of its values
 #: at the samples around.
@@ -39,53 +40,17 @@ DIP = 0.5
 #: Number of postures in each round of the search between two samples, and of rounds, each of which
 #: is around the lowest posture of the round before.
 LOOKS, ROUNDS = 9, 10
-#: A time in which a linkage leaves a singular posture, while its loops stay closed to rounding [s].
-SOON = 1e-3
 #: Number of states that are examined where a motion broke down.
 AHEAD = 33
 
 
-@dataclass(frozen=True, eq=False)
-class Passage:
-    """A singular posture on the way of a motion.
-
-    Attributes
-    ----------
-    robot : Robot
-    time : float [s]
-    q : ndarray, shape (nq,)
-    distance : float
-        The least singular value of the constraints, see `Robot.loop_rank`.
-    rank : int
-        Rank of the constraints at other postures.
-    nearby : ndarray, shape (nq,)
-        A posture that is not singular.
-    """
-
-    robot: Robot
-    time: float
-    q: FloatArray
-    distance: float
-    rank: int
-    nearby: FloatArray
-
-    @property
-    def joint(self) -> str:
-        """The joint that moves most in the additional motion that is possible there."""
-        there, nearby = (
-            _free_motions(self.robot, q, rank)
-            for q, rank in ((self.q, self.rank - 1), (self.nearby, self.rank))
-        )
-        return speed_names(self.robot)[int((there - nearby).argmax())]
-
-    def __str__(self) -> str:
-        posture = ", ".join(f"{x:.4g}" for x in np.round(self.q, 4) + 0.0)
-        return (
-            f"the motion of {self.robot.name!r} comes to a singular posture at t = {self.time:.4g} "
-            f"s, where ways to assemble its loops meet and it is not determined how joint "
-            f"{self.joint!r} goes on: their least singular value is {self.distance:.1g} at q = "
-            f"[{posture}]"
-        )
+def _at(
+    robot: Robot, time: float, q: FloatArray, distance: float, rank: int, nearby: FloatArray
+) -> Passage:
+    """A singular posture, and one near it that is not."""
+    there, beside = (_free_motions(robot, x, k) for x, k in ((q, rank - 1), (nearby, rank)))
+    joint = speed_names(robot)[int((there - beside).argmax())]
+    return Passage(robot.name, round(time, 9), q, distance, joint)
 
 
 def passage(samples: Samples) -> Passage | None:
@@ -157,9 +122,8 @@ def _within(samples: Samples, steps: Sequence[int], rank: int, most: float) -> P
     distance = float(robot.loop_rank(q).distance)
     if not distance < most:
         return None
-    time = round(float(t[k] + part * (t[k + 1] - t[k])), 9)
-    nearby = samples.q[k + 1 if part < 0.5 else k]
-    return Passage(robot, time, q, distance, rank, nearby)
+    time = float(t[k] + part * (t[k + 1] - t[k]))
+    return _at(robot, time, q, distance, rank, samples.q[k + 1 if part < 0.5 else k])
 
 
 def passage_ahead(
@@ -183,6 +147,8 @@ def passage_ahead(
     q, v, a : ndarray, shape (nq,), (nv,), (nv,)
     until : float [s]
     """
+    if robot.model.flat_postures.loops and (flat := flat_ahead(robot, t, q, v, until)):
+        return flat
     if not _determined(robot):
         return None
     ends = np.linspace(0.0, max(until - t, SOON), AHEAD)
@@ -202,8 +168,9 @@ def passage_ahead(
         return None
     there, nearby = states(np.array([h, ends[0] if 2 * k >= AHEAD else ends[-1]]))
     distance = float(robot.loop_rank(there).distance)
-    found = Passage(robot, round(float(t + h), 9), there, distance, rank, nearby)
-    return found if found.distance < BROKEN_DOWN_POSTURE else None
+    if not distance < BROKEN_DOWN_POSTURE:
+        return None
+    return _at(robot, float(t + h), there, distance, rank, nearby)
 
 
 def _determined(robot: Robot) -> bool:
@@ -264,11 +231,13 @@ def _lowest(
 def warn_of_passage(motion: Trajectory) -> None:
     """Warn once of a singular posture that a motion has passed."""
     for x in motion.phases or (motion,):
-        if x.robot is None or not x.robot.nc:
+        if x.robot is None or not (x.robot.nc or x.robot.model.flat_postures.loops):
             continue
         parts = (x.t, x.q, x.v, x.a, x.tau)
-        found = passage(Samples(x.robot, *parts, x.driven, x.surroundings))
-        if found is not None:
-            message = SingularWarning(f"{found}; it has gone on in one of the ways")
-            warn(message)
+        samples = Samples(x.robot, *parts, x.driven, x.surroundings)
+        told = flat_passage(samples) if x.robot.model.flat_postures.loops else ""
+        if not told and (found := passage(samples)) is not None:
+            told = f"{found}; it has gone on in one of the ways"
+        if told:
+            warn(SingularWarning(told))
             return

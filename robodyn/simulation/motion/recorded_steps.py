@@ -19,7 +19,7 @@ from robodyn.simulation.control.compiled_controller import CompiledController
 from robodyn.simulation.control.running_controller import RunningController, applied_forces
 from robodyn.simulation.limits.joint_limits import Limits
 from robodyn.simulation.motion.mode_records import ModeRecords
-from robodyn.simulation.motion.sample_checks import first_wrong_sample
+from robodyn.simulation.motion.sample_checks import first_flat_sample, first_wrong_sample
 from robodyn.simulation.step.compiled_motion import CompiledMotion
 from robodyn.simulation.step.stepper import Stepper
 
@@ -162,10 +162,17 @@ class RecordedSteps:
     def _wrong(self, kept: IntArray) -> tuple[int, RobodynError] | None:
         """The first wrong sample, and why it is wrong."""
         robot = self._stepper.robot
-        if not robot.nc or self._stepper.stabilised or not len(kept):
+        flat = not robot.nc and robot.model.flat_postures.loops
+        if not (robot.nc or flat) or self._stepper.stabilised or not len(kept):
             return None
-        q, v = (x[: len(kept)].reshape(len(kept), len(self._motion.q), -1) for x in self._room[:2])
-        found = first_wrong_sample(robot, self._times[kept], q, v)
+        q, v, _, tau = (
+            x[: len(kept)].reshape(len(kept), len(self._motion.q), -1) for x in self._room
+        )
+        found = (
+            first_flat_sample(robot, q, tau)
+            if flat
+            else first_wrong_sample(robot, self._times[kept], q, v)
+        )
         if found is not None and found[1].motion:
             found[1].motion = self._record.place(*found[1].motion)
         return found

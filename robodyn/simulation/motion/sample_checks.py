@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from robodyn.array_types import FloatArray, IntArray
+from robodyn.arrays import all_finite
 from robodyn.closed_loops.constraints.open_loops import largest_gap
 from robodyn.errors import AssemblyError, InconsistentStateError, RobodynError, SingularError
 from robodyn.robot import Robot
 from robodyn.tolerances import LOOP_APART, SINGULAR_MOTION
 
-__all__ = ["first_wrong_sample"]
+__all__ = ["first_flat_sample", "first_wrong_sample"]
 
 #: Number of samples that are checked together.
 TOGETHER = 64
@@ -35,6 +36,27 @@ def first_wrong_sample(
         some = slice(first, first + TOGETHER)
         if _first_wrong(robot, t[some], q[some], v[some]) is not None:
             return _first_wrong(robot, t, q, v)  # with the index among all samples
+    return None
+
+
+def first_flat_sample(
+    robot: Robot, q: FloatArray, tau: FloatArray
+) -> tuple[int, RobodynError] | None:
+    """The first sample at a flat posture, which has no forces of driven joints, and why.
+
+    Parameters
+    ----------
+    robot : Robot
+        In minimal coordinates, without constraints.
+    q, tau : ndarray, shape (n, motions, nq), (n, motions, nv)
+    """
+    if all_finite(tau):
+        return None
+    for k, r in np.argwhere(~np.isfinite(tau).all(axis=-1)):
+        try:
+            robot.mass_matrix(q[k, r])
+        except (SingularError, InconsistentStateError) as error:
+            return int(k), error
     return None
 
 

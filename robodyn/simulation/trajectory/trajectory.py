@@ -41,6 +41,7 @@ from robodyn.simulation.trajectory.states.energy_audit import (
     warn_of_unexplained,
 )
 from robodyn.simulation.trajectory.states.event_record import EventRecord, events_among
+from robodyn.simulation.trajectory.states.flat_crossings import flat_crossings
 from robodyn.simulation.trajectory.states.measurements import by_sensor, measurements
 from robodyn.simulation.trajectory.states.motor_sizing import Sizing, sizing_of
 from robodyn.simulation.trajectory.states.not_saved import BASE, DRIVEN, EVENTS, ROBOTS, WRENCHES
@@ -331,13 +332,19 @@ class Trajectory:
         """Times [s] of the first samples after postures at which branches of assembly meet.
 
         The linkage may have changed from one branch to another there; see
-        `robodyn.Robot.branch_sign`. Empty for a tree.
+        `robodyn.Robot.branch_sign`. Empty for a tree. In minimal coordinates: after postures at
+        which a planar loop lies flat and goes through.
         """
-        if self.robot is None or not self.robot.nc:
+        changed = np.zeros(max(len(self) - 1, 0), bool)
+        if self.robot is None or not len(self):
             return np.zeros(0)
-        at = samples_of(self).time
-        sign = self.robot.at(at).branch_sign(self.q, path=True).reshape(len(self), -1)
-        return np.asarray(self.t[1:][(sign[1:] != sign[:-1]).any(axis=1)])
+        if self.robot.nc:
+            at = samples_of(self).time
+            sign = self.robot.at(at).branch_sign(self.q, path=True).reshape(len(self), -1)
+            changed |= (sign[1:] != sign[:-1]).any(axis=1)
+        if self.robot.model.flat_postures.loops:
+            changed[flat_crossings(self.robot, self.q)[0][:, 0]] = True
+        return np.asarray(self.t[1:][changed])
 
     @property
     def limit_violations(self) -> tuple[LimitViolation, ...]:

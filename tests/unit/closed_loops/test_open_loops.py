@@ -65,7 +65,7 @@ def test_where_the_frames_of_a_loop_stand():
 
 
 def test_half_a_turn_and_no_turn_are_told_apart():
-    half = ASIDE.replace('rpy="0 0.2 0"', f'rpy="0 0 {np.pi}"')
+    half = TOO_FAR.replace('rpy="0.1 0 0"', f'rpy="0 0 {np.pi}"')
     (gap,) = rd.load(half).loop_gaps()
     assert gap.angle == pytest.approx(np.pi) and gap.tilt == pytest.approx(np.pi)
 

@@ -1,0 +1,146 @@
+"""Joints that close loops with frames whose axes point opposite ways.
+
+The axis of a hinge can be written with either sign on each of its links. With opposite signs a
+planar linkage closes in no posture, though nothing is wrong with it but a sign.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+import numpy as np
+
+from robodyn.array_types import Array
+from robodyn.caller import warn
+from robodyn.closed_loops.constraints.constraint_rows import ConstraintRows
+from robodyn.description import Joint, Loop, Mechanism, Pose
+from robodyn.errors import LoopWarning
+from robodyn.joints import joint_kind
+from robodyn.joints.common.described import align_z
+from robodyn.model.model import Model
+from robodyn.tolerances import WRONG_FILE_GAP
+
+__all__ = ["with_axes_turned"]
+
+#: Cosine of the angle between axes below which they point opposite ways.
+OPPOSITE = -0.999
+
+
+def with_axes_turned(
+    model: Model,
+    rows: ConstraintRows,
+    start: Array,
+    q: Array,
+    closed: Callable[[Mechanism], Model | None],
+) -> Model | None:
+    """The model with joints taken half a turn round across their axes, if its loops close so.
+
+    Loops that would close in another posture as they are written are left as they are, unless they
+    are drawn closed but for these half turns.
+
+    Positions of such a joint count about its axis on the predecessor; of a joint of the tree that
+    is cut, about its axis on the child.
+
+    Parameters
+    ----------
+    model : Model
+        In tree coordinates, whose loops do not close.
+    rows : ConstraintRows
+        Of it.
+    start, q : ndarray, shape (nq,)
+        Where all joints are as they are drawn, and where the loops come nearest to closing.
+    closed : callable
+        The model of a description if its loops close, else ``None``.
+    """
+    turns = {
+        name: T
+        for cut in model.tree.cuts
+        for name, T in [_half_turn(model, rows, q, cut)]
+        if T is not None
+    }
+    if not turns:
+        return None
+    given, opened = model.mechanism, np.abs(rows.interpreted_residual(start)) > WRONG_FILE_GAP
+    if opened.sum() > len(turns) and closed(given) is not None:  # a half turn has one open row
+        return None
+    found = closed(
+        dataclasses.replace(
+            given,
+            joints=tuple(_turned_joint(x, turns.get(x.name)) for x in given.joints),
+            loops=tuple(_turned_loop(x, turns.get(x.name)) for x in given.loops),
+        )
+    )
+    if found is not None:
+        _warn(model, [x for x in given.movers if x.name in turns])
+    return found
+
+
+def _half_turn(
+    model: Model, rows: ConstraintRows, q: Array, cut: Joint | Loop
+) -> tuple[str, Array | None]:
+    """Name of a joint that closes a loop, and half a turn (4, 4) in its frame if it needs one."""
+    weld = isinstance(cut, Loop) and bool(cut.rejoins)
+    name = cut.rejoins if isinstance(cut, Loop) and cut.rejoins else cut.name
+    mover = next(x for x in model.mechanism.movers if x.name == name)
+    kind = joint_kind(mover.kind)
+    if len(kind.axes) != 1 or kind.cut is None or kind.cut.gap is None:
+        return name, None
+    X_WF, X_WG = (rows.interpreted_pose(q, link) @ X for link, X in _ends(cut))
+    Z = align_z(np.array(mover.axis))
+    R = X_WF[:3, :3].T @ X_WG[:3, :3]
+    if weld:  # as the joint itself sees it, in its own axes
+        link, X = _ends(mover)[0]
+        R_F = X_WF[:3, :3].T @ (rows.interpreted_pose(q, link) @ X)[:3, :3]
+        R = R_F.T @ R @ R_F
+    R = Z.T @ R @ Z
+    if R[2, 2] > OPPOSITE:
+        return name, None
+    half = 0.5 * float(np.arctan2(R[1, 0], R[0, 0]))
+    if kind.turns:  # its angle counts from where the frames have x in common, or y
+        half = 0.0 if abs(half) <= 0.25 * np.pi else 0.5 * np.pi
+    across = Z @ [np.cos(half), np.sin(half), 0.0]
+    T = np.eye(4)
+    T[:3, :3] = 2.0 * np.outer(across, across) - np.eye(3)
+    return name, T
+
+
+def _ends(mover: Joint | Loop) -> tuple[tuple[str, Array], tuple[str, Array]]:
+    """Both frames of a joint, each on its link."""
+    if isinstance(mover, Loop):
+        ends = (mover.predecessor, mover.X_predecessor), (mover.successor, mover.X_successor)
+        return (ends[0][0], ends[0][1].matrix), (ends[1][0], ends[1][1].matrix)
+    return (mover.parent, mover.origin.matrix), (mover.child, np.eye(4))
+
+
+def _turned_joint(joint: Joint, T: Array | None) -> Joint:
+    if T is None:
+        return joint
+    exact, origin = joint.exact, Pose.from_matrix(joint.origin.matrix @ T)
+    return dataclasses.replace(joint, origin=origin, exact=exact and _turned_joint(exact, T))
+
+
+def _turned_loop(loop: Loop, T: Array | None) -> Loop:
+    if T is None:
+        return loop
+    exact, X = loop.exact, Pose.from_matrix(loop.X_successor.matrix @ T)
+    return dataclasses.replace(loop, X_successor=X, exact=exact and _turned_loop(exact, T))
+
+
+def _warn(model: Model, movers: list[Joint | Loop]) -> None:
+    told = "; ".join(
+        f"of {x.name!r} count about its axis on {x.predecessor!r} (turn its frame on "
+        f"{x.successor!r})"
+        if isinstance(x, Loop)
+        else f"of {x.name!r} count about its axis on {x.child!r} (turn its origin)"
+        for x in movers
+    )
+    message = LoopWarning(
+        "axes of joints that close loops point opposite ways on the two links: each joint is taken "
+        f"half a turn round, and positions {told}. With the frame that is named turned by half a "
+        "turn across the axis the file says so itself",
+        file=model.mechanism.file,
+        line=movers[0].line,
+        element=f"robot {model.mechanism.name!r}",
+    )
+    warn(message)

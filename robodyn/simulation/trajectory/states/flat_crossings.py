@@ -1,0 +1,36 @@
+"""Where motions in minimal coordinates pass flat postures of their loops."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from robodyn.array_types import Array, FloatArray
+from robodyn.robot import Robot
+
+__all__ = ["flat_crossings"]
+
+
+def flat_crossings(robot: Robot, q: FloatArray) -> tuple[Array, Array]:
+    """Steps in which loops of a robot lie flat, and how far on.
+
+    Parameters
+    ----------
+    robot : Robot
+    q : ndarray, shape (n, ..., nq)
+        Coordinates along motions.
+
+    Returns
+    -------
+    steps : ndarray of int, shape (crossings, 1 + axes of ``...`` + 1)
+        The step, the motion, and the number of the loop among `FlatPostures.loops`.
+    parts : ndarray, shape (crossings,)
+        Fractions of these steps, 0 to 1.
+    """
+    phases = robot.model.flat_postures.phases(q, robot.dependent_positions)
+    whole = np.floor(phases)
+    steps = np.argwhere(whole[1:] != whole[:-1])
+    at = tuple(steps.T)
+    before, after = phases[:-1][at], phases[1:][at]
+    with np.errstate(invalid="ignore"):  # of postures that are open
+        parts = (np.maximum(whole[:-1][at], whole[1:][at]) - before) / (after - before)
+    return steps, np.asarray(parts)
