@@ -305,8 +305,8 @@ def load(
         ground,  # type: ignore[arg-type]  # Settings makes it a tuple
         rigid,
     )
-    model = linkage_as_meant(mechanism, settings)
-    robot = Robot(model.mechanism, settings, model=model)
+    meant = linkage_as_meant(mechanism, settings)
+    robot = Robot(meant.mechanism, settings, model=meant)
     if isinstance(near, Mapping):
         _check_start(robot.tree_form, near)
     return robot

@@ -324,7 +324,8 @@ def _efforts(robot: Robot) -> list[tuple[str, str]]:
     """Name and unit of each effort, at a joint of a motor."""
     own = robot.actuated_joints if robot.model.gearing.elsewhere else robot.joint_names
     units = {"rad/s": "N m", "m/s": "N"}
-    columns = [column for name in own for column in _columns(robot.joints[name])]
+    joints = robot.joints
+    columns = [column for name in own for column in _columns(joints[name], joints)]
     return [(name, units.get(unit, "")) for name, unit in columns]
 
 
