@@ -278,7 +278,7 @@ def _beyond_elsewhere(
             top = np.full(joint.kind.nv, joint.limits.velocity)
             limits = Range.of(-top, top)
             if limits is not None:
-                yield from _beyond("velocity", t, x, limits, partial(_columns, joint))
+                yield from _beyond("velocity", t, x, limits, partial(_columns, joint, robot.joints))
 
 
 def _beyond(
