@@ -8,6 +8,7 @@ state at fault is an attribute. Each error also derives from the builtin error t
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -65,6 +66,21 @@ class RobodynError(Exception):
     motion: tuple[int, ...] = ()
 
 
+#: Longest part of a file that a message repeats, and what it repeats of a longer one.
+_LONGEST, _SHOWN = 400, 60
+_QUOTED = re.compile(
+    rf"'(?:[^'\\]|\\.){{{_LONGEST},}}'|\"(?:[^\"\\]|\\.){{{_LONGEST},}}\"|\S{{{_LONGEST},}}",
+    re.DOTALL,
+)
+
+
+def _in_lines(message: str) -> str:
+    """A message in which no word, and nothing quoted, is longer than a line of a file."""
+    if len(message) < _LONGEST:
+        return message
+    return _QUOTED.sub(lambda x: f"{x[0][:_SHOWN]}... ({len(x[0])} characters)", message)
+
+
 class _Located(Exception):
     """A finding in a robot description, with the place where it was found.
 
@@ -95,10 +111,10 @@ class _Located(Exception):
         suggestion: str | None = None,
         leniently: str | None = None,
     ) -> None:
-        self.problem = problem
+        self.problem = problem = _in_lines(problem)
         self.file = file
         self.line = line
-        self.element = element
+        self.element = element = element and _in_lines(element)
         self.suggestion = suggestion
         self.leniently = leniently
         place = ":".join(str(part) for part in (file, line) if part is not None)
@@ -283,18 +299,22 @@ class UnknownNameError(RobodynError, KeyError):
         """Existing names that look like it; looked for when first asked for."""
         import difflib  # for errors only
 
+        if len(str(self.name)) > _LONGEST:
+            return ()
         return tuple(difflib.get_close_matches(str(self.name), self._known, n=3, cutoff=0.5))
 
     @property
     def brief(self) -> str:
         """The message without the names that exist."""
-        return f"no {self.kind} {self.name!r}" + (f" in {self._where}" if self._where else "")
+        where = f" in {self._where}" if self._where else ""
+        return _in_lines(f"no {self.kind} {self.name!r}{where}")
 
     def __str__(self) -> str:
         if self.suggestions:
             meant = " or ".join(repr(s) for s in self.suggestions)
             return f"{self.brief}; did you mean {meant}?"
-        shown = ", ".join(self._known[:20]) + (", ..." if len(self._known) > 20 else "")
+        known = [x if len(x) < _LONGEST else f"{x[:_SHOWN]}..." for x in self._known[:20]]
+        shown = ", ".join(known) + (", ..." if len(self._known) > 20 else "")
         return f"{self.brief}; there are: {shown or 'none'}"
 
 

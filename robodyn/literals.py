@@ -37,6 +37,7 @@ __all__ = [
     "Signal",
     "TupleFunction",
     "Unexcited",
+    "XacroChoice",
 ]
 
 #: Parameters by which motions are differentiated: those of bodies, or those of motors and friction,
@@ -238,3 +239,7 @@ class FunctionOptions(TypedDict, total=False):
     stabilization: bool
     symbols: bool | Iterable[str]
     wrenches: Iterable[str]
+
+
+#: Whether files that look like xacro are expanded: those whose names end in it, all, or none.
+XacroChoice: TypeAlias = bool | Literal["auto"]

@@ -33,7 +33,7 @@ from robodyn.force_elements.ground import Ground
 from robodyn.force_elements.inverse_square import InverseSquareGravity
 from robodyn.joints import joint_map
 from robodyn.joints.joint_map import JointMap
-from robodyn.literals import Base, Coordinates, RotorModel
+from robodyn.literals import Base, Coordinates, RotorModel, XacroChoice
 from robodyn.model.changes.constraints import AnyConstraint, with_constraints
 from robodyn.model.changes.couplings import AnyCoupling, with_couplings_added
 from robodyn.model.changes.edit import with_actuators
@@ -43,7 +43,7 @@ from robodyn.model.changes.hinges import meeting_hinges, with_balls
 from robodyn.model.changes.sensors import AnySensor, with_sensors
 from robodyn.model.changes.springs import JointSpring, with_springs
 from robodyn.model.position_limits import nearest_turn
-from robodyn.model.settings import Settings
+from robodyn.model.settings import Settings, check_forces_act
 from robodyn.robot import Robot
 from robodyn.tolerances import PLACEMENT_OVER_LIMIT
 from robodyn.urdf import bad_values, bundled_robots, give_warnings, load_mechanism
@@ -78,6 +78,7 @@ def load(
     branches: Mapping[str, int] | None = None,
     package_dirs: PackageDirs = None,
     xacro_args: Mapping[str, Value] | None = None,
+    xacro: XacroChoice = "auto",
     friction_speed: float = 0.01,
     snap: float | None = None,
     allow_unphysical: bool = False,
@@ -118,7 +119,7 @@ def load(
     passive : bool
         Joint damping, friction and armature of the file, and the rotors and friction of its motors,
         belong to the mechanism and act alike in inverse, forward and hybrid dynamics; ``False``:
-        rigid bodies only.
+        rigid bodies only, which ``forces=`` and ``springs=`` contradict.
     actuators : mapping of joint name to Actuator
         Motors in addition to those of the file; for the same joint, these replace them.
     loops : iterable of Loop
@@ -137,6 +138,9 @@ def load(
         ``AMENT_PREFIX_PATH``, and those whose ``package.xml`` is above or beside the file.
     xacro_args : mapping of name to str, path, bool, int or float
         Arguments of a xacro file, as ``name:=value`` on the command line of ROS.
+    xacro : {"auto", True, False}
+        Whether what looks like xacro is expanded, which runs it as a program. ``"auto"``: of files
+        those whose names end in ``.xacro``, text, and what ``xacro_args`` are given for.
     friction_speed : float [rad/s or m/s]
         Dry friction is smoothed: ``f v / sqrt(v^2 + friction_speed^2)``.
     snap : float
@@ -249,10 +253,12 @@ def load(
             "branches= goes with coordinates='minimal'; with the coordinates of the tree, near= "
             "says which of the closed postures is meant"
         )
+    check_forces_act(passive, forces=forces, springs=springs)
     mechanism = load_mechanism(
         source,
         package_dirs=package_dirs,
         xacro_args=xacro_args,
+        xacro=xacro,
         allow_unphysical=allow_unphysical,
         urdf=urdf,
         strict=strict,
@@ -299,8 +305,8 @@ def load(
         ground,  # type: ignore[arg-type]  # Settings makes it a tuple
         rigid,
     )
-    model = linkage_as_meant(mechanism, settings)
-    robot = Robot(model.mechanism, settings, model=model)
+    meant = linkage_as_meant(mechanism, settings)
+    robot = Robot(meant.mechanism, settings, model=meant)
     if isinstance(near, Mapping):
         _check_start(robot.tree_form, near)
     return robot

@@ -96,7 +96,7 @@ from robodyn.model.changes.sensors import AnySensor, with_sensors
 from robodyn.model.changes.springs import JointSpring, with_springs
 from robodyn.model.joint_info import Joints
 from robodyn.model.model import Model, build_model
-from robodyn.model.settings import ChangedSettings, Settings
+from robodyn.model.settings import ChangedSettings, Settings, check_forces_act
 from robodyn.model.speed_selection import ByJoint, assign_roles
 from robodyn.model.states import refuse_wrong_array
 from robodyn.motion.base_motion import BaseMotion
@@ -518,6 +518,7 @@ class Robot:
         motors = by_name("actuators", actuators)
         own = self._model.settings
         wanted = own.replaced(settings) if settings else own
+        check_forces_act(wanted.passive, forces=forces, springs=springs)
         others = carried or parameters or motors or springs or stops
         if wanted == own and not (joined_anew or others):
             return self

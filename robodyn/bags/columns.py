@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from robodyn.errors import RobodynError, ShapeError
+from robodyn.model.joint_info import part_names
 from robodyn.robot import Robot
 
 __all__ = ["Columns"]
@@ -43,7 +44,7 @@ class Columns:
                 poses[name] = (joint.q, joint.v)
                 continue
             width = joint.v.stop - joint.v.start
-            names += [name] if width == 1 else [f"{name}[{k}]" for k in range(width)]
+            names += part_names(name, width, robot.joints)
             q += range(joint.q.start, joint.q.stop)
             v += range(joint.v.start, joint.v.stop)
         return cls(tuple(names), tuple(q), tuple(v), poses)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import warnings
 from collections.abc import Iterator
 from typing import Any
@@ -16,6 +17,8 @@ from robodyn.description import Mechanism
 from robodyn.errors import FileError, RobodynError, UrdfError, UrdfWarning
 from robodyn.force_elements import LINK_ELEMENTS
 from robodyn.urdf import open_document, parse, write
+from robodyn.urdf.extensions import left_out_by_others, refused_by_others
+from robodyn.urdf.write import as_written
 
 __all__ = ["add_to"]
 
@@ -59,6 +62,8 @@ def _convert(arguments: argparse.Namespace) -> int:
     _check(mechanism, strict_tree=arguments.strict_tree)
     write(mechanism, out, strict_tree=arguments.strict_tree)
     lost = list(_lost(arguments.robot, mechanism, [item.message for item in caught]))
+    for others in (refused_by_others, left_out_by_others):
+        lost += others(mechanism, strict_tree=arguments.strict_tree)
     counts = _counts(mechanism)
     if arguments.json:
         print_json("convert", robot=robot.name, files=[out], counts=counts, lost=lost)
@@ -77,11 +82,22 @@ def _check(mechanism: Mechanism, *, strict_tree: bool) -> None:
         read, problems, _ = parse(write(mechanism, strict_tree=strict_tree))
     for problem in problems:
         raise RobodynError(f"URDF cannot say this: {problem}")
-    if read != mechanism:
-        raise UrdfError(
-            "URDF cannot say all of it: what would be written reads back as another robot",
-            file=mechanism.file,
-        )
+    written = as_written(mechanism, strict_tree=strict_tree)
+    if read == written:
+        return
+    assert read is not None
+    for one, other in zip(written.movers, read.movers, strict=False):
+        for name in (x.name for x in dataclasses.fields(one) if x.compare):
+            if getattr(one, name) != getattr(other, name, None):
+                raise UrdfError(
+                    f"URDF cannot say its {name}: {getattr(one, name)!r} reads back as "
+                    f"{getattr(other, name, None)!r}",
+                    **mechanism.where(one),
+                )
+    raise UrdfError(
+        "URDF cannot say all of it: what would be written reads back as another robot",
+        file=mechanism.file,
+    )
 
 
 def _counts(mechanism: Mechanism) -> dict[str, int]:

@@ -69,7 +69,7 @@ def _written(viewer: Any, arguments: argparse.Namespace) -> bool:
         "html": viewer.write_html,
     }
     asked = {name: path for name in _FILES if (path := getattr(arguments, name))}
-    for name, path in asked.items():
+    for name, path in sorted(asked.items(), key=lambda x: x[0] != "html"):  # needs no browser
         write[name](path)
         print(f"wrote {path}", flush=True)
     return bool(asked)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -115,6 +116,30 @@ class Joints(Mapping[str, JointInfo]):
 
     def __len__(self) -> int:
         return len(self._joints)
+
+
+def part_names(name: str, count: int, taken: Container[str]) -> list[str]:
+    """Names of the coordinates or speeds of a joint: its own, or ``"joint[k]"`` of several.
+
+    With brackets doubled where another joint has such a name, of those ``taken``.
+    """
+    if count == 1:
+        return [name]
+    opening, closing = "[", "]"
+    while any(f"{name}{opening}{k}{closing}" in taken for k in range(count)):
+        opening, closing = opening + "[", closing + "]"
+    return [f"{name}{opening}{k}{closing}" for k in range(count)]
+
+
+def part_of(name: str, joints: Mapping[str, JointInfo]) -> tuple[JointInfo, int] | None:
+    """The joint and the number of a speed that is named ``"joint[k]"``; ``None`` of other names."""
+    found = re.fullmatch(r"(.+?)(\[+)(\d+)\]+", name) if name not in joints else None
+    if found is None or found[1] not in joints:
+        return None
+    joint = joints[found[1]]
+    first = part_names(joint.name, max(joint.kind.nv, 2), joints)[0]
+    meant = first.replace(f"{found[2]}0", f"{found[2]}{found[3]}")
+    return (joint, int(found[3])) if name == meant else None
 
 
 def names_of(

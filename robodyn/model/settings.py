@@ -18,7 +18,7 @@ from robodyn.force_elements.ground import Ground
 from robodyn.literals import Base, Coordinates, RotorModel
 from robodyn.tolerances import DEFAULT_SNAP, LOOP_SNAP
 
-__all__ = ["ChangedSettings", "Settings"]
+__all__ = ["ChangedSettings", "Settings", "check_forces_act"]
 
 #: What `Robot.with_` changes besides settings.
 OTHER_CHANGES = ("payload", "locked", "stops", "frames", "parameters")
@@ -109,6 +109,22 @@ class Settings:
             if name not in known:
                 raise UnknownNameError("setting", name, (*OTHER_CHANGES, *known))
         return dataclasses.replace(self, **values)
+
+
+def check_forces_act(passive: bool, **given: object) -> None:
+    """Refuse forces and springs of a robot that is to be rigid bodies only.
+
+    Raises
+    ------
+    SettingsError
+        If one of ``given``, by the names of arguments, would do nothing.
+    """
+    for name, forces in given.items():
+        if forces and not passive:
+            raise SettingsError(
+                f"{name}= would do nothing with passive=False, which leaves a robot its rigid "
+                "bodies only: leave one of them out"
+            )
 
 
 def _position(name: str, given: Any) -> tuple[float, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +13,7 @@ from robodyn.array_types import Array
 from robodyn.arrays import named_alone, numbers
 from robodyn.codegen import CallForm
 from robodyn.errors import ActuationError, ShapeError, UnknownNameError
-from robodyn.model.joint_info import JointInfo
+from robodyn.model.joint_info import JointInfo, part_names, part_of
 from robodyn.model.model import Model
 
 __all__ = [
@@ -73,18 +72,18 @@ def speed_indices(model: Model, name: str) -> tuple[int, ...]:
     """
     if not isinstance(name, str):
         raise UnknownNameError("joint", repr(name), model.joint_names, repr(model.mechanism.name))
-    axis = re.fullmatch(r"(.+)\[(\d+)\]", name) if name not in model.joints else None
-    joint = model.joints[axis[1] if axis else name]
+    axis = part_of(name, model.joints)
+    joint = axis[0] if axis else model.joints[name]
     indices = tuple(range(joint.v.start, joint.v.stop))
     if not indices:
         follows = any(name == model.bodies.bodies[i].description.name for i in _following(model))
         raise without_speed(name, joint, model.joint_names, model.mechanism.name, follows)
     if axis is None:
         return indices
-    if int(axis[2]) >= len(indices):
-        known = [f"{joint.name}[{k}]" for k in range(len(indices))]
+    if axis[1] >= len(indices):
+        known = part_names(joint.name, len(indices), model.joints)
         raise UnknownNameError("axis", name, known, repr(model.mechanism.name))
-    return (indices[int(axis[2])],)
+    return (indices[axis[1]],)
 
 
 def has_own_speeds(model: Model, names: Iterable[str]) -> bool:
@@ -122,7 +121,8 @@ def speed_names(model: Model, speeds: Iterable[int]) -> tuple[str, ...]:
     wanted, names = {*speeds}, []
     for name in model.joint_names:
         own = range(model.joints[name].v.start, model.joints[name].v.stop)
-        some = [f"{name}[{k - own.start}]" for k in own if k in wanted]
+        parts = part_names(name, len(own), model.joints)
+        some = [part for k, part in zip(own, parts, strict=True) if k in wanted]
         names += [name] if len(some) == len(own) > 0 else some
     return tuple(names)
 

@@ -22,7 +22,7 @@ from robodyn.joints.common.kind import JointKind
 from robodyn.urdf.common.drake_closures import read_drake_closure
 from robodyn.urdf.common.joint_values import read_dynamics, read_limits
 from robodyn.urdf.common.kinds import LOOP_WORDS, read_axes, read_constants
-from robodyn.urdf.common.reader import Reader
+from robodyn.urdf.common.reader import Reader, in_line
 from robodyn.urdf.common.spelling import LOOKS_LIKE_CLOSURE
 from robodyn.urdf.common.xml import Element, line_of, local_name
 
@@ -97,8 +97,8 @@ class Closures:
         if closure.name in self._lines:
             self.reader.left_out(
                 element,
-                f"the name {closure.name!r} is taken by the element in line "
-                f"{self._lines[closure.name]}; rename one",
+                f"the name {closure.name!r} is taken by the element "
+                f"{in_line(self._lines[closure.name])}; rename one",
                 lost=True,
             )
             return

@@ -13,12 +13,13 @@ from robodyn.urdf.actuation import read_actuators
 from robodyn.urdf.closures import Closures
 from robodyn.urdf.common.joint_values import read_dynamics, read_limits
 from robodyn.urdf.common.kinds import TREE_WORDS, constant_tags, read_axes, read_constants
-from robodyn.urdf.common.reader import Reader
+from robodyn.urdf.common.reader import Reader, in_line
 from robodyn.urdf.common.report import give_warnings
 from robodyn.urdf.common.spelling import check_spelling
 from robodyn.urdf.common.xml import Element, fragment, line_of, local_name, parse_xml, recovered
 from robodyn.urdf.elements import read_elements
 from robodyn.urdf.followers import read_followers
+from robodyn.urdf.simulator_words import SimulatorWords
 from robodyn.urdf.xacro.leftovers import check_leftovers
 
 __all__ = ["parse", "read"]
@@ -97,16 +98,17 @@ def read(
     rest = [element for element in rest if local_name(element) != "follower"]
     actuators, transmissions, rest = read_actuators(reader, rest, links, movers)
     link_elements, rotors, unread = read_elements(reader, rest, links, joints)
+    words = SimulatorWords(reader, root)
     mechanism = Mechanism(
         root.get("name") or "robot",
         tuple(links.values()),
-        tuple(joints.values()),
-        tuple(closures.loops),
+        words.with_springs(joints.values()),
+        words.with_springs(closures.loops),
         tuple(closures.couplings),
         actuators,
         tuple(fragment(element) for element in unread),
         file,
-        link_elements,
+        (*link_elements, *words.carried_weights(links, link_elements)),
         rotors,
         followers=followers,
         transmissions=transmissions,
@@ -151,7 +153,7 @@ def _add(reader: Reader, element: Element, known: dict[str, _Item], item: _Item 
         spare = not isinstance(item, Joint) or item.child == getattr(first, "child", None)
         reader.problem(
             element,
-            f"the name is taken by the {local_name(element)} in line {first.line}; rename one",
+            f"the name is taken by the {local_name(element)} {in_line(first.line)}; rename one",
             leniently="the first is read" if spare else None,
             lost=True,
         )

@@ -19,7 +19,7 @@ from robodyn.errors import (
     UrdfError,
     UrdfWarning,
 )
-from robodyn.literals import Base
+from robodyn.literals import Base, XacroChoice
 from robodyn.urdf.adapters import from_object, is_urdf_object
 from robodyn.urdf.checks.check import check
 from robodyn.urdf.checks.massless import massless_motions
@@ -39,6 +39,7 @@ def load_mechanism(
     *,
     package_dirs: PackageDirs = None,
     xacro_args: Mapping[str, Value] | None = None,
+    xacro: XacroChoice = "auto",
     allow_unphysical: bool = False,
     urdf: Any = None,
     strict: bool = True,
@@ -58,6 +59,9 @@ def load_mechanism(
         ``package://`` in xacro, and of models that SDF includes. Meshes are never opened.
     xacro_args : mapping of str to str, path, bool, int or float, optional
         Values of the ``<xacro:arg>`` of a xacro file.
+    xacro : {"auto", True, False}
+        Whether what looks like xacro is expanded, which runs it as a program. ``"auto"``: of files
+        those whose names end in ``.xacro``, text, and what ``xacro_args`` are given for.
     allow_unphysical : bool
         Take masses and inertias that no body can have as they are, with a warning.
     urdf : path, optional
@@ -91,8 +95,8 @@ def load_mechanism(
     >>> load_mechanism("four_bar").joints[0].name
     'crank_drive'
     """
-    options = _options(
-        package_dirs, xacro_args, urdf, strict=strict, base=base, root=root, model=model
+    options = Options(
+        Packages(package_dirs), given_arguments(xacro_args), xacro, urdf, strict, base, root, model
     )
     reading = _read(source, options)
     mechanism, found, warned = reading.mechanism, reading.problems, reading.warnings
@@ -111,6 +115,7 @@ def problems(
     *,
     package_dirs: PackageDirs = None,
     xacro_args: Mapping[str, Value] | None = None,
+    xacro: XacroChoice = "auto",
     strict: bool = True,
     model: str | None = None,
 ) -> list[RobodynError]:
@@ -125,9 +130,8 @@ def problems(
     >>> [error.line for error in problems('<robot name="r"><lnik name="b"/></robot>')]
     [1]
     """
-    return findings(
-        source, package_dirs=package_dirs, xacro_args=xacro_args, strict=strict, model=model
-    )[0]
+    given: dict[str, Any] = {"package_dirs": package_dirs, "xacro_args": xacro_args}
+    return findings(source, xacro=xacro, strict=strict, model=model, **given)[0]
 
 
 def findings(
@@ -135,6 +139,7 @@ def findings(
     *,
     package_dirs: PackageDirs = None,
     xacro_args: Mapping[str, Value] | None = None,
+    xacro: XacroChoice = "auto",
     allow_unphysical: bool = False,
     strict: bool = True,
     model: str | None = None,
@@ -154,7 +159,9 @@ def findings(
     from robodyn.urdf.checks.suspicions import suspicions
 
     try:
-        reading = _read(source, _options(package_dirs, xacro_args, strict=strict, model=model))
+        packages = Packages(package_dirs)
+        options = Options(packages, given_arguments(xacro_args), xacro, strict=strict, model=model)
+        reading = _read(source, options)
         mechanism, found, warned = reading.mechanism, reading.problems, reading.warnings
         if mechanism is not None and reading.complete:
             found += massless_motions(mechanism)
@@ -175,20 +182,6 @@ def _accepted(
     ]
     pairs = list(zip(found, accepted, strict=True))
     return [as_warning(x) for x, fine in pairs if fine], [x for x, fine in pairs if not fine]
-
-
-def _options(
-    package_dirs: PackageDirs,
-    xacro_args: Mapping[str, Value] | None,
-    urdf: Any = None,
-    *,
-    strict: bool,
-    base: Base = "fixed",
-    root: str | None = None,
-    model: str | None = None,
-) -> Options:
-    given = given_arguments(xacro_args)
-    return Options(Packages(package_dirs), given, urdf, strict, base, root, model)
 
 
 def _read(source: Any, options: Options) -> Reading:
@@ -232,11 +225,34 @@ def _read_document(document: Document, options: Options) -> Reading:
         raise SettingsError(
             "urdf= goes with the .yaml of an Extended URDF as source; a URDF is a source itself"
         )
+    if document.kind == XACRO and not _may_expand(document, options):
+        document = _unexpanded(document, options)
     if document.kind not in (XACRO, EXTENDED_URDF):
         _refuse_arguments(document.file or "the text", document.kind, options)
     reading = READERS.get(document.kind, _read_urdf)(document, options)
     reading.problems[:0] = document.problems
     return reading
+
+
+def _may_expand(document: Document, options: Options) -> bool:
+    """Whether what looks like xacro is to be run."""
+    if options.xacro != "auto":
+        return options.xacro
+    named = document.file is None or ".xacro" in Path(document.file).suffixes
+    return named or bool(options.xacro_args)
+
+
+def _unexpanded(document: Document, options: Options) -> Document:
+    """What looks like xacro, to be read as it is written."""
+    problem = UrdfError(
+        "looks like xacro, which is a program, but its name does not end in .xacro: if you trust "
+        "it, xacro=True expands it, and xacro=False reads it as it is written",
+        file=document.file,
+        leniently="read as it is written",
+    )
+    told = (problem,) if options.xacro == "auto" else ()
+    kind = outer_kind(document.text)
+    return dataclasses.replace(document, kind=kind, problems=(*document.problems, *told))
 
 
 def _refuse_arguments(name: str, what: str, options: Options) -> None:

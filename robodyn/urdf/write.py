@@ -7,7 +7,7 @@ import math
 import os
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 from robodyn.description import (
     Actuator,
@@ -24,16 +24,23 @@ from robodyn.description.graph_check import find_root, graph_problems
 from robodyn.description.loop import shared_fields
 from robodyn.errors import UrdfError
 from robodyn.files import as_path, replacing
-from robodyn.joints import fixed, joint_kind
+from robodyn.joints import continuous, fixed, joint_kind, prismatic, revolute
+from robodyn.topology.spanning_tree import cut_joints
+from robodyn.urdf.common.joint_values import UNLIMITED, plain_limits
 from robodyn.urdf.common.markup import attributes, child, element
 from robodyn.urdf.followers import follower_element
 from robodyn.urdf.parse import read
 from robodyn.urdf.transmissions import GENERAL
 
-__all__ = ["loop_element", "write"]
+__all__ = ["as_written", "is_written_as_joint", "loop_element", "write", "written_as_motors"]
+
+_Item = TypeVar("_Item", Joint, Loop)
 
 _X = (1.0, 0.0, 0.0)
 _Y = (0.0, 1.0, 0.0)
+
+#: Kinds whose joints other readers refuse without ``<limit>``.
+_ALWAYS_LIMITED = (revolute.KIND.name, prismatic.KIND.name)
 
 # Characters that no XML 1.0 document may have.
 _ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -47,13 +54,17 @@ def write(
     A loop whose frame on the successor is the link frame is written as the joint it is, with the
     mark ``cut="true"``, so that the file shows the graph as drawn; other loops as ``<loop>``.
 
+    Other readers need finite limits of position, speed and effort: 1e16 stands for none, and
+    revolute joints that turn without limits become continuous ones.
+
     Parameters
     ----------
     mechanism : Mechanism
     path : path, optional
         File to write. It is replaced at once, so that no reader sees half of it.
     strict_tree : bool
-        Write every loop as ``<loop>``, which readers that know trees only (of ROS) pass over.
+        Write every loop as ``<loop>``, which readers that know trees only (of ROS) pass over; then
+        the joints that are cut are among ``loops`` of what is read.
 
     Returns
     -------
@@ -87,6 +98,7 @@ def write(
             f"{mechanism.root!r}; write the description as it was before root= was given",
             element=f"link {mechanism.root!r}",
         )
+    mechanism = as_written(mechanism, strict_tree=strict_tree)
     lines = ['<?xml version="1.0" encoding="utf-8"?>', f"<robot{attributes(name=mechanism.name)}>"]
     for link in mechanism.links:
         lines += element("link", {"name": link.name}, [*_inertia(link), *link.extras])
@@ -102,7 +114,7 @@ def write(
         lines += follower_element(follower)
     for rotor in mechanism.rotors:
         lines += element("rotor", _unusual(rotor))
-    said, extras = _actuated_extras(mechanism)
+    said, _, extras = _actuated_extras(mechanism)
     lines += extras
     for transmission in mechanism.transmissions:
         lines += [] if transmission in said else _transmission(transmission)
@@ -114,6 +126,52 @@ def write(
         with replacing(as_path("path", path)) as unfinished:
             unfinished.write_text(text, encoding="utf-8", newline="\n")
     return text
+
+
+def as_written(mechanism: Mechanism, *, strict_tree: bool = False) -> Mechanism:
+    """The mechanism that is written: the same, less what its joints say and do not use.
+
+    These are axes, limits and rest positions that kinds of joints do not have. Revolute joints
+    without limits of position are continuous. With ``strict_tree``, joints that are cut are loops.
+    """
+    cut = [x for x in cut_joints(mechanism) if strict_tree and x.mimic is None and x.map is None]
+    kept = [joint for joint in mechanism.joints if joint not in cut]
+    return dataclasses.replace(
+        mechanism,
+        joints=tuple(map(_endless, map(_used, kept))),
+        loops=tuple(map(_used, (*map(_as_loop, cut), *mechanism.loops))),
+    )
+
+
+def _as_loop(joint: Joint) -> Loop:
+    """The loop that a joint closes where it is cut: its frame on the child is the link frame."""
+    return Loop(
+        predecessor=joint.parent,
+        successor=joint.child,
+        X_predecessor=joint.origin,
+        **shared_fields(joint),
+    )
+
+
+def _endless(joint: Joint) -> Joint:
+    """A joint, which is continuous if it can turn on and on."""
+    limits = joint.limits
+    if joint.kind != revolute.KIND.name or (
+        limits and (math.isfinite(limits.lower) or math.isfinite(limits.upper))
+    ):
+        return joint
+    return dataclasses.replace(joint, kind=continuous.KIND.name)
+
+
+def _used(item: _Item) -> _Item:
+    """A joint or a loop without what it does not use."""
+    kind = joint_kind(item.kind)
+    axis = item.axis if kind.axes else _X
+    axis2 = item.axis2 if len(kind.axes) > 1 else _Y
+    limits, rest = plain_limits(kind, item.limits), item.rest if item.stiffness else 0.0
+    if (limits, axis, axis2, rest) == (item.limits, item.axis, item.axis2, item.rest):
+        return item
+    return dataclasses.replace(item, limits=limits, axis=axis, axis2=axis2, rest=rest)
 
 
 def _root_without_name(mechanism: Mechanism) -> str | None:
@@ -161,6 +219,7 @@ def _joint_children(joint: Joint) -> Iterator[str]:
     yield child("child", link=joint.child)
     yield from _origin("origin", joint.origin)
     yield from _axes(joint)
+    yield from _limits(joint, required=joint.kind in _ALWAYS_LIMITED)
     yield from _joint_values(joint)
     if joint.mimic is not None:
         mimic = joint.mimic
@@ -177,15 +236,17 @@ def _axes(item: Joint | Loop) -> Iterator[str]:
         yield child(name, value=value)
 
 
-def _limits(limits: Limits) -> str:
-    bounded = math.isfinite(limits.lower) or math.isfinite(limits.upper)
-    values = {
-        "lower": limits.lower if bounded else None,
-        "upper": limits.upper if bounded else None,
-        "velocity": limits.velocity if math.isfinite(limits.velocity) else None,
-        "effort": limits.effort if math.isfinite(limits.effort) else None,
+def _limits(item: Joint | Loop, *, required: bool) -> Iterator[str]:
+    if item.limits is None and not required:
+        return
+    limits = item.limits or Limits()
+    bounds = {key: getattr(limits, key) for key in ("lower", "upper", "velocity", "effort")}
+    finite = {
+        key: x if math.isfinite(x) else math.copysign(UNLIMITED, x) for key, x in bounds.items()
     }
-    return child("limit", **values)
+    if not (required or math.isfinite(limits.lower) or math.isfinite(limits.upper)):
+        del finite["lower"], finite["upper"]
+    yield child("limit", **finite)
 
 
 def loop_element(cut: Joint | Loop) -> str:
@@ -196,24 +257,24 @@ def loop_element(cut: Joint | Loop) -> str:
     cut : Joint or Loop
         Of a joint, its frame on the child is the link frame.
     """
-    if isinstance(cut, Joint):
-        cut = Loop(
-            predecessor=cut.parent,
-            successor=cut.child,
-            X_predecessor=cut.origin,
-            **shared_fields(cut),
-        )
+    cut = _as_loop(cut) if isinstance(cut, Joint) else cut
     return " ".join(line.strip() for line in _loop(cut, strict_tree=True))
+
+
+def is_written_as_joint(loop: Loop, strict_tree: bool) -> bool:
+    """Whether a loop is written as ``<joint cut="true">``, not as ``<loop>``."""
+    return loop.X_successor == Pose() and joint_kind(loop.kind).in_tree and not strict_tree
 
 
 def _loop(loop: Loop, strict_tree: bool) -> list[str]:
     values: dict[str, object] = {"name": loop.name, "type": loop.kind}
-    if loop.X_successor == Pose() and joint_kind(loop.kind).in_tree and not strict_tree:
+    if is_written_as_joint(loop, strict_tree):
         children = [
             child("parent", link=loop.predecessor),
             child("child", link=loop.successor),
             *_origin("origin", loop.X_predecessor),
             *_axes(loop),
+            *_limits(loop, required=loop.kind in _ALWAYS_LIMITED),
             *_joint_values(loop),
         ]
         return element("joint", values | {"cut": "true"}, children)
@@ -229,13 +290,11 @@ def _loop(loop: Loop, strict_tree: bool) -> list[str]:
             if origin
             else [open_tag]
         )
-    children += [*_axes(loop), *_joint_values(loop)]
+    children += [*_axes(loop), *_limits(loop, required=False), *_joint_values(loop)]
     return element("loop", values, children)
 
 
 def _joint_values(item: Joint | Loop) -> Iterator[str]:
-    if item.limits is not None:
-        yield _limits(item.limits)
     if item.damping or item.friction or item.stiffness or item.armature:
         more: dict[str, object] = {}
         if item.stiffness:
@@ -256,10 +315,15 @@ def _coupling(coupling: Coupling) -> list[str]:
     return element("coupling", {"name": coupling.name}, children)
 
 
-def _actuated_extras(mechanism: Mechanism) -> tuple[list[Transmission], list[str]]:
+def written_as_motors(mechanism: Mechanism) -> list[str]:
+    """Joints of actuators that are written as ``<motor>``, as no element kept as text says them."""
+    return _actuated_extras(mechanism)[1]
+
+
+def _actuated_extras(mechanism: Mechanism) -> tuple[list[Transmission], list[str], list[str]]:
     """Elements kept as text, and a ``<motor>`` for each actuator that they do not say.
 
-    Also the transmissions that they say.
+    Also the transmissions that they say, and the joints of these motors.
 
     Actuators read back in the order of these elements, so each ``<motor>`` goes before the element
     that says the next actuator.
@@ -267,6 +331,7 @@ def _actuated_extras(mechanism: Mechanism) -> tuple[list[Transmission], list[str
     read_back = [_said_by(extra, mechanism) for extra in mechanism.extras]
     spoken = [{} if x is None else dict(x.actuators) for x in read_back]
     transmissions = [y for x in read_back if x is not None for y in x.transmissions]
+    motors: list[str] = []
     lines: list[str] = []
     extra = 0
     said: dict[str, Actuator] = {}
@@ -279,8 +344,9 @@ def _actuated_extras(mechanism: Mechanism) -> tuple[list[Transmission], list[str
                     said.setdefault(joint, found)
             extra = ahead[0] + 1
         if said.get(name) != actuator:
+            motors.append(name)
             lines += _motor(name, actuator)
-    return transmissions, lines + ["  " + text for text in mechanism.extras[extra:]]
+    return transmissions, motors, lines + ["  " + text for text in mechanism.extras[extra:]]
 
 
 def _said_by(extra: str, mechanism: Mechanism) -> Mechanism | None:

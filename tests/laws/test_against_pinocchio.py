@@ -10,13 +10,10 @@ both compute the same program is the subject of the code generation tests.
 
 from __future__ import annotations
 
-import hashlib
-import importlib.util
-from pathlib import Path
-
 import numpy as np
 import pytest
 from support.comparison import close_within
+from support.public_robots import FILES, FOLDERS
 
 import robodyn as rd
 from robodyn.errors import RobodynError, SingularError
@@ -39,9 +36,6 @@ SMALL = 9
 #: What runs as machine code for larger robots with a floating base.
 COMPILED = ("inverse_dynamics", "forward_dynamics")
 
-EXAMPLES = "cmeel.prefix/share/example-robot-data/robots"
-PYBULLET = "pybullet_data"
-
 #: Files that Pinocchio itself cannot read, and why.
 UNREADABLE = {
     "ur_description/urdf/ur3.urdf": "a robot without links",
@@ -57,47 +51,6 @@ UNREADABLE = {
 REFUSED = {
     "alex_description/urdf/alex_psyonic_hands.urdf": "mimics: no joint 'index_q1'",
 }
-#: pybullet's thousand random objects are single bodies: every hundredth of them.
-EVERY = 100
-
-
-def folder_of(package, inside):
-    spec = importlib.util.find_spec(package)
-    origins = [Path(p) for p in (spec.submodule_search_locations or [])] if spec else []
-    for origin in origins:
-        for parent in (origin, *origin.parents):
-            if (parent / inside).is_dir():
-                return parent / inside
-    return None
-
-
-def files_below(folder):
-    if folder is None:
-        return []
-    found = sorted(folder.rglob("*.urdf"))
-    objects = [path for path in found if "random_urdfs" in path.parts]
-    return [path for path in found if path not in set(objects)] + objects[::EVERY]
-
-
-FOLDERS = {
-    "example-robot-data": folder_of("pinocchio", EXAMPLES),
-    "pybullet": folder_of("pybullet_data", f"../{PYBULLET}"),
-}
-
-
-def distinct_files():
-    """Name below its folder -> path; the same content counts once."""
-    seen, files = set(), {}
-    for folder in FOLDERS.values():
-        for path in files_below(folder):
-            digest = hashlib.sha256(path.read_bytes()).digest()
-            if digest not in seen:
-                seen.add(digest)
-                files[str(path.relative_to(folder))] = path
-    return files
-
-
-FILES = distinct_files()
 LEFT_OUT = UNREADABLE | REFUSED
 CHECKED = {name: path for name, path in FILES.items() if name not in LEFT_OUT}
 

@@ -262,7 +262,7 @@ def test_a_crank_of_a_linkage_that_is_held_where_it_is(crank):
 def test_a_linkage_on_a_driven_spindle():
     """Where potential less centrifugal energy ``W^2 Izz / 2`` is least along the closed motion."""
     W = 4.0
-    plain = rd.load("four_bar", springs={"crank_drive": (30.0, 0.3)}, passive=False).mechanism
+    plain = rd.load("four_bar", springs={"crank_drive": (30.0, 0.3)}).mechanism
     root = rd.load(plain).link_names[0]
     spindle = rd.Joint("spindle", "continuous", "mast", root, axis=(0.0, 0.0, 1.0))
     whole = rd.Mechanism("turning", (rd.Link("mast"), *plain.links), (spindle, *plain.joints))

@@ -419,6 +419,24 @@ def test_a_force_in_a_joint_that_is_gone_is_refused():
     assert not robot.with_(locked={"floating_base": robot.neutral()[:7]}).forces
 
 
+@pytest.mark.parametrize("name", ["forces", "springs"])
+def test_what_passive_would_leave_out_is_refused(name):
+    """Given together they left the forces out, unheard."""
+    law = rd.Force(lambda q, v, t: -3.0 * (q - 0.1), joint="elbow")
+    given = {name: [law] if name == "forces" else {"elbow": (3.0, 0.1)}}
+    with pytest.raises(SettingsError, match=f"{name}= would do nothing with passive=False"):
+        rd.load("double_pendulum", passive=False, **given)
+    bare = rd.load("double_pendulum", passive=False)
+    for change in (lambda: bare.with_(**given), lambda: bare.with_(passive=False, **given)):
+        with pytest.raises(SettingsError, match="leave one of them out"):
+            change()
+    forced = rd.load("double_pendulum", **given)
+    q = [0.1, 0.5]
+    turned = bare.with_(passive=True, **given)
+    assert turned.passive_forces(q, [0.0, 0.0])[1] == pytest.approx(-3.0 * 0.4)
+    assert forced.with_(passive=False).passive_forces(q, [0.0, 0.0])[1] == 0.0  # asked for
+
+
 def test_copies_get_springs():
     given = {"rocker_pin": (3.0, 0.1)}
     copy, loaded = rd.load("four_bar").with_(springs=given), rd.load("four_bar", springs=given)

@@ -32,6 +32,7 @@ from robodyn.symbolic.plane import Planar
 from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.spatial import Placement
 from robodyn.symbolic.vector import EZ
+from robodyn.urdf.write import as_written
 
 FILES = [kind for kind in KINDS.values() if kind.in_files]
 TREE = [kind for kind in FILES if kind.in_tree]
@@ -335,7 +336,7 @@ def test_written_and_read(kind):
     text = urdf.write(mechanism)
     read, problems, _ = urdf.parse(text)
     assert not problems
-    assert read == without_axes(mechanism)
+    assert read == as_written(mechanism)
     for word in kind.words:
         renamed = text.replace(f'type="{kind.name}"', f'type="{word}"')
         assert urdf.parse(renamed)[0].joints[1] == read.joints[1]
@@ -349,7 +350,7 @@ def test_loops_written_and_read(kind, strict_tree, at_link):
     mechanism = dataclasses.replace(c.mechanism, loops=(loop_of(kind, c.rng, at_link),))
     read, problems, _ = urdf.parse(urdf.write(mechanism, strict_tree=strict_tree))
     assert not problems
-    assert read.loops == without_axes(mechanism).loops
+    assert read.loops == as_written(mechanism).loops
 
 
 def loop_of(kind, rng, at_link):
@@ -357,18 +358,6 @@ def loop_of(kind, rng, at_link):
     loop = Loop("loop", kind.name, "link0", "link3", random_pose(rng), X, unit(rng), unit(rng))
     loop = dataclasses.replace(loop, damping=0.1, friction=0.2)
     return with_constants(loop, random_constants(rng, kind))
-
-
-def without_axes(mechanism):
-    """The same, where axes that kinds do not have are as files leave them out."""
-    default = {"axis": (1.0, 0.0, 0.0), "axis2": (0.0, 1.0, 0.0)}
-
-    def plain(item):
-        names = default.keys() - set(KINDS[item.kind].axes)
-        return dataclasses.replace(item, **{name: default[name] for name in names})
-
-    joints, loops = ([plain(x) for x in items] for items in (mechanism.joints, mechanism.loops))
-    return dataclasses.replace(mechanism, joints=tuple(joints), loops=tuple(loops))
 
 
 @each(MOVING)

@@ -490,6 +490,7 @@ def _loading(robot: rd.Robot) -> dict[str, Row]:
         "branches": Row(None, lambda good: ["abc", 5, ANYTHING, [1.0]]),
         "package_dirs": Row(None, w.instance),
         "xacro_args": Row(None, w.instance),
+        "xacro": Row("auto", lambda good: [5, "yes", ANYTHING, 1.0, None]),
         "snap": Row(None, w.number),
         "rotor_model": Row("exact", w.choice),
         "rotors": Row((), w.objects),

@@ -16,7 +16,7 @@ from robodyn.urdf import bundled_robots
 __all__ = ["add_robot", "add_robot_options", "reading_options", "robot_options"]
 
 #: Arguments of `robodyn.load` that affect reading the file, not the robot made from it.
-READING = ("package_dirs", "xacro_args", "allow_unphysical", "strict", "model")
+READING = ("package_dirs", "xacro_args", "xacro", "allow_unphysical", "strict", "model")
 
 
 def add_robot(parser: argparse.ArgumentParser, default: str | None = None) -> None:
@@ -38,6 +38,10 @@ def add_robot_options(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="read what other readers skip or accept as they do, and warn of it",
     )
+    group.add_argument(
+        "--xacro", action=argparse.BooleanOptionalAction,
+        help="expand what looks like xacro, a program; by default if the name ends in .xacro",
+    )  # fmt: skip
     package = group.add_argument(
         "--package", action="append", default=[], metavar="DIR",
         help="folder of a ROS package, or one that contains packages; NAME=DIR gives it a name",
@@ -70,6 +74,7 @@ def robot_options(arguments: argparse.Namespace) -> dict[str, Any]:
         "near": near(arguments),
         "closure_tolerance": arguments.closure_tolerance,
         "xacro_args": arguments.xacro_args or None,
+        "xacro": arguments.xacro,
     }
     return {name: value for name, value in options.items() if value is not None}
 
@@ -82,10 +87,12 @@ def reading_options(options: Mapping[str, Any]) -> dict[str, Any]:
 def _package(text: str) -> Path | tuple[str, Path]:
     """Parse ``DIR`` or ``NAME=DIR``."""
     name, equals, folder = text.partition("=")
-    if equals and not Path(text).is_dir():
-        if not (name and folder and Path(folder).is_dir()):
-            raise RobodynError(f"--package is {text!r}, expected DIR or NAME=DIR, a folder")
-        return name, Path(folder)
-    if not (text and Path(text).is_dir()):
-        raise RobodynError(f"--package is {text!r}, which is no folder; expected DIR or NAME=DIR")
-    return Path(text)
+    if not equals or Path(text).is_dir():
+        name, folder = "", text
+    elif not name:
+        raise RobodynError(f"--package is {text!r}, expected DIR or NAME=DIR")
+    if not (folder and Path(folder).is_dir()):
+        raise RobodynError(
+            f"--package is {text!r}, expected DIR or NAME=DIR: there is no folder {folder!r}"
+        )
+    return (name, Path(folder)) if name else Path(folder)

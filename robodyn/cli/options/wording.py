@@ -9,6 +9,8 @@ __all__ = ["with_options"]
 #: Options by the arguments of `robodyn.load` and `robodyn.simulate` that messages name.
 _OPTIONS = {
     "strict=False": "--lenient",
+    "xacro=True": "--xacro",
+    "xacro=False": "--no-xacro",
     "allow_unphysical=True": "--allow-unphysical",
     "Viewer(robot, motion)": "--trajectory FILE",
     "near={joint: position}": "--near JOINT=POSITION",

@@ -135,8 +135,12 @@ def port_comments(program: Program, names: list[str]) -> Iterator[str]:
 
 
 def plain(text: str) -> str:
-    """A text on one line, without what would end a string or a comment, or stand for something."""
-    return " ".join(text.split()).replace("\\", "/").replace('"', "'")
+    """A text on one line, without what would end a string or a comment, or stand for something.
+
+    Nor with characters that are not seen, of which some turn the direction of all that follows.
+    """
+    seen = "".join(x if x.isprintable() else f"U+{ord(x):04X}" for x in " ".join(text.split()))
+    return seen.replace("\\", "/").replace('"', "'")
 
 
 def indices(port: Port, k: int, first: int = 0) -> tuple[int, ...]:

@@ -13,6 +13,7 @@ from robodyn.identification.data.filtering import thinned
 from robodyn.identification.data.independent_motion import FAR
 from robodyn.identification.data.measurements import Measurements
 from robodyn.minimal.reduced import ReducedRobot
+from robodyn.model.joint_info import part_names
 from robodyn.model.speed_selection import speed_indices
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.robot import Robot
@@ -130,7 +131,7 @@ def _speed_names(robot: Robot) -> tuple[str, ...]:
     names: list[str] = []
     for name in robot.joint_names:
         count = robot.joints[name].v.stop - robot.joints[name].v.start
-        names += [name] if count == 1 else [f"{name}[{k}]" for k in range(count)]
+        names += part_names(name, count, robot.joints)
     return tuple(names)
 
 

@@ -14,6 +14,7 @@ from robodyn.ros.engine.pacing import Pace, Stamps, burst
 from robodyn.ros.engine.throttled_logger import ThrottledLogger
 from robodyn.ros.engine.trajectories import TrajectoryContent, TrajectoryPoint, out_of_time
 from robodyn.urdf import write
+from robodyn.urdf.extensions import refused_by_others
 
 __all__ = ["DdsSimulation"]
 
@@ -60,6 +61,8 @@ class DdsSimulation:
         latched = node.writer("String", "robot_description", depth=1, latched=True)
         if description is None:
             description = write(engine.robot.mechanism, strict_tree=True)
+            for line in refused_by_others(engine.robot.mechanism, strict_tree=True):
+                log("description", f"robot_description: {line}")
         latched.text(description)
         self._kept = latched
         self._commands = node.reader("Float64MultiArray", "~/commands", depth=BURST)

@@ -17,6 +17,7 @@ from robodyn.array_types import FloatArray
 from robodyn.bags.sensors import own_frame
 from robodyn.joints import fixed as fixed_joint
 from robodyn.literals import DescriptionForm
+from robodyn.urdf.common.document_kind import URDF, document_kind
 from robodyn.urdf.common.xml import decode, read_bytes
 
 __all__ = [
@@ -133,7 +134,9 @@ def description(robot: rd.Robot, form: DescriptionForm = "tree") -> str:
     if form == "source" or not robot.nc:
         file = Path(mechanism.file or "")
         if file.suffix == ".urdf" and file.is_file():
-            return _DECLARATION.sub("", decode(read_bytes(file), str(file)).removeprefix("\ufeff"))
+            text = decode(read_bytes(file), str(file))
+            if document_kind(text) == URDF:  # not xacro
+                return _DECLARATION.sub("", text.removeprefix("\ufeff"))
         return urdf.write(mechanism if form == "source" else without_functions)
     joints = tuple(j for j in mechanism.joints if not robot.joints[j.name].closure)
     children = [joint.child for joint in joints]

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 import robodyn as rd
 from robodyn.array_types import FloatArray
 from robodyn.description.couplings import with_couplings
+from robodyn.model.joint_info import part_names
 from robodyn.simulation.limits.bounds import has_top_speed, speed_bounds
 from robodyn.simulation.loads.actuated_speeds import actuated_speeds
 
@@ -175,7 +176,7 @@ class StateNames:
             if not joint.kind.coordinates.flat:
                 continue
             width = joint.v.stop - joint.v.start
-            names += _axes(name, width)
+            names += part_names(name, width, robot.joints)
             rows += [(joint.q.start + k, joint.v.start + k, 1.0, 0.0, True) for k in range(width)]
         mimics = [*_mimics(robot)]
         for name, master, factor, offset in mimics:
@@ -188,7 +189,9 @@ class StateNames:
         )
         self._others = [*_without_coordinates(robot, {name for name, *_ in mimics})]
         self.told = tuple(
-            axis for name in self._others for axis in _axes(name, robot.joints[name].kind.nv)
+            axis
+            for name in self._others
+            for axis in part_names(name, robot.joints[name].kind.nv, robot.joints)
         )
         self._place = {name: k for k, name in enumerate(names)}
         self._q = np.array([row[0] for row in rows], int)
@@ -314,11 +317,6 @@ class StateNames:
             own = [n for n, k in self._place.items() if self._own[k]]
             raise rd.UnknownNameError("joint", name, own, repr(self.robot.name))
         return place
-
-
-def _axes(name: str, width: int) -> list[str]:
-    """Names of the scalar coordinates of a joint."""
-    return [name] if width == 1 else [f"{name}[{k}]" for k in range(width)]
 
 
 def _without_coordinates(robot: rd.Robot, mimics: Container[str]) -> Iterator[str]:

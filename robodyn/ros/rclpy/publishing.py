@@ -22,6 +22,7 @@ from robodyn.ros.rclpy.conversion import (
 )
 from robodyn.ros.rclpy.parameters import Parameters
 from robodyn.ros.rclpy.quality import latched_quality, state_quality
+from robodyn.urdf.extensions import refused_by_others
 
 __all__ = ["Publishing"]
 
@@ -134,6 +135,8 @@ class Publishing:
         except rd.TopologyError as error:
             self._engine.log("description", str(error))
             urdf = description(robot, "source")
+        for line in refused_by_others(robot.mechanism, strict_tree=form == "tree"):
+            self._engine.log("description", f"robot_description: {line}")
         self._description.publish(text(data=urdf))
 
     def _start_tf(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import get_args
@@ -14,7 +14,7 @@ from robodyn.array_types import FloatArray
 from robodyn.caller import warn
 from robodyn.errors import LimitWarning, SettingsError
 from robodyn.literals import LimitKind, LimitsChoice
-from robodyn.model.joint_info import JointInfo
+from robodyn.model.joint_info import JointInfo, part_names
 from robodyn.model.position_limits import followed
 from robodyn.model.virtual_work import joint_forces
 from robodyn.robot import Robot
@@ -278,7 +278,7 @@ def _beyond_elsewhere(
             top = np.full(joint.kind.nv, joint.limits.velocity)
             limits = Range.of(-top, top)
             if limits is not None:
-                yield from _beyond("velocity", t, x, limits, partial(_columns, joint))
+                yield from _beyond("velocity", t, x, limits, partial(_columns, joint, robot.joints))
 
 
 def _beyond(
@@ -309,13 +309,14 @@ def _coordinates(robot: Robot) -> list[tuple[str, str]]:
 
 def _speeds(robot: Robot) -> list[tuple[str, str]]:
     """Name and unit of each entry of v."""
-    return [column for name in robot.joint_names for column in _columns(robot.joints[name])]
+    joints = robot.joints
+    return [column for name in robot.joint_names for column in _columns(joints[name], joints)]
 
 
-def _columns(joint: JointInfo) -> list[tuple[str, str]]:
+def _columns(joint: JointInfo, joints: Container[str]) -> list[tuple[str, str]]:
     """Name and unit of each speed of a joint."""
     width = joint.v.stop - joint.v.start or joint.kind.nv
-    names = [joint.name] if width == 1 else [f"{joint.name}[{k}]" for k in range(width)]
+    names = part_names(joint.name, width, joints)
     return [(name, f"{joint.kind.unit(k)}/s") for k, name in enumerate(names)]
 
 
@@ -323,7 +324,8 @@ def _efforts(robot: Robot) -> list[tuple[str, str]]:
     """Name and unit of each effort, at a joint of a motor."""
     own = robot.actuated_joints if robot.model.gearing.elsewhere else robot.joint_names
     units = {"rad/s": "N m", "m/s": "N"}
-    columns = [column for name in own for column in _columns(robot.joints[name])]
+    joints = robot.joints
+    columns = [column for name in own for column in _columns(joints[name], joints)]
     return [(name, units.get(unit, "")) for name, unit in columns]
 
 

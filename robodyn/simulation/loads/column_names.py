@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from robodyn.model.joint_info import part_names
 from robodyn.robot import Robot
 from robodyn.simulation.cache.robot_cache import once_per_robot
 
@@ -21,18 +22,17 @@ __all__ = [
 @once_per_robot
 def speed_names(robot: Robot) -> tuple[str, ...]:
     """A name for each speed: the joint's, or ``"joint[k]"`` where it has several."""
-    widths = ((name, robot.joints[name].v) for name in robot.joint_names)
-    return tuple(part for name, at in widths for part in _numbered(name, at.stop - at.start))
+    return _parts(robot, [(name, robot.joints[name].v) for name in robot.joint_names])
 
 
 def coordinate_names(robot: Robot) -> tuple[str, ...]:
     """A name for each coordinate: the joint's, or ``"joint[k]"`` where it has several."""
-    widths = ((name, robot.joints[name].q) for name in robot.joint_names)
-    return tuple(part for name, at in widths for part in _numbered(name, at.stop - at.start))
+    return _parts(robot, [(name, robot.joints[name].q) for name in robot.joint_names])
 
 
-def _numbered(name: str, count: int) -> list[str]:
-    return [name] if count == 1 else [f"{name}[{k}]" for k in range(count)]
+def _parts(robot: Robot, places: list[tuple[str, slice]]) -> tuple[str, ...]:
+    widths = [(name, at.stop - at.start) for name, at in places]
+    return tuple(x for name, n in widths for x in part_names(name, n, robot.joints))
 
 
 def speed_units(robot: Robot) -> tuple[str, ...]:
@@ -48,8 +48,7 @@ def motor_names(robot: Robot) -> tuple[str, ...]:
     gearing = robot.model.gearing
     if not gearing.elsewhere:
         return speed_names(robot)
-    widths = ((name, gearing.places[name]) for name in robot.actuated_joints)
-    return tuple(part for name, at in widths for part in _numbered(name, at.stop - at.start))
+    return _parts(robot, [(name, gearing.places[name]) for name in robot.actuated_joints])
 
 
 def motor_units(robot: Robot) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from robodyn.array_types import FloatArray
 from robodyn.arrays import by_name, named_alone
 from robodyn.errors import PathError, ShapeError, UnknownNameError
-from robodyn.model.joint_info import JointInfo
+from robodyn.model.joint_info import JointInfo, part_names, part_of
 from robodyn.model.speed_selection import without_speed
 from robodyn.motion.derivative_check import instants
 from robodyn.motion.joint_path import JointPath, check_joint_path
@@ -256,11 +256,11 @@ def _moving_joint(robot: Robot, name: str) -> tuple[JointInfo, int | None]:
 
 
 def _joint_and_axis(robot: Robot, name: str) -> tuple[JointInfo, int | None]:
-    if name in robot.joints or not (isinstance(name, str) and name.endswith("]")):
+    axis = part_of(name, robot.joints) if isinstance(name, str) else None
+    if axis is None:
         return robot.joints[name], None
-    start, _, index = name[:-1].rpartition("[")
-    joint = robot.joints[start]
+    joint, index = axis
     width = joint.v.stop - joint.v.start
-    if not index.isdigit() or int(index) >= width:
-        raise UnknownNameError("axis", name, [f"{start}[{k}]" for k in range(width)])
-    return joint, int(index)
+    if index >= width:
+        raise UnknownNameError("axis", name, part_names(joint.name, width, robot.joints))
+    return joint, index

@@ -10,7 +10,7 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.errors import UnknownNameError
-from robodyn.model.joint_info import JointInfo
+from robodyn.model.joint_info import JointInfo, part_names, part_of
 from robodyn.model.position_limits import followed
 from robodyn.robot import Robot
 from robodyn.simulation.trajectory.states.samples import Samples
@@ -88,9 +88,8 @@ def joint_motion(samples: Samples, name: str) -> JointMotion:
     UnknownNameError
     """
     joints = samples.robot.joints
-    stem, _, index = name.rstrip("]").rpartition("[")
-    if name not in joints and name.endswith("]") and stem in joints and index.isdigit():
-        return _axis(samples, joints[stem], name, int(index))
+    if axis := part_of(name, joints):
+        return _axis(samples, axis[0], name, axis[1])
     joint = joints[name]
     if joint.v.stop > joint.v.start:
         columns = (samples.q[..., joint.q], *(x[..., joint.v] for x in _speeds(samples)))
@@ -103,7 +102,7 @@ def _axis(samples: Samples, joint: JointInfo, name: str, k: int) -> JointMotion:
     whole = joint_motion(samples, joint.name)
     width = joint.kind.nv
     if k >= width or width == 1:
-        known = [f"{joint.name}[{k}]" for k in range(width)] if width > 1 else [joint.name]
+        known = part_names(joint.name, width, samples.robot.joints)
         raise UnknownNameError("axis", name, known, repr(samples.robot.name))
     place = joint.kind.coordinates.integral(k)
     q = None if place is None or whole.q is None else whole.q[..., place]

@@ -11,7 +11,17 @@ from robodyn.joints.common.kind import JointKind
 from robodyn.urdf.common.reader import Reader
 from robodyn.urdf.common.xml import Element
 
-__all__ = ["Dynamics", "position_limits", "read_dynamics", "read_limits"]
+__all__ = [
+    "UNLIMITED",
+    "Dynamics",
+    "plain_limits",
+    "position_limits",
+    "read_dynamics",
+    "read_limits",
+]
+
+#: From here on a limit means none, in SDF and in what is written.
+UNLIMITED = 1e16
 
 
 @dataclass(frozen=True)
@@ -70,7 +80,18 @@ def read_limits(reader: Reader, joint: Element, kind: JointKind) -> Limits | Non
             negative = f"<limit> {key}={bounds[-1]:g} is negative"
             reader.problem(element, negative, leniently="taken as no limit")
             bounds[-1] = math.inf
-    return Limits(lower, upper, *bounds)
+    return plain_limits(kind, Limits(lower, upper, *bounds))
+
+
+def plain_limits(kind: JointKind, limits: Limits | None) -> Limits | None:
+    """Limits with infinity where the numbers mean none; ``None`` if nothing is limited."""
+    if limits is None:
+        return None
+    bounds = [limits.lower, limits.upper, limits.velocity, limits.effort]
+    if not kind.limited:
+        bounds[:2] = -math.inf, math.inf
+    plain = Limits(*(x if abs(x) < UNLIMITED else math.copysign(math.inf, x) for x in bounds))
+    return None if plain == Limits() else plain
 
 
 def position_limits(

@@ -10,7 +10,7 @@ from typing import Any
 from robodyn.errors import PackageError, ShapeError, UrdfError
 from robodyn.urdf.common.xml import decode, parse_xml, read_bytes
 
-__all__ = ["PackageDirs", "Packages"]
+__all__ = ["PackageDirs", "Packages", "folders_around", "is_in_package"]
 
 Folder = str | os.PathLike[str]
 
@@ -45,6 +45,11 @@ class Packages:
 
     def __init__(self, given: PackageDirs = None) -> None:
         self._named, self._folders = _given(given)
+
+    @property
+    def given(self) -> list[Path]:
+        """Folders that were given."""
+        return [folder.resolve() for folder in (*self._named.values(), *self._folders)]
 
     def folder(self, name: str, around: Iterable[str | os.PathLike[str]] = ()) -> Path:
         """Folder of a package.
@@ -96,6 +101,19 @@ class Packages:
         for file in dict.fromkeys(files):
             places.append(f"the packages above and beside {file}")
         return ", ".join(places)
+
+
+def is_in_package(file: Path) -> bool:
+    """Whether there is a ``package.xml`` beside or above a file."""
+    return any((folder / "package.xml").is_file() for folder in file.parents)
+
+
+def folders_around(file: str | None) -> list[Path]:
+    """The folder of a file, and that of the repository that it is in."""
+    if file is None:
+        return []
+    above = Path(file).resolve().parents
+    return [above[0], *(folder for folder in above if (folder / ".git").exists())][:2]
 
 
 def _given(given: PackageDirs) -> tuple[dict[str, Path], list[Path]]:

@@ -13,7 +13,7 @@ from robodyn.errors import Hints, RobodynError, UnknownNameError, UrdfError, Urd
 from robodyn.urdf.common.report import problem_of
 from robodyn.urdf.common.xml import Element, line_of, local_name
 
-__all__ = ["EXPAND", "Reader"]
+__all__ = ["EXPAND", "Reader", "in_line"]
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _FLAGS = {"true": True, "1": True, "false": False, "0": False}
@@ -151,7 +151,7 @@ class Reader:
         if len(found) > 1 and any(not _same(other, found[0]) for other in found[1:]):
             self.problem(
                 found[1],
-                f"a second <{tag}> (the first is in line {line_of(found[0])}); keep one",
+                f"a second <{tag}> (the first is {in_line(line_of(found[0]))}); keep one",
                 leniently="the first is read",
             )
         return found[0] if found else None
@@ -256,6 +256,13 @@ class Reader:
             return Pose()
         zero = (0.0, 0.0, 0.0)
         xyz, quaternion = self.vector(element, "xyz", zero), element.get("quat_xyzw")
+        if quaternion is not None and not _has_quaternions(element):
+            self.warn(
+                element,
+                f"<{local_name(element)}> quat_xyzw is not read, as by other readers: URDF has it "
+                'from version 1.1 on; write <robot version="1.1">, or rpy',
+            )
+            quaternion = None
         if quaternion is not None and element.get("rpy") is None:
             return Pose(xyz, self.quaternion(element, "quat_xyzw", quaternion.split()))
         if quaternion is not None:
@@ -315,6 +322,18 @@ class Reader:
         return x, y, z
 
 
+def in_line(line: int | None) -> str:
+    """Where an earlier element stands, for a message."""
+    return f"in line {line}" if line else "in an included file"
+
+
+def _has_quaternions(element: Element) -> bool:
+    """Whether the URDF that an element stands in has a version with ``quat_xyzw``."""
+    version = element.getroottree().getroot().get("version", "1.0")
+    found = re.fullmatch(r"\s*(\d+)\.(\d+)\s*", version, re.ASCII)
+    return found is not None and tuple(map(int, found.groups())) >= (1, 1)
+
+
 def _number_meant(text: str, otherwise: float | None) -> float | None:
     """The number that a text starts with, a comma taken as a point; ``otherwise`` for words."""
     found = _NUMBER.match(text.replace(",", "."))
@@ -348,7 +367,7 @@ def _content(element: Element) -> list[object]:
 #: What to do about xacro that is not expanded.
 EXPAND = (
     "expand the file (xacro robot.urdf.xacro > robot.urdf), or load the .xacro file itself "
-    "(extra xacro)"
+    "(extra xacro); xacro=True expands one of another name"
 )
 _XACRO = f"is xacro, not a value: {EXPAND}"
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from robodyn.description import Mechanism
 from robodyn.errors import RobodynError, UnknownNameError, UrdfError, UrdfWarning
-from robodyn.literals import Base
+from robodyn.literals import Base, XacroChoice
 from robodyn.urdf.common.document_kind import EXTENDED_URDF, document_kind, other_format
 from robodyn.urdf.common.packages import Packages
 from robodyn.urdf.common.xml import Element, decode, decode_leniently, read_bytes, root_tag
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
 __all__ = ["Document", "Options", "Reading", "bundled_robots", "open_document"]
+
+#: Number of characters beyond which no system has a path.
+LONGEST_PATH = 4096
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,7 @@ class Options:
 
     packages: Packages = field(default_factory=Packages)
     xacro_args: Mapping[str, str] = field(default_factory=dict)
+    xacro: XacroChoice = "auto"
     urdf: Any = None
     strict: bool = True
     base: Base = "fixed"
@@ -126,6 +130,11 @@ def open_document(source: Any) -> Document:
         )
     if isinstance(source, str) and not source.strip():
         raise UrdfError("the text is empty: give a path, URDF text or the name of a bundled robot")
+    if isinstance(source, str) and (len(source) > LONGEST_PATH or "\n" in source):
+        raise UrdfError(
+            f"a text of {len(source)} characters that begins with {source[:20]!r} is neither a "
+            "path nor XML, which begins with <"
+        )
     path = Path(source)
     if isinstance(source, str) and not path.suffix and len(path.parts) <= 1:
         if source in bundled_robots():

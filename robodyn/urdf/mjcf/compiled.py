@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from robodyn.errors import MissingExtraError, UrdfError
+from robodyn.urdf.mjcf.files import check_files
 
 __all__ = ["compiled"]
 
@@ -33,11 +34,12 @@ def compiled(text: str, file: str | None) -> tuple[Any, Any, list[str]]:
     Raises
     ------
     UrdfError
-        With MuJoCo's message, if it cannot make a model of it.
+        With MuJoCo's message, if it cannot make a model of it; if it names pipes or devices.
     MissingExtraError
         If MuJoCo is not installed.
     """
     mujoco = _mujoco(file)
+    check_files(text, file)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         model, unknown = _compiled(mujoco, text, file)

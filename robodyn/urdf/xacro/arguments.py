@@ -44,13 +44,14 @@ class Declared:
 
 
 class Arguments(dict[str, str]):
-    """Values by name, as xacro looks them up; remembers which it looked up.
+    """Values by name, and what files do with them.
 
     Attributes
     ----------
     given : tuple of str
         Names of those that were given; xacro adds those that have defaults.
     used : set of str
+        Names that xacro looked up.
     declared : dict of str to Declared
         All ``<xacro:arg>`` of the files read so far.
     wanted : dict of str to None
@@ -63,10 +64,6 @@ class Arguments(dict[str, str]):
         self.used: set[str] = set()
         self.declared: dict[str, Declared] = {}
         self.wanted: dict[str, None] = {}
-
-    def __getitem__(self, name: str) -> str:
-        self.used.add(name)
-        return super().__getitem__(name)
 
     def declare(self, name: str, default: str | None) -> None:
         """Remember an ``<xacro:arg>``; the first of its name counts, as for xacro."""

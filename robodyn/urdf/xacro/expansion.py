@@ -1,25 +1,28 @@
-"""Expansion of xacro files to XML, by the package xacro."""
+"""Expansion of xacro files to XML, by the package xacro in a process of its own."""
 
 from __future__ import annotations
 
-import os
-import threading
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+import glob
+import importlib.util
+import itertools
+import re
+import textwrap
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-from xml.parsers.expat import ExpatError
+
+from lxml import etree
 
 from robodyn.errors import MissingExtraError, PackageError, UrdfError, UrdfWarning
-from robodyn.urdf.common.packages import Packages
-from robodyn.urdf.common.xml import Element, decode, local_name, parse_xml, read_bytes
+from robodyn.urdf.common.packages import Packages, folders_around, is_in_package
+from robodyn.urdf.common.xml import Element, decode, line_of, local_name, parse_xml, read_bytes
 from robodyn.urdf.xacro.arguments import Arguments
-from robodyn.urdf.xacro.places import calls, document_of, with_lines
+from robodyn.urdf.xacro.process import ask
 
 __all__ = ["expand"]
 
-#: Lock for runs of xacro, which keeps the state of a run in its module.
-_ONE_RUN = threading.RLock()
+#: Largest number of characters that an error repeats of what xacro says.
+SAID = 1000
 
 #: Largest number of surrounding macro calls that an error lists.
 CALLS = 3
@@ -54,92 +57,104 @@ def expand(
     PackageError
         If a package is not found.
     UrdfError
-        If it cannot be expanded, needs arguments that were not given, was given some that it does
-        not have, or holds macros alone.
+        If it cannot be expanded, or not in time, needs arguments that were not given, was given
+        some that it does not have, holds macros alone, or names files outside of packages.
     """
-    try:
-        import xacro.substitution_args
-    except ImportError as error:
+    if importlib.util.find_spec("xacro") is None:
         name = Path(file).name if file else "the text"
-        raise MissingExtraError("xacro", "xacro", f"reading {name}, which is xacro,") from error
-    with _ONE_RUN:
-        return _Run(xacro, file, Arguments(given), packages).expand(text)
+        raise MissingExtraError("xacro", "xacro", f"reading {name}, which is xacro,")
+    return _Run(file, Arguments(given), packages).expand(text)
 
 
 class _Run:
-    """One run of xacro, which asks it for files and packages."""
+    """One run of xacro, whose questions for files and packages are answered here."""
 
-    def __init__(
-        self, xacro: Any, file: str | None, arguments: Arguments, packages: Packages
-    ) -> None:
-        self._xacro, self._file = xacro, file
-        self._arguments, self._packages = arguments, packages
+    def __init__(self, file: str | None, arguments: Arguments, packages: Packages) -> None:
+        self._file, self._arguments, self._packages = file, arguments, packages
         self._macros: list[str] = []
-        self._warned: dict[tuple[str, str | None], None] = {}
+        self._refused: list[UrdfError] = []
+        self._folders = [*packages.given, *folders_around(file)]
         self._told: list[UrdfWarning] = []
 
     def expand(self, text: str) -> tuple[Element, list[UrdfWarning]]:
-        with self._hooked():
-            self._xacro.init_stacks(self._file)
-            try:
-                document = self._parsed(text, self._file)
-                self._xacro.process_doc(document, mappings=self._arguments, verbosity=0)
-            except Exception as error:  # xacro raises what it meets: XML, name and type errors
-                raise self._with_place(error) from error
+        order = {
+            "document": self._document(text, self._file),
+            "file": self._file,
+            "arguments": dict(self._arguments),
+        }
+        said = ask(order, self._answer, self._file)
+        self._arguments.update(said["values"])
+        self._arguments.used = {*said["used"]}
+        if "failed" in said:
+            raise self._with_place(said["failed"])
         if self._arguments.unknown:
             raise self._unknown_argument()
-        root = with_lines(document, self._file)
+        root = self._with_lines(said["text"], said["places"])
         if local_name(root) == "robot" and self._macros and root.find("link") is None:
             raise UrdfError(
                 f"holds macros alone ({', '.join(self._macros)}): load a file that includes it and "
                 "calls them",
                 file=self._file,
             )
-        warned = [UrdfWarning(f"xacro: {message}", file=file) for message, file in self._warned]
+        warned = [UrdfWarning(f"xacro: {text}", file=file) for text, file in said["warned"]]
         return root, self._told + warned
 
-    # -- callbacks of xacro ------------------------------------------------------------------------
+    def _with_lines(self, text: str, places: list[Any]) -> Element:
+        """Outer element of what was expanded; elements written in this file have its lines."""
+        root = parse_xml(text, self._file)
+        for element, place in zip(root.iter("*"), places, strict=True):
+            line = place[1] if place and place[0] == self._file else None
+            element.sourceline = line or 0  # type: ignore[assignment]  # lxml-stubs: read-only
+        return root
 
-    @contextmanager
-    def _hooked(self) -> Iterator[None]:
-        """Give xacro our ways of finding, reading and warning while it runs."""
-        substitution = self._xacro.substitution_args
-        includes = len(self._xacro.all_includes)
-        hooks = (
-            (self._xacro.__dict__, "parse", self._parse),
-            (self._xacro.__dict__, "warning", self._warn),
-            (self._xacro.__dict__, "print_location", lambda: None),
-            (self._xacro.__dict__, "abs_filename_spec", self._path(self._xacro.abs_filename_spec)),
-            (substitution.__dict__, "_eval_find", self._find),
-            (substitution._eval_dict, "find", self._find),
-        )
-        before = [(names, name, names[name]) for names, name, _ in hooks]
-        try:
-            for names, name, hook in hooks:
-                names[name] = hook
-            yield
-        finally:
-            for names, name, value in before:
-                names[name] = value
-            del self._xacro.all_includes[includes:]
+    # -- questions of xacro ------------------------------------------------------------------------
 
-    def _parse(self, given: Any, filename: str | None = None) -> Any:
-        """Read an included file, as ``xacro.parse`` does."""
-        path = Path(self._xacro.root_dir, filename or "")
+    def _answer(self, question: dict[str, Any]) -> dict[str, Any]:
+        """What a question asks for, or the number of the error that is why it is not given."""
         try:
-            text = decode(read_bytes(path), str(path))
+            return {"given": self._given(question)}
         except UrdfError as error:
-            if not isinstance(error.__cause__, OSError):
-                raise
-            self._xacro.filestack.pop()  # so that the including file is the one at fault
-            message = "the file it includes cannot be read:"
-            raise self._xacro.XacroException(message, exc=error.__cause__) from error
-        return self._parsed(text, str(path))
+            cause = error.__cause__
+            if isinstance(cause, OSError) and not isinstance(error, PackageError):
+                return {"missing": [cause.errno, cause.strerror, str(cause.filename)]}
+            self._refused.append(error)
+            return {"refused": len(self._refused) - 1}
 
-    def _parsed(self, text: str, file: str | None) -> Any:
-        told: list[UrdfWarning] = []
-        root = parse_xml(text, file, told)
-        self._told += told
+    def _given(self, question: dict[str, Any]) -> Any:
+        match question:
+            case {"document": name}:
+                return self._document(self._text(name), name) | {"file": name}
+            case {"text": name}:
+                return self._text(name)
+            case {"pattern": pattern}:
+                self._check(Path(*itertools.takewhile(_is_plain, Path(pattern).parts), "x"))
+                return sorted(name for name in glob.glob(pattern) if self._may_read(Path(name)))
+            case {"package": name, "around": including}:
+                around = [file for file in (including, self._file) if file is not None]
+                folder = self._packages.folder(name, around)
+                self._folders.append(folder.resolve())
+                return str(folder)
+        raise UrdfError("xacro asks for what is not known")
+
+    def _text(self, name: str) -> str:
+        if Path(name).exists():
+            self._check(Path(name))
+        return decode(read_bytes(Path(name)), name)
+
+    def _may_read(self, path: Path) -> bool:
+        real = path.resolve()
+        return is_in_package(real) or any(map(real.is_relative_to, self._folders))
+
+    def _check(self, path: Path) -> None:
+        if not self._may_read(path):
+            raise UrdfError(
+                f"{path} is outside of the packages and the folder of the file, where xacro may "
+                f"read: if you trust it, package_dirs={str(path.resolve().parent)!r} (--package)"
+            )
+
+    def _document(self, text: str, file: str | None) -> dict[str, Any]:
+        """A document as text, and the lines of its elements."""
+        root = parse_xml(text, file, self._told)
         self._arguments.look_through(text)
         for element in root.iter("*"):
             kind, name = local_name(element), element.get("name", "")
@@ -147,52 +162,35 @@ class _Run:
                 self._arguments.declare(name, element.get("default"))
             elif kind == "xacro:macro":
                 self._macros.append(name)
-        try:
-            return document_of(root, file)
-        except ExpatError as error:
-            raise UrdfError(
-                f"is not XML: {error}; a prefix of its elements is not declared, as in <robot "
-                'xmlns:xacro="http://www.ros.org/wiki/xacro">',
-                file=file,
-            ) from error
-
-    def _find(self, package: str) -> str:
-        files = (self._xacro.filestack[-1:], [self._file])
-        around = [file for [file] in files if file is not None]
-        return str(self._packages.folder(package, around))
-
-    def _path(self, absolute: Any) -> Any:
-        """Xacro's way to an absolute path, which also knows ``package://``."""
-
-        def path(name: str) -> str:
-            if name.startswith("package://"):
-                package, _, rest = name.removeprefix("package://").partition("/")
-                return os.path.join(self._find(package), rest)
-            return str(absolute(name))
-
-        return path
-
-    def _warn(self, *message: Any, **_: Any) -> None:
-        self._warned[" ".join(map(str, message)), self._xacro.filestack[-1]] = None
+        xml = etree.tostring(root, encoding="unicode", with_tail=False)
+        return {"xml": xml, "lines": [line_of(element) for element in root.iter("*")]}
 
     # -- errors ------------------------------------------------------------------------------------
 
-    def _with_place(self, error: Exception) -> UrdfError:
+    def _with_place(self, failure: dict[str, Any]) -> UrdfError:
         """The error for a failure of xacro: its cause, its place, and what to do."""
-        causes = [*_causes(error)]
-        if isinstance(error, UrdfError):
-            return error
-        around = calls(error, self._xacro.__file__)
+        if "not_xml" in failure:
+            file, message = failure["not_xml"]
+            return UrdfError(
+                f"is not XML: {message}; a prefix of its elements is not declared, as in <robot "
+                'xmlns:xacro="http://www.ros.org/wiki/xacro">',
+                file=file,
+            )
+        around = failure["calls"]
         place: dict[str, Any] = {"file": self._file}
         if around:
-            at = around[0]
-            place = {"file": at.file, "line": at.line, "element": f"<{at.tag}>"}
-        by = "".join(f", from <{call.tag}> in {call}" for call in around[1 : 1 + CALLS])
-        lost = next((cause for cause in causes if isinstance(cause, PackageError)), None)
-        if lost is not None:
-            return PackageError(lost.problem + by, package=lost.package, **place)
-        unset = next((cause for cause in causes if type(cause).__name__ == "ArgException"), None)
-        problem = self._missing(str(unset)) if unset else f"xacro cannot expand it: {_line(error)}"
+            file, line, tag = around[0]
+            place = {"file": file, "line": line, "element": f"<{tag}>"}
+        by = "".join(f", from <{tag}> in {_at(*at)}" for *at, tag in around[1 : 1 + CALLS])
+        if "refused" in failure:
+            error = self._refused[failure["refused"]]
+            if isinstance(error, PackageError):
+                return PackageError(error.problem + by, package=error.package, **place)
+            return error if error.file else UrdfError(error.problem + by, **place)
+        said = " ".join(failure["said"].split())
+        problem = f"xacro cannot expand it: {textwrap.shorten(said, SAID, placeholder=' ...')}"
+        if "argument" in failure:
+            problem = self._missing(failure["argument"])
         return UrdfError(problem + by + self._advice(), **place)
 
     def _missing(self, name: str) -> str:
@@ -225,13 +223,10 @@ class _Run:
         )
 
 
-def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    """An error and those that it wraps."""
-    while error is not None:
-        yield error
-        error = getattr(error, "exc", None) or error.__cause__
+def _at(file: str | None, line: int | None) -> str:
+    return ":".join(str(part) for part in (file, line) if part is not None)
 
 
-def _line(error: Exception) -> str:
-    """What xacro says, in one line."""
-    return " ".join(str(error).split()) or type(error).__name__
+def _is_plain(part: str) -> bool:
+    """Whether a part of a path is no pattern."""
+    return re.search(r"[*[?]", part) is None

@@ -120,6 +120,23 @@ def test_an_interrupt_that_other_code_renames_is_still_one(monkeypatch, capsys):
     assert capsys.readouterr().err.endswith("robodyn: interrupted\n")
 
 
+def test_the_page_that_needs_no_browser_is_written_first(capsys):
+    """Without a browser neither file was written."""
+    from types import SimpleNamespace
+
+    from robodyn.cli.view import _written
+
+    def screenshot(path):
+        raise rd.RobodynError("no browser")
+
+    written = []
+    viewer = SimpleNamespace(screenshot=screenshot, video=screenshot, write_html=written.append)
+    with pytest.raises(rd.RobodynError, match="no browser"):
+        _written(viewer, SimpleNamespace(screenshot="a.png", video=None, html="a.html"))
+    assert written == ["a.html"]
+    assert capsys.readouterr().out == "wrote a.html\n"
+
+
 @pytest.mark.parametrize("command", ["check", "info", "sim", "view", "publish"])
 @pytest.mark.parametrize(
     ("options", "words"),
@@ -127,6 +144,7 @@ def test_an_interrupt_that_other_code_renames_is_still_one(monkeypatch, capsys):
         (["--package", "nowhere"], "expected DIR or NAME=DIR"),
         (["--package", "=nowhere"], "expected DIR or NAME=DIR"),
         (["--package", "arm="], "expected DIR or NAME=DIR"),
+        (["--package", "arm=nowhere"], "there is no folder 'nowhere'"),
         (["--snap", "near"], "--snap is 'near', expected a number"),
         (["--near", "elbow"], "expected JOINT=POSITION"),
         (["name:=a", "name:=b"], "name:= is given twice"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import zipfile
 
 import numpy as np
 import pytest
@@ -37,6 +38,7 @@ def test_a_module_of_python_needs_numpy_alone(robot, state, tmp_path):
     np.savez(tmp_path / "state.npz", q=q, v=v, tau=np.stack([tau, -tau]))
     script = f"""
 import sys
+import zipfile
 import numpy as np
 import five_bar
 x = np.load({str(tmp_path / "state.npz")!r})
@@ -218,3 +220,29 @@ def test_a_module_hides_no_other(name, tmp_path):
     text = f'<robot name="{name}"><link name="base"/></robot>'
     folder = rd.export(rd.load(text), ["mass_matrix"], "python", tmp_path / "code")
     assert [x.name for x in folder.iterdir()] == [f"{name}_.py"]
+
+
+@pytest.mark.parametrize("target", ["c", "cpp", "python", "matlab", "modelica", "fmu"])
+def test_characters_that_are_not_seen_are_not_written(target, tmp_path):
+    """Some turn the direction of the text that follows, and so what a reader sees of it."""
+    odd = "turn\u202e\u2066x\u200b\u2028y"
+    links = tuple(rd.Link(f"{odd}{k}", rd.Inertia(1.0, ixx=1.0, iyy=1.0, izz=1.0)) for k in (0, 1))
+    joint = rd.Joint(odd, "revolute", links[0].name, links[1].name, axis=(0, 1, 0))
+    robot = rd.load(rd.Mechanism(f"robot{odd}", links, (joint,)))
+    try:
+        written = rd.export(robot, ["forward_dynamics"], target, tmp_path / "out")
+    except SettingsError:
+        assert target == "fmu"  # which has a step
+        written = rd.export(robot, ["step"], target, tmp_path / "out.fmu", step=1e-3)
+    files = [x for x in tmp_path.rglob("*") if x.is_file()]
+    texts = {x.name: x.read_bytes().decode("utf-8", "ignore") for x in files if x.suffix != ".fmu"}
+    for file in (x for x in files if x.suffix == ".fmu"):
+        with zipfile.ZipFile(file) as archive:
+            texts |= {
+                name: archive.read(name).decode()
+                for name in archive.namelist()
+                if name.endswith((".c", ".h"))
+            }
+    assert written and texts
+    for name, text in texts.items():
+        assert not [x for x in text if not (x.isprintable() or x in "\t\n")], name

@@ -95,7 +95,7 @@ def test_the_name_of_the_file_does_not_matter(tmp_path):
     for name in ("a.urdf", "a.xml", "a.txt", "a.yaml"):
         path = tmp_path / name
         path.write_text(f'<robot name="a" {SPACE}>{body}{joint}</robot>')
-        assert rd.load(path).link_names == ("base", "b")
+        assert rd.load(path, xacro=True).link_names == ("base", "b")
     path = tmp_path / "a.xacro"
     path.write_text('<robot name="a"><link name="base"/></robot>')
     assert rd.load(path).link_names == ("base",)

@@ -1,5 +1,6 @@
 """What MJCF says that is read, refused, left out with a warning, or wrong."""
 
+import os
 import sys
 import warnings
 
@@ -281,3 +282,35 @@ def test_a_root_with_mass_floats_itself_beside_what_moves_freely_on_it():
     text = f'<robot name="r">{links}{joints}</robot>'
     assert rd.load(text).nv == 7
     assert rd.load(text, base="floating").nv == 13
+
+
+@pytest.mark.parametrize(
+    "asset",
+    [
+        '<asset><mesh name="m" file="PIPE.stl"/></asset>',
+        '<compiler meshdir="parts"/><asset><mesh name="m" file="PIPE.stl"/></asset>',
+        '<asset><texture name="t" type="cube" fileright="PIPE.png"/></asset>',
+        '<asset><hfield name="h" file="PIPE.png"/></asset>',
+        '<include file="PIPE.xml"/>',
+        "<include file='more.xml'/>",
+        '<asset><mesh name="m" file="&#47;dev/zero"/></asset>',
+        '<asset><mesh name="m" file="/dev/../dev/zero"/></asset>',
+    ],
+)
+def test_pipes_and_devices_are_refused_before_they_are_opened(asset, tmp_path, monkeypatch):
+    (tmp_path / "parts").mkdir()
+    for name in ("PIPE.stl", "PIPE.png", "PIPE.xml", "parts/PIPE.stl"):
+        os.mkfifo(tmp_path / name)
+    (tmp_path / "more.xml").write_text(
+        '<mujocoinclude>\n<asset><mesh name="m" file="PIPE.stl"/></asset></mujocoinclude>'
+    )
+    text = f'<mujoco>\n{asset}<worldbody><body><geom size="1"/></body></worldbody></mujoco>'
+    path = tmp_path / "model.xml"
+    path.write_text(text)
+    with pytest.raises(rd.UrdfError, match="a pipe or a device") as caught:
+        rd.load(path)
+    assert caught.value.line == 2
+    assert caught.value.file == str(tmp_path / ("more.xml" if "more" in asset else "model.xml"))
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(rd.UrdfError, match="a pipe or a device"):
+        rd.load(text)

@@ -10,6 +10,7 @@ from scipy.spatial.transform import Rotation
 
 from robodyn import urdf
 from robodyn.description import Actuator, Inertia, Limits, Mimic, Pose
+from robodyn.errors import UrdfWarning
 
 
 def read(*elements, links=("a", "b"), attributes=""):
@@ -28,16 +29,38 @@ def joint(kind="revolute", inner="", name="j", parent="a", child="b", attributes
     )
 
 
-def only_joint(kind="revolute", inner="", attributes=""):
-    return read(joint(kind, inner, attributes=attributes)).joints[0]
+def only_joint(kind="revolute", inner="", attributes="", version=None):
+    of_robot = f'version="{version}"' if version else ""
+    return read(joint(kind, inner, attributes=attributes), attributes=of_robot).joints[0]
 
 
 def test_an_origin_may_be_turned_by_a_quaternion():
     rpy = only_joint(inner='<origin xyz="1 2 3" rpy="0.1 0.2 0.3"/>').origin
     x, y, z, w = Rotation.from_euler("xyz", rpy.rpy).as_quat()
-    origin = only_joint(inner=f'<origin xyz="1 2 3" quat_xyzw="{x} {y} {z} {w}"/>').origin
-    assert origin.xyz == rpy.xyz
-    np.testing.assert_allclose(origin.rpy, rpy.rpy, atol=1e-14)
+    text = f'<origin xyz="1 2 3" quat_xyzw="{x} {y} {z} {w}"/>'
+    for version in ("1.1", "1.2", "2.0"):
+        origin = only_joint(inner=text, version=version).origin
+        assert origin.xyz == rpy.xyz
+        np.testing.assert_allclose(origin.rpy, rpy.rpy, atol=1e-14)
+
+
+@pytest.mark.parametrize("version", [None, "1.0", "1", "0.9", "new"])
+@pytest.mark.parametrize("rpy", ["", ' rpy="0.1 0 0"'])
+def test_quaternions_of_older_versions_are_told_and_not_read(version, rpy):
+    """As Pinocchio; a file that says nothing of its version is of 1.0."""
+    inner = f'<origin xyz="1 0 0"{rpy} quat_xyzw="0 0 0.6 0.8"/>'
+    with pytest.warns(UrdfWarning, match='version="1.1"') as told:
+        origin = only_joint(inner=inner, version=version).origin
+    assert (told[0].message.line, told[0].message.element) == (1, "joint 'j'")
+    assert origin == Pose((1.0, 0.0, 0.0), (0.1 if rpy else 0.0, 0.0, 0.0))
+    pinocchio = pytest.importorskip("pinocchio")
+    attribute = f' version="{version}"' if version else ""
+    text = (
+        f'<robot name="r"{attribute}><link name="a"/><link name="b"/>{joint("continuous", inner)}'
+    )
+    if version not in ("1", "0.9", "new"):  # which it refuses
+        placed = pinocchio.buildModelFromXML(f"{text}</robot>").jointPlacements[1]
+        np.testing.assert_allclose(placed.homogeneous, origin.matrix, atol=1e-14)
 
 
 @pytest.mark.parametrize(
@@ -51,7 +74,9 @@ def test_an_origin_may_be_turned_by_a_quaternion():
 )
 def test_quaternions_that_turn_nothing(attributes, said):
     text = joint(inner=f"<origin {attributes}/>")
-    _, problems, _ = urdf.parse(f'<robot name="r"><link name="a"/><link name="b"/>{text}</robot>')
+    _, problems, _ = urdf.parse(
+        f'<robot name="r" version="1.1"><link name="a"/><link name="b"/>{text}</robot>'
+    )
     assert [said in str(problem) for problem in problems] == [True]
 
 
@@ -145,7 +170,8 @@ def test_a_zero_axis_does_not_matter_where_there_is_none(kind):
         ("prismatic", 'upper="2"', Limits(0.0, 2.0)),  # what is not written is zero
         ("prismatic", 'lower="-2"', Limits(-2.0, 0.0)),
         ("continuous", 'lower="0" upper="0" effort="4"', Limits(effort=4)),
-        ("revolute", 'lower="-inf" upper="inf"', Limits()),
+        ("revolute", 'lower="-inf" upper="inf"', None),
+        ("prismatic", 'lower="-1e16" upper="1e17" velocity="1e16" effort="4"', Limits(effort=4)),
     ],
 )
 def test_limits(kind, written, limits):
@@ -154,7 +180,7 @@ def test_limits(kind, written, limits):
 
 def test_limits_the_wrong_way_round_mean_none():
     with pytest.warns(UserWarning, match="joint 'j': lower limit 0 is above upper limit -1"):
-        assert only_joint(inner='<limit lower="0" upper="-1"/>').limits == Limits()
+        assert only_joint(inner='<limit lower="0" upper="-1"/>').limits is None
 
 
 def test_dynamics_and_mimic():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import math
 import sys
 import warnings
@@ -287,14 +286,7 @@ def test_xacro_files_that_cannot_be_expanded_are_named(tmp_path):
 def test_xacro_is_an_extra(tmp_path, monkeypatch):
     path = tmp_path / "two.xacro"
     path.write_text(XACRO)
-    real = builtins.__import__
-
-    def without_xacro(name, *rest):
-        if name.split(".")[0] == "xacro":
-            raise ImportError(name)
-        return real(name, *rest)
-
-    monkeypatch.setattr(builtins, "__import__", without_xacro)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(MissingExtraError, match=r"\[xacro\]"):
         urdf.load_mechanism(path)
 

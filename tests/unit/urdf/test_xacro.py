@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -247,6 +249,13 @@ def test_problems_of_what_it_stands_for_have_the_lines_of_the_file(arm, tmp_path
     with pytest.raises(UrdfError) as caught:
         rd.load(path)
     assert caught.value.line is None  # it stands in another file
+    twice = (
+        "<link name='a'/><joint name='j' type='fixed'><parent link='a'/><child link='b'/></joint>"
+    )
+    written(tmp_path, f"<robot {SPACE}>{twice}</robot>", "part.xacro")
+    body = '<xacro:include filename="part.xacro"/><link name="b"/><link name="a"/>'
+    with pytest.raises(UrdfError, match=r"taken by the link in an included file; rename one"):
+        rd.load(written(tmp_path, f'<robot name="a" {SPACE}>\n{body}</robot>'))
 
 
 def test_errors_of_xacro_say_where_and_by_which_calls(tmp_path):
@@ -303,18 +312,158 @@ def test_warnings_of_xacro_are_ours(tmp_path, capsys):
     assert capsys.readouterr().err == ""
 
 
-def test_xacro_is_left_as_it_was(arm):
-    import xacro
+# -- files that are not trusted --------------------------------------------------------------------
 
-    before = dict(vars(xacro))
-    for given in (GIVEN, {}):
-        try:
-            rd.load(arm, xacro_args=given)
-        except UrdfError:
-            assert not given
-    names = ("parse", "warning", "print_location", "abs_filename_spec")
-    assert all(vars(xacro)[name] is before[name] for name in names)
-    assert "ament_index_python" not in sys.modules
+
+SUM = f'<robot name="a" {SPACE}><link name="l${{1 + 2}}"/></robot>'
+
+
+@pytest.mark.parametrize("name", ["robot.urdf", "robot.xml", "robot.sdf", "robot"])
+def test_only_names_that_end_in_xacro_are_run_unasked(tmp_path, name, capsys):
+    path = written(tmp_path, SUM, name)
+    with pytest.raises(UrdfError, match=r"looks like xacro.*xacro=True expands it") as caught:
+        rd.load(path)
+    assert caught.value.file == str(path)
+    assert main(["check", str(path)]) == 2
+    assert "--xacro expands it, and --no-xacro reads it" in capsys.readouterr().out
+    assert rd.load(path, xacro=True).link_names == ("l3",)
+    assert main(["check", str(path), "--xacro"]) == 0
+    with pytest.warns(UrdfWarning, match="read as it is written"):
+        assert rd.load(path, strict=False).link_names == ("l${1 + 2}",)
+    with pytest.raises(UrdfError, match="is xacro, not a value"):
+        rd.load(path, xacro=False)
+
+
+def test_arguments_ask_for_it(tmp_path):
+    text = f'<robot name="a" {SPACE}><link name="$(arg tip)"/></robot>'
+    path = written(tmp_path, text, "robot.urdf")
+    assert rd.load(path, xacro_args={"tip": "hand"}).link_names == ("hand",)
+    with pytest.raises(SettingsError, match="is no xacro"):
+        rd.load(path, xacro_args={"tip": "hand"}, xacro=False)
+
+
+def test_what_is_called_xacro_can_be_left_alone(arm, tmp_path):
+    with pytest.raises(UrdfError, match="unexpanded xacro"):
+        rd.load(arm, xacro=False)
+    with pytest.raises(UrdfError, match="is xacro, not a value"):
+        rd.load(SUM, xacro=False)
+    plain = written(tmp_path, '<robot name="a"><link name="b"/></robot>', "plain.urdf")
+    for xacro in (True, False, "auto"):
+        assert rd.load(plain, xacro=xacro).link_names == ("b",)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "body",
+    [
+        '<link name="${10**10**10}"/>',
+        '<link name="${python.sum(python.range(10**14))}"/>',
+        '<link name="${[x for x in python.range(10**14) if x &lt; 0]}"/>',
+        "".join(
+            f'<xacro:macro name="m{k + 1}"><xacro:m{k}/><xacro:m{k}/></xacro:macro>'
+            for k in range(40)
+        )
+        + '<xacro:macro name="m0"><link name="l"/></xacro:macro><xacro:m40/>',
+    ],
+)
+def test_what_never_ends_is_ended(tmp_path, body, monkeypatch):
+    monkeypatch.setattr("robodyn.urdf.xacro.process.TIME", 2.0)
+    path = written(tmp_path, f'<robot name="a" {SPACE}>{body}</robot>')
+    with pytest.raises(UrdfError, match="ended after 2 s") as caught:
+        rd.load(path)
+    assert caught.value.file == str(path)
+    assert rd.load(SUM).link_names == ("l3",)
+
+
+def test_what_calls_or_includes_itself_is_told(tmp_path):
+    calls = '<xacro:macro name="m"><xacro:m/></xacro:macro><xacro:m/>'
+    includes = '<xacro:include filename="robot.urdf.xacro"/>'
+    for body in (calls, includes):
+        path = written(tmp_path, f'<robot name="a" {SPACE}>{body}</robot>')
+        with pytest.raises(UrdfError, match="maximum recursion depth"):
+            rd.load(path)
+
+
+WAYS_OUT = {
+    "include": '<xacro:include filename="{0}"/>',
+    "pattern": '<xacro:include filename="{1}/*.xacro"/>',
+    "yaml": "<link name=\"${{xacro.load_yaml('{0}')}}\"/>",
+    "open": '<link name="${{(lambda: [c for c in ().__class__.__base__.__subclasses__() '
+    "if c.__name__ == 'FileLoader'][0]('a', '{0}').get_data('{0}'))()}}\"/>",
+    "python": '<link name="${{(lambda: [c for c in ().__class__.__base__.__subclasses__() '
+    "if c.__name__ == '_wrap_close'][0].__init__.__globals__['system']('touch {1}/made'))()}}\"/>",
+}
+
+
+@pytest.mark.parametrize("way", WAYS_OUT)
+def test_files_outside_of_packages_are_out_of_reach(way, tmp_path):
+    secret = tmp_path / "elsewhere" / "secret.xacro"
+    secret.parent.mkdir()
+    secret.write_text(f"<robot {SPACE}><link name='secret'/></robot>")
+    (tmp_path / "mine").mkdir()
+    body = WAYS_OUT[way].format(secret, secret.parent)
+    path = written(tmp_path / "mine", f'<robot name="a" {SPACE}>{body}</robot>')
+    with pytest.raises(UrdfError, match=r"outside of the packages|may not (open|os\.system)"):
+        rd.load(path)
+    assert [*secret.parent.iterdir()] == [secret]
+    link = path.with_name("link.xacro")
+    link.symlink_to(secret)
+    path.write_text(f'<robot name="a" {SPACE}><xacro:include filename="link.xacro"/></robot>')
+    with pytest.raises(UrdfError, match="outside of the packages") as caught:
+        rd.load(path)
+    assert (caught.value.line, caught.value.element) == (1, "<xacro:include>")
+    assert rd.load(path, package_dirs=secret.parent).link_names == ("secret",)
+
+
+def test_files_of_the_same_repository_and_of_packages_are_within_reach(arm, tmp_path):
+    part = f"<robot {SPACE}><link name='part'/></robot>"
+    (tmp_path / "models" / "urdf").mkdir(parents=True)
+    written(tmp_path / "models", part, "part.xacro")
+    body = '<xacro:include filename="../part.xacro"/>'
+    path = written(tmp_path / "models" / "urdf", f'<robot name="a" {SPACE}>{body}</robot>')
+    with pytest.raises(UrdfError, match=r"package_dirs='[^']*/models'"):
+        rd.load(path)
+    (tmp_path / "models" / ".git").mkdir()
+    assert rd.load(path).link_names == ("part",)
+    common = arm.parent / "inc" / "common.xacro"  # of a package, by its absolute path
+    body = f'<xacro:include filename="{common}"/><link name="b"/>'
+    path.write_text(f'<robot name="a" {SPACE}>{body}</robot>')
+    assert rd.load(path).link_names == ("b",)
+
+
+def test_xacro_runs_in_a_process_of_its_own(arm):
+    code = "import sys, robodyn; robodyn.load(sys.argv[1]); print('xacro' in sys.modules)"
+    path = written(arm.parent, SUM)
+    found = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True)
+    assert found.stdout.split() == ["False"]
+
+
+def test_a_process_that_ended_meanwhile_is_replaced():
+    from robodyn.urdf.xacro import process
+
+    for _ in range(2):
+        assert rd.load(SUM).link_names == ("l3",)
+        if (waiting := process._WAITING._process) is not None:  # where systems have fork
+            waiting._process.kill()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
+def test_copies_of_a_process_have_processes_of_their_own():
+    code = f"""
+import os, robodyn
+def load():
+    assert robodyn.load({SUM!r}).link_names == ("l3",)
+load()
+child = os.fork()
+load()
+if child:
+    assert os.waitpid(child, 0)[1] == 0
+"""
+    found = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, timeout=60
+    )
+    assert found.returncode == 0, found.stderr
 
 
 # -- the command line ------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field
 
 from robodyn.description import Limits, Vector
-from robodyn.urdf.common.joint_values import Dynamics
+from robodyn.urdf.common.joint_values import UNLIMITED, Dynamics
 from robodyn.urdf.common.reader import Reader
 from robodyn.urdf.common.xml import Element
 from robodyn.urdf.sdf.common.frames import MODEL
@@ -14,8 +14,6 @@ from robodyn.urdf.sdf.common.values import number_of, truth_of
 
 __all__ = ["Axis", "Mimicked", "read_axes", "read_mimic_of_drake"]
 
-#: Where SDF means "without limit".
-UNLIMITED = 1e16
 DEFAULT_AXIS: Vector = (0.0, 0.0, 1.0)
 
 
