@@ -193,10 +193,10 @@ def load(
         1e-4, or this if it is larger. Frames of joints in loops may be moved by as much, all
         together, to let rounded numbers close and move (see ``rigid``).
     rigid : bool
-        The numbers of closed linkages are taken to the letter. Default: a linkage whose loops close,
-        or move, only but for what the digits of its numbers can have done (at least 1e-5 rad or
-        parts of the longest link, or ``closure_tolerance``) is taken for the one near by that closes
-        and moves, with one `LoopWarning` that says how far the frames of its joints were moved.
+        The numbers of closed linkages are taken to the letter. Default: a linkage whose loops
+        close, or move, only but for what the digits of its numbers can have done (at least 1e-5 rad
+        or parts of the longest link, or ``closure_tolerance``) is taken for the one near by that
+        closes and moves, with one `LoopWarning` that says how far frames of joints were moved.
     ground : Ground or iterable of Ground
         Planes that points of links may touch; their contact forces enter all dynamics.
     root : str

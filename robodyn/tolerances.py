@@ -75,6 +75,12 @@ ROUNDED_GAP = 1e-15
 #: in the Jacobian; between it and what a file's digits can do, these decide. It is less than the
 #: product of `SMALL_ROW` and `CONSTRAINT_RANK`, so that no small row counts for more.
 EXACT_RANK = 1e-13
+#: Singular values below this are doubtful where turns are exact: other digits would be.
+EXACT_TURNS_RANK = 1e-4
+#: Of the matrix that determines how frames are displaced, singular values below this part of the
+#: largest are noise at most, as digits make it, and at least: less where loops do not close.
+DISPLACEMENT_NOISE = 1e-2
+LEAST_DISPLACEMENT_NOISE = 1e-6, 1e-8, 1e-10
 #: A motion [rad, m] that is more than an infinitesimal one.
 MOVED_FAR = 0.02
 #: Gaps of loops above this [rad, parts of the longest link] come from no rounding.

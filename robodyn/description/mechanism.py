@@ -57,8 +57,8 @@ class Mechanism:
     transmissions : tuple of Transmission
         Those that couple motors. Each of their joints has an actuator.
     rounding : (float, float) or None
-        Half a unit in the last digit of the lengths [m] and of the angles [rad] of a file, root mean
-        squares, where poses here are products of those of the file; not part of equality.
+        Half a unit in the last digit of the lengths [m] and of the angles [rad] of a file, root
+        mean squares, where poses here are products of those of the file; not part of equality.
 
     Examples
     --------

@@ -57,8 +57,8 @@ class Evaluator:
         Of many copies, which are computed with at once: the last leading axis of states counts
         them.
     trace : callable
-        Makes a program of a quantity. Default: `robodyn.equations.catalogue.trace`, which simplifies
-        it: that takes longer than a few calls without a compiler.
+        Makes a program of a quantity. Default: `robodyn.equations.catalogue.trace`, which
+        simplifies it: that takes longer than a few calls without a compiler.
     """
 
     #: Time, or times [s], of a model that depends on time; `at` sets it.

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from robodyn.array_types import Array
 from robodyn.caller import warn
 from robodyn.closed_loops.assembly.long_searches import going_on, search
-from robodyn.closed_loops.assembly.rounded_linkage import nearest_linkage
+from robodyn.closed_loops.assembly.rounded_linkage import closed_by_one_frame, nearest_linkage
 from robodyn.closed_loops.constraints.constraint_rows import ConstraintRows, PositionRows
 from robodyn.closed_loops.constraints.cut_joints import CutStart, UncoordinatedLimits, WithCuts
 from robodyn.closed_loops.constraints.open_loops import largest_gap, open_loops, placed_frames
@@ -146,11 +146,11 @@ class LoopCloser:
     def _to_mend(self, error: AssemblyError) -> str:
         """Likely mistakes in the description, for the message of an error."""
         found = nearest_linkage(self._model, q=np.asarray(error.q))
-        if found is not None:
+        if found is not None and found.size > self._model.settings.closure_tolerance:
             return (
-                f"with frames of its joints moved by up to {found.angle:.2g} rad and {found.way:.2g} "
-                f"m they close: mend the numbers, or load with closure_tolerance="
-                f"{1.05 * found.size:.2g} to have that done"
+                f"with frames of joints moved by up to {found.angle:.2g} rad and {found.way:.2g} m "
+                f"they close and leave {self._space.nv - found.rank} degrees of freedom: mend the "
+                f"numbers, or load with closure_tolerance={1.1 * found.size:.2g} to have that done"
             )
         name = largest_gap(self._model, error.residual)[0]
         cuts = self._model.tree.cuts
@@ -158,6 +158,10 @@ class LoopCloser:
         if not opened:
             return f"if it should close here, mend constraint {name!r}, or what contradicts it"
         told = "this is the closure to mend: "
+        closed = closed_by_one_frame(self._model, np.asarray(error.q), name)
+        if closed is not None:
+            told = "moved to where it closes, this is the closure to mend: "
+            opened = [mover for mover in closed.movers if mover.name == name]
         if any(isinstance(cut, Joint) for cut in cuts):  # may be a tree with a wrong name in it
             told = f"if a second parent is a typing error, mend it; if not, {told}"
             opened = list(cuts)

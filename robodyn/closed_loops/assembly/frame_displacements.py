@@ -1,4 +1,4 @@
-"""Small displacements of joint frames: what they do to the gaps of loops, and descriptions with them.
+"""Small displacements of joint frames: what they do to loops, and descriptions with them.
 
 A joint F-G joins frame F on its parent link to frame G on its child link. A displacement of F by a
 small motion (way and rotation vector, in the axes of F) moves everything on the child's side of the
@@ -27,10 +27,6 @@ from robodyn.symbolic.vector import EX, EY, EZ, Mat3, Vec3
 __all__ = ["FrameDisplacements"]
 
 Mover = Joint | Loop
-
-#: Kinds of joints that are symmetric about their axes, so that turning the axes of a `Joint`, which
-#: stand in both of its frames, turns its frame G.
-WITH_AXES = ("continuous", "cylindrical", "helical", "prismatic", "revolute", "universal")
 
 
 @dataclass(frozen=True)
@@ -153,7 +149,8 @@ class FrameDisplacements:
         sides = [self._side(mover, False, 6, parent, X_F)]
         if isinstance(mover, Loop):
             sides.append(self._side(mover, True, 6, child, X_G))
-        elif mover.kind in WITH_AXES:
+        elif (kind := joint_kind(mover.kind)).axial or len(kind.axes) == 2:
+            # its axes stand in both frames: turning them turns G
             sides.append(self._side(mover, True, 3, child, X_G))
         return sides
 

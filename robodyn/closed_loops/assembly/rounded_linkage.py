@@ -30,12 +30,12 @@ from robodyn.array_types import Array
 from robodyn.caller import warn
 from robodyn.closed_loops.assembly.frame_displacements import FrameDisplacements
 from robodyn.closed_loops.assembly.opposite_axes import with_axes_turned
+from robodyn.closed_loops.assembly.parallel_axes import with_parallel_axes
 from robodyn.closed_loops.assembly.walks import walks
 from robodyn.closed_loops.constraints.constraint_rows import ConstraintRows, PositionRows
 from robodyn.closed_loops.solvers import assemble, rank_analysis
 from robodyn.codegen import MethodTable
 from robodyn.description import Mechanism, with_exact_turns
-from robodyn.description.parallel_axes import with_parallel_axes
 from robodyn.description.written_digits import rounding_of
 from robodyn.equations.catalogue import trace_without_simplifying
 from robodyn.errors import AssemblyError, LoopWarning
@@ -45,7 +45,10 @@ from robodyn.model.settings import Settings
 from robodyn.parts.configuration_space import ConfigurationSpace
 from robodyn.tolerances import (
     DEFAULT_SNAP,
+    DISPLACEMENT_NOISE,
     EXACT_RANK,
+    EXACT_TURNS_RANK,
+    LEAST_DISPLACEMENT_NOISE,
     LOOP_CLOSED,
     MOVED_FAR,
     ROUNDED_FILE_GAP,
@@ -54,7 +57,7 @@ from robodyn.tolerances import (
     WRONG_FILE_GAP,
 )
 
-__all__ = ["Rounding", "linkage_as_meant", "nearest_linkage"]
+__all__ = ["Rounding", "closed_by_one_frame", "linkage_as_meant", "nearest_linkage"]
 
 #: Guesses from which a closed posture is looked for, if there is none by the start; and where it
 #: decides about half a turn.
@@ -62,14 +65,6 @@ GUESSES, MANY_GUESSES = 4, 20
 
 #: Gauss-Newton steps, higher ranks that are tried than the least, and most postures looked at.
 STEPS, READINGS, POSTURES = 10, 2, 60
-
-#: Of the matrix that determines displacements, singular values below `LEVER` times the largest gap
-#: are noise, but at most `NOISE` and at least one of these parts of the largest: a lower one where
-#: loops do not close with the one before.
-NOISE, LEAST_NOISE = 1e-2, (1e-6, 1e-8, 1e-10)
-
-#: Singular values below this are doubtful where turns are exact: other digits would be.
-EXACT_TURNS = 1e-4
 
 #: Gaps and singular values are at most so many times the displacements that they come from.
 LEVER = 30.0
@@ -137,7 +132,7 @@ def linkage_as_meant(mechanism: Mechanism, settings: Settings, *, turned: bool =
     neatly = with_exact_turns(mechanism)[0]
     if neatly is not mechanism:
         neat = build_model(neatly, settings)
-        if (exact := _Linkage(neat)).is_exact(exact.nearest, EXACT_TURNS):
+        if (exact := _Linkage(neat)).is_exact(exact.nearest, EXACT_TURNS_RANK):
             return neat
     if not turned and letter.gap(q) > LEVER * letter.tolerance:
         half_round = _with_axes_turned(letter, settings, q)
@@ -212,6 +207,26 @@ def _of_start(
     return None
 
 
+def closed_by_one_frame(model: Model, q: Array, name: str) -> Mechanism | None:
+    """The description with the first frame of a joint moved so that its loop closes at a posture.
+
+    ``None`` if that does not close all loops.
+    """
+    settings = dataclasses.replace(model.settings, rigid=True)
+    linkage = _Linkage(model, q, displaced=True)
+    for _ in range(STEPS):
+        mask = linkage.frames.of_mover(name)
+        slopes, gap = linkage.displaced(q[None])[0][:, mask], linkage.residual(q)
+        if not (np.isfinite(slopes).all() and np.isfinite(gap).all() and mask.any()):
+            return None
+        d = np.zeros(len(mask))
+        d[mask] = -np.linalg.lstsq(slopes, gap, rcond=None)[0]
+        linkage = _Linkage(build_model(linkage.frames.moved(d), settings), q, displaced=True)
+        if linkage.is_closed(q):
+            return linkage.model.mechanism
+    return None
+
+
 def _told(model: Model, letter: _Linkage, found: Rounding) -> str:
     nv, rank = model.bodies.nv, letter.rank(letter.nearest)
     closed = letter.gap(letter.nearest) < LOOP_CLOSED
@@ -226,7 +241,7 @@ def _told(model: Model, letter: _Linkage, found: Rounding) -> str:
 
 
 class _Linkage:
-    """The loops of a model, measured in rad and in parts of the longest link, without a compiler.
+    """The loops of a model, in rad and in parts of the longest link, without a compiler.
 
     Parameters
     ----------
@@ -365,7 +380,8 @@ class _Linkage:
     def readings(self, q: Array, tolerance: float) -> Iterator[int]:
         """Ranks that the loops may be meant to have, the one that leaves most motion first."""
         values = self.values(q)
-        least = int((values > min(max(LEVER * tolerance, ROUNDED_FILE_RANK), NOISE)).sum())
+        doubtful = min(max(LEVER * tolerance, ROUNDED_FILE_RANK), DISPLACEMENT_NOISE)
+        least = int((values > doubtful).sum())
         most = min(max(int((values > EXACT_RANK).sum()), least) + 1, len(values))
         yield from range(least, min(most, least + READINGS) + 1)
 
@@ -406,7 +422,7 @@ def _displaced(
     if turned > tolerance:
         return None
     linkage, total = start, np.zeros(start.frames.size)
-    for least in LEAST_NOISE:
+    for least in LEAST_DISPLACEMENT_NOISE:
         if linkage.has_rank(postures, rank):
             break
         linkage, postures, total = _stepped(linkage, postures, total, rank, tolerance, held, least)
@@ -435,10 +451,10 @@ def _stepped(
     held: bool,
     least: float,
 ) -> tuple[_Linkage, Array, Array]:
-    """Linkage, postures and all displacements after Gauss-Newton steps, as long as gaps get less."""
+    """Linkage, postures and displacements after Gauss-Newton steps, as long as gaps get less."""
     size = linkage.gap(postures)
     for _ in range(STEPS):
-        noise = min(max(LEVER * size, least), NOISE)
+        noise = min(max(LEVER * size, least), DISPLACEMENT_NOISE)
         step = _gauss_newton(linkage, postures, rank, held, noise)
         if step is None or np.linalg.norm(total + step[0]) > tolerance:
             break

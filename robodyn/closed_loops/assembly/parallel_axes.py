@@ -13,16 +13,11 @@ from collections.abc import Iterable
 import numpy as np
 
 from robodyn.array_types import Array
+from robodyn.description import Joint, Loop, Mechanism, Pose
 from robodyn.description.exact_turns import on_loops
-from robodyn.description.joint import Joint
-from robodyn.description.loop import Loop
-from robodyn.description.mechanism import Mechanism
-from robodyn.description.pose import Pose
+from robodyn.joints import joint_kind
 
 __all__ = ["with_parallel_axes"]
-
-#: Kinds of joints that may be turned about their axis and are the same.
-HINGES = ("continuous", "cylindrical", "helical", "prismatic", "revolute")
 
 
 def with_parallel_axes(mechanism: Mechanism, tolerance: float) -> tuple[Mechanism, float]:
@@ -39,7 +34,7 @@ def with_parallel_axes(mechanism: Mechanism, tolerance: float) -> tuple[Mechanis
     turned : float [rad]
         Root of the sum of squares of the angles by which frames are turned.
     """
-    hinges = [m for m in on_loops(mechanism) if m.kind in HINGES]
+    hinges = [m for m in on_loops(mechanism) if joint_kind(m.kind).axial]
     axes: dict[str, list[tuple[tuple[str, int], Array]]] = {}
     for mover in hinges:
         for side, (link, axis) in enumerate(_ends(mover)):
