@@ -380,8 +380,8 @@ class Evaluator:
     @cached_property
     def _only_turns(self) -> bool:
         """Whether coordinates are angles, of which sines and cosines enter: nothing overflows."""
-        kinds = {joint.kind.name for joint in self._model.joints.values()}
-        return kinds <= {"revolute", "continuous", "fixed"}
+        kinds = [joint.kind for joint in self._model.joints.values() if joint.kind.nv]
+        return all(kind.turning and all(kind.turning) for kind in kinds)
 
     @cached_property
     def _are_functions(self) -> bool:

@@ -335,9 +335,9 @@ class Trajectory:
         `robodyn.Robot.branch_sign`. Empty for a tree. In minimal coordinates: after postures at
         which a planar loop lies flat and goes through.
         """
-        changed = np.zeros(max(len(self) - 1, 0), bool)
-        if self.robot is None or not len(self):
+        if self.robot is None or not self.t.ndim or not len(self):
             return np.zeros(0)
+        changed = np.zeros(len(self) - 1, bool)
         if self.robot.nc:
             at = samples_of(self).time
             sign = self.robot.at(at).branch_sign(self.q, path=True).reshape(len(self), -1)
