@@ -93,7 +93,10 @@ def main():
             wrong += 1
             print(f"{found.fate} | case {made.number} | {made.what} | {found.told}", flush=True)
         if sum(seen.values()) % 100 == 0:
-            print(f"{time.perf_counter() - start:.0f} s, {sum(seen.values())} cases, {wrong} wrong", flush=True)
+            print(
+                f"{time.perf_counter() - start:.0f} s, {sum(seen.values())} cases, {wrong} wrong",
+                flush=True,
+            )
         if time.perf_counter() - start > arguments.seconds:
             raise TimeoutError
 

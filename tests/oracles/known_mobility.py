@@ -146,10 +146,12 @@ class KnownMobility:
         F = U[:, :rank] @ (inverse.T @ np.concatenate([mass @ x[:n] - loads, -drives]))
         named = oracle._named(links, x[:n], F, U[:, rank:])
         wrenches = {**named["joint_wrenches"], "base": named["base_wrench"]}
-        return State(x[n : n + self.nv], wrenches, named["unique"], float(sizes[rank - 1] / sizes[0]))
+        return State(
+            x[n : n + self.nv], wrenches, named["unique"], float(sizes[rank - 1] / sizes[0])
+        )
 
     def motion(self, q, v, tau, duration, steps):
-        """The motion under constant forces of joints, by the classical method of Runge and Kutta."""
+        """The motion under constant forces of joints, by the method of Runge and Kutta."""
         h, states, margin = duration / steps, [(q, v)], np.inf
 
         def slope(q, v):

@@ -82,9 +82,7 @@ def on_an_arm(shape, rng):
     """The shape on a link that a hinge holds to the ground, so that it moves as a whole, too."""
     hip = Pin("hip", "revolute", ("ground", "hip_link"), rng.normal(size=3) * 0.3, _unit(rng))
     pins = [
-        dataclasses.replace(
-            pin, links=tuple("hip_link" if n == "ground" else n for n in pin.links)
-        )
+        dataclasses.replace(pin, links=tuple("hip_link" if n == "ground" else n for n in pin.links))
         for pin in shape.pins
     ]
     return Shape(f"{shape.name} on an arm", (hip, *pins), shape.dof + 1, shape.loose)
@@ -125,7 +123,11 @@ def four_bar(rng):
 
 def parallelogram(rng):
     """Two or three cranks that are alike; with three the counting in the plane says stiff."""
-    (A, B), r, m = _near(rng, (0, 0), (0.4, 0.02)), rng.uniform(0.1, 0.3, 2), int(rng.integers(2, 4))
+    (A, B), r, m = (
+        _near(rng, (0, 0), (0.4, 0.02)),
+        rng.uniform(0.1, 0.3, 2),
+        int(rng.integers(2, 4)),
+    )
     feet = [A, B, 0.4 * A + 0.6 * B + rng.uniform(0.05, 0.1) * Y[:2]][:m]
     rows = []
     for k, foot in enumerate(feet):
@@ -148,10 +150,10 @@ def chain_of(rng, loops, name):
     for k in range(loops):
         base = np.array([0.35 * (k + 1), 0.0])
         a, b = f"l{2 * k + 1}", f"l{2 * k + 2}"
-        start, foot, knee = _near(rng, tips[last], base, (*(base + [0.02, 0.3]),))
+        start, foot, knee = _near(rng, tips[last], base, tuple(base + np.array((0.02, 0.3))))
         rows += [(f"p{3 * k + 1}", last, a, *start), (f"p{3 * k + 2}", a, b, *knee)]
         rows += [(f"p{3 * k + 3}", "ground", b, *foot)]
-        tips[b], last = foot + [0.08, 0.22], b
+        tips[b], last = foot + np.array((0.08, 0.22)), b
     return _planar(name, rows, 1, rng)
 
 
@@ -251,11 +253,12 @@ def wrist(rng):
 
         def at(yaw, tilt, turn=turn):
             yaw, tilt = yaw + turn, tilt + rng.uniform(-0.05, 0.05)
-            return np.array(
-                [np.cos(yaw) * np.sin(tilt), np.sin(yaw) * np.sin(tilt), np.cos(tilt)]
-            )
+            return np.array([np.cos(yaw) * np.sin(tilt), np.sin(yaw) * np.sin(tilt), np.cos(tilt)])
 
-        rows += [(f"m{k}", "ground", f"p{k}", at(0.0, 0.75)), (f"e{k}", f"p{k}", f"d{k}", at(0.9, 1.25))]
+        rows += [
+            (f"m{k}", "ground", f"p{k}", at(0.0, 0.75)),
+            (f"e{k}", f"p{k}", f"d{k}", at(0.9, 1.25)),
+        ]
         rows += [(f"h{k}", f"d{k}", "head", at(1.9, 0.8))]
     return _spherical("spherical wrist", rows, 3, rng)
 
@@ -327,7 +330,10 @@ def delta(rng):
     pins = []
     for k in range(3):
         turn = 2 * np.pi * k / 3 + rng.uniform(-0.05, 0.05)
-        u, side = np.array([np.cos(turn), np.sin(turn), 0]), np.array([-np.sin(turn), np.cos(turn), 0])
+        u, side = (
+            np.array([np.cos(turn), np.sin(turn), 0]),
+            np.array([-np.sin(turn), np.cos(turn), 0]),
+        )
         elbow, foot = 0.35 * u - 0.1 * Z + rng.uniform(-0.02, 0.02, 3), 0.06 * u - 0.5 * Z
         pins += [Pin(f"arm{k}", "revolute", ("ground", f"upper{k}"), 0.15 * u, side)]
         for j, s in enumerate((-0.04, 0.04)):
@@ -343,14 +349,19 @@ def stewart(rng):
     """Six cylinders with a universal joint below and a ball above."""
     pins = []
     for k in range(6):
-        below, above = 2 * np.pi * (k // 2) / 3, 2 * np.pi * ((k + 1) // 2) / 3 + np.pi / 3 - 2 * np.pi / 3
+        below, above = (
+            2 * np.pi * (k // 2) / 3,
+            2 * np.pi * ((k + 1) // 2) / 3 + np.pi / 3 - 2 * np.pi / 3,
+        )
         below, above = below + (0.2 if k % 2 else -0.2), above + (-0.2 if k % 2 else 0.2)
         foot = np.array([0.4 * np.cos(below), 0.4 * np.sin(below), 0]) + rng.uniform(-0.02, 0.02, 3)
         head = np.array([0.25 * np.cos(above), 0.25 * np.sin(above), 0.5])
         head += rng.uniform(-0.02, 0.02, 3)
         along, first = head - foot, _across(head - foot, rng)
         pins += [
-            Pin(f"u{k}", "universal", ("ground", f"barrel{k}"), foot, first, np.cross(along, first)),
+            Pin(
+                f"u{k}", "universal", ("ground", f"barrel{k}"), foot, first, np.cross(along, first)
+            ),
             Pin(f"leg{k}", "prismatic", (f"barrel{k}", f"piston{k}"), foot + 0.5 * along, along),
             Pin(f"s{k}", "spherical", (f"piston{k}", "plate"), head, Z),
         ]
@@ -382,7 +393,7 @@ def braced(rng):
     rows = [
         ("a", "ground", "crank", *A), ("b", "crank", "coupler", *B),
         ("c", "coupler", "rocker", *C), ("d", "ground", "rocker", *D),
-        ("e", "crank", "brace", *E), ("f", "brace", "rocker", *(F + [0.0, 0.06])),
+        ("e", "crank", "brace", *E), ("f", "brace", "rocker", *(F + 0.06 * Y[:2])),
     ]  # fmt: skip
     rods = int(rng.integers(1, 3))
     if rods == 2:

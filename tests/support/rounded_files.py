@@ -137,9 +137,19 @@ def _axes(joint, digits):
 def _inertial(body):
     n = " ".join(f"{x:.12g}" for x in body.origin.xyz)
     J = inertia_matrix(body)
-    entries = (("ixx", 0, 0), ("ixy", 0, 1), ("ixz", 0, 2), ("iyy", 1, 1), ("iyz", 1, 2), ("izz", 2, 2))
+    entries = (
+        ("ixx", 0, 0),
+        ("ixy", 0, 1),
+        ("ixz", 0, 2),
+        ("iyy", 1, 1),
+        ("iyz", 1, 2),
+        ("izz", 2, 2),
+    )
     tensor = " ".join(f'{name}="{J[i, j]:.12g}"' for name, i, j in entries)
-    return f'<inertial><origin xyz="{n}"/><mass value="{body.mass:.12g}"/><inertia {tensor}/></inertial>'
+    return (
+        f'<inertial><origin xyz="{n}"/><mass value="{body.mass:.12g}"/>'
+        f"<inertia {tensor}/></inertial>"
+    )
 
 
 # ---- SDF
@@ -158,7 +168,8 @@ def _sdf(mechanism, digits):
     X = _placed(mechanism)
     text = f'<sdf version="1.9"><model name="{mechanism.name}">\n'
     for link in mechanism.links:
-        text += f'<link name="{link.name}">{_six(pose_from(X[link.name]), digits)}{_sdf_body(link.inertia)}</link>\n'
+        pose = _six(pose_from(X[link.name]), digits)
+        text += f'<link name="{link.name}">{pose}{_sdf_body(link.inertia)}</link>\n'
     for joint in mechanism.joints:
         text += _sdf_joint(joint, joint.parent, joint.child, "", digits)
     for loop in mechanism.loops:
@@ -186,7 +197,14 @@ def _sdf_joint(joint, parent, child, pose, digits):
 
 def _sdf_body(body):
     J = inertia_matrix(body)
-    entries = (("ixx", 0, 0), ("ixy", 0, 1), ("ixz", 0, 2), ("iyy", 1, 1), ("iyz", 1, 2), ("izz", 2, 2))
+    entries = (
+        ("ixx", 0, 0),
+        ("ixy", 0, 1),
+        ("ixz", 0, 2),
+        ("iyy", 1, 1),
+        ("iyz", 1, 2),
+        ("izz", 2, 2),
+    )
     tensor = "".join(f"<{name}>{J[i, j]:.12g}</{name}>" for name, i, j in entries)
     at = " ".join(f"{x:.12g}" for x in body.origin.xyz)
     return (
@@ -259,13 +277,33 @@ def _mjcf_loop(loop, points, equalities, digits, sites):
 def _quat(pose):
     """As w x y z."""
     R = origin(pose)[:3, :3]
-    w, V = np.linalg.eigh(
+    _, V = np.linalg.eigh(
         np.array(
             [
-                [R[0, 0] + R[1, 1] + R[2, 2], R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]],
-                [R[2, 1] - R[1, 2], R[0, 0] - R[1, 1] - R[2, 2], R[0, 1] + R[1, 0], R[0, 2] + R[2, 0]],
-                [R[0, 2] - R[2, 0], R[0, 1] + R[1, 0], R[1, 1] - R[0, 0] - R[2, 2], R[1, 2] + R[2, 1]],
-                [R[1, 0] - R[0, 1], R[0, 2] + R[2, 0], R[1, 2] + R[2, 1], R[2, 2] - R[0, 0] - R[1, 1]],
+                [
+                    R[0, 0] + R[1, 1] + R[2, 2],
+                    R[2, 1] - R[1, 2],
+                    R[0, 2] - R[2, 0],
+                    R[1, 0] - R[0, 1],
+                ],
+                [
+                    R[2, 1] - R[1, 2],
+                    R[0, 0] - R[1, 1] - R[2, 2],
+                    R[0, 1] + R[1, 0],
+                    R[0, 2] + R[2, 0],
+                ],
+                [
+                    R[0, 2] - R[2, 0],
+                    R[0, 1] + R[1, 0],
+                    R[1, 1] - R[0, 0] - R[2, 2],
+                    R[1, 2] + R[2, 1],
+                ],
+                [
+                    R[1, 0] - R[0, 1],
+                    R[0, 2] + R[2, 0],
+                    R[1, 2] + R[2, 1],
+                    R[2, 2] - R[0, 0] - R[1, 1],
+                ],
             ]
         )
     )

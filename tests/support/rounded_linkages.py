@@ -18,7 +18,7 @@ from oracles.known_mobility import KnownMobility
 from support.linkage_shapes import LINKAGES, STRUCTURES, moved, on_an_arm
 from support.random_mechanisms import random_inertia
 
-from robodyn.description import Joint, Link, Loop, Mechanism, Pose
+from robodyn.description import Joint, Link, Loop, Mechanism
 
 __all__ = ["CLOSINGS", "FRAMES", "Linkage", "linkage"]
 
@@ -210,10 +210,9 @@ def _weld_through(rng, pin, X, links, joints, loops):
     R = X_H[:3, :3] @ origin(body.origin)[:3, :3]
     J = R @ inertia_matrix(body) @ R.T
     links.append(Link(half, inertia_from(share * body.mass, com, share * J)))
-    links[k] = Link(halved, dataclasses.replace(
-        body, mass=(1 - share) * body.mass,
-        **{f"i{a}": (1 - share) * getattr(body, f"i{a}") for a in ("xx", "xy", "xz", "yy", "yz", "zz")},
-    ))  # fmt: skip
+    names = [f"i{a}" for a in ("xx", "xy", "xz", "yy", "yz", "zz")]
+    rest = {name: (1 - share) * getattr(body, name) for name in names}
+    links[k] = Link(halved, dataclasses.replace(body, mass=(1 - share) * body.mass, **rest))
     joints.append(_joint(pin, keeps, half, {**X, **place}))
     X_WF = _frame(rng, "anyhow", pin.point + rng.uniform(-0.1, 0.1, 3), None)
     ends = [pose_from(np.linalg.inv(Y) @ X_WF) for Y in (frame, X[halved])]
