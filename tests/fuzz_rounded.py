@@ -50,6 +50,25 @@ def fuzz(count, seed=0, first=0, report=None, **chosen):
     return fates, faults
 
 
+def shrunk(made, found, **chosen):
+    """The plainest case that meets the same fate, what was chosen for it, and its verdict."""
+    plain = {
+        "deep": False, "arm": False, "base": "fixed", "flipped": False, "style": "g",
+        "notation": "loop", "frames": "aligned",
+    }  # fmt: skip
+    others = [{"closing": kind} for kind in ("as drawn", "spherical")]
+    others += [{"only": (part,)} for part in ("xyz", "rpy", "axis")]
+    others += [{"frames": "z along joints"}, {"name": "four_bar"}]
+    for change in [*({key: value} for key, value in plain.items()), *others]:
+        simpler = case(made.number, made.seed, **{**chosen, **change})
+        if simpler is None:
+            continue
+        again = verdict(simpler)
+        if again.fate == found.fate:
+            made, found, chosen = simpler, again, {**chosen, **change}
+    return made, chosen, found
+
+
 def table(fates):
     """Fates by digits, and by closing joint, as text."""
     lines = []
@@ -74,6 +93,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after this time")
     parser.add_argument("--role", choices=("linkage", "structure", "misfit"))
     parser.add_argument("--name", help="of a shape")
+    parser.add_argument("--shrink", action="store_true", help="make the case of --case plainer")
     arguments = parser.parse_args()
     chosen = {k: getattr(arguments, k) for k in ("role", "name") if getattr(arguments, k)}
     if arguments.case is not None:
@@ -82,6 +102,9 @@ def main():
             print("there is no such case")
             return 2
         found = verdict(made)
+        if arguments.shrink:
+            made, chosen, found = shrunk(made, found, **chosen)
+            print(f"case({made.number}, {made.seed}, **{chosen})")
         print(made.what, found.fate, found.told, made.text, sep="\n")
         return 0
     start, seen, wrong = time.perf_counter(), collections.Counter(), 0

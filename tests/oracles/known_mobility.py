@@ -101,6 +101,13 @@ class KnownMobility:
         margin = sizes[rank - 1] / sizes[0] if rank else 1.0
         return np.linalg.qr(speeds)[0] if self.dof else speeds, float(margin)
 
+    def surplus(self, q):
+        """Largest singular value that does not count, of the largest: zero in an exact geometry."""
+        _, (G, S, _), _ = self.oracle.equations(q, np.zeros(self.nv))
+        A = np.hstack([G, -S])
+        sizes = np.linalg.svd(A, compute_uv=False)
+        return float(sizes[A.shape[1] - self.dof :].max(initial=0.0) / sizes[0])
+
     def possible(self, q, v):
         """Speeds nearest to ``v`` that keep the loops closed."""
         N = self.tangents(q)[0]

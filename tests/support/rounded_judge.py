@@ -18,7 +18,7 @@ from oracles.known_mobility import KnownMobility
 from support.linkage_shapes import LINKAGES, STRUCTURES
 from support.loop_graphs import with_loops_as_joints
 from support.rounded_files import NOTATIONS, Digits, written
-from support.rounded_linkages import CLOSINGS, FRAMES, MARGIN, linkage
+from support.rounded_linkages import CLOSINGS, FRAMES, MARGIN, about, linkage
 
 import robodyn as rd
 from robodyn.description import Pose
@@ -34,8 +34,10 @@ FLOATS = 1e-8
 CHANGE = 1e-6
 
 #: Fates that are right.
-GOOD = ("right", "right with one warning", "stays stiff", "misfit refused, the remedy works",
-        "misfit told, moves", "misfit told")  # fmt: skip
+GOOD = (
+    "right", "right with one warning", "stays stiff", "misfit refused, the remedy works",
+    "misfit told, moves", "misfit told", "misfit is another linkage",
+)  # fmt: skip
 
 #: Fates of linkages of which the exact geometry cannot be judged, and which are not counted.
 LEFT_OUT = ("not made",)
@@ -66,7 +68,7 @@ class Case:
     in_full : str
         The file with 17 digits.
     amiss : str
-        Of a misfit: what is wrong with it.
+        What is wrong with it, of a misfit or if a hinge's axes are opposite to each other.
     """
 
     number: int
@@ -107,7 +109,7 @@ def case(number, seed=0, **chosen):
     number, seed : int
     **chosen
         ``role``, ``name`` (of a shape), ``closing``, ``frames``, ``arm``, ``notation``, ``count``,
-        ``style``, ``only``, ``base``, ``deep``.
+        ``style``, ``only``, ``base``, ``deep``, ``flipped``.
 
     Returns
     -------
@@ -119,8 +121,11 @@ def case(number, seed=0, **chosen):
     drawn = {**drawn, **chosen}
     if drawn["role"] == "structure" and "name" not in chosen:
         drawn["name"] = str(rng.choice(list(STRUCTURES)))
-    if drawn["role"] == "misfit" and "name" not in chosen:
-        drawn["name"] = str(rng.choice(MISFITS))
+    if drawn["role"] == "misfit":
+        if drawn["notation"] in ("sdf", "mjcf"):  # closed where it is drawn, whatever is amiss
+            return None
+        if "name" not in chosen:
+            drawn["name"] = str(rng.choice(MISFITS))
     mjcf = drawn["notation"].startswith("mjcf")
     made = linkage(rng, drawn["name"], drawn["closing"], drawn["frames"], drawn["arm"], mjcf)
     if made is None:
@@ -130,12 +135,16 @@ def case(number, seed=0, **chosen):
     if drawn["notation"] == "sdf" and any(j.kind == "universal" for j in made.mechanism.joints):
         return None
     exact = made.exact(GRAVITY, drawn["base"], cut=[])
-    if exact.tangents(_start(exact))[1] < MARGIN * min(1.0, 4.0 / made.shape.loops):
+    margin = exact.tangents(_start(exact))[1]
+    if margin < MARGIN * min(1.0, 4.0 / made.shape.loops) or exact.surplus(_start(exact)) > 1e-10:
         return None
     mechanism, amiss = made.mechanism, ""
     if drawn["role"] == "misfit":
         mechanism, amiss = _amiss(rng, made)
         drawn["count"] = max(drawn["count"], 6)
+    flipped = drawn["flipped"] and drawn["role"] == "linkage"
+    if flipped and drawn["notation"] in ("loop", "cut joint"):
+        mechanism, amiss = _flipped(mechanism)
     digits = Digits(drawn["count"], drawn["style"], drawn["only"])
     floating = drawn["base"] == "floating"
     text = written(mechanism, drawn["notation"], digits, floating)
@@ -168,7 +177,22 @@ def _drawn(rng):
         "only": only[int(rng.choice(4, p=[0.7, 0.1, 0.1, 0.1]))],
         "base": str(rng.choice(["fixed", "floating"], p=[0.85, 0.15])),
         "deep": bool(rng.random() < 0.12),
+        "flipped": bool(rng.random() < 0.04),
     }
+
+
+def _flipped(mechanism):
+    """With the axes of the first hinge that closes a loop opposite to each other."""
+    for k, loop in enumerate(mechanism.loops):
+        if loop.kind == "revolute":
+            across = np.cross(loop.axis, (0.3, 0.5, -0.7))
+            X = loop.X_successor.matrix.copy()
+            X[:3, :3] = X[:3, :3] @ about(across / np.linalg.norm(across), np.pi)
+            turned = dataclasses.replace(loop, X_successor=Pose.from_matrix(X))
+            loops = (*mechanism.loops[:k], turned, *mechanism.loops[k + 1 :])
+            told = f"axes of {loop.name} opposite to each other"
+            return dataclasses.replace(mechanism, loops=loops), told
+    return mechanism, ""
 
 
 def _amiss(rng, made):
@@ -181,9 +205,7 @@ def _amiss(rng, made):
     if made.closing == "cylindrical" or not made.shape.loose or rng.random() < 0.5:
         across = np.cross(axis, rng.normal(size=3))
         across /= np.linalg.norm(across)
-        from support.rounded_linkages import _about
-
-        X[:3, :3] = X[:3, :3] @ _about(across, size)
+        X[:3, :3] = X[:3, :3] @ about(across, size)
         amiss = f"{joint.name} tilted by {size:.2g} rad"
     else:
         X[:3, 3] += X[:3, :3] @ axis * size * 0.3
@@ -298,7 +320,10 @@ def _of_misfit(case, first):
         if first.said:
             moves = first.dof == _dof(case)
             return Verdict("misfit told, moves" if moves else "misfit told", first.said[0][:300])
-        return Verdict("misfit silent", f"dof {first.dof}, meant {_dof(case)}")
+        # a ball or a universal joint lets a linkage with a tilted pin move in another way
+        another = 0 < first.dof - (6 if case.base == "floating" else 0) < case.linkage.dof
+        fate = "misfit is another linkage" if another else "misfit silent"
+        return Verdict(fate, f"dof {first.dof}, meant {_dof(case)}")
     found, way = _followed(case, first)
     if found.error:
         return Verdict("misfit stuck", f"{way}: {found.error[:500]}")
@@ -455,7 +480,7 @@ class Judge:
             wrong.append(("wrenches refused", str(error)[:300]))
             return
         names = [n for n in wanted.wrenches if n in got and n != "base"]
-        if self.case.notation.startswith("mjcf"):  # points of a hinge are balls
+        if self.case.notation.startswith("mjcf") or self.case.amiss:  # pairs of balls, other axes
             loops = {loop.name for loop in self.case.linkage.mechanism.loops}
             names = [n for n in names if n not in loops]
         unique = {n: wanted.unique[n] for n in names}
@@ -468,7 +493,7 @@ class Judge:
                 [np.concatenate([p[2][k] for p in pairs]) for k in range(len(others))],
             )
             self._compare(wrong, "wrenches", mine, right, spread)
-        if self.case.number % 4 == 0:  # loads another robot
+        if self.case.number % 4 == 0 and not self.case.amiss:  # loads another robot
             self._least_norm(wrong, got, state)
 
     def _least_norm(self, wrong, got, state):

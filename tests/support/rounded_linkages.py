@@ -20,7 +20,7 @@ from support.random_mechanisms import random_inertia
 
 from robodyn.description import Joint, Link, Loop, Mechanism
 
-__all__ = ["CLOSINGS", "FRAMES", "Linkage", "linkage"]
+__all__ = ["CLOSINGS", "FRAMES", "Linkage", "about", "linkage"]
 
 #: How link frames stand: along the world, along their joint, or anyhow.
 FRAMES = ("aligned", "quarter turns", "z along joints", "anyhow")
@@ -187,7 +187,7 @@ def _loop(rng, pin, kind, X, frames):
     if kind == "spherical":
         X_WG = _frame(rng, frames, pin.point, None)
     elif kind in ("revolute", "cylindrical") and frames == "anyhow":
-        X_WG[:3, :3] = _about(pin.axis, rng.uniform(-np.pi, np.pi)) @ X_WF[:3, :3]
+        X_WG[:3, :3] = about(pin.axis, rng.uniform(-np.pi, np.pi)) @ X_WF[:3, :3]
     if kind == "cylindrical":
         X_WG[:3, 3] += rng.uniform(-0.05, 0.05) * pin.axis
     second = pin.axis2 if pin.axis2 is not None else _across(pin.axis, rng)
@@ -251,7 +251,8 @@ def _with_z(axis, angle):
     return R @ np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
 
 
-def _about(axis, angle):
+def about(axis, angle):
+    """Rotation (3, 3) about a unit vector."""
     x, y, z = axis
     N = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
     return np.eye(3) + np.sin(angle) * N + (1.0 - np.cos(angle)) * N @ N
