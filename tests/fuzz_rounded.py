@@ -42,7 +42,7 @@ def fuzz(count, seed=0, first=0, report=None, **chosen):
             continue
         done += 1
         found = verdict(made)
-        fates[made.digits.count, made.linkage.closing, found.fate] += 1
+        fates[made.digits.label, made.linkage.closing, found.fate] += 1
         if found.fate not in GOOD:
             faults.append((made, found))
         if report is not None:
@@ -111,7 +111,7 @@ def main():
 
     def report(made, found):
         nonlocal wrong
-        seen[made.digits.count, made.linkage.closing, found.fate] += 1
+        seen[made.digits.label, made.linkage.closing, found.fate] += 1
         if found.fate not in GOOD:
             wrong += 1
             print(f"{found.fate} | case {made.number} | {made.what} | {found.told}", flush=True)

@@ -48,6 +48,11 @@ class Digits:
     only: tuple[str, ...] = ("xyz", "rpy", "axis")
     unit: float = field(default=0.0)
 
+    @property
+    def label(self):
+        """Their number, for tables."""
+        return "single" if self.style == "float32" else f"{self.count:2d}"
+
     def __call__(self, category, values):
         """The numbers of one attribute."""
         return " ".join(self._one(category, float(x)) for x in np.atleast_1d(values))
