@@ -27,7 +27,7 @@ from robodyn.errors import LoopWarning, SingularWarning
 __all__ = ["GOOD", "Case", "Verdict", "case", "verdict"]
 
 #: Numbers may change by this many times what random changes of the size of the digits do.
-DIGITS = 10.0
+DIGITS = 20.0
 #: What rounding of floats may do, in parts of the largest number.
 FLOATS = 1e-8
 #: Of the random changes that tell how much numbers depend on the geometry.
