@@ -389,11 +389,11 @@ def truss(rng):
 def braced(rng):
     """A four-bar with one rod across, or two, of which one is redundant."""
     A, B, C, D = _near(rng, (0, 0), (0.05, 0.25), (0.43, 0.3), (0.4, 0))
-    E, F, G = A * 0.4 + B * 0.6, 0.5 * (C + D), 0.5 * (A + D)
+    E, F, G = 0.1 * A + 0.9 * B, 0.2 * C + 0.8 * D, 0.7 * A + 0.3 * D
     rows = [
         ("a", "ground", "crank", *A), ("b", "crank", "coupler", *B),
         ("c", "coupler", "rocker", *C), ("d", "ground", "rocker", *D),
-        ("e", "crank", "brace", *E), ("f", "brace", "rocker", *(F + 0.06 * Y[:2])),
+        ("e", "crank", "brace", *E), ("f", "brace", "rocker", *F),
     ]  # fmt: skip
     rods = int(rng.integers(1, 3))
     if rods == 2:
