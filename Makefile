@@ -3,7 +3,8 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 INSTALLER ?= $(BIN)/python -m pip install
-# Of `make fuzz`: how many mutants and searches, a tenth as many states a robot, and which.
+# Of `make fuzz`: how many mutants and searches, a tenth as many states a robot and linkages in few
+# digits, and which.
 COUNT ?= 100000
 SEED ?= 0
 
@@ -24,6 +25,7 @@ fuzz: $(VENV)/.ready
 	$(BIN)/python tests/fuzz_urdf.py --count $(COUNT) --seed $(SEED)
 	$(BIN)/python tests/fuzz_assembly.py --count $(COUNT) --seed $(SEED)
 	$(BIN)/python tests/fuzz_dynamics.py --count $$(($(COUNT) / 10)) --seed $(SEED)
+	$(BIN)/python tests/fuzz_rounded.py --count $$(($(COUNT) / 10)) --seed $(SEED)
 
 wild: $(VENV)/.ready
 	@test -n "$(DIR)" || { echo "make wild DIR=FOLDER: a folder of URDF, xacro, SDF or MJCF"; exit 2; }

@@ -28,7 +28,8 @@ def test_names_of_files_are_unique():
 
 
 def test_helpers_stand_in_support():
-    programs = {"coverage_page", "fuzz_assembly", "fuzz_dynamics", "fuzz_urdf", "wild", "wild_file"}
+    programs = {"coverage_page", "wild", "wild_file"}
+    programs |= {f"fuzz_{what}" for what in ("assembly", "dynamics", "rounded", "urdf")}
     here = {path.stem for path in TESTS.glob("*.py") if not path.stem.startswith("test_")}
     assert here == programs | {"conftest"}
 
