@@ -478,6 +478,21 @@ def test_motors_at_joints_that_follow_beside_a_loop(motors, kind, base):
         close(np.poly(x.poles), np.poly(y.poles), 1e-8)
 
 
+def test_motors_that_share_a_motion_keep_their_limits():
+    """The efforts that act are those that they share within their limits."""
+    motors = {
+        "left": rd.Actuator(5.0, torque_limit=2.0),
+        "right": rd.Actuator(10.0, torque_limit=0.05),
+    }
+    both = rd.load(_gripper(right=Mimic("left", -2.0)).mechanism, actuators=motors)
+    for wanted in (50.0, -50.0, 1.0):
+        run = rd.simulate(both, lambda t, q, v: [wanted], duration=0.01, limits="enforce")  # noqa: B023
+        assert run.limit_violations == ()
+        shares = np.abs(run.motor_torques[0]) / both.motor_torque_limits
+        assert shares.max() == pytest.approx(1.0 if abs(wanted) > 2.0 else 0.8, rel=1e-6)
+    assert run.tau[0] == 1.0  # within the limits: as it is
+
+
 # -- exported code ---------------------------------------------------------------------------------
 
 

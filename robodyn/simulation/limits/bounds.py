@@ -21,7 +21,7 @@ from robodyn.model.joint_info import JointInfo
 from robodyn.model.virtual_work import forces_of_motors, generalised, joint_forces
 from robodyn.robot import Robot
 from robodyn.simulation.cache.robot_cache import once_per_robot
-from robodyn.tolerances import LIMIT_EXCESS, LIMIT_EXCESS_SINGLE
+from robodyn.tolerances import ACTUATION_RANK, LIMIT_EXCESS, LIMIT_EXCESS_SINGLE
 
 __all__ = [
     "JointBounds",
@@ -40,6 +40,10 @@ __all__ = [
     "top_motor_speeds",
     "within_motors",
 ]
+
+
+#: Largest number of times that what motors give beyond their limits is shared among all.
+SHARING_ROUNDS = 100
 
 
 class Range(NamedTuple):
@@ -243,8 +247,22 @@ def within_motors(robot: Robot, tau: FloatArray, q: FloatArray) -> FloatArray:
         return _within_coupled(robot, tau)
     B, top = robot.actuation_matrix(q), motor_joint_bounds(robot)
     f = forces_of_motors(B, tau)
-    within = _within_coupled(robot, np.minimum(np.maximum(f, -top), top))
-    return tau + generalised(B, within - f)
+    within = _cut(robot, f, top)
+    if np.array_equal(within, f):
+        return tau
+    shared = np.linalg.pinv(B, rcond=ACTUATION_RANK) @ B
+    for _ in range(SHARING_ROUNDS):  # where more motors than motions share what is left
+        left = np.einsum("...ij,...j->...i", shared, within)
+        within = _cut(robot, left, top)
+        if np.allclose(within, left, rtol=LIMIT_EXCESS, atol=0.0):
+            break
+    beyond = np.max(np.abs(left) / top, axis=-1, keepdims=True, initial=1.0)
+    return tau + generalised(B, left / beyond - f)
+
+
+def _cut(robot: Robot, f: FloatArray, top: FloatArray) -> FloatArray:
+    """Forces of the joints of motors within the limits of each."""
+    return _within_coupled(robot, np.minimum(np.maximum(f, -top), top))
 
 
 def _within_coupled(robot: Robot, tau: FloatArray) -> FloatArray:
