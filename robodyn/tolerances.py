@@ -81,6 +81,9 @@ EXACT_TURNS_RANK = 1e-4
 #: largest are noise at most, as digits make it, and at least: less where loops do not close.
 DISPLACEMENT_NOISE = 1e-2
 LEAST_DISPLACEMENT_NOISE = 1e-6, 1e-8, 1e-10
+#: Gaps of loops that steps with coarser noise left [rad, parts of the longest link], of which finer
+#: ones may be the cure.
+NEARLY_CLOSED = 1e-6
 #: A motion [rad, m] that is more than an infinitesimal one.
 MOVED_FAR = 0.02
 #: Gaps of loops above this [rad, parts of the longest link] come from no rounding.

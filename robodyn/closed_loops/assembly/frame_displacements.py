@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -226,7 +227,7 @@ class FrameDisplacements:
 
 
 def _count(side: _Side) -> int:
-    return side.columns.stop - side.columns.start
+    return int(side.columns.stop) - int(side.columns.start)
 
 
 def _frames(mover: Mover) -> tuple[tuple[str, Array], tuple[str, Array]]:
@@ -270,14 +271,15 @@ def _slopes_of_cut(closure: Closure, X_FG: Array) -> Array:
     units = (EX, EY, EZ)
     columns = {k: (e, zero) for k, e in enumerate(units)}
     columns |= {k + 3: (zero, e) for k, e in enumerate(units)}
-    entries = [X_FG[:, i, j] for i in range(3) for j in range(3)]
-    pose = Placement(Rotation(Mat3(*entries)), Vec3(*(X_FG[:, i, 3] for i in range(3))))
+    entries: Any = [X_FG[:, i, j] for i in range(3) for j in range(3)]  # numbers of all postures
+    place: Any = [X_FG[:, i, 3] for i in range(3)]
+    pose = Placement(Rotation(Mat3(*entries)), Vec3(*place))
     motion = RelativeMotion(pose, zero, zero, zero, zero, columns)
     slopes = [row.jacobian for row in closure.cut.rows(motion, closure.geometry)]
     J = np.zeros((len(X_FG), len(slopes), 6))
     for i, row in enumerate(slopes):
         for k, value in row.items():
-            J[:, i, k] = value
+            J[:, i, k] = value  # type: ignore[assignment]  # numbers
     return J
 
 

@@ -51,6 +51,7 @@ from robodyn.tolerances import (
     LEAST_DISPLACEMENT_NOISE,
     LOOP_CLOSED,
     MOVED_FAR,
+    NEARLY_CLOSED,
     ROUNDED_FILE_GAP,
     ROUNDED_FILE_RANK,
     ROUNDED_GAP,
@@ -64,7 +65,7 @@ __all__ = ["Rounding", "closed_by_one_frame", "linkage_as_meant", "nearest_linka
 GUESSES, MANY_GUESSES = 4, 20
 
 #: Gauss-Newton steps, higher ranks that are tried than the least, and most postures looked at.
-STEPS, READINGS, POSTURES = 10, 2, 60
+STEPS, READINGS, POSTURES = 10, 1, 60
 
 #: Gaps and singular values are at most so many times the displacements that they come from.
 LEVER = 30.0
@@ -139,15 +140,20 @@ def linkage_as_meant(mechanism: Mechanism, settings: Settings, *, turned: bool =
         if half_round is not None:
             return half_round
     found = nearest_linkage(model, letter.tolerance)
-    if found is None:
-        return model
-    mended = build_model(found.mechanism, settings)
-    if not _Linkage(mended).has_rank(found.q[None], found.rank):
+    mended = None if found is None else build_model(found.mechanism, settings)
+    if found is None or mended is None or not _has_rank(mended, found):
+        if letter.is_doubtful(q):
+            told = _doubt(letter, q)
+            warn(LoopWarning(told, file=mechanism.file, element=f"robot {mechanism.name!r}"))
         return model
     if found.size > DEFAULT_SNAP:
         told = _told(model, letter, found)
         warn(LoopWarning(told, file=mechanism.file, element=f"robot {mechanism.name!r}"))
     return mended
+
+
+def _has_rank(mended: Model, found: Rounding) -> bool:
+    return _Linkage(mended).has_rank(found.q[None], found.rank)
 
 
 def _with_axes_turned(letter: _Linkage, settings: Settings, q: Array) -> Model | None:
@@ -233,10 +239,24 @@ def _told(model: Model, letter: _Linkage, found: Rounding) -> str:
     as_written = f"leave {nv - rank} degrees of freedom" if closed else "do not close"
     return (
         f"to the letter of their numbers the loops {as_written}; the frames of their joints are "
-        f"moved by up to {found.angle:.2g} rad and {found.way:.2g} m, as rounding can have done, so "
-        f"that they close and leave {nv - found.rank}. To the letter {found.row} would open by up "
+        f"moved by up to {found.angle:.2g} rad and {found.way:.2g} m, as rounding can have done, "
+        f"so that they close and leave {nv - found.rank}. To the letter {found.row} would open by up "
         f"to {found.gap:.2g} (rad, or parts of the longest link) in that motion. rigid=True takes "
         "the numbers to the letter"
+    )
+
+
+def _doubt(letter: _Linkage, q: Array) -> str:
+    """The message about a linkage whose mobility hangs on its digits, without a cure."""
+    nv, values = letter.space.nv, letter.values(q)
+    few, many = int((values >= letter.doubtful).sum()), letter.rank(q)
+    return (
+        f"whether the loops leave {nv - many} or {nv - few} degrees of freedom hangs on the last "
+        f"digits: {many - few} singular values of their Jacobian are at most "
+        f"{values[few]:.1e} of the largest. To the letter they leave {nv - many}, and no linkage "
+        f"was found whose frames are within {letter.tolerance:.1e} (rad, or parts of the longest "
+        "link) of these and that has the others: write frames and axes with more digits, or take "
+        "rigid=True if it is meant to be as stiff"
     )
 
 
@@ -286,17 +306,17 @@ class _Linkage:
 
     def residual(self, q: Array) -> Array:
         """Gaps, shape (..., nc)."""
-        return self.position.residual(q) / self.units
+        return np.asarray(self.position.residual(q) / self.units)
 
     def jacobian(self, q: Array) -> Array:
         """Their derivatives by the speeds, shape (..., nc, nv)."""
-        return self.position.jacobian(q) / self.units[:, None] * self.speed_units
+        return np.asarray(self.position.jacobian(q) / self.units[:, None] * self.speed_units)
 
     def displaced(self, q: Array) -> Array:
         """Their derivatives by displacements of frames at postures (m, nq), (m, nc, size)."""
         poses = np.asarray(self.geometry(q)[0])
         poses = np.broadcast_to(poses, (len(q), *poses.shape[-3:]))
-        return self.frames.slopes(poses)[:, self.of_positions] / self.units[:, None]
+        return np.asarray(self.frames.slopes(poses)[:, self.of_positions] / self.units[:, None])
 
     def gap(self, q: Array) -> float:
         """The largest gap at a posture; infinite where it is not a number."""
@@ -313,7 +333,7 @@ class _Linkage:
     @property
     def doubtful(self) -> float:
         """Singular values below this part of the largest may be rounding."""
-        return max(LEVER * self.tolerance, ROUNDED_FILE_RANK)
+        return min(max(LEVER * self.tolerance, ROUNDED_FILE_RANK), DISPLACEMENT_NOISE)
 
     @cached_property
     def nearest(self) -> Array:
@@ -366,6 +386,16 @@ class _Linkage:
         """Whether loops close, and no singular value is doubtful, so small but not zero."""
         values = self.values(q)
         return self.is_closed(q) and not ((values > EXACT_RANK) & (values < doubtful)).any()
+
+    def is_doubtful(self, q: Array) -> bool:
+        """Whether loops are closed, and have doubtful singular values wherever they move to."""
+        if not self.is_closed(q):
+            return False
+        rank = self.rank(q)
+        postures = self.postures(q, rank, LOOP_CLOSED)
+        values = np.array([self.values(x) for x in postures])
+        small = (values > EXACT_RANK) & (values < self.doubtful)
+        return bool(small.any(axis=1).all())
 
     def is_closed(self, q: Array) -> bool:
         """Whether loops are closed at postures, as searches for closed postures have it."""
@@ -426,6 +456,8 @@ def _displaced(
         if linkage.has_rank(postures, rank):
             break
         linkage, postures, total = _stepped(linkage, postures, total, rank, tolerance, held, least)
+        if linkage.gap(postures) > NEARLY_CLOSED:
+            return None
     if not linkage.has_rank(postures, rank):
         return None
     row = letter.of_positions[int(opened.max(axis=0).argmax())]

@@ -134,7 +134,9 @@ def _lever_arms(
         return np.ones(len(jacobian(q)))
     # slopes are no lever arms where two frames are just half a turn apart
     usual = np.median(found, axis=0)
-    return np.where(found <= STEEP * np.where(usual > 0.0, usual, np.inf), found, 0.0).max(axis=0)
+    return np.asarray(
+        np.where(found <= STEEP * np.where(usual > 0.0, usual, np.inf), found, 0.0).max(axis=0)
+    )
 
 
 def minimise(problem: Problem, q: Array, tolerance: float, iterations: int) -> tuple[Array, float]:
