@@ -6,16 +6,12 @@ import importlib
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import robodyn as rd
 from robodyn.installation import install_command
 
 __all__ = ["message", "optional", "rclpy", "ros_errors", "start"]
-
-#: Variables that name a file of profiles of Fast DDS, the DDS of ROS unless another one is chosen.
-PROFILES = "FASTDDS_DEFAULT_PROFILES_FILE", "FASTRTPS_DEFAULT_PROFILES_FILE"
 
 
 class MissingRosError(rd.MissingExtraError):
@@ -95,8 +91,6 @@ def start(arguments: Sequence[str] | None = None, *, network: bool = False) -> N
         os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "SUBNET"
     elif "ROS_LOCALHOST_ONLY" not in os.environ:
         os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
-        if not any(name in os.environ for name in PROFILES):
-            os.environ[PROFILES[0]] = str(Path(__file__).with_name("discovery.xml"))
     module = rclpy()
     if not module.ok():
         with ros_errors():
