@@ -180,7 +180,10 @@ def test_base_parameters_in_minimal_coordinates(name):
     assert len({len(robot.base_parameters(k)) for k in range(3)}) == 1
     found, rng = robot.base_parameters(), np.random.default_rng(7)
     q = robot.random(rng, size=1500)
-    v, a = rng.normal(size=(2, 1500, robot.nv))
+    # digits go near postures where branches meet
+    q = q[robot.tree_form.loop_rank(robot.expand(q)).distance > 1e-4]
+    assert len(q) > 1400
+    v, a = rng.normal(size=(2, len(q), robot.nv))
     Y = robot.regressor(q, v, a)
     Y /= np.linalg.norm(Y, axis=(1, 2), keepdims=True)
     full = Y @ robot.inertial_parameters
@@ -188,7 +191,7 @@ def test_base_parameters_in_minimal_coordinates(name):
     columns = Y.reshape(-1, Y.shape[-1])
     size = np.linalg.norm(columns, axis=0)
     s = np.linalg.svd(columns / np.where(size > 1e-9 * size.max(), size, 1.0), compute_uv=False)
-    assert len(found) == np.sum(s > 1e-7 * s[0])  # digits go near postures where branches meet
+    assert len(found) == np.sum(s > 1e-7 * s[0])
 
 
 def test_what_base_parameters_of_a_linkage_leave_open_changes_no_motion():
