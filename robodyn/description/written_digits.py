@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator
 
 import numpy as np
@@ -11,7 +12,7 @@ from robodyn.description.joint import Joint
 from robodyn.description.mechanism import Mechanism
 from robodyn.description.pose import Pose
 
-__all__ = ["half_unit", "rounding_of"]
+__all__ = ["half_unit", "rounding_of", "rounding_of_text"]
 
 #: Numbers with fewer digits are taken to be what was meant: 0.25 is a quarter of a metre.
 DIGITS = 4
@@ -42,6 +43,35 @@ def rounding_of(mechanism: Mechanism, length: float) -> float:
             _typical(x for X in poses for x in X.rpy), _typical(axes)
         )
     return 2.0 * math.sqrt(frames) * math.hypot(ways / length, angles)
+
+
+def rounding_of_text(text: str) -> tuple[float, float]:
+    """Half a unit in the last digit of lengths [m] and of angles of SDF or MJCF, mean squares.
+
+    Of MJCF these are attributes, of SDF poses with three lengths first, and axes.
+    """
+    ways, angles = [], []
+    for name, written in _ATTRIBUTES.findall(text):
+        (ways if name == "pos" else angles).extend(_numbers(written))
+    for written in _POSES.findall(text):
+        numbers = _numbers(written)
+        ways += numbers[:3]
+        angles += numbers[3:]
+    for written in _AXES.findall(text):
+        angles += _numbers(written)
+    return _typical(ways), _typical(angles)
+
+
+_ATTRIBUTES = re.compile(r"""\b(pos|quat|axis|euler|xyaxes|zaxis|axisangle)\s*=\s*["']([^"']*)""")
+_POSES = re.compile(r"<pose[^>]*>([^<]*)")
+_AXES = re.compile(r"<xyz[^>]*>([^<]*)")
+
+
+def _numbers(written: str) -> list[float]:
+    try:
+        return [float(x) for x in written.split()]
+    except ValueError:
+        return []
 
 
 def _poses(mover: object) -> Iterator[Pose]:

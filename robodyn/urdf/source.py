@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from robodyn.description import Mechanism
+from robodyn.description.written_digits import rounding_of_text
 from robodyn.errors import (
     InertiaError,
     RobodynError,
@@ -231,6 +232,9 @@ def _read_document(document: Document, options: Options) -> Reading:
         _refuse_arguments(document.file or "the text", document.kind, options)
     reading = READERS.get(document.kind, _read_urdf)(document, options)
     reading.problems[:0] = document.problems
+    if document.kind in (SDF, MJCF) and reading.mechanism is not None:
+        digits = rounding_of_text(document.text)
+        reading.mechanism = dataclasses.replace(reading.mechanism, rounding=digits)
     return reading
 
 
