@@ -240,9 +240,9 @@ def _told(model: Model, letter: _Linkage, found: Rounding) -> str:
     return (
         f"to the letter of their numbers the loops {as_written}; the frames of their joints are "
         f"moved by up to {found.angle:.2g} rad and {found.way:.2g} m, as rounding can have done, "
-        f"so that they close and leave {nv - found.rank}. To the letter {found.row} would open by up "
-        f"to {found.gap:.2g} (rad, or parts of the longest link) in that motion. rigid=True takes "
-        "the numbers to the letter"
+        f"so that they close and leave {nv - found.rank}. To the letter {found.row} would open by "
+        f"up to {found.gap:.2g} (rad, or parts of the longest link) in that motion. rigid=True "
+        "takes the numbers to the letter"
     )
 
 
