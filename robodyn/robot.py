@@ -470,7 +470,7 @@ class Robot:
         sensors : iterable of Sensor, optional
             In place of those that the robot has, `sensors`.
         **settings
-            ``gravity``, ``base``, ``passive``, ``friction_speed``, ``snap``, ``allow_unphysical``,
+            ``gravity``, ``base``, ``passive``, ``friction_speed``, ``rigid``, ``allow_unphysical``,
             ``rotor_model``, ``coordinates``, ``branches``, ``near``, ``closure_tolerance``,
             ``ground`` as in `robodyn.load`.
 

@@ -72,7 +72,7 @@ def records(path: Path) -> Iterator[Record]:
         try:
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
-                robot = rd.load(path, passive=False, snap=0.0, strict=strict)
+                robot = rd.load(path, passive=False, rigid=True, strict=strict)
             record["status"], record["warnings"] = status, [str(w.message) for w in caught]
             break
         except RobodynError as error:

@@ -78,7 +78,7 @@ def _print(
     for warning in warned:
         print(f"{with_options(str(warning))} (warning)")
     for note in notes:
-        first, line, rest = str(note).partition("\n")
+        first, line, rest = with_options(str(note)).partition("\n")
         print(f"{first} (note){line}{rest}")
     if not errors:
         counts = (("warning", len(warned)), ("note", len(notes)))

@@ -12,7 +12,7 @@ import numpy as np
 import robodyn as rd
 from robodyn.array_types import FloatArray
 from robodyn.cli.options.robot import reading_options
-from robodyn.description import Joint, Loop, Pose, with_exact_turns
+from robodyn.description import Joint, Loop, Mechanism, Pose, with_exact_turns
 from robodyn.errors import LoopWarning, RobodynError, UrdfNote, UrdfWarning
 from robodyn.results import LoopGap
 from robodyn.tolerances import LOOP_GAP_SHOWN, WRITTEN_IN_FULL
@@ -61,9 +61,10 @@ def _of_loops(
     file: str, options: Mapping[str, Any]
 ) -> tuple[list[RobodynError], list[UrdfWarning], list[UrdfNote]]:
     try:
-        robot, rounded = rd.load(file, **options), _rounded_angles(file, options)
+        robot = rd.load(file, **options)
     except RobodynError as error:
         return [error], [], []
+    rounded = _rounded_angles(robot, load_mechanism(file, **reading_options(options)))
     start = "at the given start" if options.get("near") else "where all joints are at zero"
     cuts = {cut.name: cut for cut in robot.loops}
     notes = [
@@ -80,13 +81,13 @@ def _of_loops(
     return [], _held_joints(robot, closed), notes + rounded
 
 
-def _rounded_angles(file: str, options: Mapping[str, Any]) -> list[UrdfNote]:
-    """Notes on rounded angles in loops, and the exact values that are used instead."""
-    if options.get("snap") is not None:
+def _rounded_angles(robot: rd.Robot, mechanism: Mechanism) -> list[UrdfNote]:
+    """Notes on rounded angles in loops of a file, if the robot has the exact values instead."""
+    exact, turns = with_exact_turns(mechanism)
+    if robot.mechanism.movers != exact.movers:
         return []
-    mechanism = load_mechanism(file, **reading_options(options))
     found: dict[str, list[str]] = {}
-    for turn in with_exact_turns(mechanism)[1]:
+    for turn in turns:
         if isinstance(turn.written, float) and isinstance(turn.meant, float):
             if abs(turn.written - turn.meant) > WRITTEN_IN_FULL:
                 what = f"{turn.written:.6g} for {math.degrees(turn.meant):.6g} degrees"
@@ -99,8 +100,8 @@ def _rounded_angles(file: str, options: Mapping[str, Any]) -> list[UrdfNote]:
     parts = [f"{what} ({_names([*dict.fromkeys(names)])})" for what, names in found.items()]
     return [
         UrdfNote(
-            f"rounded numbers of loops are taken for exact ones: {'; '.join(parts)}; snap=0 keeps "
-            "what is written",
+            f"rounded numbers of loops are taken for exact ones: {'; '.join(parts)}; rigid=True "
+            "keeps what is written",
             file=mechanism.file,
             element=f"robot {mechanism.name!r}",
         )

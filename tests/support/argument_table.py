@@ -159,6 +159,7 @@ def _choices(robot: rd.Robot, q: Any) -> dict[str, Row]:
     link, joint = robot.link_names[-1], robot.independent_joints[0]
     flags = ("classical", "beyond_limits", "parameters", "gravity", "compensate", "product")
     flags += ("strict", "passive", "allow_unphysical", "merge_hinges", "consistent", "raw")
+    flags += ("rigid",)
     rows = dict.fromkeys(flags, Row(False, w.truth))
     return rows | {
         "branch_sign.path": Row(False, w.truth),
@@ -491,7 +492,7 @@ def _loading(robot: rd.Robot) -> dict[str, Row]:
         "package_dirs": Row(None, w.instance),
         "xacro_args": Row(None, w.instance),
         "xacro": Row("auto", lambda good: [5, "yes", ANYTHING, 1.0, None]),
-        "snap": Row(None, w.number),
+        "snap": Row(None, lambda good: []),  # any value gives a warning that it does nothing
         "rotor_model": Row("exact", w.choice),
         "rotors": Row((), w.objects),
         "transmissions": Row((), w.objects),

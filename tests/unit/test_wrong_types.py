@@ -10,7 +10,7 @@ import pytest
 
 import robodyn as rd
 from robodyn import robot as robot_module
-from robodyn.closed_loops.assembly import nearly_closed
+from robodyn.closed_loops.assembly import rounded_linkage
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ from robodyn.closed_loops.assembly import nearly_closed
         {"constraints": 3},
         {"constraints": [3]},
         {"friction_speed": "fast"},
-        {"snap": "x"},
+        {"rigid": "x"},
         {"strict": "no"},
         lambda: {"actuators": {"elbow_pitch": rd.Actuator(torque_limit=-1.0)}},
         lambda: {"actuators": {"elbow_pitch": rd.Actuator(torque_limit=np.nan)}},
@@ -73,7 +73,7 @@ def test_load(given):
         {"payload": 3},
         lambda: {"payload": {"link7": rd.Inertia(np.nan)}},
         lambda: {"payload": {"link7": rd.Inertia(1.0, izz=np.inf)}},
-        {"snap": "x"},
+        {"rigid": "x"},
         {"friction_speed": "x"},
         {"friction_speed": np.inf},
     ],
@@ -301,7 +301,7 @@ def test_what_an_argument_takes_is_said_whatever_was_given():
 @pytest.mark.parametrize(("name", "nv"), [("arm7", 7), ("four_bar", 3)])
 def test_a_robot_is_modelled_once(monkeypatch, name, nv):
     made = []
-    for module in (nearly_closed, robot_module):
+    for module in (rounded_linkage, robot_module):
         build = module.build_model
         monkeypatch.setattr(
             module, "build_model", lambda *given, build=build: made.append(given) or build(*given)

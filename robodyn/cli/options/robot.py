@@ -52,8 +52,8 @@ def add_robot_options(parser: argparse.ArgumentParser) -> None:
         "--allow-unphysical", action="store_true", help="accept inertias that no body can have"
     )
     group.add_argument(
-        "--snap", metavar="ANGLE", type=number("--snap", least=0.0, unit="rad"),
-        help="axes this near to parallel or perpendicular are taken as such",
+        "--rigid", action="store_true",
+        help="take closed linkages to the letter, also where only rounding holds them",
     )  # fmt: skip
     add_near(group)
     group.add_argument(
@@ -70,7 +70,7 @@ def robot_options(arguments: argparse.Namespace) -> dict[str, Any]:
         "package_dirs": [_package(text) for text in arguments.package] or None,
         "model": arguments.model,
         "allow_unphysical": arguments.allow_unphysical or None,
-        "snap": arguments.snap,
+        "rigid": arguments.rigid or None,
         "near": near(arguments),
         "closure_tolerance": arguments.closure_tolerance,
         "xacro_args": arguments.xacro_args or None,

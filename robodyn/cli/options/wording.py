@@ -12,12 +12,13 @@ _OPTIONS = {
     "xacro=True": "--xacro",
     "xacro=False": "--no-xacro",
     "allow_unphysical=True": "--allow-unphysical",
+    "rigid=True": "--rigid",
     "Viewer(robot, motion)": "--trajectory FILE",
     "near={joint: position}": "--near JOINT=POSITION",
 }
 #: Arguments whose option has the same name and takes the same value.
 _VALUES = re.compile(
-    r"\b(closure_tolerance|snap|integrator|base|step|duration)=(?:'(\w+)'|([\w.+-]*\w)|(?=[ ,;)]))"
+    r"\b(closure_tolerance|integrator|base|step|duration)=(?:'(\w+)'|([\w.+-]*\w)|(?=[ ,;)]))"
 )
 
 

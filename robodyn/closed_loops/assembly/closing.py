@@ -145,12 +145,14 @@ class LoopCloser:
 
     def _to_mend(self, error: AssemblyError) -> str:
         """Likely mistakes in the description, for the message of an error."""
-        found = nearest_linkage(self._model, q=np.asarray(error.q))
-        if found is not None and found.size > self._model.settings.closure_tolerance:
+        found, settings = nearest_linkage(self._model, q=np.asarray(error.q)), self._model.settings
+        if found is not None and (settings.rigid or found.size > settings.closure_tolerance):
+            tolerance = max(1.1 * found.size, settings.closure_tolerance)
             return (
                 f"with frames of joints moved by up to {found.angle:.2g} rad and {found.way:.2g} m "
                 f"they close and leave {self._space.nv - found.rank} degrees of freedom: mend the "
-                f"numbers, or load with closure_tolerance={1.1 * found.size:.2g} to have that done"
+                f"numbers, or load {'without rigid=True and ' * settings.rigid}with "
+                f"closure_tolerance={tolerance:.2g} to have that done"
             )
         name = largest_gap(self._model, error.residual)[0]
         cuts = self._model.tree.cuts

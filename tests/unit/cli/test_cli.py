@@ -145,7 +145,7 @@ def test_the_page_that_needs_no_browser_is_written_first(capsys):
         (["--package", "=nowhere"], "expected DIR or NAME=DIR"),
         (["--package", "arm="], "expected DIR or NAME=DIR"),
         (["--package", "arm=nowhere"], "there is no folder 'nowhere'"),
-        (["--snap", "near"], "--snap is 'near', expected a number"),
+        (["--closure-tolerance", "near"], "--closure-tolerance is 'near', expected a number"),
         (["--near", "elbow"], "expected JOINT=POSITION"),
         (["name:=a", "name:=b"], "name:= is given twice"),
         (["name:=a"], "xacro_args gives name"),

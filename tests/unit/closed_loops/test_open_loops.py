@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from importlib import resources
 
 import numpy as np
@@ -11,7 +12,7 @@ from support.loop_notations import NOTATIONS, digits, exact
 
 import robodyn as rd
 from robodyn.cli import main
-from robodyn.errors import TopologyError
+from robodyn.errors import LoopWarning, TopologyError
 from robodyn.view.panels.posing import move, sliders
 
 FOUR_BAR = (resources.files("robodyn.urdf") / "robots" / "four_bar.urdf").read_text()
@@ -197,18 +198,39 @@ def test_check_says_what_was_rounded_and_what_cannot_move(tmp_path, capsys):
     assert main(["check", written(tmp_path, rounded)]) == 0
     out = capsys.readouterr().out
     assert "-1.5708 for -90 degrees (drive); 1.5708 for 90 degrees (pin_b, pin_d, pin_c)" in out
+    assert "--rigid keeps what is written (note)" in out
+    # without exact turns to take: axes off parallel by the rounding of a file, and by far
     axis = '<axis xyz="0 0 1"/></joint>'
-    for tilt, told in ((1e-5, "0 or 1 degrees of freedom"), (1.0, "")):
+    held = "cannot move: drive, pin_b, pin_d; motors that move nothing: drive (warning)"
+    moved = "leave 0 degrees of freedom; the frames of their joints are moved by up to"
+    for tilt, options, told, untold in (
+        (1e-5, [], moved, held),
+        (1e-5, ["--rigid"], held, moved),
+        (1.0, [], held, moved),
+    ):
         tilted = NOTATIONS["loop of a ball"](exact).replace(
             axis, f'<axis xyz="0 {tilt} 1"/></joint>', 1
         )
-        assert main(["check", written(tmp_path, tilted)]) == 0
+        assert main(["check", written(tmp_path, tilted), *options]) == 0
         out = capsys.readouterr().out
-        assert told in out
-        assert "cannot move: drive, pin_b, pin_d; motors that move nothing: drive (warning)" in out
+        assert told in out and untold not in out and "(note)" not in out
     # a rocker that turns back just where all joints are at zero
     assert main(["check", written(tmp_path, TURNING_BACK)]) == 0
     assert capsys.readouterr().out.endswith("ok\n")
+
+
+def test_check_lists_exact_turns_only_where_they_are_taken(tmp_path, capsys):
+    """With --rigid no number is another one; frames that are moved have a warning instead."""
+    rounded = NOTATIONS["loop of a ball"](digits(5))
+    assert main(["check", written(tmp_path, rounded), "--rigid"]) == 0
+    assert "are taken for exact ones" not in capsys.readouterr().out
+    aside = rounded.replace('xyz="0.5 0.0 0.0"', 'xyz="0.5 0.00001 0.0"')
+    assert aside != rounded
+    for text, taken in ((rounded, True), (aside, False)):
+        assert main(["check", written(tmp_path, text)]) == 0
+        out = capsys.readouterr().out
+        assert ("are taken for exact ones" in out) == taken
+        assert ("the frames of their joints are moved by up to" in out) != taken
 
 
 def test_sliders_of_a_linkage_that_does_not_close_move_every_joint():
@@ -323,10 +345,21 @@ def test_the_tolerance_that_an_error_names_can_be_given_as_an_option(tmp_path, c
     file = written(tmp_path, text)
     assert main(["check", file]) == 2
     said = capsys.readouterr().out
-    assert "load with --closure-tolerance 0.0015" in said and "closure_tolerance" not in said
-    assert main(["check", file, "--closure-tolerance", "0.0015"]) == 0
-    assert "--closure-tolerance changes that" in capsys.readouterr().out
+    (tolerance,) = re.findall(r"load with --closure-tolerance (\S+) to have that done", said)
+    assert "closure_tolerance" not in said
+    assert main(["check", file, "--closure-tolerance", tolerance]) == 0
+    out = capsys.readouterr().out
+    assert "they close and leave 1" in out and "--rigid takes the numbers to the letter" in out
     assert main(["check", file, "--closure-tolerance", "0"]) == 2
+
+
+def test_the_remedy_for_a_rigid_linkage_that_does_not_close_works():
+    text = NOTATIONS["loop"](digits(5)).replace('xyz="0.5 0.0 0.0"', 'xyz="0.5 0.00001 0.0"')
+    with pytest.raises(TopologyError, match="without rigid=True and with closure") as caught:
+        rd.load(text, rigid=True).neutral()
+    (tolerance,) = re.findall(r"closure_tolerance=(\S+) to have", str(caught.value))
+    with pytest.warns(LoopWarning, match="leave 1"):
+        assert rd.load(text, closure_tolerance=float(tolerance)).dof == 1
 
 
 def test_a_linkage_that_does_not_close_is_not_converted(tmp_path, capsys):
