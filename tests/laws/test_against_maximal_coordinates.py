@@ -59,7 +59,7 @@ class Case:
         mechanism = random_mechanism(rng, kinds, **dissipation)
         if mimics:
             mechanism = with_mimics(mechanism, rng)
-        self.robot = rd.load(mechanism, base=base, gravity=GRAVITY, passive=passive, snap=0.0)
+        self.robot = rd.load(mechanism, base=base, gravity=GRAVITY, passive=passive, rigid=True)
         self.oracle = MaximalOracle(mechanism, GRAVITY, base)
         self.q = self.robot.random(rng)
         self.v, self.a, self.tau = rng.normal(size=(3, self.robot.nv))

@@ -85,7 +85,7 @@ class Pair:
             path,
             base="floating" if floating else "fixed",
             passive=False,
-            snap=0.0,
+            rigid=True,
             allow_unphysical=True,
         )
         model = read_by_pinocchio(path, floating=floating)

@@ -309,7 +309,7 @@ def test_redundant_rows_of_rounded_dimensions_are_closed():
     """Axes that are parallel but for 1e-12 close as well as they can."""
     plates = hinged_plates()
     weld = Loop("weld", "fixed", "a", "b", X_successor=Pose(rpy=(3e-12, 0.0, 0.3)))
-    robot = rd.load(dataclasses.replace(plates, loops=(weld,)), snap=0.0)
+    robot = rd.load(dataclasses.replace(plates, loops=(weld,)), rigid=True)
     q = robot.assemble([0.2, 0.1])
     assert 1e-12 < np.abs(robot.loop_residual(q)).max() < 1e-11
     np.testing.assert_allclose(q[1] - q[0], -0.3, atol=1e-9)

@@ -27,7 +27,7 @@ def without_rotors(name, base):
 
 ROBOTS = {
     "random": lambda base: random_tree(1, base=base),
-    "another": lambda base: random_tree(2, base=base, snap=0.0),
+    "another": lambda base: random_tree(2, base=base, rigid=True),
     "the other way round": lambda base: random_tree(3, base=base, root="link6"),
     "fixed links": lambda base: without_rotors("puma560", base),
     "payload": lambda base: without_rotors("arm7", base).with_(

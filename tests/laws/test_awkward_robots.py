@@ -39,7 +39,7 @@ def mechanism(shape):
 def awkward(shape, base="fixed", gravity=tuple(GRAVITY)):
     described = mechanism(shape)[0]
     return interpreted(
-        described, base=base, gravity=gravity, snap=0.0, sensors=sensors(described, shape)
+        described, base=base, gravity=gravity, rigid=True, sensors=sensors(described, shape)
     )
 
 
@@ -177,7 +177,7 @@ def rotors_turned_round(shape):
     for joint, motor in plain.actuators.items():
         axis = joints[joint].origin.matrix[:3, :3] @ joints[joint].axis
         motors[joint] = dataclasses.replace(motor, gear_ratio=-motor.gear_ratio, axis=tuple(-axis))
-    return interpreted(plain.mechanism, actuators=motors, gravity=tuple(GRAVITY), snap=0.0)
+    return interpreted(plain.mechanism, actuators=motors, gravity=tuple(GRAVITY), rigid=True)
 
 
 @pytest.mark.parametrize(("shape", "name"), cases())
@@ -190,7 +190,7 @@ def without_limits(shape):
     plain = awkward(shape)
     joints = (dataclasses.replace(x, limits=rd.Limits()) for x in plain.mechanism.joints)
     free = dataclasses.replace(plain.mechanism, joints=tuple(joints))
-    return interpreted(free, gravity=tuple(GRAVITY), snap=0.0)
+    return interpreted(free, gravity=tuple(GRAVITY), rigid=True)
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,7 @@ class Tree:
             for joint in mechanism.joints
             if joint.kind in ("revolute", "prismatic")
         }
-        self.robot = rd.load(mechanism, base=base, actuators=motors, snap=0.0)
+        self.robot = rd.load(mechanism, base=base, actuators=motors, rigid=True)
         self.q = self.robot.random(self.rng)
         self.v, self.a, self.tau = self.rng.normal(size=(3, self.robot.nv))
         self.base = motion(self.rng) if base == "moving" else ()
@@ -113,8 +113,8 @@ def split(mechanism):
 def test_a_driven_joint_is_a_moving_base_for_what_it_carries(first, kinds, moving, seed):
     rng = np.random.default_rng(seed)
     whole, beyond = split(random_mechanism(rng, [first, *kinds], damping=0.3))
-    robot = rd.load(whole, base="moving" if moving else "fixed", snap=0.0)
-    rest = rd.load(beyond, base="moving", snap=0.0)
+    robot = rd.load(whole, base="moving" if moving else "fixed", rigid=True)
+    rest = rd.load(beyond, base="moving", rigid=True)
     base = motion(rng) if moving else ()
     q, joint = robot.random(rng), robot.joints["joint0"]
     v, a, tau = rng.normal(size=(3, robot.nv))

@@ -30,7 +30,7 @@ class Rubbing:
         loop = closing_loop(rng, "loop", kind, ends, poses)
         loop = dataclasses.replace(loop, damping=DAMPING, friction=FRICTION)
         mechanism = dataclasses.replace(tree, loops=(loop,))
-        self.robot = interpreted(mechanism, gravity=GRAVITY, snap=0.0, friction_speed=SPEED)
+        self.robot = interpreted(mechanism, gravity=GRAVITY, rigid=True, friction_speed=SPEED)
         self.oracle = MaximalOracle(mechanism, GRAVITY)
         self.q = q
         self.v = self.robot.consistent_velocity(q, rng.normal(size=self.robot.nv))

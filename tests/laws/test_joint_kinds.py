@@ -33,7 +33,7 @@ class Checked:
     def __init__(self, mechanism, seed, **settings):
         rng = np.random.default_rng(seed)
         self.robot = rd.load(
-            mechanism, gravity=(1.0, 2.0, -9.81), snap=0.0, **{"passive": False, **settings}
+            mechanism, gravity=(1.0, 2.0, -9.81), rigid=True, **{"passive": False, **settings}
         )
         self.q = self.robot.random(rng)
         self.v, self.a = rng.normal(size=(2, self.robot.nv))

@@ -37,7 +37,7 @@ class Case:
         if base == "fixed":
             mechanism = without_ground(mechanism)
         motors = {"joint0": ROTOR}
-        self.robot = rd.load(mechanism, base=base, actuators=motors, gravity=GRAVITY, snap=0.0)
+        self.robot = rd.load(mechanism, base=base, actuators=motors, gravity=GRAVITY, rigid=True)
         self.q = self.robot.random(rng)
         self.v, self.a = rng.normal(size=(2, self.robot.nv))
         last = self.robot.link_names[-1]

@@ -127,7 +127,7 @@ def test_mujoco(seed):
     rng = np.random.default_rng(seed)
     kinds = ["revolute", "prismatic", "fixed", "continuous", "fixed", "revolute"]
     mechanism = random_mechanism(rng, rng.permutation(kinds))
-    robot = rd.load(mechanism, passive=False, snap=0.0, gravity=(1.0, 2.0, -9.81))
+    robot = rd.load(mechanism, passive=False, rigid=True, gravity=(1.0, 2.0, -9.81))
     q, v, a = rng.normal(size=(3, robot.nv))
     pushed = {"link2": rng.normal(size=6), "link6": rng.normal(size=6)}
     expected = InMujoco(mechanism).wrenches(robot, robot.gravity, q, v, a, pushed)

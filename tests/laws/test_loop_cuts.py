@@ -35,7 +35,7 @@ def motions_of(c):
 
 def cut_elsewhere(c, graph):
     """A robot of a graph in the state of a case."""
-    robot = interpreted(graph, gravity=GRAVITY, passive=False, snap=0.0)
+    robot = interpreted(graph, gravity=GRAVITY, passive=False, rigid=True)
     oracle = MaximalOracle(graph, GRAVITY)
     q, v = numbers_of(oracle, motions_of(c))
     return robot, q, v

@@ -33,7 +33,7 @@ def test_a_motor_of_a_loop_acts_at_the_speeds_of_its_joint(kind, ends):
     tree, poses, q = tree_and_posture(rng, TREE)
     loop = dataclasses.replace(closing_loop(rng, "loop", kind, ends, poses), damping=0.3)
     mechanism = dataclasses.replace(tree, loops=(loop,))
-    bare = interpreted(mechanism, gravity=GRAVITY, snap=0.0)
+    bare = interpreted(mechanism, gravity=GRAVITY, rigid=True)
     v, tau = bare.consistent_velocity(q, rng.normal(size=bare.nv)), rng.normal(size=bare.nv)
     positions, speeds = bare.joint_positions(q), bare.joint_velocities(q, v)
     own = rng.normal(size=np.atleast_1d(speeds["loop"]).size)
@@ -41,7 +41,7 @@ def test_a_motor_of_a_loop_acts_at_the_speeds_of_its_joint(kind, ends):
     there = MaximalOracle(mechanism, GRAVITY).solve(q, v, tau=tau, tau_cut={"loop": torque})
 
     driven = dataclasses.replace(mechanism, actuators=(("loop", rd.Actuator()),))
-    robot = interpreted(driven, gravity=GRAVITY, snap=0.0)
+    robot = interpreted(driven, gravity=GRAVITY, rigid=True)
     q2, v2 = coordinates_of(robot, positions), speeds_of(robot, speeds)
     assert robot.nv == bare.nv + len(own)
     assert np.abs(robot.loop_residual(q2)).max() < 1e-9

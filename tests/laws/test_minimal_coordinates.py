@@ -127,7 +127,7 @@ def test_planes_are_found_in_any_orientation(make, base):
     mechanism, frames = pl.reframed(pl.with_independent(make(), "crank"), np.random.default_rng(3))
     Pair(mechanism, base).check()
     plain = Pair(pl.with_independent(make(), "crank"))
-    turned = Pair(mechanism, snap=0.0)
+    turned = Pair(mechanism, rigid=True)
     close(turned.q, plain.q)
     ground = frames["ground"][:3, :3]
     robot = turned.robot.with_(gravity=ground.T @ GRAVITY)

@@ -70,7 +70,7 @@ def test_regressor_of_random_trees(kinds, base, seed):
     if set(kinds) == {"fixed"}:
         return
     mechanism = random_mechanism(np.random.default_rng(seed), kinds)
-    c = Case(rd.load(mechanism, base=base, passive=False, snap=0.0), seed)
+    c = Case(rd.load(mechanism, base=base, passive=False, rigid=True), seed)
     close(c.get("regressor") @ c.robot.inertial_parameters, c.get("inverse_dynamics"), 1e-11)
 
 
@@ -112,7 +112,9 @@ def test_parameters_of_pinocchio_are_ours(name, tmp_path):
 def test_functions_of_other_parameters(kinds, base, seed):
     """A function with parameters as input, given those of another robot, is that robot's."""
     one, other = (
-        Case(rd.load(random_mechanism(np.random.default_rng(seed), kinds), base=base, snap=0.0), 1)
+        Case(
+            rd.load(random_mechanism(np.random.default_rng(seed), kinds), base=base, rigid=True), 1
+        )
         for _ in range(2)
     )
     payload = {"link1": rd.Inertia.from_matrix(1.5, (0.1, 0.2, 0.3), np.diag([0.02, 0.03, 0.04]))}

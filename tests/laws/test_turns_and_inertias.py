@@ -27,7 +27,7 @@ def gimbals(axes, offsets=((0, 0, 0),) * 3):
         Joint(f"turn{k}", "revolute", names[k], names[k + 1], Pose((0, 0, 0), offsets[k]), axes[k])
         for k in range(3)
     )
-    return rd.load(Mechanism("gimbals", tuple(bodies), joints), gravity=(0, 0, 0), snap=0.0)
+    return rd.load(Mechanism("gimbals", tuple(bodies), joints), gravity=(0, 0, 0), rigid=True)
 
 
 def skew(x):

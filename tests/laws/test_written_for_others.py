@@ -32,7 +32,7 @@ close = close_within(1e-10, least=1e-3)
 def loaded(source, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", rd.errors.UrdfWarning)
-        return rd.load(source, passive=False, allow_unphysical=True, snap=0.0, **options)
+        return rd.load(source, passive=False, allow_unphysical=True, rigid=True, **options)
 
 
 def read_by_yourdfpy(path):

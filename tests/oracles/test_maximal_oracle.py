@@ -50,7 +50,7 @@ class Solved:
     def __init__(self, kinds, base, seed, share=0.5):
         rng = np.random.default_rng(seed)
         mechanism = random_mechanism(rng, kinds)
-        self.robot = rd.load(mechanism, base=base, snap=0.0)
+        self.robot = rd.load(mechanism, base=base, rigid=True)
         self.oracle = MaximalOracle(mechanism, GRAVITY, base)
         self.base = base_path(0.0) if base == "moving" else None
         self.q = self.robot.random(rng)

@@ -24,7 +24,7 @@ def test_a_joint_turns_about_its_axis(tilt):
     np.testing.assert_allclose(R.T @ R, np.eye(3), atol=1e-15)
     np.testing.assert_allclose(R[:, 2], axis, atol=1e-16)
     assert np.linalg.det(R) > 0.0
-    robot = rd.load(PENDULUM.format(*map(repr, map(float, axis))), snap=0.0)
+    robot = rd.load(PENDULUM.format(*map(repr, map(float, axis))), rigid=True)
     for angle in (0.0, 0.7):
         X = robot.frame_pose([angle], "arm")
         expected = Rotation.from_rotvec(angle * axis).as_matrix()

@@ -42,7 +42,7 @@ def test_a_cut_joint_is_where_the_oracle_has_it(kind, ends):
     rng = np.random.default_rng(MOVING.index(kind))
     tree, poses, q = tree_and_posture(rng, ("revolute", "floating", "spherical", "floating"))
     loop = closing_loop(rng, "loop", kind, ends, poses)
-    robot = interpreted(dataclasses.replace(tree, loops=(loop,)), gravity=GRAVITY, snap=0.0)
+    robot = interpreted(dataclasses.replace(tree, loops=(loop,)), gravity=GRAVITY, rigid=True)
     v = robot.consistent_velocity(q, rng.normal(size=robot.nv))
     oracle = MaximalOracle(robot.mechanism, GRAVITY)
     wanted_q, wanted_v = oracle.motions(q, v)[0][-1]
