@@ -19,41 +19,28 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from robodyn.array_types import Array
 from robodyn.caller import warn
-from robodyn.closed_loops.assembly.frame_displacements import FrameDisplacements
+from robodyn.closed_loops.assembly.loop_geometry import LEVER, LoopGeometry
 from robodyn.closed_loops.assembly.opposite_axes import with_axes_turned
 from robodyn.closed_loops.assembly.parallel_axes import with_parallel_axes
-from robodyn.closed_loops.assembly.walks import walks
-from robodyn.closed_loops.constraints.constraint_rows import ConstraintRows, PositionRows
-from robodyn.closed_loops.solvers import assemble, rank_analysis
-from robodyn.codegen import MethodTable
+from robodyn.closed_loops.constraints.constraint_rows import ConstraintRows
 from robodyn.description import Mechanism, with_exact_turns
-from robodyn.description.written_digits import rounding_of
-from robodyn.equations.catalogue import trace_without_simplifying
-from robodyn.errors import AssemblyError, LoopWarning
-from robodyn.evaluator import Evaluator
+from robodyn.errors import LoopWarning
 from robodyn.model.model import Model, build_model
 from robodyn.model.settings import Settings
-from robodyn.parts.configuration_space import ConfigurationSpace
 from robodyn.tolerances import (
     DEFAULT_SNAP,
     DISPLACEMENT_NOISE,
-    EXACT_RANK,
     EXACT_TURNS_RANK,
     LEAST_DISPLACEMENT_NOISE,
     LOOP_CLOSED,
     MOVED_FAR,
     NEARLY_CLOSED,
-    ROUNDED_FILE_GAP,
-    ROUNDED_FILE_RANK,
     ROUNDED_GAP,
     WRONG_FILE_GAP,
 )
@@ -64,11 +51,8 @@ __all__ = ["Rounding", "closed_by_one_frame", "linkage_as_meant", "nearest_linka
 #: decides about half a turn.
 GUESSES, MANY_GUESSES = 4, 20
 
-#: Gauss-Newton steps, higher ranks that are tried than the least, and most postures looked at.
-STEPS, READINGS, POSTURES = 10, 1, 60
-
-#: Gaps and singular values are at most so many times the displacements that they come from.
-LEVER = 30.0
+#: Gauss-Newton steps, and most postures that are looked at.
+STEPS, POSTURES = 10, 60
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +104,7 @@ def linkage_as_meant(mechanism: Mechanism, settings: Settings, *, turned: bool =
     model = build_model(mechanism, settings)
     if settings.rigid or not model.setup.closures:
         return model
-    letter = _Linkage(model)
+    letter = LoopGeometry(model)
     start = letter.space.start()
     opened = (np.abs(letter.residual(start)) > WRONG_FILE_GAP).sum()
     if not turned and 0 < opened <= len(model.tree.cuts):  # a half turn has one open row
@@ -133,7 +117,7 @@ def linkage_as_meant(mechanism: Mechanism, settings: Settings, *, turned: bool =
     neatly = with_exact_turns(mechanism)[0]
     if neatly is not mechanism:
         neat = build_model(neatly, settings)
-        if (exact := _Linkage(neat)).is_exact(exact.nearest, EXACT_TURNS_RANK):
+        if (exact := LoopGeometry(neat)).is_exact(exact.nearest, EXACT_TURNS_RANK):
             return neat
     if not turned and letter.gap(q) > LEVER * letter.tolerance:
         half_round = _with_axes_turned(letter, settings, q)
@@ -153,15 +137,15 @@ def linkage_as_meant(mechanism: Mechanism, settings: Settings, *, turned: bool =
 
 
 def _has_rank(mended: Model, found: Rounding) -> bool:
-    return _Linkage(mended).has_rank(found.q[None], found.rank)
+    return LoopGeometry(mended).has_rank(found.q[None], found.rank)
 
 
-def _with_axes_turned(letter: _Linkage, settings: Settings, q: Array) -> Model | None:
+def _with_axes_turned(letter: LoopGeometry, settings: Settings, q: Array) -> Model | None:
     """The model with joints taken half a turn round, if its loops close so and not else."""
 
     def closed(mechanism: Mechanism) -> Model | None:
         model = linkage_as_meant(mechanism, settings, turned=True)
-        linkage = _Linkage(model)
+        linkage = LoopGeometry(model)
         found = linkage.assembled(linkage.space.start(), MANY_GUESSES)
         return model if linkage.is_closed(found) else None
 
@@ -184,11 +168,11 @@ def nearest_linkage(
         Where loops come nearest to closing.
     """
     settings = dataclasses.replace(model.settings, rigid=True)
-    letter = _Linkage(build_model(model.mechanism, settings), q)
+    letter = LoopGeometry(build_model(model.mechanism, settings), q)
     parallel, turned = with_parallel_axes(model.mechanism, LEVER * tolerance)
     for mechanism, size in ((parallel, turned), (model.mechanism, 0.0))[not turned :]:
         model = build_model(mechanism, settings)
-        start = _Linkage(model, q, displaced=True, guesses=GUESSES)
+        start = LoopGeometry(model, q, displaced=True, guesses=GUESSES)
         found = _of_start(start, letter, tolerance, size)
         if found is not None:
             return found
@@ -196,7 +180,7 @@ def nearest_linkage(
 
 
 def _of_start(
-    start: _Linkage, letter: _Linkage, tolerance: float, turned: float
+    start: LoopGeometry, letter: LoopGeometry, tolerance: float, turned: float
 ) -> Rounding | None:
     """The nearest linkage to one that is itself turned by an angle from what is written."""
     nearly = min(LEVER * tolerance, WRONG_FILE_GAP)
@@ -219,7 +203,7 @@ def closed_by_one_frame(model: Model, q: Array, name: str) -> Mechanism | None:
     ``None`` if that does not close all loops.
     """
     settings = dataclasses.replace(model.settings, rigid=True)
-    linkage = _Linkage(model, q, displaced=True)
+    linkage = LoopGeometry(model, q, displaced=True)
     for _ in range(STEPS):
         mask = linkage.frames.of_mover(name)
         slopes, gap = linkage.displaced(q[None])[0][:, mask], linkage.residual(q)
@@ -227,13 +211,13 @@ def closed_by_one_frame(model: Model, q: Array, name: str) -> Mechanism | None:
             return None
         d = np.zeros(len(mask))
         d[mask] = -np.linalg.lstsq(slopes, gap, rcond=None)[0]
-        linkage = _Linkage(build_model(linkage.frames.moved(d), settings), q, displaced=True)
+        linkage = LoopGeometry(build_model(linkage.frames.moved(d), settings), q, displaced=True)
         if linkage.is_closed(q):
             return linkage.model.mechanism
     return None
 
 
-def _told(model: Model, letter: _Linkage, found: Rounding) -> str:
+def _told(model: Model, letter: LoopGeometry, found: Rounding) -> str:
     nv, rank = model.bodies.nv, letter.rank(letter.nearest)
     closed = letter.gap(letter.nearest) < LOOP_CLOSED
     as_written = f"leave {nv - rank} degrees of freedom" if closed else "do not close"
@@ -246,7 +230,7 @@ def _told(model: Model, letter: _Linkage, found: Rounding) -> str:
     )
 
 
-def _doubt(letter: _Linkage, q: Array) -> str:
+def _doubt(letter: LoopGeometry, q: Array) -> str:
     """The message about a linkage whose mobility hangs on its digits, without a cure."""
     nv, values = letter.space.nv, letter.values(q)
     few, many = int((values >= letter.doubtful).sum()), letter.rank(q)
@@ -260,174 +244,9 @@ def _doubt(letter: _Linkage, q: Array) -> str:
     )
 
 
-class _Linkage:
-    """The loops of a model, in rad and in parts of the longest link, without a compiler.
-
-    Parameters
-    ----------
-    model : Model
-    q : ndarray, shape (nq,), optional
-        Where the loops come nearest to closing.
-    displaced : bool
-        Its frames are to be displaced.
-    guesses : int
-        From which a closed posture is looked for, if none is found from the start.
-    """
-
-    def __init__(
-        self, model: Model, q: Array | None = None, *, displaced: bool = False, guesses: int = 0
-    ) -> None:
-        setup = model.setup
-        evaluator = Evaluator(model, MethodTable(), trace=trace_without_simplifying)
-        self.evaluator = evaluator.at(0.0) if setup.rheonomic else evaluator
-        self.model, self.space = model, ConfigurationSpace(model, self.evaluator)
-        placed = tuple(self.frames.placed) if displaced else ()
-        self._geometry = evaluator.interpreted("loop_geometry", t=0.0, placed=placed)
-        self._known: tuple[Any, Any] = None, None
-        self.of_positions = list(setup.position_rows)
-        self.position = PositionRows(
-            lambda q: self.geometry(q)[1], lambda q: self.geometry(q)[2], self.of_positions
-        )
-        self.units = np.array(setup.row_units)[self.of_positions]
-        self.speed_units = np.array(setup.speed_units)
-        self._given, self._guesses = q, guesses
-
-    @cached_property
-    def frames(self) -> FrameDisplacements:
-        """Displacements of the frames of its joints."""
-        return FrameDisplacements(self.model)
-
-    def geometry(self, q: Array) -> Any:
-        """Poses of frames, residuals and their derivatives at a posture; the last are kept."""
-        key = np.shape(q), np.asarray(q).tobytes()
-        if self._known[0] != key:
-            self._known = key, self._geometry(q)
-        return self._known[1]
-
-    def residual(self, q: Array) -> Array:
-        """Gaps, shape (..., nc)."""
-        return np.asarray(self.position.residual(q) / self.units)
-
-    def jacobian(self, q: Array) -> Array:
-        """Their derivatives by the speeds, shape (..., nc, nv)."""
-        return np.asarray(self.position.jacobian(q) / self.units[:, None] * self.speed_units)
-
-    def displaced(self, q: Array) -> Array:
-        """Their derivatives by displacements of frames at postures (m, nq), (m, nc, size)."""
-        poses = np.asarray(self.geometry(q)[0])
-        poses = np.broadcast_to(poses, (len(q), *poses.shape[-3:]))
-        return np.asarray(self.frames.slopes(poses)[:, self.of_positions] / self.units[:, None])
-
-    def gap(self, q: Array) -> float:
-        """The largest gap at a posture; infinite where it is not a number."""
-        size = float(np.abs(self.residual(q)).max(initial=0.0))
-        return size if math.isfinite(size) else math.inf
-
-    @cached_property
-    def tolerance(self) -> float:
-        """How far the digits, or ``closure_tolerance``, may have displaced all frames together."""
-        setup, settings = self.model.setup, self.model.settings
-        digits = rounding_of(self.model.mechanism, setup.longest_link or 1.0)
-        return float(min(max(ROUNDED_FILE_GAP, settings.closure_tolerance, digits), WRONG_FILE_GAP))
-
-    @property
-    def doubtful(self) -> float:
-        """Singular values below this part of the largest may be rounding."""
-        return min(max(LEVER * self.tolerance, ROUNDED_FILE_RANK), DISPLACEMENT_NOISE)
-
-    @cached_property
-    def nearest(self) -> Array:
-        """The posture near the start in which the loops are closed, or most nearly so."""
-        if self._given is not None:
-            return self._given
-        start = self.space.start()
-        if self.gap(start) < LOOP_CLOSED:
-            return start
-        far, best = self.gap(start) > LEVER * self.tolerance, start
-        searches = [(ROUNDED_FILE_RANK, 0), (None, 0), *[(None, self._guesses)] * far]
-        for rank, guesses in searches:
-            found = self.assembled(start, guesses, rank)
-            if self.is_closed(found):
-                return found
-            if self.gap(found) < self.gap(best):
-                best = found
-            if not far and self.gap(best) <= LEVER * self.tolerance:
-                break
-        return best
-
-    def assembled(self, start: Array, guesses: int, rank: float | None = None) -> Array:
-        """Where loops come nearest to closing by a search from a posture and guesses around it."""
-        low, high = self.model.lower, self.model.upper
-        try:
-            return assemble(
-                self.position.residual,
-                self.position.jacobian,
-                self.space.integrate,
-                start,
-                lower=np.minimum(low, start),
-                upper=np.maximum(high, start),
-                guesses=guesses,
-                closed=LOOP_CLOSED,
-                rank=rank,
-            )
-        except AssemblyError as error:
-            return np.asarray(error.q)
-
-    def values(self, q: Array) -> Array:
-        """Singular values of the Jacobian, as parts of the largest."""
-        values = np.linalg.svd(self.jacobian(q), compute_uv=False)
-        return np.asarray(values / (values.max(initial=0.0) or 1.0))
-
-    def rank(self, q: Array) -> int:
-        """The rank to the letter."""
-        return int((self.values(q) > EXACT_RANK).sum())
-
-    def is_exact(self, q: Array, doubtful: float) -> bool:
-        """Whether loops close, and no singular value is doubtful, so small but not zero."""
-        values = self.values(q)
-        return self.is_closed(q) and not ((values > EXACT_RANK) & (values < doubtful)).any()
-
-    def is_doubtful(self, q: Array) -> bool:
-        """Whether loops are closed, and have doubtful singular values wherever they move to."""
-        if not self.is_closed(q):
-            return False
-        rank = self.rank(q)
-        postures = self.postures(q, rank, LOOP_CLOSED)
-        values = np.array([self.values(x) for x in postures])
-        small = (values > EXACT_RANK) & (values < self.doubtful)
-        return bool(small.any(axis=1).all())
-
-    def is_closed(self, q: Array) -> bool:
-        """Whether loops are closed at postures, as searches for closed postures have it."""
-        return bool(np.abs(self.position.residual(q)).max(initial=0.0) < LOOP_CLOSED)
-
-    def has_rank(self, q: Array, rank: int) -> bool:
-        """Whether loops are closed at postures (m, nq), and have a rank at all that are regular."""
-        if not self.is_closed(q):
-            return False
-        return int(rank_analysis(self.position.jacobian(q)).rank.max(initial=0)) == rank
-
-    def readings(self, q: Array, tolerance: float) -> Iterator[int]:
-        """Ranks that the loops may be meant to have, the one that leaves most motion first."""
-        values = self.values(q)
-        doubtful = min(max(LEVER * tolerance, ROUNDED_FILE_RANK), DISPLACEMENT_NOISE)
-        least = int((values > doubtful).sum())
-        most = min(max(int((values > EXACT_RANK).sum()), least) + 1, len(values))
-        yield from range(least, min(most, least + READINGS) + 1)
-
-    def postures(self, q: Array, rank: int, tolerance: float) -> Array:
-        """Postures far apart, (m, nq), q among them, closed but for a tolerance at a rank."""
-        if rank >= self.space.nv:
-            return q[None]
-        gap = LEVER * tolerance * float(self.units.max(initial=1.0))
-        found = walks(self.model, self.position, self.space, q, rank=rank, gap=gap)
-        found = np.unique(found.reshape(-1, found.shape[-1]), axis=0)
-        return np.concatenate([q[None], found])
-
-
 def _displaced(
-    start: _Linkage,
-    letter: _Linkage,
+    start: LoopGeometry,
+    letter: LoopGeometry,
     q: Array,
     rank: int,
     tolerance: float,
@@ -475,14 +294,14 @@ def _displaced(
 
 
 def _stepped(
-    linkage: _Linkage,
+    linkage: LoopGeometry,
     postures: Array,
     total: Array,
     rank: int,
     tolerance: float,
     held: bool,
     least: float,
-) -> tuple[_Linkage, Array, Array]:
+) -> tuple[LoopGeometry, Array, Array]:
     """Linkage, postures and displacements after Gauss-Newton steps, as long as gaps get less."""
     size = linkage.gap(postures)
     for _ in range(STEPS):
@@ -493,7 +312,7 @@ def _stepped(
         settings = dataclasses.replace(linkage.model.settings, rigid=True)
         model = build_model(linkage.frames.moved(step[0]), settings)
         moved = linkage.space.integrate(postures, step[1] * linkage.speed_units)
-        before, size = size, (other := _Linkage(model, displaced=True)).gap(moved)
+        before, size = size, (other := LoopGeometry(model, displaced=True)).gap(moved)
         if size < before:
             linkage, postures, total = other, moved, total + step[0]
         if size < ROUNDED_GAP or not size < 0.5 * before:
@@ -501,7 +320,7 @@ def _stepped(
     return linkage, postures, total
 
 
-def _fewer(postures: Array, rank: int, letter: _Linkage) -> Array:
+def _fewer(postures: Array, rank: int, letter: LoopGeometry) -> Array:
     """As many of the postures as determine the displacements, the first among them."""
     redundant = max(len(letter.units) - rank, 1)
     count = min(max(math.ceil(1.5 * letter.frames.size / redundant), 12), POSTURES, len(postures))
@@ -510,7 +329,7 @@ def _fewer(postures: Array, rank: int, letter: _Linkage) -> Array:
 
 
 def _gauss_newton(
-    linkage: _Linkage,
+    linkage: LoopGeometry,
     postures: Array,
     rank: int,
     held: bool,
