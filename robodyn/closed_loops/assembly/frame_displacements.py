@@ -9,13 +9,14 @@ the child of two joints as often as the parent of two.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from robodyn.array_types import Array
 from robodyn.description import Joint, Loop, Mechanism, Pose
+from robodyn.description.pose import Vector
 from robodyn.equations.loops.closure_rows import Closure
 from robodyn.joints import joint_kind
 from robodyn.joints.common.cut import RelativeMotion
@@ -23,6 +24,7 @@ from robodyn.joints.common.described import align_z
 from robodyn.model.model import Model
 from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.spatial import Placement
+from robodyn.symbolic.symbol import named_again
 from robodyn.symbolic.vector import EX, EY, EZ, Mat3, Vec3
 
 __all__ = ["FrameDisplacements"]
@@ -256,13 +258,19 @@ def _displaced(mover: Mover, side: _Side, E: Array) -> Mover:
     )
 
 
-def _turned(R: Array, axis: tuple[float, float, float]) -> tuple[float, float, float]:
-    x, y, z = (R @ np.array(axis)).tolist()
-    return x, y, z
+def _turned(R: Array, axis: Vector) -> Vector:
+    return _named(axis, (R @ np.array(axis)).tolist())
 
 
 def _after(X: Pose, E: Array) -> Pose:
-    return Pose.from_matrix(X.matrix @ E)
+    moved = Pose.from_matrix(X.matrix @ E)
+    return Pose(_named(X.xyz, moved.xyz), _named(X.rpy, moved.rpy))
+
+
+def _named(before: Vector, after: Iterable[float]) -> Vector:
+    """Numbers with the names that those in their places have."""
+    x, y, z = (named_again(a, b) for a, b in zip(before, after, strict=True))
+    return x, y, z
 
 
 def _slopes_of_cut(closure: Closure, X_FG: Array) -> Array:
@@ -271,16 +279,13 @@ def _slopes_of_cut(closure: Closure, X_FG: Array) -> Array:
     units = (EX, EY, EZ)
     columns = {k: (e, zero) for k, e in enumerate(units)}
     columns |= {k + 3: (zero, e) for k, e in enumerate(units)}
-    entries: Any = [X_FG[:, i, j] for i in range(3) for j in range(3)]  # numbers of all postures
-    place: Any = [X_FG[:, i, 3] for i in range(3)]
-    pose = Placement(Rotation(Mat3(*entries)), Vec3(*place))
-    motion = RelativeMotion(pose, zero, zero, zero, zero, columns)
-    slopes = [row.jacobian for row in closure.cut.rows(motion, closure.geometry)]
-    J = np.zeros((len(X_FG), len(slopes), 6))
-    for i, row in enumerate(slopes):
-        for k, value in row.items():
-            J[:, i, k] = value  # type: ignore[assignment]  # numbers
-    return J
+    found = []
+    for X in X_FG:
+        pose = Placement(Rotation(Mat3(*map(float, X[:3, :3].flat))), Vec3(*map(float, X[:3, 3])))
+        motion = RelativeMotion(pose, zero, zero, zero, zero, columns)
+        rows = closure.cut.rows(motion, closure.geometry)
+        found.append([[float(row.jacobian.get(k, 0.0)) for k in range(6)] for row in rows])  # type: ignore[arg-type]  # known
+    return np.array(found).reshape(len(X_FG), -1, 6)
 
 
 def _seen_at(X_WF: Array, X_WG: Array, X_WJ: Array, length: float) -> Array:

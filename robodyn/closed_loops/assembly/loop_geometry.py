@@ -153,8 +153,11 @@ class LoopGeometry:
             return np.asarray(error.q)
 
     def values(self, q: Array) -> Array:
-        """Singular values of the Jacobian, as parts of the largest."""
-        values = np.linalg.svd(self.jacobian(q), compute_uv=False)
+        """Singular values of the Jacobian over the largest; ones if it has no slopes."""
+        K = self.jacobian(q)
+        if not np.isfinite(K).all():
+            return np.ones(min(K.shape))
+        values = np.linalg.svd(K, compute_uv=False)
         return np.asarray(values / (values.max(initial=0.0) or 1.0))
 
     def rank(self, q: Array) -> int:
