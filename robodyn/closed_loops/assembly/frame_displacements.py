@@ -27,7 +27,7 @@ from robodyn.symbolic.spatial import Placement
 from robodyn.symbolic.symbol import named_again
 from robodyn.symbolic.vector import EX, EY, EZ, Mat3, Vec3
 
-__all__ = ["FrameDisplacements"]
+__all__ = ["FrameDisplacements", "pose_near"]
 
 Mover = Joint | Loop
 
@@ -263,7 +263,12 @@ def _turned(R: Array, axis: Vector) -> Vector:
 
 
 def _after(X: Pose, E: Array) -> Pose:
-    moved = Pose.from_matrix(X.matrix @ E)
+    return pose_near(X, X.matrix @ E)
+
+
+def pose_near(X: Pose, matrix: Array) -> Pose:
+    """The pose of a matrix (4, 4), whose numbers have the names of those of a pose near by."""
+    moved = Pose.from_matrix(matrix)
     return Pose(_named(X.xyz, moved.xyz), _named(X.rpy, moved.rpy))
 
 

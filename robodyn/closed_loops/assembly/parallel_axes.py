@@ -13,6 +13,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from robodyn.array_types import Array
+from robodyn.closed_loops.assembly.frame_displacements import pose_near
 from robodyn.description import Joint, Loop, Mechanism, Pose
 from robodyn.description.exact_turns import on_loops
 from robodyn.joints import joint_kind
@@ -104,4 +105,4 @@ def _with_axis(X: Pose, axis: Array, direction: Array) -> Pose:
     v = np.cross(now, direction)
     H = np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
     matrix[:3, :3] += (H + H @ H / (1.0 + float(now @ direction))) @ matrix[:3, :3]
-    return Pose.from_matrix(matrix)
+    return pose_near(X, matrix)
