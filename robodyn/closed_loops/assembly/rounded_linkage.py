@@ -170,7 +170,8 @@ def nearest_linkage(
     settings = dataclasses.replace(model.settings, rigid=True)
     letter = LoopGeometry(build_model(model.mechanism, settings), q)
     parallel, turned = with_parallel_axes(model.mechanism, LEVER * tolerance)
-    for mechanism, size in ((parallel, turned), (model.mechanism, 0.0))[not turned :]:
+    starts = [(parallel, turned), (model.mechanism, 0.0)]
+    for mechanism, size in starts if turned > DEFAULT_SNAP else starts[1:]:
         model = build_model(mechanism, settings)
         start = LoopGeometry(model, q, displaced=True, guesses=GUESSES)
         found = _of_start(start, letter, tolerance, size)
