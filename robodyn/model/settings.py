@@ -93,6 +93,13 @@ class Settings:
                 "part of the longest link)"
             )
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take what was pickled when there was ``snap`` too: ``snap=0`` was what ``rigid=True`` is."""
+        if "snap" in state:
+            state = {**state, "rigid": state["snap"] == 0.0}
+            del state["snap"]
+        self.__dict__.update(state)
+
     def snap(self, loops: Collection[object]) -> float:
         """Axes this near to parallel or perpendicular [rad], and points this near [m], are so.
 
