@@ -94,7 +94,7 @@ class Settings:
             )
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take what was pickled when there was ``snap`` too: ``snap=0`` was what ``rigid=True`` is."""
+        """Also of a pickle with the field ``snap``, which is gone: 0 was ``rigid=True``."""
         if "snap" in state:
             state = {**state, "rigid": state["snap"] == 0.0}
             del state["snap"]
