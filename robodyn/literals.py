@@ -165,6 +165,7 @@ ExportTarget: TypeAlias = Literal["c", "cpp", "fmu", "matlab", "modelica", "pyth
 
 #: Functions of a robot with one output.
 ArrayFunction: TypeAlias = Literal[
+    "actuation_matrix",
     "apparent_mass",
     "bias_forces",
     "center_of_mass",

@@ -93,6 +93,13 @@ class Settings:
                 "part of the longest link)"
             )
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Also of a pickle with the field ``snap``, which is gone: 0 was ``rigid=True``."""
+        if "snap" in state:
+            state = {**state, "rigid": state["snap"] == 0.0}
+            del state["snap"]
+        self.__dict__.update(state)
+
     def snap(self, loops: Collection[object]) -> float:
         """Axes this near to parallel or perpendicular [rad], and points this near [m], are so.
 

@@ -467,7 +467,7 @@ def breaks_down_alike(robot, bad, n=40, controller=None, **options):
     found.append(by_python(lambda: broken(lambda: rd.rollout(robot, controller, q, v, **options))))
     for error in found:
         assert error.time == one.time
-        assert str(error)[:60] == str(one)[:60]
+        assert str(error).startswith(f"motion {bad}: {str(one)[:60]}")
         assert f"t = {one.time:.6g} s" in str(error)
         same(error.trajectory.motion(bad), one.trajectory)
         same(error.trajectory, found[0].trajectory)

@@ -134,7 +134,7 @@ def test_the_floating_base_has_a_name():
         ({"tau": {"jiont0": 0.0}}, "joint0"),
         ({"locked": ["jiont0"]}, "joint0"),
         ({"controlled": {"joint1[2]": 0.0}}, "joint1[1]"),
-        ({"controlled": {"joint0[1]": 0.0}}, "joint0[0]"),
+        ({"controlled": {"joint0[1]": 0.0}}, "joint0"),
         ({"controlled": {"jiont1[0]": 0.0}}, "joint1"),
     ],
 )

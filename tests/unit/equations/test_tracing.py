@@ -19,7 +19,7 @@ from robodyn.symbolic.simplification import simplified
 
 #: Choices without which a quantity is not defined.
 CHOICES = {"frame": "foot", "controlled": (0,), "joints": ("thigh", "shin")}
-CHOICES |= {"independent": (0,), "forces": (0,)}
+CHOICES |= {"independent": (0,), "forces": (0,), "actuated": ("thigh", "shin")}
 
 #: Quantities that are evaluated where the mechanism is and where it moves to.
 DERIVED = ("linear_model", *(name for name in QUANTITIES if name.endswith("_derivatives")))

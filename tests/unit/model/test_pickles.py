@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import robodyn as rd
+from robodyn.model.settings import Settings
 
 #: The bundled double pendulum, and the four-bar in minimal coordinates, pickled in November 2026.
 PENDULUM = (
@@ -66,3 +67,13 @@ def test_robots_pickled_before(text, name, coordinates):
     again = pickle.loads(pickle.dumps(old))
     np.testing.assert_array_equal(again.neutral(), new.neutral())
     np.testing.assert_array_equal(again.tree_form.neutral(), new.tree_form.neutral())
+
+
+@pytest.mark.parametrize(("snap", "rigid"), [(None, False), (1e-10, False), (0.0, True)])
+def test_settings_pickled_when_there_was_snap(snap, rigid):
+    settings = Settings(gravity=(0.0, 0.0, -1.6))
+    vars(settings)["snap"] = snap
+    del vars(settings)["rigid"]
+    found = pickle.loads(pickle.dumps(settings))
+    assert found == Settings(gravity=(0.0, 0.0, -1.6), rigid=rigid)
+    assert found.snap(()) == Settings(rigid=rigid).snap(())

@@ -139,11 +139,13 @@ class NumericOperations:
         residual = self._at(t).loop_residual(q)
         if not np.abs(residual).max(initial=0.0) <= most:
             loop, size = largest_gap(self._robot.model, residual)
-            raise AssemblyError(
+            error = AssemblyError(
                 f"the loops of {self._robot.name!r} come apart by {size} ({loop!r}): {hint}",
                 residual=residual,
                 q=q,
             )
+            error.motion = _largest(np.abs(residual).max(axis=-1))
+            raise error
 
     def corrections(self, t: float, q: FloatArray, v: FloatArray) -> Corrections:
         """One step of Newton's method by straight-line code.
@@ -180,4 +182,12 @@ def while_any_open(correct: Correct, q: Any, found: Any) -> tuple[Any, Any]:
 def check_bounds(q: FloatArray, v: FloatArray) -> None:
     """Check that a state is finite, and so small that its products are finite, too."""
     if not (np.vdot(q, q) < DIVERGED and np.vdot(v, v) < DIVERGED):
-        raise ShapeError("q or v has outgrown what can be computed with", name="q")
+        error = ShapeError("q or v has outgrown what can be computed with", name="q")
+        error.motion = _largest(np.abs(np.concatenate([q, v], axis=-1)).max(axis=-1))
+        raise error
+
+
+def _largest(sizes: FloatArray) -> tuple[int, ...]:
+    """Index of the motion with the largest number or none; empty of a single motion."""
+    place = np.argmax(np.nan_to_num(sizes, nan=np.inf))
+    return tuple(int(k) for k in np.unravel_index(place, np.shape(sizes)))

@@ -93,7 +93,7 @@ def test_a_controller_goes_on_from_a_state_in_python(arm, controller, k):
     samples = rd.simulate(arm, controller, q0=Q0, duration=0.01, limits="ignore")
     states = list(zip(samples.t.tolist(), samples.q, samples.v, strict=True))
 
-    def cut(tau, v):
+    def cut(tau, t, q, v):
         return np.clip(tau, -3.0, 3.0)
 
     whole = RunningController(arm, controller, samples.t)
