@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from oracles.cuts import cut_joints
 from oracles.edges import WORLD, closing_edges, tree_edges
-from oracles.joint_motion import Motion
+from oracles.joint_motion import Motion, turn_by_quaternion
 from oracles.link_motion import LinkMotion, moving_link, transport
 from oracles.relations import acceleration_rows, closing_state, loop_error, place, step
 
@@ -134,6 +134,19 @@ class MaximalOracle:
             unique_tau=_rows_zero(S[:, : self.nv].T @ open_[F]),
             a_cut={edge.joint.name: x[drive][edge.v] for edge in self.cuts},
         )
+
+    def dry_friction(self, q, v, friction, friction_speed):
+        """Generalised forces (nv,) of smoothed dry friction against the speed along each axis.
+
+        The axes of a floating joint's translation are those of its frame on the parent.
+        """
+        axes = np.eye(self.nv)  # columns: axes along which friction acts
+        for edge in self.edges:
+            if edge.joint.kind == "floating":
+                along = slice(edge.v.start, edge.v.start + 3)
+                axes[along, along] = turn_by_quaternion(q[edge.q][3:])[:3, :3].T
+        u = axes.T @ v
+        return -axes @ (friction * u / np.sqrt(u**2 + friction_speed**2))
 
     def equations(self, q, v, wrenches=None, base_motion=None):
         """Motions of links; ``G, S, bias`` of joints; mass matrix and loads of links."""
