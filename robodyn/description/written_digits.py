@@ -89,11 +89,13 @@ def _typical(numbers: Iterable[float]) -> float:
 
 
 def half_unit(x: float) -> float:
-    """Half a unit in the last digit of a number, zero for one with few digits.
+    """Half a unit in the last digit of a number, zero for one with few digits or not finite.
 
     A number of single precision, written with all digits that it has in double precision, has half
     a unit of that.
     """
+    if not math.isfinite(x):  # it is refused where it is read
+        return 0.0
     mantissa, exponent = f"{float(x):.{DOUBLE - 1}e}".split("e")
     digits = len(mantissa.lstrip("-").replace(".", "").rstrip("0"))
     if digits < DIGITS:
