@@ -256,9 +256,11 @@ def test_stops_and_ground(sim):
     assert sim("arm7", *arm, "--stops", "compliant,1e4,0.1")[0] == 0
     pendulum = ["--controller", "none", "--start", "shoulder=1", "--duration", "1", "--no-plot"]
     lowest = []
-    for ground in ([], ["--ground", "lower=0,0,-1", "--ground-height", "-1.7"]):
-        assert sim("double_pendulum", *pendulum, *ground)[0] == 0
-        robot = rd.load("double_pendulum")
+    below = ["--ground", "lower=0,0,-1", "--ground-height", "-1.7"]
+    touching = rd.Ground({"point1": ("lower", (0.0, 0.0, -1.0))}, height=-1.7)
+    for options, ground in (([], ()), (below, touching)):
+        assert sim("double_pendulum", *pendulum, *options)[0] == 0
+        robot = rd.load("double_pendulum", ground=ground)
         run = loaded("out/double_pendulum.csv", robot)
         X = robot.frame_pose(run.q, "lower")
         lowest.append((X[:, 2, 3] - X[:, 2, 2]).min())
