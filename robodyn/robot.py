@@ -3110,7 +3110,8 @@ class Robot:
 
         Notes
         -----
-        [W 5.180]. External wrenches on the root link are carried by the base.
+        [W 5.180]. External wrenches on the root link are carried by the base. In minimal
+        coordinates with motors at dependent joints, generalised forces are produced by the motors.
 
         Examples
         --------

@@ -94,7 +94,10 @@ class Beside:
             found = tree.constrained_dynamics(self.Q, self.V, self.Tau, **base).multipliers
             close(lam, found[-r.nc :])
         wrenches = r.joint_wrenches(q, v, tau=self.tau, **base)
-        found = tree.joint_wrenches(self.Q, self.V, tau=self.Tau, **base)
+        # forces act at motors, also where these are at joints that follow in minimal coordinates
+        at_motors = not set(tree.actuated_joints) <= set(r.joint_names)
+        forces = {"a": A} if at_motors else {"tau": self.Tau}
+        found = tree.joint_wrenches(self.Q, self.V, **forces, **base)
         close(wrenches.values_array, found.values_array)
         link = r.link_names[-1]
         close(
