@@ -50,7 +50,8 @@ def rounding_of_text(text: str) -> tuple[float, float]:
 
     Of MJCF these are attributes, of SDF poses with three lengths first, and axes.
     """
-    ways, angles = [], []
+    ways: list[float] = []
+    angles: list[float] = []
     for name, written in _ATTRIBUTES.findall(text):
         (ways if name == "pos" else angles).extend(_numbers(written))
     for written in _POSES.findall(text):
