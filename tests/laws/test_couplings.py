@@ -13,7 +13,7 @@ from support.random_mechanisms import random_mechanism
 from robodyn.description import Coupling, Mimic
 
 GRAVITY = (1.0, 2.0, -9.81)
-OPTIONS = {"gravity": GRAVITY, "snap": 0.0}
+OPTIONS = {"gravity": GRAVITY, "rigid": True}
 
 
 def two_arms(seed=0):

@@ -55,7 +55,7 @@ def test_pinocchio(name, base):
 
     path = example(name)
     model = read_by_pinocchio(path, floating=base == "floating")
-    options = {"base": base, "passive": False, "snap": 0.0, "allow_unphysical": True}
+    options = {"base": base, "passive": False, "rigid": True, "allow_unphysical": True}
     robot = rd.load(path, **options)
     there = PinocchioOracle(path, robot, model)
     rng = np.random.default_rng(7)

@@ -84,7 +84,7 @@ class Chain:
         rng = self.rng = np.random.default_rng(seed(kind))
         self.mechanism = chain(kind, rng, **given)
         self.joint = self.mechanism.joints[1]
-        self.options = {"gravity": GRAVITY, "passive": passive, "snap": 0.0}
+        self.options = {"gravity": GRAVITY, "passive": passive, "rigid": True}
         self.robot = interpreted(self.mechanism, **self.options)
         self.q = self.robot.random(rng)
         self.v, self.a = rng.normal(size=(2, self.robot.nv))
@@ -466,7 +466,7 @@ def test_followed_backwards_is_the_same_joint(kind):
     joint = joint_of(kind, rng, "x", "link2", "link1", damping=0.3)
     free = Joint("free", "floating", "link0", "link2")
     loop = Loop("hinge", hinge.kind, "link0", "link1", hinge.origin, Pose(), hinge.axis)
-    options = {"gravity": GRAVITY, "passive": True, "snap": 0.0}
+    options = {"gravity": GRAVITY, "passive": True, "rigid": True}
     back = interpreted(Mechanism("back", links, (hinge, joint, free)), **options)
     ahead = interpreted(Mechanism("ahead", links, (free, joint), (loop,)), **options)
     assert [cut.name for cut in back.loops] == ["free"]

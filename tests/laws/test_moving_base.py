@@ -125,7 +125,7 @@ class Forest:
         both = dataclasses.replace(
             left, links=left.links + right.links[1:], joints=left.joints + right.joints
         )
-        settings = {"base": base, "passive": False, "snap": 0.0}
+        settings = {"base": base, "passive": False, "rigid": True}
         self.both, self.left, self.right = (
             rd.load(mechanism, **settings) for mechanism in (both, left, right)
         )

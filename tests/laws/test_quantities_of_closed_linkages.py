@@ -410,6 +410,17 @@ def are_loop_gaps(case, f):
     close(rows, case.robot.loop_residual(case.q), 1e-12)
 
 
+def is_loop_geometry(case, f):
+    """The same, and their derivatives."""
+    link, X = case.robot.link_names[-1], np.eye(4)
+    X[:3, 3] = 0.1, 0.2, 0.3
+    f = case.robot.function("loop_geometry", placed=((link, tuple(X.ravel())),))
+    poses, rows, K = f(case.q)
+    close(poses[0], case.tree.frame_pose(case.q, link) @ X, 1e-12)
+    close(rows, case.robot.loop_residual(case.q), 1e-12)
+    close(K, case.robot.loop_jacobian(case.q), 1e-12)
+
+
 def is_loop_jacobian(case, f):
     for k, unit in enumerate(np.eye(case.robot.nv)):
         up, down = (
@@ -797,6 +808,7 @@ LAWS = {
     "measure": are_measurements,
     "loop_residual": is_loop_residual,
     "loop_gaps": are_loop_gaps,
+    "loop_geometry": is_loop_geometry,
     "loop_jacobian": is_loop_jacobian,
     "loop_velocity_offset": is_velocity_offset,
     "loop_bias": is_loop_bias,

@@ -77,7 +77,7 @@ def test_regressor_of_random_trees(kinds, base, seed):
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("path", [pytest.param(p, id=p.stem) for p in example_robots()])
 def test_regressor_of_example_robots(path):
-    options = {"passive": False, "snap": 0.0, "allow_unphysical": True, "base": "floating"}
+    options = {"passive": False, "rigid": True, "allow_unphysical": True, "base": "floating"}
     if path.name in REFUSED:
         with pytest.raises(rd.RobodynError, match=REFUSED[path.name]):
             rd.load(path, **options)

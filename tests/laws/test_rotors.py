@@ -77,7 +77,7 @@ class Case:
         mechanism = following(random_mechanism(rng, kinds), mimics or {})
         actuators = motors(mechanism, rng, place)
         expanded = with_rotor_links(mechanism, actuators)
-        options = {"base": base, "gravity": GRAVITY, "snap": 0.0}
+        options = {"base": base, "gravity": GRAVITY, "rigid": True}
         self.robot = rd.load(mechanism, actuators=actuators, **options)
         self.links = rd.load(expanded, allow_unphysical=True, **options)
         self.oracle = MaximalOracle(expanded, GRAVITY, base)

@@ -27,7 +27,7 @@ class Case:
 
     def __init__(self, source, base="fixed", seed=2, q=None, sensors=()):
         rng = np.random.default_rng(seed)
-        options = {"base": base, "gravity": GRAVITY, "passive": False, "snap": 0.0}
+        options = {"base": base, "gravity": GRAVITY, "passive": False, "rigid": True}
         self.robot = interpreted(source, sensors=sensors, **options)
         self.oracle = MaximalOracle(self.robot.mechanism, GRAVITY, base)
         self.q = self.robot.random(rng) if q is None else q

@@ -1,7 +1,7 @@
-"""Axes of joints on one link that are parallel but for rounding, made parallel.
+"""Axes of joints on one body that are parallel but for rounding, made parallel.
 
-In whatever frames a planar linkage is written, axes on each of its links are parallel. Made so
-exactly link by link, they are so all around its loops.
+In whatever frames a planar linkage is written, axes on each of its bodies, links that fixed joints
+connect, are parallel. Made so exactly body by body, they are so all around its loops.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["with_parallel_axes"]
 
 
 def with_parallel_axes(mechanism: Mechanism, tolerance: float) -> tuple[Mechanism, float]:
-    """A mechanism in whose loops axes on one link are parallel where they nearly are.
+    """A mechanism in whose loops axes on one body are parallel where they nearly are.
 
     Parameters
     ----------
@@ -36,11 +36,15 @@ def with_parallel_axes(mechanism: Mechanism, tolerance: float) -> tuple[Mechanis
         Root of the sum of squares of the angles by which frames are turned.
     """
     hinges = [m for m in on_loops(mechanism) if joint_kind(m.kind).axial]
-    axes: dict[str, list[tuple[tuple[str, int], Array]]] = {}
+    bodies, axes = _bodies(mechanism), dict[str, list[tuple[tuple[str, int], Array]]]()
+    turns_of = {}
     for mover in hinges:
         for side, (link, axis) in enumerate(_ends(mover)):
-            axes.setdefault(link, []).append(((mover.name, side), axis))
-    meant = {key: n for on_link in axes.values() for key, n in _common(on_link, tolerance)}
+            body, R = bodies.get(link, (link, np.eye(3)))
+            turns_of[mover.name, side] = R
+            axes.setdefault(body, []).append(((mover.name, side), R @ axis))
+    common = (x for on_body in axes.values() for x in _common(on_body, tolerance))
+    meant = {key: turns_of[key].T @ n for key, n in common}
     new: dict[str, Joint | Loop] = {}
     squares = 0.0
     for mover in hinges:
@@ -66,10 +70,28 @@ def _ends(mover: Joint | Loop) -> tuple[tuple[str, Array], tuple[str, Array]]:
     return (mover.predecessor, ends[0]), (mover.successor, ends[1])
 
 
+def _bodies(mechanism: Mechanism) -> dict[str, tuple[str, Array]]:
+    """Of links that fixed joints connect: one of them, and their rotations (3, 3) in it."""
+    found: dict[str, tuple[str, Array]] = {}
+    fixed = [x for x in mechanism.joints if joint_kind(x.kind).nv == 0 and x.map is None]
+    for first in (end for x in fixed for end in (x.parent, x.child)):
+        if first in found:
+            continue
+        found[first], links = (first, np.eye(3)), [first]
+        for link in links:  # grows
+            for x in fixed:
+                R = x.origin.matrix[:3, :3]
+                for one, other, R_step in ((x.parent, x.child, R), (x.child, x.parent, R.T)):
+                    if link == one and other not in found:
+                        found[other] = first, found[link][1] @ R_step
+                        links.append(other)
+    return found
+
+
 def _common(
     axes: Iterable[tuple[tuple[str, int], Array]], tolerance: float
 ) -> list[tuple[tuple[str, int], Array]]:
-    """Of axes on a link, the mean of those that each is parallel to."""
+    """Of axes on a body, the mean of those that each is parallel to."""
     found: list[tuple[tuple[str, int], Array]] = []
     left = list(axes)
     while left:

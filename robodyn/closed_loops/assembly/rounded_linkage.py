@@ -39,6 +39,7 @@ from robodyn.tolerances import (
     EXACT_TURNS_RANK,
     LEAST_DISPLACEMENT_NOISE,
     LOOP_CLOSED,
+    LOOP_SNAP,
     MOVED_FAR,
     NEARLY_CLOSED,
     ROUNDED_GAP,
@@ -282,6 +283,7 @@ def _displaced(
             return None
     if not linkage.has_rank(postures, rank):
         return None
+    linkage, postures = _parallel_again(linkage, postures, rank, held)
     row = letter.of_positions[int(opened.max(axis=0).argmax())]
     angle, way = linkage.frames.largest(total)
     return Rounding(
@@ -294,6 +296,25 @@ def _displaced(
         float(opened.max()),
         letter.model.setup.row_names[row],
     )
+
+
+def _parallel_again(
+    linkage: LoopGeometry, postures: Array, rank: int, held: bool
+) -> tuple[LoopGeometry, Array]:
+    """The linkage and its postures with axes parallel to the last digit, if it closes then, too.
+
+    Loops open with the square of what axes miss: so steps end where they are known to half of the
+    digits.
+    """
+    mechanism, turned = with_parallel_axes(linkage.model.mechanism, NEARLY_CLOSED)
+    if turned < LOOP_SNAP:
+        return linkage, postures
+    start = LoopGeometry(build_model(mechanism, linkage.model.settings), displaced=True)
+    zero = np.zeros(start.frames.size)
+    found, moved, _ = _stepped(
+        start, postures, zero, rank, NEARLY_CLOSED, held, LEAST_DISPLACEMENT_NOISE[0]
+    )
+    return (found, moved) if found.has_rank(moved, rank) else (linkage, postures)
 
 
 def _stepped(
