@@ -81,6 +81,9 @@ EXACT_TURNS_RANK = 1e-4
 #: largest are noise at most, as digits make it, and at least: less where loops do not close.
 DISPLACEMENT_NOISE = 1e-2
 LEAST_DISPLACEMENT_NOISE = 1e-6, 1e-8, 1e-10
+#: Axes on one body that miss being parallel by less [rad] after frames were displaced are so: what
+#: is left is the square of rounding.
+ALMOST_PARALLEL = 1e-4
 #: Gaps of loops that steps with coarser noise left [rad, parts of the longest link], of which finer
 #: ones may be the cure.
 NEARLY_CLOSED = 1e-6

@@ -34,6 +34,7 @@ from robodyn.errors import LoopWarning
 from robodyn.model.model import Model, build_model
 from robodyn.model.settings import Settings
 from robodyn.tolerances import (
+    ALMOST_PARALLEL,
     DEFAULT_SNAP,
     DISPLACEMENT_NOISE,
     EXACT_TURNS_RANK,
@@ -52,8 +53,8 @@ __all__ = ["Rounding", "closed_by_one_frame", "linkage_as_meant", "nearest_linka
 #: decides about half a turn.
 GUESSES, MANY_GUESSES = 4, 20
 
-#: Gauss-Newton steps, and most postures that are looked at.
-STEPS, POSTURES = 10, 60
+#: Gauss-Newton steps, how often axes are made parallel again, and most postures looked at.
+STEPS, AGAIN, POSTURES = 10, 3, 60
 
 
 @dataclass(frozen=True, eq=False)
@@ -306,15 +307,18 @@ def _parallel_again(
     Loops open with the square of what axes miss: so steps end where they are known to half of the
     digits.
     """
-    mechanism, turned = with_parallel_axes(linkage.model.mechanism, NEARLY_CLOSED)
-    if turned < LOOP_SNAP:
-        return linkage, postures
-    start = LoopGeometry(build_model(mechanism, linkage.model.settings), displaced=True)
-    zero = np.zeros(start.frames.size)
-    found, moved, _ = _stepped(
-        start, postures, zero, rank, NEARLY_CLOSED, held, LEAST_DISPLACEMENT_NOISE[0]
-    )
-    return (found, moved) if found.has_rank(moved, rank) else (linkage, postures)
+    for _ in range(AGAIN):
+        mechanism, turned = with_parallel_axes(linkage.model.mechanism, ALMOST_PARALLEL)
+        if turned < LOOP_SNAP:
+            break
+        start = LoopGeometry(build_model(mechanism, linkage.model.settings), displaced=True)
+        zero, least = np.zeros(start.frames.size), LEAST_DISPLACEMENT_NOISE[0]
+        most = LEVER * ALMOST_PARALLEL
+        found, moved, _ = _stepped(start, postures, zero, rank, most, held, least)
+        if not found.has_rank(moved, rank):
+            break
+        linkage, postures = found, moved
+    return linkage, postures
 
 
 def _stepped(
