@@ -114,8 +114,6 @@ def linkage_as_meant(mechanism: Mechanism, settings: Settings, *, turned: bool =
         if half_round is not None:
             return half_round
     q = letter.nearest
-    if not np.isfinite(letter.jacobian(q)).all():  # a disc that lies flat: it has no digits
-        return model
     if letter.is_exact(q, letter.doubtful):
         return model
     neatly = with_exact_turns(mechanism)[0]
