@@ -13,6 +13,9 @@ from robodyn.ros.rclpy.simulation_node import SimulationOnNode
 
 __all__ = ["SimNode", "robot_of", "spin"]
 
+LONGEST_WAIT = 0.5
+"""Seconds that a node waits for callbacks at most before it looks whether ROS still runs."""
+
 
 class SimNode:
     """A simulated robot on the usual ROS topics; see docs/guides/ros/ros.md.
@@ -110,14 +113,23 @@ def robot_of(node: Any, robot: rd.Robot | str | None) -> rd.Robot:
 
 
 def spin(node: Any) -> None:
-    """Serve a node until ROS shuts down or Ctrl-C; both end quietly."""
+    """Serve a node until ROS shuts down or Ctrl-C; both end quietly.
+
+    Each wait is bounded: a signal just before a wait shuts the context down without waking it, and
+    a node that has no timer would wait on for ever.
+    """
     module = rclpy()
     from rclpy.executors import ExternalShutdownException
 
+    executor = module.get_global_executor()
+    executor.add_node(node)
     try:
-        module.spin(node)
+        while executor.context.ok():
+            executor.spin_once(timeout_sec=LONGEST_WAIT)
     except (KeyboardInterrupt, ExternalShutdownException):
         pass
     except Exception:
         if module.ok():
             raise  # else ROS shut down while a callback ran
+    finally:
+        executor.remove_node(node)
