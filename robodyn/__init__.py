@@ -56,9 +56,9 @@ if TYPE_CHECKING:
         Rotor,
         Transmission,
     )
+    from robodyn.description.functions.explicit_loop import ExplicitLoop, Follower
+    from robodyn.description.functions.force import Force
     from robodyn.description.wrench import Wrench
-    from robodyn.equations.closed_form.explicit_loop import ExplicitLoop, Follower
-    from robodyn.equations.forces.force import Force
     from robodyn.equations.loops.constraint import Constraint
     from robodyn.equations.loops.frame_constraint import FrameConstraint
     from robodyn.equations.loops.rolling import Rolling
@@ -229,8 +229,8 @@ _HOMES = {
     "robodyn.description": "Actuator Coupling Inertia Joint Limits Link Loop Mechanism Pose Rotor "
     "Transmission",
     "robodyn.description.wrench": "Wrench",
-    "robodyn.equations.closed_form.explicit_loop": "ExplicitLoop Follower",
-    "robodyn.equations.forces.force": "Force",
+    "robodyn.description.functions.explicit_loop": "ExplicitLoop Follower",
+    "robodyn.description.functions.force": "Force",
     "robodyn.equations.loops.constraint": "Constraint",
     "robodyn.equations.loops.frame_constraint": "FrameConstraint",
     "robodyn.equations.loops.rolling": "Rolling",

@@ -24,8 +24,8 @@ from robodyn.description import (
 )
 from robodyn.description.coupled_motors import with_transmissions
 from robodyn.description.couplings import sides
+from robodyn.description.functions.force import Force
 from robodyn.description.symbols import symbols_of, with_symbols, with_whole_symbols
-from robodyn.equations.forces.force import Force
 from robodyn.errors import SettingsError, ShapeError, UnknownNameError, UrdfWarning
 from robodyn.force_elements.common.link_element import DescribedElement
 from robodyn.force_elements.force_law import ForceLaw

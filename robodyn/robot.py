@@ -43,10 +43,10 @@ from robodyn.description import (
     Mechanism,
     Transmission,
 )
+from robodyn.description.functions.force import Force
 from robodyn.description.sensor import DescribedSensor
 from robodyn.description.symbols import with_whole_symbols
 from robodyn.equations.catalogue import CONSTRAINED, QUANTITIES
-from robodyn.equations.forces.force import Force
 from robodyn.errors import SettingsError, ShapeError
 from robodyn.evaluator import Evaluator, SharedPrograms, Wrenches
 from robodyn.force_elements.common.link_element import DescribedElement

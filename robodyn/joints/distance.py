@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from robodyn.joints.common.cut import Cut, CutGeometry, RelativeMotion, Row
+from robodyn.joints.common.cut import Cut, CutGeometry, RelativeMotion
 from robodyn.joints.common.kind import JointKind, Parameter
+from robodyn.symbolic.constraint_row import Row
 
 __all__ = ["KIND"]
 

@@ -7,17 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from robodyn.array_types import FloatArray
-from robodyn.joints.common.cut import (
-    Cut,
-    CutGeometry,
-    RelativeMotion,
-    Row,
-    position,
-    product_row,
-)
+from robodyn.joints.common.cut import Cut, CutGeometry, RelativeMotion, position, product_row
 from robodyn.joints.common.evaluate import turned
 from robodyn.joints.common.kind import JointGeometry, JointKind, JointState, Part
 from robodyn.joints.common.relative import angle_between
+from robodyn.symbolic.constraint_row import Row
 from robodyn.symbolic.plane import Planar
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Placement, Twist

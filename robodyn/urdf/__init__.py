@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from robodyn.urdf.checks.values import bad_values
+from robodyn.description.values import bad_values
 from robodyn.urdf.common.reading import open_document
 from robodyn.urdf.common.report import give_warnings, record
 from robodyn.urdf.parse import parse

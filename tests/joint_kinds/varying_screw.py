@@ -8,10 +8,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from robodyn.array_types import FloatArray
-from robodyn.joints.common.cut import Cut, CutGeometry, RelativeMotion, Row, along, parallel
+from robodyn.joints.common.cut import Cut, CutGeometry, RelativeMotion, along, parallel
 from robodyn.joints.common.evaluate import turned
 from robodyn.joints.common.kind import JointGeometry, JointKind, JointState, Parameter
 from robodyn.joints.common.relative import turn_about_z, way_along_z
+from robodyn.symbolic.constraint_row import Row
 from robodyn.symbolic.scalar import Number, cos, sin
 from robodyn.symbolic.spatial import Placement, Twist
 from robodyn.symbolic.vector import EX, EY, EZ

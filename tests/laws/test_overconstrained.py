@@ -22,8 +22,8 @@ from robodyn.closed_loops.rank.analysis import motors_of
 from robodyn.closed_loops.solvers.rank import rank_analysis
 from robodyn.equations.elimination.constrained import accelerations, motor_forces
 from robodyn.equations.elimination.redundant import RowGroup
-from robodyn.joints.common.cut import Row
 from robodyn.simulation import Trajectory
+from robodyn.symbolic.constraint_row import Row
 
 #: Rings, and where they are cut.
 CASES = [

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 
 from robodyn.description.explicit_loop import TracedExplicitLoop
 from robodyn.equations.closed_form.linkage import Freedom, Linkage, Places, Posture
-from robodyn.equations.closed_form.small_systems import Column, solver_of
 from robodyn.joints.common.evaluate import evaluate, places_of
 from robodyn.joints.common.kind import JointGeometry
 from robodyn.symbolic.inline import inline
 from robodyn.symbolic.plane import Planar
 from robodyn.symbolic.scalar import Number
+from robodyn.symbolic.small_systems import Column, solver_of
 
 __all__ = ["ExplicitLinkage"]
 

@@ -15,7 +15,7 @@ from robodyn.equations.elimination import elimination
 from robodyn.equations.elimination.redundant import RowGroup, generalised_inverse
 from robodyn.equations.tree.composite_body import Matrix
 from robodyn.equations.tree.factorization import pivot_inverse
-from robodyn.joints.common.cut import Row
+from robodyn.symbolic.constraint_row import Row
 from robodyn.symbolic.guarded import if_not_negative, inverse_above
 from robodyn.symbolic.scalar import Number, Scalar, by_precision, dot
 from robodyn.tolerances import HELD_BY_MOTORS, LOOP_PIVOT_DIGITS, LOOP_ROW_ZERO

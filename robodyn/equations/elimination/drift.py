@@ -19,7 +19,7 @@ from robodyn.equations.elimination.redundant import RowGroup
 from robodyn.equations.mechanism.bodies import MechanismModel
 from robodyn.equations.mechanism.state import State
 from robodyn.equations.tree.composite_body import mass_matrix
-from robodyn.joints.common.cut import Row
+from robodyn.symbolic.constraint_row import Row
 from robodyn.symbolic.scalar import Number
 
 __all__ = ["least_changes"]

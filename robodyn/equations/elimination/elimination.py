@@ -20,7 +20,7 @@ from operator import itemgetter
 
 from robodyn.equations.elimination.elimination_order import elimination_order
 from robodyn.equations.tree.composite_body import Matrix
-from robodyn.joints.common.cut import Row
+from robodyn.symbolic.constraint_row import Row
 from robodyn.symbolic.scalar import Number, dot
 
 __all__ = ["energy", "solve"]

@@ -16,7 +16,7 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.equations.tree.composite_body import Matrix
-from robodyn.joints.common.cut import Row
+from robodyn.symbolic.constraint_row import Row
 from robodyn.symbolic.evaluate import evaluate
 from robodyn.symbolic.graph import INPUT, Port, Program
 from robodyn.symbolic.scalar import Scalar

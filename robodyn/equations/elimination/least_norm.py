@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from robodyn.equations.elimination.constrained import solve_positive
-from robodyn.joints.common.cut import Row
+from robodyn.symbolic.constraint_row import Row
 from robodyn.symbolic.scalar import Number, dot
 
 __all__ = ["least_norm"]

@@ -19,7 +19,7 @@ from robodyn.equations.mechanism.bodies import MechanismModel
 from robodyn.equations.mechanism.state import BaseState, State
 from robodyn.equations.tree.composite_body import mass_matrix
 from robodyn.equations.tree.newton_euler import inverse_dynamics
-from robodyn.joints.common.cut import Row
+from robodyn.symbolic.constraint_row import Row
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Wrench
 

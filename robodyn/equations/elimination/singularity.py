@@ -14,7 +14,7 @@ from typing import Any
 
 from robodyn.equations.elimination.constrained import energy_of_rates, motor_forces
 from robodyn.equations.tree.composite_body import Matrix
-from robodyn.joints.common.cut import Row
+from robodyn.symbolic.constraint_row import Row
 from robodyn.symbolic.guarded import if_not_negative
 from robodyn.symbolic.scalar import Number, Scalar, by_precision, dot
 from robodyn.tolerances import PROBE_SOLUTION

@@ -22,8 +22,9 @@ from robodyn.equations.loops.frame_functions import function_cut
 from robodyn.equations.loops.relative_motion import TIME, relative_motion
 from robodyn.equations.mechanism.bodies import MechanismModel
 from robodyn.equations.mechanism.state import State
-from robodyn.joints.common.cut import Cut, CutGeometry, RelativeMotion, Row
+from robodyn.joints.common.cut import Cut, CutGeometry, RelativeMotion
 from robodyn.joints.common.kind import JointKind
+from robodyn.symbolic.constraint_row import Row
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Placement, Twist, Wrench
 from robodyn.symbolic.vector import EX, EY, EZ, Vec3

@@ -16,7 +16,8 @@ from collections.abc import Iterable, Sequence
 from robodyn.equations.loops.closure_rows import Closure, loop_motion
 from robodyn.equations.mechanism.bodies import MechanismModel
 from robodyn.equations.mechanism.state import State
-from robodyn.joints.common.cut import RelativeMotion, Row
+from robodyn.joints.common.cut import RelativeMotion
+from robodyn.symbolic.constraint_row import Row
 from robodyn.symbolic.guarded import if_not_negative
 from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number, Scalar, by_precision

@@ -15,10 +15,10 @@ from numpy.typing import ArrayLike
 from robodyn.arguments import checked_arguments
 from robodyn.array_types import Array, FloatArray
 from robodyn.arrays import number, one_name
+from robodyn.description.frame_argument import frame_argument
 from robodyn.equations.loops.constraint_functions import ConstraintFunctions, expressions
 from robodyn.equations.loops.frame_functions import FrameFunction, MovingFrames, traced
 from robodyn.equations.loops.frame_kinds import FRAME_KINDS, FUNCTION
-from robodyn.equations.mechanism.frame_argument import frame_argument
 from robodyn.errors import ShapeError, UnknownNameError
 from robodyn.force_elements.common.link_element import WORLD
 from robodyn.joints.common.cut import CutGeometry, RelativeMotion

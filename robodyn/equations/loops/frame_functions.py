@@ -18,8 +18,9 @@ from robodyn.equations.loops.constraint_functions import (
     depends_on,
     program,
 )
-from robodyn.joints.common.cut import Cut, RelativeMotion, Row
+from robodyn.joints.common.cut import Cut, RelativeMotion
 from robodyn.joints.joint_map import JointMap
+from robodyn.symbolic.constraint_row import Row
 from robodyn.symbolic.graph import Graph, Program
 from robodyn.symbolic.inline import inline
 from robodyn.symbolic.rotation import Rotation

@@ -15,7 +15,8 @@ from robodyn.equations.loops.closure_rows import Closure, rows_of_motion
 from robodyn.equations.loops.limb_motion import motion_along
 from robodyn.equations.mechanism.bodies import BASE, MechanismModel
 from robodyn.equations.mechanism.state import State
-from robodyn.joints.common.cut import RelativeMotion, Row
+from robodyn.joints.common.cut import RelativeMotion
+from robodyn.symbolic.constraint_row import Row
 from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number, Scalar
 from robodyn.symbolic.spatial import Placement

@@ -8,7 +8,7 @@ from robodyn.equations.loops.constraint import TracedConstraint
 from robodyn.equations.mechanism.bodies import MechanismModel
 from robodyn.equations.mechanism.state import State
 from robodyn.errors import TopologyError
-from robodyn.joints.common.cut import Row
+from robodyn.symbolic.constraint_row import Row
 from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import Number
 

@@ -19,7 +19,7 @@ from robodyn.equations.quantities.common.quantity import (
 )
 from robodyn.equations.quantities.common.tracer import Results, Tracer
 from robodyn.equations.quantities.dynamics import CHECKED
-from robodyn.joints.common.cut import Row
+from robodyn.symbolic.constraint_row import Row
 from robodyn.symbolic.guarded import if_not_negative, not_a_number
 from robodyn.symbolic.scalar import Number, by_precision, dot
 from robodyn.tolerances import LOOP_CLOSED, LOOP_DRIFT, QUATERNION_ROUNDING

@@ -27,7 +27,7 @@ from robodyn.equations.quantities.common.tracer import Results, Tracer
 from robodyn.equations.quantities.dynamics import CHECKED
 from robodyn.equations.tree import composite_body
 from robodyn.equations.tree.composite_body import Matrix
-from robodyn.joints.common.cut import Row
+from robodyn.symbolic.constraint_row import Row
 from robodyn.symbolic.derivative import jacobian
 from robodyn.symbolic.graph import Port, Program
 from robodyn.symbolic.inline import inline

@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike
 from robodyn.arguments import checked_arguments
 from robodyn.arrays import named
 from robodyn.codegen.calls.trace_graph import TraceGraph
+from robodyn.description.frame_argument import frame_argument
+from robodyn.description.functions.user_law import numbers_of, program_of, symbol_array
 from robodyn.description.sensor import DescribedSensor, Frame
-from robodyn.equations.mechanism.frame_argument import frame_argument
-from robodyn.equations.mechanism.user_law import numbers_of, program_of, symbol_array
 from robodyn.equations.sensors.kinds import KINDS
 from robodyn.equations.sensors.kinds.common.kind import SensorKind
 from robodyn.errors import ShapeError, UnknownNameError

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from robodyn.array_types import FloatArray
+from robodyn.symbolic.constraint_row import Row
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Placement, Twist
 from robodyn.symbolic.vector import EX, EY, EZ, Vec3
@@ -20,7 +21,6 @@ __all__ = [
     "Cut",
     "CutGeometry",
     "RelativeMotion",
-    "Row",
     "aligned",
     "along",
     "parallel",
@@ -52,26 +52,6 @@ class RelativeMotion:
     dw: Vec3
     columns: dict[int, tuple[Vec3, Vec3]]
     t: Number = 0.0
-
-
-@dataclass(frozen=True, eq=False)
-class Row:
-    """One scalar constraint.
-
-    Attributes
-    ----------
-    residual : Number [m, rad]
-    jacobian : dict of v index to Number
-    bias : Number
-        ``K_dot v``.
-    offset : Number
-        Possible velocities have ``K v = -offset``.
-    """
-
-    residual: Number
-    jacobian: dict[int, Number]
-    bias: Number
-    offset: Number = 0.0
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,8 +17,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from robodyn.joints.common import jet
-from robodyn.joints.common.cut import RelativeMotion, Row
+from robodyn.joints.common.cut import RelativeMotion
 from robodyn.joints.common.jet import Jet
+from robodyn.symbolic.constraint_row import Row
 from robodyn.symbolic.vector import EX, EY, EZ, Vec3
 from robodyn.tolerances import SQUARED_COSINE_FLOOR
 

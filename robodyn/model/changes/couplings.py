@@ -8,8 +8,8 @@ from typing import TypeAlias
 
 from robodyn.description import Coupling, Limits, Mechanism
 from robodyn.description.followers import in_order
+from robodyn.description.functions.explicit_loop import ExplicitLoop, Follower
 from robodyn.description.graph_check import unknown_links
-from robodyn.equations.closed_form.explicit_loop import ExplicitLoop, Follower
 from robodyn.errors import ShapeError, UnknownNameError
 
 __all__ = ["AnyCoupling", "with_couplings_added"]

@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike
 
 from robodyn.arrays import expect
 from robodyn.description import Actuator, Inertia, Joint, Link, Mechanism, Pose
+from robodyn.description.frame_argument import frame_argument
 from robodyn.description.pose import rotation_from_rpy
 from robodyn.equations.loops.constraint import TracedConstraint
-from robodyn.equations.mechanism.frame_argument import frame_argument
 from robodyn.errors import SettingsError, UnknownNameError
 from robodyn.force_elements import relaxed
 from robodyn.force_elements.joint_stop import CompliantStops

@@ -8,7 +8,7 @@ from typing import Any
 
 from robodyn.arrays import expect, named
 from robodyn.description import Mechanism
-from robodyn.equations.forces.force import Force
+from robodyn.description.functions.force import Force
 from robodyn.errors import UnknownNameError
 from robodyn.force_elements.force_law import ForceLaw
 from robodyn.force_elements.inverse_square import InverseSquareGravity

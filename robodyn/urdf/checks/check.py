@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from robodyn.description import Joint, Mechanism
 from robodyn.description.graph_check import graph_problems
 from robodyn.description.possible import why_impossible
+from robodyn.description.values import bad_values
 from robodyn.errors import (
     Hints,
     InertiaError,
@@ -18,7 +19,6 @@ from robodyn.errors import (
     UrdfWarning,
 )
 from robodyn.topology.spanning_tree import spanning_tree
-from robodyn.urdf.checks.values import bad_values
 
 __all__ = ["Checked", "check"]
 

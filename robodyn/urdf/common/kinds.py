@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
-from robodyn.description import Joint, Loop, Vector
-from robodyn.description.constants import missing_constants
+from robodyn.description import Vector
 from robodyn.joints import KINDS
 from robodyn.joints.common.kind import JointKind
 from robodyn.urdf.common.reader import Reader
@@ -14,7 +13,6 @@ from robodyn.urdf.common.xml import Element, local_name
 __all__ = [
     "LOOP_WORDS",
     "TREE_WORDS",
-    "bad_constants",
     "constant_tags",
     "read_axes",
     "read_constants",
@@ -76,13 +74,3 @@ def read_constants(
             0.0 if child is None else reader.number(child, "value") / divisor
         )
     return constants
-
-
-def bad_constants(item: Joint | Loop, kind: JointKind) -> Iterator[str]:
-    """What is wrong with the names of the numbers of a joint."""
-    given, known = dict(item.parameters), [parameter.name for parameter in kind.parameters]
-    for name in given.keys() - set(known):
-        wanted = ", ".join(known) or "none"
-        yield f"a {kind} joint has no parameter {name!r} (it has {wanted})"
-    for name in missing_constants(item):
-        yield f"the parameter {name!r} of a {kind} joint is not given"

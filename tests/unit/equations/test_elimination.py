@@ -8,7 +8,7 @@ import pytest
 from robodyn.equations.elimination.constrained import energy_of_rates, guarded_inverse
 from robodyn.equations.elimination.elimination import solve
 from robodyn.equations.elimination.redundant import RowGroup
-from robodyn.joints.common.cut import Row
+from robodyn.symbolic.constraint_row import Row
 from robodyn.symbolic.evaluate import evaluate
 from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.scalar import edge_of, inputs

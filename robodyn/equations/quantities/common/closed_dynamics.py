@@ -13,7 +13,7 @@ from robodyn.equations.quantities.common import long_linkages
 from robodyn.equations.quantities.common.tracer import Results, Tracer
 from robodyn.equations.quantities.common.tree_dynamics import applied_forces, with_controlled
 from robodyn.equations.tree import composite_body, newton_euler
-from robodyn.joints.common.cut import Row
+from robodyn.symbolic.constraint_row import Row
 from robodyn.symbolic.scalar import Number, sqrt
 
 __all__ = [

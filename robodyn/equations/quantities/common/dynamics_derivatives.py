@@ -30,7 +30,7 @@ from robodyn.equations.quantities.common.state_derivatives import state_derivati
 from robodyn.equations.quantities.common.tracer import Results, Tracer
 from robodyn.equations.tree import composite_body, factorization, newton_euler
 from robodyn.equations.tree.composite_body import Matrix
-from robodyn.joints.common.cut import Row
+from robodyn.symbolic.constraint_row import Row
 from robodyn.symbolic.derivative import jacobian
 from robodyn.symbolic.graph import Port, Program
 from robodyn.symbolic.inline import inline

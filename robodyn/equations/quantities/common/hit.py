@@ -11,7 +11,7 @@ from robodyn.equations.quantities.common.tracer import Tracer
 from robodyn.equations.tree import composite_body
 from robodyn.equations.tree import frame_motion as fm
 from robodyn.equations.tree.composite_body import Matrix
-from robodyn.joints.common.cut import Row
+from robodyn.symbolic.constraint_row import Row
 from robodyn.symbolic.guarded import if_not_negative
 from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number, dot, sqrt

@@ -34,7 +34,8 @@ from robodyn.equations.quantities.common.symbolic_mechanism import SymbolicMecha
 from robodyn.equations.tree import frame_motion as fm
 from robodyn.equations.tree.regressor import inertia_of
 from robodyn.force_elements.force_law import ForceLaw
-from robodyn.joints.common.cut import RelativeMotion, Row
+from robodyn.joints.common.cut import RelativeMotion
+from robodyn.symbolic.constraint_row import Row
 from robodyn.symbolic.graph import Graph, Port
 from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number, inputs

@@ -17,9 +17,9 @@ from numpy.typing import ArrayLike
 from robodyn.arguments import checked_arguments
 from robodyn.array_types import Array, FloatArray
 from robodyn.codegen.calls.trace_graph import TraceGraph
-from robodyn.equations.forces.force_check import Size, check_law
-from robodyn.equations.mechanism.frame_argument import frame_argument
-from robodyn.equations.mechanism.user_law import numbers_of, program_of, symbol_array
+from robodyn.description.frame_argument import frame_argument
+from robodyn.description.functions.force_check import Size, check_law
+from robodyn.description.functions.user_law import numbers_of, program_of, symbol_array
 from robodyn.errors import ShapeError, UnknownNameError
 from robodyn.force_elements.common.link_element import WORLD
 from robodyn.force_elements.force_law import ForceLaw

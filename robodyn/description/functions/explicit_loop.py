@@ -10,13 +10,12 @@ import numpy as np
 from robodyn.arguments import checked_arguments
 from robodyn.description.curve import Curve, Polynomial, Table
 from robodyn.description.explicit_loop import TracedExplicitLoop
-from robodyn.equations.closed_form.explicit_loop_check import (
+from robodyn.description.functions.explicit_loop_check import (
     Range,
     check_smooth,
     refuse_time,
     traced,
 )
-from robodyn.equations.closed_form.small_systems import Column, solver_of
 from robodyn.errors import ShapeError
 from robodyn.symbolic.derivative import jacobian
 from robodyn.symbolic.fourier_series import FourierSeries
@@ -24,6 +23,7 @@ from robodyn.symbolic.graph import Program
 from robodyn.symbolic.guarded import if_not_negative
 from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import Number, Scalar, by_precision
+from robodyn.symbolic.small_systems import Column, solver_of
 from robodyn.symbolic.spline import Spline
 from robodyn.tolerances import NEWTON_STEP
 

@@ -7,16 +7,25 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from robodyn.description import Joint, Limits, Loop, Mechanism, Pose, Rotor
+from robodyn.description.actuation import Rotor
+from robodyn.description.constants import missing_constants
+from robodyn.description.joint import Joint, Limits
+from robodyn.description.loop import Loop
+from robodyn.description.mechanism import Mechanism
+from robodyn.description.pose import Pose
 from robodyn.description.possible import LARGEST
 from robodyn.errors import RobodynError, UnknownNameError, UrdfError
 from robodyn.force_elements import fields_of, joint_numbers
 from robodyn.force_elements.common.link_element import DescribedElement
+from robodyn.joints import KINDS
 from robodyn.joints.common.kind import JointKind
 from robodyn.tolerances import PARALLEL_COSINE
-from robodyn.urdf.common.kinds import LOOP_WORDS, TREE_WORDS, bad_constants
 
 __all__ = ["bad_values"]
+
+#: Kinds of joints that a description can have, in the tree and where loops are closed.
+TREE_KINDS = {name: kind for name, kind in KINDS.items() if kind.in_files and kind.in_tree}
+LOOP_KINDS = {name: kind for name, kind in KINDS.items() if kind.in_files and kind.closes_loops}
 
 
 def bad_values(mechanism: Mechanism) -> list[RobodynError]:
@@ -58,13 +67,12 @@ def bad_values(mechanism: Mechanism) -> list[RobodynError]:
 
 
 def _why_no_joint(joint: Joint | Loop) -> Iterator[str]:
-    words = TREE_WORDS if isinstance(joint, Joint) else LOOP_WORDS
-    kinds = {kind.name: kind for kind in words.values()}
+    kinds = TREE_KINDS if isinstance(joint, Joint) else LOOP_KINDS
     kind = kinds.get(joint.kind)
     if kind is None and getattr(joint, "map", None) is None:
         yield str(UnknownNameError("joint kind", joint.kind, kinds))
     if kind is not None:
-        yield from bad_constants(joint, kind)
+        yield from _why_no_constants(joint, kind)
     values: dict[str, tuple[Any, ...]] = {"pitch": (joint.pitch,)}
     values |= {name: (x,) for name, x in joint.parameters}
     poses = (
@@ -106,6 +114,15 @@ def _why_no_joint(joint: Joint | Loop) -> Iterator[str]:
     if sound and kind is not None and len(kind.axes) > 1:
         if abs(sum(a * b for a, b in zip(joint.axis, joint.axis2, strict=True))) > PARALLEL_COSINE:
             yield f"axis and axis2 of a {kind} joint are parallel"
+
+
+def _why_no_constants(item: Joint | Loop, kind: JointKind) -> Iterator[str]:
+    given, known = dict(item.parameters), [parameter.name for parameter in kind.parameters]
+    for name in given.keys() - set(known):
+        wanted = ", ".join(known) or "none"
+        yield f"a {kind} joint has no parameter {name!r} (it has {wanted})"
+    for name in missing_constants(item):
+        yield f"the parameter {name!r} of a {kind} joint is not given"
 
 
 def _may_have_armature(kind: JointKind) -> bool:

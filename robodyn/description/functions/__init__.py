@@ -1,0 +1,1 @@
+"""What users give as functions: forces, and joints that follow others."""

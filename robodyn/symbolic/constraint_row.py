@@ -1,0 +1,29 @@
+"""One scalar constraint of positions and speeds, as equations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from robodyn.symbolic.scalar import Number
+
+__all__ = ["Row"]
+
+
+@dataclass(frozen=True, eq=False)
+class Row:
+    """One scalar constraint.
+
+    Attributes
+    ----------
+    residual : Number [m, rad]
+    jacobian : dict of v index to Number
+    bias : Number
+        ``K_dot v``.
+    offset : Number
+        Possible velocities have ``K v = -offset``.
+    """
+
+    residual: Number
+    jacobian: dict[int, Number]
+    bias: Number
+    offset: Number = 0.0
