@@ -41,13 +41,30 @@ def test_examples_in_docstrings(module):
     assert failed == 0 < tried
 
 
+TOPS = ("robodyn", "robodyn_ros", "controllers", "tests", "examples", "benchmarks", "docs")
+FILES = [path for top in TOPS for path in sorted((ROOT / top).rglob("*.py"))]
+
+
 @pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md"], ids=lambda page: page.name)
 def test_files_of_the_package_that_a_page_names_exist(page):
     """Such as ``equations/mechanism/frames.py``, from any folder on."""
-    tops = ("robodyn", "robodyn_ros", "controllers", "tests", "examples", "benchmarks", "docs")
-    files = [f"/{path.relative_to(ROOT)}" for top in tops for path in (ROOT / top).rglob("*.py")]
+    files = [f"/{path.relative_to(ROOT)}" for path in FILES]
     paths = re.findall(r"`((?:\w+/)+\w+\.py)`", page.read_text())
     assert not [path for path in paths if not any(file.endswith(f"/{path}") for file in files)]
+
+
+@pytest.mark.parametrize("page", ["architecture.md", "optimisations.md"])
+def test_what_pages_about_the_code_name_exists(page):
+    """Files without their folder, folders, classes and constants."""
+    text = (ROOT / "docs/project" / page).read_text()
+    files = {path.name for path in FILES}
+    assert set(re.findall(r"`(\w+\.py)`", text)) <= files
+    folders = {part for path in FILES for part in path.relative_to(ROOT).parts[:-1]}
+    named = {name for path in re.findall(r"`((?:\w+/)+)`", text) for name in path[:-1].split("/")}
+    assert named <= folders
+    source = "\n".join(path.read_text() for path in FILES)
+    names = set(re.findall(r"^(?:class )?([A-Z]\w+)\b", source, re.MULTILINE))
+    assert set(re.findall(r"`([A-Z]\w+)\b[^`=]*`", text)) <= names
 
 
 def test_every_public_name_of_a_robot_is_in_the_docs():
