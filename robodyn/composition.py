@@ -18,12 +18,12 @@ from robodyn.closed_loops.constraints.cut_joints import (
     UncoordinatedLimits,
 )
 from robodyn.closed_loops.dynamics.constrained import ConstrainedSolve
-from robodyn.closed_loops.dynamics.dynamics import ClosedLoopDynamics
+from robodyn.closed_loops.dynamics.fallbacks import LoopFallbacks
 from robodyn.closed_loops.dynamics.motors import LoopMotors
 from robodyn.closed_loops.dynamics.postures import LoopPostures
 from robodyn.closed_loops.rank.mobility import Mobility
+from robodyn.closed_loops.rank.programs import LoopPrograms
 from robodyn.closed_loops.rank.regularity import Regularity
-from robodyn.closed_loops.rank.straight_line import StraightLine
 from robodyn.closed_loops.rank.tangents import Tangents
 from robodyn.evaluator import Evaluator
 from robodyn.inverse_kinematics import InverseKinematics
@@ -36,13 +36,11 @@ from robodyn.minimal.coordinates import (
     MinimalExpansion,
     TreeExpansion,
 )
-from robodyn.minimal.joint_forces import MinimalJointForces
+from robodyn.minimal.joint_forces import MinimalJointForces, MinimalMeasurements, TreeState
 from robodyn.minimal.joint_positions import MinimalJointPositions
 from robodyn.minimal.limits import FollowingLimits
-from robodyn.minimal.measurements import MinimalMeasurements
 from robodyn.model.model import Model
 from robodyn.parts.configuration_space import ConfigurationSpace
-from robodyn.parts.dynamics import Dynamics, TreeDynamics
 from robodyn.parts.dynamics_derivatives import DynamicsDerivatives
 from robodyn.parts.following_positions import FollowingPositions
 from robodyn.parts.joint_loads import JointForces, MotorLoads
@@ -106,12 +104,10 @@ class Parts:
     """
 
     postures: Postures
-    dynamics: Dynamics
     expansion: Expansion
     joint_forces: JointForces | MinimalJointForces
     joint_positions: JointPositions
     measurements: Measurements
-    code: StraightLine
     mobility: Mobility
 
     def __init__(
@@ -122,7 +118,7 @@ class Parts:
         steady: Parts | None = None,
         mobility: Mobility | None = None,
     ) -> None:
-        self._model, self.evaluator, self.tree_form = model, evaluator, tree_form
+        self._model, self.tree_form = model, tree_form
         start = None if tree_form is None else tree_form.neutral
         self.space = space = ConfigurationSpace(model, evaluator, start)
         self.rows = rows = ConstraintRows(model, evaluator, space)
@@ -136,42 +132,39 @@ class Parts:
         mobility = steady.mobility if steady else mobility
         self.mobility = mobility = mobility or Mobility(model, rows, space, closer)
         if rows.names:
-            self.code = code = steady.code if steady else StraightLine(model, evaluator, mobility)
-            checks = consistency, Regularity(model, evaluator, rows, mobility, code)
-            motors = LoopMotors(model, evaluator, rows, space, code, *checks, projection)
+            evaluator = self._with_loops(evaluator, consistency, steady)
             self.postures = LoopPostures(
-                model,
-                evaluator,
-                code,
-                rows,
-                space,
-                closer,
-                mobility,
-                projection,
-                consistency,
-                following,
-            )
-            self.dynamics = ClosedLoopDynamics(
-                model, evaluator, code, motors, self.constrained, *checks
+                model, evaluator, rows, space, closer, mobility, projection, consistency, following
             )
         else:
             neutral, random = self._positions(limits, following)
             self.postures = TreePostures(model, evaluator, space, neutral, random)
-            self.dynamics = TreeDynamics(model, evaluator)
-        self.derivatives = DynamicsDerivatives(model, evaluator, self.dynamics)
-        self.motors = MotorLoads(model, evaluator, self.dynamics)
+        self.evaluator = evaluator
+        self.derivatives = DynamicsDerivatives(model, evaluator)
+        self.motors = MotorLoads(model, evaluator)
         self.joint_forces, self.measurements = self._readings(tree_form)
         whole = model if tree_form is None else tree_form.model
         tangents = Tangents(model, evaluator, rows, mobility)
         local = LocalDynamics(model, space, tangents, self.derivatives)
-        self.linear_models = LinearModels(
-            model, whole, evaluator, self.dynamics, local, self.expansion
-        )
+        self.linear_models = LinearModels(model, whole, evaluator, local, self.expansion)
         self.equilibria = Equilibria(model, space, self.postures, local, self.linear_models)
-        self.symbolic_calls = SymbolicCalls(evaluator, self.dynamics)
+        self.symbolic_calls = SymbolicCalls(evaluator)
         self.parameters = Parameters(model, evaluator, self.postures.random)
         self.operational_space = OperationalSpace(model, evaluator)
         self.inverse_kinematics = InverseKinematics(model, evaluator, space, self.postures)
+
+    def _with_loops(
+        self, evaluator: Evaluator, consistency: Consistency, steady: Parts | None
+    ) -> Evaluator:
+        """An evaluator of quantities that forces of constraints enter."""
+        model, rows, mobility = self._model, self.rows, self.mobility
+        programs = steady.evaluator.programs if steady else None
+        if not isinstance(programs, LoopPrograms):
+            programs = LoopPrograms(model, evaluator, mobility, consistency.tolerance)
+        checks = consistency, Regularity(model, evaluator, rows, mobility, programs)
+        motors = LoopMotors(model, evaluator, rows, self.space, programs, *checks, self.projection)
+        fallbacks = LoopFallbacks(evaluator, programs, motors, self.constrained, *checks)
+        return evaluator.answering(programs, fallbacks.by_name)
 
     def at(self, evaluator: Evaluator, tree: Parts | None) -> Parts:
         """The parts at the time of an evaluator, of a robot that depends on time.
@@ -209,11 +202,9 @@ class Parts:
         self, tree_form: TreeForm | None
     ) -> tuple[JointForces | MinimalJointForces, Measurements]:
         """Wrenches in all joints, those that close loops included, and what sensors show."""
-        own = self._model, self.evaluator, self.dynamics
+        own = self._model, self.evaluator
         if tree_form is None:
             return JointForces(*own), SensorReadings(*own)
-        motors = self.motors, tree_form.motors
-        forces = MinimalJointForces(
-            self._model, self.dynamics, motors, self.expansion, tree_form.joint_forces
-        )
-        return forces, MinimalMeasurements(*own, motors, self.expansion, tree_form.measurements)
+        state = TreeState(*own, (self.motors, tree_form.motors), self.expansion)
+        forces = MinimalJointForces(state, tree_form.joint_forces)
+        return forces, MinimalMeasurements(state, tree_form.measurements)

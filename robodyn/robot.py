@@ -33,7 +33,7 @@ from robodyn.arrays import (
 from robodyn.closed_loops.rank.analysis import LoopAnalysis
 from robodyn.closed_loops.rank.mobility import Mobility
 from robodyn.closed_loops.solvers import RankAnalysis
-from robodyn.codegen import CallForm, Function, MethodTable, making
+from robodyn.codegen import Function, MethodTable, making
 from robodyn.composition import Parts, TreeForm
 from robodyn.description import (
     Actuator,
@@ -46,7 +46,7 @@ from robodyn.description import (
 from robodyn.description.functions.force import Force
 from robodyn.description.sensor import DescribedSensor
 from robodyn.description.symbols import with_whole_symbols
-from robodyn.equations.catalogue import CONSTRAINED, QUANTITIES
+from robodyn.equations.catalogue import QUANTITIES
 from robodyn.errors import SettingsError, ShapeError
 from robodyn.evaluator import Evaluator, SharedPrograms, Wrenches
 from robodyn.force_elements.common.link_element import DescribedElement
@@ -101,6 +101,7 @@ from robodyn.model.speed_selection import ByJoint, assign_roles
 from robodyn.model.states import refuse_wrong_array
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.other_names import ELSEWHERE, robot_attribute
+from robodyn.parts.driven import check_state, driven, forces_at
 from robodyn.parts.joint_table import joint_table
 from robodyn.parts.postures import assembled, one_guess
 from robodyn.results import (
@@ -125,7 +126,6 @@ from robodyn.topology.system_graph import SystemGraph, system_graph
 from robodyn.urdf import bad_values
 
 if TYPE_CHECKING:
-    from robodyn.impacts.direct_hits import DirectHits
     from robodyn.impacts.impact_dynamics import ImpactDynamics
     from robodyn.minimal.reduced import ReducedRobot
 
@@ -276,7 +276,7 @@ class Robot:
         rows: ParameterRows | None = None,
     ) -> None:
         """Put the parts together."""
-        methods = MethodTable(guarded=CONSTRAINED if model.setup.closed else ())
+        methods = MethodTable()
         evaluator = Evaluator(model, methods, make, programs, rows)
         # what does not depend on the time given, such as the mobility, is seen at time zero
         steady = evaluator.at(0.0) if model.setup.rheonomic else evaluator
@@ -1387,7 +1387,7 @@ class Robot:
         True
         """
         check_values(FunctionOptions.__annotations__, fixed)
-        return self._parts.dynamics.function(name, **fixed)
+        return self._parts.evaluator.programs.function(name, **fixed)
 
     def inverse_dynamics(
         self,
@@ -1448,7 +1448,10 @@ class Robot:
         >>> robot.inverse_dynamics(q, rest, rest, wrenches=load).round(6).tolist()
         [14.62, -0.095]
         """
-        return self._now.dynamics.inverse(q, v, a, wrenches, base, actuated, out)
+        find, arrays = self._now.evaluator, (q, v, a)
+        if actuated is not None:
+            return forces_at(self._model, find, arrays, actuated, wrenches, base, out)
+        return find.call("inverse_dynamics", arrays, base=base, out=out, wrenches=wrenches)
 
     def forward_dynamics(
         self,
@@ -1498,7 +1501,10 @@ class Robot:
         >>> bool(np.allclose(robot.mass_matrix(q) @ a + robot.bias_forces(q, v), tau))
         True
         """
-        return self._now.dynamics.forward(q, v, tau, wrenches, base, stabilization, out)
+        return self._now.evaluator.call(
+            "forward_dynamics", (q, v, tau), base=base, out=out, wrenches=wrenches,
+            stabilization=stabilization,
+        )  # fmt: skip
 
     def hybrid_dynamics(
         self,
@@ -1562,7 +1568,11 @@ class Robot:
         (1.0, 0.0)
         """
         roles = assign_roles(self._model, controlled, tau, locked)
-        return self._now.dynamics.hybrid(q, v, roles, wrenches, base, stabilization)
+        found: HybridDynamics = self._now.evaluator.answer(
+            "hybrid_dynamics", roles.beside(q, v), base=base, wrenches=wrenches,
+            stabilization=stabilization, controlled=roles.controlled,
+        )  # fmt: skip
+        return found
 
     def driven_dynamics(
         self,
@@ -1624,8 +1634,7 @@ class Robot:
         shaped("tau_free", tau_free, self.nv - count, of=of)
         given = numbers("a_controlled", a_controlled), numbers("tau_free", tau_free)
         arrays = (q, v, *given)
-        form = CallForm({"speeds": speeds}, method="driven_dynamics", make=tuple)
-        return self._now.dynamics.driven(arrays, speeds, wrenches, base, stabilization, form)
+        return driven(self._now.evaluator, arrays, speeds, wrenches, base, stabilization)
 
     def constrained_dynamics(
         self,
@@ -2227,7 +2236,7 @@ class Robot:
         """
         if not self.ground:
             return {}
-        found = self._now.evaluator.structured("ground_contacts", (q, v), base=base)
+        found = self._now.evaluator.answer("ground_contacts", (q, v), base=base)
         return cast(dict[str, GroundContact], found)
 
     # -- centre of mass, energies, momentum -------------------------------------------------------
@@ -3206,25 +3215,10 @@ class Robot:
         return ImpactDynamics(
             self._model,
             moving.evaluator,
-            still.dynamics,
+            still.evaluator,
             still.joint_forces,
-            moving.dynamics,
             moving.postures,
-            self._direct_methods,
-            self._base_at_rest,
         )
-
-    @cached_property
-    def _direct_hits(self) -> DirectHits:
-        """The object that computes impacts of one point by direct calls of machine code."""
-        from robodyn.impacts.direct_hits import DirectHits
-
-        return DirectHits(self.impact_dynamics, self._direct_methods, self._base_at_rest)
-
-    @property
-    def _direct_methods(self) -> MethodTable:
-        """Methods that may be called as machine code: none for a robot `at` a time."""
-        return self._methods if self._origin is self else MethodTable()
 
     @property
     def _base_at_rest(self) -> tuple[Array, ...]:
@@ -3317,11 +3311,14 @@ class Robot:
         >>> bool(abs(hit.energy_loss - lost) < 1e-12)
         True
         """
+        from robodyn.impacts.one_hit import hit
+
         if isinstance(against, RobotPoint):
             expect("robot of against", against.robot, Robot, "against")
-        return self._direct_hits.impact(
-            (q, v), (link, point), direction, restitution, against, base, controlled, friction
-        )
+        return hit(
+            self.impact_dynamics, (q, v), (link, point), direction, restitution, against, base,
+            controlled, friction,
+        )  # fmt: skip
 
     def impact_derivatives(
         self,
@@ -4258,7 +4255,7 @@ class Robot:
         ...     print(error.loops)
         ('rocker_pin',)
         """
-        self._now.dynamics.check(q, v)
+        check_state(self._now.evaluator, q, v)
 
     def consistent_velocity(self, q: ArrayLike, v: ArrayLike, hold: Iterable[str] = ()) -> Array:
         """The velocity nearest to ``v``, in kinetic energy, that keeps the loops closed.

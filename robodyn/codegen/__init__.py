@@ -9,11 +9,9 @@ if TYPE_CHECKING:
     from robodyn.codegen.llvm.batches.threads import get_num_threads, set_num_threads
     from robodyn.codegen.llvm.compilation.mode import get_compilation, set_compilation
     from robodyn.codegen.llvm.target.once import Memo, making
-    from robodyn.codegen.method_table import BY_METHOD, CallForm, MethodTable
+    from robodyn.codegen.method_table import MethodTable
 
 __all__ = [
-    "BY_METHOD",
-    "CallForm",
     "Function",
     "Memo",
     "MethodTable",
@@ -27,8 +25,6 @@ __all__ = [
 #: Where public names are defined. They are imported when they are first used: the process that
 #: compiles in the background needs little of this package.
 _HOME = {
-    "BY_METHOD": "method_table",
-    "CallForm": "method_table",
     "Function": "function",
     "Memo": "llvm.target.once",
     "MethodTable": "method_table",

@@ -1,71 +1,187 @@
-"""The methods of one object whose calls can go directly to compiled functions."""
+"""Methods of one object whose calls go directly to machine code.
+
+A method of a robot stands for one function for each choice of its options. It is an ordinary method
+written in Python, which asks for a quantity and returns the result. While it runs, its table knows
+how it was called: what answers it with the result of one function says so by `answered`, and from
+then on calls of that form run no Python.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+import functools
+import inspect
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from types import MethodType
 from typing import Any
 
 from robodyn.codegen.function import Function
-from robodyn.codegen.method import add_function, bind_compiled
+from robodyn.codegen.llvm.target.once import making, once
+from robodyn.codegen.vectorcall.signature import REQUIRED, FiniteCheck, Parameter, Role, Signature
+from robodyn.codegen.vectorcall.vectorcall_type import VectorcallType, vectorcall_type
 
-__all__ = ["BY_METHOD", "CallForm", "MethodTable"]
-
-
-@dataclass(frozen=True)
-class CallForm:
-    """The form of a call of a method: its arguments besides arrays.
-
-    Attributes
-    ----------
-    options : mapping of parameter name to value
-    names : tuple of str, bool or None
-        Joints in the mappings by joint, in order; after those of each parameter stands ``None``.
-        Of an array over all speeds, ``True`` for each number and ``False`` for each NaN.
-    places : tuple of int
-        Where the number of each name goes, as for `robodyn.codegen.method.add_function`.
-    method : str
-        Its name, if it is not that of the quantity that is computed.
-    make : callable, optional
-        Makes what the method returns, of what the function gives and of the first inputs. Default:
-        what the row of the quantity says.
-    made_of : int
-        How many of the inputs that is.
-    by_joint : int
-        How many inputs of the function are filled from mappings by joint.
-    missing : tuple of str
-        Arrays that it leaves out.
-    """
-
-    options: Mapping[str, Any] = field(default_factory=dict)
-    names: tuple[str | bool | None, ...] = ()
-    places: tuple[int, ...] = ()
-    method: str = ""
-    make: Callable[..., object] | None = None
-    made_of: int = 0
-    by_joint: int = 0
-    missing: tuple[str, ...] = ()
+__all__ = ["MethodTable"]
 
 
-#: Form of calls that the method itself computes each time.
-BY_METHOD = CallForm(method="none")
+class _Calls(threading.local):
+    """Calls of methods that run in this thread: the method, its arguments, those by name."""
+
+    def __init__(self) -> None:
+        self.under_way: list[tuple[_Method, tuple[Any, ...], dict[str, Any]]] = []
 
 
-class MethodTable:
-    """Methods by name, each bound to a function for each choice of options that is met.
-
-    Where a function gives what is not finite, the method itself is called.
+class _Form:
+    """Names of the parameters of a method, by what they are.
 
     Parameters
     ----------
-    guarded : names of methods
-        Bound only to functions that give NaN where they are not what the method stands for.
+    parameters : tuple of Parameter
     """
 
-    def __init__(self, guarded: Collection[str] = ()) -> None:
-        self._guarded = frozenset(guarded)
-        self._methods: dict[str, Callable[..., Any]] = {}
-        self._plain: dict[str, Function] = {}
+    def __init__(self, parameters: tuple[Parameter, ...]) -> None:
+        def of(*roles: Role) -> list[Parameter]:
+            return [p for p in parameters if p.role in roles]
+
+        self.names = [p.name for p in parameters]
+        #: With the default of each.
+        self.arrays = [(p.name, p.default) for p in of(Role.ARRAY, Role.NUMBER)]
+        self.by_joint = [p.name for p in of(Role.BY_JOINT)]
+        self.options = [p.name for p in of(Role.OPTION)]
+
+
+class _Method:
+    """A bound method whose calls go to machine code if possible, else to Python.
+
+    Parameters
+    ----------
+    method : callable
+        The bound method written in Python.
+    signature : Signature
+        Kept as long as what points to it.
+    form : _Form
+        Of its calls.
+    calls : _Calls
+        Of the table.
+    """
+
+    #: Machine code points into the signature: it stays although ``__dict__`` is emptied.
+    __slots__ = ("__dict__", "__weakref__", "_signature")
+
+    _method: Callable[..., Any]
+    _form: _Form
+    _calls: _Calls
+    _signature: Signature
+
+    def __init__(
+        self,
+        method: Callable[..., Any],
+        signature: Signature,
+        form: _Form,
+        calls: _Calls,
+    ) -> None:
+        kept: dict[str, Any] = {x: getattr(method, x) for x in functools.WRAPPER_ASSIGNMENTS}
+        kept |= {"_form": form, "_calls": calls}
+        self.__dict__.update(kept, __wrapped__=method, _method=method)
+        object.__setattr__(self, "_signature", signature)
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type[MethodType]:  # type: ignore[override]
+        """A bound method: `help`, `inspect` and editors treat it as what it stands for."""
+        return MethodType
+
+    @property
+    def __func__(self) -> Any:
+        """The function that the method is made of."""
+        return self._method.__func__  # type: ignore[attr-defined]
+
+    @property
+    def __self__(self) -> Any:
+        """What the method is bound to."""
+        return self._method.__self__  # type: ignore[attr-defined]
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        # machine code points into the signature, which has to stay
+        raise AttributeError(f"a method of a robot is never changed ({name!r})")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"a method of a robot is never changed ({name!r})")
+
+    def __repr__(self) -> str:
+        return repr(self._method)
+
+    def __reduce__(self) -> Any:
+        return getattr, (self.__self__, self._method.__name__)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the method."""
+        under_way = self._calls.under_way
+        under_way.append((self, args, kwargs))
+        try:
+            return self._method(*args, **kwargs)
+        finally:
+            under_way.pop()
+
+    def answered(
+        self,
+        args: tuple[Any, ...],
+        kwargs: Mapping[str, Any],
+        function: Function,
+        arrays: Sequence[Any],
+        finite: bool,
+        make: Callable[..., object] | None,
+        made_of: int,
+        place: Callable[[str], int | None] | None,
+    ) -> None:
+        """Let calls of the form of one go to a function; see `MethodTable.answered`."""
+        form = self._form
+        given = dict(zip(form.names, args, strict=False))
+        given.update(kwargs)
+        own = [x for x in (given.get(*default) for default in form.arrays) if x is not None]
+        filled = len(arrays) - len(own)
+        if filled < 0 or (filled and place is None) or function.table is None:
+            return
+        if any(x is not y for x, y in zip(own, arrays, strict=False)):
+            return
+        names, places = list[str | None](), list[int]()
+        for parameter in form.by_joint:
+            mapping = given.get(parameter)
+            if mapping is not None and type(mapping) is not dict:
+                return
+            for joint in mapping or ():
+                at = None if place is None else place(joint)
+                if at is None:
+                    return
+                names.append(joint)
+                places.append(at)
+            names.append(None)
+            places.append(-1)
+        names += given.get("wrenches") or ()
+        options = {x: given[x] for x in form.options if x in given}
+        few = sum(port.size for port in function.inputs) < function.outputs[0].size
+        look = FiniteCheck.ARGUMENTS if finite and few else FiniteCheck.RESULTS
+        with making():
+            self._signature.add(
+                function.table,
+                {x: tuple(y) if type(y) is list else y for x, y in options.items()},
+                names,
+                look=look,
+                make=make,
+                made_of=made_of,
+                places=[*places, *[-1] * (len(names) - len(places))],
+                by_joint=filled,
+                missing=[x for x, y in form.arrays if given.get(x, y) is None],
+            )
+
+
+class MethodTable:
+    """Methods by name, each bound to a function for each form of call that was answered.
+
+    Where a function gives what is not finite, the method itself is called.
+    """
+
+    def __init__(self) -> None:
+        self._methods: dict[str, Any] = {}
+        self._calls = _Calls()
 
     def add(
         self,
@@ -76,61 +192,109 @@ class MethodTable:
         by_joint: Sequence[str] = (),
         optional: Sequence[str] = (),
     ) -> Callable[..., Any]:
-        """A method that can be bound later; to be called instead of the one given.
+        """A method that can call machine code, or ``method`` if this Python does not allow it.
 
         Parameters
         ----------
         name : str
         method : callable
-        arrays, at_rest, by_joint, optional
-            As for `robodyn.codegen.method.bind_compiled`.
+            A bound method. Its parameters ``out``, ``base`` and ``wrenches`` are what they are for
+            all methods of a robot; those that are no arrays either are options, which choose a
+            function.
+        arrays : sequence of str
+            Names of the parameters that are the function's inputs, in order. One that is annotated
+            as a float has to be one.
+        at_rest : sequence of 3 ndarray, optional
+            Pose, twist and acceleration of a base at rest: of a robot whose base has a motion,
+            which are inputs of the function after all others.
+        by_joint : sequence of str
+            Names of the parameters that are mappings from joints to numbers, which stand in inputs
+            of the function after ``arrays``.
+        optional : sequence of str
+            Of the arrays that have a default, those of which the default leaves them out.
         """
-        made = self._methods[name] = bind_compiled(method, arrays, at_rest, by_joint, optional)
+        fast, function = _vectorcall_type(), getattr(method, "__func__", method)
+        names = tuple(arrays), tuple(by_joint), tuple(optional)
+        parameters = _parameters(function, bool(at_rest), *names) if fast else None
+        if fast is None or parameters is None:
+            return method
+        signature = Signature(fast.common, parameters, at_rest)
+        made: Callable[..., Any] = fast.type(method, signature, _Form(parameters), self._calls)
+        fast.attach(made, signature)
+        self._methods[name] = made
         return made
 
-    def bind(
+    def answered(
         self,
         name: str,
         function: Function,
-        options: Mapping[str, Any] | None = None,
-        wrenches: Sequence[str] = (),
+        arrays: Sequence[Any],
         *,
-        guarded: bool = False,
         finite: bool = False,
+        make: Callable[..., object] | None = None,
+        made_of: int = 0,
+        place: Callable[[str], int | None] | None = None,
     ) -> None:
-        """Let calls of a method, if it was added, go straight to a function.
+        """The method that runs was answered by a function: let calls of its form go there.
+
+        Does nothing if it is another method, if the function was not given the arrays of the
+        call, or if machine code does not take calls of this form.
 
         Parameters
         ----------
         name : str
+            Of the method.
         function : Function
-        options : mapping of parameter name to value
-        wrenches : sequence of str
-            Links on which wrenches act, in order.
-        guarded : bool
-            The function gives NaN where it is not what the method stands for.
+            Where it gives numbers that are not finite, the method is asked.
+        arrays : sequence of array_like
+            Its first inputs: the arrays of the call, then those that are filled by joint.
         finite : bool
-            Its results are finite wherever its arguments are.
+            The results are finite wherever the arguments are: those may be looked at instead.
+        make : callable, optional
+            Makes what the method returns, of what the function gives and of its first inputs. For
+            calls of one form it is always the same.
+        made_of : int
+            How many of the inputs that is.
+        place : callable, optional
+            Where the number of a joint goes, counted over the inputs that are filled by joint, if
+            there are any; None where the joint has several.
         """
-        plain = not options and not wrenches
-        if plain and self._plain.get(name) is function:
-            return  # asked at each call that runs Python
-        if isinstance(function, Function) and guarded == (name in self._guarded):
-            method = self._methods.get(name)
-            if method is not None:
-                add_function(method, function, options, wrenches, finite=finite)
-                if plain:
-                    self._plain[name] = function
+        under_way = self._calls.under_way
+        if not under_way:
+            return
+        method, args, kwargs = under_way[-1]
+        if method is self._methods.get(name):
+            method.answered(args, kwargs, function, arrays, finite, make, made_of, place)
 
-    def bind_form(self, name: str, function: Function, form: CallForm) -> None:
-        """Let calls of one form of a method, if it was added, go straight to a function.
 
-        The function gives NaN where it is not what the method stands for.
-        """
-        method = self._methods.get(name)
-        if method is not None and isinstance(function, Function):
-            add_function(
-                method, function, form.options, form.names,
-                make=form.make, made_of=form.made_of, places=form.places,
-                by_joint=form.by_joint, missing=form.missing,
-            )  # fmt: skip
+@functools.cache
+def _parameters(
+    function: Callable[..., Any],
+    moving: bool,
+    arrays: tuple[str, ...],
+    by_joint: tuple[str, ...],
+    optional: tuple[str, ...],
+) -> tuple[Parameter, ...] | None:
+    """Parameters of a method without ``self``; ``None`` if the entry cannot call it."""
+    roles = dict.fromkeys(arrays, Role.ARRAY)
+    roles |= {"out": Role.OUT, "wrenches": Role.WRENCHES}
+    roles |= dict.fromkeys(by_joint, Role.BY_JOINT)
+    if moving:
+        roles["base"] = Role.BASE
+    found = []
+    for p in list(inspect.signature(function).parameters.values())[1:]:
+        if p.kind not in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY):
+            return None
+        default = REQUIRED if p.default is p.empty else p.default
+        default = None if p.name in optional else default
+        role = roles.get(p.name, Role.OPTION)
+        if role is Role.ARRAY and p.annotation in (float, "float"):
+            role = Role.NUMBER
+        found.append(Parameter(p.name, role, default, p.kind is p.POSITIONAL_OR_KEYWORD))
+    in_order = tuple(p.name for p in found if p.name in arrays) == arrays
+    return tuple(found) if in_order and Signature.fits(found) else None
+
+
+@once
+def _vectorcall_type() -> VectorcallType | None:
+    return vectorcall_type(_Method, _Method.__call__)

@@ -1,6 +1,21 @@
-"""From the name of a quantity and its options to its compiled function."""
+"""From the name of a quantity and its options to its result."""
 
-from robodyn.evaluator.evaluator import PLAIN, Evaluator, Wrenches
+from robodyn.evaluator.evaluator import (
+    Evaluator,
+    Fallback,
+    Programs,
+    Request,
+    TreePrograms,
+    Wrenches,
+)
 from robodyn.evaluator.shared_functions import SharedPrograms
 
-__all__ = ["PLAIN", "Evaluator", "SharedPrograms", "Wrenches"]
+__all__ = [
+    "Evaluator",
+    "Fallback",
+    "Programs",
+    "Request",
+    "SharedPrograms",
+    "TreePrograms",
+    "Wrenches",
+]

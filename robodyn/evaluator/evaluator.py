@@ -1,27 +1,35 @@
-"""From the name of a quantity to its compiled function: the only way to one."""
+"""From the name of a quantity to its result: the only way to one.
+
+A part asks for a quantity with arrays and options. The evaluator chooses the program that stands
+for it, runs it, looks at the guard, and where this speaks has what answers otherwise compute the
+same arrays. It puts the result together, and lets further calls of the method that asked for it go
+straight to machine code.
+"""
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
 from robodyn.arrays import all_finite, by_name, numbers
-from robodyn.codegen import CallForm, Function, Memo, MethodTable
+from robodyn.codegen import Function, Memo, MethodTable
+from robodyn.codegen.calls.arguments import written
 from robodyn.codegen.calls.symbols import symbolic_array
-from robodyn.equations.catalogue import QUANTITIES, trace
+from robodyn.equations.catalogue import CONSTRAINED, QUANTITIES, trace
 from robodyn.errors import SettingsError, ShapeError
 from robodyn.evaluator.not_finite import NonFiniteDiagnosis
 from robodyn.evaluator.options import FunctionOptions
 from robodyn.evaluator.shared_functions import CopiedFunctions, SharedPrograms
 from robodyn.model.changes.parameter_rows import ParameterRows
 from robodyn.model.model import Model
+from robodyn.model.speed_selection import speed_indices
 from robodyn.model.states import refuse_wrong_states
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.progress import progress
@@ -29,16 +37,112 @@ from robodyn.symbolic.graph import Program
 from robodyn.symbolic.holds_symbols import holds_symbols
 from robodyn.symbolic.python_code import PythonCode
 
-__all__ = ["PLAIN", "Evaluator", "Wrenches"]
+__all__ = ["Evaluator", "Fallback", "Programs", "Request", "TreePrograms", "Wrenches"]
 
 
 _ZERO = np.zeros(())
 
-#: Of a call that gives arrays alone.
-PLAIN = CallForm()
-
 #: External wrenches by link name, each (..., 6) [N, N m].
 Wrenches = Mapping[str, ArrayLike]
+
+Options: TypeAlias = Mapping[str, Any]
+
+
+#: Options that say what is done where loops are open: ``drifting``, nothing, as within a step.
+OF_LOOPS = ("drifting", "stabilization")
+
+
+class Programs(Protocol):
+    """Which program stands for a quantity of a robot."""
+
+    def options(self, name: str, options: Options) -> Options | None:
+        """Options of the function that computes a quantity, NaN where it does not hold.
+
+        ``None`` where there is none, and only a fallback answers.
+        """
+
+    def gains(self, stabilization: tuple[float, float]) -> tuple[Array, ...]:
+        """Inputs of a function that stabilises constraints; none where there are none."""
+
+    def function(self, name: str, **options: Any) -> Function:
+        """The function of a quantity without a guard of states, with constraint forces of loops."""
+
+
+class TreePrograms:
+    """Programs of a robot without constraints: one for each choice of options.
+
+    Parameters
+    ----------
+    evaluator : Evaluator
+    """
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        self.function = evaluator.function
+
+    def options(self, name: str, options: Options) -> Options:
+        """The options themselves, but for what is said of loops."""
+        return {x: y for x, y in options.items() if x not in OF_LOOPS}
+
+    def gains(self, stabilization: tuple[float, float]) -> tuple[Array, ...]:
+        """No gains, as there is nothing to stabilise."""
+        return ()
+
+
+@dataclass(frozen=True, eq=False)
+class Request:
+    """What is asked of a fallback; it gives arrays, or None if there is nothing else.
+
+    Attributes
+    ----------
+    arrays : tuple of array_like
+        Inputs of the quantity.
+    options : mapping
+        As a part gave them; ``stabilization`` is the gains.
+    wrenches : mapping of link name to array_like
+    base : BaseMotion or None
+    found : object
+        What the function gave; None if there is none.
+    """
+
+    arrays: tuple[Any, ...]
+    options: Options
+    wrenches: Wrenches
+    base: BaseMotion | None
+    found: Any
+
+
+#: What computes the arrays of a quantity where its program does not hold; it refuses wrong states.
+Fallback: TypeAlias = Callable[[Request], Any]
+
+
+@dataclass(frozen=True, eq=False)
+class _Chosen:
+    """The program that stands for a quantity with some options.
+
+    Attributes
+    ----------
+    function : Function or None
+    make : callable or None
+        Puts the result together.
+    timed : bool
+        The time is its last input.
+    checked : bool
+        What is not finite has a reason that can be told.
+    binds : bool
+        Methods may call it: it computes what they stand for, of the arguments alone.
+    finite : bool
+        Results are finite wherever the arguments are.
+    place : callable or None
+        Where the number of a joint goes in the inputs that are given by joint.
+    """
+
+    function: Function | None
+    make: Callable[..., Any] | None
+    timed: bool = False
+    checked: bool = True
+    binds: bool = False
+    finite: bool = False
+    place: Callable[[str], int | None] | None = None
 
 
 class Evaluator:
@@ -86,7 +190,23 @@ class Evaluator:
         self._functions: Memo[Function] = Memo()
         self._slopes: Memo[Function] = Memo()
         self._interpreted: Memo[PythonCode] = Memo()
-        self._makers: Memo[Callable[..., Any]] = Memo()
+        self._chosen: Memo[_Chosen] = Memo()
+        #: Which program stands for a quantity.
+        self.programs: Programs = TreePrograms(self)
+        self._fallbacks: Mapping[str, Fallback] | None = None
+
+    def answering(self, programs: Programs, fallbacks: Mapping[str, Fallback]) -> Evaluator:
+        """The same of a closed linkage, with constraint forces.
+
+        Parameters
+        ----------
+        programs : Programs
+        fallbacks : mapping of str to Fallback
+            By the name of the quantity.
+        """
+        other = copy.copy(self)
+        other.programs, other._fallbacks, other._chosen = programs, fallbacks, Memo()
+        return other
 
     def at(self, t: ArrayLike) -> Evaluator:
         """The same functions at a time, or at times of shape (...), of a model that depends on it.
@@ -132,6 +252,11 @@ class Evaluator:
                 name="t",
             )
 
+    @property
+    def has_loops(self) -> bool:
+        """Whether constraints act, so that states may be wrong."""
+        return self._fallbacks is not None
+
     @cached_property
     def of_state_alone(self) -> bool:
         """Whether functions take nothing but a state and forces: neither a base nor the time."""
@@ -155,7 +280,7 @@ class Evaluator:
         if self.rows is not None:
             assert self._copied is not None
             other._copied = self._copied.chosen(np.asarray(rows) % len(self.rows))
-            other._functions, other._slopes = Memo(), Memo()
+            other._functions, other._slopes, other._chosen = Memo(), Memo(), Memo()
         return other
 
     # -- functions ----------------------------------------------------------------------------
@@ -249,18 +374,54 @@ class Evaluator:
         wrenches: Wrenches | None = None,
         **options: Any,
     ) -> Array:
-        """The result of a quantity that has one.
+        """The result of a quantity that has one array; arguments and errors as for `answer`."""
+        found: Array = self.answer(name, arrays, base=base, out=out, wrenches=wrenches, **options)
+        return found
+
+    def answer(
+        self,
+        name: str,
+        arrays: tuple[ArrayLike, ...],
+        *,
+        method: str = "",
+        base: BaseMotion | None = None,
+        out: Array | None = None,
+        wrenches: Wrenches | None = None,
+        multipliers: Array | None = None,
+        stabilization: tuple[float, float] | None = None,
+        make: Callable[..., Any] | None = None,
+        of_inputs: bool = False,
+        fallback: Fallback | None = None,
+        **options: Any,
+    ) -> Any:
+        """The result of a quantity, as the method of a robot returns it.
+
+        If the method runs, and the arrays are those that it was called with, further calls of this
+        form go straight to machine code.
 
         Parameters
         ----------
         name : str
         arrays : tuple of array_like
             Its inputs, in the order of the catalogue.
+        method : str
+            Name of the method. Default: that of the quantity.
         base : BaseMotion, optional
             Of a robot with a moving base. Default: at rest.
         out : ndarray, optional
             Written to and returned.
         wrenches : mapping of link name to array_like, shape (..., 6), optional
+        multipliers : ndarray, optional
+            Of constraints, where they are known; else the program finds them.
+        stabilization : (float, float), optional
+            Gains ``alpha``, ``beta`` [1/s], for loops that may be open.
+        make : callable, optional
+            Puts the result together, of the arrays that there are. It is always the same for a form
+            of call. Default: what the row of the quantity says.
+        of_inputs : bool
+            ``make`` takes the inputs besides; those by joint may be None.
+        fallback : Fallback, optional
+            Where the program does not hold. Default: that of the robot, if it has one.
         **options
             As for `function`.
 
@@ -274,8 +435,124 @@ class Evaluator:
         InconsistentStateError
             Where a loop that is solved in closed form does not close.
         """
-        result: Array = self.results(name, arrays, base=base, out=out, wrenches=wrenches, **options)
-        return result
+        chosen, given, found = self._computed(
+            name, arrays, base, out, wrenches, multipliers, stabilization, fallback, options
+        )
+        make = make or chosen.make
+        count = len(given) if of_inputs else 0
+        if chosen.binds and stabilization is None and self.rows is None:
+            assert chosen.function is not None
+            self._methods.answered(
+                method or name, chosen.function, arrays, finite=chosen.finite, make=make,
+                made_of=count, place=chosen.place,
+            )  # fmt: skip
+        return found if make is None or found is None else make(found, *given[:count])
+
+    def results(
+        self,
+        name: str,
+        arrays: tuple[ArrayLike, ...],
+        *,
+        base: BaseMotion | None = None,
+        wrenches: Wrenches | None = None,
+        multipliers: Array | None = None,
+        stabilization: tuple[float, float] | None = None,
+        fallback: Fallback | None = None,
+        **options: Any,
+    ) -> Any:
+        """All arrays of a quantity: a tuple where it has several. Arguments as for `answer`."""
+        return self._computed(
+            name, arrays, base, None, wrenches, multipliers, stabilization, fallback, options
+        )[-1]
+
+    def _computed(
+        self,
+        name: str,
+        arrays: tuple[ArrayLike, ...],
+        base: BaseMotion | None,
+        out: Any,
+        wrenches: Wrenches | None,
+        multipliers: Array | None,
+        stabilization: tuple[float, float] | None,
+        fallback: Fallback | None,
+        options: Options,
+    ) -> tuple[_Chosen, tuple[Any, ...], Any]:
+        """The program that was chosen, its inputs, and the arrays of the quantity."""
+        given: tuple[Any, ...] = (*arrays, *self._base_inputs(name, base))
+        known = multipliers is not None
+        if known:
+            given = (*given, multipliers)
+        if stabilization is not None:
+            given = (*given, *self.programs.gains(stabilization))
+            options = {**options, "stabilization": True}
+        links: tuple[str, ...] = ()
+        if wrenches is not None:
+            wrenches = by_name("wrenches", wrenches)
+            links, given = tuple(wrenches), (*given, *wrenches.values())
+        if options:
+            options = self.options.key(options)
+        key = (name, links, known, *options.items())
+        chosen = self._chosen.get(key, lambda: self._choose(name, links, options, known))
+        f = chosen.function
+        found: Any = None
+        inputs = (*given, self._time_beside(given)) if chosen.timed else given
+        if f is not None:
+            found = f(*inputs, out=out)
+            wrong = not all(map(all_finite, found if isinstance(found, tuple) else (found,)))
+            # some numbers of inputs no result tells of
+            if wrong or not all(
+                all_finite(numbers("an argument", inputs[k])) for k in f.partly_used
+            ):
+                refuse_wrong_states(self._model, f.inputs, inputs)
+            if not wrong:
+                return chosen, given, found
+        other = fallback or (self._fallbacks or {}).get(name)
+        if other is not None:
+            if stabilization is not None:
+                options = {**options, "stabilization": stabilization}
+            found = other(Request(arrays, options, wrenches or {}, base, found))
+            return chosen, given, found if out is None else written(found, out)
+        assert f is not None, f"nothing computes {name}"
+        if chosen.checked:
+            controlled = self.options.speeds(options.get("controlled", ()))
+            NonFiniteDiagnosis(self._model, self.function, self._mass_matrices).refuse(
+                name, f, inputs, found[0] if isinstance(found, tuple) else found, controlled
+            )
+        return chosen, given, found
+
+    def _choose(
+        self, name: str, links: tuple[str, ...], options: Options, multipliers: bool
+    ) -> _Chosen:
+        """The program for a quantity with wrenches on some links; ``multipliers`` are given."""
+        quantity, setup = QUANTITIES[name], self._model.setup
+        wanted = options if multipliers else self.programs.options(name, options)
+        make = None if quantity.result is None else quantity.result(setup, options)
+        if wanted is None:
+            return _Chosen(None, make)
+        timed = setup.rheonomic and not quantity.timeless
+        of_tree = setup.closed and self._fallbacks is None and name in CONSTRAINED
+        bounded = quantity.input_names == ("q",) and not links and self._only_turns
+        function = self.function(name, **wanted, **({"wrenches": links} if links else {}))
+        return _Chosen(
+            function,
+            make,
+            timed=timed,
+            checked="rows" not in wanted and not quantity.guarded,
+            binds=isinstance(function, Function) and not (timed or multipliers or of_tree),
+            finite=bounded and not (quantity.solves or self._may_not_be_finite),
+            place=self._places(options["controlled"]) if quantity.by_joint else None,
+        )
+
+    def _places(self, controlled: tuple[int, ...]) -> Callable[[str], int | None]:
+        """Where the number of a joint stands: those of controlled speeds are before all others."""
+        others = (k for k in range(self._model.bodies.nv) if k not in controlled)
+        order = (*controlled, *others)
+
+        def place(joint: str) -> int | None:
+            speeds = speed_indices(self._model, joint)
+            return order.index(speeds[0]) if len(speeds) == 1 else None
+
+        return place
 
     def caller(self, name: str) -> Callable[..., Array]:
         """What calls a quantity with arrays again and again: its function, where that is enough.
@@ -286,91 +563,6 @@ class Evaluator:
         if self.of_state_alone and self.rows is None and not self._are_functions:
             return self.function(name)
         return lambda *arrays: self.call(name, arrays)
-
-    def structured(
-        self,
-        name: str,
-        arrays: tuple[ArrayLike, ...],
-        *,
-        base: BaseMotion | None = None,
-        wrenches: Wrenches | None = None,
-        form: CallForm | None = PLAIN,
-        **options: Any,
-    ) -> Any:
-        """The result of a quantity whose row says how its arrays are put together.
-
-        Arguments as for `results`.
-        """
-        found = self.results(name, arrays, base=base, wrenches=wrenches, form=form, **options)
-        return self.made(name, found, **options)
-
-    def made(self, name: str, found: tuple[Array, ...], **options: Any) -> Any:
-        """What the row of a quantity makes of the arrays that its function gives."""
-        make = self._maker(name, options)
-        assert make is not None, f"the row of {name} does not say what its result is"
-        return make(found)
-
-    def _maker(self, name: str, options: Mapping[str, Any]) -> Callable[..., Any] | None:
-        of_row = QUANTITIES[name].result
-        if of_row is None:
-            return None
-        key = (name, *sorted(options.items()))
-        return self._makers.get(key, lambda: of_row(self._model.setup, options))
-
-    def results(
-        self,
-        name: str,
-        arrays: tuple[ArrayLike, ...],
-        *,
-        base: BaseMotion | None = None,
-        out: Any = None,
-        wrenches: Wrenches | None = None,
-        extra: tuple[Array, ...] = (),
-        form: CallForm | None = None,
-        **options: Any,
-    ) -> Any:
-        """All results of a quantity: a tuple where it has several.
-
-        Arguments as for `call`, and
-
-        Parameters
-        ----------
-        extra : tuple of ndarray, optional
-            Inputs between the base's motion and the wrenches.
-        form : CallForm, optional
-            Of the call of the method of this name, if such calls may go to the function with these
-            options. Default: the function's own options are those of the method, too.
-        """
-        if wrenches is not None:
-            wrenches = by_name("wrenches", wrenches)
-        links = tuple(wrenches or ())
-        f = self.function(name, **options, **({"wrenches": links} if links else {}))
-        motion = self._base_inputs(name, base)
-        given = (*arrays, *motion, *extra, *(wrenches or {}).values())
-        if self._model.setup.rheonomic and not QUANTITIES[name].timeless:
-            given = (*given, self._time_beside(given))
-        elif not extra and self.rows is None:
-            bounded = QUANTITIES[name].input_names == ("q",) and not links and self._only_turns
-            finite = bounded and not (QUANTITIES[name].solves or self._may_not_be_finite)
-            if form is None:
-                self._methods.bind(name, f, options, links, finite=finite)
-            else:
-                make = form.make or self._maker(name, options)
-                names, places = (*form.names, *links), (*form.places, *[-1] * len(links))
-                self._methods.bind_form(
-                    form.method or name, f, replace(form, names=names, places=places, make=make)
-                )
-        found = f(*given, out=out)
-        wrong = not all(map(all_finite, found if isinstance(found, tuple) else (found,)))
-        unused = not wrong and f.partly_used  # what no result tells of
-        if wrong or (unused and not all(all_finite(numbers("an argument", x)) for x in given)):
-            refuse_wrong_states(self._model, f.inputs, given)
-            if wrong and "rows" not in options and not QUANTITIES[name].guarded:
-                controlled = self.options.speeds(options.get("controlled", ()))
-                NonFiniteDiagnosis(self._model, self.function, self._mass_matrices).refuse(
-                    name, f, given, found[0] if isinstance(found, tuple) else found, controlled
-                )
-        return found
 
     @cached_property
     def _may_not_be_finite(self) -> bool:
@@ -395,11 +587,6 @@ class Evaluator:
         rest = self._base_inputs(name, base)
         timed = self._model.setup.rheonomic and not QUANTITIES[name].timeless
         return rest if self._time is None or not timed else (*rest, self._time)
-
-    def bind(self, name: str, f: Function) -> None:
-        """Let plain calls of a method go straight to a function; NaN sends them to the method."""
-        if self.rows is None:
-            self._methods.bind(name, f, guarded=True)
 
     def _base_inputs(self, name: str, base: BaseMotion | None) -> tuple[Array, ...]:
         settings = self._model.settings

@@ -24,7 +24,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
-from robodyn.codegen import CallForm
 from robodyn.impacts.contact import Contact, unit_direction
 from robodyn.impacts.friction import check_energy, coefficient, with_friction
 from robodyn.impacts.friction_slopes import FrictionSlopes
@@ -59,10 +58,8 @@ def impact_derivatives(
     if direction is not None and not (slides or parameters):
         dynamics.checked_places(q, v, places, axes[0], partner)
         arrays = (*state, place[1], direction, e, *of_partner(places, partner))
-        method = "" if against is None else "impact_derivatives_of_partners"
-        called = CallForm(form.of_method, method=method)
         found: ImpactDerivatives | None = dynamics.code.of(
-            "impact_derivatives", form, arrays, base, called
+            "impact_derivatives", form.options, arrays, base
         )
         if found is not None:
             return found

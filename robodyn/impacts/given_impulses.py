@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
 from robodyn.arrays import by_name, finite, one_name, shaped, together
-from robodyn.codegen import CallForm
 from robodyn.description.wrench import PointOfLink
 from robodyn.errors import ShapeError
 from robodyn.evaluator import Wrenches
@@ -37,7 +36,10 @@ def impulses(
     form = dynamics.driven_form("", controlled)
     make = _maker(dynamics, tuple(given), form.speeds)
     if given:
-        found: Impact | None = dynamics.code.given(given, form, state, base, make)
+        options = {"controlled": form.speeds} if form.speeds else {}
+        found: Impact | None = dynamics.code.of(
+            "impulses", options, state, base, make, wrenches=given
+        )
         if found is not None:
             return found
     q, v = (np.broadcast_to(x, (*batch, x.shape[-1])) for x in (q, v))
@@ -117,9 +119,8 @@ def impact_tensors(
     places: Places = (place,) if other is None else (place, _place(other))
     checked = dynamics.checked_places(x, v, places, np.ones(3), World())
     form = dynamics.driven_form(place[0], controlled, "" if other is None else places[1][0])
-    method = "impact_tensors" if other is None else "impact_tensors_of_two_points"
-    arrays, called = (q, *(p for _, p in places)), CallForm(form.of_method, method=method)
-    found: ImpactTensors | None = dynamics.code.of("impact_tensors", form, arrays, base, called)
+    arrays = (q, *(p for _, p in places))
+    found: ImpactTensors | None = dynamics.code.of("impact_tensors", form.options, arrays, base)
     if found is not None:
         return found
     moved, acted = (_columns(dynamics, x, v, p, base) for p in (checked[0], checked[-1]))

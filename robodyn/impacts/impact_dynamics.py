@@ -17,7 +17,6 @@ from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
 from robodyn.arrays import checked, finite, named_alone, one_name, shaped, together
-from robodyn.codegen import CallForm, MethodTable
 from robodyn.errors import ImpactError, ShapeError
 from robodyn.evaluator import Evaluator, Wrenches
 from robodyn.impacts.contact import Contact, ContactPoint, contact_point
@@ -34,7 +33,7 @@ from robodyn.impacts.partners import (
 from robodyn.model.model import Model
 from robodyn.model.speed_selection import ByJoint, speed_indices, speed_names
 from robodyn.motion.base_motion import BaseMotion
-from robodyn.parts.dynamics import Dynamics
+from robodyn.parts.driven import check_state, driven
 from robodyn.results import JointWrenches
 from robodyn.tolerances import CONTACT_DIRECTION
 
@@ -77,38 +76,26 @@ class ImpactDynamics:
     model : Model
     evaluator : Evaluator
         Of the robot as it moves.
-    dynamics : Dynamics
+    still : Evaluator
         Of the same robot without gravity, springs and friction, at a time that stands still.
     joint_forces : JointForces
         Of that one.
-    moving : Dynamics
-        Of the robot as it moves: a clock that drives it gives it speeds before it is hit.
     postures : Postures
-        Of that one, too.
-    methods : MethodTable
-        Of the robot.
-    at_rest : tuple of ndarray
-        Of a robot whose base has a motion: that of one at rest.
+        Of the robot as it moves: a clock that drives it gives it speeds before it is hit.
     """
 
     def __init__(
         self,
         model: Model,
         evaluator: Evaluator,
-        dynamics: Dynamics,
+        still: Evaluator,
         joint_forces: _JointForces,
-        moving: Dynamics,
         postures: _Postures,
-        methods: MethodTable,
-        at_rest: tuple[Array, ...],
     ) -> None:
         self._model, self._evaluator = model, evaluator
-        self._moving, self._postures = moving, postures
-        self._dynamics, self._joint_forces = dynamics, joint_forces
+        self._still, self._postures, self._joint_forces = still, postures, joint_forces
         #: Impacts by one function each.
-        self.code = HitFunctions(model, evaluator, moving)
-        #: A point of this robot as another robot meets it.
-        self.as_partner = methods.add("as_partner", self._as_partner, ("q", "v", "point"), at_rest)
+        self.code = HitFunctions(model, evaluator)
 
     def point(
         self, q: Array, v: Array, link: str, point: Array, base: BaseMotion | None
@@ -152,7 +139,7 @@ class ImpactDynamics:
         q = np.broadcast_to(q, (*batch, q.shape[-1]))
         none = np.zeros((*batch, len(controlled)))
         arrays = (q, np.zeros((*batch, nv)), none, forces[..., free])
-        return self._dynamics.driven(arrays, controlled, None, _at_rest(base))[0]
+        return driven(self._still, arrays, controlled, None, _at_rest(base))[0]
 
     def checked_places(
         self,
@@ -203,7 +190,7 @@ class ImpactDynamics:
         """
         points, jumps = [], []
         for link, point in places:
-            found = self.code.of("point_response", HitForm(link), (q, v, point), base)
+            found = self.code.of("point_response", {"frame": link}, (q, v, point), base)
             if found is None:
                 return None
             _, velocity, _, own, J, R = found
@@ -286,14 +273,17 @@ class ImpactDynamics:
         rest, still = np.zeros_like(forces), _at_rest(base)
         if not controlled:
             arrays = (q, rest, forces)
-            found = self._dynamics.derivatives("forward_dynamics", arrays, None, still)
+            found = self._still.results("forward_dynamics_derivatives", arrays, base=still)
             return found[1], found[3]
         free = [k for k in range(forces.shape[-1]) if k not in controlled]
         if not free:
             none = np.zeros((*forces.shape, forces.shape[-1]))
             return none, none
         given = (q, rest, rest[..., : len(controlled)], forces[..., free])
-        found = self._dynamics.derivatives("hybrid_dynamics", given, None, still, controlled)
+        found = self._still.results(
+            "hybrid_dynamics_derivatives", given, base=still, controlled=controlled,
+            all_columns=True,
+        )  # fmt: skip
         return found[1], found[4]
 
     def slopes_of_inertia(self, q: Array, jump: Array, base: BaseMotion | None) -> Array:
@@ -304,7 +294,7 @@ class ImpactDynamics:
         ]
         return np.asarray(forces[0] - forces[1])
 
-    def _as_partner(
+    def as_partner(
         self,
         q: ArrayLike,
         v: ArrayLike,
@@ -313,15 +303,12 @@ class ImpactDynamics:
         base: BaseMotion | None = None,
     ) -> MovingPoint:
         """A point of this robot as another robot meets it."""
+        options = {"frame": one_name("link", link)}
+        found = self.code.of("point_response", options, (q, v, point), base)
+        if found is not None:
+            return _partner(found)
         x, y = self.before(q, v)
         self.checked_places(x, y, ((link, point),), np.ones(3), World())
-        called = CallForm({"link": link}, method="as_partner", make=_partner)
-        arrays = (q, v, point)
-        coded: MovingPoint | None = self.code.of(
-            "point_response", HitForm(link), arrays, base, called
-        )
-        if coded is not None:
-            return coded
         axes = np.broadcast_to(each_axis(y), (3, *y.shape[:-1], 3))
         c = self.contact(x, y, ((link, point),), axes, (), World(), base)
         jumps = np.moveaxis(c.jumps, 0, -2)
@@ -339,11 +326,11 @@ class ImpactDynamics:
 
     def before(self, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
         """The state just before, checked, with the same leading axes."""
-        return self._state(q, v, self._moving)
+        return self._state(q, v, self._evaluator)
 
     def at_rest(self, q: ArrayLike) -> tuple[Array, Array]:
         """The state at rest, in which joints that depend on time do not move either."""
-        return self._state(q, np.zeros(self._model.bodies.nv), self._dynamics)
+        return self._state(q, np.zeros(self._model.bodies.nv), self._still)
 
     def speeds(self, what: str, joints: Iterable[str]) -> tuple[int, ...]:
         """Speeds of joints, or axes, by name; ``what``: the argument that names them."""
@@ -361,7 +348,7 @@ class ImpactDynamics:
     ) -> HitForm:
         """Options of the functions of impulses with driven joints."""
         names = named_alone("controlled", controlled)
-        return HitForm(link, other, against, names, self.speeds("controlled", names))
+        return HitForm(link, other, against, self.speeds("controlled", names))
 
     @cached_property
     def cut_joints(self) -> frozenset[str]:
@@ -381,9 +368,9 @@ class ImpactDynamics:
         at = list(speeds)
         none = np.zeros((*v.shape[:-1], v.shape[-1] - len(at)))
         arrays = (q, np.zeros(v.shape), -v[..., at], none)
-        return self._dynamics.driven(arrays, speeds, None, _at_rest(base))
+        return driven(self._still, arrays, speeds, None, _at_rest(base))
 
-    def _state(self, q: ArrayLike, v: ArrayLike, dynamics: Dynamics) -> tuple[Array, Array]:
+    def _state(self, q: ArrayLike, v: ArrayLike, evaluator: Evaluator) -> tuple[Array, Array]:
         """Positions and speeds, checked, with the same leading axes, in arrays of their own."""
         name = self._model.mechanism.name
         x = shaped("q", q, self._model.bodies.nq, of=name)
@@ -391,7 +378,7 @@ class ImpactDynamics:
         finite(q=x, v=y)
         refuse_overflow("v", y)
         batch = together(q=x, v=y)
-        dynamics.check(q, v)
+        check_state(evaluator, q, v)
         x, y = self._postures.closed_state(x, y, None)  # loops that are slightly open are closed
         x, y = np.array(x), np.array(y)
         return np.broadcast_to(x, (*batch, x.shape[-1])), np.broadcast_to(y, (*batch, y.shape[-1]))

@@ -36,7 +36,7 @@ def latch(
     speeds = dynamics.speeds("joints", [name for name in names if name not in cut])
     if cut:
         return _with_cut_joints(dynamics, q, v, speeds, cut, base)
-    coded: Impact | None = _by_code(dynamics, state, names, speeds, base)
+    coded: Impact | None = _by_code(dynamics, state, speeds, base)
     if coded is not None:
         return coded
     jump, impulses = dynamics.stopped(q, v, speeds, base)
@@ -102,11 +102,10 @@ def _stopping(A: Array, u: Array, least: Array) -> Array:
 def _by_code(
     dynamics: ImpactDynamics,
     state: tuple[ArrayLike, ArrayLike],
-    joints: tuple[str, ...],
     speeds: tuple[int, ...],
     base: BaseMotion | None,
 ) -> Impact | None:
-    """Latch by one function, which later calls of this form call directly; None if it is NaN."""
+    """Latch by one function; None if it is NaN."""
 
     def made(found: tuple[Array, Array], q: Array, v: Array, *rest: Array) -> Impact:
         after, loss = found
@@ -121,5 +120,5 @@ def _by_code(
         impulse = np.zeros((*after.shape[:-1], 3))
         return Impact(after, impulse, np.asarray(loss), None, joint_impulses)
 
-    found: Impact | None = dynamics.code.latched(speeds, joints, state, base, made)
+    found: Impact | None = dynamics.code.of("latch", {"controlled": speeds}, state, base, made)
     return found

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
-from robodyn.codegen import CallForm
+from robodyn.arrays import one_name
 from robodyn.errors import SettingsError
 from robodyn.impacts.contact import ContactPoint, unit_direction
 from robodyn.impacts.friction import check_energy, coefficient, with_friction
 from robodyn.impacts.hit_functions import HitForm
 from robodyn.impacts.impact_dynamics import ImpactDynamics, Places, copied, each_axis
-from robodyn.impacts.partners import MovingPoint, Partner, World
+from robodyn.impacts.partners import MovingPoint, Partner, RobotPoint, World
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.results import Impact, JointWrenches
 
-__all__ = ["apparent_mass", "checked_restitution", "hit_between", "of_partner", "on_links"]
+__all__ = ["apparent_mass", "checked_restitution", "hit", "hit_between", "of_partner", "on_links"]
 
 
 def hit_between(
@@ -45,22 +46,22 @@ def hit_between(
     direction, restitution, friction, base, controlled
         As of `robodyn.Robot.impact`.
     """
-    base = copied(base)
-    q, v = dynamics.before(*state)
     form, robot = dynamics.form(places, partner, controlled), dynamics.robot
     speeds, link = form.speeds, places[0][0]
-    if direction is None:
-        axes = np.broadcast_to(each_axis(v), (3, *v.shape[:-1], 3))
-    else:
-        axes = unit_direction(direction)[None]
     e, mu = (
         checked_restitution(restitution, direction is None),
         coefficient(friction, direction is None),
     )
-    dynamics.checked_places(q, v, places, axes[0], partner)
     found = _by_code(dynamics, state, places, partner, form, direction, (e, mu), base)
     if found is not None:
         return found
+    base = copied(base)
+    q, v = dynamics.before(*state)
+    if direction is None:
+        axes = np.broadcast_to(each_axis(v), (3, *v.shape[:-1], 3))
+    else:
+        axes = unit_direction(direction)[None]
+    dynamics.checked_places(q, v, places, axes[0], partner)
     c = dynamics.contact(q, v, places, axes, speeds, partner, base)
     if direction is not None:
         c.check_approach(robot, link)
@@ -92,24 +93,14 @@ def _by_code(
     how: tuple[float, float],
     base: BaseMotion | None,
 ) -> Impact | None:
-    """A hit by one function; none where it has no numbers.
-
-    Calls like this one go to that function from then on. ``how``: restitution and friction.
-    """
+    """A hit by one function; none where it has no numbers. ``how``: restitution and friction."""
     (_, point), (e, mu) = places[0], how
+    along = () if direction is None else (direction,)
     name = "impact_with_friction" if mu else "impact"
-    arrays: tuple[ArrayLike, ...] = (*state, point)
-    missing: tuple[str, ...] = () if mu else ("friction",)
-    if direction is None:
-        name, missing = "impact_that_sticks", (*missing, "direction")
-    else:
-        arrays = (*arrays, direction)
-    arrays = (*arrays, e, *of_partner(places, partner))
-    arrays = (*arrays, mu) if mu else arrays
-    method = "hit_of_body" if form.against else "hit_of_link" if form.other else "impact"
+    name = "impact_that_sticks" if direction is None else name
+    arrays = (*state, point, *along, e, *of_partner(places, partner), *((mu,) if mu else ()))
     make = _maker(dynamics, form, direction is not None)
-    called = CallForm(form.of_method, method=method, make=make, missing=missing)
-    hit: Impact | None = dynamics.code.of(name, form, arrays, base, called)
+    hit: Impact | None = dynamics.code.of(name, form.options, arrays, base, make, "impact")
     return hit
 
 
@@ -164,6 +155,26 @@ def _in_joints(
     return dynamics.joint_impulses(q, speeds, np.zeros_like(v), wrenches, base)
 
 
+def hit(
+    dynamics: ImpactDynamics,
+    state: tuple[ArrayLike, ArrayLike],
+    place: tuple[str, ArrayLike],
+    direction: ArrayLike | None,
+    restitution: float,
+    against: Any,
+    base: BaseMotion | None,
+    controlled: Iterable[str],
+    friction: float,
+) -> Impact:
+    """See `robodyn.Robot.impact`."""
+    places, partner = dynamics.partner_of(place, against)
+    how = direction, restitution, friction, base, controlled
+    found = hit_between(dynamics, state, places, partner, *how)
+    if isinstance(against, RobotPoint):
+        found.against_v = partner.after(found.impulse)
+    return found
+
+
 def apparent_mass(
     dynamics: ImpactDynamics,
     q: ArrayLike,
@@ -172,15 +183,14 @@ def apparent_mass(
     base: BaseMotion | None,
 ) -> Array:
     """See `robodyn.Robot.apparent_mass`."""
+    link, point = place
+    options, arrays = {"frame": one_name("link", link)}, (q, point, direction)
+    mass: Array | None = dynamics.code.of("apparent_mass", options, arrays, base)
+    if mass is not None:
+        return mass
     x, v = dynamics.at_rest(q)
     axis = unit_direction(direction)
     dynamics.checked_places(x, v, (place,), axis, World())
-    link, point = place
-    form, arrays = HitForm(link), (q, point, direction)
-    called = CallForm({"link": link})
-    mass: Array | None = dynamics.code.of("apparent_mass", form, arrays, base, called)
-    if mass is not None:
-        return mass
     c = dynamics.contact(x, v, (place,), axis[None], (), World(), base)
     with np.errstate(divide="ignore"):
         return np.asarray(1.0 / np.where(c.movable()[..., 0], c.mobility[..., 0, 0], 0.0))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import Any
@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
-from robodyn.arrays import all_finite, named
+from robodyn.arrays import named
 from robodyn.closed_loops.rank.tangents import Tangent
-from robodyn.codegen import CallForm, Memo
 from robodyn.errors import ActuationError, UnknownNameError
 from robodyn.evaluator import Evaluator
 from robodyn.linearization.local_dynamics import STEP, LoadCase, Local, LocalDynamics
@@ -22,7 +21,6 @@ from robodyn.model.model import Model
 from robodyn.model.speed_selection import ByJoint, speed_indices, speed_names
 from robodyn.model.virtual_work import forces_of_motors, generalised
 from robodyn.motion.base_motion import BaseMotion
-from robodyn.parts.dynamics import Dynamics
 from robodyn.state_space import StateSpace
 
 __all__ = ["LinearModels"]
@@ -40,7 +38,6 @@ class LinearModels:
     whole : Model
         The same robot in tree coordinates: names of inputs and outputs are those of its joints.
     evaluator : Evaluator
-    dynamics : Dynamics
     local : LocalDynamics
     expansion : Expansion
     """
@@ -50,13 +47,11 @@ class LinearModels:
         model: Model,
         whole: Model,
         evaluator: Evaluator,
-        dynamics: Dynamics,
         local: LocalDynamics,
         expansion: Expansion,
     ) -> None:
         self._model, self._whole, self._evaluator = model, whole, evaluator
-        self._dynamics, self._local, self._expansion = dynamics, local, expansion
-        self._makers: Memo[Callable[..., StateSpace]] = Memo()
+        self._local, self._expansion = local, expansion
 
     def near(
         self,
@@ -141,24 +136,21 @@ class LinearModels:
         """
         own, minimal = tangent.speeds, bool(self._expansion.dependent_joints)
         plain = self._local.add(own) and tangent.places == own and model.A.size
-        if not plain or minimal or not self._evaluator.of_state_alone:
-            return model
-        checked = self._dynamics.checked_along(own)
-        if checked is None:
+        all_speeds = self._model.setup.closed or len(own) == self._model.bodies.nv
+        if not (plain and all_speeds and self._evaluator.of_state_alone) or minimal:
             return model
 
-        def made(found: tuple[Array, ...], q: Any = None, v: Any = None, tau: Any = None) -> Any:
+        def made(found: tuple[Array, ...], q: Array, v: Array, tau: Array) -> Any:
             if found[0].dtype == np.float32:
                 return self.near(q, v, tau, around, **options)  # in double precision
             return model.like(*found)
 
-        make = self._makers.get((own, forces), lambda: made)
-        form = CallForm(options, method="linearize", make=make, made_of=3)
-        arrays = tuple(np.asarray(x, float) for x in state)
-        found = self._evaluator.results(
-            "linear_model", arrays, form=form, independent=own, forces=forces, **checked
-        )
-        return make(found) if all(map(all_finite, found)) else model
+        found: StateSpace = self._evaluator.answer(
+            "linear_model", tuple(np.asarray(x, float) for x in state), method="linearize",
+            make=made, of_inputs=True, independent=own, forces=forces,
+            fallback=lambda asked: (model.A, model.B, model.acceleration),
+        )  # fmt: skip
+        return found
 
     def _columns(self, inputs: Iterable[str] | None, controlled: tuple[int, ...]) -> list[int]:
         """Forces that are inputs, by their indices in the tree form, and after these."""

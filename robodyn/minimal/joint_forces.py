@@ -1,53 +1,97 @@
-"""The wrench in every joint of a linkage in minimal coordinates."""
+"""Wrenches in joints of a linkage in minimal coordinates, and readings of sensors of them.
+
+Both are those of the tree form at the same state. Wrenches of joints that close loops, and of
+constraints of users, follow from the forces of motors at joints that follow others, or of the
+independent joints where there are none, of least norm where redundant constraints leave a choice.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from numpy.typing import ArrayLike
 
-from robodyn.evaluator import Wrenches
+from robodyn.array_types import Array
+from robodyn.evaluator import Evaluator, Wrenches
 from robodyn.minimal.coordinates import Expansion
 from robodyn.model.model import Model
-from robodyn.model.speed_selection import ByJoint, assign_roles
+from robodyn.model.speed_selection import ByJoint, Roles, assign_roles
 from robodyn.motion.base_motion import BaseMotion
-from robodyn.parts.dynamics import Dynamics
 from robodyn.parts.joint_loads import JointForces, MotorLoads, refuse_both
+from robodyn.parts.measurements import Measurements, SensorReadings
 from robodyn.results import JointWrenches
 
-__all__ = ["MinimalJointForces"]
+__all__ = ["MinimalJointForces", "MinimalMeasurements", "TreeState"]
 
 
-class MinimalJointForces:
-    """Joint wrenches, by `JointForces` of the tree form at the same state.
-
-    Wrenches of joints that close loops, and of constraints of users, follow from the forces of
-    motors at joints that follow others, or of the independent joints where there are none, of least
-    norm where redundant constraints leave a choice.
+class TreeState:
+    """The state of the tree form, and how it moves.
 
     Parameters
     ----------
     model : Model
         In minimal coordinates.
-    dynamics : Dynamics
+    evaluator : Evaluator
         Of that model.
     motors : tuple of MotorLoads
         Of that model and of the same robot in tree coordinates.
     expansion : Expansion
-    tree_form : JointForces
-        Of the same robot in tree coordinates.
     """
 
     def __init__(
         self,
         model: Model,
-        dynamics: Dynamics,
+        evaluator: Evaluator,
         motors: tuple[MotorLoads, MotorLoads],
         expansion: Expansion,
-        tree_form: JointForces,
     ) -> None:
-        self._model, self._dynamics, self._motors = model, dynamics, motors
-        self._expansion, self._tree_form = expansion, tree_form
+        self.model, self.evaluator = model, evaluator
+        self._motors, self._expansion = motors, expansion
+
+    def at(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike | None,
+        roles: Roles | None,
+        wrenches: Wrenches | None,
+        base: BaseMotion | None,
+    ) -> tuple[ArrayLike, ArrayLike, ArrayLike | None, Array | None]:
+        """Positions and speeds, and accelerations or, with constraints, forces that determine all.
+
+        ``a`` or ``roles`` are given.
+        """
+        constrained = self.model.setup.closed  # then accelerations do not determine all forces
+        loads: dict[str, Any] = {"base": base, "wrenches": wrenches}
+        if roles is not None:
+            a, force, _ = self.evaluator.answer(
+                "hybrid_dynamics", roles.beside(q, v), **loads, controlled=roles.controlled
+            )
+        elif constrained and a is not None:
+            force = self.evaluator.call("inverse_dynamics", (q, v, a), **loads)
+        expansion = self._expansion
+        positions, speeds = expansion.positions(q), expansion.velocity(q, v)
+        if not constrained:
+            assert a is not None
+            return positions, speeds, expansion.acceleration(q, v, a), None
+        own, of_tree = self._motors
+        given = own.in_tree_form(q, force, of_tree, positions)
+        return positions, speeds, None, expansion.forces(force) if given is None else given
+
+
+class MinimalJointForces:
+    """Joint wrenches.
+
+    Parameters
+    ----------
+    state : TreeState
+    tree_form : JointForces
+        Of the same robot in tree coordinates.
+    """
+
+    def __init__(self, state: TreeState, tree_form: JointForces) -> None:
+        self._state, self._tree_form = state, tree_form
 
     def at(
         self,
@@ -62,20 +106,48 @@ class MinimalJointForces:
         base: BaseMotion | None,
     ) -> JointWrenches:
         """Force and moment in every joint, those that close loops included."""
-        constrained = self._model.setup.closed  # then accelerations do not determine all forces
+        roles = None
         if a is None:
-            roles = assign_roles(self._model, controlled, tau, locked)
-            a, force, _ = self._dynamics.hybrid(q, v, roles, wrenches, base, None)
+            roles = assign_roles(self._state.model, controlled, tau, locked)
         else:
             refuse_both(controlled, tau, locked)
-            if constrained:
-                force = self._dynamics.inverse(q, v, a, wrenches, base)
-        expansion = self._expansion
-        state = expansion.positions(q), expansion.velocity(q, v)
-        if constrained:
-            own, of_tree = self._motors
-            given = own.in_tree_form(q, force, of_tree, state[0])
-            given = expansion.forces(force) if given is None else given
-            return self._tree_form.at(*state, None, joints, None, given, (), wrenches, base)
-        a = expansion.acceleration(q, v, a)
-        return self._tree_form.at(*state, a, joints, None, None, (), wrenches, base)
+        q, v, a, force = self._state.at(q, v, a, roles, wrenches, base)
+        return self._tree_form.at(q, v, a, joints, None, force, (), wrenches, base)
+
+
+class MinimalMeasurements:
+    """Readings; those of wrenches in joints by the tree form at the same state.
+
+    Parameters
+    ----------
+    state : TreeState
+    tree_form : Measurements
+        Of the same robot in tree coordinates.
+    """
+
+    def __init__(self, state: TreeState, tree_form: Measurements) -> None:
+        self._state, self._tree_form = state, tree_form
+        self._own = SensorReadings(state.model, state.evaluator)
+
+    def at(
+        self,
+        q: ArrayLike,
+        v: ArrayLike | None,
+        a: ArrayLike | None,
+        tau: ByJoint | None,
+        sensors: Iterable[str] | None,
+        wrenches: Wrenches | None,
+        base: BaseMotion | None,
+    ) -> dict[str, Array]:
+        """Readings in a state, or in many."""
+        read = self._state.evaluator.options.sensors(sensors)
+        loads = any(x.kind == "wrench" for x in read)
+        if not loads or v is None or (a is None) == (tau is None):
+            return self._own.at(q, v, a, tau, sensors, wrenches, base)
+        roles = assign_roles(self._state.model, None, tau, ()) if a is None else None
+        q, v, a, force = self._state.at(q, v, a, roles, wrenches, base)
+        return self._tree_form.at(q, v, a, force, sensors, wrenches, base)
+
+    def over_symbols(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Readings as symbols; sensors of wrenches are not available, as in functions."""
+        return self._own.over_symbols(given)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
 from robodyn.arrays import named_alone, numbers
-from robodyn.codegen import CallForm
 from robodyn.errors import ActuationError, ShapeError, UnknownNameError
 from robodyn.model.joint_info import JointInfo, part_names, part_of
 from robodyn.model.model import Model
@@ -43,15 +42,12 @@ class Roles:
         Generalised forces of the others, in the order of v [N m, N].
     single : bool
         All values are float32, or plain numbers.
-    form : CallForm or None
-        Form of the call, if each name in it is that of one speed.
     """
 
     controlled: tuple[int, ...]
     a: Array
     tau: Array
     single: bool = False
-    form: CallForm | None = None
 
     def beside(
         self, q: ArrayLike, v: ArrayLike
@@ -155,7 +151,6 @@ def assign_roles(
     """
     given = _by_speed(model, "controlled", controlled)
     forces = _by_speed(model, "tau", tau)
-    numbered = (controlled, (*given,)), (tau, (*forces,))
     held: set[int] = set()
     for name in named_alone("locked", locked):
         for k in speed_indices(model, name):
@@ -181,46 +176,7 @@ def assign_roles(
         _stacked([given[k] for k in order]),
         _stacked([forces.get(k, zero) for k in free]),
         _is_single(controlled) and _is_single(tau),
-        _form(model, numbered, locked, (order, tuple(free))),
     )
-
-
-def _form(
-    model: Model,
-    numbered: Iterable[tuple[ByJoint | None, Collection[int]]],
-    locked: Iterable[str],
-    groups: Sequence[Sequence[int]],
-) -> CallForm | None:
-    """The form of a call.
-
-    Parameters
-    ----------
-    model : Model
-    numbered : two pairs
-        ``controlled`` and ``tau``, each with the speeds of which it has a number.
-    locked : names of joints
-    groups : two sequences of int
-        The speeds of which these are inputs, in order.
-    """
-    names: list[str | bool | None] = []
-    places: list[int] = []
-    order = [*groups[0], *groups[1]]
-    for (given, speeds), group in zip(numbered, groups, strict=True):
-        if type(given) is dict:
-            own = [speed_indices(model, name) for name in given]
-            if any(len(indices) != 1 for indices in own):
-                return None
-            names += given
-            places += [order.index(k) for (k,) in own]
-        elif isinstance(given, Mapping):
-            return None
-        elif given is not None:
-            all_speeds = range(model.bodies.nv)
-            names += [k in speeds for k in all_speeds]
-            places += [order.index(k) if k in speeds and k in group else -1 for k in all_speeds]
-        names.append(None)
-        places.append(-1)
-    return CallForm({"locked": locked}, tuple(names), tuple(places), by_joint=2)
 
 
 def _is_single(values: ByJoint | None) -> bool:
@@ -277,6 +233,8 @@ def _by_speed(model: Model, what: str, values: ByJoint | None) -> dict[int, Arra
         )
     if np.isinf(array).any():
         raise ShapeError(f"{what} holds infinite numbers", name=what)
+    if array.ndim == 1:
+        return {k: x for k, x in enumerate(array) if x == x}
     missing = np.isnan(array).reshape(-1, nv) if array.size else np.zeros((1, nv), bool)
     if not np.array_equal(missing.any(axis=0), missing.all(axis=0)):
         raise ShapeError(

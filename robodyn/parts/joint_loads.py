@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,7 +10,6 @@ from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
 from robodyn.arrays import by_name
-from robodyn.codegen import CallForm, Memo
 from robodyn.errors import ShapeError
 from robodyn.evaluator import Evaluator, Wrenches
 from robodyn.force_elements.common.link_element import WORLD
@@ -20,7 +17,6 @@ from robodyn.model.model import Model
 from robodyn.model.speed_selection import ByJoint, assign_roles
 from robodyn.model.virtual_work import generalised, joint_forces, joint_speeds
 from robodyn.motion.base_motion import BaseMotion
-from robodyn.parts.dynamics import Dynamics
 from robodyn.results import JointWrenches
 
 __all__ = ["JointForces", "MotorLoads", "refuse_both"]
@@ -33,12 +29,10 @@ class JointForces:
     ----------
     model : Model
     evaluator : Evaluator
-    dynamics : Dynamics
     """
 
-    def __init__(self, model: Model, evaluator: Evaluator, dynamics: Dynamics) -> None:
-        self._model, self._evaluator, self._dynamics = model, evaluator, dynamics
-        self._makers: Memo[Callable[..., JointWrenches]] = Memo()
+    def __init__(self, model: Model, evaluator: Evaluator) -> None:
+        self._model, self._evaluator = model, evaluator
 
     def at(
         self,
@@ -56,67 +50,39 @@ class JointForces:
         asked = self._evaluator.options.wrench_joints(joints)
         wrenches = by_name("wrenches", wrenches or {})
         links, moving = tuple(wrenches), self._model.settings.base == "moving"
-        arrays = 3 + 3 * moving + len(links)
-        if a is None:
-            roles = assign_roles(self._model, controlled, tau, locked)
-            make = self._made_by((asked, links, "hybrid"), self._hybrid_maker)
-            form = roles.form and replace(
-                roles.form, options={"joints": joints, "locked": locked}, missing=("a",),
-                method="joint_wrenches", make=make, made_of=arrays + 1,
-            )  # fmt: skip
-            values, a, *lam = self._dynamics.hybrid_joint_wrenches(
-                (q, v), roles, asked, wrenches, base, form
-            )
-        else:
-            refuse_both(controlled, tau, locked)
-            make = self._made_by((asked, links, "given"), self._maker)
-            form = CallForm({"joints": joints}, (None, None), (-1, -1), make=make, made_of=arrays)
-            values, *lam = self._dynamics.by_motors(
-                "joint_wrenches", (q, v, a), wrenches, base, form, joints=asked
-            )
-        return self._result(asked, (q, v, a), values, tuple(lam), wrenches, _arrays(base))
+        known = a is not None
 
-    def _made_by(
-        self, key: tuple[Any, ...], maker: Callable[..., Callable[..., JointWrenches]]
-    ) -> Callable[..., JointWrenches]:
-        """The callable that makes results for these joints and links, always the same object."""
-        asked, links, _ = key
-        moving = self._model.settings.base == "moving"
-        return self._makers.get(key, lambda: maker(asked, links, moving))
-
-    def _hybrid_maker(
-        self, asked: tuple[str, ...], links: tuple[str, ...], moving: bool
-    ) -> Callable[..., JointWrenches]:
-        """A callable that makes the result of a function that also has accelerations."""
-        made = self._maker(asked, links, moving)
-
-        def from_roles(
-            found: tuple[Array, ...], q: Array, v: Array, a: None, tau: None, *loads: Array
-        ) -> JointWrenches:
-            values, moves, *lam = found
-            return made((values, *lam), q, v, moves, *loads)
-
-        return from_roles
-
-    def _maker(
-        self, asked: tuple[str, ...], links: tuple[str, ...], moving: bool
-    ) -> Callable[..., JointWrenches]:
-        """A callable that makes the result from the outputs of the function and its inputs."""
-
-        def made(found: Any, q: Array, v: Array, a: Array, *loads: Array) -> JointWrenches:
+        def made(found: Any, q: Array, v: Array, *given: Any) -> JointWrenches:
+            """The result, of the arrays that there are and of the inputs."""
             values, *lam = found if type(found) is tuple else (found,)
-            motion, given = loads[: 3 * moving], loads[3 * moving :]
-            wrenches = dict(zip(links, given, strict=True))
-            return self._result(asked, (q, v, a), values, tuple(lam), wrenches, motion)
+            moves, loads = (given[0], given[1:]) if known else (lam.pop(0), given[2:])
+            motion, pushes = loads[: 3 * moving], loads[3 * moving :]
+            acting = dict(zip(links, pushes, strict=True))
+            return self._result(
+                asked, (q, v, moves), values, lam[0] if lam else None, acting, motion
+            )
 
-        return made
+        shared: dict[str, Any] = {
+            "method": "joint_wrenches", "wrenches": wrenches, "base": base, "make": made,
+            "of_inputs": True, "joints": asked,
+        }  # fmt: skip
+        found: JointWrenches
+        if a is not None:
+            refuse_both(controlled, tau, locked)
+            found = self._evaluator.answer("joint_wrenches", (q, v, a), **shared)
+        else:
+            roles = assign_roles(self._model, controlled, tau, locked)
+            found = self._evaluator.answer(
+                "hybrid_joint_wrenches", roles.beside(q, v), **shared, controlled=roles.controlled
+            )
+        return found
 
     def _result(
         self,
         asked: tuple[str, ...],
         arrays: tuple[ArrayLike, ArrayLike, ArrayLike],
         values: Array,
-        multipliers: tuple[Array, ...],
+        multipliers: Array | None,
         wrenches: Wrenches,
         motion: tuple[Array, ...],
     ) -> JointWrenches:
@@ -130,8 +96,8 @@ class JointForces:
 
         def parts() -> tuple[Array, Array]:
             motor, passive = self._evaluator.results(
-                "joint_wrench_parts", arrays, base=base, wrenches=wrenches, extra=multipliers,
-                joints=asked,
+                "joint_wrench_parts", arrays, base=base, wrenches=wrenches,
+                multipliers=multipliers, joints=asked,
             )  # fmt: skip
             return motor, passive
 
@@ -170,11 +136,10 @@ class MotorLoads:
     ----------
     model : Model
     evaluator : Evaluator
-    dynamics : Dynamics
     """
 
-    def __init__(self, model: Model, evaluator: Evaluator, dynamics: Dynamics) -> None:
-        self._model, self._evaluator, self._dynamics = model, evaluator, dynamics
+    def __init__(self, model: Model, evaluator: Evaluator) -> None:
+        self._model, self._evaluator = model, evaluator
 
     def in_tree_form(
         self, q: ArrayLike, tau: Array, tree_form: MotorLoads, positions: Array
@@ -202,13 +167,15 @@ class MotorLoads:
         """Torque of each motor at its own shaft, shape (..., nv); see `Robot.motor_torques`."""
         gearing = self._model.gearing
         gearing.check()
-        form = None if gearing.elsewhere else self._torques
-        tau = self._dynamics.inverse(q, v, a, wrenches, base, form=form)
-        return gearing.torques(joint_forces(self._model, self._matrix(q), tau))
 
-    @cached_property
-    def _torques(self) -> CallForm:
-        return CallForm(method="motor_torques", make=self._model.gearing.torques)
+        def turned(tau: Array) -> Array:
+            return gearing.torques(joint_forces(self._model, self._matrix(q), tau))
+
+        return self._evaluator.call(
+            "inverse_dynamics", (q, v, a), base=base, wrenches=wrenches,
+            method="" if gearing.elsewhere else "motor_torques",
+            make=turned if gearing.elsewhere else gearing.torques,
+        )  # fmt: skip
 
     def motor_power(
         self,
@@ -221,39 +188,19 @@ class MotorLoads:
         """Mechanical power of each motor, shape (..., nv); see `Robot.motor_power`."""
         gearing = self._model.gearing
         gearing.refuse_partial()
-        form = None if gearing.elsewhere else self._power_form
-        tau = self._dynamics.inverse(q, v, a, wrenches, base, form=form)
-        matrix, speeds = self._matrix(q), np.asarray(v, tau.dtype)
+        tau = self._evaluator.call("inverse_dynamics", (q, v, a), base=base, wrenches=wrenches)
+        matrix = self._matrix(q)
         forces = joint_forces(self._model, matrix, tau)
-        return self._power(forces, q, joint_speeds(self._model, matrix, speeds))
+        speeds = joint_speeds(self._model, matrix, np.asarray(v, tau.dtype))
+        power = np.asarray(forces * speeds)
+        if gearing.coupled:
+            turning = gearing.speeds(speeds)
+            for x in gearing.coupled:
+                power[..., x.speeds] = x.torques(forces) * turning[..., x.speeds]
+        return power
 
     def _matrix(self, q: ArrayLike) -> Callable[[], Array]:
         return lambda: self._evaluator.call("actuation_matrix", (q,))
-
-    @cached_property
-    def _power_form(self) -> CallForm:
-        return CallForm(method="motor_power", make=self._power, made_of=2)
-
-    @cached_property
-    def _power(self) -> Callable[[Array, ArrayLike, ArrayLike], Array]:
-        """The callable from forces at joints, positions and speeds to the power of motors."""
-        return self._coupled_power if self._model.gearing.coupled else _power
-
-    def _coupled_power(self, tau: Array, q: ArrayLike, v: ArrayLike) -> Array:
-        """Power of each motor; for a motor that moves a single joint, the power at the joint."""
-        power, speeds = _power(tau, q, v), self._model.gearing.speeds(np.asarray(v, tau.dtype))
-        for x in self._model.gearing.coupled:
-            power[..., x.speeds] = x.torques(tau) * speeds[..., x.speeds]
-        return power
-
-
-def _arrays(base: BaseMotion | None) -> tuple[Array, ...]:
-    """The arrays of a base motion."""
-    return () if base is None else (base.pose, base.twist, base.acceleration)
-
-
-def _power(tau: Array, q: ArrayLike, v: ArrayLike) -> Array:
-    return np.asarray(tau * np.asarray(v, tau.dtype))
 
 
 def refuse_both(controlled: ByJoint | None, tau: ByJoint | None, locked: Iterable[str]) -> None:

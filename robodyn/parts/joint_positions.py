@@ -9,7 +9,6 @@ from typing import Any, Protocol
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
-from robodyn.codegen import CallForm
 from robodyn.equations.loops.closure_rows import Closure
 from robodyn.equations.mechanism.bodies import Body
 from robodyn.evaluator import Evaluator
@@ -43,8 +42,6 @@ class TreeJointPositions:
 
     def __init__(self, model: Model, evaluator: Evaluator) -> None:
         self._model, self._evaluator = model, evaluator
-        self._position_form = CallForm(make=self._by_name)
-        self._speed_form = CallForm(make=self._speeds_by_name)
 
     @cached_property
     def _positions(self) -> tuple[tuple[str, Place, Any], ...]:
@@ -65,13 +62,17 @@ class TreeJointPositions:
 
     def positions(self, q: ArrayLike) -> dict[str, Array]:
         """By joint name, shape (...) or (..., n) [rad, m]."""
-        form = self._position_form
-        return self._by_name(self._evaluator.results("joint_positions", (q,), form=form))
+        found: dict[str, Array] = self._evaluator.answer(
+            "joint_positions", (q,), make=self._by_name
+        )
+        return found
 
     def velocities(self, q: ArrayLike, v: ArrayLike) -> dict[str, Array]:
         """By joint name, shape (...) or (..., n) [rad/s, m/s]."""
-        form = self._speed_form
-        return self._speeds_by_name(self._evaluator.results("joint_velocities", (q, v), form=form))
+        speeds: dict[str, Array] = self._evaluator.answer(
+            "joint_velocities", (q, v), make=self._speeds_by_name
+        )
+        return speeds
 
     def _by_name(self, found: tuple[Array, Array]) -> dict[str, Array]:
         own, X = found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any, Protocol
 
@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
 from robodyn.arrays import all_finite, by_name
-from robodyn.codegen import BY_METHOD, CallForm, Memo
 from robodyn.description.sensor import DescribedSensor
 from robodyn.errors import ShapeError, SingularError
 from robodyn.evaluator import Evaluator, Wrenches
@@ -19,7 +18,6 @@ from robodyn.model.model import Model
 from robodyn.model.speed_selection import ByJoint, assign_roles
 from robodyn.model.states import listed
 from robodyn.motion.base_motion import BaseMotion
-from robodyn.parts.dynamics import Dynamics
 
 __all__ = ["Measurements", "SensorReadings"]
 
@@ -53,12 +51,10 @@ class SensorReadings:
     ----------
     model : Model
     evaluator : Evaluator
-    dynamics : Dynamics
     """
 
-    def __init__(self, model: Model, evaluator: Evaluator, dynamics: Dynamics) -> None:
-        self._model, self._evaluator, self._dynamics = model, evaluator, dynamics
-        self._makers: Memo[Callable[[Any], dict[str, Array]]] = Memo()
+    def __init__(self, model: Model, evaluator: Evaluator) -> None:
+        self._model, self._evaluator = model, evaluator
 
     def at(
         self,
@@ -78,30 +74,21 @@ class SensorReadings:
                 "a and tau are both given: accelerations follow from forces, or are known",
                 name="tau",
             )
-        loads = self._model.setup.closed and any(x.kind == "wrench" for x in read)
-        multipliers: tuple[Array, ...] = ()
+        names, multipliers = tuple(x.name for x in read), None
         if tau is not None and v is not None and any(x.reads == "a" for x in read):
             roles = assign_roles(self._model, None, tau, ())
-            _, a, *found = self._dynamics.hybrid_joint_wrenches((q, v), roles, (), wrenches, base)
-            multipliers = tuple(found) if loads else ()
-        arrays, names = _inputs(read, q, v, a), tuple(x.name for x in read)
-        missing = tuple(name for name, x in (("v", v), ("a", a)) if x is None)
-        form, made = BY_METHOD, self._makers.get(names, lambda: partial(_by_name, names))
-        if tau is None and len(arrays) + len(missing) == 3:  # nothing is given that is not read
-            form = CallForm({"sensors": sensors}, (None,), (-1,), make=made, missing=missing)
-        results: Any
-        if loads and tau is None:
-            results = self._dynamics.by_motors(
-                "measure", arrays, wrenches, base, form, sensors=names
-            )[: len(names)]
-        else:
-            results = self._evaluator.results(
-                "measure", arrays, base=base, wrenches=wrenches, extra=multipliers, form=form,
-                sensors=names,
+            _, a, *lam = self._evaluator.results(
+                "hybrid_joint_wrenches", roles.beside(q, v), base=base, wrenches=wrenches,
+                joints=(), controlled=(),
             )  # fmt: skip
-        shown = made(results)
-        _refuse_undefined(read, shown)
-        return shown
+            exerted = self._evaluator.options.exerted("measure", {"sensors": names})
+            multipliers = lam[0] if lam and exerted else None
+        readings: dict[str, Array] = self._evaluator.answer(
+            "measure", _inputs(read, q, v, a), base=base, wrenches=wrenches,
+            multipliers=multipliers, make=partial(_by_name, names), sensors=names,
+        )  # fmt: skip
+        _refuse_undefined(read, readings)
+        return readings
 
     def over_symbols(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Readings as symbols, for arguments that are symbols.
@@ -118,7 +105,7 @@ class SensorReadings:
             raise ShapeError("tau is given beside symbols: give accelerations a", name="tau")
         names = tuple(x.name for x in read)
         links = {"wrenches": tuple(wrenches)} if wrenches else {}
-        f = self._dynamics.function("measure", sensors=names, **links)
+        f = self._evaluator.programs.function("measure", sensors=names, **links)
         state = _inputs(read, *(given.get(x) for x in ("q", "v", "a")))
         arrays = {port.name: x for port, x in zip(f.inputs, state, strict=False)}
         arrays |= {f"wrench:{link}": x for link, x in wrenches.items()}

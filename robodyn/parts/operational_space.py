@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
 from robodyn.arrays import all_finite, named
-from robodyn.codegen import CallForm
 from robodyn.errors import SettingsError, ShapeError, SingularError
 from robodyn.evaluator import Evaluator
 from robodyn.literals import Axes
@@ -70,10 +69,7 @@ class OperationalSpace:
     ) -> Array | None:
         """The result of one compiled function; None if it is not finite."""
         options: dict[str, Any] = {"frame": frame, "axes": axes}
-        if components != range(6):
-            options["components"] = components
-        chosen = {**options, "components": _checked(components)}
-        found: Array = self._evaluator.results(name, (q,), form=CallForm(options), **chosen)
+        found: Array = self._evaluator.call(name, (q,), **options, components=_checked(components))
         return found if all_finite(found) else None
 
     def _jacobian(self, q: ArrayLike, frame: str, axes: Axes, rows: tuple[int, ...]) -> Array:

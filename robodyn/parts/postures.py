@@ -10,9 +10,8 @@ from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
 from robodyn.arrays import finite, together
-from robodyn.codegen import CallForm
 from robodyn.errors import AssemblyError, ShapeError
-from robodyn.evaluator import PLAIN, Evaluator
+from robodyn.evaluator import Evaluator
 from robodyn.model.model import Model
 from robodyn.parts.configuration_space import ConfigurationSpace
 from robodyn.results import LoopGap
@@ -136,24 +135,20 @@ class TreePostures:
 
     def closed_state(self, q: ArrayLike, v: ArrayLike, free: Array | None) -> tuple[Array, Array]:
         """Copies of the state."""
-        found: tuple[Array, Array] = self._evaluator.results("closed_state", (q, v), form=PLAIN)
+        found: tuple[Array, Array] = self._evaluator.answer("closed_state", (q, v))
         return found
 
     def consistent_velocity(self, q: ArrayLike, v: ArrayLike, hold: tuple[str, ...]) -> Array:
         """A copy of the velocity."""
         self._check_names(hold)
-        form = CallForm({"hold": hold})
-        speeds: Array = self._evaluator.results("consistent_velocity", (q, v), form=form)
-        return speeds
+        return self._evaluator.call("consistent_velocity", (q, v))
 
     def consistent_acceleration(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, hold: tuple[str, ...]
     ) -> Array:
         """A copy of the acceleration."""
         self._check_names(hold)
-        form = CallForm({"hold": hold})
-        found: Array = self._evaluator.results("consistent_acceleration", (q, v, a), form=form)
-        return found
+        return self._evaluator.call("consistent_acceleration", (q, v, a))
 
     def _check_names(self, joints: tuple[str, ...]) -> None:
         """Refuse names that no joint has."""

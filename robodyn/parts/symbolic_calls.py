@@ -9,7 +9,6 @@ from robodyn.arrays import named
 from robodyn.equations.catalogue import QUANTITIES
 from robodyn.errors import ShapeError
 from robodyn.evaluator import Evaluator
-from robodyn.parts.dynamics import Dynamics
 
 __all__ = ["SymbolicCalls"]
 
@@ -23,12 +22,10 @@ class SymbolicCalls:
     Parameters
     ----------
     evaluator : Evaluator
-    dynamics : Dynamics
-        Knows the functions of the robot, also where loops are closed.
     """
 
-    def __init__(self, evaluator: Evaluator, dynamics: Dynamics) -> None:
-        self._evaluator, self._dynamics = evaluator, dynamics
+    def __init__(self, evaluator: Evaluator) -> None:
+        self._evaluator = evaluator
 
     def call(self, method: str, arguments: Mapping[str, Any]) -> Any:
         """What a method of the robot gives for symbols: arrays of symbols.
@@ -67,7 +64,7 @@ class SymbolicCalls:
                 given=value,
             )
         links = {"wrenches": tuple(wrenches)} if wrenches else {}
-        f = self._dynamics.function(name, **options, **links)
+        f = self._evaluator.programs.function(name, **options, **links)
         arrays |= {f"wrench:{link}": x for link, x in wrenches.items()}
         rest = [port.name for port in f.inputs if port.name not in arrays]
         arrays |= dict(zip(rest, self._evaluator.environment(name, base), strict=True))

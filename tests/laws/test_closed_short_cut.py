@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import robodyn as rd
+from robodyn.closed_loops.dynamics.motors import LoopMotors
 from robodyn.closed_loops.rank import probes
 from robodyn.errors import ActuationError
 
@@ -107,7 +108,7 @@ def test_straight_line_code_of_driven_joints_gives_what_the_solve_gives(name, ba
     for controlled in (tuple(speeds), tuple(reversed(speeds[:1]))):
         free = [k for k in range(robot.nv) if k not in controlled]
         given = rng.normal(size=(3, len(controlled))), rng.normal(size=(3, len(free)))
-        assert robot._parts.code.hybrid(controlled) is not None
+        assert robot._parts.evaluator.programs.beside(controlled) is not None
         a, tau = robot.driven_dynamics(q, v, *given, controlled)
         whole = np.zeros((3, robot.nv))
         whole[:, controlled], whole[:, free] = given
@@ -162,14 +163,13 @@ def test_one_state_does_not_slow_its_batch(kind, monkeypatch):
     v = robot.consistent_velocity(q, v)
     a = robot.forward_dynamics(q, v, tau)
     state = tuple(x.astype(kind) for x in (q, v, a))
-    motors, asked = robot._parts.dynamics.motors, []
-    solve = motors.solve
+    asked, solve = [], LoopMotors.solve
 
-    def counted(q, *others):
+    def counted(motors, q, *others):
         asked.append(np.shape(q)[:-1])
-        return solve(q, *others)
+        return solve(motors, q, *others)
 
-    monkeypatch.setattr(motors, "solve", counted)
+    monkeypatch.setattr(LoopMotors, "solve", counted)
     alone = [robot.inverse_dynamics(*x) for x in zip(*state, strict=True)]
     left = len(asked)
     assert 0 < left < 20

@@ -465,9 +465,10 @@ def is_loop_conditioning(case, f):
     rows = independent(case.K)
     K = case.K[list(rows)]
     options = {"rows": rows}
-    code = case.robot._parts.code.forward
-    if code is not None and "postures" in code.options:  # which say where rows are eliminated
-        options["postures"] = code.options["postures"]
+    programs = case.robot._parts.evaluator.programs
+    known = getattr(programs, "forward", None) or {}
+    if "postures" in known:  # which say where rows are eliminated
+        options["postures"] = known["postures"]
     program = trace("loop_conditioning", case.robot.model.setup, options)
     (found,) = evaluate(program, case.q)
     close(found, np.linalg.solve(K @ np.linalg.inv(case.M) @ K.T, np.ones(len(rows))).sum(), 1e-6)

@@ -19,7 +19,6 @@ from robodyn.closed_loops.constraints.consistency import Consistency
 from robodyn.closed_loops.constraints.constraint_rows import ConstraintRows
 from robodyn.closed_loops.constraints.precision import in_double, result_type
 from robodyn.closed_loops.solvers import constrained_hybrid, solve_terms
-from robodyn.codegen import CallForm, Memo
 from robodyn.errors import ActuationError, SingularError
 from robodyn.evaluator import Evaluator, Wrenches
 from robodyn.literals import ConstraintMethod
@@ -61,7 +60,6 @@ class ConstrainedSolve:
     ) -> None:
         self._model, self._evaluator, self._rows, self._space = model, evaluator, rows, space
         self._consistency, self._projection = consistency, projection
-        self._forms: Memo[CallForm] = Memo()
 
     def dynamics(
         self,
@@ -74,28 +72,25 @@ class ConstrainedSolve:
         method: ConstraintMethod,
     ) -> ConstrainedDynamics:
         """`forward` of a state with closed loops; of any, where they are stabilised."""
-        form = None
-        if stabilization is None:
-            self._consistency.check(q, v)
-            plain = not (wrenches or base) and self._evaluator.of_state_alone
-            form = self._forms.get(method, lambda: self._form(method)) if plain else None
-        return self.forward(q, v, tau, wrenches, base, stabilization, method, form)
-
-    def _form(self, method: ConstraintMethod) -> CallForm:
-        """Of calls of which the terms come from machine code at once."""
+        if stabilization is not None or wrenches or base or not self._evaluator.of_state_alone:
+            if stabilization is None:
+                self._consistency.check(q, v)
+            return self.forward(q, v, tau, wrenches, base, stabilization, method)
 
         def made(
-            found: tuple[Array, ...], q: ArrayLike, v: ArrayLike, tau: ArrayLike
+            terms: tuple[Array, ...], q: ArrayLike, v: ArrayLike, tau: ArrayLike
         ) -> ConstrainedDynamics:
-            if found[0].dtype == np.float32:  # in double precision
-                return self.dynamics(q, v, tau, None, None, None, method)
-            gap = found[-1]
-            if not (gap.max(initial=0.0) if gap.ndim else gap) <= LOOP_DRIFT:
-                return self.dynamics(q, v, tau, None, None, None, method)
-            return self._solved(found, method, _DOUBLE)
+            gap, single = terms[-1], terms[0].dtype == np.float32  # solved in double precision
+            if single or not (gap.max(initial=0.0) if gap.ndim else gap) <= LOOP_DRIFT:
+                self._consistency.check(q, v)
+                return self.forward(q, v, tau, None, None, None, method)
+            return self._solved(terms, method, _DOUBLE)
 
-        said = {"method": method}
-        return CallForm(said, method="constrained_dynamics", make=made, made_of=3)
+        found: ConstrainedDynamics = self._evaluator.answer(
+            "constrained_terms", (q, v, tau), method="constrained_dynamics", make=made,
+            of_inputs=True,
+        )  # fmt: skip
+        return found
 
     def forward(
         self,
@@ -106,7 +101,6 @@ class ConstrainedSolve:
         base: BaseMotion | None,
         stabilization: tuple[float, float] | None,
         method: ConstraintMethod,
-        form: CallForm | None = None,
     ) -> ConstrainedDynamics:
         """Accelerations and multipliers under given forces; see `Robot.constrained_dynamics`."""
         kind = result_type(base is None, q, v, tau)
@@ -115,7 +109,7 @@ class ConstrainedSolve:
         finite(q=q, v=v, tau=force)
         together(q=q, v=v, tau=force)
         terms = self._evaluator.results(
-            "constrained_terms", (q, v, force), base=base, wrenches=wrenches, form=form
+            "constrained_terms", (q, v, force), base=base, wrenches=wrenches
         )
         if stabilization is not None:
             k = self._rows.stabilised_bias(q, v, stabilization)

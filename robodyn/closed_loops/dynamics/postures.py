@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,10 +25,8 @@ from robodyn.closed_loops.constraints.open_loops import (
     placed_frames,
 )
 from robodyn.closed_loops.rank.mobility import Mobility
-from robodyn.closed_loops.rank.straight_line import StraightLine
-from robodyn.codegen import CallForm
 from robodyn.errors import AssemblyError, ShapeError
-from robodyn.evaluator import Evaluator
+from robodyn.evaluator import Evaluator, Request
 from robodyn.model.model import Model
 from robodyn.model.speed_selection import speed_indices
 from robodyn.model.states import overflow
@@ -49,7 +46,6 @@ class LoopPostures:
     ----------
     model : Model
     evaluator : Evaluator
-    code : StraightLine
     rows : ConstraintRows
     space : ConfigurationSpace
     closer : LoopCloser
@@ -63,7 +59,6 @@ class LoopPostures:
         self,
         model: Model,
         evaluator: Evaluator,
-        code: StraightLine,
         rows: ConstraintRows,
         space: ConfigurationSpace,
         closer: LoopCloser,
@@ -73,7 +68,7 @@ class LoopPostures:
         following: FollowingPositions,
     ) -> None:
         self._model, self._rows, self._space = model, rows, space
-        self._evaluator, self._code = evaluator, code
+        self._evaluator = evaluator
         self._closer, self._mobility, self._projection = closer, mobility, projection
         self._consistency, self._following = consistency, following
         self._continuation = Continuation(model, rows, space, closer, projection)
@@ -100,20 +95,19 @@ class LoopPostures:
 
     def mobility(self, q: ArrayLike) -> int:
         """Degrees of freedom at a posture."""
-        code, x = self._code.mobility, self._space.positions("q", q)
-        found = None
-        if code is not None:
-            found = code.results(self._evaluator, (x,), form=self._mobility_form)
-        return self._freedoms(np.full(1, np.nan) if found is None else found[0], x)
 
-    def _freedoms(self, found: Array, q: Array) -> int:
-        if not found.ndim:
-            return int(found)
-        return self._mobility.at(self._projection.posture(q), self._rows)  # refuses several
+        def at(q: ArrayLike) -> int:
+            x = self._space.positions("q", q)
+            return self._mobility.at(self._projection.posture(x), self._rows)  # refuses several
 
-    @cached_property
-    def _mobility_form(self) -> CallForm:
-        return CallForm(make=self._freedoms, made_of=1)
+        def one(found: Array, q: ArrayLike) -> int:
+            return at(q) if found.ndim else int(found)
+
+        freedoms: int = self._evaluator.answer(
+            "mobility", (q,), make=one, of_inputs=True, controlled=(),
+            fallback=lambda asked: np.array(at(q)),
+        )  # fmt: skip
+        return freedoms
 
     def branch_sign(self, q: ArrayLike, path: bool) -> Array:
         """Which of the branches that meet at singular postures a posture is on, shape (...)."""
@@ -130,18 +124,17 @@ class LoopPostures:
     def loop_gaps(self, q: ArrayLike | None) -> tuple[LoopGap, ...]:
         """Poses of both frames of each closure at a posture."""
         guess = one_guess(self._space, q, self._space.start())
-        placed, form = self._placed, self._gap_form
-        found = self._evaluator.results("loop_gaps", (guess,), form=form, placed=placed)
-        return self._gaps(found, guess)
 
-    def _gaps(self, found: tuple[Array, Array], q: Array) -> tuple[LoopGap, ...]:
-        if found[1].ndim > 1:
-            one_guess(self._space, q, q)  # refuses several
-        return loop_gaps(self._cuts, found)
+        def gaps(found: tuple[Array, Array], q: Array) -> tuple[LoopGap, ...]:
+            if found[1].ndim > 1:
+                one_guess(self._space, q, q)  # refuses several
+            return loop_gaps(self._cuts, found)
 
-    @cached_property
-    def _gap_form(self) -> CallForm:
-        return CallForm(make=self._gaps, made_of=1)
+        found: tuple[LoopGap, ...] = self._evaluator.answer(
+            "loop_gaps", (guess if q is None else q,), make=gaps, of_inputs=True,
+            placed=self._placed,
+        )  # fmt: skip
+        return found
 
     @cached_property
     def _placed(self) -> tuple[tuple[str, tuple[float, ...]], ...]:
@@ -193,7 +186,7 @@ class LoopPostures:
         guess = one_guess(self._space, q, self._space.start())
         if near is not None:
             return self._on_branch(guess, hold or self.independent_joints, near)
-        closed = self._closed_already(guess, hold, beyond_limits)
+        closed = self._closed_already(guess if q is None else q, hold, beyond_limits)
         if closed is not None:
             return closed
         if not beyond_limits:
@@ -208,7 +201,7 @@ class LoopPostures:
             ) from None
 
     def _closed_already(
-        self, guess: Array, hold: tuple[str, ...], beyond_limits: bool
+        self, guess: ArrayLike, hold: tuple[str, ...], beyond_limits: bool
     ) -> Array | None:
         """A copy of a guess if it is closed; later calls of this form go to machine code."""
         _ = self._free(hold)  # refuses names of no joint
@@ -216,22 +209,18 @@ class LoopPostures:
             return None
         lower, upper = self._model.lower.tolist(), self._model.upper.tolist()
         limits = () if beyond_limits else tuple(zip(range(len(lower)), lower, upper, strict=True))
-        said = {"hold": hold, "beyond_limits": beyond_limits}
-        form = CallForm(said, method="assemble", make=self._posture, made_of=1)
         quaternions = tuple(tuple(map(int, row)) for row in self._model.quaternions)
-        found = self._evaluator.results(
-            "closed_posture", (guess,), form=form, bounds=limits, quaternions=quaternions
-        )
+
+        def posture(found: Array, q: Array) -> Array:
+            if found.ndim > 1:
+                one_guess(self._space, q, q)  # refuses several
+            return np.asarray(found, float)
+
+        found = self._evaluator.call(
+            "closed_posture", (guess,), method="assemble", make=posture, of_inputs=True,
+            bounds=limits, quaternions=quaternions,
+        )  # fmt: skip
         return found if all_finite(found) else None
-
-    def _as_posture(self, found: Array, q: Array) -> Array:
-        if found.ndim > 1:
-            one_guess(self._space, q, q)  # refuses several
-        return np.asarray(found, float)
-
-    @cached_property
-    def _posture(self) -> Callable[..., Array]:
-        return self._as_posture
 
     def _check_held(self, guess: Array, hold: tuple[str, ...]) -> None:
         """Refuse to hold a joint beyond its limits."""
@@ -289,35 +278,32 @@ class LoopPostures:
             q=found.q,
         )
 
-    def _by_code(
-        self, name: str, arrays: tuple[ArrayLike, ...], held: tuple[str, ...] = (), **options: Any
-    ) -> tuple[Array, ...] | None:
-        """A projection by straight-line code, to which later calls of this form go directly.
-
-        ``None`` where it has no numbers.
-        """
-        speeds = {k for joint in held for k in speed_indices(self._model, joint)}
-        code = self._code.projection(name, self._consistency.tolerance, tuple(sorted(speeds)))
-        if code is None:
-            return None
-        found = code.results(self._evaluator, arrays, form=CallForm(options))
-        return found if found is not None and all(map(all_finite, found)) else None
+    def _held(self, hold: tuple[str, ...]) -> tuple[int, ...]:
+        return tuple(sorted({k for joint in hold for k in speed_indices(self._model, joint)}))
 
     def closed_state(self, q: ArrayLike, v: ArrayLike, free: Array | None) -> tuple[Array, Array]:
         """The closed state near one that has drifted a little."""
-        found = self._by_code("closed_state", (q, v)) if free is None else None
-        return self._projection.state(q, v, free) if found is None else (found[0], found[1])
+        if free is not None:
+            return self._projection.state(q, v, free)
+        found: tuple[Array, Array] = self._evaluator.answer(
+            "closed_state", (q, v), controlled=(),
+            fallback=lambda asked: self._projection.state(q, v, None),
+        )  # fmt: skip
+        return found
 
     def consistent_velocity(self, q: ArrayLike, v: ArrayLike, hold: tuple[str, ...]) -> Array:
         """The possible velocity nearest to a given one, shape (..., nv)."""
-        found = self._by_code("consistent_velocity", (q, v), hold, hold=hold)
-        if found is not None:
-            return found[0]
-        self._consistency.check_position(q)
-        with self._holding("speeds", q, hold) as free:
-            with np.errstate(over="ignore", invalid="ignore"):
-                nearest = self._projection.velocity(q, v, free)
-        return self._finite("consistent_velocity", nearest, {"q": q, "v": v})
+
+        def nearest(asked: Request) -> Array:
+            self._consistency.check_position(q)
+            with self._holding("speeds", q, hold) as free:
+                with np.errstate(over="ignore", invalid="ignore"):
+                    found = self._projection.velocity(q, v, free)
+            return self._finite("consistent_velocity", found, {"q": q, "v": v})
+
+        return self._evaluator.call(
+            "consistent_velocity", (q, v), controlled=self._held(hold), fallback=nearest
+        )
 
     @contextmanager
     def _holding(self, what: str, q: ArrayLike, hold: tuple[str, ...]) -> Iterator[Array]:
@@ -354,14 +340,17 @@ class LoopPostures:
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, hold: tuple[str, ...]
     ) -> Array:
         """The possible acceleration nearest to a given one, shape (..., nv)."""
-        found = self._by_code("consistent_acceleration", (q, v, a), hold, hold=hold)
-        if found is not None:
-            return found[0]
-        self._consistency.check(q, v)
-        with self._holding("accelerations", q, hold) as free:
-            with np.errstate(over="ignore", invalid="ignore"):
-                nearest = self._projection.acceleration(q, v, a, free)
-        return self._finite("consistent_acceleration", nearest, {"q": q, "v": v, "a": a})
+
+        def nearest(asked: Request) -> Array:
+            self._consistency.check(q, v)
+            with self._holding("accelerations", q, hold) as free:
+                with np.errstate(over="ignore", invalid="ignore"):
+                    found = self._projection.acceleration(q, v, a, free)
+            return self._finite("consistent_acceleration", found, {"q": q, "v": v, "a": a})
+
+        return self._evaluator.call(
+            "consistent_acceleration", (q, v, a), controlled=self._held(hold), fallback=nearest
+        )
 
     def _finite(self, name: str, found: Array, given: Mapping[str, ArrayLike]) -> Array:
         """A projection, after a check that it has not overflown."""

@@ -19,7 +19,7 @@ from robodyn.array_types import Array
 from robodyn.closed_loops.constraints.constraint_rows import ConstraintRows
 from robodyn.closed_loops.constraints.precision import is_single
 from robodyn.closed_loops.rank.mobility import Mobility
-from robodyn.closed_loops.rank.straight_line import StraightLine
+from robodyn.closed_loops.rank.programs import LoopPrograms
 from robodyn.errors import SingularError
 from robodyn.evaluator import Evaluator
 from robodyn.model.model import Model
@@ -38,7 +38,7 @@ class Regularity:
     evaluator : Evaluator
     rows : ConstraintRows
     mobility : Mobility
-    code : StraightLine
+    programs : LoopPrograms
     """
 
     def __init__(
@@ -47,9 +47,9 @@ class Regularity:
         evaluator: Evaluator,
         rows: ConstraintRows,
         mobility: Mobility,
-        code: StraightLine,
+        programs: LoopPrograms,
     ) -> None:
-        self._model, self._evaluator, self._code = model, evaluator, code
+        self._model, self._evaluator, self._programs = model, evaluator, programs
         self._rows, self._mobility = rows, mobility
 
     def check(self, q: ArrayLike, v: ArrayLike) -> None:
@@ -79,9 +79,10 @@ class Regularity:
     @cached_property
     def _conditioning(self) -> Callable[[ArrayLike], Array] | None:
         """A measure of postures that is above 1 near singular ones, by code if there is some."""
-        if self._code.forward is None:
+        rows = self._programs.forward
+        if rows is None:
             return None
-        chosen: dict[str, Any] = {**self._code.forward.options, "probe": self._code.probe}
+        chosen: dict[str, Any] = {**rows, "probe": self._programs.probe}
         if self._model.setup.rheonomic:
             return lambda q: self._evaluator.call("loop_conditioning", (q,), **chosen)
         return self._evaluator.function("loop_conditioning", **chosen)

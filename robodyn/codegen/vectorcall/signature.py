@@ -75,10 +75,9 @@ class Role(IntEnum):
     """What a parameter is.
 
     ``WRENCHES`` are a mapping from names to arrays, which are inputs of the function; ``BY_JOINT``
-    is one from names to numbers, which stand in inputs of the function, or an array over all
-    speeds. A ``NUMBER`` is an array without axes, which has to be given as a float; it is counted
-    among the arrays. An array that is None is left out: of that choice of arrays there is a
-    function, or none.
+    is one from names to numbers, which stand in inputs of the function. A ``NUMBER`` is an array
+    without axes, which has to be given as a float; it is counted among the arrays. An array that is
+    None is left out: of that choice of arrays there is a function, or none.
     """
 
     ARRAY = 0
@@ -232,7 +231,7 @@ class Signature:
         self,
         table: Table,
         options: Mapping[str, object] | None = None,
-        links: Sequence[str | bool | None] = (),
+        links: Sequence[str | None] = (),
         *,
         look: FiniteCheck = FiniteCheck.NOWHERE,
         make: Callable[..., object] | None = None,
@@ -250,13 +249,13 @@ class Signature:
         options : mapping of parameter name to value
             Others have their default. Values that cannot be compared by identity are not added,
             nor are options that are no parameters.
-        links : sequence of str, bool or None
-            Names in the mappings, in order, with ``None`` between those of different parameters;
-            of an array over all speeds, ``True`` for each number and ``False`` for each NaN.
+        links : sequence of str or None
+            Names in the mappings, in order, with ``None`` between those of different parameters.
         look : FiniteCheck
             Where numbers are not finite, the slow way is asked.
         make : callable, optional
-            Makes what is returned, of what the function gives and of the first arguments.
+            Makes what is returned, of what the function gives and of the first arguments. It is
+            always the same for a function and options.
         made_of : int
             How many of the arguments that is.
         places : sequence of int
@@ -276,7 +275,7 @@ class Signature:
             return
         left_out = sum(1 << self._arrays.index(name) for name in missing)
         choice = (
-            id(table), look, id(make), left_out, *map(_identity, values),
+            id(table), look, left_out, *map(_identity, values),
             "links", *map(_identity, links),
         )  # fmt: skip
         if choice in self._known:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import weakref
+from types import MethodType
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ from support.references import references_kept
 
 import robodyn as rd
 from robodyn.codegen import Function, MethodTable
-from robodyn.codegen import method as methods_module
+from robodyn.codegen import method_table as methods_module
 from robodyn.codegen.function import _vectorcall_type
 from robodyn.codegen.llvm.batches import threads
 from robodyn.codegen.llvm.batches.thread_pool import SHARED
@@ -322,7 +323,7 @@ def test_a_method_that_was_taken_before_its_first_call_has_the_short_cut(monkeyp
     def slow(*given, **named):
         raise AssertionError("Python was run")
 
-    monkeypatch.setattr(Evaluator, "results", slow)
+    monkeypatch.setattr(Evaluator, "_computed", slow)
     np.testing.assert_array_equal(early(*state()), first)
     with pytest.raises(AssertionError):
         early(*state(), wrenches={robot.link_names[-1]: np.ones(6)})
@@ -459,6 +460,21 @@ def roots(size=3, times=1, beside=0):
     return Function(Program("roots", *ports, graph, edges * (times + beside)))
 
 
+def answered_by(methods, python, f, x, **options):
+    """A method whose further calls go to a function, after one that it has answered."""
+
+    def roots(self, x, *, out=None):
+        if not known:
+            methods.answered("roots", f, (x,), **options)
+            known.append(True)
+        return python(x)
+
+    known = []
+    method = methods.add("roots", MethodType(roots, object()), ["x"])
+    method(x)
+    return method
+
+
 @needs_entry
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("rows", [1, 2, 3, 5, 8, 11, 100, 128, 300])
@@ -471,11 +487,11 @@ def test_a_guarded_method_is_asked_wherever_a_number_is_missing(rows, dtype, bad
             asked.append(np.shape(x))
             return np.zeros_like(x)
 
-    methods = MethodTable(guarded=["roots"])
-    method = methods.add("roots", Rooted().roots, ["x"])
+    methods = MethodTable()
     f, x = roots(), np.full((rows, 3), 4.0, dtype)
     f(x)  # compiles it for this dtype and number of rows
-    methods.bind("roots", f, guarded=True)
+    method = answered_by(methods, Rooted().roots, f, x)
+    asked.clear()
     np.testing.assert_array_equal(method(x), np.full_like(x, 2.0))
     assert not asked
     for k in range(x.size):
@@ -490,17 +506,17 @@ def test_a_guarded_method_is_asked_wherever_a_number_is_missing(rows, dtype, bad
 @pytest.mark.parametrize("rows", [2, 17])
 def test_a_guarded_method_is_asked_for_what_goes_past_the_caches(rows, dtype, past_the_caches):
     """Wherever the number stands, also in the first and last line of the cache."""
-    methods, asked, size = MethodTable(guarded=["roots"]), [], 257
+    methods, asked, size = MethodTable(), [], 257
 
     class Rooted:
         def roots(self, x, *, out=None):
             asked.append(x)
 
-    method = methods.add("roots", Rooted().roots, ["x"])
     f, x = roots(size), np.full((rows, size), 4.0, dtype)
     out = np.empty(rows * size + 1, dtype)[1:].reshape(rows, size)
     f(x)
-    methods.bind("roots", f, guarded=True)
+    method = answered_by(methods, Rooted().roots, f, x)
+    asked.clear()
     assert method(x, out=out) is out and (out == 2.0).all() and not asked
     for k in range(x.size):
         x.flat[k] = -1.0
@@ -523,10 +539,10 @@ def test_states_of_all_sizes_are_looked_at(dtype, bad, times):
 
     for size in range(1, 20):
         methods = MethodTable()
-        method = methods.add("roots", Rooted().roots, ["x"])
         f, x = roots(size, times), np.full(size, 4.0, dtype)
         f(x)
-        methods.bind("roots", f, finite=True)
+        method = answered_by(methods, Rooted().roots, f, x, finite=True)
+        asked.clear()
         np.testing.assert_array_equal(method(x), np.full(times * size, 2.0))
         for k in range(size):
             x[k] = bad

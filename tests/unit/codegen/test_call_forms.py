@@ -92,7 +92,7 @@ def test_no_form_runs_python(robot, form, monkeypatch):
     def slow(*given, **named):
         raise AssertionError("Python was run")
 
-    monkeypatch.setattr(Evaluator, "results", slow)
+    monkeypatch.setattr(Evaluator, "_computed", slow)
     monkeypatch.setattr(Function, "__call__", slow)
     np.testing.assert_array_equal(FORMS[form](robot, tip), expected)
 
@@ -125,7 +125,7 @@ def test_no_choice_that_is_known_runs_python(robot, moving, monkeypatch):
     def slow(*given, **named):
         raise AssertionError("Python was run")
 
-    monkeypatch.setattr(Evaluator, "results", slow)
+    monkeypatch.setattr(Evaluator, "_computed", slow)
     for call, want in zip(calls, expected, strict=True):
         np.testing.assert_array_equal(call(), want)
 
@@ -170,7 +170,7 @@ def test_many_wrenches_and_controlled_joints_run_no_python(monkeypatch):
     def slow(*given, **named):
         raise AssertionError("the entry does not know this call")
 
-    monkeypatch.setattr(Evaluator, "results", slow)
+    monkeypatch.setattr(Evaluator, "_computed", slow)
     monkeypatch.setattr(Function, "__call__", slow)
     for before, again in zip(first, called(), strict=True):
         np.testing.assert_array_equal(again, before)
@@ -464,7 +464,7 @@ def test_choices_never_replace_the_plain_one(robot, monkeypatch):
     def slow(*given, **named):
         raise AssertionError("Python was run")
 
-    monkeypatch.setattr(Evaluator, "results", slow)
+    monkeypatch.setattr(Evaluator, "_computed", slow)
     np.testing.assert_array_equal(robot.frame_poses(q=Q, frames=None), expected)
 
 
