@@ -44,14 +44,15 @@ from robodyn.tolerances import CANCELLATION_ROUNDING
 
 __all__ = [
     "OPERATIONS",
+    "UNDERSTOOD",
     "Condition",
     "Number",
     "Scalar",
     "SymbolArray",
     "arctan",
     "arctan2",
-    "between_zero_and_one",
     "by_precision",
+    "clip",
     "constant_in",
     "cos",
     "cosh",
@@ -158,7 +159,8 @@ class Scalar:
 
     def clip(self, least: Number, most: Number, out: None = None) -> Number:
         """The number, or the limit that it is beyond."""
-        return minimum(maximum(self, least), most)
+        found: Number = clip(self, least, most)
+        return found
 
     if not TYPE_CHECKING:  # it says why it is refused; checkers know of none
 
@@ -190,6 +192,12 @@ class Scalar:
 
 #: What equations are made of.
 Number = float | Scalar
+
+#: What functions of users may do with symbols, in messages.
+UNDERSTOOD = (
+    "arithmetic, np.sin, np.sqrt, np.exp, np.tanh, np.arctan2 and the like are understood, and "
+    "np.where and np.maximum for decisions; if, max and math are not"
+)
 
 _UNKNOWN = (
     "symbols stand for all numbers at once. Take rd.where(x < y, a, b) instead of if, rd.maximum "
@@ -484,9 +492,9 @@ def _viewed(x: Any) -> Any:
     return x.view(SymbolArray) if isinstance(x, np.ndarray) and x.dtype.kind == "O" else x
 
 
-def between_zero_and_one(x: Number) -> Number:
-    """The number, or the end of that interval that is nearest to it."""
-    return minimum(maximum(x, 0.0), 1.0)
+def clip(x: Any, least: Any, most: Any) -> Any:
+    """Numbers, symbols or arrays, or where they are beyond a limit that limit."""
+    return minimum(maximum(x, least), most)
 
 
 def dot(a: Sequence[Number], b: Sequence[Number]) -> Number:
