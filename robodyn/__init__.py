@@ -115,7 +115,23 @@ if TYPE_CHECKING:
     from robodyn.studies.compare import Comparison, compare
     from robodyn.studies.sweep import SweepTable, sweep
     from robodyn.symbolic.fourier_series import FourierSeries
-    from robodyn.symbolic.scalar import cos, sin, sqrt
+    from robodyn.symbolic.scalar import (
+        arctan,
+        arctan2,
+        cos,
+        cosh,
+        exp,
+        log,
+        maximum,
+        minimum,
+        sign,
+        sin,
+        sinh,
+        sqrt,
+        tan,
+        tanh,
+        where,
+    )
     from robodyn.symbolic.spline import Spline
     from robodyn.symbolic.symbol import symbol
 
@@ -195,31 +211,43 @@ __all__ = [
     "UrdfError",
     "WeightCompensation",
     "Wrench",
+    "arctan",
+    "arctan2",
     "closed_loop",
     "compare",
     "control_law",
     "cos",
+    "cosh",
     "events",
     "excitation",
+    "exp",
     "export",
     "get_compilation",
     "get_num_threads",
     "identify",
     "identify_payload",
     "load",
+    "log",
+    "maximum",
+    "minimum",
     "mode_motion",
     "robots",
     "rollout",
     "set_compilation",
     "set_num_threads",
+    "sign",
     "simulate",
     "sin",
+    "sinh",
     "sqrt",
     "step_derivatives",
     "step_function",
     "sweep",
     "symbol",
+    "tan",
+    "tanh",
     "trajectory_gradient",
+    "where",
 ]
 
 #: Public names, by where they are defined. They are imported when they are first used, so that a
@@ -261,7 +289,8 @@ _HOMES = {
     "robodyn.state_space": "StateSpace",
     "robodyn.studies.compare": "Comparison compare",
     "robodyn.studies.sweep": "SweepTable sweep",
-    "robodyn.symbolic.scalar": "cos sin sqrt",
+    "robodyn.symbolic.scalar": "arctan arctan2 cos cosh exp log maximum minimum sign sin sinh "
+    "sqrt tan tanh where",
     "robodyn.symbolic.fourier_series": "FourierSeries",
     "robodyn.symbolic.spline": "Spline",
     "robodyn.symbolic.symbol": "symbol",

@@ -22,8 +22,6 @@ MATRIX_ROUNDING = 16.0 * 2.0**-52
 SMALLEST_FULL_PRECISION = 1e-290
 #: Added to a denominator that may be zero with its numerator; too small to change another one.
 QUOTIENT_FLOOR = 1e-300
-#: The same where the quotient is differentiated, so that its square is still a number.
-SQUARED_QUOTIENT_FLOOR = 1e-200
 
 # Rotations and quaternions.
 
@@ -337,9 +335,6 @@ SINGULAR_MOTION = 1e-6
 
 # Contacts, stops and impacts.
 
-#: Depths and slips below this [m, rad, 1] are zero; it keeps derivatives finite where a point or a
-#: joint just touches.
-PENETRATION_FLOOR = 1e-15
 #: Parts of the greatest number of a linear complementarity problem that count as zero.
 COMPLEMENTARITY_ZERO = 1e-12
 #: Part of the speeds before an impact that counts as none after all rebounds.

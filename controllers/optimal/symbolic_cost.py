@@ -14,6 +14,7 @@ from robodyn.array_types import Array, FloatArray
 from robodyn.codegen.calls.trace_graph import TraceGraph
 from robodyn.symbolic.graph import Port, Program
 from robodyn.symbolic.scalar import Scalar, edge_of, inputs
+from robodyn.symbolic.symbol_arrays import symbol_array
 
 from ..support.gains import checked_call
 from ..support.plant import motor_speeds
@@ -132,8 +133,7 @@ def _traced(robot: Robot, name: str, formula: Callable[..., Any], ports: list[Po
     graph, first = TraceGraph(), 0
     given: list[Array | Scalar] = []
     for port in ports:
-        numbers = np.empty(port.size, object)
-        numbers[:] = inputs(graph, first, port.size)
+        numbers = symbol_array(inputs(graph, first, port.size))
         given.append(numbers if port.shape else numbers[0])
         first += port.size
     cost = formula(*given)

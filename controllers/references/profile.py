@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike
 from robodyn import PathError, ShapeError
 from robodyn.array_types import FloatArray
 from robodyn.arrays import number, numbers
-from robodyn.symbolic.scalar import between_zero_and_one
-from robodyn.tolerances import QUOTIENT_FLOOR
+from robodyn.symbolic.scalar import clip, where
 
 __all__ = ["Profile", "Through", "check_reference", "duration_of", "limit", "through"]
 
@@ -52,11 +51,11 @@ class Profile:
                 continue
             jerk = 0.0
             if self.order == 2:
-                dds = dds + _begun(t - start, length) * (rate - before)
+                dds = dds + where(t < start, 0.0, rate - before)
                 acceleration, before = rate, rate
             else:
                 jerk = rate
-            x: Any = between_zero_and_one((t - start) / length) * length
+            x: Any = clip((t - start) / length, 0.0, 1.0) * length
             s = s + x * (speed + x * (acceleration / 2.0 + x * (jerk / 6.0)))
             ds = ds + x * (acceleration + x * (jerk / 2.0))
             dds = dds + x * jerk
@@ -64,14 +63,8 @@ class Profile:
             acceleration += length * jerk
             start += length
         if self.order == 2:
-            dds = dds - _begun(t - start, start) * before
+            dds = dds - where(t < start, 0.0, before)
         return s, ds, dds
-
-
-def _begun(since: Any, T: float) -> Any:
-    """A unit step: zero before an instant, and one from then on."""
-    ahead = between_zero_and_one(-since / T)
-    return 1.0 - ahead / (ahead + QUOTIENT_FLOOR)
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ from robodyn import ShapeError
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 from robodyn.arrays import finite, number, numbers
-from robodyn.symbolic.scalar import between_zero_and_one
+from robodyn.symbolic.scalar import clip
 from robodyn.tolerances import SHORTEST_DURATION
 
 from ..support.gains import checked_call
@@ -79,7 +79,7 @@ class PointToPoint:
     def __call__(self, t: float) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Position, velocity, acceleration, each of shape (..., n), at time ``t`` [s]."""
         T = self.duration
-        s: Any = between_zero_and_one(t / T)
+        s: Any = clip(t / T, 0.0, 1.0)
         way = self.q1 - self.q0
         q = self.q0 + way * (s**3 * (10.0 - 15.0 * s + 6.0 * s * s))
         v = way * (30.0 * s * s * (1.0 - s) ** 2 / T)

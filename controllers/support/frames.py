@@ -9,10 +9,7 @@ import numpy as np
 from robodyn import ShapeError
 from robodyn.array_types import FloatArray
 from robodyn.arrays import named
-from robodyn.symbolic.scalar import sqrt
 from robodyn.tolerances import HALF_TURN_ROOT_FLOOR
-
-from .symbols import is_symbolic
 
 __all__ = ["components", "mobility", "rotation_error"]
 
@@ -33,9 +30,8 @@ def rotation_error(X: FloatArray, goal: FloatArray) -> FloatArray:
         E[..., 2, 1] - E[..., 1, 2], E[..., 0, 2] - E[..., 2, 0], E[..., 1, 0] - E[..., 0, 1],
     ], axis=-1)  # fmt: skip
     square: Any = 0.25 * (np.trace(E, axis1=-2, axis2=-1) + 1.0)  # of half the angle's cosine
-    if not is_symbolic(E):
-        return np.asarray(axis / np.sqrt(np.abs(square) + HALF_TURN_ROOT_FLOOR**2)[..., None])
-    return np.asarray(axis * (1.0 / sqrt(sqrt(square * square) + HALF_TURN_ROOT_FLOOR**2)), object)
+    size = np.asarray(np.sqrt(np.abs(square) + HALF_TURN_ROOT_FLOOR**2))
+    return np.asanyarray(axis / size[..., None])
 
 
 def components(given: Any) -> list[int]:

@@ -32,7 +32,7 @@ def checked_call(method: Method) -> Method:
     @functools.wraps(method)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         for name, given in (*zip(names, args, strict=False), *kwargs.items()):
-            plain = type(given) is np.ndarray and given.dtype.kind in "fO"
+            plain = isinstance(given, np.ndarray) and given.dtype.kind in "fO"
             if not plain and type(given) is not float:
                 _refuse(name, given)
             elif name == "t" and type(given) is float and math.isnan(given):

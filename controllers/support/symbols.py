@@ -13,7 +13,7 @@ from robodyn.codegen import Function
 from robodyn.codegen.calls.trace_graph import Untraceable
 from robodyn.motion.reference import Reference
 from robodyn.simulation.control.tracing import SymbolicTime
-from robodyn.symbolic.scalar import Scalar, sqrt
+from robodyn.symbolic.scalar import Scalar, clip
 
 from .gains import checked_reference
 
@@ -114,12 +114,5 @@ def cut(x: FloatArray, most: FloatArray) -> FloatArray:
     most : ndarray, shape (n,)
         Positive numbers or symbols.
     """
-    over = _size(x) / most - 1.0
-    return np.asarray(x / (1.0 + 0.5 * (over + _size(over))))  # within limits by 1
-
-
-def _size(x: FloatArray) -> FloatArray:
-    """Absolute values of numbers or symbols; among symbols there may be numbers, as zeros."""
-    if x.dtype == object:
-        return np.array([sqrt(y * y) for y in x], object)
-    return np.asarray(np.sqrt(x * x))
+    found: FloatArray = clip(x, -most, most)
+    return found

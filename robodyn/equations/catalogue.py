@@ -56,7 +56,15 @@ class Ports(Protocol):
 
 
 #: Cost of an operation in multiplications, to choose between algorithms.
-COST = {"mul": 1.0, "add": 1.0, "div": 12.0, "sqrt": 15.0, "sincos": 12.0}
+COST = {
+    "mul": 1.0,
+    "add": 1.0,
+    "div": 12.0,
+    "sqrt": 15.0,
+    "sincos": 12.0,
+    "select": 2.0,
+    "function": 40.0,
+}
 
 
 def row(name: str, options: Mapping[str, Any]) -> Quantity:

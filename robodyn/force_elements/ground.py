@@ -13,8 +13,7 @@ from robodyn.arguments import check_fields
 from robodyn.arrays import number, vector
 from robodyn.errors import SettingsError, ShapeError
 from robodyn.force_elements.common.link_element import PointMotion, Vector
-from robodyn.force_elements.common.smooth import positive, power
-from robodyn.symbolic.scalar import Number, sqrt
+from robodyn.symbolic.scalar import Number, maximum, sqrt, where
 from robodyn.symbolic.vector import Vec3
 
 __all__ = ["Ground", "Touch"]
@@ -144,9 +143,9 @@ class Ground:
         rising = normal.dot(u)
         slip = u - normal * rising
         depth = self._depth(at)
-        push = power(depth, self.exponent) * self.stiffness
+        push = _power(depth, self.exponent) * self.stiffness
         if self.damping:
-            push = push * positive(1.0 - rising * self.damping)
+            push = push * maximum(1.0 - rising * self.damping, 0.0)
         force = normal * push
         if self.friction:
             speed = sqrt(slip.dot(slip) + self.friction_speed**2)
@@ -162,11 +161,19 @@ class Ground:
         order = self.exponent + 1.0
         total: Number = 0.0
         for x in at:
-            total = total + power(self._depth(x), order) * (self.stiffness / order)
+            total = total + _power(self._depth(x), order) * (self.stiffness / order)
         return total
 
     def _depth(self, at: PointMotion) -> Number:
-        return positive(self.height - Vec3.of(self.normal).dot(at.position))
+        depth: Number = maximum(self.height - Vec3.of(self.normal).dot(at.position), 0.0)
+        return depth
+
+
+def _power(depth: Number, exponent: float) -> Number:
+    """Power of a depth; exponents are multiples of 1/2 from 1 on."""
+    whole = int(exponent)
+    result: Number = depth**whole
+    return where(depth > 0.0, result * sqrt(depth), 0.0) if exponent > whole else result
 
 
 def _points(given: Any) -> tuple[tuple[str, tuple[str, Vector]], ...]:

@@ -12,8 +12,7 @@ import numpy as np
 from robodyn.arguments import check_fields
 from robodyn.errors import SettingsError
 from robodyn.force_elements.common.joint_element import JointElement
-from robodyn.force_elements.common.smooth import positive
-from robodyn.symbolic.scalar import Number
+from robodyn.symbolic.scalar import Number, maximum
 
 __all__ = ["CompliantStops"]
 
@@ -94,7 +93,7 @@ class _Stop:
         if not joint.stop_stiffness:
             return ()
         (below, above), c = _depths(joint, q[0]), joint.stop_damping
-        push = below * positive(1.0 - v[0] * c) - above * positive(1.0 + v[0] * c)
+        push = below * maximum(1.0 - v[0] * c, 0.0) - above * maximum(1.0 + v[0] * c, 0.0)
         return [joint.stop_stiffness * push]
 
     def energy(self, joint: Any, q: Sequence[Number]) -> Number:
@@ -110,8 +109,8 @@ def _depths(joint: Any, x: Number) -> tuple[Number, Number]:
     lower, upper = (
         (joint.limits.lower, joint.limits.upper) if joint.limits else (-math.inf, math.inf)
     )
-    below = positive(lower - x) if lower != -math.inf else 0.0
-    above = positive(x - upper) if upper != math.inf else 0.0
+    below = maximum(lower - x, 0.0) if lower != -math.inf else 0.0
+    above = maximum(x - upper, 0.0) if upper != math.inf else 0.0
     return below, above
 
 

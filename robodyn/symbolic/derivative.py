@@ -3,12 +3,48 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
-from robodyn.symbolic.graph import ADD, CONST, COS, DIV, INPUT, MUL, SIN, Graph, Port, Program
-from robodyn.symbolic.guarded import is_guard
+from robodyn.symbolic.graph import (
+    ABS,
+    ADD,
+    ARCTAN2,
+    CONST,
+    COS,
+    COSH,
+    EXP,
+    INPUT,
+    LESS,
+    LESS_EQUAL,
+    LOG,
+    MUL,
+    OF_TWO,
+    SELECT,
+    SIDES,
+    SIN,
+    SINH,
+    SQRT,
+    TANH,
+    Graph,
+    Port,
+    Program,
+)
 from robodyn.symbolic.inline import inline
-from robodyn.symbolic.scalar import Number, Scalar, constant_in, cos, edge_of, inputs, sin, sqrt
+from robodyn.symbolic.scalar import (
+    OPERATIONS,
+    Number,
+    Scalar,
+    arctan2,
+    constant_in,
+    cos,
+    cosh,
+    edge_of,
+    inputs,
+    sin,
+    sinh,
+    where,
+)
 
 __all__ = ["jacobian"]
 
@@ -97,15 +133,12 @@ def _unit(above: str, below: str) -> str:
 def _propagate(
     program: Program, graph: Graph, seeds: Mapping[int, Partials], columns: int
 ) -> dict[int, Partials]:
-    """Partials of each live node, in a new graph.
-
-    What is no number where a test fails has no derivatives there, by whichever input.
-    """
+    """Partials of each live node, in a new graph."""
     old = program.graph
-    value: dict[int, Number] = {}
+    value: dict[int, Any] = {}
     partial: dict[int, Partials] = {}
 
-    def at(edge: int) -> tuple[Number, Partials]:
+    def at(edge: int) -> tuple[Any, Partials]:
         x, d = value[edge >> 1], partial.get(edge >> 1, {})
         return (-x, {k: -y for k, y in d.items()}) if edge & 1 else (x, d)
 
@@ -113,15 +146,26 @@ def _propagate(
         op = old.op[node]
         d: Partials = {}
         if op == CONST:
-            value[node] = constant_in(graph, old.value[node])
+            x = value[node] = constant_in(graph, old.value[node])
+            if x != x:  # NaN says that there is no number, by whichever input
+                d = dict.fromkeys(range(columns), math.nan)
         elif op == INPUT:
             k = old.a[node]
             value[node] = Scalar(graph, 2 * graph.node(INPUT, k))
             d = seeds.get(k, {})
-        elif op in (ADD, MUL, DIV):
+        elif op in (LESS, LESS_EQUAL, SIDES):
+            value[node] = OPERATIONS[op](at(old.a[node])[0], at(old.b[node])[0])
+        elif op == SELECT:
+            sides = old.b[node] >> 1
+            d, others = (at(side[sides])[1] for side in (old.a, old.b))
+            condition = value[old.a[node] >> 1]
+            value[node] = where(condition, *value[sides])
+            d = {
+                k: where(condition, d.get(k, 0.0), others.get(k, 0.0))
+                for k in dict.fromkeys((*d, *others))
+            }
+        elif op in OF_TWO:
             value[node], d = _binary(op, *at(old.a[node]), *at(old.b[node]))
-            if is_guard(old, node):
-                d = dict.fromkeys(range(columns), value[node])
         else:
             value[node], d = _unary(op, *at(old.a[node]))
         if d:
@@ -141,6 +185,12 @@ def _binary(op: int, x: Number, dx: Partials, y: Number, dy: Partials) -> tuple[
         for k, b in dy.items():
             d[k] = d[k] + x * b if k in d else x * b
         return x * y, d
+    if op == ARCTAN2:  # of the direction (y, x)
+        square = x * x + y * y
+        d = {k: a * (y / square) for k, a in dx.items()}
+        for k, b in dy.items():
+            d[k] = d.get(k, 0.0) - x / square * b
+        return arctan2(x, y), d
     if isinstance(y, float):
         return x / y, {k: a / y for k, a in dx.items()}
     z, inverse = x / y, 1.0 / y
@@ -151,14 +201,23 @@ def _binary(op: int, x: Number, dx: Partials, y: Number, dy: Partials) -> tuple[
 
 
 def _unary(op: int, x: Number, dx: Partials) -> tuple[Number, Partials]:
-    if op == SIN:
-        slope = cos(x)
-        return sin(x), {k: a * slope for k, a in dx.items()}
-    if op == COS:
-        slope = -sin(x)
-        return cos(x), {k: a * slope for k, a in dx.items()}
-    root = sqrt(x)
+    y = OPERATIONS[op](x)
     if not dx:
-        return root, {}
-    slope = 0.5 / root
-    return root, {k: a * slope for k, a in dx.items()}
+        return y, {}
+    if op == ABS:
+        return y, {k: where(x < 0.0, -a, a) for k, a in dx.items()}
+    slope = _SLOPES[op](x, y)
+    return y, {k: a * slope for k, a in dx.items()}
+
+
+#: Derivatives of functions at x, where they are y.
+_SLOPES: dict[int, Callable[[Number, Number], Number]] = {
+    SQRT: lambda x, y: 0.5 / y,
+    SIN: lambda x, y: cos(x),
+    COS: lambda x, y: -sin(x),
+    EXP: lambda x, y: y,
+    LOG: lambda x, y: 1.0 / x,
+    TANH: lambda x, y: 1.0 - y * y,
+    SINH: lambda x, y: cosh(x),
+    COSH: lambda x, y: sinh(x),
+}

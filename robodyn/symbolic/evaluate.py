@@ -2,15 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from operator import add, mul, truediv
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from robodyn.symbolic.graph import ADD, CONST, COS, DIV, INPUT, MUL, SIN, SQRT, Program
+from robodyn.symbolic.graph import (
+    ABS,
+    ADD,
+    CONST,
+    DIV,
+    FUNCTIONS,
+    INPUT,
+    LESS,
+    LESS_EQUAL,
+    MUL,
+    OF_TWO,
+    SELECT,
+    SIDES,
+    Program,
+)
 
 __all__ = ["evaluate", "outputs_of", "scalars_of"]
+
+
+def _less(x: Any, y: Any) -> Any:
+    return np.real(x) < np.real(y)  # of numbers moved by a complex step
+
+
+def _less_equal(x: Any, y: Any) -> Any:
+    return np.real(x) <= np.real(y)
+
+
+def _abs(x: Any) -> Any:
+    return np.where(_less(x, 0.0), -x, x)[()] if np.iscomplexobj(x) else np.abs(x)
+
+
+def _select(condition: Any, sides: Any) -> Any:
+    return np.where(condition, *sides)[()]
+
+
+_OPERATIONS: dict[int, Callable[..., Any]] = {
+    op: getattr(np, name) for op, name in FUNCTIONS.items()
+} | {
+    ADD: add, MUL: mul, DIV: truediv, LESS: _less, LESS_EQUAL: _less_equal, ABS: _abs,
+    SIDES: lambda a, b: (a, b), SELECT: _select,
+}  # fmt: skip
 
 
 def evaluate(program: Program, *arrays: ArrayLike, dtype: Any = None) -> tuple[NDArray[Any], ...]:
@@ -39,18 +78,12 @@ def evaluate(program: Program, *arrays: ArrayLike, dtype: Any = None) -> tuple[N
 
     for node in program.live():
         op, a, b = graph.op[node], graph.a[node], graph.b[node]
-        if op == MUL:
-            value[node] = at(a) * at(b)
-        elif op == ADD:
-            value[node] = at(a) + at(b)
-        elif op == CONST:
+        if op == CONST:
             value[node] = real(graph.value[node])
         elif op == INPUT:
             value[node] = scalars[a]
-        elif op == DIV:
-            value[node] = at(a) / at(b)
         else:
-            value[node] = {SQRT: np.sqrt, SIN: np.sin, COS: np.cos}[op](at(a))
+            value[node] = _OPERATIONS[op](at(a), at(b)) if op in OF_TWO else _OPERATIONS[op](at(a))
     return outputs_of(program, [at(edge) for edge in program.results], batch, real)
 
 

@@ -16,14 +16,27 @@ from itertools import compress
 from typing import Any
 
 __all__ = [
+    "ABS",
     "ADD",
+    "ARCTAN2",
     "CONST",
     "COS",
+    "COSH",
     "DIV",
+    "EXP",
+    "FUNCTIONS",
     "INPUT",
+    "LESS",
+    "LESS_EQUAL",
+    "LOG",
     "MUL",
+    "OF_TWO",
+    "SELECT",
+    "SIDES",
     "SIN",
+    "SINH",
     "SQRT",
+    "TANH",
     "ByPrecision",
     "Graph",
     "Port",
@@ -32,6 +45,21 @@ __all__ = [
 ]
 
 CONST, INPUT, ADD, MUL, DIV, SQRT, SIN, COS = range(8)
+
+#: ``SELECT`` of a comparison and of ``SIDES``: the first side where the comparison holds, else the
+#: second one, so also where one of its numbers is NaN. Neither operand of it is a number itself.
+LESS, LESS_EQUAL, SIDES, SELECT = range(10, 14)
+
+#: The absolute value, and functions that the C library computes.
+ABS, ARCTAN2, EXP, LOG, TANH, SINH, COSH = range(14, 21)
+
+#: Operations of two operands.
+OF_TWO = frozenset((ADD, MUL, DIV, LESS, LESS_EQUAL, SIDES, SELECT, ARCTAN2))
+
+#: Names of functions, as numpy has them.
+FUNCTIONS = {SQRT: "sqrt", SIN: "sin", COS: "cos", ABS: "abs", ARCTAN2: "arctan2"} | {
+    EXP: "exp", LOG: "log", TANH: "tanh", SINH: "sinh", COSH: "cosh"
+}  # fmt: skip
 
 
 class ByPrecision(float):
@@ -62,11 +90,11 @@ class Graph:
     Attributes
     ----------
     op : list of int
-        Operation of each node: ``CONST INPUT ADD MUL DIV SQRT SIN COS``.
+        Operation of each node: a constant of this module, such as ``ADD``.
     a, b : list of int
         Operand edges. ``INPUT``: ``a`` is the index of the scalar input. ``CONST``: unused.
     value : dict of int to float
-        Value of each ``CONST`` node, positive or zero.
+        Value of each ``CONST`` node: positive, zero or NaN.
     known : dict of hashable to int
         Node of each operation with its operands, and of each constant: there is one of each.
     decided : bool
@@ -100,7 +128,7 @@ class Graph:
 
     def constant(self, value: float) -> int:
         """Edge of a constant, whatever type of real number it has."""
-        key = float(abs(value))
+        key = float(abs(value)) if value == value else math.nan  # one node, though nan != nan
         known = self.known.get(key)
         if known is None:
             known = self.known[key] = len(self.op)
@@ -109,6 +137,16 @@ class Graph:
             self.b.append(0)
             self.value[known] = key
         return 2 * known + (value < 0.0)
+
+    def operands(self, node: int) -> tuple[int, ...]:
+        """Edges that a node is computed from; of a selection those compared, and both sides."""
+        op, a, b = self.op[node], self.a[node], self.b[node]
+        if op <= INPUT:
+            return ()
+        if op == SELECT:
+            condition, sides = a >> 1, b >> 1
+            return self.a[condition], self.b[condition], self.a[sides], self.b[sides]
+        return (a, b) if op in OF_TWO else (a,)
 
     def by_precision(self, value: ByPrecision) -> int:
         """Edge of a positive constant that depends on the precision."""
@@ -201,7 +239,7 @@ class Program:
         for node in range(len(op) - 1, -1, -1):
             if needed[node] and op[node] > INPUT:
                 needed[a[node] >> 1] = 1
-                if op[node] <= DIV:  # of two operands
+                if op[node] in OF_TWO:
                     needed[b[node] >> 1] = 1
         return tuple(compress(range(len(op)), needed))
 
@@ -212,20 +250,26 @@ class Program:
         return tuple(sorted(graph.a[node] for node in self.live() if graph.op[node] == INPUT))
 
     def operations(self) -> dict[str, int]:
-        """Number of operations: ``mul``, ``add``, ``div``, ``sqrt``, ``sincos`` (pairs)."""
+        """Number of operations: ``mul``, ``add``, ``div``, ``sqrt``, ``sincos`` (pairs).
+
+        Those that have any also have ``select`` (with absolute values) and ``function``, what the
+        C library computes.
+        """
         graph = self.graph
         live = self.live()
-        count = [0] * 8
+        count = [0] * (COSH + 1)
         angles = set()
         for node in live:
             op = graph.op[node]
             count[op] += 1
             if op in (SIN, COS):
                 angles.add(graph.a[node])
-        return {
+        always = {
             "mul": count[MUL],
             "add": count[ADD],
             "div": count[DIV],
             "sqrt": count[SQRT],
             "sincos": len(angles),
         }
+        more = {"select": count[SELECT] + count[ABS], "function": sum(count[ARCTAN2:])}
+        return always | {kind: number for kind, number in more.items() if number}

@@ -10,13 +10,24 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from robodyn.symbolic.evaluate import evaluate, scalars_of
-from robodyn.symbolic.graph import ADD, CONST, COS, DIV, INPUT, MUL, SIN, SQRT, Program
+from robodyn.symbolic.graph import (
+    ADD,
+    CONST,
+    DIV,
+    FUNCTIONS,
+    INPUT,
+    LESS,
+    LESS_EQUAL,
+    MUL,
+    SELECT,
+    SIDES,
+    Program,
+)
 
 __all__ = ["PythonCode"]
 
-#: How operations of two operands, and of one, are written.
-BINARY = {MUL: "*", ADD: "+", DIV: "/"}
-UNARY = {SQRT: "sqrt", SIN: "sin", COS: "cos"}
+#: How operations between two operands are written.
+_BETWEEN = {MUL: "*", ADD: "+", DIV: "/", LESS: "<", LESS_EQUAL: "<=", SIDES: ","}
 
 
 class PythonCode:
@@ -76,15 +87,17 @@ class PythonCode:
                 value = f"number({float(graph.value[node])!r})"
             elif op == INPUT:
                 value = f"x[{a}]"
-            elif op in BINARY:
-                value = f"{_edge(a)} {BINARY[op]} {_edge(b)}"
+            elif op in _BETWEEN:
+                value = f"{_edge(a)} {_BETWEEN[op]} {_edge(b)}"
+            elif op == SELECT:
+                value = f"where({_edge(a)}, *{_edge(b)})[()]"
             else:
-                value = f"{UNARY[op]}({_edge(a)})"
+                value = f"{FUNCTIONS[op]}({', '.join(map(_edge, graph.operands(node)))})"
             lines.append(f"    v{node} = {value}")
         results = [self.program.results[k] for k in self._results[1]]
         lines.append(f"    return [{', '.join(map(_edge, results))}]")
         names: dict[str, Any] = {"number": np.float64, "inf": np.inf, "nan": np.nan}
-        names |= {"sqrt": np.sqrt, "sin": np.sin, "cos": np.cos}
+        names |= {name: getattr(np, name) for name in (*FUNCTIONS.values(), "where")}
         exec("\n".join(lines), names)
         compute: Callable[[list[Any]], list[Any]] = names["compute"]
         return compute

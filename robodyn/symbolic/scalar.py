@@ -11,26 +11,68 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
-from operator import mul
-from typing import TYPE_CHECKING
+from operator import add, gt, le, lt, mul, truediv
+from typing import TYPE_CHECKING, Any
 
-from robodyn.symbolic.graph import ADD, CONST, COS, DIV, INPUT, MUL, SIN, SQRT, ByPrecision, Graph
+import numpy as np
+
+from robodyn.symbolic.graph import (
+    ABS,
+    ADD,
+    ARCTAN2,
+    CONST,
+    COS,
+    COSH,
+    DIV,
+    EXP,
+    FUNCTIONS,
+    INPUT,
+    LESS,
+    LESS_EQUAL,
+    LOG,
+    MUL,
+    SELECT,
+    SIDES,
+    SIN,
+    SINH,
+    SQRT,
+    TANH,
+    ByPrecision,
+    Graph,
+)
 from robodyn.tolerances import CANCELLATION_ROUNDING
 
 __all__ = [
+    "OPERATIONS",
+    "UNDERSTOOD",
+    "Condition",
     "Number",
     "Scalar",
-    "between_zero_and_one",
+    "SymbolArray",
+    "arctan",
+    "arctan2",
     "by_precision",
+    "clip",
     "constant_in",
     "cos",
+    "cosh",
     "dot",
     "edge_of",
+    "exp",
     "inputs",
+    "log",
+    "maximum",
+    "minimum",
     "multiple",
     "product",
+    "sign",
     "sin",
+    "sinh",
     "sqrt",
+    "tan",
+    "tanh",
+    "unavailable",
+    "where",
 ]
 
 
@@ -93,57 +135,49 @@ class Scalar:
 
     def __hash__(self) -> int:
         if not self.graph.decided:
-            raise self._unknown("look them up in dictionaries and sets")
+            raise TypeError(f"a symbol is no key of dictionaries and sets: {_UNKNOWN}")
         return object.__hash__(self)
 
     def _refuse_decisions(self) -> None:
         if not self.graph.decided:
-            raise self._unknown("compare them, or decide by them")
+            raise TypeError(f"whether symbols are equal, or zero, is not known: {_UNKNOWN}")
 
-    @staticmethod
-    def _unknown(what: str) -> TypeError:
-        return TypeError(
-            "symbols stand for all numbers at once: a symbolic controller, reference or cost "
-            f"cannot {what}"
-        )
+    def __lt__(self, other: Number) -> Condition:
+        return _compared(LESS, self, other)
 
-    if not TYPE_CHECKING:  # they say why they are refused; checkers know of none
+    def __le__(self, other: Number) -> Condition:
+        return _compared(LESS_EQUAL, self, other)
 
-        def _unordered(self, other: object) -> bool:
-            raise self._unknown("compare them, or decide by them")
+    def __gt__(self, other: Number) -> Condition:
+        return _compared(LESS, other, self)
 
-        __lt__ = __le__ = __gt__ = __ge__ = _unordered
+    def __ge__(self, other: Number) -> Condition:
+        return _compared(LESS_EQUAL, other, self)
 
-        def __abs__(self) -> Number:
-            raise self._unknown("ask for their sign; np.sqrt(x * x) is their size")
+    def __abs__(self) -> Scalar:
+        return Scalar(self.graph, 2 * self.graph.node(ABS, self.edge & -2))
+
+    def clip(self, least: Number, most: Number, out: None = None) -> Number:
+        """The number, or the limit that it is beyond."""
+        found: Number = clip(self, least, most)
+        return found
+
+    if not TYPE_CHECKING:  # it says why it is refused; checkers know of none
 
         def __float__(self) -> float:
-            raise self._unknown("make numbers of them; take np.sin, np.cos and np.sqrt, not math")
+            raise TypeError(f"a symbol has no number yet; take np.sin, not math.sin: {_UNKNOWN}")
 
     def __pow__(self, power: float) -> Number:
         if power == 0.5:
             return sqrt(self)
         if not (isinstance(power, int) and power >= 1):
             if isinstance(power, int | float):
-                raise _unavailable(f"the power {power}")
+                raise unavailable(f"the power {power}")
             return NotImplemented
         result: Number = self
         for _ in range(power - 1):
             result = result * self
         return result
-
-    # numpy calls these for its functions of arrays of scalars
-    def sin(self) -> Number:
-        """Sine."""
-        return sin(self)
-
-    def cos(self) -> Number:
-        """Cosine."""
-        return cos(self)
-
-    def sqrt(self) -> Number:
-        """Square root."""
-        return sqrt(self)
 
     def __truediv__(self, other: Number) -> Number:
         if not isinstance(other, Scalar):
@@ -159,29 +193,84 @@ class Scalar:
 #: What equations are made of.
 Number = float | Scalar
 
+#: What functions of users may do with symbols, in messages.
+UNDERSTOOD = (
+    "arithmetic, np.sin, np.sqrt, np.exp, np.tanh, np.arctan2 and the like are understood, and "
+    "np.where and np.maximum for decisions; if, max and math are not"
+)
 
-def _unavailable(what: str) -> TypeError:
+_UNKNOWN = (
+    "symbols stand for all numbers at once. Take rd.where(x < y, a, b) instead of if, rd.maximum "
+    "and rd.minimum instead of max and min, & and | instead of and and or"
+)
+
+
+class Condition:
+    """A comparison of symbols, or several by ``&``, ``|`` and ``~``: known where numbers are.
+
+    Parameters
+    ----------
+    choose : callable
+        The first of two numbers where it holds, else the second one.
+    """
+
+    __slots__ = ("choose",)
+
+    def __init__(self, choose: Callable[[Number, Number], Number]) -> None:
+        self.choose = choose
+
+    def __and__(self, other: Condition | bool) -> Condition:
+        return Condition(lambda a, b: self.choose(where(other, a, b), b))
+
+    def __or__(self, other: Condition | bool) -> Condition:
+        return Condition(lambda a, b: self.choose(a, where(other, a, b)))
+
+    __rand__, __ror__ = __and__, __or__
+
+    def __invert__(self) -> Condition:
+        return Condition(lambda a, b: self.choose(b, a))
+
+    def __bool__(self) -> bool:
+        raise TypeError(f"whether a comparison of symbols holds is not known: {_UNKNOWN}")
+
+
+class SymbolArray(np.ndarray[Any, np.dtype[Any]]):
+    """An array of symbols: what functions of numpy do with it `symbol_arrays` says."""
+
+
+def _compared(op: int, x: Number, y: Number) -> Condition:
+    """A comparison of two numbers, of which one is symbolic."""
+    if _is_array(x) or _is_array(y):
+        return NotImplemented
+    graph = x.graph if isinstance(x, Scalar) else y.graph  # type: ignore[union-attr]
+    condition = 2 * graph.node(op, edge_of(graph, x), edge_of(graph, y))
+
+    def choose(a: Number, b: Number) -> Number:
+        first, second = edge_of(graph, a), edge_of(graph, b)
+        if first == second:
+            return a
+        sides = 2 * graph.node(SIDES, first, second)
+        return Scalar(graph, 2 * graph.node(SELECT, condition, sides))
+
+    return Condition(choose)
+
+
+def unavailable(what: str) -> TypeError:
+    """The error of what symbols have not."""
     return TypeError(
-        f"{what} of a symbol: symbolic controllers, references and costs take sums, products, "
-        "quotients, powers such as x**2, np.sqrt, np.sin and np.cos; a controller without "
-        "symbolic = True may take anything"
+        f"{what} of a symbol: symbols have sums, products, quotients, powers such as x**2, "
+        "comparisons, abs, and of numpy sqrt, sin, cos, tan, exp, log, sinh, cosh, tanh, arctan, "
+        "arctan2, sign, maximum, minimum, clip and where"
     )
 
 
-def _refused(name: str) -> Callable[..., Number]:
+def _refused(name: str) -> Callable[..., Any]:
     """A method that numpy calls for one of its functions, which says that there is none."""
 
-    def refuse(*_: object) -> Number:
-        raise _unavailable(f"np.{name}")
+    def refuse(*_: object) -> Any:
+        raise unavailable(f"np.{name}")
 
     return refuse
-
-
-for _name in (
-    "arccos arccosh arcsin arcsinh arctan arctan2 arctanh cbrt cosh degrees exp exp2 expm1 hypot "
-    "log log10 log1p log2 radians rint sinh tan tanh"
-).split():
-    setattr(Scalar, _name, _refused(_name))
 
 
 def _is_array(x: object) -> bool:
@@ -200,7 +289,7 @@ def _sum(graph: Graph, a: int, b: int) -> Number:
     ):
         (x, k), (y, m) = multiple(graph, a), multiple(graph, b)
         if x == y:
-            rest = k + m if abs(k + m) > CANCELLATION_ROUNDING * abs(k) else 0.0
+            rest = 0.0 if abs(k + m) <= CANCELLATION_ROUNDING * abs(k) else k + m
             return _scaled(Scalar(graph, x), rest)
     if op[i] == ADD or op[j] == ADD:
         for whole, part in ((a, b ^ 1), (b, a ^ 1)):
@@ -258,7 +347,7 @@ def sin(x: Number) -> Number:
     """
     if isinstance(x, Scalar):
         return Scalar(x.graph, 2 * x.graph.node(SIN, x.edge & -2) + (x.edge & 1))
-    return _known(math.sin, "sin", x)
+    return _of_numbers(SIN, x)
 
 
 def cos(x: Number) -> Number:
@@ -272,7 +361,7 @@ def cos(x: Number) -> Number:
     """
     if isinstance(x, Scalar):
         return Scalar(x.graph, 2 * x.graph.node(COS, x.edge & -2))
-    return _known(math.cos, "cos", x)
+    return _of_numbers(COS, x)
 
 
 def sqrt(x: Number) -> Number:
@@ -284,24 +373,128 @@ def sqrt(x: Number) -> Number:
     >>> rd.sqrt(2.25)
     1.5
     """
-    if isinstance(x, Scalar):
-        return Scalar(x.graph, 2 * x.graph.node(SQRT, x.edge))
-    return _known(math.sqrt, "sqrt", x)
+    return _function(SQRT, x)
 
 
-def _known(function: Callable[[float], float], name: str, x: float) -> float:
-    """A function of a number; one that has a name keeps it."""
-    of_its_own: Callable[[], float] | None = getattr(x, name, None)
-    return function(x) if of_its_own is None else of_its_own()
+def tan(x: Any) -> Any:
+    """Tangent of an angle [rad]: of a number, a symbol or an array."""
+    return sin(x) / cos(x)
 
 
-def between_zero_and_one(x: Number) -> Number:
-    """The number, or the end of that interval that is nearest to it."""
-    if not isinstance(x, Scalar):
-        return min(max(x, 0.0), 1.0)
-    above = (x + sqrt(x * x)) * 0.5
-    beyond = above - 1.0
-    return (above + 1.0 - sqrt(beyond * beyond)) * 0.5
+def exp(x: Any) -> Any:
+    """Exponential function of a number, a symbol or an array."""
+    return _function(EXP, x)
+
+
+def log(x: Any) -> Any:
+    """Natural logarithm of a number, a symbol or an array."""
+    return _function(LOG, x)
+
+
+def sinh(x: Any) -> Any:
+    """Hyperbolic sine of a number, a symbol or an array."""
+    return _function(SINH, x)
+
+
+def cosh(x: Any) -> Any:
+    """Hyperbolic cosine of a number, a symbol or an array."""
+    return _function(COSH, x)
+
+
+def tanh(x: Any) -> Any:
+    """Hyperbolic tangent of a number, a symbol or an array."""
+    return _function(TANH, x)
+
+
+def arctan(x: Any) -> Any:
+    """Angle [rad] from -pi/2 to pi/2 with a given tangent: a number, a symbol or an array."""
+    return arctan2(x, 1.0)
+
+
+def arctan2(y: Any, x: Any) -> Any:
+    """Angle [rad] from -pi to pi of the direction (x, y): numbers, symbols or arrays."""
+    graph = next((z.graph for z in (y, x) if isinstance(z, Scalar)), None)
+    if graph is None or _is_array(y) or _is_array(x):
+        return _of_numbers(ARCTAN2, y, x)
+    return Scalar(graph, 2 * graph.node(ARCTAN2, edge_of(graph, y), edge_of(graph, x)))
+
+
+def where(condition: Any, a: Any, b: Any) -> Any:
+    """One number where a condition holds, the other one where it does not.
+
+    Both are computed. A comparison with NaN does not hold, so that the second one is taken; ``-0.0
+    < 0.0`` does not hold either. The derivative is that of the number that is taken.
+
+    Parameters
+    ----------
+    condition : comparison, bool or array of them
+        ``x < y``, ``<=``, ``>`` or ``>=``; several by ``&``, ``|`` and ``~``.
+    a, b : float, symbol or array of them
+        Numbers where it holds, and where it does not.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> [rd.where(x > 0.0, 2.0 * x, 0.0) for x in (-1.0, 1.0)]
+    [0.0, 2.0]
+    """
+    if any(map(_is_array, (condition, a, b))):
+        return np.where(*map(_viewed, (condition, a, b)))
+    if isinstance(condition, Condition):
+        return condition.choose(a, b)
+    return a if condition else b
+
+
+def maximum(a: Any, b: Any) -> Any:
+    """The larger of two numbers, symbols or arrays; NaN if one of them is."""
+    return _extreme(np.maximum, a, b, lt)
+
+
+def minimum(a: Any, b: Any) -> Any:
+    """The smaller of two numbers, symbols or arrays; NaN if one of them is."""
+    return _extreme(np.minimum, a, b, gt)
+
+
+def sign(x: Any) -> Any:
+    """-1, 0 or 1 of a number, a symbol or an array, NaN of NaN; the derivative is zero."""
+    return where(x > 0.0, 1.0, where(x < 0.0, -1.0, where(x >= 0.0, 0.0, math.nan)))
+
+
+def _extreme(function: np.ufunc, a: Any, b: Any, beyond: Callable[[Any, Any], Any]) -> Any:
+    """The second number where it is beyond the first one."""
+    if _is_array(a) or _is_array(b):
+        return function(_viewed(a), _viewed(b))
+    if not isinstance(a, Scalar):  # a comparison with NaN takes the second side: that is symbolic
+        a, b = b, a
+    found = where(beyond(a, b), b, a)
+    return where(b <= b, found, b) if isinstance(b, Scalar) or b != b else found
+
+
+def _function(op: int, x: Any) -> Any:
+    """A function that no rule makes shorter."""
+    return (
+        Scalar(x.graph, 2 * x.graph.node(op, x.edge))
+        if isinstance(x, Scalar)
+        else _of_numbers(op, x)
+    )
+
+
+def _of_numbers(op: int, *x: Any) -> Any:
+    """A function of numbers, of which one that has a name keeps it, or of arrays."""
+    if any(map(_is_array, x)):
+        return getattr(np, FUNCTIONS[op])(*map(_viewed, x))
+    own: Callable[[], float] | None = getattr(x[0], FUNCTIONS[op], None)
+    return _KNOWN[op](*x) if own is None else own()
+
+
+def _viewed(x: Any) -> Any:
+    """An array of symbols as one of which numpy asks what functions do."""
+    return x.view(SymbolArray) if isinstance(x, np.ndarray) and x.dtype.kind == "O" else x
+
+
+def clip(x: Any, least: Any, most: Any) -> Any:
+    """Numbers, symbols or arrays, or where they are beyond a limit that limit."""
+    return minimum(maximum(x, least), most)
 
 
 def dot(a: Sequence[Number], b: Sequence[Number]) -> Number:
@@ -329,6 +522,29 @@ def constant_in(graph: Graph | None, value: float) -> Number:
     if graph is None or not isinstance(value, ByPrecision):
         return value
     return Scalar(graph, graph.by_precision(value))
+
+
+#: What operations of a graph do with numbers, known or symbolic.
+OPERATIONS: dict[int, Callable[..., Any]] = {
+    ADD: add, MUL: mul, DIV: truediv, LESS: lt, LESS_EQUAL: le, SIDES: lambda a, b: (a, b),
+    SELECT: lambda condition, sides: where(condition, *sides), SQRT: sqrt, SIN: sin, COS: cos,
+    ABS: abs, ARCTAN2: arctan2, EXP: exp, LOG: log, TANH: tanh, SINH: sinh, COSH: cosh,
+}  # fmt: skip
+
+_KNOWN: dict[int, Callable[..., float]] = {
+    SQRT: math.sqrt, SIN: math.sin, COS: math.cos, ARCTAN2: math.atan2, EXP: math.exp,
+    LOG: math.log, TANH: math.tanh, SINH: math.sinh, COSH: math.cosh,
+}  # fmt: skip
+
+
+# numpy calls methods of these names for its functions of arrays of objects
+for _name in (
+    "arccos arccosh arcsin arcsinh arctanh cbrt degrees exp2 expm1 hypot log10 log1p log2 radians "
+    "rint"
+).split():
+    setattr(Scalar, _name, _refused(_name))
+for _own in (sin, cos, tan, sqrt, exp, log, sinh, cosh, tanh, arctan, arctan2):
+    setattr(Scalar, _own.__name__, _own)
 
 
 def edge_of(graph: Graph, x: Number) -> int:

@@ -11,20 +11,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import reduce
 from operator import add
+from typing import Any
 
-from robodyn.symbolic.graph import (
-    ADD,
-    CONST,
-    COS,
-    DIV,
-    INPUT,
-    MUL,
-    SIN,
-    SQRT,
-    Graph,
-    Program,
-)
-from robodyn.symbolic.scalar import Number, Scalar, constant_in, cos, edge_of, sin, sqrt
+from robodyn.symbolic.graph import ADD, CONST, INPUT, OF_TWO, Graph, Program
+from robodyn.symbolic.scalar import OPERATIONS, Number, Scalar, constant_in, edge_of
 from robodyn.symbolic.sums import ONE, Products, ShorterSum, Sums
 
 __all__ = ["simplified"]
@@ -89,7 +79,7 @@ class _Rewriting:
         self._program, self._sums, self._found = program, sums, found
         self._old, self._graph = program.graph, Graph()
         self._graph.examples = program.graph.examples
-        self._value: dict[int, Number] = {}
+        self._value: dict[int, Any] = {}
 
     def program(self) -> Program:
         """The new program."""
@@ -99,25 +89,21 @@ class _Rewriting:
         edges = tuple(edge_of(self._graph, self._at(edge)) for edge in self._program.results)
         return replace(self._program, graph=self._graph, results=edges)
 
-    def _at(self, edge: int) -> Number:
+    def _at(self, edge: int) -> Any:
         x = self._value[edge >> 1]
         return -x if edge & 1 else x
 
-    def _number(self, node: int, op: int, a: int, b: int) -> Number:
+    def _number(self, node: int, op: int, a: int, b: int) -> Any:
         if op == ADD:
             how = self._found.get(node)
             if how is not None:
                 return _Writing(self._sums, how, self._at).sum(node, 1.0)
-            return self._at(a) + self._at(b)
-        if op == MUL:
-            return self._at(a) * self._at(b)
         if op == CONST:
             return constant_in(self._graph, self._old.value[node])
         if op == INPUT:
             return Scalar(self._graph, 2 * self._graph.node(INPUT, a))
-        if op == DIV:
-            return self._at(a) / self._at(b)
-        return {SIN: sin, COS: cos, SQRT: sqrt}[op](self._at(a))
+        operands = (self._at(a), self._at(b)) if op in OF_TWO else (self._at(a),)
+        return OPERATIONS[op](*operands)
 
 
 class _Writing:

@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike
 from robodyn.arguments import checked_arguments
 from robodyn.arrays import of_one_state
 from robodyn.errors import ShapeError
-from robodyn.symbolic.scalar import Number, Scalar, sqrt
-from robodyn.tolerances import PENETRATION_FLOOR
+from robodyn.symbolic.scalar import Number, Scalar, maximum
 
 __all__ = ["Spline"]
 
@@ -22,9 +21,8 @@ class Spline:
     """A smooth curve through the points of a table: a cubic between each two of them.
 
     Called with numbers, arrays or symbols, it gives the same. Before the first point and after the
-    last the curve goes straight on. It has no branches: with ``u_k`` the part of the way from the
-    first point that lies between points k and k + 1, it is ``y_0`` and the sum of one polynomial of
-    each ``u_k``.
+    last the curve goes straight on. With ``u_k`` the part of the way from the first point that
+    lies between points k and k + 1, it is ``y_0`` and the sum of one polynomial of each ``u_k``.
 
     Parameters
     ----------
@@ -93,16 +91,9 @@ class Spline:
         """Ways to ``x``: back from the first point, between each two points, on from the last."""
         if not isinstance(x, Scalar):
             x = np.asarray(x) if isinstance(x, list | tuple) else x
-        passed = [_positive(x - point) for point in self.x]
+        passed = [maximum(x - point, 0.0) for point in self.x]
         ways = [a - b for a, b in pairwise(passed)]
         return x - self.x[0] - passed[0], ways, passed[-1]
-
-
-def _positive(x: Any) -> Any:
-    """``x`` where it is positive, else zero; its slope is a half where it is zero."""
-    square = x * x + PENETRATION_FLOOR**2
-    size = sqrt(square) if isinstance(square, Scalar) else np.sqrt(square)
-    return (x + size) * 0.5
 
 
 def _polynomial(coefficients: Sequence[float], u: Any) -> Any:

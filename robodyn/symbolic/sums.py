@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 
-from robodyn.symbolic.graph import ADD, DIV, INPUT, MUL, SQRT, ByPrecision, Program
+from robodyn.symbolic.graph import ADD, INPUT, MUL, OF_TWO, SQRT, ByPrecision, Program
 from robodyn.tolerances import CANCELLATION_ROUNDING, LOST_SUMMAND
 
 __all__ = ["ONE", "Products", "ShorterSum", "Sums"]
@@ -80,7 +80,7 @@ class Sums:
                 continue
             i = a[node] >> 1
             uses[i] += 1
-            if kind > DIV:
+            if kind not in OF_TWO:
                 continue
             j = b[node] >> 1
             uses[j] += 1
@@ -128,7 +128,7 @@ class Sums:
         """Known factor of an operand of a sum, the node that it multiplies, and if that opens."""
         node, factor = edge >> 1, -1.0 if edge & 1 else 1.0
         value = self.graph.value.get(node)
-        if value is not None and not isinstance(value, ByPrecision):
+        if value is not None and value == value and not isinstance(value, ByPrecision):
             return factor * value, ONE, False
         if node in self.scaled:
             known, below = self.scaled[node]

@@ -13,7 +13,12 @@ OPERATORS = {
     "*": lambda a, b: a * b,
     "/": lambda a, b: a / b,
     ">=": lambda a, b: a >= b,
+    "<=": lambda a, b: a <= b,
+    "<": lambda a, b: a < b,
 }
+
+
+FUNCTIONS = ("sin", "cos", "sqrt", "exp", "log", "sinh", "cosh", "tanh", "atan2")
 
 
 def parsed(text):
@@ -64,9 +69,14 @@ def _value(package, expression, values):
             if not numbers[0]:
                 raise ValueError(numbers[1])
             return None
-        if operator in ("sin", "cos", "sqrt"):
+        if operator == "abs":
+            return abs(*numbers)
+        if operator in FUNCTIONS:
             return getattr(math, operator)(*numbers)
         return call(package, operator, *numbers)
+    if hasattr(expression, "conditions"):
+        holds = _value(package, expression.conditions[0], values)
+        return _value(package, expression.expressions[0 if holds else 1], values)
     if hasattr(expression, "value"):
         return expression.value
     return values[expression.name][_index(expression)]

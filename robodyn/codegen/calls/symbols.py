@@ -13,7 +13,8 @@ from robodyn.codegen.calls.arguments import check_axes, common_batch
 from robodyn.codegen.calls.trace_graph import inlined
 from robodyn.errors import ShapeError
 from robodyn.symbolic.graph import Program
-from robodyn.symbolic.scalar import Number, Scalar
+from robodyn.symbolic.scalar import Number, Scalar, SymbolArray
+from robodyn.symbolic.symbol_arrays import symbol_array
 
 __all__ = ["call_with_symbols", "symbolic_array"]
 
@@ -39,9 +40,7 @@ def symbolic_array(name: str, value: Any) -> Array:
         raise ShapeError(
             f"{name} is not an array of symbols and real numbers: {error}", name=name, given=value
         ) from None
-    array = np.empty(len(flat), object)
-    array[:] = flat
-    return array.reshape(given.shape)
+    return symbol_array(flat).reshape(given.shape)
 
 
 def _real(x: Any) -> float:
@@ -78,7 +77,8 @@ def call_with_symbols(program: Program, arrays: Sequence[Array]) -> tuple[Array,
     rows = [
         np.broadcast_to(x, (*batch, *port.shape)) for port, x in zip(ports, arrays, strict=True)
     ]
-    results = [np.empty((*batch, *port.shape), object) for port in program.outputs]
+    shapes = [(*batch, *port.shape) for port in program.outputs]
+    results = [np.empty(shape, object).view(SymbolArray) for shape in shapes]
     for state in np.ndindex(batch):
         numbers: list[Number] = [number for x in rows for number in x[(*state, ...)].flat]
         found = iter(inlined(program, numbers))

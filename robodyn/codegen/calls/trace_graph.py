@@ -11,13 +11,12 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from robodyn.array_types import Array
 from robodyn.codegen.llvm.target.once import making
 from robodyn.symbolic.graph import ByPrecision, Graph, Program
 from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import Number, Scalar, inputs
+from robodyn.symbolic.symbol_arrays import symbol_array
 
 __all__ = ["TraceGraph", "Untraceable", "inlined", "symbols"]
 
@@ -103,9 +102,7 @@ def inlined(program: Program, numbers: Sequence[Number]) -> list[Number]:
 
 def symbols(graph: Graph, first: int, count: int) -> Array:
     """Symbols of ``count`` inputs of a graph, from ``first`` on."""
-    array = np.empty(count, object)
-    array[:] = inputs(graph, first, count)
-    return array
+    return symbol_array(inputs(graph, first, count))
 
 
 class _Watched(dict[int, float]):

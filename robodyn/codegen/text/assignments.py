@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 
 from robodyn.symbolic.graph import (
     ADD,
     CONST,
-    COS,
     DIV,
+    FUNCTIONS,
     INPUT,
+    LESS,
+    LESS_EQUAL,
     MUL,
-    SIN,
-    SQRT,
+    SELECT,
+    SIDES,
     ByPrecision,
     Port,
     Program,
@@ -44,7 +46,8 @@ C_WORDS = frozenset(
     "requires restrict return short signed sizeof static static_assert static_cast struct switch "
     "template this thread_local throw true try typedef typeid typename union unsigned using "
     "virtual void volatile wchar_t while xor xor_eq asm typeof linux unix "
-    "sin cos sqrt sinf cosf sqrtf fabs fabsf isfinite main INFINITY NAN NULL".split()
+    "sin cos sqrt exp log sinh cosh tanh atan2 fabs sinf cosf sqrtf expf logf sinhf coshf tanhf "
+    "atan2f fabsf isfinite main INFINITY NAN NULL".split()
 )
 
 Text = Callable[[float], str]
@@ -64,6 +67,8 @@ def assignments(
     symbol: Callable[[int], str],
     number: Text,
     call: Callable[[str, str], str],
+    select: Callable[[str, str, str], str],
+    functions: Mapping[str, str],
 ) -> Iterator[tuple[str, str]]:
     """Name and expression of each node, in order of evaluation.
 
@@ -75,10 +80,13 @@ def assignments(
     number : callable
         Text of a constant.
     call : callable
-        Text of ``sin``, ``cos`` or ``sqrt`` of an expression.
+        Text of a function of its arguments.
+    select : callable
+        Text of a choice: from a comparison, and the texts where it holds and where it does not.
+    functions : mapping of str to str
+        Functions that have other names than in numpy.
     """
     graph = program.graph
-    functions = {SQRT: "sqrt", SIN: "sin", COS: "cos"}
     for node in program.live():
         op, a, b = graph.op[node], graph.a[node], graph.b[node]
         name = f"t{node}"
@@ -93,8 +101,13 @@ def assignments(
         elif op in (MUL, DIV):
             verb = "*" if op == MUL else "/"
             yield name, f"{_operand(program, a, number)} {verb} {_operand(program, b, number)}"
-        else:
-            yield name, call(functions[op], _operand(program, a, number))
+        elif op not in (LESS, LESS_EQUAL, SIDES):  # which are a part of what selects
+            given = [_operand(program, edge, number) for edge in graph.operands(node)]
+            if op == SELECT:
+                verb = "<" if graph.op[a >> 1] == LESS else "<="
+                yield name, select(f"{given[0]} {verb} {given[1]}", *given[2:])
+            else:
+                yield name, call(functions.get(FUNCTIONS[op], FUNCTIONS[op]), ", ".join(given))
 
 
 def results(program: Program, number: Text) -> list[str]:
@@ -178,10 +191,11 @@ def literal(x: float, dtype: str) -> str:
     """A number as C has it."""
     if dtype == "float" and isinstance(x, ByPrecision):
         x = x.single
+    kind = "" if dtype == "float" else f"({dtype})"  # these macros are floats
     if math.isnan(x):
-        return "NAN"
+        return f"{kind}NAN"
     if math.isinf(x):
-        return "INFINITY" if x > 0 else "(-INFINITY)"
+        return f"({kind}INFINITY)" if x > 0 else f"(-{kind}INFINITY)"
     return f"{float(x)!r}{'f' if dtype == 'float' else ''}"
 
 
@@ -210,6 +224,8 @@ def statements(
         symbol=given.__getitem__,
         number=number,
         call=lambda function, x: f"{function}{suffix}({x})",
+        select=lambda condition, a, b: f"{condition} ? {a} : {b}",
+        functions={"abs": "fabs", "arctan2": "atan2"},
     ):
         yield f"const {dtype} {left} = {right};"
     for place, value in zip(written, results(program, number), strict=True):

@@ -11,12 +11,41 @@ from collections.abc import Mapping
 
 from robodyn.codegen.text.constants import named_constants
 from robodyn.codegen.text.latex_symbols import number, symbols
-from robodyn.symbolic.graph import ADD, CONST, COS, DIV, INPUT, MUL, SIN, SQRT, Program
+from robodyn.symbolic.graph import (
+    ABS,
+    ADD,
+    ARCTAN2,
+    CONST,
+    COS,
+    COSH,
+    DIV,
+    EXP,
+    INPUT,
+    LESS,
+    LESS_EQUAL,
+    LOG,
+    MUL,
+    SELECT,
+    SIDES,
+    SIN,
+    SINH,
+    SQRT,
+    TANH,
+    Program,
+)
 
 __all__ = ["latex"]
 
 #: Symbols and numbers that an equation may have on its right side.
 LENGTH = 10
+
+#: Places among factors: number, symbol, root or size, sum; functions come last.
+_RANKS = {CONST: 0, INPUT: 1, SQRT: 2, ABS: 2, ADD: 3, MUL: 3, DIV: 3}
+
+#: Functions with an argument.
+_FUNCTIONS = {SIN: r"\sin", COS: r"\cos", EXP: r"\exp", LOG: r"\ln", TANH: r"\tanh"} | {
+    SINH: r"\sinh", COSH: r"\cosh"
+}  # fmt: skip
 
 #: Sign and text of a term.
 Signed = tuple[bool, str]
@@ -99,10 +128,10 @@ class _Writer:
         return names
 
     def _operands(self, node: int) -> tuple[int, ...]:
-        graph = self.graph
-        if graph.op[node] in (ADD, MUL, DIV):
-            return graph.a[node] >> 1, graph.b[node] >> 1
-        return () if graph.op[node] in (CONST, INPUT) else (graph.a[node] >> 1,)
+        """What a node is computed from, but for comparisons and sides, which are no numbers."""
+        if self.graph.op[node] in (LESS, LESS_EQUAL, SIDES):
+            return ()
+        return tuple(edge >> 1 for edge in self.graph.operands(node))
 
     def _short(self, node: int) -> bool:
         """Whether a node is written out wherever it is used."""
@@ -176,7 +205,7 @@ class _Writer:
         """Place among factors: number, symbol, root, sum, function."""
         if node in self.names and not whole:
             return 1
-        return {CONST: 0, INPUT: 1, SQRT: 2, SIN: 4, COS: 4}.get(self.graph.op[node], 3)
+        return _RANKS.get(self.graph.op[node], 4)
 
     def _factor(self, node: int, power: str, whole: bool = False) -> str:
         graph, op = self.graph, self.graph.op[node]
@@ -191,8 +220,18 @@ class _Writer:
         if op == SQRT:
             root = rf"\sqrt{{{_joined(self._terms(graph.a[node]))}}}"
             return _parenthesised(root) + power if power else root
-        function = r"\sin" if op == SIN else r"\cos"
-        return f"{function}{power} {self._argument(graph.a[node])}"
+        given = [_joined(self._terms(edge)) for edge in graph.operands(node)]
+        if op == ABS:
+            return rf"\left|{given[0]}\right|{power}"
+        if op == SELECT:
+            x, y, first, second = given
+            verb = "<" if graph.op[graph.a[node] >> 1] == LESS else r"\le"
+            cases = rf"{first} & {x} {verb} {y} \\ {second} & \text{{otherwise}}"
+            text = rf"\begin{{cases}} {cases} \end{{cases}}"
+            return (_parenthesised(text) if power else text) + power
+        if op == ARCTAN2:
+            return rf"\operatorname{{atan2}}{power} \left({given[0]},\, {given[1]}\right)"
+        return f"{_FUNCTIONS[op]}{power} {self._argument(graph.a[node])}"
 
     def _argument(self, edge: int) -> str:
         """Of a sine: bare if it is one symbol."""

@@ -17,7 +17,9 @@ GREEK = frozenset(
 
 
 def number(value: float) -> str:
-    r"""A constant, positive or zero: ``9.81``, ``1.2\times 10^{-5}``."""
+    r"""A constant, positive or zero: ``9.81``, ``1.2\times 10^{-5}``; or NaN."""
+    if not math.isfinite(value):
+        return r"\infty" if value > 0.0 else r"\mathrm{NaN}"
     mantissa, _, exponent = f"{value:.12g}".partition("e")
     if not exponent:
         return mantissa

@@ -25,8 +25,8 @@ RESERVED = frozenset(
     endfunction endif endparfor endswitch endwhile enumeration events for function global if methods
     otherwise parfor persistent properties return spmd switch try until unwind_protect
     unwind_protect_cleanup while
-    NaN Inf checked cos double error isempty isequal isnumeric isreal mat2str max numel real_sqrt
-    sin single size sqrt zeros
+    NaN Inf abs atan2 checked cos cosh double error exp isempty isequal isnumeric isreal log mat2str
+    max numel real_sqrt select sin single sinh size sqrt tanh zeros
     """.split()
 )
 
@@ -61,6 +61,16 @@ function y = real_sqrt(x)
 end
 """
 
+_SELECT = """
+function y = select(condition, a, b)
+  if condition
+    y = a;
+  else
+    y = b;
+  end
+end
+"""
+
 
 def matlab_source(program: Program, name: str, about: str, dtype: Precision = "double") -> str:
     """The text of ``name.m``, a function of one state.
@@ -88,7 +98,8 @@ def matlab_source(program: Program, name: str, about: str, dtype: Precision = "d
     names = argument_names(program, {*RESERVED, name})
     head = matlab_head(name, about, names, program.inputs, program.outputs)
     body = "\n".join([*head, *_statements(program, names, _kind(dtype)), "end", ""])
-    return body + matlab_checks(dtype) + (_ROOT if "real_sqrt(" in body else "")
+    root, select = (_ROOT if "real_sqrt(" in body else ""), (_SELECT if "select(" in body else "")
+    return body + matlab_checks(dtype) + root + select
 
 
 def matlab_checks(dtype: str) -> str:
@@ -132,12 +143,13 @@ def _statements(program: Program, names: Sequence[str], kind: str) -> Iterator[s
             return repr(value)
         return "NaN" if math.isnan(value) else "Inf"
 
-    roots = {"sqrt": "real_sqrt"}
     for left, right in assignments(
         program,
         symbol=given.__getitem__,
         number=number,
-        call=lambda function, x: f"{roots.get(function, function)}({x})",
+        call=lambda function, x: f"{function}({x})",
+        select=lambda condition, a, b: f"select({condition}, {a}, {b})",
+        functions={"sqrt": "real_sqrt", "arctan2": "atan2"},
     ):
         yield f"  {left} = {right};"
     for array, port in zip(names[len(program.inputs) :], program.outputs, strict=True):

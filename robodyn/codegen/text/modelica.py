@@ -69,9 +69,10 @@ def modelica_function(program: Program, name: str, about: str) -> str:
     """
     names = argument_names(program, {*RESERVED, name})
     given, written = places(program, names, _element)
-    roots = {"sqrt": "real_sqrt"}
 
     def number(x: float) -> str:
+        if math.isnan(x):  # a side of a selection: where it is taken, there is no number
+            return "real_sqrt(-1.0)"
         if not math.isfinite(x):
             raise SettingsError(
                 f"{program.name} has a number in its equations that is {float(x)}, which Modelica "
@@ -84,7 +85,9 @@ def modelica_function(program: Program, name: str, about: str) -> str:
             program,
             symbol=given.__getitem__,
             number=number,
-            call=lambda function, x: f"{roots.get(function, function)}({x})",
+            call=lambda function, x: f"{function}({x})",
+            select=lambda condition, a, b: f"if {condition} then {a} else {b}",
+            functions={"sqrt": "real_sqrt", "arctan2": "atan2"},
         )
     )
     lines = [f'function {name} "{plain(about)}"']

@@ -119,7 +119,12 @@ def _statements(program: Program, names: list[str], kind: str) -> Iterator[str]:
     lines = [
         f"        {left} = {right}"
         for left, right in assignments(
-            program, symbol=given.__getitem__, number=number, call=lambda f, x: f"np.{f}({x})"
+            program,
+            symbol=given.__getitem__,
+            number=number,
+            call=lambda f, x: f"np.{f}({x})",
+            select=lambda condition, a, b: f"np.where({condition}, {a}, {b})",
+            functions={},
         )
     ]
     if lines:

@@ -19,7 +19,7 @@ from robodyn.array_types import Array, FloatArray
 from robodyn.codegen.calls.trace_graph import TraceGraph
 from robodyn.description.frame_argument import frame_argument
 from robodyn.description.functions.force_check import Size, check_law
-from robodyn.description.functions.user_law import numbers_of, program_of, symbol_array
+from robodyn.description.functions.user_law import numbers_of, program_of
 from robodyn.errors import ShapeError, UnknownNameError
 from robodyn.force_elements.common.link_element import WORLD
 from robodyn.force_elements.force_law import ForceLaw
@@ -29,6 +29,7 @@ from robodyn.symbolic.derivative import jacobian
 from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import Number, inputs
+from robodyn.symbolic.symbol_arrays import symbol_array
 from robodyn.symbolic.vector import EX, EY, EZ, Mat3, Vec3
 
 __all__ = ["Force"]
@@ -49,9 +50,10 @@ class Force:
       the axes of A, about the origin of B, shape (6,); its reaction acts on A. Either link may be
       ``"world"``. The frames are less than half a turn apart.
 
-    The function is called once, with arrays of symbols: arithmetic, `robodyn.sin`, `robodyn.cos`,
-    `robodyn.sqrt` (and numpy's) are understood; no branches. One that uses ``t`` makes the robot
-    depend on time.
+    The function is called once, with arrays of symbols: arithmetic, functions of numpy such as
+    ``np.tanh`` and ``np.arctan2``, and ``np.where``, ``np.maximum`` and the like are understood (or
+    `robodyn.where`, ...), ``if`` and ``max`` are not. One that uses ``t`` makes the robot depend on
+    time.
 
     Parameters
     ----------

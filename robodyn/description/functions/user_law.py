@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.array_types import Array
 from robodyn.errors import ShapeError
 from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.inline import inline
-from robodyn.symbolic.scalar import Number, Scalar, edge_of, inputs
+from robodyn.symbolic.scalar import UNDERSTOOD, Number, Scalar, edge_of, inputs
 
-__all__ = ["numbers_of", "program_of", "symbol_array"]
+__all__ = ["numbers_of", "program_of"]
 
 
 def numbers_of(
@@ -44,8 +43,7 @@ def numbers_of(
     except Exception as error:
         raise ShapeError(
             f"{what} failed with {type(error).__name__}: {error}. It is called with ({given}), "
-            "arrays of symbols: arithmetic and robodyn.sin, cos, sqrt are understood, math and "
-            "comparisons are not",
+            f"arrays of symbols, of which {UNDERSTOOD}",
             name=name,
             given=function,
         ) from error
@@ -70,10 +68,3 @@ def program_of(
     kept = inline(traced, inputs(own, 0, sum(port.size for port in ports)))
     edges = tuple(edge_of(own, x) for x in kept)
     return Program(name, ports, traced.outputs, own, edges)
-
-
-def symbol_array(values: Sequence[Number]) -> Array:
-    """Numbers that may be symbols, as an array."""
-    found = np.empty(len(values), object)
-    found[:] = values
-    return found

@@ -45,8 +45,8 @@ class Constraint:
         in v and zero along possible motions. Or ``q, t -> f`` and ``q, v, t -> g``. ``q`` and ``v``
         are lists of the coordinates and speeds of the joints, in their order; the result is one
         expression or a list of them.
-        Arithmetic, `robodyn.sin`, `robodyn.cos`, `robodyn.sqrt` (and numpy's) are understood; no
-        branches.
+        Arithmetic, functions such as `robodyn.sin`, and `robodyn.where` (or numpy's) are
+        understood, ``if`` is not.
     joints : names of joints
         ``"floating_base"`` is that of a floating base.
     kind : {"holonomic", "nonholonomic"}

@@ -27,6 +27,7 @@ from robodyn.joints.joint_map import JointMap
 from robodyn.literals import FrameConstraintKind
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Placement
+from robodyn.symbolic.symbol_arrays import symbol_array
 from robodyn.symbolic.vector import ZERO3, Vec3
 
 __all__ = ["FrameConstraint", "TracedFrameConstraint", "traced_between"]
@@ -208,11 +209,10 @@ class FrameConstraint:
         """The function of a user with pose and twist as arrays."""
 
         def rows(X: Placement, v: Vec3, w: Vec3, t: Number) -> list[Number]:
-            pose, twist = np.empty((4, 4), object), np.empty(6, object)
-            for k, (row, p) in enumerate(zip(X.R.matrix.rows(), X.p, strict=True)):
-                pose[k] = [*row, p]
-            pose[3] = [0.0, 0.0, 0.0, 1.0]
-            twist[:] = [*X.R.inverse_times(v), *X.R.inverse_times(w)]
+            rows = zip(X.R.matrix.rows(), X.p, strict=True)
+            numbers = [x for row, p in rows for x in (*row, p)]
+            pose = symbol_array([*numbers, 0.0, 0.0, 0.0, 1.0]).reshape(4, 4)
+            twist = symbol_array([*X.R.inverse_times(v), *X.R.inverse_times(w)])
             time = {"t": t} if _takes_three(function) else {}
 
             def by_position(*arrays: Array, **time: Number) -> Any:

@@ -20,7 +20,7 @@ from robodyn.equations.quantities.common.quantity import (
 from robodyn.equations.quantities.common.tracer import Results, Tracer
 from robodyn.equations.quantities.dynamics import CHECKED
 from robodyn.symbolic.constraint_row import Row
-from robodyn.symbolic.guarded import if_not_negative, not_a_number
+from robodyn.symbolic.guarded import if_not_negative
 from robodyn.symbolic.scalar import Number, by_precision, dot
 from robodyn.tolerances import LOOP_CLOSED, LOOP_DRIFT, QUATERNION_ROUNDING
 
@@ -69,7 +69,7 @@ def mobility(t: Tracer) -> Results:
     found: list[Number] = [float(t.model.nv - rank)]
     others = [row for k, row in enumerate(t.all_rows) if k not in t.options["rows"]]
     if groups or any(any(row.jacobian.values()) for row in others):
-        found = [not_a_number(t.numbers["q"][0])]
+        found = [math.nan]
     if "probe" in t.options:
         found = closed_dynamics.if_rows_are_regular(t, found, range(t.model.nv), t.options["probe"])
     return {"dof": found[0]}

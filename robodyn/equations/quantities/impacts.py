@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -24,7 +25,6 @@ from robodyn.equations.quantities.dynamics import CHECKED
 from robodyn.results import ImpactDerivatives
 from robodyn.symbolic.derivative import jacobian
 from robodyn.symbolic.graph import Port, Program
-from robodyn.symbolic.guarded import not_a_number
 from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import Number, Scalar, dot, edge_of
 from robodyn.symbolic.vector import Vec3
@@ -79,7 +79,7 @@ def apparent_mass(t: Tracer) -> Results:
     mobility = dot(force, hit.response(force)[0])
     moves = isinstance(mobility, Scalar)
     # the square is 1 but for rounding, which may be large where the direction was very small
-    mass: Number = n_W.dot(n_W) / mobility if moves else not_a_number(t.numbers["point"][0])
+    mass: Number = n_W.dot(n_W) / mobility if moves else math.nan
     return {"mass": hit.if_true([mass], [hit.movable(force, mobility)])}
 
 

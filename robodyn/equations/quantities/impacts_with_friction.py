@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
 
 from robodyn.equations.quantities.common.hit import AXES, Hit, unit_direction
@@ -10,8 +11,7 @@ from robodyn.equations.quantities.common.quantity import Input, Output, Q, V
 from robodyn.equations.quantities.common.tracer import Results, Tracer
 from robodyn.equations.quantities.impacts import GIVEN, IMPACT, against_v, impact_row
 from robodyn.equations.tree.composite_body import Matrix
-from robodyn.symbolic.guarded import not_a_number, one_if_positive
-from robodyn.symbolic.scalar import Number, Scalar, dot, sqrt
+from robodyn.symbolic.scalar import Number, Scalar, dot, sqrt, where
 from robodyn.symbolic.vector import Vec3
 from robodyn.tolerances import (
     APPROACH_SPEED_ZERO,
@@ -48,7 +48,7 @@ class _Contact:
     @property
     def nothing(self) -> Results:
         """Results if it is not: NaN."""
-        none = not_a_number(self._t.numbers["point"][0])
+        none = math.nan
         return {
             "v": [none] * self._t.model.nv,
             "impulse": [none] * 3,
@@ -118,10 +118,10 @@ class _Slip:
         low, high = ((scale * x) ** 2 for x in (SLIP_ENDED, DECIDED_BY_CODE))
         square = above * above
         # with the approach, as where there is one freedom
-        ended = one_if_positive(low - square)
+        ended = where(low - square > 0.0, 1.0, 0.0)
         amount, below = sqrt(square) + ended * scale, below + ended * scale
         excess = friction * below - amount
-        ends = one_if_positive(excess)
+        ends = where(excess > 0.0, 1.0, 0.0)
         part = (above / amount) * (ends * (amount / below) + (1.0 - ends) * friction)
         part = part * (1.0 - ended)
         #: Of these one is negative where that cannot be told.
@@ -149,7 +149,7 @@ class _Friction:
         p_t = stick - self.n * p_n
         self.pull = sqrt(p_t.dot(p_t))
         self.grip = self.friction * p_n - self.pull
-        sticks = one_if_positive(self.grip) * one_if_positive(-stops)
+        sticks = where(self.grip > 0.0, 1.0, 0.0) * where(-stops > 0.0, 1.0, 0.0)
         self.impulse = stick * sticks + self.slip.impulse * (1.0 - sticks)
 
     @cached_property

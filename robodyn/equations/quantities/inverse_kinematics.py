@@ -22,10 +22,10 @@ from robodyn.equations.quantities.common.quantity import STATE, Input, Output, Q
 from robodyn.equations.quantities.common.tracer import Results, Tracer
 from robodyn.equations.tree.factorization import factorize, solve
 from robodyn.symbolic.rotation import Rotation
-from robodyn.symbolic.scalar import Number, sqrt
+from robodyn.symbolic.scalar import Number, clip, maximum, sqrt, where
 from robodyn.symbolic.spatial import Twist
 from robodyn.symbolic.vector import Mat3, Vec3
-from robodyn.tolerances import ACTIVE_LIMIT, RIGID_TRANSFORM, SQUARED_QUOTIENT_FLOOR
+from robodyn.tolerances import ACTIVE_LIMIT, RIGID_TRANSFORM
 
 __all__ = ["ROWS"]
 
@@ -74,7 +74,7 @@ def inverse_kinematics_step(t: Tracer) -> Results:
         step = _step(rows, speeds, _free(t, bounds, step), wish, damping)
     moved = integrate(t.model, t.numbers["q"], [step.get(k, 0.0) for k in range(t.model.nv)])
     for n, _, lower, upper in bounds:
-        moved[n] = moved[n] - _positive(moved[n] - upper) + _positive(lower - moved[n])
+        moved[n] = clip(moved[n], lower, upper)
     length = sqrt(_sum(x * x for x in step.values()))
     return {"q": moved, "measure": [sqrt(square + misfit), length]}
 
@@ -113,7 +113,7 @@ def _turning_error(R: Rotation, goal: Mat3) -> tuple[Vec3, Number]:
     E = R.T.matrix @ goal
     axis = Vec3((E.zy - E.yz) * 0.5, (E.xz - E.zx) * 0.5, (E.yx - E.xy) * 0.5)
     cosine = (E.xx + E.yy + E.zz + 1.0) * 0.25  # of half the angle, squared
-    half = 1.0 / sqrt(_size(cosine) + 1e-12)
+    half = 1.0 / sqrt(abs(cosine) + 1e-12)
     rest = 1.0 - cosine * half
     return axis * half, 4.0 * rest * rest
 
@@ -123,7 +123,8 @@ def _misfit(X: Sequence[Number]) -> Number:
     x, y, z = (Vec3(*X[k : k + 3]) for k in (0, 4, 8))
     off = [x.dot(x) - 1.0, y.dot(y) - 1.0, z.dot(z) - 1.0, x.dot(y), y.dot(z), z.dot(x)]
     off += [X[12], X[13], X[14], X[15] - 1.0]
-    return _positive(_sum(d * d for d in off) - RIGID_TRANSFORM)
+    found: Number = maximum(_sum(d * d for d in off) - RIGID_TRANSFORM, 0.0)
+    return found
 
 
 # -- the step ---------------------------------------------------------------------------------
@@ -139,10 +140,8 @@ def _free(
     for n, k, lower, upper in bounds:
         if k in push and k >= 0:
             q, x = t.numbers["q"][n], push[k]
-            at_upper = ACTIVE_LIMIT / (_size(upper - q) + ACTIVE_LIMIT)
-            at_lower = ACTIVE_LIMIT / (_size(q - lower) + ACTIVE_LIMIT)
-            outward = x / (_size(x) + SQUARED_QUOTIENT_FLOOR)
-            free[k] = 1.0 - _positive(outward) * at_upper - _positive(-outward) * at_lower
+            above = (q >= upper - ACTIVE_LIMIT) & (x > 0.0)
+            free[k] = where(above | (q <= lower + ACTIVE_LIMIT) & (x < 0.0), 0.0, 1.0)
     return free
 
 
@@ -187,15 +186,6 @@ def _bounded(wish: Mapping[int, Number]) -> dict[int, Number]:
 
 def _sum(terms: object) -> Number:
     return sum(terms, 0.0)  # type: ignore[call-overload, no-any-return]
-
-
-def _size(x: Number) -> Number:
-    return sqrt(x * x)
-
-
-def _positive(x: Number) -> Number:
-    """The number, or zero where it is negative."""
-    return (x + _size(x)) * 0.5
 
 
 def _there(x: Number) -> bool:

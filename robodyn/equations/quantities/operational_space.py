@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 from robodyn.equations.quantities.common.quantity import REFUSED, Output, Q, Quantity
@@ -9,7 +10,7 @@ from robodyn.equations.quantities.common.tracer import Results, Tracer
 from robodyn.equations.quantities.frames import jacobian_rows
 from robodyn.equations.tree import composite_body, factorization
 from robodyn.equations.tree.composite_body import Matrix
-from robodyn.symbolic.guarded import if_not_negative, not_a_number
+from robodyn.symbolic.guarded import if_not_negative
 from robodyn.symbolic.scalar import Number, Scalar, dot, product, sqrt
 from robodyn.tolerances import FRAME_ROW, FRAME_ROWS_APART
 
@@ -21,7 +22,7 @@ def operational_inertia(t: Tracer) -> Results:
     J = _jacobian(t)
     heights, tests = _heights(J)
     if len(J) > t.model.nv or not all(isinstance(x, Scalar) or x for x in heights):
-        return {"inertia": [[not_a_number(t.numbers["q"][0]) for _ in J] for _ in J]}
+        return {"inertia": [[math.nan for _ in J] for _ in J]}
     M = composite_body.mass_matrix(t.model, t.state)
     factors = factorization.factorize(M, t.model.light)
     moves = [factorization.solve(factors, row) for row in J]

@@ -11,7 +11,7 @@ from robodyn.arguments import checked_arguments
 from robodyn.arrays import named
 from robodyn.codegen.calls.trace_graph import TraceGraph
 from robodyn.description.frame_argument import frame_argument
-from robodyn.description.functions.user_law import numbers_of, program_of, symbol_array
+from robodyn.description.functions.user_law import numbers_of, program_of
 from robodyn.description.sensor import DescribedSensor, Frame
 from robodyn.equations.sensors.kinds import KINDS
 from robodyn.equations.sensors.kinds.common.kind import SensorKind
@@ -19,6 +19,7 @@ from robodyn.errors import ShapeError, UnknownNameError
 from robodyn.literals import SensorKindName
 from robodyn.symbolic.graph import INPUT, Port, Program
 from robodyn.symbolic.scalar import inputs
+from robodyn.symbolic.symbol_arrays import symbol_array
 
 __all__ = ["Sensor"]
 

@@ -18,7 +18,7 @@ from robodyn.exporting.unit.unit import Step, Unit
 from robodyn.simulation.simulate import simulate
 from robodyn.simulation.trajectory.trajectory import Trajectory
 from robodyn.symbolic.evaluate import evaluate
-from robodyn.symbolic.graph import MUL, SQRT, Port, Program
+from robodyn.symbolic.graph import LESS, LESS_EQUAL, Port, Program
 from robodyn.tolerances import EXPORTED
 
 __all__ = ["test_main"]
@@ -110,7 +110,8 @@ def _examples(routine: Routine, names: Names, rng: np.random.Generator) -> Itera
     with np.errstate(all="ignore"):
         right = evaluate(program, *columns)
         rounded = evaluate(program, *columns, dtype=np.float32)
-        (side,) = evaluate(sides, *columns)
+        (both,) = evaluate(sides, *columns)
+        side = both[..., 1, :] - both[..., 0, :]
     usual, rest = list[_Example](), list[tuple[_Example, set[tuple[int, bool]]]]()
     seen = set[tuple[int, bool]]()
     most = KEPT // (2 if sides.results else 1) if columns else 1
@@ -155,13 +156,11 @@ def _near(largest: float, difference: float, names: Names) -> float:
 
 
 def _sides(program: Program) -> Program:
-    """A program with the numbers of which another takes the size, as limits do."""
+    """A program with the numbers that another compares, as limits do."""
     graph = program.graph
-    roots = (graph.a[node] for node in program.live() if graph.op[node] == SQRT)
-    squares = (x >> 1 for x in roots if graph.op[x >> 1] == MUL)
-    edges = tuple(graph.a[x] for x in squares if graph.a[x] == graph.b[x])
-    outputs = (Port("sides", (len(edges),)),)
-    return Program("sides", program.inputs, outputs, graph, edges)
+    nodes = [n for n in program.live() if graph.op[n] in (LESS, LESS_EQUAL)]
+    edges = tuple(x[n] for x in (graph.a, graph.b) for n in nodes)
+    return Program("sides", program.inputs, (Port("sides", (2, len(nodes))),), graph, edges)
 
 
 def _compared(routine: Routine, names: Names, example: _Example) -> Iterator[str]:

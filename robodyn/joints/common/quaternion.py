@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from robodyn.symbolic.scalar import Number, Scalar, by_precision, cos, sin, sqrt
+from robodyn.symbolic.scalar import Number, Scalar, by_precision, cos, sin, sqrt, where
 from robodyn.symbolic.vector import Vec3
 from robodyn.tolerances import HALF_TURN_COSINE, SQUARED_ANGLE_FLOOR
 
@@ -91,7 +91,7 @@ def _quarter(quat: Sequence[Number]) -> Vec3:
     small = (
         by_precision(c.graph, *HALF_TURN_COSINE) if isinstance(c, Scalar) else HALF_TURN_COSINE[0]
     )
-    side = (c + small) / sqrt((c + small) * (c + small))
+    side = where(c + small < 0.0, -1.0, 1.0)
     return vector * (side / (sqrt(vector.dot(vector) + c * c) + c * side))
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from robodyn.errors import ShapeError
+from robodyn.symbolic.scalar import UNDERSTOOD
 
 __all__ = ["called", "takes_time"]
 
@@ -35,8 +36,7 @@ def called(what: str, function: Any, *arguments: Any, **time: Any) -> Any:
         raise ShapeError(
             f"the function of {what} failed with {type(error).__name__}: {error}. It gets "
             f"{sizes} symbols{' and t' if time else ''}: "
-            "arithmetic and robodyn.sin, cos, sqrt are understood, math and comparisons are not; "
-            "a function of time has a parameter called t",
+            f"{UNDERSTOOD}; a function of time has a parameter called t",
             name="function",
             given=function,
         ) from error

@@ -176,7 +176,7 @@ def _array(x: Any) -> Array:
     Untraceable
         If it is anything else.
     """
-    if not (type(x) is np.ndarray or isinstance(x, NUMBERS)):
+    if not isinstance(x, (np.ndarray, *NUMBERS)):
         raise Untraceable
     found = np.array(x, object)
     if not all(isinstance(part, NUMBERS) for part in found.flat):

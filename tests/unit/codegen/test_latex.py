@@ -20,9 +20,14 @@ from robodyn.symbolic.scalar import edge_of, inputs, sin, sqrt
 SUBSCRIPT = r"(?:_\{(?:[^{}]|\{[^{}]*\})*\})?"
 PARTIAL = r"\\frac\{\\partial (?:[^{}]|\{[^{}]*\})*\}\{\\partial (?:[^{}]|\{[^{}]*\})*\}"
 TOKEN = re.compile(
-    rf"\s*({PARTIAL}|\\(?:left\(|right\)|times|cdot|frac|sqrt|sin|cos)|\d+(?:\.\d+)?"
+    rf"\s*({PARTIAL}|\\(?:left\(|right\)|times|cdot|frac|sqrt|sin|cos|le)|\d+(?:\.\d+)?"
+    r"|\\(?:begin|end)\{cases\}|&|\\\\|<|\\text\{otherwise\}"
     rf"|(?:\\mathrm\{{[^{{}}]*\}}|\\[a-z]+|[A-Za-z]){SUBSCRIPT}|[-+^{{}}])"
 )
+
+
+#: What ends a sum among cases.
+BETWEEN = ("&", r"\\", "<", r"\le", r"\end{cases}")
 
 
 class Reader:
@@ -55,7 +60,7 @@ class Reader:
 
     def product(self):
         value = self.power()
-        while self.peek() not in ("", "+", "-", "}", r"\right)"):
+        while self.peek() not in ("", "+", "-", "}", r"\right)", *BETWEEN):
             if self.peek() in (r"\times", r"\cdot"):
                 self.take()
             value *= self.power()
@@ -87,11 +92,24 @@ class Reader:
             value = self.sum()
             self.take(r"\right)")
             return value
+        if token == r"\begin{cases}":
+            return self.cases()
+        if token == r"\mathrm{NaN}":
+            return math.nan
         if token == r"\frac":
             return self.braced() / self.braced()
         if token == r"\sqrt":
             return math.sqrt(self.braced())
         return float(token) if token[0].isdigit() else self.values[token]
+
+    def cases(self):
+        first = self.sum()
+        self.take("&")
+        x, verb, y = self.sum(), self.take(), self.sum()
+        self.take(r"\\")
+        second = self.sum()
+        assert [self.take() for _ in range(3)] == ["&", r"\text{otherwise}", r"\end{cases}"]
+        return first if (x < y if verb == "<" else x <= y) else second
 
 
 def equations(text):

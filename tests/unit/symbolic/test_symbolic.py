@@ -194,10 +194,7 @@ def test_power_does_not_depend_on_the_frame(seed):
 @pytest.mark.parametrize(
     ("function", "name"),
     [
-        (np.tanh, "np.tanh"),
-        (np.exp, "np.exp"),
-        (np.arctan, "np.arctan"),
-        (lambda x: np.arctan2(x, 1.0), "np.arctan2"),
+        (np.arcsin, "np.arcsin"),
         (lambda x: np.hypot(x, 1.0), "np.hypot"),
         (lambda x: x**2.5, r"the power 2\.5"),
         (lambda x: x**-1, "the power -1"),
@@ -207,5 +204,5 @@ def test_functions_that_symbols_do_not_have_are_named(function, name):
     graph = Graph()
     x = inputs(graph, 0, 1)[0]
     for argument in (x, np.array([x, x])):
-        with pytest.raises(TypeError, match=f"^{name} of a symbol: .*np.sqrt"):
+        with pytest.raises(TypeError, match=f"^{name} of a symbol: .*sqrt"):
             function(argument)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import copyreg
 import hashlib
 import io
+import math
 import os
 import pickle
 import platform
@@ -130,7 +131,8 @@ def _program(plain: tuple[Any, ...]) -> Program:
     inputs, outputs = (tuple(Port(*x) for x in group) for group in ports)
     op, a, b, results = (memoryview(x).cast("q").tolist() for x in nodes)
     graph = Graph()
-    graph.op, graph.a, graph.b, graph.value, graph.examples = op, a, b, value, examples
+    graph.op, graph.a, graph.b, graph.examples = op, a, b, examples
+    graph.value = value = {k: x if x == x else math.nan for k, x in value.items()}
     for k, key in enumerate(zip(op, a, b, strict=True)):
         if op[k] == CONST:
             x = value[k]

@@ -3,11 +3,26 @@
 from __future__ import annotations
 
 from robodyn.codegen.llvm.builder.code import Code
+from robodyn.codegen.llvm.kernels.functions import function
 from robodyn.codegen.llvm.kernels.guarded_sincos import GuardedSincos
 from robodyn.codegen.llvm.kernels.sincos import constant, vector_type
 from robodyn.codegen.llvm.kernels.superwords import Superwords
 from robodyn.codegen.llvm.target.target import Target
-from robodyn.symbolic.graph import ADD, CONST, DIV, INPUT, MUL, SIN, SQRT, ByPrecision, Program
+from robodyn.symbolic.graph import (
+    ADD,
+    CONST,
+    COS,
+    DIV,
+    INPUT,
+    LESS,
+    LESS_EQUAL,
+    MUL,
+    SELECT,
+    SIDES,
+    SIN,
+    ByPrecision,
+    Program,
+)
 
 __all__ = ["EXIT", "Body"]
 
@@ -105,10 +120,12 @@ class Body:
         elif op in (MUL, DIV):
             verb = "fmul" if op == MUL else "fdiv"
             self.names[node] = self.code.name(f"{verb} {t} {self.signed(a)}, {self.signed(b)}")
-        elif op == SQRT:
-            self.names[node] = self.code.intrinsic("sqrt", t, self.signed(a))
-        else:
+        elif op in (SIN, COS):
             self.names[node] = self.angle(a >> 1)[0 if op == SIN else 1]
+        elif op not in (LESS, LESS_EQUAL, SIDES):  # which are a part of what selects
+            kind, given = graph.op[a >> 1] if op == SELECT else op, graph.operands(node)
+            names = [self.signed(edge) for edge in given]
+            self.names[node] = function(self.code, kind, self.dtype, self.lanes, names)
 
     def with_product(self, node: int) -> str:
         """Write a fused multiply-add: a sum with a product, rounded once."""

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from robodyn.codegen.llvm.kernels.sums import FMA, operations
 from robodyn.codegen.llvm.target.target import Target
-from robodyn.symbolic.graph import ADD, CONST, COS, INPUT, MUL, SIN, Program, scalar_places
+from robodyn.symbolic.graph import ADD, CONST, DIV, INPUT, MUL, SQRT, Program, scalar_places
 
 __all__ = ["Column", "Pack", "Packs", "packs_for"]
 
@@ -29,6 +29,9 @@ WORTH = 0.95
 #: Live nodes of a program with packs, at most: it is one function, the time to compile which grows
 #: faster than it does.
 MOST = 60_000
+
+#: Operations of packs.
+PACKED = (ADD, MUL, DIV, SQRT, FMA)
 
 #: An edge in each lane, or nothing.
 Column = tuple[int | None, ...]
@@ -104,7 +107,7 @@ class Packs:
                 self._operations[node] = op, edges
                 key = (op, *(self._alike[edge >> 1] for edge in edges))
             self._alike[node] = kind = known.setdefault(key, len(known))
-            if edges and op not in (SIN, COS):
+            if edges and op in PACKED:
                 classes.setdefault(kind, []).append(node)
         return [*classes.values()]
 
@@ -141,7 +144,7 @@ class Packs:
     def _may_be_packed(self, nodes: Sequence[int]) -> bool:
         op = self._operations.get(nodes[0], (INPUT,))[0]
         different = len({*nodes}) == len(nodes)
-        return op not in (INPUT, SIN, COS) and different and not any(x in self.place for x in nodes)
+        return op in PACKED and different and not any(x in self.place for x in nodes)
 
     def _columns(self, lanes: tuple[int | None, ...]) -> list[Column]:
         """The operands in each lane."""

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from robodyn.codegen.llvm.builder.code import Code
 from robodyn.codegen.llvm.builder.values import Number
+from robodyn.codegen.llvm.kernels.functions import function
 from robodyn.codegen.llvm.kernels.guarded_sincos import GuardedSincos
 from robodyn.codegen.llvm.kernels.pieces import CONSTANT, LOCAL, STORE, WORK, Piece
 from robodyn.codegen.llvm.kernels.sincos import constant, vector_type
 from robodyn.codegen.llvm.kernels.sums import FMA
 from robodyn.codegen.llvm.target.target import Target
-from robodyn.symbolic.graph import ADD, DIV, MUL, SIN, SQRT
+from robodyn.symbolic.graph import ADD, COS, DIV, MUL, SIN
 
 __all__ = ["AnglesFunction", "PieceFunction", "column_functions"]
 
@@ -131,8 +132,10 @@ class PieceFunction:
         given = [self._value(x) for x in operands]
         if op in (MUL, DIV):
             return code.name(f"{'fmul' if op == MUL else 'fdiv'} {t} {given[0]}, {given[1]}")
-        if op in (FMA, SQRT):
-            return code.intrinsic("fma" if op == FMA else "sqrt", t, *given)
+        if op == FMA:
+            return code.intrinsic("fma", t, *given)
+        if op not in (SIN, COS):
+            return function(code, op, self._memory.dtype, self._memory.lanes, given)
         if operands[0] not in self._angles:
             self._angles[operands[0]] = self._sincos.write(given[0], self._memory.lanes)
         return self._angles[operands[0]][0 if op == SIN else 1]

@@ -115,14 +115,16 @@ class Pieces:
         most: int,
         elsewhere: Collection[int] = (),
     ) -> None:
-        self._program, self._products, self._most = program, products, most
+        self._program, self._most = program, most
         self._inputs = scalar_places(program.inputs)
         self.angles: list[Angle] = []
         self._slots: dict[int, int] = {}
         self._find_angles(lanes)
         self.order: list[Piece] = []
         self._shapes: dict[Shape, Shape] = {}
-        nodes, operands = self._operations()
+        found = operations(program, products)
+        nodes = [node for node in found if node not in self._slots]
+        self._kinds, operands = {x: found[x][0] for x in nodes}, [found[x][1] for x in nodes]
         self._results, self.cleared = self._wanted(elsewhere)
         cuts = cuts_of(program, nodes, operands, most)
         self._last = _last_uses(len(program.graph.op), cuts, operands)
@@ -165,12 +167,6 @@ class Pieces:
                 return Angle(*place, sign, value)
         return None
 
-    def _operations(self) -> tuple[list[int], list[Step]]:
-        """Nodes that are operations, in order, and their operands."""
-        found = operations(self._program, self._products)
-        nodes = [node for node in found if node not in self._slots]
-        return nodes, [found[node][1] for node in nodes]
-
     def _wanted(
         self, elsewhere: Collection[int]
     ) -> tuple[dict[int, list[tuple[int, int, int]]], list[int]]:
@@ -196,8 +192,7 @@ class Pieces:
     def _add_piece(self, number: int, nodes: list[int], operands: list[Step]) -> None:
         writer, free = _PieceWriter(self._program, self._inputs, self._slots), list[int]()
         for node, edges in zip(nodes, operands, strict=True):
-            fused = node in self._products
-            writer.operation(FMA if fused else self._program.graph.op[node], node, edges)
+            writer.operation(self._kinds[node], node, edges)
             for port, index, sign in self._results.pop(node, ()):
                 writer.store(2 * node + sign, port, index)
             if self._last[node] > number:

@@ -7,7 +7,20 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import NamedTuple
 
-from robodyn.symbolic.graph import ADD, CONST, DIV, INPUT, MUL, ByPrecision, Graph, Program
+from robodyn.symbolic.graph import (
+    ADD,
+    CONST,
+    INPUT,
+    LESS,
+    LESS_EQUAL,
+    MUL,
+    OF_TWO,
+    SELECT,
+    SIDES,
+    ByPrecision,
+    Graph,
+    Program,
+)
 
 __all__ = [
     "FMA",
@@ -24,6 +37,9 @@ __all__ = [
 
 #: Beside operations of graphs: ``x y + z`` rounded once.
 FMA = 8
+
+#: What is no operation, or a part of another one.
+_WITHIN = (CONST, INPUT, LESS, LESS_EQUAL, SIDES)
 
 
 class ConstantLane(NamedTuple):
@@ -156,7 +172,7 @@ def products_in_sums(program: Program, last: bool = False) -> dict[int, int]:
     for node in live:
         if graph.op[node] > INPUT:
             uses[graph.a[node] >> 1] += 1
-            if graph.op[node] in (ADD, MUL, DIV):
+            if graph.op[node] in OF_TWO:
                 uses[graph.b[node] >> 1] += 1
     found = {}
     for node in live:
@@ -174,6 +190,9 @@ def operations(
 ) -> dict[int, tuple[int, tuple[int, ...]]]:
     """Operations of a program in order: of each node which one it is, and its operands as edges.
 
+    ``SELECT`` is its comparison, ``LESS`` or ``LESS_EQUAL``, with the numbers compared and both
+    sides.
+
     Parameters
     ----------
     program : Program
@@ -184,12 +203,13 @@ def operations(
     within = {edge >> 1 for edge in fused.values()}
     for node in program.live():
         op, a, b = graph.op[node], graph.a[node], graph.b[node]
-        if op <= INPUT or node in within:
+        if op in _WITHIN or node in within:
             continue
         product = fused.get(node)
         if product is not None:
             x, y = graph.a[product >> 1] ^ (product & 1), graph.b[product >> 1]
             found[node] = FMA, (x, y, b if product == a else a)
         else:
-            found[node] = op, (a, b) if op in (ADD, MUL, DIV) else (a,)
+            kind = graph.op[a >> 1] if op == SELECT else op
+            found[node] = kind, graph.operands(node)
     return found

@@ -29,9 +29,11 @@ __all__ = [
 ]
 
 
-#: Functions of C that machine code calls, as ``robodyn_`` and the name: sines of huge angles, and
-#: memory that is too large for the stack.
-C_FUNCTIONS = ("sin", "cos", "malloc", "free")
+#: Functions of C that machine code calls, as ``robodyn_`` and the name: sines of huge angles, other
+#: functions, and memory that is too large for the stack.
+C_FUNCTIONS = (
+    "sin", "cos", "atan2", "exp", "log", "tanh", "sinh", "cosh", "malloc", "free"
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from robodyn.equations.tree.composite_body import Matrix
-from robodyn.symbolic.guarded import one_if_positive
-from robodyn.symbolic.scalar import Number, Scalar, dot
+from robodyn.symbolic.scalar import Number, Scalar, dot, where
 from robodyn.symbolic.vector import Vec3
 from robodyn.tolerances import SECOND_MOBILITY, THIRD_MOBILITY
 
@@ -43,8 +42,8 @@ class PseudoInverse:
                 (e3, product, THIRD_MOBILITY),
             )
         )
-        self._one = one_if_positive(-second[0])
-        self._three = one_if_positive(third[1]) * (1.0 - self._one)
+        self._one = where(-second[0] > 0.0, 1.0, 0.0)
+        self._three = where(third[1] > 0.0, 1.0, 0.0) * (1.0 - self._one)
         none = e3 + product * THIRD_MOBILITY[0]
         #: Numbers of which one is negative if the rank is in doubt.
         self.tests = [

@@ -16,6 +16,7 @@ from robodyn.simulation.step.operations.instants import Instant
 from robodyn.simulation.step.operations.step import Correct, close_loops
 from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import Number
+from robodyn.symbolic.symbol_arrays import symbol_array
 
 __all__ = ["SymbolicInputs", "SymbolicOperations"]
 
@@ -50,9 +51,8 @@ class SymbolicInputs:
 
     def array(self, name: str) -> Array:
         """All elements of an input."""
-        array = np.empty(len(self._numbers[name]), object)
-        array[:] = self._numbers[name]
-        return array
+        found: Array = symbol_array(self._numbers[name])
+        return found
 
     def at(self, name: str, t: Instant) -> Array:
         """The row of an input at an instant of the step."""
