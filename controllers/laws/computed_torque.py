@@ -13,7 +13,7 @@ from robodyn import BasePath, Robot
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 from robodyn.arrays import named
-from robodyn.motion.reference import Reference
+from robodyn.motion.functions import Reference
 
 from ..support.gains import checked_call, checked_rates, gain, state_of
 from ..support.motor_torques import motor_torques

@@ -10,7 +10,7 @@ import numpy as np
 from robodyn import Robot, SettingsError
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
-from robodyn.motion.reference import Reference
+from robodyn.motion.functions import Reference
 from robodyn.simulation import Controller, ControllerSample
 from robodyn.simulation.control.controller import INNER, State
 

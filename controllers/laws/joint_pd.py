@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from robodyn import Robot
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
-from robodyn.motion.reference import Reference
+from robodyn.motion.functions import Reference
 
 from ..support.gains import checked_call, checked_rates, gain, state_of
 from ..support.pickling import reduce_by_fields

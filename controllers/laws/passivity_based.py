@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from robodyn import ActuationError, BasePath, Robot, SettingsError
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
-from robodyn.motion.reference import Reference
+from robodyn.motion.functions import Reference
 from robodyn.simulation.loads.actuated_speeds import coordinates_of_motors
 
 from ..support.gains import checked_call, checked_rates, gain, state_of

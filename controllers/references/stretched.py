@@ -11,8 +11,8 @@ from robodyn import Robot, SettingsError, ShapeError
 from robodyn.arguments import check_fields, checked_arguments
 from robodyn.array_types import FloatArray
 from robodyn.arrays import number
-from robodyn.motion.continuity import check_continuous, sampled
-from robodyn.motion.reference import Reference
+from robodyn.motion.derivative_check import check_continuous, sampled
+from robodyn.motion.functions import Reference
 from robodyn.simulation.loads.column_names import speed_names
 from robodyn.tolerances import TIME_SCALE_PRECISION
 

@@ -13,7 +13,7 @@ from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 from robodyn.arrays import checked, number
 from robodyn.motion.derivative_check import instants
-from robodyn.motion.reference import Reference
+from robodyn.motion.functions import Reference
 from robodyn.motion.samples import spline, within
 
 from ..support.gains import checked_call

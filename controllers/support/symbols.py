@@ -11,7 +11,7 @@ from robodyn import BaseMotion, BasePath, Robot
 from robodyn.array_types import Array, FloatArray
 from robodyn.codegen import Function
 from robodyn.codegen.calls.trace_graph import Untraceable
-from robodyn.motion.reference import Reference
+from robodyn.motion.functions import Reference
 from robodyn.simulation.control.tracing import SymbolicTime
 from robodyn.symbolic.scalar import Scalar, clip
 

@@ -15,7 +15,7 @@ from robodyn.arrays import checked, number
 from robodyn.caller import warn
 from robodyn.equations.tree.factorization import factorize, inverse, solve
 from robodyn.errors import SingularWarning
-from robodyn.motion.reference import Reference
+from robodyn.motion.functions import Reference
 from robodyn.simulation.control.tracing import SymbolicTime
 from robodyn.symbolic.guarded import if_not_negative
 from robodyn.tolerances import MOVING_FRAME, QUOTIENT_FLOOR

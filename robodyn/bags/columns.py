@@ -1,4 +1,4 @@
-"""Indices in q and v of the joints that ROS messages name."""
+"""Types of messages in a bag of joint states, and places of their joints in q and v."""
 
 from __future__ import annotations
 
@@ -9,7 +9,12 @@ from robodyn.errors import RobodynError, ShapeError
 from robodyn.model.joint_info import part_names
 from robodyn.robot import Robot
 
-__all__ = ["Columns"]
+__all__ = ["JOINT_STATE", "MULTI_DOF", "NUMBERS", "TEXT", "Columns"]
+
+JOINT_STATE = "sensor_msgs/msg/JointState"
+MULTI_DOF = "sensor_msgs/msg/MultiDOFJointState"
+NUMBERS = "std_msgs/msg/Float64MultiArray"
+TEXT = "std_msgs/msg/String"
 
 
 @dataclass(frozen=True)

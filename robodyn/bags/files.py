@@ -36,13 +36,8 @@ def rosbags(purpose: str) -> SimpleNamespace:
 def new_bag(path: Path, storage: BagStorage) -> Iterator[tuple[Any, SimpleNamespace]]:
     """A bag to write to; it appears under its name when all is written.
 
-    Parameters
-    ----------
-    path : Path
-        ``.mcap`` or ``.db3``: a single file, replaced if it is there. Any other name: a folder with
-        ``metadata.yaml``, which must not be there.
-    storage : {"mcap", "sqlite3"}
-        Of a folder.
+    ``.mcap`` and ``.db3`` are single files, replaced if they are there. Any other name is a folder
+    with ``metadata.yaml`` and files of that ``storage``, which must not be there.
     """
     tools = rosbags("writing a bag")
     single = path.suffix in STORAGE

@@ -6,11 +6,9 @@ import os
 from typing import Any
 
 from robodyn.array_types import FloatArray
-from robodyn.bags.columns import Columns
-from robodyn.bags.completion import completed
+from robodyn.bags.columns import JOINT_STATE, MULTI_DOF, NUMBERS, TEXT, Columns
 from robodyn.bags.files import open_bag
-from robodyn.bags.samples import Samples
-from robodyn.bags.topics import JOINT_STATE, MULTI_DOF, NUMBERS, TEXT
+from robodyn.bags.samples import BagSamples, completed
 from robodyn.errors import BagError
 from robodyn.files import as_path
 from robodyn.robot import Robot
@@ -47,7 +45,7 @@ def read_motion(
         f"{topic}/multi_dof": MULTI_DOF,
         f"{topic}/accelerations": NUMBERS,
     }
-    samples = Samples(robot, Columns.of_robot(robot), ignore_unknown)
+    samples = BagSamples(robot, Columns.of_robot(robot), ignore_unknown)
     with open_bag(as_path("path", path)) as (reader, tools):
         connections = [c for c in reader.connections if c.topic in wanted]
         _check_topics(path, topic, reader.connections, wanted)

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robodyn.array_types import FloatArray
-from robodyn.bags.columns import Columns
+from robodyn.bags.columns import JOINT_STATE, MULTI_DOF, NUMBERS, TEXT, Columns
 from robodyn.bags.files import new_bag
 from robodyn.bags.sensors import (
     SENSOR_MESSAGES,
@@ -34,7 +34,6 @@ from robodyn.bags.sensors import (
     sensor_content,
     topic_name,
 )
-from robodyn.bags.topics import JOINT_STATE, MULTI_DOF, NUMBERS, TEXT
 from robodyn.description.sensor import DescribedSensor
 from robodyn.equations.sensors.kinds.common.kind import Form
 from robodyn.errors import ShapeError

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 import robodyn as rd
-from robodyn.cli.options.report import add_json, print_json
-from robodyn.cli.options.robot import add_robot, add_robot_options, robot_options
-from robodyn.cli.options.values import number, whole
+from robodyn.cli.options.output import add_json, print_json
+from robodyn.cli.options.robot import add_robot, add_robot_options, loaded
+from robodyn.cli.options.values import add, number, whole
 from robodyn.codegen.llvm.target.target import chosen_target
 from robodyn.errors import RobodynError
 from robodyn.urdf import write
@@ -48,16 +48,11 @@ def add_to(commands: Any) -> None:
     bench = commands.add_parser(
         "bench", help="time functions of a robot, beside those of Pinocchio if it is installed"
     )
-    add_robot(bench, default="puma560")
-    bench.add_argument("--base", choices=("fixed", "floating"), default="fixed")
-    bench.add_argument(
-        "--batch", metavar="N", type=whole("--batch", 1), default=4096,
-        help="states of a batch (default 4096)",
-    )  # fmt: skip
-    bench.add_argument(
-        "--seconds", metavar="TIME", type=number("--seconds", above=0.0, unit="s"), default=0.2,
-        help="for each number: the least of as many runs as fit in (default 0.2)",
-    )  # fmt: skip
+    add_robot(bench, default="puma560", bases=("fixed", "floating"))
+    add(bench, "--batch", "states of a batch (default 4096)", whole(1), metavar="N", default=4096)
+    text = "for each number: the least of as many runs as fit in (default 0.2)"
+    seconds = number(above=0.0, unit="s")
+    add(bench, "--seconds", text, seconds, metavar="TIME", default=0.2)
     add_json(bench)
     add_robot_options(bench)
     bench.set_defaults(run=_bench)
@@ -65,7 +60,7 @@ def add_to(commands: Any) -> None:
 
 def _bench(arguments: argparse.Namespace) -> int:
     rd.set_compilation("eager")  # calls are timed, not compilation
-    robot = rd.load(arguments.robot, base=arguments.base, **robot_options(arguments))
+    robot = loaded(arguments)
     states = _states(robot)
     theirs, why = _pinocchio(robot)
     found: list[dict[str, Any]] = []

@@ -8,10 +8,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from robodyn.cli.loop_findings import loop_findings
-from robodyn.cli.options.completed import completed, robots_and_files
-from robodyn.cli.options.report import add_json, print_json
-from robodyn.cli.options.robot import add_robot_options, reading_options, robot_options
-from robodyn.cli.options.wording import with_options
+from robodyn.cli.options.output import add_json, print_json, with_options
+from robodyn.cli.options.robot import (
+    add_robot_options,
+    reading_options,
+    robot_options,
+    robots_and_files,
+)
+from robodyn.cli.options.values import add
 from robodyn.errors import RobodynError, UrdfNote, UrdfWarning
 from robodyn.urdf import findings, load_mechanism, record
 
@@ -21,11 +25,9 @@ __all__ = ["add_to"]
 def add_to(commands: Any) -> None:
     """Add the command to a parser's."""
     check = commands.add_parser("check", help="validate URDF files; exit status 2 if one is bad")
-    completed(check.add_argument("file", nargs="+"), robots_and_files())
-    check.add_argument(
-        "--shapes", action="store_true",
-        help="compare masses and inertias with meshes, too, not only with boxes and the like",
-    )  # fmt: skip
+    add(check, "file", "what to check", complete=robots_and_files(), nargs="+")
+    text = "compare masses and inertias with meshes, too, not only with boxes and the like"
+    add(check, "--shapes", text, action="store_true")
     add_json(check)
     add_robot_options(check)
     check.set_defaults(run=_check)

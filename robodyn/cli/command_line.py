@@ -6,12 +6,12 @@ import argparse
 import importlib
 import io
 import os
+import re
 import sys
 from collections.abc import Sequence
 
 import robodyn as rd
-from robodyn.cli.options.wording import with_options
-from robodyn.cli.options.xacro_args import split_xacro_args
+from robodyn.cli.options.output import with_options
 from robodyn.errors import RobodynError
 
 __all__ = ["main"]
@@ -33,6 +33,11 @@ COMMANDS = {
     "completion": "robodyn.cli.completion",
 }
 
+_XACRO_ARGUMENT = re.compile(r"([A-Za-z_]\w*):=(.*)", re.DOTALL)
+
+#: Arguments after this one are those of ROS, which have the same form as those of xacro.
+ROS = "--ros-args"
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return the exit status.
@@ -42,7 +47,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if isinstance(sys.stdout, io.TextIOWrapper):  # it may not be able to encode names of a robot
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        typed, xacro_args = split_xacro_args(sys.argv[1:] if argv is None else argv)
+        typed, xacro_args = _split_xacro_args(sys.argv[1:] if argv is None else argv)
         given = argparse.Namespace(xacro_args=xacro_args, all_commands=_parser)
         arguments = _parser(_asked_for(typed)).parse_args(typed, given)
         status = int(arguments.run(arguments))
@@ -87,3 +92,19 @@ def _parser(names: Sequence[str] = tuple(COMMANDS)) -> argparse.ArgumentParser:
     for name in names:
         importlib.import_module(COMMANDS[name]).add_to(commands)
     return parser
+
+
+def _split_xacro_args(argv: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+    """Split off ``NAME:=VALUE`` arguments of xacro; those after ``--ros-args`` are left to ROS."""
+    end = argv.index(ROS) if ROS in argv else len(argv)
+    found: dict[str, str] = {}
+    others = []
+    for text in argv[:end]:
+        match = _XACRO_ARGUMENT.fullmatch(text)
+        if match is None:
+            others.append(text)
+        elif match[1] in found:
+            raise RobodynError(f"{match[1]}:= is given twice; keep one")
+        else:
+            found[match[1]] = match[2]
+    return [*others, *argv[end:]], found

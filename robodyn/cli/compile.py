@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 import robodyn as rd
-from robodyn.cli.options.report import add_json, print_json
-from robodyn.cli.options.robot import add_robot, add_robot_options, robot_options
+from robodyn.cli.options.output import add_json, print_json
+from robodyn.cli.options.robot import ANY_BASE, add_robot, add_robot_options, loaded
 from robodyn.codegen.llvm.cache.object_code import folder, not_stored
 from robodyn.errors import RobodynError, SettingsError
 
@@ -34,12 +34,9 @@ def add_to(commands: Any) -> None:
     parser = commands.add_parser(
         "compile", help="compile functions and a motion, so that programs find them on disk"
     )
-    add_robot(parser)
-    parser.add_argument(
-        "functions", nargs="*", metavar="function",
-        help=f"default: {', '.join(USUAL)}, and a motion",
-    )  # fmt: skip
-    parser.add_argument("--base", choices=("fixed", "floating", "moving"), default="fixed")
+    add_robot(parser, bases=ANY_BASE)
+    text = f"default: {', '.join(USUAL)}, and a motion"
+    parser.add_argument("functions", nargs="*", metavar="function", help=text)
     parser.add_argument("--derivatives", action="store_true", help="those of the functions, too")
     add_json(parser)
     add_robot_options(parser)
@@ -51,7 +48,7 @@ def _compile(arguments: argparse.Namespace) -> int:
     if where is None:
         raise SettingsError("ROBODYN_CACHE=0 keeps no code: unset it for `robodyn compile`")
     rd.set_compilation("eager")  # wait for the full code
-    robot = rd.load(arguments.robot, base=arguments.base, **robot_options(arguments))
+    robot = loaded(arguments)
     status, before, compiled = 0, not_stored(), []
     for name, work in _works(robot, arguments.functions, arguments.derivatives):
         began = time.perf_counter()

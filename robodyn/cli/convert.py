@@ -9,10 +9,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import robodyn as rd
-from robodyn.cli.options.completed import FILE, completed
-from robodyn.cli.options.report import add_json, print_json
+from robodyn.cli.options.output import add_json, print_json
 from robodyn.cli.options.robot import add_robot, add_robot_options, robot_options
-from robodyn.cli.options.values import file
+from robodyn.cli.options.values import FILE, add, file
 from robodyn.description import Mechanism
 from robodyn.errors import FileError, RobodynError, UrdfError, UrdfWarning
 from robodyn.force_elements import LINK_ELEMENTS
@@ -36,14 +35,10 @@ def add_to(commands: Any) -> None:
         "convert", help="write a robot (URDF, xacro, MJCF, SDF, yaml) as URDF; print what is lost"
     )
     add_robot(convert)
-    out = convert.add_argument("out", metavar="OUT.urdf", type=file("OUT", (".urdf",)))
-    completed(out, FILE)
+    add(convert, "out", "what to write", file((".urdf",)), complete=FILE, metavar="OUT.urdf")
     convert.add_argument("--force", action="store_true", help="replace OUT.urdf if it is there")
-    convert.add_argument(
-        "--strict-tree",
-        action="store_true",
-        help="write every loop as <loop>, which readers that know trees only pass over",
-    )
+    text = "write every loop as <loop>, which readers that know trees only pass over"
+    convert.add_argument("--strict-tree", action="store_true", help=text)
     add_json(convert)
     add_robot_options(convert)
     convert.set_defaults(run=_convert)

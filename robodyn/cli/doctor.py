@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import robodyn as rd
-from robodyn.cli.options.report import add_json, print_json
+from robodyn.cli.options.output import add_json, print_json
 from robodyn.codegen.llvm.batches.threads import processors
 from robodyn.codegen.llvm.cache.object_code import folder, not_stored
 from robodyn.codegen.llvm.cache.object_files import contents

@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import robodyn as rd
-from robodyn.cli.options.completed import FILE, FOLDER, completed
-from robodyn.cli.options.report import add_json, print_json
-from robodyn.cli.options.robot import add_robot, add_robot_options, robot_options
-from robodyn.cli.options.values import number
+from robodyn.cli.options.output import add_json, print_json
+from robodyn.cli.options.robot import ANY_BASE, add_robot, add_robot_options, loaded
+from robodyn.cli.options.values import FILE, FOLDER, add, number
 from robodyn.equations.catalogue import QUANTITIES
 from robodyn.equations.quantities.common.quantity import REFUSED
 from robodyn.errors import MissingFileError, RobodynError, UnknownNameError
@@ -32,29 +31,19 @@ OF_MOTIONS = {
 def add_to(commands: Any) -> None:
     """Add the command to a parser's."""
     export = commands.add_parser("export", help="write functions as code of other languages")
-    add_robot(export)
-    export.add_argument(
-        "function", nargs="*",
-        help="inverse_dynamics, frame_pose:frame=NAME, step, assemble:hold=JOINT,JOINT, ...",
-    )  # fmt: skip
+    add_robot(export, bases=ANY_BASE)
+    text = "inverse_dynamics, frame_pose:frame=NAME, step, assemble:hold=JOINT,JOINT, ..."
+    export.add_argument("function", nargs="*", help=text)
     export.add_argument("--list", action="store_true", help="print the functions that there are")
     export.add_argument("--target", default="c", help="c, cpp, python, matlab, modelica, fmu (c)")
-    out = export.add_argument(
-        "--out", metavar="DIR", help="new folder; without it C source is printed"
-    )
-    completed(out, FOLDER)
-    controller = export.add_argument(
-        "--controller", metavar="FILE.py:NAME",
-        help="function of a Python file, from the robot to the controller of a step",
-    )  # fmt: skip
-    completed(controller, FILE)
-    export.add_argument(
-        "--step", type=number("--step", above=0.0, unit="s"), help="of a step and a controller"
-    )
+    out = "new folder; without it C source is printed"
+    add(export, "--out", out, complete=FOLDER, metavar="DIR")
+    text = "function of a Python file, from the robot to the controller of a step"
+    add(export, "--controller", text, complete=FILE, metavar="FILE.py:NAME")
+    add(export, "--step", "of a step and a controller", number(above=0.0, unit="s"))
     export.add_argument("--integrator", help="of a step: rk4, euler, ...")
     export.add_argument("--dtype", help="double, float")
     export.add_argument("--name", help="what files are called after (the robot)")
-    export.add_argument("--base", choices=("fixed", "floating", "moving"), default="fixed")
     add_json(export)
     add_robot_options(export)
     export.set_defaults(run=_export)
@@ -74,7 +63,7 @@ def _export(arguments: argparse.Namespace) -> int:
         or options.keys() - {"dtype"}
     ):
         raise RobodynError("C source of one function is printed; give --out DIR for all else")
-    robot = rd.load(arguments.robot, base=arguments.base, **robot_options(arguments))
+    robot = loaded(arguments)
     if arguments.out is None:
         name, given = _with_options(arguments.function[0])
         source = robot.function(name, **given).c_source(name, **options)
@@ -97,7 +86,7 @@ def _export(arguments: argparse.Namespace) -> int:
 
 def _list(arguments: argparse.Namespace) -> int:
     """Print the functions of a robot, with what they compute."""
-    robot = rd.load(arguments.robot, base=arguments.base, **robot_options(arguments))
+    robot = loaded(arguments)
     names = [x for x, row in QUANTITIES.items() if not (robot.nc and row.closed is REFUSED)]
     found = {name: _summary(name) for name in sorted(names) if hasattr(rd.Robot, name)} | OF_MOTIONS
     if arguments.json:

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import robodyn as rd
-from robodyn.cli.options.completed import FILE, completed
-from robodyn.cli.options.report import add_json, print_json
-from robodyn.cli.options.robot import add_robot, add_robot_options, robot_options
+from robodyn.cli.options.output import add_json, print_json
+from robodyn.cli.options.robot import ANY_BASE, add_robot, add_robot_options, loaded
+from robodyn.cli.options.values import FILE, add
 from robodyn.files import as_path, replacing
 from robodyn.joints import joint_kind
 
@@ -22,17 +22,15 @@ __all__ = ["add_to"]
 def add_to(commands: Any) -> None:
     """Add the command to a parser's."""
     info = commands.add_parser("info", help="print tree, masses, limits, degrees of freedom")
-    add_robot(info)
-    info.add_argument("--base", choices=("fixed", "floating", "moving"), default="fixed")
-    graph = info.add_argument("--graph", metavar="FILE.svg", help="draw bodies, joints and loops")
-    completed(graph, FILE)
+    add_robot(info, bases=ANY_BASE)
+    add(info, "--graph", "draw bodies, joints and loops", complete=FILE, metavar="FILE.svg")
     add_json(info)
     add_robot_options(info)
     info.set_defaults(run=_info)
 
 
 def _info(arguments: argparse.Namespace) -> int:
-    robot = rd.load(arguments.robot, base=arguments.base, **robot_options(arguments))
+    robot = loaded(arguments)
     if arguments.json:
         _print_record(robot)
     else:
@@ -121,7 +119,7 @@ def _print_loops(robot: rd.Robot) -> None:
 
 
 @dataclass(frozen=True)
-class _Cut:
+class _Closure:
     """A loop closure or coupling, and its number of constraints."""
 
     name: str
@@ -130,13 +128,13 @@ class _Cut:
     redundant: int
 
 
-def _cuts(robot: rd.Robot) -> Iterator[_Cut]:
+def _cuts(robot: rd.Robot) -> Iterator[_Closure]:
     redundant = robot.redundant_constraints if robot.nc else ()
     kinds = {cut.name: cut.kind for cut in robot.loops}
     for name in dict.fromkeys(row.rsplit("[", 1)[0] for row in robot.constraint_names):
         rows = [row for row in robot.constraint_names if row.rsplit("[", 1)[0] == name]
         extra = sum(row in redundant for row in rows)
-        yield _Cut(name, kinds.get(name, ""), len(rows), extra)
+        yield _Closure(name, kinds.get(name, ""), len(rows), extra)
 
 
 def _transmission_text(given: rd.Transmission, motors: Mapping[str, rd.Actuator]) -> str:

@@ -32,22 +32,15 @@ def loop_findings(
 ) -> tuple[list[RobodynError], list[UrdfWarning], list[UrdfNote]]:
     """Findings about the closed loops of a file.
 
+    Errors: the robot cannot be made, or no closed posture is found. Warnings: closing or mobility
+    depends on rounding, or joints cannot move. Notes: where the two frames of each loop stand that
+    is open at the start, the closed posture, and rounded angles with their exact values.
+
     Parameters
     ----------
-    file : str
     options : mapping, optional
         Keyword arguments of `robodyn.load`. The search for a closed posture starts at ``near``.
         Default: with all joints at zero.
-
-    Returns
-    -------
-    errors : list of RobodynError
-        If the robot cannot be made, or no closed posture is found.
-    warned : list of UrdfWarning
-        Loops whose closing or mobility depends on rounding, and joints that cannot move.
-    notes : list of UrdfNote
-        For each loop that is open at the start: the poses of its two frames there, and the closed
-        posture. Rounded angles in loops, and their exact values.
     """
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

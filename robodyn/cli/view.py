@@ -10,8 +10,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import robodyn as rd
-from robodyn.cli.options.completed import FILE, completed
 from robodyn.cli.options.robot import add_robot, add_robot_options, robot_options
+from robodyn.cli.options.values import FILE, add
 
 __all__ = ["add_to"]
 
@@ -26,19 +26,15 @@ _FILES = {
 def add_to(commands: Any) -> None:
     """Add the command to a parser's."""
     view = commands.add_parser("view", help="show a robot in the browser (extra view)")
-    add_robot(view)
-    motion = view.add_argument(
-        "--trajectory", type=Path, help="motion to play: .npz, .csv or a bag"
-    )
-    completed(motion, FILE)
+    add_robot(view, bases=("fixed", "floating"))
+    motion = "motion to play: .npz, .csv or a bag"
+    add(view, "--trajectory", motion, complete=FILE, type=Path)
     view.add_argument("--host", default="127.0.0.1", help="who may connect (default: this machine)")
     view.add_argument("--port", type=int, default=8080, help="default 8080, or the next free one")
-    view.add_argument("--base", choices=("fixed", "floating"), default="fixed")
     arrows = ("forces", "moments", "torques")
     view.add_argument("--arrows", nargs="+", choices=arrows, default=(), help="forces to draw")
     for name, what in _FILES.items():
-        file = view.add_argument(f"--{name}", type=Path, metavar="FILE", help=f"{what}, and end")
-        completed(file, FILE)
+        add(view, f"--{name}", f"{what}, and end", complete=FILE, type=Path, metavar="FILE")
     add_robot_options(view)
     view.set_defaults(run=_view)
 

@@ -17,14 +17,8 @@ __all__ = ["new_folder", "write_folder"]
 def new_folder(folder: object) -> Path:
     """The path of a folder that is not there yet, or is empty.
 
-    Raises
-    ------
-    ShapeError
-        If it is no path.
-    SettingsError
-        If there is a file of that name, or the folder holds files.
-    MissingFileError, FileError
-        If there is no folder to make it in, or it cannot be read.
+    Raises `ShapeError` if it is no path, `SettingsError` if there is a file of that name or the
+    folder holds files, `MissingFileError` or `FileError` if it cannot be made or read.
     """
     path = Path(os.path.abspath(as_path("folder", folder)))
     with writing(path):
@@ -44,17 +38,14 @@ def new_folder(folder: object) -> Path:
 def write_folder(path: Path, files: Mapping[str, str | bytes]) -> None:
     """Write files into a new folder, all of them or none.
 
+    Raises `FileError` if the system refuses; then nothing is left.
+
     Parameters
     ----------
     path : Path
         From `new_folder`.
     files : mapping of str to str or bytes
         Contents by path within the folder, with slashes.
-
-    Raises
-    ------
-    FileError
-        If the system refuses; then nothing is left.
     """
     with writing(path), _unfinished(path) as place:
         for name, content in files.items():

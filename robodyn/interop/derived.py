@@ -1,26 +1,25 @@
-"""Functions that other libraries need to differentiate a function, each as one program."""
+"""What JAX and PyTorch need of a function: its derivatives as programs, and checked arrays."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from robodyn.codegen import Function
+from robodyn.codegen.calls.arguments import check_axes, check_count, common_batch
+from robodyn.errors import ShapeError
 from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import Number, edge_of, inputs
 
-__all__ = ["pullback", "pushforward", "with_jacobians"]
+__all__ = ["checked_batch", "pullback", "pushforward", "with_jacobians"]
 
 
 def with_jacobians(function: Function, names: Sequence[str]) -> Function:
     """The outputs of a function, and after them an array with their derivatives.
 
-    Parameters
-    ----------
-    function : Function
-    names : sequence of str
-        Of inputs. The array has a row for each number of the outputs, and a column for each number
-        of these inputs.
+    The array has a row for each number of the outputs, and a column for each number of the inputs
+    that are named.
     """
     graph, given = _begin(function.inputs)
     results, slopes = inline(function.program, given), [*_slopes(function, names, given)]
@@ -118,3 +117,28 @@ def _function(
 ) -> Function:
     edges = tuple(edge_of(graph, x) for x in results)
     return Function(Program("_".join([name, *names]), ports, outputs, graph, edges))
+
+
+def checked_batch(
+    ports: Sequence[Port], arrays: Sequence[Any], is_real: Callable[[Any], bool]
+) -> tuple[int, ...]:
+    """Leading axes of the inputs of a function, broadcast together.
+
+    Parameters
+    ----------
+    arrays : sequence
+        With ``shape``, ``ndim`` and ``dtype``.
+    is_real : callable
+        Whether the elements of such an array are real numbers.
+    """
+    check_count(ports, len(arrays))
+    for port, array in zip(ports, arrays, strict=True):
+        if not is_real(array):
+            raise ShapeError(
+                f"{port.name} is not an array of real numbers: its elements are {array.dtype}",
+                name=port.name,
+                given=str(array.dtype),
+                expected="an array of real numbers",
+            )
+        check_axes(port, tuple(array.shape))
+    return common_batch(ports, arrays)

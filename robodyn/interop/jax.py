@@ -14,8 +14,7 @@ from robodyn.arguments import checked_arguments
 from robodyn.codegen import Function, Memo
 from robodyn.codegen.llvm.target.once import once
 from robodyn.errors import MissingExtraError
-from robodyn.interop.derived import with_jacobians
-from robodyn.interop.given import checked_batch
+from robodyn.interop.derived import checked_batch, with_jacobians
 from robodyn.interop.xla_call import called, handler_address
 
 try:

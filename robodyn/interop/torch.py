@@ -10,8 +10,7 @@ import numpy as np
 from robodyn.arguments import checked_arguments
 from robodyn.codegen import Function, Memo
 from robodyn.errors import MissingExtraError, ShapeError
-from robodyn.interop.derived import pullback, pushforward
-from robodyn.interop.given import checked_batch
+from robodyn.interop.derived import checked_batch, pullback, pushforward
 
 try:
     import torch

@@ -32,7 +32,6 @@ class PostureSearch:
 
     Parameters
     ----------
-    starts : PostureStarts
     limits : bool
         Postures stay within limits.
     iteration : Iteration
@@ -60,10 +59,7 @@ class PostureSearch:
     def found(self, begun: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Postures (n, nq) and their errors (n,): the first that reach the targets, or the best.
 
-        Parameters
-        ----------
-        begun : ndarray, shape (n, nq)
-            Where the search begins, within the limits.
+        The search begins at ``begun``, shape (n, nq), within the limits.
         """
         q = np.array(begun, order="C")
         if not len(q):

@@ -17,11 +17,12 @@ from robodyn.codegen.iteration import Iteration
 from robodyn.errors import ConvergenceWarning, ShapeError
 from robodyn.evaluator import Evaluator
 from robodyn.inverse_kinematics.search import PostureSearch, open_rows
-from robodyn.inverse_kinematics.starts import Postures, PostureStarts
+from robodyn.inverse_kinematics.starts import PostureStarts
 from robodyn.model.model import Model
 from robodyn.model.turns import nearest_turns
 from robodyn.motion.base_motion import BaseMotion, check_rigid
 from robodyn.parts.configuration_space import ConfigurationSpace
+from robodyn.parts.postures import Postures
 from robodyn.results import IKResult
 from robodyn.tolerances import STEP_TO_POSTURE, STEP_TO_TARGET, TARGET_REACHED, TARGET_WANTED
 
@@ -257,12 +258,7 @@ def _refuse_wrong(arrays: Mapping[str, FloatArray], points: tuple[str, ...]) -> 
 
 
 def _arrays(targets: Targets) -> dict[str, FloatArray]:
-    """Targets as arrays of double precision.
-
-    Raises
-    ------
-    ShapeError
-    """
+    """Targets as arrays of double precision."""
     given = by_name("targets", targets)
     if not given:
         raise ShapeError("targets is empty, expected {frame: pose or point}", name="targets")
@@ -288,12 +284,7 @@ def _together(
     start: FloatArray,
     wish: FloatArray | None,
 ) -> tuple[int, ...]:
-    """Leading axes of all arguments.
-
-    Raises
-    ------
-    ShapeError
-    """
+    """Leading axes of all arguments."""
     batches = [*batches, start.shape[:-1], *([] if wish is None else [wish.shape[:-1]])]
     if not any(batches):
         return ()

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array, FloatArray
 from robodyn.errors import AssemblyError
 from robodyn.parts.configuration_space import ConfigurationSpace
+from robodyn.parts.postures import Postures
 
-__all__ = ["PostureStarts", "Postures"]
+__all__ = ["PostureStarts"]
 
 #: Starts after the first one, without loops and with loops, and what makes them, with their number.
 RESTARTS, LOOP_RESTARTS, SEED = 100, 60, 7919
@@ -21,37 +20,11 @@ RESTARTS, LOOP_RESTARTS, SEED = 100, 60, 7919
 OPEN = 1000
 
 
-class Postures(Protocol):
-    """What knows closed postures: `robodyn.parts.postures.Postures`, or like it."""
-
-    def neutral(self) -> Array:
-        """The possible posture nearest to the zero position, shape (nq,)."""
-
-    def random(self, rng: np.random.Generator) -> Array:
-        """A possible posture within the limits, shape (nq,)."""
-
-    def assemble(
-        self,
-        q: ArrayLike | None,
-        hold: tuple[str, ...],
-        near: ArrayLike | None,
-        beyond_limits: bool = False,
-    ) -> Array:
-        """The possible posture near a guess, shape (nq,)."""
-
-
 class PostureStarts:
     """Starts of searches, the same whenever they are asked for.
 
-    Parameters
-    ----------
-    postures : Postures
-    lower, upper : ndarray, shape (nq,) [rad, m]
-        Limits of positions.
-    closed : bool
-        There are loops.
-    space : ConfigurationSpace
-        Draws postures whose loops may be open.
+    Limits of positions are ``lower`` and ``upper``, shape (nq,) [rad, m]. If there are loops
+    (``closed``), ``space`` draws postures in which they may be open.
     """
 
     def __init__(

@@ -122,17 +122,8 @@ class LinearModels:
     ) -> StateSpace:
         """The same model by one function, where there is one; calls like this one go to it.
 
-        Parameters
-        ----------
-        model : StateSpace
-        state : tuple of array_like
-            Positions, speeds and forces.
-        around : LoadCase
-        options : dict
-            Of the method of the robot.
-        tangent : Tangent
-        forces : tuple of int
-            Speeds whose forces are inputs.
+        ``state`` is positions, speeds and forces, ``options`` are those of the method of the robot,
+        and ``forces`` the speeds whose forces are inputs.
         """
         own, minimal = tangent.speeds, bool(self._expansion.dependent_joints)
         plain = self._local.add(own) and tangent.places == own and model.A.size

@@ -27,7 +27,7 @@ from robodyn.evaluator import Wrenches
 from robodyn.model.model import Model
 from robodyn.model.speed_selection import ByJoint, Roles, assign_roles
 from robodyn.motion.base_motion import BaseMotion
-from robodyn.motion.wrench_function import as_state_function
+from robodyn.motion.functions import as_state_function
 from robodyn.parts.configuration_space import ConfigurationSpace
 from robodyn.parts.dynamics_derivatives import DynamicsDerivatives
 
@@ -89,7 +89,6 @@ class Local:
         Derivatives of the accelerations.
     find_tangent : callable
         Finds ``tangent``, which nobody asks for of states that are only compared.
-    space : ConfigurationSpace
     """
 
     q: Array
@@ -202,7 +201,7 @@ class LocalDynamics:
     def rate(self, local: Local, tau: ByJoint | None, around: LoadCase) -> Array:
         """At which accelerations change along the motion, with forces held, shape (..., nv).
 
-        ``local``: what `near` gives of the same forces and loads without ``whole``.
+        ``local`` is what `near` gives of the same forces and loads, without ``whole``.
         """
         q, v, a = local.q, local.v, local.a
         rate = _times(local.by_q, v) + _times(local.by_v, a)

@@ -41,13 +41,8 @@ BEGUN = 0.1
 class Trial:
     """A state on the way to a root.
 
-    Attributes
-    ----------
-    local : Local
-    left : ndarray, shape (m,)
-        What should be zero.
-    slope : ndarray, shape (m, n)
-        How it changes with a step of the independent coordinates, or of these and the speeds.
+    ``left``, shape (m,), is what should be zero, and ``slope``, shape (m, n), how that changes with
+    a step of the independent coordinates, or of these and the speeds.
     """
 
     local: Local
@@ -68,12 +63,7 @@ Try = Callable[[Array, Array], Trial]
 class StateRoots:
     """Looks for roots.
 
-    Parameters
-    ----------
-    space : ConfigurationSpace
-    postures : Postures
-    closed : bool
-        There are loops to be kept closed.
+    If the robot is ``closed``, its loops are kept closed.
     """
 
     def __init__(self, space: ConfigurationSpace, postures: Postures, closed: bool) -> None:

@@ -57,10 +57,6 @@ def check_rigid(pose: FloatArray, name: str = "pose") -> None:
     pose : ndarray, shape (..., 4, 4)
     name : str
         Of the argument, for the message.
-
-    Raises
-    ------
-    ShapeError
     """
     if pose.ndim == 2:
         errors = _errors(pose.tolist())

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from robodyn.array_types import FloatArray
 from robodyn.arrays import numbers
 from robodyn.errors import PathError, ShapeError
-from robodyn.motion.reference import Reference
+from robodyn.motion.functions import Reference
 from robodyn.tolerances import PATH_SWING, RECORD_TIME
 
 __all__ = [
@@ -29,10 +29,7 @@ __all__ = [
 def sample_times(t: ArrayLike, least: int) -> FloatArray:
     """Times of samples [s], shape (n,).
 
-    Raises
-    ------
-    ShapeError
-        If there are too few, or they do not increase.
+    Raises `ShapeError` if there are too few, or they do not increase.
     """
     times = numbers("t", t).astype(float)
     if times.ndim != 1 or len(times) < least or not np.all(np.diff(times) > 0.0):
@@ -46,12 +43,7 @@ def sample_times(t: ArrayLike, least: int) -> FloatArray:
 
 
 def samples(name: str, given: ArrayLike, count: int, width: int) -> FloatArray:
-    """Samples at ``count`` times, shape (count, width).
-
-    Raises
-    ------
-    ShapeError
-    """
+    """Samples at ``count`` times, shape (count, width)."""
     values = numbers(name, given).astype(float, copy=False)
     if values.shape != (count, width):
         raise ShapeError(
@@ -66,12 +58,7 @@ def samples(name: str, given: ArrayLike, count: int, width: int) -> FloatArray:
 
 
 def within(times: FloatArray, t: float) -> float:
-    """A time within the samples: times outside by rounding are moved to the nearest sample.
-
-    Raises
-    ------
-    PathError
-    """
+    """A time within the samples: times outside by rounding are moved to the nearest sample."""
     first, last = float(times[0]), float(times[-1])
     slack = RECORD_TIME * (last - first)
     if not first - slack <= t <= last + slack:
@@ -88,10 +75,7 @@ def spline(times: FloatArray, values: FloatArray, *, rest: bool = False) -> tupl
 
     With ``rest`` both derivatives are zero at both ends.
 
-    Raises
-    ------
-    PathError
-        If it overshoots between the values by more than their range.
+    Raises `PathError` if it overshoots between the values by more than their range.
     """
     from scipy.interpolate import make_interp_spline
 

@@ -23,12 +23,7 @@ RESOLUTION = 100.0
 
 
 def check_video(path: str | os.PathLike[str]) -> None:
-    """Check that a path ends like an animation, and that matplotlib can write it on this machine.
-
-    Raises
-    ------
-    MissingExtraError, ShapeError
-    """
+    """Check that a path ends like an animation, and that matplotlib can write it here."""
     ending = as_path("path", path).suffix.lower()
     if ending not in WRITERS:
         raise ShapeError(
@@ -64,16 +59,10 @@ def animate(
     ----------
     path : path
         Ending in one of `WRITERS`.
-    figures : sequence of n StickFigure
     t : ndarray, shape (n,) [s]
     trace : (ndarray, ndarray), shape (m,) [s], (m, k, 3) [m]
         Times, and positions of k points at these times; the curves of the points are drawn.
     fps : float [1/s]
-    title : str
-
-    Raises
-    ------
-    MissingExtraError, ShapeError, MissingFileError, FileError
     """
     check_video(path)
     from matplotlib import animation

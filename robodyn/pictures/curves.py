@@ -93,25 +93,16 @@ def draw(
 ) -> Any:
     """Draw quantities over time, one panel below the other.
 
+    Raises `ShapeError` if there is nothing to draw, or matplotlib cannot write files with the
+    ending of ``path``.
+
     Parameters
     ----------
     path : path or None
         Image file to write. ``None``: show them in a window.
     t : ndarray, shape (n,) [s]
-    panels : sequence of Panel
     axes : sequence of matplotlib axes, optional
         Axes to draw into, one for each unit of each panel.
-    title : str
-
-    Returns
-    -------
-    figure : matplotlib.figure.Figure
-
-    Raises
-    ------
-    MissingExtraError
-    ShapeError
-        If there is nothing to draw, or matplotlib cannot write files with the ending of ``path``.
     """
     if not panels or not t.ndim or not len(t):
         what = "no panels are named" if t.ndim else "one state is no motion"

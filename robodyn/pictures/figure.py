@@ -59,6 +59,9 @@ class Canvas:
 
     At the end of the block, a new figure is saved or shown.
 
+    Raises `MissingExtraError` without matplotlib, `ShapeError` if the number of given axes is
+    wrong.
+
     Parameters
     ----------
     what : str
@@ -83,18 +86,10 @@ class Canvas:
 
     Attributes
     ----------
-    figure : matplotlib.figure.Figure
     axes : list of matplotlib axes
         Row by row.
     new : bool
         Whether the figure was made here.
-
-    Raises
-    ------
-    MissingExtraError
-        Without matplotlib.
-    ShapeError
-        If the number of given axes is wrong.
     """
 
     figure: Any

@@ -41,15 +41,9 @@ def write_labels(
 ) -> None:
     """Write labels beside their points so that they cover few lines and other labels.
 
-    Parameters
-    ----------
-    axis : matplotlib axes
-        Their limits must not change afterwards.
-    labels : sequence of Label
-        They are placed one after the other, so the first ones have the best places.
-    lines : sequence of ndarray, shape (2, n) [m]
-        Ends of the lines of the drawing, in the coordinates of the points.
-    project : Projection
+    The limits of the axes must not change afterwards. Labels are placed one after the other, so
+    that the first ones have the best places. ``lines``, shape (2, n) [m], are the ends of the lines
+    of the drawing.
     """
     if not labels:
         return

@@ -1,9 +1,10 @@
-"""Poles in the complex plane, with lines of equal damping ratio and natural frequency."""
+"""Drawings of poles in the complex plane, and of mode shapes."""
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from robodyn.pictures.figure import COLORS, INK, Canvas
 from robodyn.pictures.labels import Label, write_labels
 from robodyn.tolerances import POLE_SHOWN
 
-__all__ = ["draw_poles"]
+__all__ = ["draw_mode_shape", "draw_poles"]
 
 DAMPING = (0.1, 0.2, 0.4, 0.6, 0.8)
 #: Margin around the poles, as a fraction of their range.
@@ -50,16 +51,6 @@ def draw_poles(
         Poles of one model, and their labels.
     sampled : bool
         The models are sampled: the poles have no unit, and the unit circle is drawn.
-    title : str
-    axes : matplotlib axes, optional
-
-    Returns
-    -------
-    figure : matplotlib.figure.Figure
-
-    Raises
-    ------
-    MissingExtraError, ShapeError
     """
     with Canvas("drawing poles", path, axes, size=(7.5, 5.5), title=title) as canvas:
         (axis,) = canvas.axes
@@ -166,3 +157,44 @@ def _sampled(axis: Any, poles: Array) -> list[FloatArray]:
     axis.set(xlabel="real part", ylabel="imaginary part")
     axis.grid(visible=False)
     return [circle[k : k + 2] for k in range(len(circle) - 1)]
+
+
+#: Phases [deg] nearer than this to 0 or 180 degrees are not written beside the bars.
+IN_PHASE = 2.0
+WITH, AGAINST = COLORS[:2]
+
+
+def draw_mode_shape(
+    path: str | os.PathLike[str] | None,
+    shape: Mapping[str, complex],
+    *,
+    title: str = "",
+    axes: Any = None,
+) -> Any:
+    """Draw a bar for each coordinate.
+
+    ``shape`` has the amplitude and phase of each coordinate, relative to the largest. Without a
+    path a window shows it, where there is a display.
+    """
+    size = (7.0, 1.4 + 0.34 * max(2, len(shape)))
+    with Canvas("drawing a mode", path, axes, size=size, title=title) as canvas:
+        _draw(canvas.axes[0], shape)
+    return canvas.figure
+
+
+def _draw(axis: Any, shape: Mapping[str, complex]) -> None:
+    for row, (name, part) in enumerate(shape.items()):
+        angle = math.degrees(math.atan2(part.imag, part.real))
+        ahead = abs(angle) <= 90.0
+        length = abs(part) if ahead else -abs(part)
+        axis.barh(name, length, height=0.6, color=WITH if ahead else AGAINST)
+        if IN_PHASE < abs(angle) < 180.0 - IN_PHASE:
+            place = {"x": length, "y": row, "va": "center", "ha": "left" if ahead else "right"}
+            axis.text(s=f" {angle:+.0f}° ", fontsize=9.0, **place)
+    axis.set_xlim(-1.2, 1.2)
+    axis.axvline(0.0, color="0.3", linewidth=0.8)
+    axis.set_xticks((-1.0, -0.5, 0.0, 0.5, 1.0), ("1", "0.5", "0", "0.5", "1"))
+    axis.set_xlabel("← moves against the largest        amplitude        moves with it →")
+    axis.invert_yaxis()
+    axis.grid(visible=False, axis="y")
+    axis.grid(visible=True, axis="x")

@@ -165,7 +165,7 @@ def _azimuth(points: FloatArray) -> float:
 def marker_of(name: str, *, above: float = 0.0) -> Any:
     """A marker of matplotlib; ``"ground"`` is the sign of a fixed base, a triangle on hatches.
 
-    ``above``: how far its tip is above the point, in parts of its size.
+    Its tip is ``above`` the point, in parts of its size.
     """
     if name != "ground":
         return name

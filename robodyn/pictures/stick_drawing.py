@@ -53,22 +53,8 @@ def draw_figure(
 ) -> Any:
     """Draw a figure in its plane, or in three dimensions with its shadow on the ground.
 
-    Parameters
-    ----------
-    path : path or None
-        Image file to write. ``None``: show a window, where there is a display.
-    figure : StickFigure
-    axes : matplotlib axes, optional
-        In two dimensions, or in three (``projection="3d"``).
-    title : str
-
-    Returns
-    -------
-    figure : matplotlib.figure.Figure
-
-    Raises
-    ------
-    MissingExtraError, ShapeError
+    Given axes may have two dimensions, or three (``projection="3d"``). Without a path a window
+    shows it, where there is a display.
     """
     layout = Layout([figure])
     with layout.canvas(path, axes, title=title) as canvas:
@@ -83,14 +69,7 @@ def draw_figure(
 class Layout:
     """Plane and limits of the axes, and scale of the arrows, for one or several figures.
 
-    Parameters
-    ----------
-    figures : sequence of StickFigure
-
-    Attributes
-    ----------
-    largest : float [N]
-        The largest force, which has the longest arrow.
+    The longest arrow is that of the ``largest`` force [N].
     """
 
     def __init__(self, figures: Sequence[StickFigure]) -> None:

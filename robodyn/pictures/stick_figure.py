@@ -20,13 +20,8 @@ FLAT = 0.02
 class Dot:
     """A joint.
 
-    Attributes
-    ----------
-    name : str
-    role : str
-        A key of `robodyn.pictures.stick_drawing.MARKS`.
-    point : ndarray, shape (3,) [m]
-        Position in the world.
+    Its role is a key of `robodyn.pictures.stick_drawing.MARKS`, its point a position in the world
+    [m].
     """
 
     name: str
@@ -59,8 +54,6 @@ class StickFigure:
     bodies : tuple of ndarray, shape (n, 3) [m]
         Corners of each link, or of links that are welded together, in the world. The first corner
         is the joint that moves the body. The first body is the base.
-    dots : tuple of Dot
-    arrows : tuple of Arrow
     gaps : tuple of Gap
         Gaps of open loops.
     frames : tuple of ndarray, shape (4, 4) [1, m]

@@ -31,7 +31,6 @@ class MotorCurve:
 
     Attributes
     ----------
-    name : str
     torque, speed : ndarray, shape (n, ...)
         At all samples.
     continuous : (float, float)
@@ -59,24 +58,8 @@ def draw_torque_speed(
 ) -> Any:
     """Draw the absolute values of torque over speed, in a panel for each motor.
 
-    Parameters
-    ----------
-    path : path or None
-        Image file to write. ``None``: show a window, where there is a display.
-    curves : sequence of MotorCurve
-    axes : sequence of matplotlib axes, optional
-        One for each motor.
-    title : str
-
-    Returns
-    -------
-    figure : matplotlib.figure.Figure
-
-    Raises
-    ------
-    MissingExtraError
-    ShapeError
-        If there is no motor.
+    Given axes are one for each motor. Without a path a window shows it, where there is a display.
+    Raises `ShapeError` if there is no motor.
     """
     if not curves:
         raise ShapeError("there is nothing to draw: no joint has a motor", name="motors")

@@ -1,11 +1,14 @@
 """Results of `Robot` methods that return more than one array."""
 
 from robodyn.results.base_parameters import BaseParameters
-from robodyn.results.dynamics import ConstrainedDynamics, HybridDerivatives, HybridDynamics
-from robodyn.results.ground_contact import GroundContact
-from robodyn.results.impacts import Impact, ImpactDerivatives, ImpactTensors
+from robodyn.results.dynamics import (
+    ConstrainedDynamics,
+    HybridDerivatives,
+    HybridDynamics,
+    SteadyMotion,
+)
+from robodyn.results.impacts import GroundContact, Impact, ImpactDerivatives, ImpactTensors
 from robodyn.results.postures import IKResult, LoopGap
-from robodyn.results.steady_motion import SteadyMotion
 from robodyn.results.wrenches import JointWrenches, WrenchMapping, joined_wrenches
 
 __all__ = [

@@ -1,14 +1,16 @@
-"""Results of hybrid dynamics and of forward dynamics with constraints."""
+"""Results of hybrid dynamics, of forward dynamics with constraints, and steady motions."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from robodyn.array_types import Array
+from robodyn.state_space import StateSpace
 
-__all__ = ["ConstrainedDynamics", "HybridDerivatives", "HybridDynamics"]
+__all__ = ["ConstrainedDynamics", "HybridDerivatives", "HybridDynamics", "SteadyMotion"]
 
 
 def _shapes(result: Any) -> str:
@@ -87,3 +89,44 @@ class ConstrainedDynamics(NamedTuple):
             f"<ConstrainedDynamics{of}: a {np.shape(self.a)}, "
             f"multipliers {np.shape(self.multipliers)}, by {self.method!r}>"
         )
+
+
+@dataclass(frozen=True, eq=False)
+class SteadyMotion:
+    """A steady motion: one with constant speeds and forces.
+
+    Attributes
+    ----------
+    q : ndarray, shape (nq,) [rad, m]
+        Posture at the start.
+    v : ndarray, shape (nv,) [rad/s, m/s]
+    tau : ndarray, shape (nv,) [N m, N]
+        Forces in all joints: those given, and those that driven joints need.
+    model : StateSpace
+        Linear, time-invariant model of deviations from it.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> brick = rd.load("satellite", base="floating", gravity=(0, 0, 0))
+    >>> motion = brick.steady_motion(brick.neutral(), [0.0] * brick.nv)
+    >>> bool(abs(motion.v).max() < 1e-9)     # at rest is a steady motion, too
+    True
+    """
+
+    q: Array
+    v: Array
+    tau: Array
+    model: StateSpace
+
+    @property
+    def stability(self) -> str:
+        """``"stable"``, ``"marginal"`` or ``"unstable"``: see `StateSpace.stability`.
+
+        Without damping, a steady motion is marginal at best. A floating body is marginal too: a
+        change of its pose or of its spin neither grows nor decays.
+        """
+        return self.model.stability
+
+    def __repr__(self) -> str:
+        return f"<SteadyMotion: v = {np.array2string(self.v, precision=4)}, {self.stability}>"

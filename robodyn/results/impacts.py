@@ -1,4 +1,4 @@
-"""Results of impacts."""
+"""Results of impacts, and contacts with the ground."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from robodyn.array_types import Array
 from robodyn.results.wrenches import JointWrenches
 
-__all__ = ["Impact", "ImpactDerivatives", "ImpactTensors"]
+__all__ = ["GroundContact", "Impact", "ImpactDerivatives", "ImpactTensors"]
 
 
 class Impact:
@@ -121,3 +121,22 @@ class ImpactTensors(NamedTuple):
     U: Array
     V: Array
     W: Array
+
+
+@dataclass(frozen=True)
+class GroundContact:
+    """Contact of a point of a link with the ground.
+
+    Attributes
+    ----------
+    force : ndarray, shape (..., 3) [N]
+        Force of the ground on the link, in world axes.
+    depth : ndarray, shape (...) [m]
+        Penetration of the point; zero above the ground.
+    slip : ndarray, shape (..., 3) [m/s]
+        Tangential velocity of the point, in world axes.
+    """
+
+    force: Array
+    depth: Array
+    slip: Array

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from robodyn.array_types import Array
-from robodyn.pictures.mode_shape import draw_mode_shape
+from robodyn.pictures.pole_map import draw_mode_shape
 from robodyn.state_space.poles import damping_ratio
 from robodyn.tolerances import MODE_SHOWN, MODE_UNMOVED
 

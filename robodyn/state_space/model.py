@@ -14,8 +14,7 @@ from robodyn.arrays import checked, number
 from robodyn.errors import MissingExtraError, ShapeError
 from robodyn.pictures.pole_map import draw_poles
 from robodyn.state_space.mode import Mode, scaled
-from robodyn.state_space.poles import balanced, damping_ratio, eigenvalues, order
-from robodyn.state_space.reach import untouched
+from robodyn.state_space.poles import balanced, damping_ratio, eigenvalues, order, untouched
 
 __all__ = ["StateSpace"]
 
@@ -348,10 +347,7 @@ def _place(mode: Mode, dt: float | None) -> complex:
 def _of_one_batch(matrices: dict[str, Array]) -> dict[str, Array]:
     """Matrices with the leading axes of all of them.
 
-    Raises
-    ------
-    ShapeError
-        If these do not fit.
+    Raises `ShapeError` if these do not fit.
     """
     axes = {name: x.shape[:-2] for name, x in matrices.items()}
     try:

@@ -1,13 +1,13 @@
-"""Poles of a matrix: their order, damping ratios and rounding errors."""
+"""Poles of a matrix: order, damping ratios, rounding errors, and those that no input reaches."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from robodyn.array_types import Array
-from robodyn.tolerances import DERIVATIVE_ERROR, MATRIX_ZERO
+from robodyn.tolerances import DERIVATIVE_ERROR, MATRIX_ZERO, UNREACHED_MODE
 
-__all__ = ["balanced", "damping_ratio", "eigenvalues", "order"]
+__all__ = ["balanced", "damping_ratio", "eigenvalues", "order", "untouched"]
 
 #: The largest error of a pole, over the norm.
 WORST = 1e-3
@@ -65,3 +65,31 @@ def eigenvalues(A: Array) -> tuple[Array, Array]:
         errors = moved / np.abs(np.einsum("ik,ik->k", left.conj(), right))
     worst = WORST * np.linalg.norm(scaled, 2) + np.linalg.norm(unsure, 2)
     return values, np.fmin(errors, worst)
+
+
+def untouched(A: Array, B: Array) -> Array:
+    """Orthonormal basis W, shape (n, k), of the uncontrollable left subspace: ``W^T B = 0``.
+
+    ``W^T A`` is a combination of the rows of ``W^T``.
+    """
+    n = len(A)
+    size = np.linalg.norm(B, axis=0)
+    fresh = B / np.where(size > 0.0, size, 1.0)
+    left = np.eye(n)
+    largest = 1.0
+    for _ in range(n):
+        values, rank = _range(left.T @ fresh, UNREACHED_MODE * largest)
+        if not rank:
+            break
+        new = left @ values[:, :rank]
+        left = left @ values[:, rank:]
+        fresh, largest = A @ new, float(np.abs(A).max(initial=0.0))
+        if not left.shape[1]:
+            break
+    return left
+
+
+def _range(x: Array, least: float) -> tuple[Array, int]:
+    """An orthonormal basis whose first vectors span the columns of a matrix, and their number."""
+    U, sizes, _ = np.linalg.svd(x, full_matrices=True)
+    return U, int((sizes > least * max(1.0, x.shape[0])).sum())

@@ -21,8 +21,7 @@ from robodyn.description import (
 )
 from robodyn.errors import ShapeError, UrdfError, UrdfWarning
 from robodyn.joints.common.kind import JointKind
-from robodyn.urdf.common.joint_values import position_limits
-from robodyn.urdf.common.kinds import TREE_WORDS
+from robodyn.urdf.common.joint_values import TREE_WORDS, position_limits
 
 __all__ = ["from_object", "is_urdf_object"]
 

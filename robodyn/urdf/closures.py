@@ -20,8 +20,13 @@ from robodyn.description.constants import with_constants
 from robodyn.errors import UnknownNameError
 from robodyn.joints.common.kind import JointKind
 from robodyn.urdf.common.drake_closures import read_drake_closure
-from robodyn.urdf.common.joint_values import read_dynamics, read_limits
-from robodyn.urdf.common.kinds import LOOP_WORDS, read_axes, read_constants
+from robodyn.urdf.common.joint_values import (
+    LOOP_WORDS,
+    read_axes,
+    read_constants,
+    read_dynamics,
+    read_limits,
+)
 from robodyn.urdf.common.reader import Reader, in_line
 from robodyn.urdf.common.spelling import LOOKS_LIKE_CLOSURE
 from robodyn.urdf.common.xml import Element, line_of, local_name
@@ -36,13 +41,7 @@ _Y = (0.0, 1.0, 0.0)
 
 
 class Closures:
-    """Reads the elements that close loops.
-
-    Attributes
-    ----------
-    loops : list of Loop
-    couplings : list of Coupling
-    """
+    """Reads the elements that close loops."""
 
     def __init__(
         self, reader: Reader, links: Mapping[str, Link], joints: tuple[Joint, ...]

@@ -23,7 +23,6 @@ def refused_by_others(mechanism: Mechanism, *, strict_tree: bool = False) -> lis
 
     Parameters
     ----------
-    mechanism : Mechanism
     strict_tree : bool
         Whether loops are written as ``<loop>``.
 

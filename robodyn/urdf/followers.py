@@ -97,10 +97,7 @@ def _numbers(reader: Reader, element: Element, key: str) -> tuple[float, ...]:
 def follower_element(follower: TracedExplicitLoop) -> list[str]:
     """Lines of a ``<follower>``.
 
-    Raises
-    ------
-    UrdfError
-        If its law is a function that files have no notation for.
+    Raises `UrdfError` if it follows by a function for which files have no notation.
     """
     curve = follower.curve
     if isinstance(curve, Linear):

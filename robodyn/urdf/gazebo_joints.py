@@ -10,13 +10,12 @@ import numpy as np
 from robodyn.description import Coupling, Joint, Link, Loop
 from robodyn.description.exact_turns import exact_pose
 from robodyn.errors import RobodynError
-from robodyn.urdf.common.kinds import LOOP_WORDS
+from robodyn.urdf.common.joint_values import LOOP_WORDS
 from robodyn.urdf.common.reader import Reader
 from robodyn.urdf.common.xml import Element
-from robodyn.urdf.sdf.common.frames import Frames
-from robodyn.urdf.sdf.joints.gears import read_gear
-from robodyn.urdf.sdf.joints.joint import JOINT_TYPES, SdfJoint, read_joint
-from robodyn.urdf.sdf.joints.loops import add_joint_frame, exactly_placed, loop_of, placed
+from robodyn.urdf.sdf.frames import Frames
+from robodyn.urdf.sdf.joint import JOINT_TYPES, SdfJoint, read_joint
+from robodyn.urdf.sdf.loops import add_joint_frame, exactly_placed, loop_of, placed, read_gear
 
 __all__ = ["GazeboJoints"]
 
@@ -31,14 +30,7 @@ _KINDS = {
 class GazeboJoints:
     """Reads the joints of all ``<gazebo>`` elements of a robot.
 
-    Parameters
-    ----------
-    reader : Reader
-    links : mapping of str to Link
-    joints : iterable of Joint
-        Those of the tree, whose zero position says where the joints are on their parents.
-    robot : Element
-        The ``<robot>``.
+    Where they are on their parents, the joints of the tree say in their zero position.
     """
 
     def __init__(

@@ -11,18 +11,45 @@ from robodyn.errors import RobodynError, UnknownNameError, UrdfError
 from robodyn.joints.common.kind import JointKind
 from robodyn.urdf.actuation import read_actuators
 from robodyn.urdf.closures import Closures
-from robodyn.urdf.common.joint_values import read_dynamics, read_limits
-from robodyn.urdf.common.kinds import TREE_WORDS, constant_tags, read_axes, read_constants
-from robodyn.urdf.common.reader import Reader, in_line
+from robodyn.urdf.common.joint_values import (
+    TREE_WORDS,
+    constant_tags,
+    read_axes,
+    read_constants,
+    read_dynamics,
+    read_limits,
+)
+from robodyn.urdf.common.reader import EXPAND, Reader, in_line
 from robodyn.urdf.common.report import give_warnings
 from robodyn.urdf.common.spelling import check_spelling
 from robodyn.urdf.common.xml import Element, fragment, line_of, local_name, parse_xml, recovered
 from robodyn.urdf.elements import read_elements
 from robodyn.urdf.followers import read_followers
 from robodyn.urdf.simulator_words import SimulatorWords
-from robodyn.urdf.xacro.leftovers import check_leftovers
 
 __all__ = ["parse", "read"]
+
+#: Elements that only define something.
+_DEFINITIONS = frozenset({"xacro:property", "xacro:macro", "xacro:arg"})
+
+#: Elements whose content belongs to other tools.
+_OTHERS = frozenset({"visual", "collision", "gazebo", "material"})
+
+
+def check_leftovers(reader: Reader, root: Element) -> None:
+    """Report elements of xacro to the reader."""
+    pending = list(root)[::-1]
+    while pending:
+        element = pending.pop()
+        name = local_name(element)
+        if not name.startswith("xacro:"):
+            pending += [] if name in _OTHERS else list(element)[::-1]
+        elif name in _DEFINITIONS:
+            reader.warn(element, f"<{name}> is left of xacro; it defines something and is not read")
+        else:
+            problem = f"<{name}> is unexpanded xacro: {EXPAND}"
+            reader.omit(element, problem, lost=True)
+
 
 _Item = TypeVar("_Item", Link, Joint)
 

@@ -35,14 +35,7 @@ _TAGS = ("dynamics", "joint_properties", "static", *_SPRING, *_WEIGHT, *_MOVING)
 
 
 class SimulatorWords:
-    """The words of simulators in a document.
-
-    Parameters
-    ----------
-    reader : Reader
-    root : Element
-        The ``<robot>``.
-    """
+    """The words of simulators in a document."""
 
     def __init__(self, reader: Reader, root: Element) -> None:
         self._reader = reader

@@ -22,8 +22,7 @@ from robodyn.errors import (
 )
 from robodyn.literals import Base, XacroChoice
 from robodyn.urdf.adapters import from_object, is_urdf_object
-from robodyn.urdf.checks.check import check
-from robodyn.urdf.checks.massless import massless_motions
+from robodyn.urdf.checks.check import check, massless_motions
 from robodyn.urdf.common.document_kind import EXTENDED_URDF, MJCF, SDF, URDF, XACRO, outer_kind
 from robodyn.urdf.common.packages import PackageDirs, Packages
 from robodyn.urdf.common.reading import Document, Options, Reading, bundled_robots, open_document
@@ -208,13 +207,7 @@ def _read(source: Any, options: Options) -> Reading:
 
 
 def _with_root(mechanism: Mechanism, root: str) -> Mechanism:
-    """The same description with another link as its base.
-
-    Raises
-    ------
-    UnknownNameError
-        If no link is called so.
-    """
+    """The same description with another link as its base."""
     names = [link.name for link in mechanism.links]
     if root not in names:
         raise UnknownNameError("link", root, names, f"root of {mechanism.name!r}")

@@ -26,11 +26,11 @@ from robodyn.errors import UrdfError
 from robodyn.files import as_path, replacing
 from robodyn.joints import continuous, fixed, joint_kind, prismatic, revolute
 from robodyn.topology.spanning_tree import cut_joints
+from robodyn.urdf.actuation import GENERAL
 from robodyn.urdf.common.joint_values import UNLIMITED, plain_limits
 from robodyn.urdf.common.markup import attributes, child, element
 from robodyn.urdf.followers import follower_element
 from robodyn.urdf.parse import read
-from robodyn.urdf.transmissions import GENERAL
 
 __all__ = ["as_written", "is_written_as_joint", "loop_element", "write", "written_as_motors"]
 
@@ -252,10 +252,7 @@ def _limits(item: Joint | Loop, *, required: bool) -> Iterator[str]:
 def loop_element(cut: Joint | Loop) -> str:
     """A closure as a ``<loop>`` in one line, to be pasted into a file.
 
-    Parameters
-    ----------
-    cut : Joint or Loop
-        Of a joint, its frame on the child is the link frame.
+    A joint closes it where its frame on the child is the link frame.
     """
     cut = _as_loop(cut) if isinstance(cut, Joint) else cut
     return " ".join(line.strip() for line in _loop(cut, strict_tree=True))

@@ -22,12 +22,9 @@ from robodyn.view.drawing.arrows import KINDS
 from robodyn.view.drawing.camera import Camera
 from robodyn.view.drawing.geometry import link_geometry
 from robodyn.view.drawing.robot import Drawing
-from robodyn.view.exports import Exports
+from robodyn.view.exports import Exports, PicturesPanel
 from robodyn.view.pages import Pages
-from robodyn.view.panels.forces import ForcesPanel
-from robodyn.view.panels.legend import Legend
-from robodyn.view.panels.parts import PartsPanel
-from robodyn.view.panels.pictures import PicturesPanel
+from robodyn.view.panels.drawn import ForcesPanel, Legend, PartsPanel
 from robodyn.view.panels.playback import PlaybackPanel
 from robodyn.view.panels.posing import Slider, move, near_options
 from robodyn.view.panels.posture import PosePanel

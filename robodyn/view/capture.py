@@ -1,18 +1,32 @@
-"""Images of what a page shows, and the frames of videos."""
+"""Images of what a page shows, frames of videos, and their files."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from robodyn.array_types import Array
-from robodyn.errors import RobodynError, SettingsError
+from robodyn.errors import MissingExtraError, RobodynError, SettingsError, ShapeError
+from robodyn.files import as_path, replacing
 from robodyn.view.drawing.camera import camera_of
 from robodyn.view.panels.viewer import PanelViewer
 
-__all__ = ["LARGEST", "SMALLEST", "checked_size", "frames", "instants_of", "picture"]
+__all__ = [
+    "LARGEST",
+    "SMALLEST",
+    "checked_size",
+    "frames",
+    "image_path",
+    "instants_of",
+    "picture",
+    "video_path",
+    "write_image",
+    "write_video",
+]
 
 #: Longest time to wait for an image of a page [s].
 TIMEOUT = 60.0
@@ -23,12 +37,7 @@ SMALLEST, LARGEST = 16, 4096
 
 
 def checked_size(size: Iterable[int]) -> tuple[int, int]:
-    """Width and height of an image [px], both even, as videos need them.
-
-    Raises
-    ------
-    SettingsError
-    """
+    """Width and height of an image [px], both even, as videos need them."""
     try:
         width, height = (int(x) for x in size)
     except (TypeError, ValueError):
@@ -45,10 +54,7 @@ def picture(viewer: PanelViewer, page: Any, size: tuple[int, int]) -> Array:
 
     Numbers beside arrows are placed for the size of the image.
 
-    Raises
-    ------
-    RobodynError
-        If the page is closed, or does not answer.
+    Raises `RobodynError` if the page is closed, or does not answer.
     """
     with viewer.lock:
         viewer.drawing.arrows.camera = camera_of(page, size)
@@ -59,10 +65,7 @@ def picture(viewer: PanelViewer, page: Any, size: tuple[int, int]) -> Array:
 def instants_of(viewer: PanelViewer, rate: float, speed: float) -> Array:
     """Times [s] of the frames of a video, from the start of the motion to its end.
 
-    Raises
-    ------
-    SettingsError
-        If there is no motion, or a number is not above zero.
+    Raises `SettingsError` if there is no motion, or a number is not above zero.
     """
     if viewer.motion is None:
         raise SettingsError(
@@ -86,16 +89,10 @@ def frames(
 
     Parameters
     ----------
-    viewer : PanelViewer
-    page : viser.ClientHandle
     size : (int, int) [px]
     instants : ndarray, shape (n,) [s]
     progress : callable
         Called with the finished fraction, 0 to 1.
-
-    Raises
-    ------
-    RobodynError
     """
     camera = camera_of(page, size)
     for k, t in enumerate(instants):
@@ -129,3 +126,80 @@ def _image(page: Any, size: tuple[int, int], transport: str) -> Array:
         opacity = image[..., 3:].astype(np.float32) / 255.0
         image = np.round(opacity * image[..., :3] + 255.0 * (1.0 - opacity)).astype(np.uint8)
     return np.asarray(image)
+
+
+#: Endings of files.
+IMAGES, VIDEOS = (".png", ".jpg", ".jpeg"), (".mp4", ".gif")
+
+
+def image_path(path: str | os.PathLike[str]) -> Path:
+    """A path for `write_image`."""
+    return _ending(path, IMAGES)
+
+
+def video_path(path: str | os.PathLike[str]) -> Path:
+    """A path for `write_video`.
+
+    Raises `MissingExtraError` if PyAV is not installed (extra ``view``).
+    """
+    given = _ending(path, VIDEOS)
+    if given.suffix.lower() == ".mp4":
+        try:
+            import av  # noqa: F401
+        except ImportError:
+            raise MissingExtraError("av", "view", "writing a video") from None
+    return given
+
+
+def _ending(path: str | os.PathLike[str], known: tuple[str, ...]) -> Path:
+    given = as_path("path", path)
+    if given.suffix.lower() not in known:
+        raise ShapeError(
+            f"path ends in {given.suffix!r}, expected {' or '.join(known)}", name="path", given=path
+        )
+    return given
+
+
+def write_image(path: Path, image: Array) -> None:
+    """Write an image, shape (height, width, 3) of uint8."""
+    import imageio.v3
+
+    with replacing(path) as unfinished:
+        imageio.v3.imwrite(unfinished, image)
+
+
+def write_video(path: Path, frames: Iterable[Array], rate: float) -> None:
+    """Write frames, each of shape (height, width, 3) of uint8 with even sizes, as they come.
+
+    Parameters
+    ----------
+    path : Path
+        ``.mp4`` (H.264) or ``.gif``.
+    rate : float [1/s]
+    """
+    with replacing(path) as unfinished:
+        if path.suffix.lower() == ".gif":
+            _write_gif(unfinished, frames, rate)
+        else:
+            import imageio.v3
+
+            with imageio.v3.imopen(unfinished, "w", plugin="pyav") as video:
+                video.init_video_stream("libx264", fps=round(rate))
+                for frame in frames:
+                    video.write_frame(frame)
+
+
+def _write_gif(path: Path, frames: Iterable[Array], rate: float) -> None:
+    from PIL import Image
+
+    def palettes() -> Iterator[Any]:
+        few = Image.Quantize.MAXCOVERAGE  # keeps rare colours, such as those of joints
+        for frame in frames:
+            yield Image.fromarray(frame).quantize(
+                256, method=few, kmeans=1, dither=Image.Dither.NONE
+            )
+
+    images = palettes()
+    first = next(images)
+    pause = max(round(1000.0 / rate), 20)  # browsers slow down GIFs with shorter pauses
+    first.save(path, save_all=True, append_images=images, duration=pause, loop=0, optimize=False)

@@ -1,49 +1,47 @@
-"""Export of images, videos, and web pages that need no server."""
+"""Export of images, videos, and web pages that need no server, and the panel that does it."""
 
 from __future__ import annotations
 
 import os
+import re
+import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from itertools import pairwise
-from typing import Any, Protocol
+from pathlib import Path
+from typing import Any
 
-from robodyn.errors import ShapeError
+from robodyn.errors import RobodynError, ShapeError
 from robodyn.files import as_path, replacing
-from robodyn.view.capture import LARGEST, SMALLEST, checked_size, frames, instants_of, picture
+from robodyn.view.capture import (
+    LARGEST,
+    SMALLEST,
+    checked_size,
+    frames,
+    image_path,
+    instants_of,
+    picture,
+    video_path,
+    write_image,
+    write_video,
+)
 from robodyn.view.drawing.camera import WINDOW
-from robodyn.view.headless import page_without_window
-from robodyn.view.movie import image_path, video_path, write_image, write_video
-from robodyn.view.pages import Pages
+from robodyn.view.pages import Pages, page_without_window
 from robodyn.view.panels.viewer import PanelViewer
 
-__all__ = ["Exports"]
+__all__ = ["Exports", "PicturesPanel"]
 
 #: Frame rate of a motion in a page that needs no server [1/s].
 HTML_RATE = 30.0
 
-
-class Exporting(PanelViewer, Protocol):
-    """The part of the viewer's interface that exports use."""
-
-    @property
-    def url(self) -> str:
-        """Address of the page."""
-
-    def paused(self) -> AbstractContextManager[None]:
-        """Context in which playback is paused; at its end the posture is the same as before."""
+#: Called with the finished fraction, 0 to 1.
+Progress = Callable[[float], None]
 
 
 class Exports:
-    """Writes what a viewer shows to files.
+    """Writes what a viewer shows to files."""
 
-    Parameters
-    ----------
-    viewer : Exporting
-    pages : Pages
-    """
-
-    def __init__(self, viewer: Exporting, pages: Pages) -> None:
+    def __init__(self, viewer: PanelViewer, pages: Pages) -> None:
         self._viewer, self._pages = viewer, pages
 
     def screenshot(
@@ -67,7 +65,7 @@ class Exports:
         rate: float = 30.0,
         speed: float = 1.0,
         page: Any = None,
-        progress: Callable[[float], None] = lambda part: None,
+        progress: Progress = lambda part: None,
     ) -> None:
         """See `Viewer.video`; ``progress`` is called with the finished fraction, 0 to 1."""
         where = video_path(path)
@@ -111,3 +109,47 @@ class Exports:
         shown = asked or WINDOW
         with page_without_window(self._viewer.url, shown, lambda: self._pages.latest) as page:
             yield page, shown
+
+
+class PicturesPanel:
+    """Buttons that make files, which the browser of the page then saves."""
+
+    def __init__(self, viewer: PanelViewer, exports: Exports) -> None:
+        gui = viewer.server.gui
+        name = re.sub(r"\W+", "_", viewer.robot.name) or "robot"
+        moving = viewer.motion is not None
+        with gui.add_folder("Pictures", expand_by_default=False):
+            shot = gui.add_button("Screenshot", hint="what this page shows, as PNG")
+            video = gui.add_button("Video", hint="the motion as this page shows it", visible=moving)
+            html = gui.add_button("Web page", hint="one file to turn and play, without a server")
+        for button, ending, write in (
+            (shot, "png", lambda path, page, _: exports.screenshot(path, page=page)),
+            (video, "mp4", lambda path, page, part: exports.video(path, page=page, progress=part)),
+            (html, "html", lambda path, page, _: exports.html(path)),
+        ):
+            button.on_click(_saving(f"{name}.{ending}", write))
+
+
+def _saving(name: str, write: Callable[[Path, Any, Progress], None]) -> Any:
+    """The callback of a button, which writes a file and sends it to the page."""
+
+    def clicked(event: Any) -> None:
+        page = event.client
+        note = page.add_notification(name, "is being made", loading=True, with_close_button=False)
+
+        def progress(part: float) -> None:
+            note.body = f"{round(100.0 * part)} % is made"
+
+        try:
+            with tempfile.TemporaryDirectory(prefix="robodyn-") as folder:
+                path = Path(folder) / name
+                write(path, page, progress)
+                content = path.read_bytes()
+        except RobodynError as error:
+            page.add_notification(f"No {name}", str(error), color="red")
+        else:
+            page.send_file_download(name, content, save_immediately=True)
+        finally:
+            note.remove()
+
+    return clicked

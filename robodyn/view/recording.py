@@ -65,14 +65,8 @@ def check_motion(motion: Trajectory, robot: Robot, what: str) -> None:
 
     Parameters
     ----------
-    motion : Trajectory
-    robot : Robot
     what : str
         Name of the trajectory, for errors.
-
-    Raises
-    ------
-    ShapeError
     """
     if motion.q.ndim > 2:
         raise ShapeError(

@@ -29,7 +29,7 @@ from robodyn.identification.bodies.pseudo_inertia import (
 from robodyn.identification.data.independent_motion import ReducedJoints, independent_joints_of
 from robodyn.identification.data.measurements import measured
 from robodyn.identification.estimation.equations import equations
-from robodyn.identification.motions.series import Bounds, Series
+from robodyn.identification.motions.fourier import Bounds, Series
 
 
 def along(motion, t):

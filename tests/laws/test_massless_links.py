@@ -11,7 +11,7 @@ from support.random_mechanisms import random_mechanism
 import robodyn as rd
 from robodyn import urdf
 from robodyn.description import Joint, Link, Pose
-from robodyn.urdf.checks.massless import massless_motions
+from robodyn.urdf.checks.check import massless_motions
 
 X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from robodyn.view.headless import OPTIONS, find_browser
+from robodyn.view.pages import OPTIONS, find_browser
 
 #: Drawing by software on a busy machine takes seconds a picture [ms].
 PATIENCE = 120_000

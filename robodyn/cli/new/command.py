@@ -7,8 +7,8 @@ from importlib import resources
 from importlib.util import find_spec
 from typing import Any
 
-from robodyn.cli.options.completed import FOLDER, completed
-from robodyn.cli.options.report import add_json, print_json
+from robodyn.cli.options.output import add_json, print_json
+from robodyn.cli.options.values import FOLDER, add
 from robodyn.exporting.folder import new_folder, write_folder
 from robodyn.installation import install_command
 
@@ -22,8 +22,7 @@ def add_to(commands: Any) -> None:
     """Add the command to a parser's."""
     new = commands.add_parser("new", help="make a starter project: a robot, a program, a README")
     new.add_argument("project", choices=PROJECTS)
-    folder = new.add_argument("folder", nargs="?", help="new or empty (default: ./PROJECT)")
-    completed(folder, FOLDER)
+    add(new, "folder", "new or empty (default: ./PROJECT)", complete=FOLDER, nargs="?")
     add_json(new)
     new.set_defaults(run=_new)
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from robodyn.array_types import FloatArray
-from robodyn.cli.shapes.body import Body, Fit, fit
-from robodyn.cli.shapes.solid import Solid
+from robodyn.cli.shapes.solid import MassProperties, ShapeFit, Solid, fit
 from robodyn.description import Inertia
 from robodyn.description.pose import inverse_pose
 
@@ -57,7 +56,7 @@ class _Cause:
     """A mistake, and the body that was meant."""
 
     words: tuple[str, ...]
-    meant: Body
+    meant: MassProperties
 
 
 def fault(
@@ -65,22 +64,18 @@ def fault(
 ) -> str | None:
     """Say what is wrong with the mass, its centre or the inertia of a link, and what was meant.
 
+    Returns ``None`` where nothing is wrong.
+
     Parameters
     ----------
-    inertia : Inertia
     X_WL : ndarray, shape (4, 4) [1, m]
         Pose of the link in the base where all joints are at zero.
     shape : Solid
         What its shapes enclose.
     explained : bool
         Say only that for which there is a cause.
-
-    Returns
-    -------
-    reason : str or None
-        ``None``: nothing is.
     """
-    written = Body.of(inertia)
+    written = MassProperties.of(inertia)
     found = fit(written, shape)
     if found.density < THIN and found.size > LONG:
         return (
@@ -101,7 +96,7 @@ def fault(
     return f"{reason}: is {asked}? Then it is {_corrected(inertia, written, cause.meant)}"
 
 
-def _impossible(found: Fit, outside: float, wide: float, dense: float) -> str | None:
+def _impossible(found: ShapeFit, outside: float, wide: float, dense: float) -> str | None:
     """Why no body that lies within the shapes can be so, or ``None`` if one can."""
     if found.outside > outside * found.size:
         return f"the centre of mass lies {found.outside:.3g} m outside of the shapes of the link"
@@ -117,7 +112,13 @@ def _impossible(found: Fit, outside: float, wide: float, dense: float) -> str | 
 
 
 def _cause(
-    inertia: Inertia, written: Body, X_WL: FloatArray, shape: Solid, found: Fit, *, certain: bool
+    inertia: Inertia,
+    written: MassProperties,
+    X_WL: FloatArray,
+    shape: Solid,
+    found: ShapeFit,
+    *,
+    certain: bool,
 ) -> _Cause | None:
     """The fewest mistakes that explain the numbers, or ``None``.
 
@@ -150,44 +151,53 @@ def _cause(
     return best
 
 
-def _scaled(body: Body, mass: float, length: float, inertia: float) -> Body:
-    return Body(body.mass * mass, body.center * length, body.spread * (inertia / mass))
+def _scaled(body: MassProperties, mass: float, length: float, inertia: float) -> MassProperties:
+    return MassProperties(body.mass * mass, body.center * length, body.spread * (inertia / mass))
 
 
 def _frames(
-    inertia: Inertia, body: Body, X_WL: FloatArray, shape: Solid
-) -> Iterator[tuple[str, Body]]:
+    inertia: Inertia, body: MassProperties, X_WL: FloatArray, shape: Solid
+) -> Iterator[tuple[str, MassProperties]]:
     """Points and axes that centre and inertia may refer to, and the body that is then meant."""
     mass, c, S = body.mass, body.center, body.spread
     yield "", body
     shifted = S - np.outer(c, c)
     if np.linalg.norm(c) > 0.0:
-        yield "the inertia about the origin of the link", Body(mass, c, shifted)
+        yield "the inertia about the origin of the link", MassProperties(mass, c, shifted)
     else:
-        yield "the centre of mass left out", Body(mass, shape.center, S)
+        yield "the centre of mass left out", MassProperties(mass, shape.center, S)
     R = inertia.origin.matrix[:3, :3]
     as_written = R.T @ S @ R
     flipped = 2.0 * np.diag(np.diag(as_written)) - as_written
-    yield "the sign of the products of inertia the other one", Body(mass, c, R @ flipped @ R.T)
+    yield (
+        "the sign of the products of inertia the other one",
+        MassProperties(mass, c, R @ flipped @ R.T),
+    )
     if not np.allclose(R, np.eye(3)):
-        yield "the inertia in the axes of the link", Body(mass, c, as_written)
+        yield "the inertia in the axes of the link", MassProperties(mass, c, as_written)
     R_WL = X_WL[:3, :3]
     turned = not np.allclose(R_WL, np.eye(3))
     if turned:
-        yield "the inertia in the axes of the base", Body(mass, c, R_WL.T @ as_written @ R_WL)
+        yield (
+            "the inertia in the axes of the base",
+            MassProperties(mass, c, R_WL.T @ as_written @ R_WL),
+        )
     if turned or np.linalg.norm(X_WL[:3, 3]) > 0.0:
         back = inverse_pose(X_WL)
         there = back[:3, :3] @ c + back[:3, 3]
-        yield "the centre of mass in the frame of the base", Body(mass, there, S)
+        yield "the centre of mass in the frame of the base", MassProperties(mass, there, S)
         if turned:
             moved = R_WL.T @ as_written @ R_WL
-            yield "centre of mass and inertia in the frame of the base", Body(mass, there, moved)
+            yield (
+                "centre of mass and inertia in the frame of the base",
+                MassProperties(mass, there, moved),
+            )
         about = R_WL.T @ (as_written - np.outer(c, c)) @ R_WL
         words = "centre of mass and inertia in the frame of the base, about its origin,"
-        yield words, Body(mass, there, about)
+        yield words, MassProperties(mass, there, about)
 
 
-def _corrected(inertia: Inertia, written: Body, meant: Body) -> str:
+def _corrected(inertia: Inertia, written: MassProperties, meant: MassProperties) -> str:
     """The numbers that differ, in the notation of URDF."""
     parts = []
     if meant.mass != written.mass:
@@ -205,12 +215,12 @@ def _corrected(inertia: Inertia, written: Body, meant: Body) -> str:
     return ", ".join(parts)
 
 
-def _own_values(inertia: Inertia, shape: Solid, found: Fit) -> str:
+def _own_values(inertia: Inertia, shape: Solid, found: ShapeFit) -> str:
     """What the filled shape has itself."""
     if found.outside > FAR_OUTSIDE * found.size:
         return f'; filled evenly, they have their centre at xyz="{_numbers(shape.center)}"'
     if found.wide > FAR_WIDE:
-        J = np.diag(Body(inertia.mass, shape.center, shape.spread).inertia)
+        J = np.diag(MassProperties(inertia.mass, shape.center, shape.spread).inertia)
         asked = ": is it a placeholder?" if _isotropic(inertia) else ";"
         return (
             f"{asked} filled evenly, they have ixx, iyy, izz = "

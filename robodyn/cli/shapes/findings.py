@@ -31,19 +31,14 @@ def with_shapes(
 ) -> list[UrdfWarning]:
     """Warnings, and those about masses that do not go with the shapes of links.
 
+    Raises `MissingExtraError` if meshes are to be read without trimesh.
+
     Parameters
     ----------
     warned : sequence of UrdfWarning
         Found without shapes; what shapes explain better is left out.
-    mechanism : Mechanism
-    package_dirs : mapping of package name to path, path, or iterable of paths, optional
     meshes : bool
         Read the files of meshes, too. Otherwise links that are drawn by meshes are left out.
-
-    Raises
-    ------
-    MissingExtraError
-        If meshes are to be read without trimesh.
     """
     doubts = doubtful_masses(mechanism)
     found = _found(mechanism, doubts, package_dirs, meshes=meshes)

@@ -12,15 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import robodyn as rd
-from robodyn.cli.options.report import print_json
-from robodyn.cli.options.wording import with_options
+from robodyn.cli.options.output import print_json, with_options
 from robodyn.cli.sim.arguments import add_arguments
 from robodyn.cli.sim.control import Control, control_of
-from robodyn.cli.sim.mechanism import Mechanism, mechanism
+from robodyn.cli.sim.events import ending_event, stops_of
+from robodyn.cli.sim.mechanism import SimulatedRobot, simulated_robot
 from robodyn.cli.sim.outputs import outputs_of
 from robodyn.cli.sim.start import Start, start_of
-from robodyn.cli.sim.stop_when import ending_event
-from robodyn.cli.sim.stops import stops_of
 from robodyn.cli.sim.summary import lines, summary
 from robodyn.errors import (
     EnergyWarning,
@@ -46,7 +44,7 @@ def add_to(commands: Any) -> None:
 
 
 def _sim(arguments: argparse.Namespace) -> int:
-    made = mechanism(arguments)
+    made = simulated_robot(arguments)
     start = start_of(arguments, made.model)
     control = control_of(arguments, made, start)
     if control.reference is not None:
@@ -91,7 +89,7 @@ def _at_reference(start: Start, control: Control) -> Start:
     return Start(control.reference(0.0)[0], start.v, start.chosen)
 
 
-def _options(arguments: argparse.Namespace, made: Mechanism, start: Start) -> dict[str, Any]:
+def _options(arguments: argparse.Namespace, made: SimulatedRobot, start: Start) -> dict[str, Any]:
     """Keyword arguments of `rd.simulate` and `rd.rollout`."""
     stabilization = arguments.stabilization
     if stabilization is not None and len(stabilization) == 1:
@@ -123,7 +121,7 @@ def _options(arguments: argparse.Namespace, made: Mechanism, start: Start) -> di
 
 def _motion(
     arguments: argparse.Namespace,
-    made: Mechanism,
+    made: SimulatedRobot,
     start: Start,
     control: Control,
     options: dict[str, Any],

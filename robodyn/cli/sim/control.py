@@ -10,7 +10,7 @@ import numpy as np
 
 import robodyn as rd
 from robodyn.array_types import FloatArray
-from robodyn.cli.sim.mechanism import Mechanism
+from robodyn.cli.sim.mechanism import SimulatedRobot
 from robodyn.cli.sim.reference import MotorReference, reference_of
 from robodyn.cli.sim.start import Start
 from robodyn.controllers import ComputedTorque, GravityCompensation, JointPD
@@ -39,14 +39,11 @@ class Control:
     reference: MotorReference | None
 
 
-def control_of(arguments: argparse.Namespace, mechanism: Mechanism, start: Start) -> Control:
-    """Make the controller from the options.
-
-    Raises
-    ------
-    RobodynError
-    """
-    model = mechanism.model
+def control_of(
+    arguments: argparse.Namespace, simulated_robot: SimulatedRobot, start: Start
+) -> Control:
+    """Make the controller from the options."""
+    model = simulated_robot.model
     kind = arguments.controller or ("computed-torque" if model.actuated_joints else "none")
     if kind in ("none", "hold"):
         for name in ("stiffness", "damping", "reference", "amplitude", "frequency", "goal"):
@@ -54,16 +51,16 @@ def control_of(arguments: argparse.Namespace, mechanism: Mechanism, start: Start
                 raise RobodynError(f"--{name} is given, but --controller {kind} follows nothing")
         if kind == "none":
             return Control("moving freely", None, None)
-        return Control("holding its weight", GravityCompensation(model, mechanism.path), None)
+        return Control("holding its weight", GravityCompensation(model, simulated_robot.path), None)
     reference = reference_of(arguments, model, start)
     stiffness, damping = _gains(arguments, model, reference)
     controller: Any
     if kind == "pd":
         k, d = _of_springs(model, reference, stiffness, damping)
-        controller = JointPD(model, reference, k, d, base=mechanism.path)
+        controller = JointPD(model, reference, k, d, base=simulated_robot.path)
     else:
         gain = STIFFNESS if stiffness is None else stiffness
-        controller = ComputedTorque(model, reference, gain, damping, base=mechanism.path)
+        controller = ComputedTorque(model, reference, gain, damping, base=simulated_robot.path)
     if start.q.ndim > 1:  # references differ between motions, so they cannot be compiled
         controller = _of_many(controller)
     following = {"pd": "pd", "computed-torque": "computed torque"}[kind]

@@ -1,24 +1,81 @@
-"""The simulated robot, and the model that its controller uses, from the options."""
+"""The simulated robot, the model that its controller uses, and the motion of its base."""
 
 from __future__ import annotations
 
 import argparse
+import csv
+import functools
+import math
+from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 import robodyn as rd
 from robodyn.cli.options.robot import robot_options
 from robodyn.cli.options.values import named, named_once, number
-from robodyn.cli.sim.base_table import base_path
 from robodyn.description import Pose
 from robodyn.errors import RobodynError
 from robodyn.literals import Base
 
-__all__ = ["Mechanism", "mechanism"]
+__all__ = ["SimulatedRobot", "simulated_robot"]
+
+#: Size of the cache of base motions: a simulation evaluates each time several times.
+KEPT = 1 << 15
+
+COLUMNS = ("t", "x", "y", "z", "qx", "qy", "qz", "qw")
+
+
+def base_path(file: Path, duration: float) -> rd.BasePath:
+    """A smooth path through the rows of a table: t [s], x, y, z [m], qx, qy, qz, qw.
+
+    Raises `RobodynError` if the file does not hold such rows, or ends before the simulation does.
+    """
+    try:
+        with file.open(newline="", encoding="utf-8") as lines:
+            rows = _rows(file, csv.reader(lines))
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is no text"
+        raise RobodynError(f"--base-path: cannot read {str(file)!r}: {reason}") from error
+    if len(rows) < 2:
+        raise RobodynError(f"--base-path: {file} has {len(rows)} rows, expected two at least")
+    table = np.array(rows)
+    t = table[:, 0]
+    if not (np.diff(t) > 0.0).all():
+        k = int(np.argmin(np.diff(t) > 0.0))
+        raise RobodynError(f"--base-path: in {file} t = {t[k + 1]:g} s comes after {t[k]:g} s")
+    if t[0] > 0.0 or t[-1] < duration:
+        raise RobodynError(
+            f"--base-path: {file} is about {t[0]:g} s to {t[-1]:g} s, the motion lasts from 0 to "
+            f"{duration:g} s: give samples of all of it, or a shorter --duration"
+        )
+    path = rd.BasePath.from_samples(t, table[:, 1:4], table[:, 4:])
+    return rd.BasePath(functools.lru_cache(KEPT)(path.function))
+
+
+def _rows(file: Path, lines: Iterable[list[str]]) -> list[list[float]]:
+    rows = []
+    for k, line in enumerate(lines, start=1):
+        words = [word.strip() for word in line]
+        if not any(words) or words[0].startswith("#") or (k == 1 and words == [*COLUMNS]):
+            continue
+        try:
+            numbers = [float(word) for word in words]
+        except ValueError:
+            numbers = []
+        if len(numbers) != len(COLUMNS) or not all(map(math.isfinite, numbers)):
+            raise RobodynError(
+                f"--base-path: {file}, line {k}: {','.join(line)!r}, expected eight numbers: "
+                f"{', '.join(COLUMNS)}"
+            )
+        rows.append(numbers)
+    return rows
 
 
 @dataclass(frozen=True, eq=False)
-class Mechanism:
+class SimulatedRobot:
     """A robot, its model for control, and the motion of its base.
 
     Attributes
@@ -35,13 +92,8 @@ class Mechanism:
     path: rd.BasePath | None
 
 
-def mechanism(arguments: argparse.Namespace) -> Mechanism:
-    """Load the robot, with everything that options add to it.
-
-    Raises
-    ------
-    RobodynError
-    """
+def simulated_robot(arguments: argparse.Namespace) -> SimulatedRobot:
+    """Load the robot, with everything that options add to it."""
     base, path = _base(arguments)
     options = robot_options(arguments)
     model = rd.load(arguments.robot, base=base, **options)
@@ -59,7 +111,7 @@ def mechanism(arguments: argparse.Namespace) -> Mechanism:
             raise RobodynError("--payload-known is given, but no --payload")
         model = plant
     ground = _ground(arguments)
-    return Mechanism(model, plant.with_(ground=ground) if ground else plant, path)
+    return SimulatedRobot(model, plant.with_(ground=ground) if ground else plant, path)
 
 
 def _base(arguments: argparse.Namespace) -> tuple[Base, rd.BasePath | None]:
@@ -78,9 +130,9 @@ def _payload(arguments: argparse.Namespace, robot: rd.Robot) -> dict[str, rd.Ine
     given = []
     for text in arguments.payload:
         if "=" in text:
-            link, values = named("--payload", (1, 4), expected)(text)
+            link, values = named((1, 4), expected)("--payload", text)
         else:
-            link, values = robot.link_names[-1], (number("--payload", least=0.0, unit="kg")(text),)
+            link, values = robot.link_names[-1], (number(least=0.0, unit="kg")("--payload", text),)
         if values[0] < 0.0:
             raise RobodynError(f"--payload is {text!r}, expected {expected}")
         given.append((link, values))

@@ -53,10 +53,8 @@ class Outputs:
 def outputs_of(arguments: argparse.Namespace, robot_name: str) -> Outputs:
     """Output files from the options; by default a table and a picture.
 
-    Raises
-    ------
-    RobodynError
-        If a file cannot be written, as the folder, the permission or an extra is missing.
+    They are checked: a folder, a permission or an extra that is missing is an error before the
+    simulation, not after it.
     """
     if arguments.no_plot and arguments.plot is not None:
         raise RobodynError("--plot and --no-plot contradict each other: leave one of them out")
@@ -65,14 +63,18 @@ def outputs_of(arguments: argparse.Namespace, robot_name: str) -> Outputs:
     if not any(options.values()):
         options["npz" if many else "csv"] = True
         options["plot"] = None if arguments.no_plot else "if there is matplotlib"
-    _refuse_of_many(arguments, many)
+    for name in ("csv", "bag"):
+        if many and getattr(arguments, name) is not None:
+            raise RobodynError(f"--{name} holds one motion, and --batch makes several: use --npz")
     stem = Path(robot_name).name
     paths: dict[str, Path] = {}
     for name, ending in (("csv", ".csv"), ("npz", ".npz"), ("plot", ".png")):
         if options[name] is not None:
             own = isinstance(options[name], Path)
             paths[name] = options[name] if own else arguments.out / f"{stem}{ending}"
-    missing = _missing_for_pictures()
+    missing = None
+    if importlib.util.find_spec("matplotlib") is None:
+        missing = MissingExtraError("matplotlib", "plot", "drawing a trajectory")
     if missing and options["plot"] == "if there is matplotlib":
         paths.pop("plot")
     elif missing and "plot" in paths:
@@ -80,7 +82,9 @@ def outputs_of(arguments: argparse.Namespace, robot_name: str) -> Outputs:
     if any(path.parent == arguments.out for path in paths.values()):
         _make(arguments.out)
     for name, path in paths.items():
-        _check(f"--{name}", path)
+        _check_parent(f"--{name}", path)
+        if path.is_dir():
+            raise RobodynError(f"--{name}: {str(path)!r} is a folder, expected the name of a file")
     if "plot" in paths:
         check_image(paths["plot"])
     if arguments.bag is not None:
@@ -91,31 +95,12 @@ def outputs_of(arguments: argparse.Namespace, robot_name: str) -> Outputs:
     return Outputs(paths.get("csv"), paths.get("npz"), paths.get("plot"), arguments.bag, why)
 
 
-def _refuse_of_many(arguments: argparse.Namespace, many: bool) -> None:
-    for name in ("csv", "bag"):
-        if many and getattr(arguments, name) is not None:
-            raise RobodynError(f"--{name} holds one motion, and --batch makes several: use --npz")
-
-
-def _missing_for_pictures() -> MissingExtraError | None:
-    if importlib.util.find_spec("matplotlib") is None:
-        return MissingExtraError("matplotlib", "plot", "drawing a trajectory")
-    return None
-
-
 def _make(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         reason = error.strerror or error
         raise RobodynError(f"--out: cannot make the folder {str(folder)!r}: {reason}") from error
-
-
-def _check(option: str, path: Path) -> None:
-    """Check that a file can be written."""
-    _check_parent(option, path)
-    if path.is_dir():
-        raise RobodynError(f"{option}: {str(path)!r} is a folder, expected the name of a file")
 
 
 def _check_parent(option: str, path: Path) -> None:

@@ -13,7 +13,7 @@ from robodyn.cli.options.values import named_once
 from robodyn.cli.sim.start import Start
 from robodyn.controllers import PointToPoint, SineReference
 from robodyn.errors import AssemblyError, RobodynError
-from robodyn.motion.reference import Reference
+from robodyn.motion.functions import Reference
 from robodyn.simulation.limits.bounds import speed_bounds
 from robodyn.simulation.loads.actuated_speeds import coordinates_of_motors
 from robodyn.simulation.loads.driven_joints import independent
@@ -34,12 +34,10 @@ class MotorReference:
     Attributes
     ----------
     start : ndarray, shape (..., nq)
-    nv : int
     motors : list of int
         Indices in v of joints with motors.
     moved : tuple of lists of int
         Indices in q and in v of those that move.
-    path : callable
     """
 
     start: FloatArray
@@ -60,10 +58,6 @@ def reference_of(arguments: argparse.Namespace, robot: rd.Robot, start: Start) -
     """Make the reference from the options.
 
     Motors with quaternions as coordinates do not move.
-
-    Raises
-    ------
-    RobodynError
     """
     kind = arguments.reference or ("point-to-point" if arguments.goal else "sine")
     _check_together(arguments, kind)

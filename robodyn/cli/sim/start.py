@@ -36,12 +36,7 @@ class Start:
 
 
 def start_of(arguments: argparse.Namespace, robot: rd.Robot) -> Start:
-    """Make the initial states, with closed loops.
-
-    Raises
-    ------
-    RobodynError
-    """
+    """Make the initial states, with closed loops."""
     if arguments.near and (arguments.batch is not None or arguments.seed is not None):
         raise RobodynError(
             "--near does not go with --seed or --batch: random postures are anywhere"

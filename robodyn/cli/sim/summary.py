@@ -34,13 +34,7 @@ def summary(
 
     For many motions, each number is the largest, or the smallest, of all.
 
-    Parameters
-    ----------
-    run : Trajectory
-    control : Control
-    arguments : argparse.Namespace
-    elapsed : float
-        Computing time [s].
+    ``elapsed`` is the computing time [s].
     """
     robot = run.robot
     assert robot is not None

@@ -8,7 +8,7 @@ from robodyn.codegen.text.assignments import C_WORDS
 from robodyn.exporting.c_code.motion_state import signals
 from robodyn.exporting.c_code.reserved import MACROS
 from robodyn.exporting.c_code.signature import (
-    Names,
+    CNames,
     Parameter,
     comment,
     of_procedure,
@@ -73,7 +73,7 @@ public:
 """
 
 
-def cpp_header(names: Names) -> str:
+def cpp_header(names: CNames) -> str:
     """The text of the header, for C++11 and later."""
     unit = names.unit
     text = _HEAD.format(
@@ -91,8 +91,7 @@ def cpp_header(names: Names) -> str:
         parts.append(
             _CHECK.format(macro=names.macro, prefix=names.prefix, result=names.own("result"))
         )
-    for assembly in unit.assemblies:
-        own = assembly.procedure
+    for own in unit.assemblies:
         given = [x for x in of_procedure(own) if x.name != "residual"]
         parts.append(_function(names, own.name, own.about, given, True))
     if unit.step is not None:
@@ -101,7 +100,7 @@ def cpp_header(names: Names) -> str:
 
 
 def _function(
-    names: Names, name: str, about: str, given: Sequence[Parameter], checked: bool
+    names: CNames, name: str, about: str, given: Sequence[Parameter], checked: bool
 ) -> str:
     """A function that returns what the one in C writes."""
     in_c = names.of(name)
@@ -142,7 +141,7 @@ def _passed(x: Parameter) -> str:
     return f"{x.name}.data()" if x.port.shape else f"&{x.name}"
 
 
-def _motion(own: Step, names: Names) -> str:
+def _motion(own: Step, names: CNames) -> str:
     """The class of motions."""
     return _MOTION.format(
         h=own.h,
@@ -153,7 +152,7 @@ def _motion(own: Step, names: Names) -> str:
     )
 
 
-def _step(own: Step, names: Names) -> Iterator[str]:
+def _step(own: Step, names: CNames) -> Iterator[str]:
     if own.update is None:
         yield "std::copy(tau.begin(), tau.end(), state.tau);"
     arguments = ["&state", *map(_passed, signals(own))]

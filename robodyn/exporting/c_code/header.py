@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from robodyn.exporting.c_code.motion_state import begin_head, signals, state, step_head
 from robodyn.exporting.c_code.signature import (
-    Names,
+    CNames,
     assembly_head,
     comment,
     comment_block,
@@ -14,14 +14,14 @@ from robodyn.exporting.c_code.signature import (
     of_routine,
     signature,
 )
-from robodyn.exporting.unit.procedure import Routine
-from robodyn.exporting.unit.unit import Assembly, Step, Unit
+from robodyn.exporting.unit.procedure import Procedure, Routine
+from robodyn.exporting.unit.unit import Step, Unit
 from robodyn.version import __version__
 
 __all__ = ["header"]
 
 
-def header(unit: Unit, names: Names) -> str:
+def header(unit: Unit, names: CNames) -> str:
     """The header."""
     guard = f"{names.macro}_H"
     title = comment(f"Equations of the robot {unit.robot.name}, by robodyn {__version__}.")
@@ -69,7 +69,7 @@ def _joints(unit: Unit) -> Iterator[str]:
     yield ""
 
 
-def _declarations(unit: Unit, names: Names) -> Iterator[str]:
+def _declarations(unit: Unit, names: CNames) -> Iterator[str]:
     """All that a unit has."""
     for routine in unit.routines:
         yield from _routine(routine, names)
@@ -82,7 +82,7 @@ def _declarations(unit: Unit, names: Names) -> Iterator[str]:
         yield from _motion(unit.step, names)
 
 
-def _routine(routine: Routine, names: Names) -> Iterator[str]:
+def _routine(routine: Routine, names: CNames) -> Iterator[str]:
     given = of_routine(routine)
     dtype = names.unit.dtype
     yield from ("", *comment_block(routine.about, (x.description for x in given)))
@@ -91,7 +91,7 @@ def _routine(routine: Routine, names: Names) -> Iterator[str]:
     )
 
 
-def _result(names: Names) -> Iterator[str]:
+def _result(names: CNames) -> Iterator[str]:
     """What functions return that can fail."""
     yield from (
         "",
@@ -104,13 +104,13 @@ def _result(names: Names) -> Iterator[str]:
     )
 
 
-def _assembly(assembly: Assembly, names: Names) -> Iterator[str]:
-    given = [x for x in of_procedure(assembly.procedure) if x.name != "residual"]
-    yield from ("", *comment_block(assembly.procedure.about, (x.description for x in given)))
+def _assembly(assembly: Procedure, names: CNames) -> Iterator[str]:
+    given = [x for x in of_procedure(assembly) if x.name != "residual"]
+    yield from ("", *comment_block(assembly.about, (x.description for x in given)))
     yield from _declared(assembly_head(assembly, names))
 
 
-def _motion(step: Step, names: Names) -> Iterator[str]:
+def _motion(step: Step, names: CNames) -> Iterator[str]:
     begins = "Begin a motion at time zero. Loops that are open by 1 mm or mrad at most are closed."
     yield from ("", *comment_block(begins, ()), *_declared(begin_head(names)))
     about = (

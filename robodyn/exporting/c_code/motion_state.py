@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from robodyn.codegen.text.assignments import literal
-from robodyn.exporting.c_code.checks import checks
 from robodyn.exporting.c_code.signature import (
-    Names,
+    CNames,
     Parameter,
     defined,
     of_procedure,
     of_routine,
     signature,
 )
+from robodyn.exporting.c_code.statements import checks
 from robodyn.exporting.unit.procedure import Call, Procedure, Routine
 from robodyn.exporting.unit.unit import Step
 from robodyn.tolerances import LOOP_APART, LOOP_OPEN, SINGLE_PRECISION_CLOSURE
@@ -24,7 +24,7 @@ __all__ = ["begin", "begin_head", "state", "step", "step_head"]
 KNOWN = ("t", "q", "v", "applied", "state")
 
 
-def state(own: Step, names: Names) -> Iterator[str]:
+def state(own: Step, names: CNames) -> Iterator[str]:
     """The type of the state."""
     dtype, nq, nv = names.unit.dtype, f"{names.macro}_NQ", f"{names.macro}_NV"
     forces = "of the controller in the last step" if own.update else "for the next steps: set them"
@@ -41,7 +41,7 @@ def state(own: Step, names: Names) -> Iterator[str]:
     yield f"}} {names.own('state')};"
 
 
-def begin_head(names: Names) -> list[str]:
+def begin_head(names: CNames) -> list[str]:
     """The declaration of the function that begins a motion."""
     dtype = names.unit.dtype
     sizes = (f"const {dtype} {x}[{names.macro}_N{x.upper()}]" for x in "qv")
@@ -49,7 +49,7 @@ def begin_head(names: Names) -> list[str]:
     return signature(names.own("result"), names.own("begin"), given)
 
 
-def step_head(own: Step, names: Names) -> list[str]:
+def step_head(own: Step, names: CNames) -> list[str]:
     """The declaration of the function that makes a step."""
     given = (x.declared(names.unit.dtype) for x in signals(own))
     return signature(
@@ -63,7 +63,7 @@ def signals(own: Step) -> list[Parameter]:
     return [x for x in given if not (x.is_output or x.port.name in KNOWN)]
 
 
-def begin(own: Step, names: Names) -> Iterator[str]:
+def begin(own: Step, names: CNames) -> Iterator[str]:
     """The function that begins a motion; loops that are open a little are closed."""
     robot, dtype = names.unit.robot, names.unit.dtype
     zero = literal(0.0, dtype)
@@ -88,7 +88,7 @@ def begin(own: Step, names: Names) -> Iterator[str]:
     return defined(begin_head(names), [*lines, f"return {names.macro}_OK;"])
 
 
-def step(own: Step, names: Names) -> Iterator[str]:
+def step(own: Step, names: CNames) -> Iterator[str]:
     """The function that makes a step; where that fails the state stays as it was."""
     robot, dtype = names.unit.robot, names.unit.dtype
     arrays = {"q_next": robot.nq, "v_next": robot.nv}
@@ -115,7 +115,7 @@ def step(own: Step, names: Names) -> Iterator[str]:
     return defined(step_head(own, names), lines)
 
 
-def _controlled(first: Routine, update: Routine, names: Names) -> Iterator[str]:
+def _controlled(first: Routine, update: Routine, names: CNames) -> Iterator[str]:
     """Forces of the controller."""
     known = {"t": "t", "q": "state->q", "v": "state->v", "applied": "state->tau"}
     known |= {"state": "state->memory", "out state": "memory", "out tau": "tau"}
@@ -135,7 +135,7 @@ def _residual(close: Procedure) -> Routine:
     return last.routine
 
 
-def _called(names: Names, routine: Routine, known: Mapping[str, str]) -> str:
+def _called(names: CNames, routine: Routine, known: Mapping[str, str]) -> str:
     """A call of a routine, from texts of what has another name than its parameter."""
     given = (
         known.get(f"out {x.port.name}" if x.is_output else x.port.name, x.name)

@@ -8,13 +8,12 @@ from functools import cached_property
 
 from robodyn.codegen.text.assignments import argument_names, legal_name, plain
 from robodyn.exporting.c_code.reserved import RESERVED
-from robodyn.exporting.unit.names import legal_names
 from robodyn.exporting.unit.procedure import Procedure, Routine
-from robodyn.exporting.unit.unit import Assembly, Unit
+from robodyn.exporting.unit.unit import Unit, legal_names
 from robodyn.symbolic.graph import Port
 
 __all__ = [
-    "Names",
+    "CNames",
     "Parameter",
     "assembly_head",
     "comment",
@@ -36,7 +35,7 @@ def comment(text: str) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class Names:
+class CNames:
     """Names in the code of a unit, all of which begin with that of the unit.
 
     Parameters
@@ -59,15 +58,9 @@ class Names:
 
     @cached_property
     def _legal(self) -> Mapping[str, str]:
-        """Legal names of functions, by what the user calls them.
-
-        Raises
-        ------
-        SettingsError
-            If two become the same.
-        """
+        """Legal names of functions, by what the user calls them."""
         unit = self.unit
-        asked = [x.name for x in unit.routines] + [x.procedure.name for x in unit.assemblies]
+        asked = [x.name for x in unit.routines] + [x.name for x in unit.assemblies]
         return legal_names(asked, OWN)
 
     def of(self, name: str) -> str:
@@ -83,12 +76,7 @@ class Names:
 class Parameter:
     """An array of a function in C; a number that is read is given by value.
 
-    Attributes
-    ----------
-    name : str
-        In C.
-    port : Port
-    is_output : bool
+    Its name is the one in C.
     """
 
     name: str
@@ -153,9 +141,8 @@ def signature(returns: str, name: str, given: Iterable[str]) -> list[str]:
     return [head, *(f"    {x}," for x in parts[:-1]), f"    {parts[-1]})"]
 
 
-def assembly_head(assembly: Assembly, names: Names) -> list[str]:
+def assembly_head(procedure: Procedure, names: CNames) -> list[str]:
     """The declaration of a function that closes loops; how far they are open is its result."""
-    procedure = assembly.procedure
     given = [x for x in of_procedure(procedure) if x.name != "residual"]
     name, declared = names.of(procedure.name), (x.declared(names.unit.dtype) for x in given)
     return signature(names.own("result"), name, declared)

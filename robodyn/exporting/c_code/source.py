@@ -6,31 +6,30 @@ from collections.abc import Iterator
 from itertools import accumulate
 
 from robodyn.codegen.text.assignments import argument_names, statements
-from robodyn.exporting.c_code.checks import checks, helpers
 from robodyn.exporting.c_code.motion_state import begin, step
 from robodyn.exporting.c_code.signature import (
-    Names,
+    CNames,
     assembly_head,
     defined,
     of_procedure,
     of_routine,
     signature,
 )
-from robodyn.exporting.c_code.statements import body
+from robodyn.exporting.c_code.statements import body, checks, helpers
 from robodyn.exporting.unit.procedure import Procedure, Routine
-from robodyn.exporting.unit.unit import Assembly, Unit
+from robodyn.exporting.unit.unit import Unit
 from robodyn.tolerances import LOOP_CLOSED, SINGLE_PRECISION_CLOSURE
 
 __all__ = ["source"]
 
 
-def source(unit: Unit, names: Names) -> str:
+def source(unit: Unit, names: CNames) -> str:
     """The source file."""
     head = (f'#include "{names.prefix}.h"', "", "#include <math.h>")
     return "\n".join((*head, *_parts(unit, names), ""))
 
 
-def _parts(unit: Unit, names: Names) -> Iterator[str]:
+def _parts(unit: Unit, names: CNames) -> Iterator[str]:
     """Definitions of functions, each after those that it calls."""
     for routine in unit.routines:
         yield from _routine(routine, names)
@@ -46,7 +45,7 @@ def _parts(unit: Unit, names: Names) -> Iterator[str]:
         yield from step(unit.step, names)
 
 
-def _routine(routine: Routine, names: Names) -> Iterator[str]:
+def _routine(routine: Routine, names: CNames) -> Iterator[str]:
     """A function of straight-line code."""
     dtype, given, program = names.unit.dtype, of_routine(routine), routine.program
     by_name = {x.name: x for x in given}
@@ -63,15 +62,15 @@ def _routine(routine: Routine, names: Names) -> Iterator[str]:
     return defined(head, (*idle, *code))
 
 
-def _procedure(procedure: Procedure, name: str, names: Names) -> Iterator[str]:
+def _procedure(procedure: Procedure, name: str, names: CNames) -> Iterator[str]:
     """A function of statements."""
     given = (x.declared(names.unit.dtype) for x in of_procedure(procedure))
     return defined(signature("static void", name, given), body(procedure, names))
 
 
-def _assembly(assembly: Assembly, name: str, names: Names) -> Iterator[str]:
+def _assembly(procedure: Procedure, name: str, names: CNames) -> Iterator[str]:
     """Closing of loops, and whether it succeeded."""
-    dtype, procedure = names.unit.dtype, assembly.procedure
+    dtype = names.unit.dtype
     yield from _procedure(procedure, name, names)
     found, residual = procedure.outputs
     closed = SINGLE_PRECISION_CLOSURE if dtype == "float" else LOOP_CLOSED
@@ -81,4 +80,4 @@ def _assembly(assembly: Assembly, name: str, names: Names) -> Iterator[str]:
         *checks([(found.name, found.size)], residual.size, closed, names),
         f"return {names.macro}_OK;",
     ]
-    yield from defined(assembly_head(assembly, names), lines)
+    yield from defined(assembly_head(procedure, names), lines)

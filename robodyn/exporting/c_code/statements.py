@@ -1,38 +1,81 @@
-"""Statements of procedures in C."""
+"""Statements of procedures in C, and what code looks at before it says that all is well."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
 from robodyn.codegen.text.assignments import literal
-from robodyn.exporting.c_code.signature import Names, of_routine
+from robodyn.exporting.c_code.signature import CNames, of_routine
 from robodyn.exporting.unit.procedure import (
     Assign,
     Call,
     Expression,
-    Plus,
     Procedure,
     Statement,
-    Times,
     Value,
     WhileAbove,
 )
+from robodyn.exporting.unit.statements import expression_text
 
-__all__ = ["body"]
+__all__ = ["body", "checks", "helpers"]
 
 
-def body(procedure: Procedure, names: Names) -> list[str]:
+def helpers(names: CNames, loops: bool) -> Iterator[str]:
+    """Functions that `checks` calls."""
+    dtype = names.unit.dtype
+    size = "fabs" if dtype == "double" else "fabsf"
+    yield f"""
+static int all_finite(const {dtype} *x, int n)
+{{
+    for (int i = 0; i < n; i++) {{
+        if (!isfinite(x[i])) {{
+            return 0;
+        }}
+    }}
+    return 1;
+}}
+"""
+    if loops:
+        yield f"""
+static int all_within(const {dtype} *x, int n, {dtype} most)
+{{
+    for (int i = 0; i < n; i++) {{
+        if (!({size}(x[i]) <= most)) {{
+            return 0;
+        }}
+    }}
+    return 1;
+}}
+"""
+
+
+def checks(
+    arrays: Iterable[tuple[str, int]], residual: int, most: float, names: CNames
+) -> Iterator[str]:
+    """Statements that return where arrays are not finite, or ``residual`` is too large.
+
+    ``arrays`` are names and sizes. The ``residual`` has so many numbers, none of a tree, of which
+    none may exceed ``most`` [m, rad].
+    """
+    finite = " && ".join(f"all_finite({name}, {size})" for name, size in arrays)
+    yield from (f"if (!({finite})) {{", f"    return {names.macro}_NOT_FINITE;", "}")
+    if residual:
+        within = f"all_within(residual, {residual}, {literal(most, names.unit.dtype)})"
+        yield from (f"if (!{within}) {{", f"    return {names.macro}_OPEN;", "}")
+
+
+def body(procedure: Procedure, names: CNames) -> list[str]:
     """The statements of a procedure, after the arrays that it needs."""
     dtype = names.unit.dtype
     own = [f"{dtype} {x.name}[{x.size}];" for x in procedure.own if x.size]
-    writer = _Writer(names, frozenset(x.name for x in procedure.inputs if not x.shape))
+    writer = _Statements(names, frozenset(x.name for x in procedure.inputs if not x.shape))
     return [*own, *writer.lines(procedure.statements)]
 
 
-class _Writer:
+class _Statements:
     """Writes statements, of which some arrays are plain numbers."""
 
-    def __init__(self, names: Names, numbers: frozenset[str]) -> None:
+    def __init__(self, names: CNames, numbers: frozenset[str]) -> None:
         self._names, self._numbers, self._dtype = names, numbers, names.unit.dtype
 
     def lines(self, statements: Iterable[Statement]) -> Iterator[str]:
@@ -69,16 +112,9 @@ class _Writer:
         return value.name if value.name in self._numbers else f"{value.name}[{index}]"
 
     def _text(self, expression: Expression, index: str) -> str:
-        """An expression for one number; sums within are added as numpy adds them."""
-        match expression:
-            case Value():
-                return self._element(expression, index)
-            case Plus(left, right):
-                second = self._text(right, index)
-                second = f"({second})" if isinstance(right, Plus) else second
-                return f"{self._text(left, index)} + {second}"
-            case Times(factor, of):
-                inner = self._text(of, index)
-                inner = inner if isinstance(of, Value) else f"({inner})"
-                return f"{literal(factor, self._dtype)} * {inner}"
-        return literal(expression, self._dtype)
+        """An expression for one number."""
+        return expression_text(
+            expression,
+            lambda x: self._element(x, index),
+            lambda x: literal(x, self._dtype),
+        )

@@ -12,7 +12,7 @@ from robodyn.array_types import FloatArray
 from robodyn.codegen.text.assignments import literal
 from robodyn.errors import RobodynError, SimulationError
 from robodyn.exporting.c_code.motion_state import signals
-from robodyn.exporting.c_code.signature import Names, comment, of_routine
+from robodyn.exporting.c_code.signature import CNames, comment, of_routine
 from robodyn.exporting.unit.procedure import Routine
 from robodyn.exporting.unit.unit import Step, Unit
 from robodyn.simulation.simulate import simulate
@@ -67,7 +67,7 @@ static void compare(const char *what, const {dtype} *found, const {dtype} *expec
 """
 
 
-def test_main(names: Names) -> str:
+def test_main(names: CNames) -> str:
     """The text of the program, whose exit status is 1 where a number differs."""
     unit = names.unit
     rng = np.random.default_rng(0)
@@ -98,7 +98,7 @@ class _Example:
     near: Sequence[float]
 
 
-def _examples(routine: Routine, names: Names, rng: np.random.Generator) -> Iterator[_Example]:
+def _examples(routine: Routine, names: CNames, rng: np.random.Generator) -> Iterator[_Example]:
     """Generic states of a routine, and those on other sides of the limits it has."""
     program, sides = routine.program, _sides(routine.program)
     sizes = [SIZES[k % len(SIZES) if sides.results else 0] for k in range(EXAMPLES)]
@@ -145,7 +145,7 @@ def _examples(routine: Routine, names: Names, rng: np.random.Generator) -> Itera
             seen, left = seen | on, left - 1
 
 
-def _near(largest: float, difference: float, names: Names) -> float:
+def _near(largest: float, difference: float, names: CNames) -> float:
     """How near code has to come to numbers whose rounding in single precision is known."""
     dtype = names.unit.dtype
     if not np.isfinite(difference):
@@ -163,7 +163,7 @@ def _sides(program: Program) -> Program:
     return Program("sides", program.inputs, (Port("sides", (2, len(nodes))),), graph, edges)
 
 
-def _compared(routine: Routine, names: Names, example: _Example) -> Iterator[str]:
+def _compared(routine: Routine, names: CNames, example: _Example) -> Iterator[str]:
     """Statements that call a routine and compare."""
     program, dtype = routine.program, names.unit.dtype
     numbers = [*example.given, *example.expected]
@@ -187,7 +187,7 @@ def _compared(routine: Routine, names: Names, example: _Example) -> Iterator[str
 
 
 def _example(
-    port: Port, names: Names, rng: np.random.Generator, size: float, reach: float
+    port: Port, names: CNames, rng: np.random.Generator, size: float, reach: float
 ) -> FloatArray:
     """Numbers of an input, which have all their digits in its precision."""
     unit = names.unit
@@ -237,7 +237,7 @@ def _moved(unit: Unit, own: Step, begin: tuple[FloatArray, FloatArray]) -> Traje
     return run
 
 
-def _motion(names: Names) -> Iterator[str]:
+def _motion(names: CNames) -> Iterator[str]:
     """Statements that begin a motion, do some steps, and compare where it arrives."""
     unit, step = names.unit, names.unit.step
     assert step is not None

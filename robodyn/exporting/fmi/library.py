@@ -25,21 +25,16 @@ FLAGS = ("-std=c99", "-O1", "-fPIC", "-shared", "-fvisibility=hidden", "-ffp-con
 def shared_library(identifier: str, sources: Mapping[str, str]) -> tuple[str, bytes]:
     """Path in an FMU and contents of the shared library of C sources.
 
+    Raises `MissingFileError` without a C compiler, which is the program that the environment
+    variable ``CC`` names, or ``cc``; `SettingsError` on a machine for which robodyn does not know
+    what libraries are called; `FileError` if the compiler fails.
+
     Parameters
     ----------
     identifier : str
         Name of the library.
     sources : mapping of str to str
         Texts by name of the file, headers among them.
-
-    Raises
-    ------
-    MissingFileError
-        Without a C compiler: the program that the environment variable ``CC`` names, or ``cc``.
-    SettingsError
-        On a machine for which robodyn does not know what libraries are called.
-    FileError
-        If the compiler fails.
     """
     machine = MACHINES.get(platform.machine().lower())
     if machine is None or platform.system() not in SYSTEMS:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from robodyn.exporting.c_code.signature import Names, of_routine
+from robodyn.exporting.c_code.signature import CNames, of_routine
 from robodyn.exporting.fmi.parts import Parts
 from robodyn.exporting.fmi.variables import Variable
 from robodyn.exporting.unit.procedure import Routine
@@ -103,7 +103,7 @@ void model_outputs(model_state *state)
 class Places:
     """Where numbers stand among the values of variables."""
 
-    def __init__(self, names: Names, parts: Parts) -> None:
+    def __init__(self, names: CNames, parts: Parts) -> None:
         robot = names.unit.robot
         self.q, self.v = 1, 1 + robot.nq
         self.tau = self.v + robot.nv
@@ -114,16 +114,10 @@ class Places:
         self.outputs = end
 
 
-def model_header(names: Names, parts: Parts, variables: Sequence[Variable], token: str) -> str:
+def model_header(names: CNames, parts: Parts, variables: Sequence[Variable], token: str) -> str:
     """The text of model.h.
 
-    Parameters
-    ----------
-    names : Names
-    parts : Parts
-    variables : sequence of Variable
-    token : str
-        Of the model description.
+    It has the ``token`` of the model description.
     """
     return _HEADER.format(
         name=names.prefix,
@@ -136,15 +130,8 @@ def model_header(names: Names, parts: Parts, variables: Sequence[Variable], toke
     )
 
 
-def model_source(names: Names, parts: Parts, variables: Sequence[Variable]) -> str:
-    """The text of model.c.
-
-    Parameters
-    ----------
-    names : Names
-    parts : Parts
-    variables : sequence of Variable
-    """
+def model_source(names: CNames, parts: Parts, variables: Sequence[Variable]) -> str:
+    """The text of model.c."""
     places = Places(names, parts)
     signals = _signals(parts, places)
     forces = ""
@@ -185,7 +172,7 @@ def _signals(parts: Parts, places: Places) -> list[str]:
     ]
 
 
-def _outputs(names: Names, parts: Parts, places: Places) -> Iterator[str]:
+def _outputs(names: CNames, parts: Parts, places: Places) -> Iterator[str]:
     """Statements that compute what is not part of the motion."""
     step = parts.step
     known = {
@@ -220,7 +207,7 @@ def _outputs(names: Names, parts: Parts, places: Places) -> Iterator[str]:
         yield _call(names, routine, known, to)
 
 
-def _call(names: Names, routine: Routine, given: Mapping[str, str], to: Mapping[str, str]) -> str:
+def _call(names: CNames, routine: Routine, given: Mapping[str, str], to: Mapping[str, str]) -> str:
     """A call of a routine, from texts of arrays that it takes, and of those it writes."""
     arguments = []
     for x in of_routine(routine):

@@ -44,10 +44,7 @@ class Parts:
 def parts_of(unit: Unit) -> Parts:
     """What an FMU of a unit does.
 
-    Raises
-    ------
-    SettingsError
-        If there is no step, or a function takes what an FMU does not know.
+    Raises `SettingsError` if there is no step, or a function takes what an FMU does not know.
     """
     if unit.dtype != "double":
         raise SettingsError(f"dtype is {unit.dtype!r}, but an FMU computes with doubles")
@@ -74,12 +71,7 @@ def parts_of(unit: Unit) -> Parts:
 
 
 def _refuse_shared_loads(robot: Robot, routine: Routine) -> None:
-    """Refuse loads of joints in closed linkages: by accelerations they are those under motors.
-
-    Raises
-    ------
-    SettingsError
-    """
+    """Refuse loads of joints in closed linkages: by accelerations they are those under motors."""
     shown = {port.name for port in routine.program.outputs}
     found = [x.name for x in robot.sensors if x.name in shown and x.kind == "wrench"]
     loads = found if routine.program.name == "measure" else []

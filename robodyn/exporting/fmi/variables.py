@@ -29,7 +29,6 @@ class Variable:
 
     Attributes
     ----------
-    name, unit, about : str
     causality : {"independent", "input", "output"}
     start : float or None
         At the beginning; of what is computed there is none.
@@ -45,10 +44,7 @@ class Variable:
 def variables(unit: Unit, parts: Parts) -> tuple[Variable, ...]:
     """Time, positions, speeds, forces, signals of the controller and outputs, in this order.
 
-    Raises
-    ------
-    SettingsError
-        If two have the same name.
+    Raises `SettingsError` if two have the same name.
     """
     robot = unit.robot
     found = [Variable("time", "independent", "s", "Time.", None), *_joints(unit, parts)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from robodyn.exporting.c_code.header import header
-from robodyn.exporting.c_code.signature import Names
+from robodyn.exporting.c_code.signature import CNames
 from robodyn.exporting.c_code.source import source
 from robodyn.exporting.c_code.test_main import test_main
 from robodyn.exporting.unit.unit import Unit
@@ -33,7 +33,7 @@ add_test(NAME test_{name} COMMAND test_{name})
 
 def write(unit: Unit) -> Mapping[str, str | bytes]:
     """``ROBOT.h``, ``ROBOT.c``, a program that compares numbers, and a file for CMake."""
-    names = Names(unit)
+    names = CNames(unit)
     name = names.prefix
     return {
         f"{name}.h": header(unit, names),

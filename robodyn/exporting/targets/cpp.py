@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from robodyn.exporting.c_code.cpp_header import cpp_header
-from robodyn.exporting.c_code.signature import Names
+from robodyn.exporting.c_code.signature import CNames
 from robodyn.exporting.targets import c
 from robodyn.exporting.unit.unit import Unit
 
@@ -14,5 +14,5 @@ __all__ = ["write"]
 
 def write(unit: Unit) -> Mapping[str, str | bytes]:
     """The files of C, and ``ROBOT.hpp``."""
-    names = Names(unit)
+    names = CNames(unit)
     return {**c.write(unit), f"{names.prefix}.hpp": cpp_header(names)}

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from importlib.resources import files
 
 from robodyn.exporting.c_code.header import header
-from robodyn.exporting.c_code.signature import Names
+from robodyn.exporting.c_code.signature import CNames
 from robodyn.exporting.c_code.source import source
 from robodyn.exporting.fmi.description import build_description, model_description
 from robodyn.exporting.fmi.library import shared_library
@@ -31,7 +31,7 @@ def write(unit: Unit) -> Mapping[str, str | bytes]:
     MissingFileError, FileError
         If there is no C compiler, or it fails.
     """
-    parts, names = parts_of(unit), Names(unit)
+    parts, names = parts_of(unit), CNames(unit)
     found = variables(unit, parts)
     identifier = names.prefix
     sources = {

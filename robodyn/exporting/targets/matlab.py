@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from robodyn.codegen.text.matlab import RESERVED, matlab_source
+from robodyn.codegen.text.matlab import RESERVED, matlab_checks, matlab_head, matlab_source
 from robodyn.errors import SettingsError
-from robodyn.exporting.procedures.matlab import matlab_procedure
-from robodyn.exporting.procedures.statements import local_names
-from robodyn.exporting.unit.names import legal_names
-from robodyn.exporting.unit.unit import Unit
+from robodyn.exporting.unit.procedure import Procedure
+from robodyn.exporting.unit.statements import Syntax, lines, local_names
+from robodyn.exporting.unit.unit import Unit, legal_names
 
-__all__ = ["write"]
+__all__ = ["matlab_procedure", "write"]
 
 #: Letters of a name that MATLAB reads (namelengthmax).
 LONGEST = 63
@@ -39,3 +38,35 @@ def write(unit: Unit) -> Mapping[str, str | bytes]:
         own = names[procedure.name]
         texts[procedure.name] = matlab_procedure(procedure, own, names, unit.dtype)
     return {f"{names[name]}.m": text for name, text in texts.items()}
+
+
+def matlab_procedure(procedure: Procedure, name: str, names: Mapping[str, str], dtype: str) -> str:
+    """The text of ``name.m``.
+
+    Parameters
+    ----------
+    name : str
+        Of the function.
+    names : mapping of str to str
+        Of other functions, by names of routines.
+    dtype : {"double", "float"}
+    """
+    arrays = [port.name for port in (*procedure.inputs, *procedure.outputs)]
+    text = [*matlab_head(name, procedure.about, arrays, procedure.inputs, procedure.outputs)]
+    # columns, as all results are
+    text += (f"  {x.name} = {x.name}(:);" for x in procedure.inputs if x.shape)
+    text += (f"  {line}" for line in lines(procedure, names, _MATLAB))
+    return "\n".join([*text, "end", ""]) + matlab_checks(dtype)
+
+
+def _loop(gap: str, least: float, most: int) -> tuple[list[str], list[str], list[str]]:
+    head = ["rounds = 0;", f"while rounds < {most} && {gap} > {least!r}"]
+    return head, ["rounds = rounds + 1;"], ["end"]
+
+
+_MATLAB = Syntax(
+    filled=lambda size, value: f"{value!r} * ones({size}, 1)",
+    call=lambda name, given, found: f"[{', '.join(found)}] = {name}({', '.join(given)})",
+    loop=_loop,
+    end=";",
+)

@@ -8,9 +8,8 @@ from typing import Any
 from robodyn.codegen.text.assignments import plain
 from robodyn.codegen.text.modelica import REAL_SQRT, RESERVED, modelica_function
 from robodyn.errors import SettingsError
-from robodyn.exporting.unit.names import legal_name, legal_names
 from robodyn.exporting.unit.procedure import Routine
-from robodyn.exporting.unit.unit import Unit
+from robodyn.exporting.unit.unit import Unit, legal_name, legal_names
 from robodyn.symbolic.graph import Port
 from robodyn.version import __version__
 

@@ -6,14 +6,13 @@ import sys
 from collections.abc import Mapping
 
 from robodyn.codegen.text.assignments import plain
-from robodyn.codegen.text.python import RESERVED, python_function, python_prologue
-from robodyn.exporting.procedures.python import python_procedure
-from robodyn.exporting.procedures.statements import local_names
-from robodyn.exporting.unit.names import legal_name, legal_names
-from robodyn.exporting.unit.unit import Unit
+from robodyn.codegen.text.python import RESERVED, python_function, python_head, python_prologue
+from robodyn.exporting.unit.procedure import Procedure
+from robodyn.exporting.unit.statements import Syntax, lines, local_names
+from robodyn.exporting.unit.unit import Unit, legal_name, legal_names
 from robodyn.version import __version__
 
-__all__ = ["write"]
+__all__ = ["python_procedure", "write"]
 
 #: Modules that would be hidden by one of ours.
 MODULES = frozenset({"numpy", *sys.stdlib_module_names})
@@ -30,3 +29,29 @@ def write(unit: Unit) -> Mapping[str, str | bytes]:
     exported = f"__all__ = {sorted(names.values())!r}\n"
     text = "\n\n".join([python_prologue(unit.dtype), exported, *functions])
     return {f"{legal_name(unit.name, RESERVED | MODULES)}.py": f"{head}\n{text}"}
+
+
+def python_procedure(procedure: Procedure, name: str, names: Mapping[str, str]) -> str:
+    """The text of the function; leading axes of arrays are batches.
+
+    It calls the functions of the module by ``names``, which are those of routines to those in the
+    code.
+    """
+    outputs = [port.name for port in procedure.outputs]
+    arrays = [*(port.name for port in procedure.inputs), *outputs]
+    text = [*python_head(name, procedure.about, arrays, procedure.inputs, procedure.outputs)]
+    text += (f"    {line}" for line in lines(procedure, names, _PYTHON))
+    return "\n".join([*text, f"    return {', '.join(outputs)}", ""])
+
+
+def _loop(gap: str, least: float, most: int) -> tuple[list[str], list[str], list[str]]:
+    """Of a batch all states are looked at until none has a gap."""
+    head = ["rounds = 0", f"while rounds < {most} and np.any({gap} > {least!r}):"]
+    return head, ["rounds += 1"], []
+
+
+_PYTHON = Syntax(
+    filled=lambda size, value: f"np.full({size}, {value!r})",
+    call=lambda name, given, found: f"{', '.join(found)} = {name}({', '.join(given)})",
+    loop=_loop,
+)

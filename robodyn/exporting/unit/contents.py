@@ -14,8 +14,8 @@ from robodyn.codegen import Function
 from robodyn.equations.tree.factorization import factorize, inverse, solve
 from robodyn.errors import SettingsError, ShapeError, SingularWarning, UnknownNameError
 from robodyn.exporting.unit.motion import assembly, check_step, control_of, explicit, step_of
-from robodyn.exporting.unit.procedure import Routine
-from robodyn.exporting.unit.unit import Assembly, Step, Unit
+from robodyn.exporting.unit.procedure import Procedure, Routine
+from robodyn.exporting.unit.unit import Step, Unit
 from robodyn.literals import IntegratorName, Precision
 from robodyn.robot import Robot
 from robodyn.simulation.control.closed_loop import closed_loop
@@ -49,14 +49,9 @@ def unit_of(
 ) -> Unit:
     """The unit that is asked for.
 
-    Raises
-    ------
-    ShapeError
-        If ``functions`` is something else than it may be.
-    SettingsError
-        If there are none, two of the same name, or one that cannot be exported.
-    UnknownNameError
-        If the robot has no function of a name.
+    Raises `ShapeError` if ``functions`` is something else than it may be, `SettingsError` if there
+    are none, two of the same name, or one that cannot be exported, and `UnknownNameError` if the
+    robot has no function of a name.
     """
     if name is not None and not name.strip():
         raise SettingsError(
@@ -69,7 +64,7 @@ def unit_of(
     for own, quantity, options in _requests(functions):
         contents.add(own, quantity, options)
         uses_controller |= quantity in ("control", "step", "closed_loop")
-    if contents.is_empty:
+    if not contents.asked:
         raise SettingsError(f"functions is empty, expected {EXPECTED}")
     if controller is not None and not uses_controller:
         raise SettingsError(
@@ -135,29 +130,24 @@ class _Contents:
         self._integrator, self._dtype = integrator, dtype
         self._routines: dict[str, Routine] = {}
         self._functions: dict[int, tuple[Function, Routine]] = {}
-        self._assemblies: list[Assembly] = []
+        self._assemblies: list[Procedure] = []
         self._step: Step | None = None
-        self._asked: set[str] = set()
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether nothing has been added."""
-        return not self._asked
+        self.asked: set[str] = set()
 
     def unit(self, name: str) -> Unit:
         """The unit."""
         routines, assemblies = tuple(self._routines.values()), tuple(self._assemblies)
-        asked = frozenset(self._asked)
+        asked = frozenset(self.asked)
         return Unit(self._robot, routines, assemblies, self._step, self._dtype, asked, name)
 
     def add(self, name: str, quantity: str | Function, options: dict[str, Any]) -> None:
         """Add what is asked for."""
-        if name in self._asked:
+        if name in self.asked:
             raise SettingsError(
                 f"functions has {name!r} twice; give them names of their own: "
                 'functions={"name": (...), ...}'
             )
-        self._asked.add(name)
+        self.asked.add(name)
         if isinstance(quantity, Function):
             if options:
                 raise SettingsError(f"{name!r} is a Function: it takes no options here")
@@ -191,8 +181,7 @@ class _Contents:
         }
 
     def _add_assembly(self, name: str, hold: Iterable[str] = ()) -> None:
-        made = assembly(self._robot, name, hold, self._part, self._dtype)
-        self._assemblies.append(made)
+        self._assemblies.append(assembly(self._robot, name, hold, self._part, self._dtype))
 
     def _add_closed_loop(self, name: str) -> None:
         about = "Accelerations of the robot under its controller."

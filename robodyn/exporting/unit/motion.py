@@ -13,7 +13,7 @@ from robodyn.codegen import Function
 from robodyn.errors import ActuationError, SettingsError, SingularError
 from robodyn.exporting.unit.procedure import Procedure, Routine, Value, without_unused
 from robodyn.exporting.unit.recorder import Recorder, Vector
-from robodyn.exporting.unit.unit import Assembly, Step
+from robodyn.exporting.unit.unit import Step
 from robodyn.literals import IntegratorName, Precision
 from robodyn.robot import Robot
 from robodyn.simulation import integrators
@@ -39,12 +39,7 @@ Q_UNIT, V_UNIT = "rad, m", "rad/s, m/s"
 
 
 def explicit(name: str) -> Integrator:
-    """An explicit integrator by its name.
-
-    Raises
-    ------
-    SettingsError, UnknownNameError
-    """
+    """An explicit integrator by its name."""
     method = integrators.explicit(name)
     if method is None:
         known = ", ".join(integrators.EXPLICIT)
@@ -53,12 +48,7 @@ def explicit(name: str) -> Integrator:
 
 
 def check_step(step: Any) -> float:
-    """A length of a step [s].
-
-    Raises
-    ------
-    SettingsError
-    """
+    """A length of a step [s]."""
     if not (isinstance(step, int | float | np.number) and 0.0 < step < math.inf):
         raise SettingsError(f"step is {step!r} s, expected a positive number")
     return float(step)
@@ -74,12 +64,10 @@ def step_of(
 ) -> Step:
     """A step of a robot under a controller.
 
-    Raises
-    ------
-    SettingsError
-        If the base moves, or the robot or the controller has no straight-line code.
+    Raises `SettingsError` if the base moves, or the robot or the controller has no straight-line
+    code.
     """
-    method, parts = explicit(integrator), _Parts(robot, (), part, dtype)
+    method, parts = explicit(integrator), _Procedures(robot, (), part, dtype)
     first, update, memory = None, None, 0
     if controller is not None:
         law = control_law(robot, controller, step=h)
@@ -99,23 +87,20 @@ def control_of(law: ControlLaw, part: Part) -> tuple[Routine, Routine, int]:
 
 def assembly(
     robot: Robot, name: str, hold: Iterable[str], part: Part, dtype: Precision
-) -> Assembly:
+) -> Procedure:
     """Closing of loops, with some joints held.
 
-    Raises
-    ------
-    SettingsError
-        If the robot has no loops, or these have no straight-line code.
+    Raises `SettingsError` if the robot has no loops, or these have no straight-line code.
     """
     if not robot.nc:
         raise SettingsError(f"{robot.name!r} has no loops to assemble")
     held = named("hold", hold)
     about = "Close the loops near a guess by Newton's method"
     about += f", with {', '.join(held)} where the guess has them." if held else "."
-    return Assembly(_Parts(robot, held, part, dtype).assembling(name, about))
+    return _Procedures(robot, held, part, dtype).assembling(name, about)
 
 
-class _Parts:
+class _Procedures:
     """The routines that procedures of a robot call, and these procedures."""
 
     def __init__(self, robot: Robot, held: tuple[str, ...], part: Part, dtype: Precision) -> None:

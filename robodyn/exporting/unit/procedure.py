@@ -31,14 +31,8 @@ __all__ = [
 class Routine:
     """One function: from input arrays to output arrays by straight-line code.
 
-    Attributes
-    ----------
-    name : str
-        As the user has it. A target makes it a legal name of its language (`names.legal_names`).
-    about : str
-        What it computes, in one sentence.
-    program : Program
-        ``inputs`` and ``outputs`` have names, shapes and units.
+    Its name is the user's, of which a target makes a legal one of its language (`legal_names`).
+    ``about`` is one sentence on what it computes.
     """
 
     name: str
@@ -108,13 +102,7 @@ Statement: TypeAlias = Assign | Call | WhileAbove
 class Procedure:
     """A function made of statements.
 
-    Attributes
-    ----------
-    name, about : str
-        As of a `Routine`.
-    inputs, outputs : tuple of Port
-        Each is a `Value` of its name within the statements.
-    statements : tuple of Statement
+    In the statements each of its inputs and outputs is a `Value` of its name.
     """
 
     name: str

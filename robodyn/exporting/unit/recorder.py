@@ -25,13 +25,7 @@ __all__ = ["Recorder", "Vector"]
 
 
 class Vector:
-    """An array that is added and multiplied, of which it is written down how.
-
-    Attributes
-    ----------
-    expression : Expression
-    size : int
-    """
+    """An array that is added and multiplied, of which it is written down how."""
 
     def __init__(self, expression: Expression, size: int) -> None:
         self.expression, self.size = expression, size

@@ -2,30 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from robodyn.array_types import FloatArray
+from robodyn.codegen.text.assignments import legal_name
+from robodyn.errors import SettingsError
 from robodyn.exporting.unit.procedure import Procedure, Routine
 from robodyn.literals import IntegratorName, Precision
 from robodyn.robot import Robot
 
-__all__ = ["Assembly", "Step", "Unit"]
+__all__ = ["Step", "Unit", "legal_name", "legal_names"]
 
 
-@dataclass(frozen=True, eq=False)
-class Assembly:
-    """Closing of loops by Newton's method: ``q`` -> ``q_closed``, and what is left.
+def legal_names(names: Iterable[str], reserved: Collection[str] = ()) -> dict[str, str]:
+    """The legal name of each name.
 
-    Attributes
-    ----------
-    procedure : Procedure
-        Its last output is the ``residual`` [m, rad]; there is none of a tree.
+    Raises `SettingsError` if two names become the same.
     """
-
-    procedure: Procedure
+    found: dict[str, str] = {}
+    for name in names:
+        legal = legal_name(name, reserved)
+        for other, taken in found.items():
+            if taken == legal and other != name:
+                raise SettingsError(
+                    f"{other!r} and {name!r} both become {legal!r} in the code: rename one of them"
+                )
+        found[name] = legal
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +75,8 @@ class Unit:
         Its public attributes are the facts that code states: names of joints, sizes, limits.
     routines : tuple of Routine
         Each name once. Those that procedures call are among them.
-    assemblies : tuple of Assembly
+    assemblies : tuple of Procedure
+        Closing of loops by Newton's method: ``q`` -> ``q_closed``, and the ``residual`` [m, rad].
     step : Step or None
     dtype : str
         Of the arithmetic: ``"double"`` or ``"float"``.
@@ -80,7 +88,7 @@ class Unit:
 
     robot: Robot
     routines: tuple[Routine, ...]
-    assemblies: tuple[Assembly, ...]
+    assemblies: tuple[Procedure, ...]
     step: Step | None
     dtype: Precision
     asked: frozenset[str]
@@ -105,5 +113,5 @@ class Unit:
     def procedures(self) -> tuple[Procedure, ...]:
         """All procedures, each once."""
         stepping = (self.step.close, self.step.advance) if self.step is not None else ()
-        found = (*stepping, *(x.procedure for x in self.assemblies))
+        found = (*stepping, *self.assemblies)
         return tuple(x for x in found if x is not None)

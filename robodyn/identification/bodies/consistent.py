@@ -25,7 +25,7 @@ from robodyn.errors import ConvergenceWarning
 from robodyn.identification.bodies.pseudo_inertia import BASIS, matrix
 from robodyn.tolerances import IDENTIFICATION_CONVERGED, IDENTIFICATION_ROUNDING
 
-__all__ = ["Body", "nearest_possible", "warn_of_unfinished_search"]
+__all__ = ["UnknownInertia", "nearest_possible", "warn_of_unfinished_search"]
 
 #: Largest number of Newton steps for one weight of the prior, and the factor between weights.
 STEPS, LIGHTER = 200, 0.1
@@ -36,7 +36,7 @@ ARMIJO, SHORTER = 1e-4, 0.5
 
 
 @dataclass(frozen=True, eq=False)
-class Body:
+class UnknownInertia:
     """Indices of the parameters of a body among the unknowns.
 
     Attributes
@@ -57,23 +57,16 @@ class Body:
 def nearest_possible(
     W: FloatArray,
     y: FloatArray,
-    bodies: Sequence[Body],
+    bodies: Sequence[UnknownInertia],
     positive: NDArray[np.intp],
     start: FloatArray,
     prior: float,
 ) -> tuple[FloatArray, bool]:
     """Unknowns x that minimise ``|W x - y|^2 / 2 + prior * divergence``, and whether they do.
 
-    Parameters
-    ----------
-    W, y : ndarray, shape (m, k), (m,)
-        In units of the noise.
-    bodies : sequence of Body
-    positive : ndarray of int
-        Unknowns that are positive numbers.
-    start : ndarray, shape (k,)
-        Where the search begins; the reference of what is a positive number.
-    prior : float
+    ``W`` and ``y``, shape (m, k) and (m,), are in units of the noise. Unknowns of the indices
+    ``positive`` are positive numbers. The search begins at ``start``, shape (k,), to which positive
+    numbers are compared.
 
     Notes
     -----
@@ -106,7 +99,7 @@ class _Problem:
         self,
         W: FloatArray,
         y: FloatArray,
-        bodies: Sequence[Body],
+        bodies: Sequence[UnknownInertia],
         positive: NDArray[np.intp],
         reference: FloatArray,
     ) -> None:
@@ -196,7 +189,7 @@ def _newton(g: FloatArray, H: FloatArray) -> FloatArray | None:
     return np.asarray(step) if np.isfinite(step).all() else None
 
 
-def _of_body(body: Body, x: FloatArray) -> FloatArray:
+def _of_body(body: UnknownInertia, x: FloatArray) -> FloatArray:
     parameters = body.reference.copy()
     parameters[body.which] = x[body.at]
     return matrix(parameters)

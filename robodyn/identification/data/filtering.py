@@ -46,10 +46,6 @@ def thinned(t: FloatArray, cutoff: float, *arrays: FloatArray) -> tuple[FloatArr
     t : ndarray, shape (n,) [s]
     cutoff : float [Hz]
     *arrays : ndarray, shape (n, ...)
-
-    Returns
-    -------
-    t, *arrays : ndarray
     """
     step = _step(t, cutoff)
     keep = _within(len(t), step, cutoff)

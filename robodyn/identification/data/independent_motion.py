@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,10 +30,7 @@ FAR = 0.2
 def independent_joints_of(robot: Robot) -> IndependentJoints:
     """The independent joints of a robot; by minimal coordinates if its loops have a closed form.
 
-    Raises
-    ------
-    SettingsError
-        For joints with several coordinates, or a floating base.
+    Raises `SettingsError` for joints with several coordinates, or a floating base.
     """
     if robot.depends_on_time:
         raise SettingsError(f"{robot.name!r} depends on time: nothing excites it alone")
@@ -45,12 +41,7 @@ def independent_joints_of(robot: Robot) -> IndependentJoints:
 
 
 def refuse_several(robot: Robot, name: str) -> None:
-    """Refuse joints with several coordinates.
-
-    Raises
-    ------
-    SettingsError
-    """
+    """Refuse joints with several coordinates."""
     joint = robot.joints[name.partition("[")[0]]
     if joint.kind.nq > 1 or joint.q.stop - joint.q.start != 1:
         raise SettingsError(
@@ -59,7 +50,7 @@ def refuse_several(robot: Robot, name: str) -> None:
         )
 
 
-def _dynamics_of(robot: Robot) -> IndependentDynamics:
+def _dynamics_of(robot: Robot) -> AllJoints | ReducedJoints:
     if not robot.nc:
         return AllJoints(robot)
     try:
@@ -70,34 +61,13 @@ def _dynamics_of(robot: Robot) -> IndependentDynamics:
     return AllJoints(minimal) if own.issuperset(minimal.joint_names) else ReducedJoints(robot)
 
 
-class IndependentDynamics(Protocol):
-    """Dynamics of a robot in terms of its independent joints."""
-
-    #: Random motions that are tried before the best of them is improved.
-    starts: int
-    robot: Robot
-    #: Names of the independent joints.
-    joints: tuple[str, ...]
-
-    def states(self, u: FloatArray, du: FloatArray, ddu: FloatArray) -> States | None:
-        """States of all joints, shape (n, nq) and (n, nv); ``None`` where loops do not close."""
-
-    def regressor(self, states: States) -> FloatArray:
-        """Regressor of the independent joints, shape (n, u, parameters)."""
-
-    def forces(self, states: States) -> FloatArray:
-        """Forces at the independent joints, shape (n, u)."""
-
-
 class AllJoints:
     """A robot without constraints, whose joints are all independent.
 
-    Parameters
-    ----------
-    robot : Robot
-        A tree, or a linkage in minimal coordinates.
+    It is a tree, or a linkage in minimal coordinates.
     """
 
+    #: Random motions that are tried before the best of them is improved.
     starts = 16
 
     def __init__(self, robot: Robot) -> None:
@@ -118,12 +88,7 @@ class AllJoints:
 
 
 class ReducedJoints:
-    """A closed linkage, whose loops are closed numerically, sample after sample.
-
-    Parameters
-    ----------
-    robot : Robot
-    """
+    """A closed linkage, whose loops are closed numerically, sample after sample."""
 
     starts = 4
 
@@ -159,14 +124,9 @@ class ReducedJoints:
 
 
 class IndependentJoints:
-    """The independent joints of a robot: their limits, and motions of all joints by theirs.
+    """The independent joints of a robot: their limits, and motions of all joints by theirs."""
 
-    Parameters
-    ----------
-    dynamics : IndependentDynamics
-    """
-
-    def __init__(self, dynamics: IndependentDynamics) -> None:
+    def __init__(self, dynamics: AllJoints | ReducedJoints) -> None:
         self.dynamics = dynamics
         self.robot = dynamics.robot
         self.joints = dynamics.joints

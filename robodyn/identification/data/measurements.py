@@ -139,12 +139,7 @@ class Measurements:
 
 
 def measured(robot: Robot, data: Measurements | Trajectory) -> Measurements:
-    """Convert data to `Measurements` of a robot, and check them.
-
-    Raises
-    ------
-    ShapeError, SettingsError
-    """
+    """Convert data to `Measurements` of a robot, and check them."""
     if isinstance(data, Trajectory):
         data = _of_trajectory(robot, data)
     expect("data", data, Measurements)

@@ -15,7 +15,7 @@ from robodyn.caller import warn
 from robodyn.equations.tree.regressor import PARAMETERS
 from robodyn.errors import ConvergenceWarning, IdentificationError, SettingsError, ShapeError
 from robodyn.identification.bodies.consistent import (
-    Body,
+    UnknownInertia,
     nearest_possible,
     warn_of_unfinished_search,
 )
@@ -25,10 +25,10 @@ from robodyn.identification.estimation.equations import (
     CondensedEquations,
     equations,
     random_regressors,
+    selected,
 )
 from robodyn.identification.estimation.identified import Identified
 from robodyn.identification.estimation.least_squares import Fit, fit, hidden
-from robodyn.identification.estimation.selection import selected
 from robodyn.literals import Unexcited
 from robodyn.parts.parameters import base_of
 from robodyn.results import BaseParameters
@@ -283,7 +283,7 @@ def _consistent(
         reference = thickened(ten) if ten[0] > 0.0 else ball(SOME_MASS)
         which = chosen[own] - len(PARAMETERS) * body
         start[own], left[own] = reference[which], False
-        bodies.append(Body(own, which, reference))
+        bodies.append(UnknownInertia(own, which, reference))
     positive = np.flatnonzero(left)
     size = np.linalg.norm(W[:, positive], axis=0)
     one_noise = 1.0 / np.where(size > 0.0, size, 1.0)

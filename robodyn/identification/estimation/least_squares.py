@@ -79,17 +79,11 @@ def fit(
 ) -> Fit:
     """Estimate parameters by weighted least squares.
 
-    Parameters
-    ----------
-    at : CondensedEquations
-    noise : ndarray, shape (u,), optional
-        Standard deviation of each row. Default: that of what is left of the row, less what the
-        parameters take up of it, found by repetition.
-    described : ndarray, shape (r,)
-        Values of the description, which say how large the terms of a row without forces are.
-    V : ndarray, shape (r, k), optional
-        Directions in which parameters may differ from the description, such that ``W V`` has full
-        rank. Default: all.
+    ``noise``, shape (u,), is the standard deviation of each row. By default it is that of what is
+    left of the row, less what the parameters take up of it, found by repetition. ``described``,
+    shape (r,), are the values of the description, which say how large the terms of a row without
+    forces are. ``V``, shape (r, k), are directions in which parameters may differ from the
+    description, such that ``W V`` has full rank, by default all.
     """
     W, origin = at.W, 0.0 * described if V is None else described
     A, b = W if V is None else W @ V, at.y - W @ origin
@@ -125,14 +119,9 @@ def fit(
 class _Rows:
     """Root mean squares of each row, shape (u,) [N m, N].
 
-    Attributes
-    ----------
-    given : ndarray
-        Forces that are measured or known.
-    described, terms : ndarray
-        The terms ``W_j x_j``, one by one, by the description and by an estimate.
-    left : ndarray
-        What an estimate leaves of the force.
+    ``given`` are forces that are measured or known, ``described`` and ``terms`` the terms ``W_j
+    x_j`` by the description and by an estimate, and ``left`` is what that estimate leaves of the
+    force.
     """
 
     given: FloatArray

@@ -15,12 +15,17 @@ from robodyn.description import Inertia
 from robodyn.equations.tree.regressor import PARAMETERS
 from robodyn.errors import ConvergenceWarning, SettingsError
 from robodyn.identification.bodies.consistent import (
-    Body,
+    UnknownInertia,
     nearest_possible,
     warn_of_unfinished_search,
 )
-from robodyn.identification.bodies.frames import body_of, in_body, inertia_in
-from robodyn.identification.bodies.pseudo_inertia import ball, thickened
+from robodyn.identification.bodies.pseudo_inertia import (
+    ball,
+    body_of,
+    in_body,
+    inertia_in,
+    thickened,
+)
 from robodyn.identification.data.measurements import Measurements, measured
 from robodyn.identification.estimation.equations import CondensedEquations, equations
 from robodyn.identification.estimation.identify import (
@@ -238,7 +243,7 @@ def _possible(
     W = (at.W / found.noise[:, None]).reshape(-1, len(PARAMETERS))
     ten = np.arange(len(PARAMETERS))
     nothing = np.zeros(0, np.intp)
-    body = Body(ten, ten, reference)
+    body = UnknownInertia(ten, ten, reference)
     return nearest_possible(W, (at.y / found.noise).ravel(), [body], nothing, start, prior)
 
 

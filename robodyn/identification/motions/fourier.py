@@ -13,7 +13,130 @@ from robodyn.arrays import numbers
 from robodyn.robot import Robot
 from robodyn.symbolic.scalar import cos, sin
 
-__all__ = ["Excitation"]
+__all__ = ["Bounds", "Excitation", "Series"]
+
+#: Random motions have the logistic function of this times the largest possible amplitude.
+NEARLY_FULL = 3.0
+
+
+@dataclass(frozen=True, eq=False)
+class Bounds:
+    """Limits of each joint, shape (u,): positions, velocities, accelerations."""
+
+    lower: FloatArray
+    upper: FloatArray
+    velocity: FloatArray
+    acceleration: FloatArray
+
+
+class Series:
+    """Motions from rest to rest within bounds, parametrised by unconstrained coefficients.
+
+    Parameters
+    ----------
+    count : int
+        Number of joints, u.
+    period : float [s]
+    samples : int
+        In a period.
+    """
+
+    def __init__(
+        self, count: int, harmonics: int, period: float, samples: int, bounds: Bounds
+    ) -> None:
+        self.count, self.harmonics, self.period = count, harmonics, period
+        self._samples, self._bounds = samples, bounds
+        k = np.arange(1, harmonics + 1)
+        # sines whose velocities, and cosines whose accelerations, cancel at the start
+        self._sine = _across(np.ones(harmonics)) / k[:, None]
+        self._cosine = _across(k.astype(np.float64)) / k[:, None]
+        self._margin = np.cos(np.pi * harmonics / samples)
+
+    @property
+    def size(self) -> int:
+        """Number of coefficients: shapes, then amplitude and centre of each joint."""
+        return self.count * (2 * (self.harmonics - 1) + 2)
+
+    def random(self, rng: np.random.Generator) -> FloatArray:
+        """Coefficients of a random motion with large amplitudes, shape (size,)."""
+        x = rng.normal(size=self.size).reshape(self.count, -1)
+        x[:, -2] = NEARLY_FULL
+        return x.ravel()
+
+    def shrunk(self, x: FloatArray, part: float) -> FloatArray:
+        """Coefficients of the same motion with scaled amplitudes and the same start."""
+        return self.begun(x, self.coefficients(x)[0], part)
+
+    def begun(self, x: FloatArray, center: FloatArray, part: float) -> FloatArray:
+        """Coefficients of a motion with scaled amplitudes that starts near a position."""
+        x = x.reshape(self.count, -1).copy()
+        full = _logistic(x[:, -2])
+        x[:, -2] = _inverse_logistic(np.clip(part * full, 1e-12, 1.0 - 1e-12))
+        low, high = self._room(x)
+        span = np.where(high > low, high - low, 1.0)
+        x[:, -1] = _inverse_logistic(np.clip((center - low) / span, 1e-12, 1.0 - 1e-12))
+        return x.ravel()
+
+    def coefficients(self, x: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Position at the start (u,), sine and cosine coefficients (harmonics, u)."""
+        x = x.reshape(self.count, -1)
+        sine, cosine = self._scaled(x)
+        low, high = self._room(x)
+        return low + (high - low) * _logistic(x[:, -1]), sine, cosine
+
+    def motion(self, x: FloatArray, dense: int = 1) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Positions, velocities and accelerations along a period, shape (n, u)."""
+        center, sine, cosine = self.coefficients(x)
+        q, v, a = self._along(sine, cosine, dense)
+        return center + q, v, a
+
+    def _along(
+        self, sine: FloatArray, cosine: FloatArray, dense: int = 1
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        n = dense * self._samples
+        f = 2.0 * np.pi / self.period * np.arange(1, self.harmonics + 1)
+        angle = np.outer(np.arange(n) * (self.period / n), f)
+        s, c = np.sin(angle), np.cos(angle)
+        q = s @ sine + (c - 1.0) @ cosine
+        return q, (c * f) @ sine - (s * f) @ cosine, -(s * f**2) @ sine - (c * f**2) @ cosine
+
+    def _scaled(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Sine and cosine coefficients, scaled to the bounds."""
+        half = self.harmonics - 1
+        sine, cosine = self._sine @ x[:, :half].T, self._cosine @ x[:, half : 2 * half].T
+        q, v, a = self._along(sine, cosine)
+        bounds, tiny = self._bounds, 1e-300
+        room = (bounds.upper - bounds.lower) * self._margin
+        most = np.minimum(
+            room / np.maximum(np.ptp(q, axis=0), tiny),
+            self._margin * bounds.velocity / np.maximum(np.abs(v).max(axis=0), tiny),
+        )
+        top = np.maximum(np.abs(a).max(axis=0), tiny)
+        most = np.minimum(most, self._margin * bounds.acceleration / top)
+        most = most * _logistic(x[:, -2])
+        return sine * most, cosine * most
+
+    def _room(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Range of starts with which a motion stays within the position limits."""
+        q, *_ = self._along(*self._scaled(x))
+        low, high = q.min(axis=0), q.max(axis=0)
+        # between samples it may go beyond the middle by so much more
+        more = 0.5 * (high - low) * (1.0 / self._margin - 1.0)
+        return self._bounds.lower - (low - more), self._bounds.upper - (high + more)
+
+
+def _across(weights: FloatArray) -> FloatArray:
+    """Orthonormal basis, shape (n, n - 1), of the null space of a weighted sum."""
+    _, _, directions = np.linalg.svd(weights[None])
+    return np.asarray(directions[1:].T)
+
+
+def _logistic(x: FloatArray) -> FloatArray:
+    return np.asarray(0.5 * (1.0 + np.tanh(0.5 * x)))
+
+
+def _inverse_logistic(x: FloatArray) -> FloatArray:
+    return np.asarray(2.0 * np.arctanh(2.0 * x - 1.0))
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ import numpy as np
 import robodyn as rd
 from robodyn.array_types import FloatArray
 from robodyn.controllers import ComputedTorque, GravityCompensation, JointPD
-from robodyn.motion.reference import Reference
+from robodyn.motion.functions import Reference
 from robodyn.ros.engine.commanded_joints import CommandedJoints
 from robodyn.ros.engine.settings import Settings
 from robodyn.simulation.control.controller import ControlFunction

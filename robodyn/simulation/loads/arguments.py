@@ -16,8 +16,7 @@ from robodyn.force_elements.ground import Ground
 from robodyn.force_elements.joint_stop import CompliantStops
 from robodyn.motion.base_motion import BasePath
 from robodyn.motion.derivative_check import instants
-from robodyn.motion.once_per_instant import OncePerInstant
-from robodyn.motion.wrench_function import as_state_function
+from robodyn.motion.functions import OncePerInstant, as_state_function
 from robodyn.robot import Robot
 from robodyn.simulation.cache.contents import contents
 from robodyn.simulation.cache.robot_cache import RobotCache

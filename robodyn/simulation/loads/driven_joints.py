@@ -15,8 +15,8 @@ from robodyn.errors import PathError, ShapeError, UnknownNameError
 from robodyn.model.joint_info import JointInfo, part_names, part_of
 from robodyn.model.speed_selection import without_speed
 from robodyn.motion.derivative_check import instants
+from robodyn.motion.functions import OncePerInstant
 from robodyn.motion.joint_path import JointPath, check_joint_path
-from robodyn.motion.once_per_instant import OncePerInstant
 from robodyn.robot import Robot
 from robodyn.simulation.loads.driven import Driven, DrivenPath, Indices, check_driven_once
 from robodyn.tolerances import QUATERNION_NORM

@@ -11,7 +11,7 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.arrays import numbers
 from robodyn.errors import ShapeError
-from robodyn.motion.wrench_function import TimeFunction
+from robodyn.motion.functions import TimeFunction
 
 __all__ = ["WrenchesOfTime", "wrenches_of_time"]
 

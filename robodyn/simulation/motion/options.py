@@ -13,7 +13,7 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.literals import IntegratorName, LimitsChoice
 from robodyn.motion.base_motion import BasePath
-from robodyn.motion.wrench_function import TimeFunction
+from robodyn.motion.functions import TimeFunction
 from robodyn.robot import Robot
 from robodyn.simulation import integrators
 from robodyn.simulation.events.joint_stops import RigidStops

@@ -102,12 +102,7 @@ class Comparison:
         )
 
     def __getitem__(self, name: str) -> FloatArray:
-        """A result, shape (controllers, starts, ...).
-
-        Raises
-        ------
-        UnknownNameError
-        """
+        """A result, shape (controllers, starts, ...)."""
         return np.asarray(self.table[name])
 
     def __repr__(self) -> str:

@@ -26,7 +26,6 @@ def measured(run: Trajectory, task: Task, loads: Sequence[str]) -> dict[str, Flo
     ----------
     run : Trajectory
         Holds n motions along its first axis.
-    task : Task
     loads : sequence of str
         Joints whose wrenches are measured.
 

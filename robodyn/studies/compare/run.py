@@ -16,7 +16,7 @@ from robodyn.array_types import FloatArray
 from robodyn.arrays import by_name, named
 from robodyn.errors import ShapeError, SimulationError, UnknownNameError
 from robodyn.literals import IntegratorName, LimitsChoice
-from robodyn.motion.reference import Reference
+from robodyn.motion.functions import Reference
 from robodyn.robot import Robot
 from robodyn.simulation import integrators
 from robodyn.simulation.control.callbacks import check_controller, for_motion
@@ -32,8 +32,7 @@ from robodyn.simulation.trajectory.computed_fields import COMPUTED
 from robodyn.simulation.trajectory.trajectory import Trajectory
 from robodyn.studies.compare.comparison import Comparison
 from robodyn.studies.compare.measures import measured
-from robodyn.studies.compare.starts import starts_of
-from robodyn.studies.compare.task import PoseOfTime, motors_of, task_of
+from robodyn.studies.compare.task import PoseOfTime, motors_of, starts_of, task_of
 from robodyn.studies.sweep.run import sweep
 
 __all__ = ["compare"]
@@ -217,10 +216,7 @@ def _moved(
 ) -> Trajectory:
     """Simulate the motions from all starts.
 
-    Raises
-    ------
-    SimulationError
-        Where one breaks down; of one alone with the joint that was the fastest.
+    Where one breaks down, `SimulationError` names the joint that was the fastest.
     """
     try:
         if _takes_many(controller):

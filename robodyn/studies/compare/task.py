@@ -1,4 +1,4 @@
-"""Tasks of a comparison: a reference for the joints, or poses for frames."""
+"""Tasks of a comparison, a reference for the joints or poses for frames, and its starts."""
 
 from __future__ import annotations
 
@@ -6,18 +6,21 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from robodyn.array_types import FloatArray
-from robodyn.arrays import checked, named
+from robodyn.arrays import checked, named, numbers
 from robodyn.errors import SettingsError, ShapeError, UnknownNameError
 from robodyn.motion.base_motion import BasePath, check_rigid
-from robodyn.motion.continuity import check_continuous, sampled
-from robodyn.motion.reference import Reference
+from robodyn.motion.derivative_check import check_continuous, sampled
+from robodyn.motion.functions import Reference
 from robodyn.robot import Robot
 from robodyn.simulation.loads.actuated_speeds import actuated_speeds
+from robodyn.simulation.loads.arguments import start_state
 from robodyn.simulation.loads.column_names import speed_names
+from robodyn.tolerances import START_CLOSED
 
-__all__ = ["PoseOfTime", "Task", "joint_errors", "motors_of", "task_of"]
+__all__ = ["PoseOfTime", "Task", "joint_errors", "motors_of", "starts_of", "task_of"]
 
 #: Time [s] -> pose, shape (4, 4), in the world.
 PoseOfTime = Callable[[float], FloatArray]
@@ -49,10 +52,7 @@ class Task:
 def motors_of(robot: Robot) -> tuple[list[int], tuple[str, ...]]:
     """Indices in v of joints with motors, and the names of these speeds.
 
-    Raises
-    ------
-    SettingsError
-        If motors are at joints without speeds of their own.
+    Raises `SettingsError` if motors are at joints without speeds of their own.
     """
     if robot.model.gearing.elsewhere:
         raise SettingsError(
@@ -91,14 +91,9 @@ def task_of(
 ) -> Task:
     """Evaluate a reference and desired poses at some times, and check them.
 
-    Raises
-    ------
-    ShapeError
-        If neither is given, and for what returns something else than it should.
-    UnknownNameError
-        For a frame that the robot does not have.
-    PathError
-        If the reference jumps.
+    Raises `ShapeError` if neither is given, or returns something else than it should,
+    `UnknownNameError` for a frame that the robot does not have, and `PathError` if the reference
+    jumps.
     """
     if reference is None and not (task and isinstance(task, Mapping)):
         raise ShapeError(
@@ -159,3 +154,89 @@ def _poses(robot: Robot, frame: str, pose: PoseOfTime, times: FloatArray) -> Flo
     X = checked(f"task[{frame!r}]", [pose(t) for t in times.tolist()], None, 4, 4)
     check_rigid(X, f"task[{frame!r}]")
     return X
+
+
+def starts_of(
+    robot: Robot,
+    task: Task,
+    q0: ArrayLike | None,
+    v0: ArrayLike | None,
+    count: int,
+    spread: ArrayLike,
+    seed: int,
+) -> tuple[FloatArray, FloatArray]:
+    """Positions and velocities, shape (n, nq), (n, nv)."""
+    for name, given, least in (("starts", count, 1), ("seed", seed, 0)):
+        if type(given) is not int or given < least:
+            raise ShapeError(f"{name} is {given!r}, expected an integer from {least} on", name=name)
+    width = np.array(numbers("spread", spread), float)
+    if width.shape not in ((), (robot.nv,)) or not (np.isfinite(width) & (width >= 0.0)).all():
+        raise ShapeError(
+            f"spread is {spread!r}, expected a number >= 0, or {robot.nv} of them, one a speed",
+            name="spread",
+            given=spread,
+            expected=(robot.nv,),
+        )
+    if task.start is not None:
+        q0 = _closed(robot, task.start[0]) if q0 is None else checked("q0", q0, robot.nq)
+        if v0 is None:
+            rates = np.broadcast_to(task.start[1], (*q0.shape[:-1], robot.nv))
+            v0 = _rates(robot, q0, rates)
+    places = None if q0 is None else numbers("q0", q0)
+    if places is not None and places.ndim == 2:
+        if count != 1 or width.any():
+            raise ShapeError(
+                f"q0 has shape {places.shape}, these are the starts: give one position, (nq,), for "
+                "starts= and spread=",
+                name="starts",
+            )
+        if not len(places):
+            raise ShapeError(
+                f"q0 has shape {places.shape}: there is no start", name="q0", given=places.shape
+            )
+        v = np.zeros(robot.nv) if v0 is None else numbers("v0", v0)
+        rows = np.broadcast_to(v, (len(places), v.shape[-1])) if v.ndim == 1 else v
+        return start_state(robot, places, rows, 2)
+    q, v = start_state(robot, q0, v0, 1)
+    return _spread(robot, q, v, count, np.broadcast_to(width, (robot.nv,)), seed)
+
+
+def _spread(
+    robot: Robot, q: FloatArray, v: FloatArray, count: int, width: FloatArray, seed: int
+) -> tuple[FloatArray, FloatArray]:
+    """The first start, and normally distributed ones about it."""
+    positions, velocities = [q], [v]
+    free = np.ones(robot.nv)
+    if robot.nc:
+        free[:] = 0.0
+        for name in robot.independent_joints:
+            free[robot.joints[name].v] = 1.0
+    for row in range(1, count):
+        rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(row,)))
+        moved = robot.integrate(q, free * width * rng.standard_normal(robot.nv))
+        if robot.nc:
+            moved = robot.assemble(moved, hold=robot.independent_joints, near=q)
+        positions.append(moved)
+        velocities.append(_rates(robot, moved, v))
+    return np.array(positions), np.array(velocities)
+
+
+def _closed(robot: Robot, q: FloatArray) -> FloatArray:
+    """A posture with closed loops and the motors at given positions."""
+    if not robot.nc:
+        return q
+    robot = robot.at(0.0)
+    if np.abs(robot.loop_residual(q)).max() < START_CLOSED:
+        return q
+    return np.asarray(robot.assemble(q, hold=robot.independent_joints))
+
+
+def _rates(robot: Robot, q: FloatArray, v: FloatArray) -> FloatArray:
+    """Speeds that are consistent with closed loops."""
+    if not robot.nc or not v.any():
+        return np.array(v, float)
+    found = [
+        robot.consistent_velocity(x, rates, hold=robot.independent_joints)
+        for x, rates in zip(q.reshape(-1, robot.nq), v.reshape(-1, robot.nv), strict=True)
+    ]
+    return np.reshape(found, v.shape)

@@ -12,8 +12,7 @@ from itertools import islice
 from typing import Any
 
 from robodyn.errors import MissingExtraError, ShapeError, SweepError
-from robodyn.studies.sweep.row_result import RowResult
-from robodyn.studies.sweep.study_runner import Done, StudyRunner, Task
+from robodyn.studies.sweep.rows import Done, RowResult, StudyCall, StudyRunner
 
 __all__ = ["by_dask"]
 
@@ -24,20 +23,11 @@ WAITING = 4
 DROPS = 10
 
 
-def by_dask(work: StudyRunner, tasks: Iterator[Task], scheduler: Any) -> Iterator[Done]:
+def by_dask(work: StudyRunner, tasks: Iterator[StudyCall], scheduler: Any) -> Iterator[Done]:
     """Yield rows as they are done. Dask repeats the tasks of a worker that dies on another one.
 
-    Parameters
-    ----------
-    work : StudyRunner
-    tasks : iterator of Task
-    scheduler : str or distributed.Client
-
-    Raises
-    ------
-    MissingExtraError
-    SweepError
-        If there is no such scheduler, if it goes away, or if workers cannot load the study.
+    Raises `SweepError` if there is no such scheduler, if it goes away, or if workers cannot load
+    the study.
     """
     try:
         import cloudpickle
@@ -63,12 +53,12 @@ class _Submitted:
     """
 
     def __init__(self, client: Any, payload: bytes) -> None:
-        self.suspects: list[Task] = []
+        self.suspects: list[StudyCall] = []
         self._client, self._payload = client, payload
-        self._futures: dict[Any, Task] = {}
+        self._futures: dict[Any, StudyCall] = {}
         self._dropped: Counter[int] = Counter()
 
-    def results(self, tasks: Iterator[Task], room: int, alone: bool = False) -> Iterator[Done]:
+    def results(self, tasks: Iterator[StudyCall], room: int, alone: bool = False) -> Iterator[Done]:
         """Yield rows as they are done, with at most ``room`` tasks submitted at a time."""
         from distributed import KilledWorker, as_completed
 
@@ -98,7 +88,7 @@ class _Submitted:
         """Cancel all tasks."""
         self._client.cancel(list(self._futures), force=True)
 
-    def _submit(self, task: Task) -> Any:
+    def _submit(self, task: StudyCall) -> Any:
         import cloudpickle
 
         future = self._client.submit(_compute, self._payload, cloudpickle.dumps(task), pure=False)
@@ -119,7 +109,7 @@ class _Submitted:
                 "that are here"
             ) from error
 
-    def _count_drop(self, task: Task) -> None:
+    def _count_drop(self, task: StudyCall) -> None:
         """Count a result that was lost with its worker, or with the scheduler."""
         self._dropped[task.rows.start] += 1
         if self._dropped[task.rows.start] > DROPS or _threads(self._client) is None:
@@ -130,13 +120,7 @@ class _Submitted:
 
 
 def _threads(client: Any) -> dict[str, int]:
-    """Number of threads of each worker.
-
-    Raises
-    ------
-    SweepError
-        If the scheduler does not answer.
-    """
+    """Number of threads of each worker."""
     try:
         return dict(client.nthreads())
     except (OSError, RuntimeError, ValueError) as error:

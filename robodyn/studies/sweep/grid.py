@@ -12,7 +12,7 @@ import numpy as np
 from robodyn.array_types import Array
 from robodyn.errors import ShapeError
 
-__all__ = ["ROW", "Axis", "Grid", "grid_of"]
+__all__ = ["ROW", "ArgumentValues", "Grid", "grid_of"]
 
 #: Name of the dimension if values are given row by row.
 ROW = "row"
@@ -25,7 +25,7 @@ TAKEN = ("error", ROW)
 
 
 @dataclass(frozen=True, eq=False)
-class Axis:
+class ArgumentValues:
     """The values of one argument of a study.
 
     Attributes
@@ -67,7 +67,7 @@ class Grid:
         Whether every value is combined with all others; else the axes run side by side.
     """
 
-    axes: tuple[Axis, ...]
+    axes: tuple[ArgumentValues, ...]
     product: bool
 
     @property
@@ -110,13 +110,8 @@ def grid_of(values: Any, product: bool) -> Grid:
 
     Parameters
     ----------
-    values : mapping of name to values, or sequence of mappings
     product : bool
         Of a mapping: every combination, or the first values together, the second ones, ...
-
-    Raises
-    ------
-    ShapeError
     """
     if isinstance(values, Mapping):
         axes = tuple(_axis(name, given) for name, given in values.items())
@@ -135,7 +130,7 @@ def grid_of(values: Any, product: bool) -> Grid:
     return Grid(axes, product)
 
 
-def _side_by_side(values: Any) -> tuple[Axis, ...]:
+def _side_by_side(values: Any) -> tuple[ArgumentValues, ...]:
     """Arguments by name, of rows that are given one by one."""
     rows = list(values) if isinstance(values, Iterable) else None
     if not rows or not all(isinstance(row, Mapping) for row in rows):
@@ -156,7 +151,7 @@ def _side_by_side(values: Any) -> tuple[Axis, ...]:
     return tuple(_axis(name, [row[name] for row in rows]) for name in rows[0])
 
 
-def _axis(name: Any, given: Any) -> Axis:
+def _axis(name: Any, given: Any) -> ArgumentValues:
     if not isinstance(name, str) or name in TAKEN:
         raise ShapeError(
             f"values has the name {name!r}, expected names of arguments of the study, "
@@ -170,7 +165,7 @@ def _axis(name: Any, given: Any) -> Axis:
     labels = _labels(name, given)
     if not len(labels):
         raise ShapeError(f"values[{name!r}] is empty", name="values", given=given)
-    return Axis(name, labels, objects)
+    return ArgumentValues(name, labels, objects)
 
 
 def _labels(name: str, given: Any) -> Array:

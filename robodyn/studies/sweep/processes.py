@@ -19,8 +19,7 @@ from typing import Any
 
 from robodyn.codegen import get_num_threads, set_num_threads
 from robodyn.errors import SweepError
-from robodyn.studies.sweep.row_result import RowResult
-from robodyn.studies.sweep.study_runner import Done, StudyRunner, Task
+from robodyn.studies.sweep.rows import Done, RowResult, StudyCall, StudyRunner
 
 __all__ = ["by_processes"]
 
@@ -34,13 +33,10 @@ ADVICE = (
 )
 
 
-def by_processes(work: StudyRunner, tasks: Iterator[Task], count: int) -> Iterator[Done]:
+def by_processes(work: StudyRunner, tasks: Iterator[StudyCall], count: int) -> Iterator[Done]:
     """Yield rows as they are done. The task of a worker that dies is given to another one.
 
-    Raises
-    ------
-    SweepError
-        If workers cannot be given the study.
+    Raises `SweepError` if workers cannot be given the study.
     """
     try:
         payload = pickle.dumps((work, max(1, get_num_threads() // count)))
@@ -48,7 +44,7 @@ def by_processes(work: StudyRunner, tasks: Iterator[Task], count: int) -> Iterat
         raise SweepError(
             f"the study cannot be sent to worker processes ({error}): {ADVICE}"
         ) from error
-    again: deque[Task] = deque()
+    again: deque[StudyCall] = deque()
     deaths: Counter[int] = Counter()
     queue = _Queue(again, tasks)
     workers = [_Worker(task) for task in islice(queue, count)]
@@ -84,13 +80,13 @@ def by_processes(work: StudyRunner, tasks: Iterator[Task], count: int) -> Iterat
 class _Queue:
     """Tasks to repeat, then the remaining ones. An empty queue may get tasks again."""
 
-    def __init__(self, again: deque[Task], tasks: Iterator[Task]) -> None:
+    def __init__(self, again: deque[StudyCall], tasks: Iterator[StudyCall]) -> None:
         self._again, self._tasks = again, tasks
 
-    def __iter__(self) -> Iterator[Task]:
+    def __iter__(self) -> Iterator[StudyCall]:
         return self
 
-    def __next__(self) -> Task:
+    def __next__(self) -> StudyCall:
         return self._again.popleft() if self._again else next(self._tasks)
 
 
@@ -100,7 +96,7 @@ def _ready(workers: list[_Worker]) -> list[_Worker]:
     return [worker for worker in workers if worker.pipe in ready]
 
 
-def _after_death(worker: _Worker, deaths: Counter[int], again: deque[Task]) -> Done:
+def _after_death(worker: _Worker, deaths: Counter[int], again: deque[StudyCall]) -> Done:
     """Queue the task of a dead worker again, or give it up."""
     rows = worker.task.rows
     deaths[rows.start] += 1
@@ -114,7 +110,7 @@ def _after_death(worker: _Worker, deaths: Counter[int], again: deque[Task]) -> D
 class _Worker:
     """A process that computes one task after the other."""
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: StudyCall) -> None:
         context = multiprocessing.get_context("spawn")
         self.task, self._began = task, False
         self.pipe, there = context.Pipe()
@@ -128,7 +124,7 @@ class _Worker:
             self.pipe.send_bytes(payload)
         self.give(self.task)
 
-    def give(self, task: Task) -> None:
+    def give(self, task: StudyCall) -> None:
         """Send a task."""
         self.task = task
         with suppress(OSError):
@@ -137,10 +133,7 @@ class _Worker:
     def receive(self) -> Done | None:
         """Finished rows; an empty list after starting; ``None`` if the worker has died.
 
-        Raises
-        ------
-        SweepError
-            If the worker could not start.
+        Raises `SweepError` if the worker could not start.
         """
         try:
             message: Any = self.pipe.recv()

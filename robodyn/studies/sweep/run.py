@@ -24,9 +24,8 @@ from robodyn.studies.sweep.cluster import by_dask
 from robodyn.studies.sweep.grid import Grid, grid_of
 from robodyn.studies.sweep.identity import identity
 from robodyn.studies.sweep.processes import by_processes
-from robodyn.studies.sweep.row_result import RowResult
+from robodyn.studies.sweep.rows import Done, RowResult, Study, StudyCall, StudyRunner, tasks_of
 from robodyn.studies.sweep.store import Store, storing
-from robodyn.studies.sweep.study_runner import Done, Study, StudyRunner, Task, tasks_of
 from robodyn.studies.sweep.table import SweepTable, table_of
 from robodyn.studies.sweep.threads import by_threads
 
@@ -145,20 +144,20 @@ def sweep(
 class _Tasks:
     """An iterator that can be stopped."""
 
-    def __init__(self, tasks: Iterator[Task]) -> None:
+    def __init__(self, tasks: Iterator[StudyCall]) -> None:
         self._tasks, self.stopped = tasks, False
 
-    def __iter__(self) -> Iterator[Task]:
+    def __iter__(self) -> Iterator[StudyCall]:
         return self
 
-    def __next__(self) -> Task:
+    def __next__(self) -> StudyCall:
         if self.stopped:
             raise StopIteration
         return next(self._tasks)
 
 
 def _computed(
-    work: StudyRunner, tasks: Iterator[Task], processes: int | None, scheduler: Any
+    work: StudyRunner, tasks: Iterator[StudyCall], processes: int | None, scheduler: Any
 ) -> Iterator[Done]:
     if scheduler is not None:
         return by_dask(work, tasks, scheduler)

@@ -19,8 +19,7 @@ from robodyn.array_types import Array
 from robodyn.errors import FileError, MissingFileError, SweepError
 from robodyn.files import replacing
 from robodyn.studies.sweep.identity import differences
-from robodyn.studies.sweep.row_result import RowResult
-from robodyn.studies.sweep.study_runner import Done
+from robodyn.studies.sweep.rows import Done, RowResult
 
 __all__ = ["Coords", "Store", "read", "storing", "written"]
 
@@ -70,12 +69,8 @@ def storing(
 ) -> Iterator[Store]:
     """Open a file of a sweep for writing: a new one, or an existing one of the same sweep.
 
-    Raises
-    ------
-    SweepError
-        If it is of another sweep, or is written by another process.
-    MissingFileError, FileError
-        If it cannot be written, or is no sweep.
+    Raises `SweepError` if it is of another sweep, or is written by another process, and
+    `MissingFileError` or `FileError` if it cannot be written, or is no sweep.
     """
     if not path.parent.is_dir():
         raise MissingFileError(

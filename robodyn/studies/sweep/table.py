@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
@@ -11,15 +11,52 @@ from typing import Any
 import numpy as np
 
 from robodyn.array_types import Array
-from robodyn.errors import ShapeError, UnknownNameError
+from robodyn.errors import MissingExtraError, ShapeError, UnknownNameError
 from robodyn.files import as_path
 from robodyn.html_tables import html_table
-from robodyn.studies.sweep.export import to_pandas, to_xarray
 from robodyn.studies.sweep.picture import draw_sweep
-from robodyn.studies.sweep.row_result import RowResult
+from robodyn.studies.sweep.rows import RowResult
 from robodyn.studies.sweep.store import Coords, read, written
 
 __all__ = ["SweepTable", "table_of"]
+
+
+def to_pandas(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Any:
+    """One line a row; an array of one shape in all rows becomes columns ``name[i,j]``."""
+    try:
+        import pandas
+    except ImportError:
+        raise MissingExtraError("pandas", "pandas", "a table as a DataFrame") from None
+    columns: dict[str, list[Any]] = {}
+    for name in names:
+        shapes = {np.shape(row[name]) for row in rows if name in row}
+        split = len(shapes) == 1 and shapes != {()}
+        for index in np.ndindex(*shapes.pop()) if split else [()]:
+            column = f"{name}[{','.join(map(str, index))}]" if split else name
+            columns[column] = [_part(row.get(name), index) for row in rows]
+    if any("error" in row for row in rows):
+        columns["error"] = [row.get("error", "") for row in rows]
+    return pandas.DataFrame(columns)
+
+
+def _part(value: Any, index: tuple[int, ...]) -> Any:
+    return value if value is None or not index else value[index].item()
+
+
+def to_xarray(dims: tuple[str, ...], coords: Coords, results: Mapping[str, Array]) -> Any:
+    """The same dimensions and coordinates; other axes are called ``name_0``, ``name_1``."""
+    try:
+        import xarray
+    except ImportError:
+        raise MissingExtraError("xarray", "xarray", "a table as a Dataset") from None
+    return xarray.Dataset(
+        {name: (_axes(name, dims, array), array) for name, array in results.items()},
+        {name: (_axes(name, along, array), array) for name, (along, array) in coords.items()},
+    )
+
+
+def _axes(name: str, along: tuple[str, ...], array: Array) -> tuple[str, ...]:
+    return along + tuple(f"{name}_{k}" for k in range(array.ndim - len(along)))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -93,11 +130,7 @@ class SweepTable:
     def __getitem__(self, name: str) -> Array:
         """A result, or a coordinate, by name.
 
-        Raises
-        ------
-        UnknownNameError
-        ShapeError
-            If its shape differs from row to row: ``rows`` has it then.
+        Raises `ShapeError` if its shape differs from row to row: ``rows`` has it then.
         """
         if name in self._coords:
             return self._coords[name][1]

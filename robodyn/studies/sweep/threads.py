@@ -15,7 +15,7 @@ from itertools import islice
 
 from robodyn.caller import for_threads
 from robodyn.codegen import get_num_threads
-from robodyn.studies.sweep.study_runner import Done, StudyRunner, Task
+from robodyn.studies.sweep.rows import Done, StudyCall, StudyRunner
 
 __all__ = ["by_threads"]
 
@@ -33,7 +33,7 @@ ALONE = 25.0 * TRIAL
 LONG = 10.0
 
 
-def by_threads(work: StudyRunner, tasks: Iterator[Task]) -> Iterator[Done]:
+def by_threads(work: StudyRunner, tasks: Iterator[StudyCall]) -> Iterator[Done]:
     """Yield rows as they are done, by the threads that `robodyn.set_num_threads` allows."""
     count, least, lasted = get_num_threads(), GAIN, 0.0
     while True:
@@ -68,7 +68,7 @@ class _Share:
         return self._rows >= rows and took >= least
 
 
-def _timed(work: Callable[[Task], Done], task: Task) -> tuple[Done, float]:
+def _timed(work: Callable[[StudyCall], Done], task: StudyCall) -> tuple[Done, float]:
     """Rows, and the time of this thread that they took [s]."""
     began = time.thread_time()
     done = work(task)
@@ -76,7 +76,7 @@ def _timed(work: Callable[[Task], Done], task: Task) -> tuple[Done, float]:
 
 
 def _side_by_side(
-    work: StudyRunner, tasks: Iterator[Task], count: int, least: float
+    work: StudyRunner, tasks: Iterator[StudyCall], count: int, least: float
 ) -> Iterator[Done]:
     """Rows as long as threads compute at least this share of the time, all together."""
     timed = for_threads(_timed)

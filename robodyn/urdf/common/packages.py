@@ -31,16 +31,13 @@ class Packages:
     ``AMENT_PREFIX_PATH``, then around the file that refers to them: a ``package.xml`` of that name
     above it or in a package beside its own, and at last a folder of that name.
 
+    What is given and is no folder, or no mapping or list of folders, raises `ShapeError`.
+
     Parameters
     ----------
     given : mapping of name to path, path, or iterable of paths, optional
         A path is that of a package, or of a folder that contains packages; among several, a pair
         ``(name, path)`` gives a package that name.
-
-    Raises
-    ------
-    ShapeError
-        ``given`` is none of these, or not a folder.
     """
 
     def __init__(self, given: PackageDirs = None) -> None:
@@ -54,16 +51,12 @@ class Packages:
     def folder(self, name: str, around: Iterable[str | os.PathLike[str]] = ()) -> Path:
         """Folder of a package.
 
+        Where there is none, `PackageError` lists all places that were searched.
+
         Parameters
         ----------
-        name : str
         around : iterable of paths
             Files around which it may stand.
-
-        Raises
-        ------
-        PackageError
-            If it is not found, with all places that were searched.
         """
         files = [Path(file).resolve() for file in around]
         for found in self.folders(name, files):

@@ -33,17 +33,13 @@ class Reader:
 
     Parameters
     ----------
-    file : str or None
     strict : bool
         Whether what can be read leniently is an error.
 
     Attributes
     ----------
-    file : str or None
-    strict : bool
     problems : list of RobodynError
         Those with ``leniently`` are errors only of a strict reader.
-    warnings : list of UrdfWarning
     incomplete : bool
         A link, joint or loop could not be read at all, so that the graph is not the author's.
     unread : int
@@ -75,7 +71,6 @@ class Reader:
 
         Parameters
         ----------
-        element : Element
         message : str or RobodynError
             What is wrong; the error of an unknown name has a suggestion.
         leniently : str, optional

@@ -30,7 +30,6 @@ class Document:
 
     Attributes
     ----------
-    text : str
     file : str or None
         Path of the file; ``None`` for text.
     kind : str
@@ -66,15 +65,9 @@ class Options:
 class Reading:
     """Result of reading a document.
 
-    Attributes
-    ----------
-    mechanism : Mechanism or None
-        What could be read.
-    problems, warnings : list
-        All that were found, in the order of reading.
-    complete : bool
-        All links, joints and loops are there, so that the graph can be judged; when it has been,
-        that they form a mechanism.
+    The mechanism is what could be read, if anything. ``complete`` says that all links, joints and
+    loops are there, so that the graph can be judged, and once it has been, that they form a
+    mechanism.
     """
 
     mechanism: Mechanism | None

@@ -51,12 +51,7 @@ def raise_or_warn(
 ) -> None:
     """Raise the first error; otherwise give one warning about all findings.
 
-    Parameters
-    ----------
-    found : sequence of RobodynError
-        With ``strict=False`` those that are `tolerable` are warned of.
-    warned : sequence of UrdfWarning
-    strict : bool
+    If not ``strict``, errors that are `tolerable` become part of the warning.
     """
     errors = [error for error in found if strict or not tolerable(error)]
     if errors:
@@ -82,12 +77,7 @@ def _fail(errors: Sequence[RobodynError]) -> NoReturn:
 def _warn_leniently(tolerated: Sequence[UrdfWarning], found: Sequence[UrdfWarning]) -> None:
     """Warn once of all that was read leniently, place by place, and of the other warnings.
 
-    Parameters
-    ----------
-    tolerated : sequence of UrdfWarning
-        With what was done about each (``leniently``).
-    found : sequence of UrdfWarning
-        What is a warning in any case.
+    ``tolerated`` are warnings of what is an error otherwise, each with what was done about it.
     """
     if not tolerated:
         give_warnings(found)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from robodyn.force_elements import LINK_ELEMENTS
-from robodyn.urdf.common.kinds import LOOP_WORDS, TREE_WORDS, constant_tags
+from robodyn.urdf.common.joint_values import LOOP_WORDS, TREE_WORDS, constant_tags
 
 __all__ = [
     "DRAKE_IN_SDF",

@@ -128,19 +128,16 @@ def decode_leniently(data: bytes, file: str | None = None) -> tuple[str, list[Ur
 def parse_xml(text: str, file: str | None = None, told: list[UrdfWarning] | None = None) -> Element:
     """Root element of XML text.
 
+    Raises `UrdfError` with the line of the first fault: text that is not well-formed or too large,
+    entities, a document type.
+
     Parameters
     ----------
-    text : str
     file : str, optional
         For messages.
     told : list of UrdfWarning, optional
         Gets a warning where comments have ``--`` in them, which XML does not allow, and which
         changes nothing.
-
-    Raises
-    ------
-    UrdfError
-        With the line of the first fault: not well-formed, entities, a document type, too large.
     """
     text = _plain(text, file)
     try:
@@ -200,16 +197,12 @@ def _without_document_type(text: str, file: str | None) -> str:
 def recovered(text: str, error: UrdfError) -> Element | None:
     """Root element of text with syntax errors that other readers tolerate.
 
+    Returns ``None`` where the faults leave in doubt what is meant.
+
     Parameters
     ----------
-    text : str
     error : UrdfError
         What `parse_xml` raised; what was done is added to it (``leniently``).
-
-    Returns
-    -------
-    root : Element or None
-        ``None`` where the faults leave in doubt what is meant.
     """
     if not isinstance(error.__cause__, etree.XMLSyntaxError):
         return None

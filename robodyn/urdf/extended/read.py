@@ -20,18 +20,51 @@ A frame is a link, or the child link of a joint. Numbers of motors in another li
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from robodyn.description import Actuator, Joint, Loop, Mechanism
+from robodyn.description import Actuator, Joint, Loop, Mechanism, Vector
 from robodyn.errors import UrdfError, UrdfWarning
-from robodyn.joints import fixed, spherical
-from robodyn.urdf.extended.joints import BALL, JOINTS, moving, of_type
+from robodyn.joints import fixed, spherical, universal
+from robodyn.joints.common.kind import JointKind
 from robodyn.urdf.extended.yaml_values import Word, YamlValues
 
-__all__ = ["ExtendedMechanism", "Extension", "read_extension"]
+__all__ = ["read_extension"]
+
+_AXES: dict[str, Vector] = {"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}
+BALL = "SPHERICAL"
+#: Word -> kind, first and second axis.
+JOINTS: dict[str, tuple[JointKind, str, str]] = {
+    BALL: (spherical.KIND, "X", "Y"),
+    "FIXED": (fixed.KIND, "X", "Y"),
+    "CARDAN": (universal.KIND, "X", "Y"),
+    **{f"UJOINT_{a}{b}": (universal.KIND, a, b) for a, b in itertools.permutations("XYZ", 2)},
+}
+
+
+def moving(joints: Iterable[Joint], part: str) -> list[str]:
+    """Joints with coordinates of their own whose names have a word in them."""
+    return [j.name for j in joints if part in j.name and j.nv and j.mimic is None]
+
+
+def of_type(joint: Joint, word: str) -> Joint:
+    """A joint of another type, at the same place; limits, mimic and spring are not of that type."""
+    kind, axis, axis2 = JOINTS[word]
+    return dataclasses.replace(
+        joint,
+        kind=kind.name,
+        axis=_AXES[axis],
+        axis2=_AXES[axis2],
+        limits=None,
+        mimic=None,
+        stiffness=0.0,
+        pitch=0.0,
+        parameters=(),
+    )
+
 
 #: Keys with the content of `name_mot` as indices of another library.
 REPEATED = ("Lidmot", "Lidvmot")
@@ -54,13 +87,7 @@ LOOPS = {"3d": spherical.KIND.name, "6d": fixed.KIND.name}
 class ExtendedMechanism:
     """A mechanism after an extension was applied, and the findings.
 
-    Attributes
-    ----------
-    mechanism : Mechanism
-        Without what the problems are about.
-    problems : tuple of UrdfError
-        Names that do not exist, in the order of the file.
-    warnings : tuple of UrdfWarning
+    What the problems are about, names that do not exist, is left out of the mechanism.
     """
 
     mechanism: Mechanism
@@ -69,12 +96,7 @@ class ExtendedMechanism:
 
 
 class Extension:
-    """The content of the YAML file of an Extended URDF.
-
-    Attributes
-    ----------
-    urdf : path or other source of a URDF
-    """
+    """The content of the YAML file of an Extended URDF."""
 
     def __init__(self, values: YamlValues, urdf: Any) -> None:
         self.urdf, self._values = urdf, values
@@ -288,18 +310,12 @@ def _frames(mechanism: Mechanism) -> dict[str, set[str]]:
 def read_extension(path: Path, urdf: Any = None) -> Extension:
     """Read a YAML file.
 
+    Raises `UrdfError` if it is no Extended URDF, `MissingExtraError` if PyYAML is not installed.
+
     Parameters
     ----------
-    path : Path
     urdf : path or other source, optional
         The URDF that it belongs to. Default: the one that it names, or that stands beside it.
-
-    Raises
-    ------
-    UrdfError
-        If it is no Extended URDF.
-    MissingExtraError
-        If PyYAML is not installed.
     """
     values = YamlValues(path)
     return Extension(values, _beside(path, values) if urdf is None else urdf)

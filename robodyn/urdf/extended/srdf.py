@@ -31,23 +31,15 @@ def read_rotor_params(
 ) -> dict[str, Actuator]:
     """Motors of an SRDF file.
 
+    Raises `UrdfError` if the file is not XML or misspells what is read, if it names a joint that
+    does not exist, or gives one joint two rotors.
+
     Parameters
     ----------
-    path : path
     joints : iterable of str
         Joints of the robot.
     strict : bool
         ``False``: leave out joints that do not exist, with one warning.
-
-    Returns
-    -------
-    actuators : dict of joint name to Actuator
-
-    Raises
-    ------
-    UrdfError
-        If the file is not XML, misspells what is read, names a joint that does not exist, or one
-        twice with different numbers.
     """
     known, path = tuple(joints), as_path("srdf", path)
     file = str(path)

@@ -18,14 +18,7 @@ _NULL = "tag:yaml.org,2002:null"
 
 @dataclass(frozen=True)
 class Word:
-    """A scalar as it is written.
-
-    Attributes
-    ----------
-    text : str
-    line : int
-        Counted from 1.
-    """
+    """A scalar as it is written."""
 
     text: str
     line: int
@@ -34,12 +27,8 @@ class Word:
 class YamlValues:
     """The values of a YAML file that is a mapping.
 
-    Raises
-    ------
-    UrdfError
-        If it is no YAML, no mapping, or says a key twice.
-    MissingExtraError
-        If PyYAML is not installed.
+    Raises `UrdfError` if it is no YAML, no mapping, or says a key twice, and `MissingExtraError` if
+    PyYAML is not installed.
     """
 
     def __init__(self, path: Path) -> None:

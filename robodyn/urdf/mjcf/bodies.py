@@ -16,8 +16,7 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.description import Inertia, Joint, Limits, Link, Pose, Vector
 from robodyn.joints import continuous, fixed, floating, prismatic, revolute, spherical
-from robodyn.urdf.mjcf.names import Names
-from robodyn.urdf.mjcf.passive import Passive
+from robodyn.urdf.mjcf.model import Names, Passive
 
 __all__ = ["Bodies", "pose_of"]
 

@@ -1,20 +1,73 @@
 """From the text of an MJCF to MuJoCo's compiled model, which has its final names and numbers.
 
 Includes, defaults, nested frames, units, and inertias that follow from shapes are MuJoCo's matter.
+Files that a document names are looked at before MuJoCo opens them.
 """
 
 from __future__ import annotations
 
+import html
 import re
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from robodyn.errors import MissingExtraError, UrdfError
-from robodyn.urdf.mjcf.files import check_files
+from robodyn.urdf.common.xml import decode_leniently, read_bytes
 
 __all__ = ["compiled"]
+
+#: Attributes that name files and folders.
+_NAMES_FILE = re.compile(r"\b(file\w*|\w+dir)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
+
+#: Elements that hold the names of other documents.
+_DOCUMENT = re.compile(r"<(include|model)\b[^>]*$")
+
+
+def check_files(text: str, file: str | None) -> None:
+    """Refuse a document that names pipes or devices, which MuJoCo would wait for or read on and on.
+
+    The `UrdfError` has the line of the name.
+
+    Parameters
+    ----------
+    file : str or None
+        Where it stands; names are relative to its folder, or to the working directory.
+    """
+    base = Path(file).parent if file else Path()
+    pending, seen = [(text, file)], set[Path]()
+    while pending:
+        text, source = pending.pop()
+        folders = [base, Path(source).parent] if source else [base]
+        names = [*_named_files(text)]
+        folders += [folder / name for folder in folders for what, name, _ in names if what == "dir"]
+        for what, name, start in names:
+            for path in {folder / x for folder in folders for x in (name, Path(name).name)}:
+                if what == "dir" or path in seen or not path.exists() or path.is_dir():
+                    continue
+                seen.add(path)
+                if not path.is_file():
+                    raise UrdfError(
+                        f"names {str(path)!r}, a pipe or a device, which may never end: put a file "
+                        "in its place",
+                        file=source,
+                        line=text.count("\n", 0, start) + 1,
+                    )
+                if what == "document":
+                    pending.append((decode_leniently(read_bytes(path), str(path))[0], str(path)))
+
+
+def _named_files(text: str) -> Iterator[tuple[str, str, int]]:
+    """Kinds (``"dir"``, ``"document"``, ``"file"``) of names, names, and where they stand."""
+    for found in _NAMES_FILE.finditer(text):
+        name = html.unescape(found[2] or found[3] or "")
+        kind = "dir" if found[1].endswith("dir") else "file"
+        if kind == "file" and _DOCUMENT.search(text, max(0, found.start() - 1000), found.start()):
+            kind = "document"
+        if name and "\0" not in name:
+            yield kind, name, found.start()
+
 
 _LINE = re.compile(r"\bline (\d+)")
 
@@ -31,12 +84,8 @@ def compiled(text: str, file: str | None) -> tuple[Any, Any, list[str]]:
     Files of meshes that are missing are no error where the bodies that have these shapes say their
     inertias themselves.
 
-    Raises
-    ------
-    UrdfError
-        With MuJoCo's message, if it cannot make a model of it; if it names pipes or devices.
-    MissingExtraError
-        If MuJoCo is not installed.
+    Raises `UrdfError` with MuJoCo's message if it can make no model of it, or if it names pipes or
+    devices, and `MissingExtraError` if MuJoCo is not installed.
     """
     mujoco = _mujoco(file)
     check_files(text, file)
@@ -87,12 +136,8 @@ def _parsed(mujoco: Any, text: str, file: str | None) -> Any:
 class _Shapes:
     """Takes away what is only seen, and shapes that say nothing of masses that move.
 
-    Attributes
-    ----------
-    needed : dict
-        Body whose mass follows from a mesh that stays, by the name of the mesh's file.
-    unknown : list of str
-        Bodies that stand still and whose mass is not known any more.
+    ``needed`` has the bodies whose masses follow from meshes that stay, by the names of the files
+    of these; ``unknown`` the bodies that stand still and whose masses are not known any more.
     """
 
     def __init__(self, mujoco: Any, spec: Any) -> None:

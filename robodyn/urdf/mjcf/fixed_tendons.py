@@ -17,8 +17,7 @@ from robodyn.description import Actuator, Joint, Limits, Link
 from robodyn.description.curve import Linear
 from robodyn.description.explicit_loop import TracedExplicitLoop
 from robodyn.joints import prismatic
-from robodyn.urdf.mjcf.names import Names
-from robodyn.urdf.mjcf.passive import Passive, coefficients
+from robodyn.urdf.mjcf.model import Names, Passive, coefficients
 
 __all__ = ["FixedTendons"]
 
@@ -26,23 +25,17 @@ __all__ = ["FixedTendons"]
 class FixedTendons:
     """What fixed tendons become.
 
+    ``links``, ``joints`` and ``followers`` are the slides, what they move, and how they follow;
+    ``actuators`` has motors by the joints that they drive.
+
     Parameters
     ----------
-    model : mujoco.MjModel
-    passive : Passive
     motors : mapping of int to list of Actuator
         Motors of each tendon; their gear ratio is that to the tendon.
     joints : iterable of Joint
         With those that follow others or are held.
     held : mapping of str to float
         Where joints are held.
-
-    Attributes
-    ----------
-    links, joints, followers : list
-        Slides, with what they move and what they follow.
-    actuators : list of (str, Actuator)
-        By the joint that a motor drives.
     """
 
     def __init__(

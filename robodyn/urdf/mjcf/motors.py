@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 
 from robodyn.description import Actuator, Joint
-from robodyn.urdf.mjcf.names import Names
-from robodyn.urdf.mjcf.passive import drives_fixed_tendon, drives_joint, gear_of
+from robodyn.urdf.mjcf.model import Names, drives_fixed_tendon, drives_joint, gear_of
 
 __all__ = ["Motors", "on_independent_joints"]
 

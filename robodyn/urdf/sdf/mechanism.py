@@ -15,13 +15,11 @@ from robodyn.errors import RobodynError, TopologyError
 from robodyn.urdf.common.reader import Reader
 from robodyn.urdf.common.report import problem_of
 from robodyn.urdf.common.xml import Element, line_of
-from robodyn.urdf.sdf.common.frames import MODEL, SEPARATOR, inverse
-from robodyn.urdf.sdf.joints.gears import read_gear
-from robodyn.urdf.sdf.joints.hinges import Hinges, coordinate_name
-from robodyn.urdf.sdf.joints.joint import SdfJoint
-from robodyn.urdf.sdf.joints.loops import exactly_placed, loop_of, placed
-from robodyn.urdf.sdf.joints.scopes import WORLD, scoped, scoped_joint
-from robodyn.urdf.sdf.model import Model
+from robodyn.urdf.sdf.frames import MODEL, SEPARATOR, inverse
+from robodyn.urdf.sdf.hinges import Hinges, coordinate_name
+from robodyn.urdf.sdf.joint import WORLD, SdfJoint, scoped, scoped_joint
+from robodyn.urdf.sdf.loops import exactly_placed, loop_of, placed, read_gear
+from robodyn.urdf.sdf.model import SdfModel
 
 __all__ = ["mechanism_of"]
 
@@ -36,7 +34,7 @@ class _Bond:
 
 
 @dataclass
-class _Parts:
+class _ModelContents:
     """Content of a model and of its nested models, by scoped names."""
 
     links: dict[str, Link] = field(default_factory=dict)
@@ -46,8 +44,8 @@ class _Parts:
     closures: list[tuple[Loop, str]] = field(default_factory=list)
 
 
-def _parts(model: Model, scope: str = "") -> _Parts:
-    found = _Parts(
+def _contents(model: SdfModel, scope: str = "") -> _ModelContents:
+    found = _ModelContents(
         {
             scope + name: dataclasses.replace(x, name=scope + name)
             for name, x in model.links.items()
@@ -58,7 +56,7 @@ def _parts(model: Model, scope: str = "") -> _Parts:
         [(closure, scope) for closure in model.closures],
     )
     for name, inner in model.models.items():
-        more = _parts(inner, f"{scope}{name}{SEPARATOR}")
+        more = _contents(inner, f"{scope}{name}{SEPARATOR}")
         found.links |= more.links
         found.joints |= more.joints
         found.points += more.points
@@ -68,20 +66,14 @@ def _parts(model: Model, scope: str = "") -> _Parts:
 
 
 def mechanism_of(
-    reader: Reader, model: Model, X_world: NDArray[np.float64], *, in_world: bool
+    reader: Reader, model: SdfModel, X_world: NDArray[np.float64], *, in_world: bool
 ) -> Mechanism | None:
     """A model as a mechanism; ``None`` and problems if it is none.
 
-    Parameters
-    ----------
-    reader : Reader
-    model : Model
-    X_world : (4, 4) [1, m]
-        Pose of the model in the world.
-    in_world : bool
-        The root link stands in the world where the file says, and not in its origin.
+    ``X_world`` is the pose of the model in the world. With ``in_world`` the root link stands where
+    the file puts it, and not in the origin of the world.
     """
-    parts, frames = _parts(model), model.frames
+    parts, frames = _contents(model), model.frames
     if any(WORLD in (joint.parent, joint.child) for joint in parts.joints.values()):
         for known in (frames, model.exact):
             known.add(WORLD, inverse(X_world))
@@ -139,7 +131,7 @@ def mechanism_of(
     )
 
 
-def _bonds(reader: Reader, parts: _Parts, model: Model) -> Iterator[_Bond]:
+def _bonds(reader: Reader, parts: _ModelContents, model: SdfModel) -> Iterator[_Bond]:
     """Joints with the links that they join; what they name wrongly is a problem."""
     for joint in parts.joints.values():
         try:
@@ -154,7 +146,7 @@ def _bonds(reader: Reader, parts: _Parts, model: Model) -> Iterator[_Bond]:
             yield _Bond(joint, *ends)
 
 
-def _root(parts: _Parts, bonds: list[_Bond], model: Model) -> str:
+def _root(parts: _ModelContents, bonds: list[_Bond], model: SdfModel) -> str:
     """The world, the only link that is no child, or the one the model's frame moves with."""
     if WORLD in parts.links:
         return WORLD
@@ -166,7 +158,7 @@ def _root(parts: _Parts, bonds: list[_Bond], model: Model) -> str:
 
 
 def _tree(
-    bonds: list[_Bond], root: str, parts: _Parts
+    bonds: list[_Bond], root: str, parts: _ModelContents
 ) -> tuple[list[tuple[_Bond, bool]], list[_Bond], list[str]]:
     """Joints of a spanning tree, each with whether it is gone from child to parent; and the others.
 
@@ -206,7 +198,7 @@ def _tree(
     return tree, [bond for i, bond in enumerate(bonds) if i not in way], loose
 
 
-def _loops(reader: Reader, bonds: list[_Bond], model: Model) -> Iterator[Loop]:
+def _loops(reader: Reader, bonds: list[_Bond], model: SdfModel) -> Iterator[Loop]:
     for bond in bonds:
         try:
             loop = loop_of(reader, bond.joint, model.frames)
@@ -216,7 +208,7 @@ def _loops(reader: Reader, bonds: list[_Bond], model: Model) -> Iterator[Loop]:
             reader.problem(bond.joint.element, error, lost=True)
 
 
-def _of_drake(reader: Reader, parts: _Parts, model: Model) -> Iterator[Loop]:
+def _of_drake(reader: Reader, parts: _ModelContents, model: SdfModel) -> Iterator[Loop]:
     """Constraints of Drake, by the names that the model knows."""
     for loop, scope in parts.closures:
         bodies = [scoped(body, scope) for body in (loop.predecessor, loop.successor)]
@@ -235,7 +227,9 @@ def _of_drake(reader: Reader, parts: _Parts, model: Model) -> Iterator[Loop]:
         yield dataclasses.replace(loop, name=scope + loop.name, predecessor=A, successor=B)
 
 
-def _couplings(reader: Reader, parts: _Parts, hinges: Hinges, model: Model) -> Iterator[Coupling]:
+def _couplings(
+    reader: Reader, parts: _ModelContents, hinges: Hinges, model: SdfModel
+) -> Iterator[Coupling]:
     for element, axes_in_model, scope in parts.gears:
         gear = read_gear(
             reader,

@@ -8,13 +8,12 @@ from dataclasses import dataclass, field
 from robodyn.description import Link, Loop
 from robodyn.description.exact_turns import exact_pose
 from robodyn.urdf.common.xml import Element
-from robodyn.urdf.sdf.common.frames import MODEL, Frames
-from robodyn.urdf.sdf.common.values import SdfPose
-from robodyn.urdf.sdf.joints.joint import SdfJoint
-from robodyn.urdf.sdf.joints.loops import add_joint_frame, exactly_placed
-from robodyn.urdf.sdf.joints.scopes import merged_joint
+from robodyn.urdf.sdf.frames import MODEL, Frames
+from robodyn.urdf.sdf.joint import SdfJoint, merged_joint
+from robodyn.urdf.sdf.loops import add_joint_frame, exactly_placed
+from robodyn.urdf.sdf.values import SdfPose
 
-__all__ = ["Model", "Source"]
+__all__ = ["SdfModel", "Source"]
 
 #: Up to this version axes are in the frame of the model.
 AXES_IN_MODEL = (1, 4)
@@ -44,25 +43,19 @@ class Source:
 
 
 @dataclass
-class Model:
+class SdfModel:
     """A ``<model>``.
 
     Attributes
     ----------
-    name : str
-    element : Element
-    frames : Frames
     exact : Frames
         The same, where rounded turns are exact.
-    links : dict of str to Link
-    joints : list of SdfJoint
     gears : list of (Element, bool)
         Gearboxes, and whether their axes are in the model's frame.
     closures : list of Loop
         Constraints of Drake.
     points : list of (str, Element)
         Its ``<frame>`` elements, by name.
-    models : dict of str to Model
     """
 
     name: str
@@ -74,7 +67,7 @@ class Model:
     gears: list[tuple[Element, bool]] = field(default_factory=list)
     closures: list[Loop] = field(default_factory=list)
     points: list[tuple[str, Element]] = field(default_factory=list)
-    models: dict[str, Model] = field(default_factory=dict)
+    models: dict[str, SdfModel] = field(default_factory=dict)
 
     def add_frame(self, name: str, place: SdfPose, default: str, attached_to: str | None) -> None:
         """Add a frame that stands in ``default`` where its place does not say another."""
@@ -88,14 +81,14 @@ class Model:
         add_joint_frame(self.exact, exactly_placed(joint))
         self.joints.append(joint)
 
-    def add_model(self, model: Model, place: SdfPose) -> None:
+    def add_model(self, model: SdfModel, place: SdfPose) -> None:
         """Add a model within."""
         base = place.relative_to or MODEL
         self.frames.add_model(model.name, place.pose.matrix, base, model.frames)
         self.exact.add_model(model.name, exact_pose(place.pose).matrix, base, model.exact)
         self.models[model.name] = model
 
-    def merge(self, model: Model, place: SdfPose) -> None:
+    def merge(self, model: SdfModel, place: SdfPose) -> None:
         """Take over what another model has; its own frame gets a name of its own."""
         own, base = f"_merged__{model.name}__model__", place.relative_to or MODEL
         self.frames.merge(own, place.pose.matrix, base, model.frames)

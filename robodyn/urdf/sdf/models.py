@@ -1,4 +1,4 @@
-"""Reads the models of an SDF file, and the models in them and included by them."""
+"""Reads the models of an SDF file, their links, and the models in them and included by them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from robodyn.description import Inertia, Link
 from robodyn.errors import RobodynError, TopologyError, UrdfError
 from robodyn.urdf.common.drake_closures import read_drake_closure
 from robodyn.urdf.common.packages import Packages
@@ -20,16 +21,72 @@ from robodyn.urdf.common.xml import (
     parse_xml,
     read_bytes,
 )
-from robodyn.urdf.sdf.common.files import model_file
-from robodyn.urdf.sdf.common.frames import MODEL, SEPARATOR
-from robodyn.urdf.sdf.common.schema import check_model, check_sdf
-from robodyn.urdf.sdf.common.values import read_sdf_pose, text_of, truth_of
-from robodyn.urdf.sdf.joints.joint import JOINT_TYPES, read_joint
-from robodyn.urdf.sdf.joints.scopes import WORLD
-from robodyn.urdf.sdf.links import read_link
-from robodyn.urdf.sdf.model import Model, Source
+from robodyn.urdf.sdf.files import model_file
+from robodyn.urdf.sdf.frames import MODEL, SEPARATOR
+from robodyn.urdf.sdf.joint import JOINT_TYPES, WORLD, read_joint
+from robodyn.urdf.sdf.model import SdfModel, Source
+from robodyn.urdf.sdf.schema import check_model, check_sdf
+from robodyn.urdf.sdf.values import number_of, read_sdf_pose, text_of, truth_of
 
 __all__ = ["ModelReader"]
+
+_MOMENTS = {"ixx": 1.0, "ixy": 0.0, "ixz": 0.0, "iyy": 1.0, "iyz": 0.0, "izz": 1.0}
+
+
+def read_link(reader: Reader, element: Element, name: str, unread: list[str]) -> Link:
+    """Read a ``<link>``; what a simulator may move it by is added to ``unread``."""
+    if element.find("gravity") is not None and not truth_of(reader, element, "gravity"):
+        unread.append(f"<gravity> false of link {name!r} (line {line_of(element)})")
+    for tag in ("enable_wind", "kinematic"):
+        if truth_of(reader, element, tag):
+            unread.append(f"<{tag}> of link {name!r} (line {line_of(element)})")
+    decay = reader.only(element, "velocity_decay")
+    if decay is not None and any(
+        number_of(reader, decay, tag, 0.0) for tag in ("linear", "angular")
+    ):
+        unread.append(f"<velocity_decay> of link {name!r} (line {line_of(element)})")
+    inertial = reader.only(element, "inertial")
+    if inertial is None:
+        reader.warn(element, "has no <inertial>: SDF gives it 1 kg, and 1 kg m^2 about each axis")
+        return Link(name, Inertia(1.0, ixx=1.0, iyy=1.0, izz=1.0), line=line_of(element))
+    return Link(name, _read_inertia(reader, inertial, name, unread), line=line_of(element))
+
+
+def _read_inertia(reader: Reader, element: Element, name: str, unread: list[str]) -> Inertia | None:
+    if reader.flag(element, "auto"):
+        reader.problem(
+            element,
+            '<inertial auto="true"> is not read: write <mass> and <inertia> out',
+            leniently="read as if they were not left out",
+        )
+    if element.find("fluid_added_mass") is not None:
+        unread.append(f"<fluid_added_mass> of link {name!r} (line {line_of(element)})")
+    place = read_sdf_pose(reader, element)
+    if place.relative_to:
+        reader.problem(
+            element,
+            f"<pose relative_to={place.relative_to!r}>: the pose of <inertial> is that in its link",
+            leniently="read as the pose in the link",
+        )
+    inertia = reader.only(element, "inertia")
+    missing = ["mass"] if element.find("mass") is None else []
+    if inertia is None:
+        missing.append("inertia")
+    else:
+        missing += [tag for tag in ("ixx", "iyy", "izz") if inertia.find(tag) is None]
+    if missing and not reader.flag(element, "auto"):
+        reader.warn(
+            element, f"has no {', '.join(f'<{tag}>' for tag in missing)}: SDF takes 1 for each"
+        )
+    return Inertia(
+        number_of(reader, element, "mass", 1.0),
+        place.pose,
+        *(
+            default if inertia is None else number_of(reader, inertia, tag, default)
+            for tag, default in _MOMENTS.items()
+        ),
+    )
+
 
 #: From this version on, names such as "world" are reserved.
 RESERVING = (1, 7)
@@ -48,17 +105,14 @@ ACTING = ("plugin", "gripper")
 class ModelReader:
     """Reads models.
 
+    ``unread`` lists what is not read, though a simulator may move the mechanism by it.
+
     Parameters
     ----------
     reader : Reader
         Of the file that was asked for.
     packages : Packages
         Folders of models and packages, for ``<include>``.
-
-    Attributes
-    ----------
-    unread : list of str
-        What is not read, though a simulator may move the mechanism by it.
     """
 
     def __init__(self, reader: Reader, packages: Packages) -> None:
@@ -85,7 +139,7 @@ class ModelReader:
 
     def models(
         self, elements: Iterable[Element], source: Source
-    ) -> Iterator[tuple[Model, Element]]:
+    ) -> Iterator[tuple[SdfModel, Element]]:
         """Models among elements, and the element that says where each of them stands."""
         for element in elements:
             if local_name(element) == "model":
@@ -97,13 +151,13 @@ class ModelReader:
                 if included is not None:
                     yield included
 
-    def model(self, element: Element, source: Source, name: str | None = None) -> Model | None:
+    def model(self, element: Element, source: Source, name: str | None = None) -> SdfModel | None:
         """Read a ``<model>``."""
         reader = self.reader
         found = name or reader.name(element)
         if found is None:
             return None
-        model = Model(found, element)
+        model = SdfModel(found, element)
         taken: dict[str, int | None] = {}
         parts = sorted(element, key=lambda child: local_name(child) != "link")
         for child in parts if source.version < RESERVING else element:
@@ -131,7 +185,7 @@ class ModelReader:
             self.unread.append(f"wind on model {found!r}")
         return model
 
-    def _check_frames(self, model: Model) -> None:
+    def _check_frames(self, model: SdfModel) -> None:
         """Tell at which element a frame is given in one that is not there, or in a circle."""
         ends = [(joint.name, joint.element) for joint in model.joints if joint.child != WORLD]
         for name, element in (*ends, *model.points):
@@ -144,7 +198,7 @@ class ModelReader:
 
     def _read_part(
         self,
-        model: Model,
+        model: SdfModel,
         element: Element,
         tag: str,
         source: Source,
@@ -213,8 +267,8 @@ class ModelReader:
 
     def _add_model(
         self,
-        model: Model,
-        inner: Model,
+        model: SdfModel,
+        inner: SdfModel,
         placed: Element,
         taken: dict[str, int | None],
         source: Source,
@@ -227,7 +281,7 @@ class ModelReader:
         elif self._is_free(placed, inner.name, taken, source):
             model.add_model(inner, place)
 
-    def _included(self, element: Element, source: Source) -> tuple[Model, Element] | None:
+    def _included(self, element: Element, source: Source) -> tuple[SdfModel, Element] | None:
         """The model of an ``<include>``, and the element that says where it stands."""
         reader = self.reader
         uri = text_of(reader, element, "uri")
@@ -249,12 +303,7 @@ class ModelReader:
         return self._first_model(element, root, str(path), source.chain)
 
     def _count(self, size: int) -> None:
-        """Count an included file; ends the reading where there is no end to them.
-
-        Raises
-        ------
-        TopologyError
-        """
+        """Count an included file; ends the reading where there is no end to them."""
         self._files, self._bytes = self._files + 1, self._bytes + size
         if self._files > MOST_FILES or self._bytes > MOST_BYTES:
             raise TopologyError(
@@ -265,7 +314,7 @@ class ModelReader:
 
     def _first_model(
         self, include: Element, root: Element, file: str, above: tuple[str, ...]
-    ) -> tuple[Model, Element] | None:
+    ) -> tuple[SdfModel, Element] | None:
         """The model of an included file, read by a reader that knows the file."""
         outer = self.reader
         self.reader = Reader(file, strict=outer.strict)

@@ -14,12 +14,12 @@ from robodyn.tolerances import DEFAULT_GRAVITY
 from robodyn.urdf.common.packages import Packages
 from robodyn.urdf.common.reader import Reader
 from robodyn.urdf.common.xml import Element, local_name, parse_xml
-from robodyn.urdf.sdf.common.frames import MODEL, Frames
-from robodyn.urdf.sdf.common.schema import check_model, check_sdf
-from robodyn.urdf.sdf.common.values import read_sdf_pose
+from robodyn.urdf.sdf.frames import MODEL, Frames
 from robodyn.urdf.sdf.mechanism import mechanism_of
-from robodyn.urdf.sdf.model import Model, Source
+from robodyn.urdf.sdf.model import SdfModel, Source
 from robodyn.urdf.sdf.models import ModelReader
+from robodyn.urdf.sdf.schema import check_model, check_sdf
+from robodyn.urdf.sdf.values import read_sdf_pose
 
 __all__ = ["read_sdf"]
 
@@ -43,14 +43,14 @@ def read_sdf(
 ) -> tuple[Mechanism | None, Reader]:
     """Read SDF text; the reader holds problems and warnings.
 
+    Raises `UnknownNameError` if no model has the name that is asked for.
+
     Parameters
     ----------
-    text : str
     file : str or None
         Where it stands; models that it includes are looked for beside it.
     packages : Packages, optional
         Folders of models and packages.
-    strict : bool
     placed : bool
         The root link stands in the world where the file says. A floating base stands where its
         coordinates say.
@@ -58,11 +58,6 @@ def read_sdf(
         Outer element of the text, where it was made of another one.
     name : str, optional
         Of the model that is meant, where there are several.
-
-    Raises
-    ------
-    UnknownNameError
-        If no model is called so.
     """
     reader = Reader(file, strict=strict)
     try:
@@ -92,7 +87,7 @@ class _Found:
     """A model of the file or of a world, and what there is to say about it."""
 
     place: Element
-    model: Model
+    model: SdfModel
     element: Element
     problems: list[RobodynError]
     warnings: list[UrdfWarning]
@@ -126,7 +121,7 @@ def _every_model(
 
 def _model(
     reader: Reader, models: ModelReader, root: Element, source: Source, name: str | None
-) -> tuple[Model, NDArray[np.float64]] | None:
+) -> tuple[SdfModel, NDArray[np.float64]] | None:
     """The model that is meant, and its pose in the world."""
     every = list(_every_model(reader, models, root, source))
     found = [entry for entry in every if entry.model.moves] if len(every) > 1 else every
@@ -169,7 +164,7 @@ def _which(names: list[str], given: str | None) -> str:
     return f"has the models {shown}: a robot is one model; say which by model={names[0]!r}"
 
 
-def _pose(reader: Reader, place: Element, model: Model, element: Element) -> NDArray[np.float64]:
+def _pose(reader: Reader, place: Element, model: SdfModel, element: Element) -> NDArray[np.float64]:
     """Pose of a model in the world, shape (4, 4) [1, m]."""
     frames = Frames()
     frames.add("world", np.eye(4))

@@ -13,7 +13,7 @@ import numpy as np
 
 from robodyn.errors import ShapeError
 
-__all__ = ["Arguments", "Declared", "Value", "given_arguments"]
+__all__ = ["Arguments", "Value", "given_arguments"]
 
 #: What an argument may be given as.
 Value = str | bool | int | float | os.PathLike[str]
@@ -25,14 +25,7 @@ SHOWN = 40
 
 @dataclass(frozen=True)
 class Declared:
-    """An ``<xacro:arg>``.
-
-    Attributes
-    ----------
-    name : str
-    default : str or None
-        As it is written.
-    """
+    """An ``<xacro:arg>``."""
 
     name: str
     default: str | None
@@ -109,10 +102,7 @@ def _shortened(text: str) -> str:
 def given_arguments(given: Mapping[str, Value] | None) -> dict[str, str]:
     """Values as xacro takes them: texts.
 
-    Raises
-    ------
-    ShapeError
-        If they are no mapping of names to texts, paths, numbers and truth values.
+    Raises `ShapeError` if they are no mapping of names to texts, paths, numbers and truth values.
     """
     if given is None:
         return {}

@@ -33,32 +33,19 @@ def expand(
 ) -> tuple[Element, list[UrdfWarning]]:
     """Expand a document.
 
+    Returns the outer element, with the lines of the file where its elements are written in it, and
+    what xacro warns of. Raises `MissingExtraError` if xacro is not installed, `PackageError` if a
+    package is not found, and `UrdfError` if it cannot be expanded, or not in time, if arguments are
+    missing or unknown, if the file holds macros alone or names files outside of packages.
+
     Parameters
     ----------
-    text : str
     file : str or None
         Where it stands: includes are relative to it.
     given : mapping of str to str
         Values of its ``<xacro:arg>``.
     packages : Packages
         For ``$(find package)`` and ``package://``.
-
-    Returns
-    -------
-    root : Element
-        Outer element. The lines of elements are those of the file, where they are written in it.
-    warnings : list of UrdfWarning
-        What xacro warns of.
-
-    Raises
-    ------
-    MissingExtraError
-        If xacro is not installed.
-    PackageError
-        If a package is not found.
-    UrdfError
-        If it cannot be expanded, or not in time, needs arguments that were not given, was given
-        some that it does not have, holds macros alone, or names files outside of packages.
     """
     if importlib.util.find_spec("xacro") is None:
         name = Path(file).name if file else "the text"

@@ -31,18 +31,14 @@ Message = dict[str, Any]
 def ask(order: Message, answer: Callable[[Message], Message], file: str | None) -> Message:
     """What comes of an order to `robodyn.urdf.xacro.worker`.
 
+    Raises `UrdfError` if the process cannot be started, ends before it is done, or is ended.
+
     Parameters
     ----------
-    order : dict
     answer : callable
         Called with each question of the process, returns what it is told.
     file : str or None
         The file that is expanded, for messages.
-
-    Raises
-    ------
-    UrdfError
-        If the process cannot be started, ends before it is done, or is ended.
     """
     try:
         process = _WAITING.take() or _Process()

@@ -76,11 +76,7 @@ class _Arguments(dict[str, str]):
 class Worker:
     """One run of xacro, which asks for files and packages.
 
-    Parameters
-    ----------
-    xacro : module
-    asked, answers : text files
-        Where questions go to, and answers come from.
+    It writes questions to the file ``asked``, and reads answers from ``answers``.
     """
 
     def __init__(self, xacro: Any, asked: Any, answers: Any) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,11 +11,102 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.literals import ArrowKind
 from robodyn.view.drawing.camera import Camera
-from robodyn.view.drawing.colors import FORCE, MOMENT, TORQUE, Rgb, in_light
 from robodyn.view.drawing.forces import Forces
-from robodyn.view.drawing.labels import Labels
+from robodyn.view.drawing.scene import FORCE, MOMENT, TORQUE, Rgb, in_light
 
-__all__ = ["KINDS", "SPACE", "Arrow", "ArrowDrawing", "Scale", "arrows", "measured", "scale"]
+__all__ = [
+    "KINDS",
+    "SPACE",
+    "Arrow",
+    "ArrowDrawing",
+    "Scale",
+    "arrows",
+    "measured",
+    "placed",
+    "scale",
+]
+
+#: Width of a character, height of a line and margin around a text [px].
+CHARACTER, LINE_HEIGHT, MARGIN = 7.2, 17.0, 3.0
+
+#: Anchors of labels in order of preference, and the upper left corner of the label from the tip, as
+#: fractions of its width and height.
+ANCHORS = {
+    "bottom-center": (-0.5, -1.0),
+    "center-left": (0.0, -0.5),
+    "center-right": (-1.0, -0.5),
+    "top-center": (-0.5, 0.0),
+    "bottom-left": (0.0, -1.0),
+    "top-left": (0.0, 0.0),
+    "bottom-right": (-1.0, -1.0),
+    "top-right": (-1.0, 0.0),
+}
+
+
+def placed(items: Iterable[Arrow], camera: Camera) -> dict[tuple[str, str], str]:
+    """Anchors of the labels to write, by key.
+
+    Each label has the first position, of those around its tip, at which it covers none of the
+    labels before it. If there is no such position, it is left out.
+
+    The most important items come first.
+    """
+    items = list(items)
+    anchors: dict[tuple[str, str], str] = {}
+    boxes = np.empty((0, 4))
+    tips = camera.pixels(np.array([item.tip for item in items]).reshape(-1, 3))
+    for item, tip in zip(items, tips, strict=True):
+        if not (np.isfinite(tip).all() and (tip >= 0.0).all() and (tip <= camera.size).all()):
+            continue
+        extent = np.array([CHARACTER * len(item.text) + 2 * MARGIN, LINE_HEIGHT + 2 * MARGIN])
+        for anchor, offset in ANCHORS.items():
+            low = tip + np.array(offset) * extent
+            box = np.concatenate([low, low + extent])
+            apart = (boxes[:, :2] >= box[2:]).any(axis=1) | (boxes[:, 2:] <= box[:2]).any(axis=1)
+            if apart.all():
+                anchors[item.key] = anchor
+                boxes = np.vstack([boxes, box])
+                break
+    return anchors
+
+
+class Labels:
+    """Nodes of a scene for numbers.
+
+    They are within the node of that name.
+    """
+
+    def __init__(self, scene: Any, node: str) -> None:
+        self._scene, self._node = scene, node
+        self._shown: dict[tuple[str, str], Any] = {}
+        self._camera: Camera | None = None
+
+    def write(self, items: Collection[Arrow], camera: Camera) -> None:
+        """Write these numbers, and remove those that were written before.
+
+        While the camera does not move, numbers that were written before come first, so that they
+        do not flicker while the robot moves.
+        """
+        before: Collection[tuple[str, str]] = self._shown if camera is self._camera else ()
+        ordered = sorted(items, key=lambda item: item.key not in before)
+        self._camera = camera
+        anchors = placed(ordered, camera)
+        for key in self._shown.keys() - anchors.keys():
+            self._shown.pop(key).remove()
+        for item in ordered:
+            if item.key in anchors:
+                self._write(item, anchors[item.key])
+
+    def _write(self, item: Arrow, anchor: str) -> None:
+        handle = self._shown.get(item.key)
+        if handle is None:
+            node = f"{self._node}/{'_'.join(item.key).replace('/', '_')}"
+            self._shown[item.key] = self._scene.add_label(
+                node, item.text, position=item.tip, anchor=anchor
+            )
+        else:
+            handle.text, handle.position, handle.anchor = item.text, item.tip, anchor
+
 
 #: Colour of each kind of arrow.
 KINDS: dict[ArrowKind, Rgb] = {"forces": FORCE, "moments": MOMENT, "torques": TORQUE}
@@ -32,10 +123,7 @@ SPACE = "\N{NO-BREAK SPACE}"
 class Scale:
     """Lengths of arrows per unit.
 
-    Attributes
-    ----------
-    newton, newton_metre : float [m/N], [m/(N m)]
-        Length of an arrow of 1 N, and of 1 N m.
+    These are lengths of arrows of 1 N and of 1 N m [m].
     """
 
     newton: float
@@ -63,15 +151,8 @@ def _longest(vectors: FloatArray) -> float:
 class Arrow:
     """An arrow of a force, moment or torque.
 
-    Attributes
-    ----------
-    kind : str
-        A key of `KINDS`.
-    joint : str
-    start, vector : ndarray, shape (3,) [m]
-        In the world.
-    text : str
-        Size of the force, moment or torque, with its unit.
+    Its kind is a key of `KINDS`; it begins at ``start`` [m] in the world, and its text is the size
+    of the force, moment or torque with its unit.
     """
 
     kind: str
@@ -125,17 +206,7 @@ def measured(value: Any, unit: str) -> str:
 class ArrowDrawing:
     """Nodes of a scene for arrows and their numbers.
 
-    Parameters
-    ----------
-    server : viser.ViserServer
-    size : float [m]
-        Size of the robot.
-    camera : Camera
-
-    Attributes
-    ----------
-    camera : Camera
-        Numbers are placed so that they do not cover one another, seen from this camera.
+    Lengths go by the size of the robot [m]. Seen from the ``camera``, no number covers another one.
     """
 
     def __init__(self, server: Any, size: float, camera: Camera) -> None:

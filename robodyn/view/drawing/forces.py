@@ -56,9 +56,10 @@ def forces(
 ) -> Forces:
     """Wrenches in all joints, and torques along their axes.
 
+    Raises `ActuationError` or `SingularError` if the motors cannot hold this state.
+
     Parameters
     ----------
-    robot : Robot
     places : mapping of link name to ndarray, shape (4, 4) [1, m]
         Poses of the links at q.
     q : ndarray, shape (nq,)
@@ -67,11 +68,6 @@ def forces(
     tau : ndarray, shape (nv,), optional [N m, N]
         Default, and where it is NaN: the forces that the motion needs. Speeds that are NaN count as
         zero.
-
-    Raises
-    ------
-    ActuationError, SingularError
-        If the motors cannot hold this state.
     """
     v = np.zeros(robot.nv) if v is None else np.nan_to_num(v)
     a = np.zeros(robot.nv) if a is None else np.nan_to_num(a)

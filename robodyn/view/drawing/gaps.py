@@ -10,8 +10,7 @@ from robodyn.array_types import FloatArray
 from robodyn.results import LoopGap
 from robodyn.robot import Robot
 from robodyn.tolerances import LOOP_GAP_SHOWN
-from robodyn.view.drawing.colors import LINE
-from robodyn.view.drawing.scene import wxyz
+from robodyn.view.drawing.scene import LINE, wxyz
 
 __all__ = ["GapDrawing", "gap_text", "is_closed", "open_gaps"]
 
@@ -45,17 +44,12 @@ def gap_text(robot: Robot, q: FloatArray) -> str:
 class GapDrawing:
     """Nodes of a scene for loops that are open.
 
+    ``texts`` are the labels of open loops, by their names.
+
     Parameters
     ----------
-    server : viser.ViserServer
-    robot : Robot
     size : float [m]
         Of the robot.
-
-    Attributes
-    ----------
-    texts : dict of str to str
-        Label of each open loop, by its name.
     """
 
     def __init__(self, server: Any, robot: Robot, size: float) -> None:

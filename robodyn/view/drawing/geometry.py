@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +19,33 @@ from robodyn.description import Mechanism, Pose
 from robodyn.errors import RobodynError
 from robodyn.urdf.common.packages import PackageDirs, Packages
 from robodyn.urdf.common.xml import Element, parse_xml
-from robodyn.view.drawing.mesh_files import find_file
 
-__all__ = ["GREY", "Geometry", "Shape", "link_geometry"]
+__all__ = ["GREY", "Geometry", "Shape", "find_file", "link_geometry"]
+
+
+def find_file(name: str, file: Path | None, packages: Packages) -> Path:
+    """Path of a file that a URDF names.
+
+    It may be a path from the folder of the URDF ``file``, ``file://...`` or ``package://...``;
+    nothing is fetched from elsewhere. Raises `ValueError` if there is no such file or package.
+    """
+    scheme = name.partition("://")[0] if "://" in name else ""
+    if scheme in ("package", "model"):
+        package, _, rest = name.partition("://")[2].partition("/")
+        around = [file] if file else []
+        packages.folder(package, around)  # says where it was looked for
+        candidates = [root / rest for root in packages.folders(package, around)]
+    elif scheme == "file":
+        candidates = [Path(url2pathname(urlsplit(name).path))]
+    elif scheme:
+        raise ValueError(f"{name} is not on this machine; nothing is fetched")
+    else:
+        candidates = [(file.parent if file else Path()) / name]
+    for path in candidates:
+        if name and path.is_file():
+            return path
+    raise ValueError(f"mesh {name!r} not found")
+
 
 Color = tuple[float, float, float, float]
 
@@ -61,13 +87,7 @@ class Shape:
 
 @dataclass(frozen=True, eq=False)
 class Geometry:
-    """Shapes of the links, and notes on visuals that could not be shown.
-
-    Attributes
-    ----------
-    shapes : dict of link name to tuple of Shape
-    notes : tuple of str
-    """
+    """Shapes of the links, and notes on visuals that could not be shown."""
 
     shapes: dict[str, tuple[Shape, ...]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
@@ -80,14 +100,9 @@ def link_geometry(
 
     Parameters
     ----------
-    mechanism : Mechanism
     package_dirs : mapping of package name to path, path, or iterable of paths, optional
         For ``package://``; those of ROS and those around the file are searched as well.
     element : {"visual", "collision"}
-
-    Returns
-    -------
-    geometry : Geometry
     """
     file = Path(mechanism.file).resolve() if mechanism.file else None
     packages = Packages(package_dirs)

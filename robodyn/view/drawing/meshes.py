@@ -16,10 +16,7 @@ __all__ = ["joint_axis", "triangles"]
 def triangles(shape: Shape) -> Any:
     """A ``trimesh.Trimesh`` of a shape, in the axes of the shape.
 
-    Raises
-    ------
-    ValueError
-        If a mesh file cannot be read.
+    Raises `ValueError` if a mesh file cannot be read.
     """
     trimesh = _trimesh()
     size = shape.size

@@ -13,11 +13,10 @@ from robodyn.joints import fixed
 from robodyn.robot import Robot
 from robodyn.view.drawing.arrows import ArrowDrawing
 from robodyn.view.drawing.camera import looking_at
-from robodyn.view.drawing.colors import CUT, JOINT, STICK
 from robodyn.view.drawing.gaps import GapDrawing
 from robodyn.view.drawing.geometry import GREY, Geometry, Shape
 from robodyn.view.drawing.meshes import joint_axis, triangles
-from robodyn.view.drawing.scene import LinkPlaces, extent, marks_of, wxyz
+from robodyn.view.drawing.scene import CUT, JOINT, STICK, LinkPlaces, extent, marks_of, wxyz
 
 __all__ = ["Drawing"]
 
@@ -27,9 +26,6 @@ class Drawing:
 
     Parameters
     ----------
-    server : viser.ViserServer
-    robot : Robot
-    geometry : Geometry
     q : ndarray, shape (nq,)
         The first posture shown, for which the camera is placed.
 
@@ -39,7 +35,6 @@ class Drawing:
         Longest edge of the box around the robot.
     places : dict of link name to ndarray, shape (4, 4) [1, m]
         Poses at which links are drawn.
-    arrows : ArrowDrawing
     gaps : GapDrawing
         Loops that are open.
     notes : tuple of str

@@ -11,7 +11,41 @@ from robodyn.description.stick_figure import JointMark, joint_marks, sticks
 from robodyn.joints import fixed
 from robodyn.robot import Robot
 
-__all__ = ["LinkPlaces", "extent", "marks_of", "wxyz"]
+__all__ = [
+    "CUT",
+    "FORCE",
+    "JOINT",
+    "LINE",
+    "MOMENT",
+    "STICK",
+    "TORQUE",
+    "LinkPlaces",
+    "Rgb",
+    "extent",
+    "in_light",
+    "marks_of",
+    "wxyz",
+]
+
+#: Red, green, blue, 0 to 255.
+Rgb = tuple[int, int, int]
+
+STICK: Rgb = (90, 100, 115)
+JOINT: Rgb = (50, 105, 200)
+#: Colour of joints that close a loop.
+CUT: Rgb = (225, 90, 30)
+#: Colour of the line between the two frames of an open loop.
+LINE: Rgb = (215, 30, 90)
+FORCE: Rgb = (205, 45, 45)
+MOMENT: Rgb = (125, 60, 180)
+#: Colour of torques of motors, or of their forces at prismatic joints.
+TORQUE: Rgb = (20, 140, 70)
+
+
+def in_light(color: Rgb) -> Rgb:
+    """A darker colour, which looks like the given one in the bright light of the scene."""
+    red, green, blue = (round(255.0 * (x / 255.0) ** 1.8 * 0.75) for x in color)
+    return red, green, blue
 
 
 def marks_of(robot: Robot) -> tuple[JointMark, ...]:
@@ -25,10 +59,6 @@ class LinkPlaces:
 
     The code of a pose relative to the parent is short, also in a chain of hundreds of links, and
     links that are fixed to their parent need no code.
-
-    Parameters
-    ----------
-    robot : Robot
     """
 
     def __init__(self, robot: Robot) -> None:

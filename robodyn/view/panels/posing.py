@@ -22,8 +22,6 @@ class Slider:
 
     Attributes
     ----------
-    label : str
-    joint : str
     index : int
         Index among the coordinates of the joint.
     hold : str
@@ -49,11 +47,7 @@ class Slider:
 def sliders(robot: Robot, *, closed: bool = True) -> tuple[Slider, ...]:
     """Sliders of the independent joints; of all joints, for a tree.
 
-    Parameters
-    ----------
-    robot : Robot
-    closed : bool
-        ``False``: loops stay open, and every joint has a slider.
+    Where loops stay open (not ``closed``), every joint has a slider.
     """
     tied = robot.nc and closed
     free = set(robot.loops_analysis.independent) if tied else set(range(robot.nv))
@@ -118,12 +112,8 @@ def with_values(robot: Robot, q: FloatArray, values: dict[Slider, float]) -> Flo
 class SliderPosture:
     """Result of moving sliders.
 
-    Attributes
-    ----------
-    q : ndarray, shape (nq,)
-        Closed.
-    complete : bool
-        ``False`` if the linkage stopped at a limit or at the end of its branch.
+    The posture is closed. It is not ``complete`` if the linkage stopped at a limit, or at the end
+    of its branch.
     """
 
     q: FloatArray
@@ -139,16 +129,11 @@ def move(
 
     Parameters
     ----------
-    robot : Robot
     q : ndarray, shape (nq,)
         Closed.
     values : mapping of Slider to float [rad, m]
     closed : bool
         ``False``: loops are open, and stay so.
-
-    Returns
-    -------
-    moved : SliderPosture
     """
     goal = with_values(robot, q, values)
     if not robot.nc or not closed:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 import numpy as np
@@ -42,6 +43,13 @@ class PanelViewer(Protocol):
 
     def redraw(self) -> None:
         """Draw the current posture again."""
+
+    @property
+    def url(self) -> str:
+        """Address of the page."""
+
+    def paused(self) -> AbstractContextManager[None]:
+        """Context in which playback is paused; at its end the posture is the same as before."""
 
     def motion_now(self) -> tuple[NDArray[np.float64], ...]:
         """Velocity, acceleration and forces of the sample shown; empty at rest."""

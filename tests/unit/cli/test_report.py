@@ -11,7 +11,7 @@ import pytest
 
 import robodyn as rd
 from robodyn.cli import main
-from robodyn.cli.options.report import print_json
+from robodyn.cli.options.output import print_json
 
 #: Numbers without a unit: counts, indices, ratios.
 PLAIN = re.compile(

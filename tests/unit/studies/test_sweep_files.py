@@ -148,7 +148,7 @@ def test_files_of_other_sweeps_are_refused(tmp_path, monkeypatch):
 
 def test_a_robot_looks_the_same_to_every_process(tmp_path):
     code = (
-        "import robodyn as rd; from robodyn.studies.sweep.digest import digest;"
+        "import robodyn as rd; from robodyn.studies.sweep.identity import digest;"
         "robots = [rd.load(x) for x in ('stewart', 'palletizer')];"
         "print([digest(x) for x in (*robots, {'b', 'a', 'c'}, {'x': 1, 'a': 2})])"
     )

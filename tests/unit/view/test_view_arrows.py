@@ -9,13 +9,12 @@ import pytest
 
 import robodyn as rd
 from robodyn.errors import InconsistentStateError
-from robodyn.view.drawing.arrows import Arrow, arrows, scale
+from robodyn.view.drawing.arrows import ANCHORS, Arrow, arrows, placed, scale
 from robodyn.view.drawing.camera import Camera, looking_at
 from robodyn.view.drawing.forces import forces
 from robodyn.view.drawing.gaps import gap_text, is_closed, open_gaps
-from robodyn.view.drawing.labels import ANCHORS, placed
 from robodyn.view.drawing.scene import LinkPlaces
-from robodyn.view.panels.legend import legend_rows, reference_length
+from robodyn.view.panels.drawn import legend_rows, reference_length
 
 
 def acting_on(name):

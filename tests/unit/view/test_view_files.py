@@ -11,10 +11,9 @@ import pytest
 import robodyn as rd
 from robodyn.errors import FileError, MissingExtraError
 from robodyn.view import Viewer
-from robodyn.view.capture import checked_size
+from robodyn.view.capture import checked_size, image_path, video_path, write_image, write_video
 from robodyn.view.drawing.camera import looking_at
-from robodyn.view.headless import find_browser, page_without_window
-from robodyn.view.movie import image_path, video_path, write_image, write_video
+from robodyn.view.pages import find_browser, page_without_window
 from robodyn.view.recording import check_motion
 
 pytest.importorskip("imageio", reason="imageio is not installed: extra view")
@@ -98,7 +97,7 @@ def test_sizes_are_even():
 def test_no_page_and_no_browser(monkeypatch):
     monkeypatch.setenv("PATH", "")
     monkeypatch.delenv("CHROMIUM", raising=False)
-    monkeypatch.setattr("robodyn.view.headless.PLACES", ())
+    monkeypatch.setattr("robodyn.view.pages.PLACES", ())
     assert find_browser() is None
     with (
         pytest.raises(rd.RobodynError, match=r"no page is open.*http://here.*Chromium"),

@@ -11,8 +11,7 @@ import pytest
 import robodyn as rd
 from robodyn.description.stick_figure import sticks
 from robodyn.urdf.common.packages import Packages
-from robodyn.view.drawing.geometry import link_geometry
-from robodyn.view.drawing.mesh_files import find_file
+from robodyn.view.drawing.geometry import find_file, link_geometry
 from robodyn.view.drawing.scene import LinkPlaces, extent, marks_of
 
 URDF = """<robot name="shapes">
@@ -93,7 +92,7 @@ def test_a_file_by_its_address(tmp_path, monkeypatch):
     file.write_text(STL)
     assert find_file(file.as_uri(), None, Packages({})) == file
     looked = []
-    monkeypatch.setattr("robodyn.view.drawing.mesh_files.url2pathname", nturl2path.url2pathname)
+    monkeypatch.setattr("robodyn.view.drawing.geometry.url2pathname", nturl2path.url2pathname)
     monkeypatch.setattr(Path, "is_file", lambda path: looked.append(str(path)))
     with pytest.raises(ValueError, match="not found"):
         find_file("file:///C:/parts/a%20tip.stl", None, Packages({}))

@@ -16,7 +16,7 @@ import robodyn as rd
 from robodyn.cli import main
 from robodyn.errors import RobodynError
 from robodyn.view import Viewer
-from robodyn.view.guard import Guard, guarded_server
+from robodyn.view.server import Guard, guarded_server
 
 viser = pytest.importorskip("viser", reason="viser is not installed: extra view")
 client = pytest.importorskip("websockets.sync.client")

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import robodyn as rd
-from robodyn.motion.wrench_function import TimeFunction, as_state_function
+from robodyn.motion.functions import TimeFunction, as_state_function
 from robodyn.simulation.loads.wrenches_of_time import wrenches_of_time
 
 TIMES = np.linspace(0.0, 1.0, 5)

@@ -1,25 +1,58 @@
-"""Wrenches that are functions of ``(t, q, v)``, or of the time where they take nothing else."""
+"""Functions of time: references, wrenches, and functions that remember what they returned."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeAlias, TypeVar
 
+from robodyn.array_types import FloatArray
 from robodyn.errors import ShapeError
 
-__all__ = ["TimeFunction", "as_state_function"]
+__all__ = ["OncePerInstant", "Reference", "TimeFunction", "as_state_function"]
+
+#: Time [s] -> position (..., nq), velocity (..., nv), acceleration (..., nv). One that has a method
+#: ``at_times`` is asked for many times at once, shape (n,): it returns (n, nq), (n, nv), (n, nv).
+Reference: TypeAlias = Callable[[float], tuple[FloatArray, FloatArray, FloatArray]]
+
+
+Value = TypeVar("Value")
+
+#: Instants that are remembered.
+MOST = 8192
+
+
+class OncePerInstant(Generic[Value]):
+    """A function of time that remembers what it returned.
+
+    What it returns must not change later on.
+    """
+
+    def __init__(self, function: Callable[[float], Value]) -> None:
+        self._function = function
+        self._known: dict[float, Value] = {}
+
+    def __call__(self, t: float) -> Value:
+        """What the function returns at ``t`` [s]."""
+        known = self._known
+        if t in known:
+            return known[t]
+        found = self._function(t)
+        if len(known) >= MOST:
+            known.clear()
+        known[t] = found
+        return found
+
+    def __reduce__(self) -> Any:
+        return OncePerInstant, (self._function,)
 
 
 @dataclass(frozen=True, eq=False)
 class TimeFunction:
     """A function of the time alone, called like one of the state.
 
-    Attributes
-    ----------
-    function : callable
-        t [s] -> wrenches by link.
+    Its function maps t [s] to wrenches by link.
     """
 
     function: Callable[[Any], Any]
@@ -37,10 +70,7 @@ class TimeFunction:
 def as_state_function(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function of ``(t, q, v)``: the given one, or `TimeFunction` where that takes one argument.
 
-    Raises
-    ------
-    ShapeError
-        For a function of another number of arguments.
+    Raises `ShapeError` for a function of another number of arguments.
     """
     if isinstance(function, TimeFunction):
         return function

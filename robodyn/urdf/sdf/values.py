@@ -21,11 +21,7 @@ IDENTITY = Pose()
 class SdfPose:
     """A ``<pose>``.
 
-    Attributes
-    ----------
-    pose : Pose
-    relative_to : str
-        The frame that it is given in; empty: the usual one of the element.
+    It is given in the frame ``relative_to``; where that is empty, in the usual one of its element.
     """
 
     pose: Pose = IDENTITY

@@ -1,4 +1,4 @@
-"""The option ``--stop-when``: a condition that ends the motion, such as ``elbow > 1.2``."""
+"""Options ``--stop-when``, such as ``elbow > 1.2``, and ``--stops``, such as ``rigid,0.5``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from robodyn.array_types import FloatArray
 from robodyn.errors import RobodynError, UnknownNameError
 from robodyn.model.joint_info import JointInfo
 
-__all__ = ["ending_event"]
+__all__ = ["ending_event", "stops_of"]
 
 CONDITION = re.compile(r"\s*(speed of\s+)?(\S.*?)\s*([<>])\s*(\S+)\s*")
 
@@ -23,14 +23,8 @@ def ending_event(text: str, robot: rd.Robot, q: FloatArray, v: FloatArray) -> rd
 
     Parameters
     ----------
-    text : str
-    robot : Robot
     q, v : ndarray, shape (..., nq), (..., nv)
         The start, where it must not hold.
-
-    Raises
-    ------
-    RobodynError
     """
     wrong = f'--stop-when is {text!r}, expected "JOINT > NUMBER" or "speed of JOINT < NUMBER"'
     found = CONDITION.fullmatch(text)
@@ -81,3 +75,22 @@ def _joint(robot: rd.Robot, name: str) -> JointInfo:
     if name not in robot.joints:
         raise UnknownNameError("joint", name, robot.joint_names, "--stop-when")
     return robot.joints[name]
+
+
+def stops_of(text: str | None) -> rd.RigidStops | rd.CompliantStops | None:
+    """Stops; none if none are asked for."""
+    if text is None:
+        return None
+    kind, *words = text.split(",")
+    try:
+        numbers = [float(word) for word in words]
+        if kind == "rigid" and len(numbers) <= 1:
+            return rd.RigidStops(restitution=sum(numbers))  # none given: zero
+        if kind == "compliant" and 1 <= len(numbers) <= 2:
+            return rd.CompliantStops(*numbers)
+    except ValueError:  # no numbers, or none that stops can have
+        pass
+    raise RobodynError(
+        f"--stops is {text!r}, expected rigid, rigid,RESTITUTION (0 to 1), compliant,STIFFNESS or "
+        "compliant,STIFFNESS,DAMPING"
+    )

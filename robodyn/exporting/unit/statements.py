@@ -17,7 +17,7 @@ from robodyn.exporting.unit.procedure import (
     WhileAbove,
 )
 
-__all__ = ["Syntax", "lines", "local_names"]
+__all__ = ["Syntax", "expression_text", "lines", "local_names"]
 
 
 @dataclass(frozen=True)
@@ -46,12 +46,7 @@ class Syntax:
 def lines(procedure: Procedure, names: Mapping[str, str], syntax: Syntax) -> Iterator[str]:
     """Lines of the statements, with indentation.
 
-    Parameters
-    ----------
-    procedure : Procedure
-    names : mapping of str to str
-        Of functions in the text, by names of routines.
-    syntax : Syntax
+    ``names`` are those of functions in the text, by those of routines.
     """
     return _lines(procedure.statements, names, syntax)
 
@@ -73,7 +68,8 @@ def _lines(
             case Assign(result, float(value)):
                 yield f"{result.name} = {syntax.filled(result.size, value)}{syntax.end}"
             case Assign(result, expression):
-                yield f"{result.name} = {_text(expression)}{syntax.end}"
+                text = expression_text(expression, lambda x: x.name, repr)
+                yield f"{result.name} = {text}{syntax.end}"
             case Call(routine, inputs, outputs):
                 given, found = [x.name for x in inputs], [x.name for x in outputs]
                 yield syntax.call(names[routine.name], given, found) + syntax.end
@@ -84,13 +80,22 @@ def _lines(
                 yield from after
 
 
-def _text(expression: Expression) -> str:
-    match expression:
-        case Value(name, _):
-            return name
-        case Plus(left, right):
-            second = f"({_text(right)})" if isinstance(right, Plus) else _text(right)
-            return f"{_text(left)} + {second}"
-        case Times(factor, of):
-            return f"{factor!r} * {_text(of) if isinstance(of, Value) else f'({_text(of)})'}"
-    return repr(expression)
+def expression_text(
+    expression: Expression, value: Callable[[Value], str], number: Callable[[float], str]
+) -> str:
+    """An expression, by texts of arrays and numbers; sums in it are added as numpy adds them."""
+
+    def text(x: Expression, *bracketed: type) -> str:
+        return f"({written(x)})" if isinstance(x, bracketed) else written(x)
+
+    def written(x: Expression) -> str:
+        match x:
+            case Value():
+                return value(x)
+            case Plus(left, right):
+                return f"{text(left)} + {text(right, Plus)}"
+            case Times(factor, of):
+                return f"{number(factor)} * {text(of, Plus, Times, float)}"
+        return number(x)
+
+    return written(expression)

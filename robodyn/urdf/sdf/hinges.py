@@ -18,11 +18,10 @@ from robodyn.description import Joint, Link, Mimic, Pose, Vector
 from robodyn.description.constants import with_constants
 from robodyn.joints import fixed, floating, revolute
 from robodyn.tolerances import SAME_ORIGIN
-from robodyn.urdf.common.joint_values import Dynamics
-from robodyn.urdf.sdf.common.frames import Frames
-from robodyn.urdf.sdf.joints.axes import Axis
-from robodyn.urdf.sdf.joints.joint import SdfJoint
-from robodyn.urdf.sdf.joints.loops import direction_in, exactly_placed
+from robodyn.urdf.common.joint_values import JointDynamics
+from robodyn.urdf.sdf.frames import Frames
+from robodyn.urdf.sdf.joint import SdfAxis, SdfJoint
+from robodyn.urdf.sdf.loops import direction_in, exactly_placed
 
 __all__ = ["Hinges", "coordinate_name"]
 
@@ -31,7 +30,7 @@ def is_split(joint: SdfJoint) -> bool:
     """Whether a joint with two axes is two hinges, because one of them has values of its own."""
     values = [axis for axis in joint.axes if axis.limits or axis.mimic]
     return len(joint.axes) == 2 and bool(
-        values or any(axis.dynamics != Dynamics() for axis in joint.axes)
+        values or any(axis.dynamics != JointDynamics() for axis in joint.axes)
     )
 
 
@@ -41,7 +40,7 @@ def coordinate_name(joint: SdfJoint, axis: str) -> str:
 
 
 @dataclass(frozen=True)
-class _Geometry:
+class _JointGeometry:
     """Origin and axes of a converted joint."""
 
     origin: Pose
@@ -53,14 +52,8 @@ class _Geometry:
 class Hinges:
     """Collects joints of the tree, and the links between them.
 
-    Parameters
-    ----------
-    frames : Frames
-        All frames of the model.
-    exact : Frames
-        The same, where rounded turns are exact.
-    by_name : mapping of str to SdfJoint
-        All joints of the model, for those that follow another.
+    In the ``exact`` frames of the model, rounded turns are exact ones. ``by_name`` has all joints
+    of the model, for those that follow another.
     """
 
     frames: Frames
@@ -81,7 +74,10 @@ class Hinges:
         pose = X or (lambda frames: frames.pose_in(child, parent))
         self._add(
             Joint(name, fixed.KIND.name, parent, child, line=line),
-            *(_Geometry(Pose.from_matrix(pose(frames))) for frames in (self.frames, self.exact)),
+            *(
+                _JointGeometry(Pose.from_matrix(pose(frames)))
+                for frames in (self.frames, self.exact)
+            ),
         )
 
     def free(self, name: str, parent: str, child: str, line: int | None) -> None:
@@ -89,7 +85,7 @@ class Hinges:
         self._add(
             Joint(name, floating.KIND.name, parent, child, line=line),
             *(
-                _Geometry(Pose.from_matrix(frames.pose_in(child, parent)))
+                _JointGeometry(Pose.from_matrix(frames.pose_in(child, parent)))
                 for frames in (self.frames, self.exact)
             ),
         )
@@ -97,12 +93,7 @@ class Hinges:
     def add(self, joint: SdfJoint, parent: str, child: str, *, reverse: bool) -> None:
         """Add a joint between two links; ``reverse`` if the tree comes from its child.
 
-        Parameters
-        ----------
-        joint : SdfJoint
-        parent, child : str
-            Links, as the tree has them.
-        reverse : bool
+        Its ``parent`` and ``child`` are links, as the tree has them.
         """
         if not joint.kind.nv:
             self.weld(joint.name, parent, child, joint.line)
@@ -123,7 +114,7 @@ class Hinges:
         if is_split(joint):
             between = f"{joint.name}_{tags[0]}"
             self.links.append(Link(between, line=joint.line))
-            seconds = [_Geometry(Pose(), place.axis2) for place in places]
+            seconds = [_JointGeometry(Pose(), place.axis2) for place in places]
             self._add(self._hinge(joint, tags[0], parent, between), *places)
             self._add(self._hinge(joint, tags[1], between, at), *seconds)
         else:
@@ -131,7 +122,7 @@ class Hinges:
         if at != child:
             self.weld(child, at, child, joint.line)
 
-    def _add(self, joint: Joint, written: _Geometry, exact: _Geometry) -> None:
+    def _add(self, joint: Joint, written: _JointGeometry, exact: _JointGeometry) -> None:
         placed, exactly = (
             dataclasses.replace(joint, origin=at.origin, axis=at.axis, axis2=at.axis2)
             for at in (written, exact)
@@ -155,7 +146,7 @@ class Hinges:
         pitch = {parameter.name: joint.pitch for parameter in joint.kind.parameters}
         return with_constants(found, pitch)
 
-    def _with_values(self, ours: Joint, joint: SdfJoint, axis: Axis) -> Joint:
+    def _with_values(self, ours: Joint, joint: SdfJoint, axis: SdfAxis) -> Joint:
         """A joint with the limits, springs and such of an axis."""
         return dataclasses.replace(
             ours,
@@ -164,7 +155,7 @@ class Hinges:
             **dataclasses.asdict(axis.dynamics),
         )
 
-    def _mimic(self, joint: SdfJoint, axis: Axis) -> Mimic | None:
+    def _mimic(self, joint: SdfJoint, axis: SdfAxis) -> Mimic | None:
         """``q = multiplier (q_leader - reference) + offset``."""
         followed = axis.mimic
         if followed is None:
@@ -177,13 +168,15 @@ class Hinges:
         return Mimic(leader, followed.multiplier, offset)
 
 
-def _geometry(frames: Frames, joint: SdfJoint, parent: str, at: str, *, reverse: bool) -> _Geometry:
+def _geometry(
+    frames: Frames, joint: SdfJoint, parent: str, at: str, *, reverse: bool
+) -> _JointGeometry:
     """A joint that moves the frame ``at``, which stands where the joint does, turned or not."""
     R = frames.pose_in(joint.name, at)[:3, :3]
     axes = [_vector(R @ np.array(direction_in(frames, axis, joint.name))) for axis in joint.axes]
     if reverse:
         axes = [(-x, -y, -z) for x, y, z in reversed(axes)]
-    return _Geometry(Pose.from_matrix(frames.pose_in(at, parent)), *axes)
+    return _JointGeometry(Pose.from_matrix(frames.pose_in(at, parent)), *axes)
 
 
 def _vector(x: NDArray[np.float64]) -> Vector:

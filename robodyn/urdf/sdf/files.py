@@ -22,6 +22,8 @@ CONFIG = "model.config"
 def model_file(uri: str, file: str | None, packages: Packages) -> Path:
     """The SDF file that a URI refers to.
 
+    Raises `UrdfError` with the places that were searched if there is no such file.
+
     Parameters
     ----------
     uri : str
@@ -31,11 +33,6 @@ def model_file(uri: str, file: str | None, packages: Packages) -> Path:
         Where it is written; relative paths start in its folder.
     packages : Packages
         Folders of models and packages.
-
-    Raises
-    ------
-    UrdfError
-        If there is no such file; the message lists the places searched.
     """
     scheme, _, rest = uri.partition("://")
     if not rest:

@@ -1,1 +1,0 @@
-"""Procedures as text: one file a language."""

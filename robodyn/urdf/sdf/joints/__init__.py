@@ -1,1 +1,0 @@
-"""Joints of SDF: those of the tree, those that close loops, and gearboxes."""
