@@ -78,9 +78,10 @@ EXACT_RANK = 1e-13
 #: Singular values below this are doubtful where turns are exact: other digits would be.
 EXACT_TURNS_RANK = 1e-4
 #: Of the matrix that determines how frames are displaced, singular values below this part of the
-#: largest are noise at most, as digits make it, and at least: less where loops do not close.
+#: largest are noise at most, as digits make it, and at least, and at least in fine steps.
 DISPLACEMENT_NOISE = 1e-2
-LEAST_DISPLACEMENT_NOISE = 1e-6, 1e-8, 1e-10
+LEAST_DISPLACEMENT_NOISE = 1e-6
+FINE_DISPLACEMENT_NOISE = 1e-10
 #: Axes on one body that miss being parallel by less [rad] after frames were displaced are so: what
 #: is left is the square of rounding.
 ALMOST_PARALLEL = 1e-4

@@ -38,6 +38,7 @@ from robodyn.tolerances import (
     DEFAULT_SNAP,
     DISPLACEMENT_NOISE,
     EXACT_TURNS_RANK,
+    FINE_DISPLACEMENT_NOISE,
     LEAST_DISPLACEMENT_NOISE,
     LOOP_CLOSED,
     LOOP_SNAP,
@@ -274,10 +275,10 @@ def _displaced(
     if turned > tolerance:
         return None
     linkage, total = start, np.zeros(start.frames.size)
-    for least in LEAST_DISPLACEMENT_NOISE:
+    for fine in (0.0, 2.0, 1.0):
+        linkage, postures, total = _stepped(linkage, postures, total, rank, tolerance, held, fine)
         if linkage.has_rank(postures, rank):
             break
-        linkage, postures, total = _stepped(linkage, postures, total, rank, tolerance, held, least)
         if linkage.gap(postures) > NEARLY_CLOSED:
             return None
     if not linkage.has_rank(postures, rank):
@@ -310,9 +311,8 @@ def _parallel_again(
         if turned < LOOP_SNAP:
             break
         start = LoopGeometry(build_model(mechanism, linkage.model.settings), displaced=True)
-        zero, least = np.zeros(start.frames.size), LEAST_DISPLACEMENT_NOISE[0]
-        most = LEVER * ALMOST_PARALLEL
-        found, moved, _ = _stepped(start, postures, zero, rank, most, held, least)
+        zero, most = np.zeros(start.frames.size), LEVER * ALMOST_PARALLEL
+        found, moved, _ = _stepped(start, postures, zero, rank, most, held)
         if not found.has_rank(moved, rank):
             break
         linkage, postures = found, moved
@@ -326,24 +326,48 @@ def _stepped(
     rank: int,
     tolerance: float,
     held: bool,
-    least: float,
+    fine: float = 0.0,
 ) -> tuple[LoopGeometry, Array, Array]:
-    """Linkage, postures and displacements after Gauss-Newton steps, as long as gaps get less."""
+    """Linkage, postures and displacements after Gauss-Newton steps, as long as gaps get less.
+
+    Fine ones go along displacements that open loops by little more than their squares, which a
+    coarse one closes again. Where such a square alone is left, as of two rods of a parallelogram
+    that are too long and too short by as much, a step goes half of the way: ``fine`` is then 2.
+    """
     size = linkage.gap(postures)
     for _ in range(STEPS):
-        noise = min(max(LEVER * size, least), DISPLACEMENT_NOISE)
-        step = _gauss_newton(linkage, postures, rank, held, noise)
-        if step is None or np.linalg.norm(total + step[0]) > tolerance:
-            break
-        settings = dataclasses.replace(linkage.model.settings, rigid=True)
-        model = build_model(linkage.frames.moved(step[0]), settings)
-        moved = linkage.space.integrate(postures, step[1] * linkage.speed_units)
-        before, size = size, (other := LoopGeometry(model, displaced=True)).gap(moved)
-        if size < before:
-            linkage, postures, total = other, moved, total + step[0]
+        found = linkage, postures, total
+        for factor in (fine, 1.0) if fine else (1.0,):
+            found = _step(*found, rank, held, factor, fine=factor is fine)
+        before, size = size, found[0].gap(found[1])
+        if size < before and np.linalg.norm(found[2]) <= tolerance:
+            linkage, postures, total = found
         if size < ROUNDED_GAP or not size < 0.5 * before:
             break
     return linkage, postures, total
+
+
+def _step(
+    linkage: LoopGeometry,
+    postures: Array,
+    total: Array,
+    rank: int,
+    held: bool,
+    factor: float,
+    fine: bool,
+) -> tuple[LoopGeometry, Array, Array]:
+    """The same after one step."""
+    size = linkage.gap(postures)
+    least = FINE_DISPLACEMENT_NOISE if fine else LEAST_DISPLACEMENT_NOISE
+    noise = max(size if fine else LEVER * size, least)
+    step = _gauss_newton(linkage, postures, rank, held, min(noise, DISPLACEMENT_NOISE))
+    if step is None:
+        return linkage, postures, total
+    settings = dataclasses.replace(linkage.model.settings, rigid=True)
+    d, dq = factor * step[0], factor * step[1]
+    model = build_model(linkage.frames.moved(d), settings)
+    moved = linkage.space.integrate(postures, dq * linkage.speed_units)
+    return LoopGeometry(model, displaced=True), moved, total + d
 
 
 def _fewer(postures: Array, rank: int, letter: LoopGeometry) -> Array:
