@@ -71,6 +71,8 @@ WRITTEN_IN_FULL = 1e-10
 ROUNDED_FILE_GAP = 1e-5
 #: Gaps of loops below this [rad, parts of the longest link] are rounding of some products of poses.
 ROUNDED_GAP = 1e-15
+#: Displacements below this [rad, parts of the longest link] have such squares.
+ROUNDED_STEP = 1e-8
 #: Singular values of constraints above this part of the largest are no rounding of double precision
 #: in the Jacobian; between it and what a file's digits can do, these decide. It is less than the
 #: product of `SMALL_ROW` and `CONSTRAINT_RANK`, so that no small row counts for more.

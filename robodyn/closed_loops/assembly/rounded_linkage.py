@@ -20,6 +20,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -41,10 +42,11 @@ from robodyn.tolerances import (
     FINE_DISPLACEMENT_NOISE,
     LEAST_DISPLACEMENT_NOISE,
     LOOP_CLOSED,
-    LOOP_SNAP,
+    LOOP_DRIFT,
     MOVED_FAR,
     NEARLY_CLOSED,
     ROUNDED_GAP,
+    ROUNDED_STEP,
     WRONG_FILE_GAP,
 )
 
@@ -54,8 +56,8 @@ __all__ = ["Rounding", "closed_by_one_frame", "linkage_as_meant", "nearest_linka
 #: decides about half a turn.
 GUESSES, MANY_GUESSES = 4, 20
 
-#: Gauss-Newton steps, how often axes are made parallel again, and most postures looked at.
-STEPS, AGAIN, POSTURES = 10, 3, 60
+#: Gauss-Newton steps, and most postures looked at.
+STEPS, POSTURES = 10, 60
 
 
 @dataclass(frozen=True, eq=False)
@@ -274,22 +276,24 @@ def _displaced(
         tolerance = WRONG_FILE_GAP  # all along the motion loops are as good as closed
     if turned > tolerance:
         return None
-    linkage, total = start, np.zeros(start.frames.size)
+    # axes that are not parallel to these digits, though some nearly are, are left as they are
+    apart = np.abs(start.axes_apart(ALMOST_PARALLEL)[1]).max(initial=0.0)
+    parallel = ALMOST_PARALLEL if apart < DEFAULT_SNAP else 0.0
+    found = _Closing(start, postures, np.zeros(start.frames.size), rank, held, parallel)
     for fine in (0.0, 2.0, 1.0):
-        linkage, postures, total = _stepped(linkage, postures, total, rank, tolerance, held, fine)
-        if linkage.has_rank(postures, rank):
+        found = found.stepped(tolerance, fine)
+        if found.has_rank:
             break
-        if linkage.gap(postures) > NEARLY_CLOSED:
+        if found.gap > NEARLY_CLOSED:
             return None
-    if not linkage.has_rank(postures, rank):
+    if not found.has_rank:
         return None
-    linkage, postures = _parallel_again(linkage, postures, rank, held)
     row = letter.of_positions[int(opened.max(axis=0).argmax())]
-    angle, way = linkage.frames.largest(total)
+    angle, way = found.linkage.frames.largest(found.total)
     return Rounding(
-        linkage.model.mechanism,
-        postures[-1],
-        math.hypot(turned, float(np.linalg.norm(total))),
+        found.linkage.model.mechanism,
+        found.postures[-1],
+        math.hypot(turned, float(np.linalg.norm(found.total))),
         max(turned, angle),
         way,
         rank,
@@ -298,76 +302,102 @@ def _displaced(
     )
 
 
-def _parallel_again(
-    linkage: LoopGeometry, postures: Array, rank: int, held: bool
-) -> tuple[LoopGeometry, Array]:
-    """The linkage and its postures with axes parallel to the last digit, if it closes then, too.
+@dataclass(frozen=True, eq=False)
+class _Closing:
+    """A linkage whose frames are displaced step by step so that it closes.
 
-    Loops open with the square of what axes miss: so steps end where they are known to half of the
-    digits.
+    Attributes
+    ----------
+    linkage : LoopGeometry
+    postures : ndarray, shape (m, nq)
+        Where it is to be closed.
+    total : ndarray, shape (size,)
+        Displacements so far.
+    rank : int
+        Of its loops.
+    held : bool
+        The first posture stays as it is.
+    parallel : float [rad]
+        Axes on a body that miss being parallel by less are to be so.
     """
-    for _ in range(AGAIN):
-        mechanism, turned = with_parallel_axes(linkage.model.mechanism, ALMOST_PARALLEL)
-        if turned < LOOP_SNAP:
-            break
-        start = LoopGeometry(build_model(mechanism, linkage.model.settings), displaced=True)
-        zero, most = np.zeros(start.frames.size), LEVER * ALMOST_PARALLEL
-        found, moved, _ = _stepped(start, postures, zero, rank, most, held)
-        if not found.has_rank(moved, rank):
-            break
-        linkage, postures = found, moved
-    return linkage, postures
 
+    linkage: LoopGeometry
+    postures: Array
+    total: Array
+    rank: int
+    held: bool
+    parallel: float
 
-def _stepped(
-    linkage: LoopGeometry,
-    postures: Array,
-    total: Array,
-    rank: int,
-    tolerance: float,
-    held: bool,
-    fine: float = 0.0,
-) -> tuple[LoopGeometry, Array, Array]:
-    """Linkage, postures and displacements after Gauss-Newton steps, as long as gaps get less.
+    @cached_property
+    def gap(self) -> float:
+        """What is left of gaps, and of angles between axes that are to be parallel."""
+        apart = np.abs(self.linkage.axes_apart(self.parallel)[1]).max(initial=0.0)
+        return max(self.linkage.gap(self.postures), float(apart))
 
-    Fine ones go along displacements that open loops by little more than their squares, which a
-    coarse one closes again. Where such a square alone is left, as of two rods of a parallelogram
-    that are too long and too short by as much, a step goes half of the way: ``fine`` is then 2.
-    """
-    size = linkage.gap(postures)
-    for _ in range(STEPS):
-        found = linkage, postures, total
-        for factor in (fine, 1.0) if fine else (1.0,):
-            found = _step(*found, rank, held, factor, fine=factor is fine)
-        before, size = size, found[0].gap(found[1])
-        if size < before and np.linalg.norm(found[2]) <= tolerance:
-            linkage, postures, total = found
-        if size < ROUNDED_GAP or not size < 0.5 * before:
-            break
-    return linkage, postures, total
+    @cached_property
+    def has_rank(self) -> bool:
+        """Whether it is closed and has the rank at the postures."""
+        return self.linkage.has_rank(self.postures, self.rank)
 
+    def stepped(self, tolerance: float, fine: float) -> _Closing:
+        """The same after Gauss-Newton steps, as long as gaps get less.
 
-def _step(
-    linkage: LoopGeometry,
-    postures: Array,
-    total: Array,
-    rank: int,
-    held: bool,
-    factor: float,
-    fine: bool,
-) -> tuple[LoopGeometry, Array, Array]:
-    """The same after one step."""
-    size = linkage.gap(postures)
-    least = FINE_DISPLACEMENT_NOISE if fine else LEAST_DISPLACEMENT_NOISE
-    noise = max(size if fine else LEVER * size, least)
-    step = _gauss_newton(linkage, postures, rank, held, min(noise, DISPLACEMENT_NOISE))
-    if step is None:
-        return linkage, postures, total
-    settings = dataclasses.replace(linkage.model.settings, rigid=True)
-    d, dq = factor * step[0], factor * step[1]
-    model = build_model(linkage.frames.moved(d), settings)
-    moved = linkage.space.integrate(postures, dq * linkage.speed_units)
-    return LoopGeometry(model, displaced=True), moved, total + d
+        Fine ones go along displacements that open loops by little more than their squares, which a
+        coarse one closes again. Where such a square alone is left, as of two rods of a
+        parallelogram that are too long and too short by as much, a step goes half of the way:
+        ``fine`` is then 2.
+        """
+        best, size = self, self.gap
+        for _ in range(STEPS):
+            found = best._step(fine, fine=True)._step(1.0) if fine else best._step(1.0)
+            before, size = size, found.gap
+            moved = float(np.linalg.norm(found.total - best.total))
+            if size < before and np.linalg.norm(found.total) <= tolerance:
+                best = found
+            # the next step would be the square of this one
+            enough = LOOP_DRIFT if fine else ROUNDED_GAP
+            if size < enough or not size < 0.5 * before or moved < ROUNDED_STEP:
+                break
+        return best
+
+    def _step(self, factor: float, fine: bool = False) -> _Closing:
+        least = FINE_DISPLACEMENT_NOISE if fine else LEAST_DISPLACEMENT_NOISE
+        noise = max(self.gap if fine else LEVER * self.gap, least)
+        step = self._gauss_newton(min(noise, DISPLACEMENT_NOISE))
+        if step is None:
+            return self
+        d, dq = factor * step[0], factor * step[1]
+        start = self.linkage
+        settings = dataclasses.replace(start.model.settings, rigid=True)
+        model = build_model(start.frames.moved(d), settings)
+        return dataclasses.replace(
+            self,
+            linkage=LoopGeometry(model, displaced=True),
+            postures=start.space.integrate(self.postures, dq * start.speed_units),
+            total=self.total + d,
+        )
+
+    def _gauss_newton(self, noise: float) -> tuple[Array, Array] | None:
+        """Displacements of frames (size,) and steps of postures (m, nv) that close the loops."""
+        linkage, postures, rank = self.linkage, self.postures, self.rank
+        r, K = linkage.residual(postures), linkage.jacobian(postures)
+        D = linkage.displaced(postures)
+        if not linkage.frames.size or not all(np.isfinite(x).all() for x in (r, K, D)):
+            return None
+        U, values, Vt = np.linalg.svd(K)
+        left = np.swapaxes(U[:, :, rank:], 1, 2)
+        A, b = left @ D, -np.einsum("mij,mj->mi", left, r)
+        A, b = A.reshape(-1, linkage.frames.size), b.ravel()
+        if self.held:
+            A, b = A[left.shape[1] :], b[left.shape[1] :]
+            A, b = np.concatenate([D[0], A]), np.concatenate([-r[0], b])
+        P, apart = linkage.axes_apart(self.parallel)
+        d = np.linalg.lstsq(np.concatenate([A, P]), np.concatenate([b, -apart]), rcond=noise)[0]
+        along = np.einsum("mji,mj->mi", U[:, :, :rank], r + D @ d) / values[:, :rank]
+        dq = -np.einsum("mij,mi->mj", Vt[:, :rank], along)
+        if self.held:
+            dq[0] = 0.0
+        return d, dq
 
 
 def _fewer(postures: Array, rank: int, letter: LoopGeometry) -> Array:
@@ -376,32 +406,3 @@ def _fewer(postures: Array, rank: int, letter: LoopGeometry) -> Array:
     count = min(max(math.ceil(1.5 * letter.frames.size / redundant), 12), POSTURES, len(postures))
     chosen = np.unique(np.linspace(0, len(postures) - 1, count).round().astype(int))
     return np.asarray(postures[chosen])
-
-
-def _gauss_newton(
-    linkage: LoopGeometry,
-    postures: Array,
-    rank: int,
-    held: bool,
-    noise: float,
-) -> tuple[Array, Array] | None:
-    """Displacements of frames (size,) and steps of the postures (m, nv) that close the loops."""
-    r, K = linkage.residual(postures), linkage.jacobian(postures)
-    D = linkage.displaced(postures)
-    if not linkage.frames.size or not all(np.isfinite(x).all() for x in (r, K, D)):
-        return None
-    U, values, Vt = np.linalg.svd(K)
-    left = np.swapaxes(U[:, :, rank:], 1, 2)
-    A, b = left @ D, -np.einsum("mij,mj->mi", left, r)
-    A, b = A.reshape(-1, linkage.frames.size), b.ravel()
-    if held:
-        A, b = (
-            np.concatenate([D[0], A[left.shape[1] :]]),
-            np.concatenate([-r[0], b[left.shape[1] :]]),
-        )
-    d = np.linalg.lstsq(A, b, rcond=noise)[0]
-    along = np.einsum("mji,mj->mi", U[:, :, :rank], r + D @ d) / values[:, :rank]
-    dq = -np.einsum("mij,mi->mj", Vt[:, :rank], along)
-    if held:
-        dq[0] = 0.0
-    return d, dq
