@@ -208,6 +208,8 @@ MODE_OPEN = 1e-9
 LOOP_GAP_SHOWN = 1e-4
 #: Smallest tolerance of the loops of states in single precision.
 SINGLE_PRECISION_CLOSURE = 1e-4
+#: Loops of given states are closed within this [rad, parts of the longest link] by default.
+CLOSURE_TOLERANCE = 1e-6
 #: Part of the terms of ``K v + psi`` that may be left.
 LOOP_VELOCITY = 1e-9
 #: Part of the terms by which accelerations may break the loops, in double and in single precision:
