@@ -90,10 +90,10 @@ class Rounding:
     row: str
 
 
-def linkage_as_meant(mechanism: Mechanism, settings: Settings, *, turned: bool = False) -> Model:
+def linkage_as_meant(mechanism: Mechanism, settings: Settings) -> Model:
     """The model in tree coordinates of the linkage that a description with rounded numbers means.
 
-    Joints whose axes point opposite ways are taken half a turn round, unless they are ``turned``.
+    Joints whose axes point opposite ways are taken half a turn round.
 
     With one `LoopWarning` where more is changed than what sums and products of numbers of a file
     leave of zero. Of a linkage that closes and moves to the letter, or with ``rigid=True``, it is
@@ -106,53 +106,58 @@ def linkage_as_meant(mechanism: Mechanism, settings: Settings, *, turned: bool =
     """
     if settings.coordinates != "tree" or settings.branches:
         settings = dataclasses.replace(settings, coordinates="tree", branches=())
+    model, told = _meant(mechanism, settings, turned=False)
+    if told:
+        text = ". Besides, ".join(told)
+        warn(LoopWarning(text, file=mechanism.file, element=f"robot {mechanism.name!r}"))
+    return model
+
+
+#: A model, and what is to be told of it.
+_Meant = tuple[Model, tuple[str, ...]]
+
+
+def _meant(mechanism: Mechanism, settings: Settings, *, turned: bool) -> _Meant:
+    """The same; joints are as they are written if they are ``turned`` already."""
     model = build_model(mechanism, settings)
     if settings.rigid or not model.setup.closures:
-        return model
+        return model, ()
     letter = LoopGeometry(model)
     start = letter.space.start()
-    opened = (np.abs(letter.residual(start)) > WRONG_FILE_GAP).sum()
-    if not turned and 0 < opened <= len(model.tree.cuts):  # a half turn has one open row
+    opened = np.abs(letter.residual(start)) > WRONG_FILE_GAP
+    words = np.array(model.setup.row_words)[letter.of_positions]
+    if not turned and opened.any() and (words[opened] == "rad").all():
         half_round = _with_axes_turned(letter, settings, start)
         if half_round is not None:
             return half_round
     q = letter.nearest
     if letter.is_exact(q, letter.doubtful):
-        return model
+        return model, ()
     neatly = with_exact_turns(mechanism)[0]
     if neatly is not mechanism:
         neat = build_model(neatly, settings)
         if (exact := LoopGeometry(neat)).is_exact(exact.nearest, EXACT_TURNS_RANK):
-            return neat
+            return neat, ()
     if not turned and letter.gap(q) > LEVER * letter.tolerance:
         half_round = _with_axes_turned(letter, settings, q)
         if half_round is not None:
             return half_round
     found = nearest_linkage(model, letter.tolerance)
-    mended = None if found is None else build_model(found.mechanism, settings)
-    if found is None or mended is None or not _has_rank(mended, found):
-        if letter.is_doubtful(q):
-            told = _doubt(letter, q)
-            warn(LoopWarning(told, file=mechanism.file, element=f"robot {mechanism.name!r}"))
-        return model
-    if found.size > DEFAULT_SNAP:
-        told = _told(model, letter, found)
-        warn(LoopWarning(told, file=mechanism.file, element=f"robot {mechanism.name!r}"))
-    return mended
+    if found is not None:
+        mended = build_model(found.mechanism, settings)
+        if LoopGeometry(mended).has_rank(found.q[None], found.rank):
+            return mended, (_told(model, letter, found),) * (found.size > DEFAULT_SNAP)
+    return model, (_doubt(letter, q),) if letter.is_doubtful(q) else ()
 
 
-def _has_rank(mended: Model, found: Rounding) -> bool:
-    return LoopGeometry(mended).has_rank(found.q[None], found.rank)
-
-
-def _with_axes_turned(letter: LoopGeometry, settings: Settings, q: Array) -> Model | None:
+def _with_axes_turned(letter: LoopGeometry, settings: Settings, q: Array) -> _Meant | None:
     """The model with joints taken half a turn round, if its loops close so and not else."""
 
-    def closed(mechanism: Mechanism) -> Model | None:
-        model = linkage_as_meant(mechanism, settings, turned=True)
+    def closed(mechanism: Mechanism) -> _Meant | None:
+        model, told = _meant(mechanism, settings, turned=True)
         linkage = LoopGeometry(model)
         found = linkage.assembled(linkage.space.start(), MANY_GUESSES)
-        return model if linkage.is_closed(found) else None
+        return (model, told) if linkage.is_closed(found) else None
 
     model, space = letter.model, letter.space
     rows = ConstraintRows(model, letter.evaluator, space)
@@ -190,16 +195,16 @@ def _of_start(
 ) -> Rounding | None:
     """The nearest linkage to one that is itself turned by an angle from what is written."""
     nearly = min(LEVER * tolerance, WRONG_FILE_GAP)
-    q, drawn = start.nearest, start.space.start()
-    if start.gap(q) > nearly:
-        return None
-    for rank in start.readings(q, tolerance):
-        for held in (True, False):
-            if held and start.gap(drawn) > nearly:
-                continue
-            found = _displaced(start, letter, drawn if held else q, rank, tolerance, held, turned)
-            if found is not None:
-                return found
+    ways = [
+        (rank, not held, q)
+        for held, q in ((True, start.space.start()), (False, start.nearest))
+        if start.gap(q) <= nearly
+        for rank in start.readings(q, tolerance)
+    ]
+    for rank, free, q in sorted(ways, key=lambda way: way[:2]):
+        found = _displaced(start, letter, q, rank, tolerance, not free, turned)
+        if found is not None:
+            return found
     return None
 
 

@@ -23,7 +23,6 @@ from robodyn.equations.quantities.common.quantity import (
 from robodyn.equations.quantities.common.tracer import Results, Tracer
 from robodyn.equations.quantities.frames import pose_rows
 from robodyn.equations.tree import composite_body
-from robodyn.equations.tree import frame_motion as fm
 from robodyn.symbolic.scalar import Number, sqrt
 
 __all__ = ["ROWS"]
