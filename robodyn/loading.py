@@ -43,9 +43,9 @@ from robodyn.model.changes.hinges import meeting_hinges, with_balls
 from robodyn.model.changes.sensors import AnySensor, with_sensors
 from robodyn.model.changes.springs import JointSpring, with_springs
 from robodyn.model.position_limits import nearest_turn
-from robodyn.model.settings import Settings, check_forces_act
+from robodyn.model.settings import Settings, check_forces_act, check_letter
 from robodyn.robot import Robot
-from robodyn.tolerances import PLACEMENT_OVER_LIMIT
+from robodyn.tolerances import CLOSURE_TOLERANCE, PLACEMENT_OVER_LIMIT
 from robodyn.urdf import bad_values, bundled_robots, give_warnings, load_mechanism
 from robodyn.urdf.common.packages import PackageDirs
 from robodyn.urdf.xacro.arguments import Value
@@ -93,7 +93,7 @@ def load(
     urdf: str | Path | None = None,
     strict: bool = True,
     merge_hinges: bool = False,
-    closure_tolerance: float = 1e-6,
+    closure_tolerance: float = CLOSURE_TOLERANCE,
     rigid: bool = False,
     ground: Ground | Iterable[Ground] = (),
     root: str | None = None,
@@ -241,6 +241,7 @@ def load(
     >>> robot.nv     # six of the base, six of the joints
     12
     """
+    check_letter(rigid, closure_tolerance, snap)
     if snap is not None:
         warn(
             DeprecationWarning(

@@ -470,9 +470,9 @@ class Robot:
         sensors : iterable of Sensor, optional
             In place of those that the robot has, `sensors`.
         **settings
-            ``gravity``, ``base``, ``passive``, ``friction_speed``, ``rigid``, ``allow_unphysical``,
+            ``gravity``, ``base``, ``passive``, ``friction_speed``, ``allow_unphysical``,
             ``rotor_model``, ``coordinates``, ``branches``, ``near``, ``closure_tolerance``,
-            ``ground`` as in `robodyn.load`.
+            ``ground`` as in `robodyn.load`; another ``rigid`` takes a load.
 
         Returns
         -------

@@ -69,6 +69,8 @@ WRITTEN_IN_FULL = 1e-10
 ROUNDED_FILE_GAP = 1e-5
 #: Gaps of loops below this [rad, parts of the longest link] are rounding of some products of poses.
 ROUNDED_GAP = 1e-15
+#: Displacements below this [rad, parts of the longest link] have such squares.
+ROUNDED_STEP = 1e-8
 #: Singular values of constraints above this part of the largest are no rounding of double precision
 #: in the Jacobian; between it and what a file's digits can do, these decide. It is less than the
 #: product of `SMALL_ROW` and `CONSTRAINT_RANK`, so that no small row counts for more.
@@ -76,9 +78,10 @@ EXACT_RANK = 1e-13
 #: Singular values below this are doubtful where turns are exact: other digits would be.
 EXACT_TURNS_RANK = 1e-4
 #: Of the matrix that determines how frames are displaced, singular values below this part of the
-#: largest are noise at most, as digits make it, and at least: less where loops do not close.
+#: largest are noise at most, as digits make it, and at least, and at least in fine steps.
 DISPLACEMENT_NOISE = 1e-2
-LEAST_DISPLACEMENT_NOISE = 1e-6, 1e-8, 1e-10
+LEAST_DISPLACEMENT_NOISE = 1e-6
+FINE_DISPLACEMENT_NOISE = 1e-10
 #: Axes on one body that miss being parallel by less [rad] after frames were displaced are so: what
 #: is left is the square of rounding.
 ALMOST_PARALLEL = 1e-4
@@ -203,6 +206,8 @@ MODE_OPEN = 1e-9
 LOOP_GAP_SHOWN = 1e-4
 #: Smallest tolerance of the loops of states in single precision.
 SINGLE_PRECISION_CLOSURE = 1e-4
+#: Loops of given states are closed within this [rad, parts of the longest link] by default.
+CLOSURE_TOLERANCE = 1e-6
 #: Part of the terms of ``K v + psi`` that may be left.
 LOOP_VELOCITY = 1e-9
 #: Part of the terms by which accelerations may break the loops, in double and in single precision:

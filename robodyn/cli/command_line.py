@@ -8,6 +8,7 @@ import io
 import os
 import re
 import sys
+import warnings
 from collections.abc import Sequence
 
 import robodyn as rd
@@ -50,7 +51,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         typed, xacro_args = _split_xacro_args(sys.argv[1:] if argv is None else argv)
         given = argparse.Namespace(xacro_args=xacro_args, all_commands=_parser)
         arguments = _parser(_asked_for(typed)).parse_args(typed, given)
-        status = int(arguments.run(arguments))
+        with warnings.catch_warnings():
+            warnings.showwarning = _print_warning
+            status = int(arguments.run(arguments))
         print(end="", flush=True)  # sys.stdout may be None
         return status
     except BrokenPipeError:  # the reader has stopped, as in robodyn info robot.urdf | head
@@ -66,6 +69,11 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         print("\nrobodyn: interrupted", file=sys.stderr)
         return 130
+
+
+def _print_warning(message: Warning | str, *_: object) -> None:
+    """Print a warning in one line, without its place in the code."""
+    print(f"robodyn: warning: {with_options(str(message))}", file=sys.stderr)
 
 
 def _interrupted(error: BaseException | None) -> bool:

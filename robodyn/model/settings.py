@@ -16,9 +16,9 @@ from robodyn.arrays import expect, named, numbers, shown
 from robodyn.errors import SettingsError, ShapeError, UnknownNameError
 from robodyn.force_elements.ground import Ground
 from robodyn.literals import Base, Coordinates, RotorModel
-from robodyn.tolerances import DEFAULT_SNAP, LOOP_SNAP
+from robodyn.tolerances import CLOSURE_TOLERANCE, DEFAULT_SNAP, LOOP_SNAP
 
-__all__ = ["ChangedSettings", "Settings", "check_forces_act"]
+__all__ = ["ChangedSettings", "Settings", "check_forces_act", "check_letter"]
 
 #: What `Robot.with_` changes besides settings.
 OTHER_CHANGES = ("payload", "locked", "stops", "frames", "parameters")
@@ -65,7 +65,7 @@ class Settings:
     coordinates: Coordinates = "tree"
     branches: tuple[tuple[str, int], ...] = ()
     near: tuple[Any, ...] | None = None
-    closure_tolerance: float = 1e-6
+    closure_tolerance: float = CLOSURE_TOLERANCE
     ground: tuple[Ground, ...] = ()
     rigid: bool = False
 
@@ -115,7 +115,35 @@ class Settings:
         for name in values:
             if name not in known:
                 raise UnknownNameError("setting", name, (*OTHER_CHANGES, *known))
-        return dataclasses.replace(self, **values)
+        new = dataclasses.replace(self, **values)
+        if new.rigid is not self.rigid:
+            raise SettingsError(
+                f"rigid={new.rigid} is decided where a robot is loaded, as its numbers are taken "
+                f"then to the letter or not: load it with rigid={new.rigid}"
+            )
+        check_letter(new.rigid, new.closure_tolerance)
+        return new
+
+
+def check_letter(rigid: bool, closure_tolerance: float, snap: float | None = None) -> None:
+    """Refuse numbers that are to be taken to the letter, and changed by as much as a tolerance.
+
+    Raises
+    ------
+    SettingsError
+    """
+    if rigid and snap:
+        raise SettingsError(
+            f"rigid=True takes the numbers of loops to the letter, snap={snap} was to change them, "
+            "and does nothing any more: leave snap= out"
+        )
+    if rigid and closure_tolerance > CLOSURE_TOLERANCE:
+        raise SettingsError(
+            "rigid=True takes the numbers of loops to the letter, "
+            f"closure_tolerance={closure_tolerance:g} lets frames be moved by as much: leave "
+            "rigid=True out where they are rounded; where they are meant, leave "
+            f"closure_tolerance= at {CLOSURE_TOLERANCE:g} or less"
+        )
 
 
 def check_forces_act(passive: bool, **given: object) -> None:

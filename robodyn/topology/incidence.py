@@ -23,11 +23,8 @@ __all__ = [
     "inboard",
     "incidence_matrix",
     "loop_matrix",
-    "path",
     "path_matrix",
     "regular_labelling",
-    "subtrees",
-    "towards",
 ]
 
 Functions = Sequence[int]
@@ -112,24 +109,6 @@ def loop_matrix(i_plus: Functions, i_minus: Functions) -> Integers:
     return np.hstack([-(T @ S[:, n:]).T, np.eye(len(i_plus) - n, dtype=np.int64)])
 
 
-def path(i_plus: Functions, i_minus: Functions, start: int, end: int) -> list[int]:
-    """Arcs on the path from one vertex to another, in the order met."""
-    arcs, vertices = inboard(i_plus, i_minus)
-
-    def to_base(vertex: int) -> list[int]:
-        steps = []
-        while vertex:
-            steps.append(int(arcs[vertex - 1]))
-            vertex = int(vertices[vertex - 1])
-        return steps
-
-    up, down = to_base(start), to_base(end)
-    while up and down and up[-1] == down[-1]:  # what both share is not on the path
-        up.pop()
-        down.pop()
-    return up + down[::-1]
-
-
 @dataclass(frozen=True)
 class Labelling:
     """New numbers of vertices and arcs.
@@ -190,36 +169,11 @@ def _subsystems(vertices: Integers) -> list[list[int]]:
     return [found[first] for first in sorted(found)]
 
 
-def subtrees(i_plus: Functions, i_minus: Functions) -> list[list[int]]:
-    """Vertices of the subtree of each vertex 1 to n, itself included (table NT of [W p. 137])."""
-    T = path_matrix(i_plus, i_minus)
-    arcs, _ = inboard(i_plus, i_minus)
-    return [[int(j) + 1 for j in np.flatnonzero(T[arc - 1])] for arc in arcs]
-
-
 def children(i_plus: Functions, i_minus: Functions) -> list[list[int]]:
     """Vertices whose inboard vertex is vertex 1 to n (table NV of [W p. 137])."""
     _, vertices = inboard(i_plus, i_minus)
     count = len(vertices)
     return [[int(j) + 1 for j in np.flatnonzero(vertices == i)] for i in range(1, count + 1)]
-
-
-def towards(i_plus: Functions, i_minus: Functions) -> Integers:
-    """Next vertex on the way outwards, shape (n, n).
-
-    Entry ``[i - 1, j - 1]`` is the child of vertex i on the path to j, i itself if ``j == i``, and
-    0 if j is not outboard of i. The vectors from a body's inboard joint to its other joints and its
-    centre of mass depend on i and this number only: 2 n - 1 are distinct (table NR of [W p. 138]).
-    """
-    _, vertices = inboard(i_plus, i_minus)
-    n = len(vertices)
-    table = np.diag(np.arange(1, n + 1))
-    for j in range(1, n + 1):
-        child = j
-        while (i := int(vertices[child - 1])) > 0:
-            table[i - 1, j - 1] = child
-            child = i
-    return table
 
 
 def _bodies(i_plus: Functions, i_minus: Functions) -> int:

@@ -14,7 +14,7 @@ from support.loop_notations import NOTATIONS, digits, exact, four_bar, place, tr
 import robodyn as rd
 from robodyn.description import Joint, Link, Mechanism, Pose, with_exact_turns
 from robodyn.description.exact_turns import exact_angle
-from robodyn.errors import LoopWarning
+from robodyn.errors import LoopWarning, SettingsError
 
 SHORT = digits(5)
 
@@ -90,6 +90,20 @@ def test_snap_does_nothing_but_say_so() -> None:
     with pytest.warns(DeprecationWarning, match="rigid=True"):
         robot = rd.load(text, snap=1e-4)
     assert robot.mechanism == rd.load(text).mechanism
+
+
+def test_to_the_letter_and_by_a_tolerance_contradict_each_other() -> None:
+    text = NOTATIONS["loop of a ball"](SHORT)
+    with pytest.raises(SettingsError, match="leave rigid=True out .* leave closure_tolerance= at"):
+        rd.load(text, rigid=True, closure_tolerance=1e-3)
+    with pytest.raises(SettingsError, match="leave snap= out"):
+        rd.load(text, rigid=True, snap=1e-4)
+    letter = rd.load(text, rigid=True, closure_tolerance=1e-7)
+    with pytest.raises(SettingsError, match="closure_tolerance=0.001 lets frames be moved"):
+        letter.with_(closure_tolerance=1e-3)
+    with pytest.raises(SettingsError, match="load it with rigid=False"):
+        letter.with_(rigid=False)
+    assert letter.with_(gravity=(0.0, 0.0, 0.0), rigid=True).dof == 0
 
 
 def test_angles_that_are_parts_of_a_turn_to_their_digits() -> None:

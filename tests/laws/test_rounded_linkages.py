@@ -85,6 +85,20 @@ def test_misfits_are_told_with_a_remedy_that_works(name):
     right(2, **PLAIN | chosen | {"count": 10})
 
 
+def test_a_hinge_with_opposite_axes_that_stands_anyhow():
+    """Rows of both directions across its axis are open."""
+    chosen = {"role": "linkage", "name": "sarrus", "notation": "cut joint", "flipped": True}
+    right(4, **PLAIN | chosen | {"closing": "as drawn", "count": 9})
+
+
+@pytest.mark.parametrize("number", [115, 3034])
+def test_misfits_that_are_stiff_are_told(number):
+    """They close, where they are drawn or elsewhere, and no joint of their loops can move."""
+    _, found = judged(number, role="misfit")
+    assert found.fate == "misfit told", found
+    assert "closure_tolerance" in found.told
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("only", ["xyz", "rpy", "axis"])
 @pytest.mark.parametrize("name", ["four_bar", "crank_slider", "wrist"])

@@ -318,8 +318,13 @@ def verdict(case):
 def _of_misfit(case, first):
     if not first.error:
         if first.said:
-            moves = first.dof == _dof(case)
-            return Verdict("misfit told, moves" if moves else "misfit told", first.said[0][:300])
+            told = first.said[0][:300]
+            if first.dof == _dof(case):
+                return Verdict("misfit told, moves", told)
+            found, way = _followed(case, first)
+            if way == "no remedy given" or found.dof == _dof(case):
+                return Verdict("misfit told", told)
+            return Verdict("misfit remedy gives another mobility", f"{way}: {told}")
         # a ball or a universal joint lets a linkage with a tilted pin move in another way
         another = 0 < first.dof - (6 if case.base == "floating" else 0) < case.linkage.dof
         fate = "misfit is another linkage" if another else "misfit silent"

@@ -20,11 +20,11 @@ from robodyn.closed_loops.constraints.open_loops import largest_gap, open_loops,
 from robodyn.closed_loops.constraints.singular_start import regular_beside
 from robodyn.closed_loops.solvers import assemble, rank_analysis
 from robodyn.description import Joint
-from robodyn.errors import AssemblyError, SingularWarning, TopologyError
+from robodyn.errors import AssemblyError, LoopWarning, SingularWarning, TopologyError
 from robodyn.model.model import Model
 from robodyn.model.turns import nearest_turns
 from robodyn.parts.configuration_space import ConfigurationSpace
-from robodyn.tolerances import LOOP_CLOSED
+from robodyn.tolerances import LOOP_CLOSED, WRONG_FILE_GAP
 from robodyn.urdf.write import loop_element
 
 __all__ = ["LoopCloser"]
@@ -94,6 +94,7 @@ class LoopCloser:
                 f"{'singular' if started else 'a regular posture near it'}"
             )
             warn(SingularWarning(message))
+        self._tell_of_misfit(rows.jacobian(q))
         return q
 
     @cached_property
@@ -145,13 +146,11 @@ class LoopCloser:
 
     def _to_mend(self, error: AssemblyError) -> str:
         """Likely mistakes in the description, for the message of an error."""
-        found, settings = nearest_linkage(self._model, q=np.asarray(error.q)), self._model.settings
-        if found is not None and (settings.rigid or found.size > settings.closure_tolerance):
-            tolerance = max(1.1 * found.size, settings.closure_tolerance)
+        if (moved := self._moved_frames()) is not None:
+            rigid = "without rigid=True and " * self._model.settings.rigid
+            leaving, tolerance = moved
             return (
-                f"with frames of joints moved by up to {found.angle:.2g} rad and {found.way:.2g} m "
-                f"they close and leave {self._space.nv - found.rank} degrees of freedom: mend the "
-                f"numbers, or load {'without rigid=True and ' * settings.rigid}with "
+                f"{leaving}: mend the numbers, or load {rigid}with "
                 f"closure_tolerance={tolerance:.2g} to have that done"
             )
         name = largest_gap(self._model, error.residual)[0]
@@ -168,6 +167,42 @@ class LoopCloser:
             told = f"if a second parent is a typing error, mend it; if not, {told}"
             opened = list(cuts)
         return told + " ".join(map(loop_element, opened))
+
+    def _moved_frames(self, rank: int | None = None) -> tuple[str, float] | None:
+        """What the nearest linkage that closes, of less than a rank, is like, if loading finds it.
+
+        With the `closure_tolerance` that it takes.
+        """
+        model, settings = self._model, self._model.settings
+        found = nearest_linkage(model)
+        if found is None or (rank is not None and found.rank >= rank):
+            return None
+        for tolerance in (1.1 * found.size, WRONG_FILE_GAP):
+            tolerance = float(f"{max(tolerance, settings.closure_tolerance):.2g}")
+            again = nearest_linkage(model, tolerance)
+            if again is not None and again.rank == found.rank:
+                leaving = (
+                    f"with frames of joints moved by up to {again.angle:.2g} rad and "
+                    f"{again.way:.2g} m they close and leave {self._space.nv - again.rank} degrees "
+                    "of freedom"
+                )
+                return leaving, tolerance
+        return None
+
+    def _tell_of_misfit(self, K: Array) -> None:
+        """Warn of loops whose joints cannot move, if those of a linkage near by can."""
+        rank = int(rank_analysis(K).rank)
+        looped = int((K != 0.0).any(axis=0).sum())
+        if self._model.settings.rigid or not 0 < looped == rank:
+            return
+        if (moved := self._moved_frames(rank)) is not None:
+            leaving, tolerance = moved
+            message = (
+                f"no joint in the loops of {self._model.mechanism.name!r} can move; {leaving}: "
+                f"mend the numbers, load with closure_tolerance={tolerance:.2g} to have that done, "
+                "or with rigid=True if it is meant to be stiff"
+            )
+            warn(LoopWarning(message, file=self._model.mechanism.file))
 
     def _toward_cut_start(self, start: Array) -> Array:
         """A posture with the cut joints that the start names at, or as near as possible to, it."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -27,7 +28,7 @@ from robodyn.symbolic.spatial import Placement
 from robodyn.symbolic.symbol import named_again
 from robodyn.symbolic.vector import EX, EY, EZ, Mat3, Vec3
 
-__all__ = ["FrameDisplacements", "pose_near"]
+__all__ = ["FrameDisplacements", "cross_matrix", "pose_near"]
 
 Mover = Joint | Loop
 
@@ -200,7 +201,7 @@ class FrameDisplacements:
     def moved(self, displacement: Array) -> Mechanism:
         """The description with frames displaced."""
         movers: dict[str, Mover] = {m.name: m for m in self._model.mechanism.movers}
-        for side in (x for sides in (*self._sides.values(), *self._own.values()) for x in sides):
+        for side in self._all:
             step = np.zeros(6)
             step[-_count(side) :] = displacement[side.columns]
             step[:3] *= self._length
@@ -214,18 +215,28 @@ class FrameDisplacements:
 
     def largest(self, displacement: Array) -> tuple[float, float]:
         """The largest turn [rad] and way [m] of a frame."""
-        sides = [x for sides in (*self._sides.values(), *self._own.values()) for x in sides]
-        turns = [np.linalg.norm(displacement[x.columns][-3:]) for x in sides]
-        ways = [np.linalg.norm(displacement[x.columns][:-3]) for x in sides]
+        turns = [np.linalg.norm(displacement[x.columns][-3:]) for x in self._all]
+        ways = [np.linalg.norm(displacement[x.columns][:-3]) for x in self._all]
         return float(max(turns, default=0.0)), float(max(ways, default=0.0)) * self._length
+
+    @cached_property
+    def turns(self) -> dict[tuple[str, int], slice]:
+        """Where the rotation vectors of the frames F and G of each joint are among them."""
+        return {
+            (x.mover, int(x.on_child)): slice(x.columns.stop - 3, x.columns.stop) for x in self._all
+        }
 
     def of_mover(self, name: str) -> Array:
         """Mask of the displacements of frame F of one joint, shape (size,)."""
         mask = np.zeros(self.size, bool)
-        for side in (x for sides in (*self._sides.values(), *self._own.values()) for x in sides):
+        for side in self._all:
             if side.mover == name and not side.on_child:
                 mask[side.columns] = True
         return mask
+
+    @property
+    def _all(self) -> list[_Side]:
+        return [x for sides in (*self._sides.values(), *self._own.values()) for x in sides]
 
 
 def _count(side: _Side) -> int:
@@ -300,11 +311,12 @@ def _seen_at(X_WF: Array, X_WG: Array, X_WJ: Array, length: float) -> Array:
     A = np.zeros((len(X_WF), 6, 6))
     A[:, :3, :3] = length * R_FJ
     A[:, 3:, 3:] = R_FJ
-    A[:, :3, 3:] = -R_FJ @ _hat(arm)
+    A[:, :3, 3:] = -R_FJ @ cross_matrix(arm)
     return A
 
 
-def _hat(p: Array) -> Array:
+def cross_matrix(p: Array) -> Array:
+    """The matrices (..., 3, 3) of cross products with vectors (..., 3)."""
     H = np.zeros((*p.shape[:-1], 3, 3))
     H[..., 0, 1], H[..., 0, 2], H[..., 1, 2] = -p[..., 2], p[..., 1], -p[..., 0]
     return H - np.swapaxes(H, -1, -2)
@@ -313,7 +325,7 @@ def _hat(p: Array) -> Array:
 def _motion(step: Array) -> Array:
     """A motion by a way and a rotation vector (6,), as a matrix."""
     angle = float(np.linalg.norm(step[3:]))
-    H = _hat(step[3:])
+    H = cross_matrix(step[3:])
     X = np.eye(4)
     half = np.sinc(0.5 * angle / np.pi)
     X[:3, :3] += np.sinc(angle / np.pi) * H + 0.5 * half**2 * H @ H

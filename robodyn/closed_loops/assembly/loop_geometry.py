@@ -11,6 +11,7 @@ import numpy as np
 
 from robodyn.array_types import Array
 from robodyn.closed_loops.assembly.frame_displacements import FrameDisplacements
+from robodyn.closed_loops.assembly.parallel_axes import parallel_rows
 from robodyn.closed_loops.assembly.walks import walks
 from robodyn.closed_loops.constraints.constraint_rows import PositionRows
 from robodyn.closed_loops.solvers import assemble, rank_analysis
@@ -96,6 +97,11 @@ class LoopGeometry:
         poses = np.asarray(self.geometry(q)[0])
         poses = np.broadcast_to(poses, (len(q), *poses.shape[-3:]))
         return np.asarray(self.frames.slopes(poses)[:, self.of_positions] / self.units[:, None])
+
+    def axes_apart(self, tolerance: float) -> tuple[Array, Array]:
+        """Of axes on a body: slopes by displacements of frames and size of what is not parallel."""
+        frames = self.frames
+        return parallel_rows(self.model.mechanism, frames.turns, frames.size, tolerance)
 
     def gap(self, q: Array) -> float:
         """The largest gap at a posture; infinite where it is not a number."""

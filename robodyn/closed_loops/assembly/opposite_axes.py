@@ -12,10 +12,8 @@ from collections.abc import Callable
 import numpy as np
 
 from robodyn.array_types import Array
-from robodyn.caller import warn
 from robodyn.closed_loops.constraints.constraint_rows import ConstraintRows
 from robodyn.description import Joint, Loop, Mechanism, Pose
-from robodyn.errors import LoopWarning
 from robodyn.joints import joint_kind
 from robodyn.joints.common.described import align_z
 from robodyn.model.model import Model
@@ -32,9 +30,11 @@ def with_axes_turned(
     rows: ConstraintRows,
     start: Array,
     q: Array,
-    closed: Callable[[Mechanism], Model | None],
-) -> Model | None:
-    """The model with joints taken half a turn round across their axes, if its loops close so.
+    closed: Callable[[Mechanism], tuple[Model, tuple[str, ...]] | None],
+) -> tuple[Model, tuple[str, ...]] | None:
+    """The model with joints taken half a turn round across their axes, and what is to be told.
+
+    ``None`` if its loops do not close so.
 
     Loops that would close in another posture as they are written are left as they are, unless they
     are drawn closed but for these half turns.
@@ -51,18 +51,21 @@ def with_axes_turned(
     start, q : ndarray, shape (nq,)
         Where all joints are as they are drawn, and where the loops come nearest to closing.
     closed : callable
-        The model of a description if its loops close, else ``None``.
+        The model of a description if its loops close, and what is to be told of it, else ``None``.
     """
-    turns = {
-        name: T
-        for cut in model.tree.cuts
-        for name, T in [_half_turn(model, rows, q, cut)]
-        if T is not None
-    }
+    found_at = {cut.name: _half_turn(model, rows, q, cut) for cut in model.tree.cuts}
+    turns = {name: T for name, T in found_at.values() if T is not None}
     if not turns:
         return None
-    given, opened = model.mechanism, np.abs(rows.interpreted_residual(start)) > WRONG_FILE_GAP
-    if opened.sum() > len(turns) and closed(given) is not None:  # a half turn has one open row
+    given, setup = model.mechanism, model.setup
+    opened = np.flatnonzero(np.abs(rows.interpreted_residual(start)) > WRONG_FILE_GAP)
+    explained = [name for name, (_, T) in found_at.items() if T is not None]
+    others = [
+        k
+        for k in opened
+        if setup.row_words[k] != "rad" or setup.row_names[k].rpartition("[")[0] not in explained
+    ]
+    if others and closed(given) is not None:
         return None
     found = closed(
         dataclasses.replace(
@@ -71,9 +74,9 @@ def with_axes_turned(
             loops=tuple(_turned_loop(x, turns.get(x.name)) for x in given.loops),
         )
     )
-    if found is not None:
-        _warn(model, [x for x in given.movers if x.name in turns])
-    return found
+    if found is None:
+        return None
+    return found[0], (_told([x for x in given.movers if x.name in turns]), *found[1])
 
 
 def _half_turn(
@@ -127,20 +130,16 @@ def _turned_loop(loop: Loop, T: Array | None) -> Loop:
     return dataclasses.replace(loop, X_successor=X, exact=exact and _turned_loop(exact, T))
 
 
-def _warn(model: Model, movers: list[Joint | Loop]) -> None:
-    told = "; ".join(
+def _told(movers: list[Joint | Loop]) -> str:
+    places = "; ".join(
         f"of {x.name!r} count about its axis on {x.predecessor!r} (turn its frame on "
         f"{x.successor!r})"
         if isinstance(x, Loop)
         else f"of {x.name!r} count about its axis on {x.child!r} (turn its origin)"
         for x in movers
     )
-    message = LoopWarning(
+    return (
         "axes of joints that close loops point opposite ways on the two links: each joint is taken "
-        f"half a turn round, and positions {told}. With the frame that is named turned by half a "
-        "turn across the axis the file says so itself",
-        file=model.mechanism.file,
-        line=movers[0].line,
-        element=f"robot {model.mechanism.name!r}",
+        f"half a turn round, and positions {places}. With the frame that is named turned by half a "
+        "turn across the axis the file says so itself"
     )
-    warn(message)

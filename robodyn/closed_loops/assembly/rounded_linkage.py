@@ -20,6 +20,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -38,12 +39,14 @@ from robodyn.tolerances import (
     DEFAULT_SNAP,
     DISPLACEMENT_NOISE,
     EXACT_TURNS_RANK,
+    FINE_DISPLACEMENT_NOISE,
     LEAST_DISPLACEMENT_NOISE,
     LOOP_CLOSED,
-    LOOP_SNAP,
+    LOOP_DRIFT,
     MOVED_FAR,
     NEARLY_CLOSED,
     ROUNDED_GAP,
+    ROUNDED_STEP,
     WRONG_FILE_GAP,
 )
 
@@ -53,8 +56,8 @@ __all__ = ["Rounding", "closed_by_one_frame", "linkage_as_meant", "nearest_linka
 #: decides about half a turn.
 GUESSES, MANY_GUESSES = 4, 20
 
-#: Gauss-Newton steps, how often axes are made parallel again, and most postures looked at.
-STEPS, AGAIN, POSTURES = 10, 3, 60
+#: Gauss-Newton steps, and most postures looked at.
+STEPS, POSTURES = 10, 60
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,10 +90,10 @@ class Rounding:
     row: str
 
 
-def linkage_as_meant(mechanism: Mechanism, settings: Settings, *, turned: bool = False) -> Model:
+def linkage_as_meant(mechanism: Mechanism, settings: Settings) -> Model:
     """The model in tree coordinates of the linkage that a description with rounded numbers means.
 
-    Joints whose axes point opposite ways are taken half a turn round, unless they are ``turned``.
+    Joints whose axes point opposite ways are taken half a turn round.
 
     With one `LoopWarning` where more is changed than what sums and products of numbers of a file
     leave of zero. Of a linkage that closes and moves to the letter, or with ``rigid=True``, it is
@@ -103,53 +106,58 @@ def linkage_as_meant(mechanism: Mechanism, settings: Settings, *, turned: bool =
     """
     if settings.coordinates != "tree" or settings.branches:
         settings = dataclasses.replace(settings, coordinates="tree", branches=())
+    model, told = _meant(mechanism, settings, turned=False)
+    if told:
+        text = ". Besides, ".join(told)
+        warn(LoopWarning(text, file=mechanism.file, element=f"robot {mechanism.name!r}"))
+    return model
+
+
+#: A model, and what is to be told of it.
+_Meant = tuple[Model, tuple[str, ...]]
+
+
+def _meant(mechanism: Mechanism, settings: Settings, *, turned: bool) -> _Meant:
+    """The same; joints are as they are written if they are ``turned`` already."""
     model = build_model(mechanism, settings)
     if settings.rigid or not model.setup.closures:
-        return model
+        return model, ()
     letter = LoopGeometry(model)
     start = letter.space.start()
-    opened = (np.abs(letter.residual(start)) > WRONG_FILE_GAP).sum()
-    if not turned and 0 < opened <= len(model.tree.cuts):  # a half turn has one open row
+    opened = np.abs(letter.residual(start)) > WRONG_FILE_GAP
+    words = np.array(model.setup.row_words)[letter.of_positions]
+    if not turned and opened.any() and (words[opened] == "rad").all():
         half_round = _with_axes_turned(letter, settings, start)
         if half_round is not None:
             return half_round
     q = letter.nearest
     if letter.is_exact(q, letter.doubtful):
-        return model
+        return model, ()
     neatly = with_exact_turns(mechanism)[0]
     if neatly is not mechanism:
         neat = build_model(neatly, settings)
         if (exact := LoopGeometry(neat)).is_exact(exact.nearest, EXACT_TURNS_RANK):
-            return neat
+            return neat, ()
     if not turned and letter.gap(q) > LEVER * letter.tolerance:
         half_round = _with_axes_turned(letter, settings, q)
         if half_round is not None:
             return half_round
     found = nearest_linkage(model, letter.tolerance)
-    mended = None if found is None else build_model(found.mechanism, settings)
-    if found is None or mended is None or not _has_rank(mended, found):
-        if letter.is_doubtful(q):
-            told = _doubt(letter, q)
-            warn(LoopWarning(told, file=mechanism.file, element=f"robot {mechanism.name!r}"))
-        return model
-    if found.size > DEFAULT_SNAP:
-        told = _told(model, letter, found)
-        warn(LoopWarning(told, file=mechanism.file, element=f"robot {mechanism.name!r}"))
-    return mended
+    if found is not None:
+        mended = build_model(found.mechanism, settings)
+        if LoopGeometry(mended).has_rank(found.q[None], found.rank):
+            return mended, (_told(model, letter, found),) * (found.size > DEFAULT_SNAP)
+    return model, (_doubt(letter, q),) if letter.is_doubtful(q) else ()
 
 
-def _has_rank(mended: Model, found: Rounding) -> bool:
-    return LoopGeometry(mended).has_rank(found.q[None], found.rank)
-
-
-def _with_axes_turned(letter: LoopGeometry, settings: Settings, q: Array) -> Model | None:
+def _with_axes_turned(letter: LoopGeometry, settings: Settings, q: Array) -> _Meant | None:
     """The model with joints taken half a turn round, if its loops close so and not else."""
 
-    def closed(mechanism: Mechanism) -> Model | None:
-        model = linkage_as_meant(mechanism, settings, turned=True)
+    def closed(mechanism: Mechanism) -> _Meant | None:
+        model, told = _meant(mechanism, settings, turned=True)
         linkage = LoopGeometry(model)
         found = linkage.assembled(linkage.space.start(), MANY_GUESSES)
-        return model if linkage.is_closed(found) else None
+        return (model, told) if linkage.is_closed(found) else None
 
     model, space = letter.model, letter.space
     rows = ConstraintRows(model, letter.evaluator, space)
@@ -187,16 +195,16 @@ def _of_start(
 ) -> Rounding | None:
     """The nearest linkage to one that is itself turned by an angle from what is written."""
     nearly = min(LEVER * tolerance, WRONG_FILE_GAP)
-    q, drawn = start.nearest, start.space.start()
-    if start.gap(q) > nearly:
-        return None
-    for rank in start.readings(q, tolerance):
-        for held in (True, False):
-            if held and start.gap(drawn) > nearly:
-                continue
-            found = _displaced(start, letter, drawn if held else q, rank, tolerance, held, turned)
-            if found is not None:
-                return found
+    ways = [
+        (rank, not held, q)
+        for held, q in ((True, start.space.start()), (False, start.nearest))
+        if start.gap(q) <= nearly
+        for rank in start.readings(q, tolerance)
+    ]
+    for rank, free, q in sorted(ways, key=lambda way: way[:2]):
+        found = _displaced(start, letter, q, rank, tolerance, not free, turned)
+        if found is not None:
+            return found
     return None
 
 
@@ -273,22 +281,24 @@ def _displaced(
         tolerance = WRONG_FILE_GAP  # all along the motion loops are as good as closed
     if turned > tolerance:
         return None
-    linkage, total = start, np.zeros(start.frames.size)
-    for least in LEAST_DISPLACEMENT_NOISE:
-        if linkage.has_rank(postures, rank):
+    # axes that are not parallel to these digits, though some nearly are, are left as they are
+    apart = np.abs(start.axes_apart(ALMOST_PARALLEL)[1]).max(initial=0.0)
+    parallel = ALMOST_PARALLEL if apart < DEFAULT_SNAP else 0.0
+    found = _Closing(start, postures, np.zeros(start.frames.size), rank, held, parallel)
+    for fine in (0.0, 2.0, 1.0):
+        found = found.stepped(tolerance, fine)
+        if found.has_rank:
             break
-        linkage, postures, total = _stepped(linkage, postures, total, rank, tolerance, held, least)
-        if linkage.gap(postures) > NEARLY_CLOSED:
+        if found.gap > NEARLY_CLOSED:
             return None
-    if not linkage.has_rank(postures, rank):
+    if not found.has_rank:
         return None
-    linkage, postures = _parallel_again(linkage, postures, rank, held)
     row = letter.of_positions[int(opened.max(axis=0).argmax())]
-    angle, way = linkage.frames.largest(total)
+    angle, way = found.linkage.frames.largest(found.total)
     return Rounding(
-        linkage.model.mechanism,
-        postures[-1],
-        math.hypot(turned, float(np.linalg.norm(total))),
+        found.linkage.model.mechanism,
+        found.postures[-1],
+        math.hypot(turned, float(np.linalg.norm(found.total))),
         max(turned, angle),
         way,
         rank,
@@ -297,53 +307,102 @@ def _displaced(
     )
 
 
-def _parallel_again(
-    linkage: LoopGeometry, postures: Array, rank: int, held: bool
-) -> tuple[LoopGeometry, Array]:
-    """The linkage and its postures with axes parallel to the last digit, if it closes then, too.
+@dataclass(frozen=True, eq=False)
+class _Closing:
+    """A linkage whose frames are displaced step by step so that it closes.
 
-    Loops open with the square of what axes miss: so steps end where they are known to half of the
-    digits.
+    Attributes
+    ----------
+    linkage : LoopGeometry
+    postures : ndarray, shape (m, nq)
+        Where it is to be closed.
+    total : ndarray, shape (size,)
+        Displacements so far.
+    rank : int
+        Of its loops.
+    held : bool
+        The first posture stays as it is.
+    parallel : float [rad]
+        Axes on a body that miss being parallel by less are to be so.
     """
-    for _ in range(AGAIN):
-        mechanism, turned = with_parallel_axes(linkage.model.mechanism, ALMOST_PARALLEL)
-        if turned < LOOP_SNAP:
-            break
-        start = LoopGeometry(build_model(mechanism, linkage.model.settings), displaced=True)
-        zero, least = np.zeros(start.frames.size), LEAST_DISPLACEMENT_NOISE[0]
-        most = LEVER * ALMOST_PARALLEL
-        found, moved, _ = _stepped(start, postures, zero, rank, most, held, least)
-        if not found.has_rank(moved, rank):
-            break
-        linkage, postures = found, moved
-    return linkage, postures
 
+    linkage: LoopGeometry
+    postures: Array
+    total: Array
+    rank: int
+    held: bool
+    parallel: float
 
-def _stepped(
-    linkage: LoopGeometry,
-    postures: Array,
-    total: Array,
-    rank: int,
-    tolerance: float,
-    held: bool,
-    least: float,
-) -> tuple[LoopGeometry, Array, Array]:
-    """Linkage, postures and displacements after Gauss-Newton steps, as long as gaps get less."""
-    size = linkage.gap(postures)
-    for _ in range(STEPS):
-        noise = min(max(LEVER * size, least), DISPLACEMENT_NOISE)
-        step = _gauss_newton(linkage, postures, rank, held, noise)
-        if step is None or np.linalg.norm(total + step[0]) > tolerance:
-            break
-        settings = dataclasses.replace(linkage.model.settings, rigid=True)
-        model = build_model(linkage.frames.moved(step[0]), settings)
-        moved = linkage.space.integrate(postures, step[1] * linkage.speed_units)
-        before, size = size, (other := LoopGeometry(model, displaced=True)).gap(moved)
-        if size < before:
-            linkage, postures, total = other, moved, total + step[0]
-        if size < ROUNDED_GAP or not size < 0.5 * before:
-            break
-    return linkage, postures, total
+    @cached_property
+    def gap(self) -> float:
+        """What is left of gaps, and of angles between axes that are to be parallel."""
+        apart = np.abs(self.linkage.axes_apart(self.parallel)[1]).max(initial=0.0)
+        return max(self.linkage.gap(self.postures), float(apart))
+
+    @cached_property
+    def has_rank(self) -> bool:
+        """Whether it is closed and has the rank at the postures."""
+        return self.linkage.has_rank(self.postures, self.rank)
+
+    def stepped(self, tolerance: float, fine: float) -> _Closing:
+        """The same after Gauss-Newton steps, as long as gaps get less.
+
+        Fine ones go along displacements that open loops by little more than their squares, which a
+        coarse one closes again. Where such a square alone is left, as of two rods of a
+        parallelogram that are too long and too short by as much, a step goes half of the way:
+        ``fine`` is then 2.
+        """
+        best, size = self, self.gap
+        for _ in range(STEPS):
+            found = best._step(fine, fine=True)._step(1.0) if fine else best._step(1.0)
+            before, size = size, found.gap
+            moved = float(np.linalg.norm(found.total - best.total))
+            if size < before and np.linalg.norm(found.total) <= tolerance:
+                best = found
+            # the next step would be the square of this one
+            enough = LOOP_DRIFT if fine else ROUNDED_GAP
+            if size < enough or not size < 0.5 * before or moved < ROUNDED_STEP:
+                break
+        return best
+
+    def _step(self, factor: float, fine: bool = False) -> _Closing:
+        least = FINE_DISPLACEMENT_NOISE if fine else LEAST_DISPLACEMENT_NOISE
+        noise = max(self.gap if fine else LEVER * self.gap, least)
+        step = self._gauss_newton(min(noise, DISPLACEMENT_NOISE))
+        if step is None:
+            return self
+        d, dq = factor * step[0], factor * step[1]
+        start = self.linkage
+        settings = dataclasses.replace(start.model.settings, rigid=True)
+        model = build_model(start.frames.moved(d), settings)
+        return dataclasses.replace(
+            self,
+            linkage=LoopGeometry(model, displaced=True),
+            postures=start.space.integrate(self.postures, dq * start.speed_units),
+            total=self.total + d,
+        )
+
+    def _gauss_newton(self, noise: float) -> tuple[Array, Array] | None:
+        """Displacements of frames (size,) and steps of postures (m, nv) that close the loops."""
+        linkage, postures, rank = self.linkage, self.postures, self.rank
+        r, K = linkage.residual(postures), linkage.jacobian(postures)
+        D = linkage.displaced(postures)
+        if not linkage.frames.size or not all(np.isfinite(x).all() for x in (r, K, D)):
+            return None
+        U, values, Vt = np.linalg.svd(K)
+        left = np.swapaxes(U[:, :, rank:], 1, 2)
+        A, b = left @ D, -np.einsum("mij,mj->mi", left, r)
+        A, b = A.reshape(-1, linkage.frames.size), b.ravel()
+        if self.held:
+            A, b = A[left.shape[1] :], b[left.shape[1] :]
+            A, b = np.concatenate([D[0], A]), np.concatenate([-r[0], b])
+        P, apart = linkage.axes_apart(self.parallel)
+        d = np.linalg.lstsq(np.concatenate([A, P]), np.concatenate([b, -apart]), rcond=noise)[0]
+        along = np.einsum("mji,mj->mi", U[:, :, :rank], r + D @ d) / values[:, :rank]
+        dq = -np.einsum("mij,mi->mj", Vt[:, :rank], along)
+        if self.held:
+            dq[0] = 0.0
+        return d, dq
 
 
 def _fewer(postures: Array, rank: int, letter: LoopGeometry) -> Array:
@@ -352,32 +411,3 @@ def _fewer(postures: Array, rank: int, letter: LoopGeometry) -> Array:
     count = min(max(math.ceil(1.5 * letter.frames.size / redundant), 12), POSTURES, len(postures))
     chosen = np.unique(np.linspace(0, len(postures) - 1, count).round().astype(int))
     return np.asarray(postures[chosen])
-
-
-def _gauss_newton(
-    linkage: LoopGeometry,
-    postures: Array,
-    rank: int,
-    held: bool,
-    noise: float,
-) -> tuple[Array, Array] | None:
-    """Displacements of frames (size,) and steps of the postures (m, nv) that close the loops."""
-    r, K = linkage.residual(postures), linkage.jacobian(postures)
-    D = linkage.displaced(postures)
-    if not linkage.frames.size or not all(np.isfinite(x).all() for x in (r, K, D)):
-        return None
-    U, values, Vt = np.linalg.svd(K)
-    left = np.swapaxes(U[:, :, rank:], 1, 2)
-    A, b = left @ D, -np.einsum("mij,mj->mi", left, r)
-    A, b = A.reshape(-1, linkage.frames.size), b.ravel()
-    if held:
-        A, b = (
-            np.concatenate([D[0], A[left.shape[1] :]]),
-            np.concatenate([-r[0], b[left.shape[1] :]]),
-        )
-    d = np.linalg.lstsq(A, b, rcond=noise)[0]
-    along = np.einsum("mji,mj->mi", U[:, :, :rank], r + D @ d) / values[:, :rank]
-    dq = -np.einsum("mij,mi->mj", Vt[:, :rank], along)
-    if held:
-        dq[0] = 0.0
-    return d, dq

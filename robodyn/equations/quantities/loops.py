@@ -23,7 +23,6 @@ from robodyn.equations.quantities.common.quantity import (
 from robodyn.equations.quantities.common.tracer import Results, Tracer
 from robodyn.equations.quantities.frames import pose_rows
 from robodyn.equations.tree import composite_body
-from robodyn.equations.tree import frame_motion as fm
 from robodyn.symbolic.scalar import Number, sqrt
 
 __all__ = ["ROWS"]
@@ -46,10 +45,8 @@ def bias(t: Tracer) -> Results:
 
 def loop_gaps(t: Tracer) -> Results:
     """Poses in the world of frames that are placed on links, and residuals of all rows."""
-    poses = []
-    for link, X in t.options.get("placed", ()):
-        pose = fm.absolute(t.model, t.state, t.zeros, t.base, *t.link(link)).X
-        poses.append(pose_rows(pose @ placement(np.reshape(X, (4, 4)))))
+    placed = t.options.get("placed", ())
+    poses = [pose_rows(t.pose(link) @ placement(np.reshape(X, (4, 4)))) for link, X in placed]
     return {"poses": poses, **residual(t)}
 
 
