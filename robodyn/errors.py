@@ -595,7 +595,8 @@ class IdentificationError(RobodynError, ValueError):
 class SimulationError(RobodynError, RuntimeError):
     """A simulation failed at ``.time`` [s]; ``.trajectory`` holds the motion until then.
 
-    Of a rollout, ``.motion`` is the index of the motion that failed, ``(37,)``.
+    Of a rollout, ``.motion`` is the index of the motion that failed first, ``(37,)``, ``.motions``
+    are those of all that failed, and the trajectory has all of the others.
 
     Examples
     --------
@@ -615,10 +616,12 @@ class SimulationError(RobodynError, RuntimeError):
         trajectory: Any = None,
         time: float | None = None,
         motion: tuple[int, ...] = (),
+        motions: tuple[tuple[int, ...], ...] = (),
     ) -> None:
         self.trajectory = trajectory
         self.time = time
         self.motion = motion
+        self.motions = motions or ((motion,) if motion else ())
         super().__init__(message)
 
 

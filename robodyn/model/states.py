@@ -218,12 +218,14 @@ def overflow(model: Model, name: str, given: Mapping[str, ArrayLike], wrong: Arr
         )
     elif single:
         reason += " in single precision"
-    return ShapeError(
+    error = ShapeError(
         f"{name} of {model.mechanism.name!r} is not finite"
         f"{_of_batch(wrong, np.flatnonzero(wrong))}: {reason}",
         name=worst,
         given=sizes[worst],
     )
+    error.motion = tuple(int(k) for k in np.argwhere(wrong)[0])
+    return error
 
 
 def _following(model: Model) -> list[tuple[str, list[int]]]:

@@ -261,7 +261,9 @@ def rollout(
     Raises
     ------
     SimulationError, SimulationInterrupted, Exception
-        As in `simulate`; ``.trajectory`` is what there is of all motions.
+        As in `simulate`; ``.trajectory`` is what there is of all motions. Where some motions break
+        down the others go on to their end before the error, whose ``.motions`` are those that did;
+        their samples are not a number (NaN) from there on.
 
     Examples
     --------

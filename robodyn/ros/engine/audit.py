@@ -1,8 +1,8 @@
 """Looks at what a simulated robot does, as `robodyn.simulate` looks at a finished motion.
 
-Every few steps, and at once where kinetic energy grows, limits are looked at, and whether energy
-and loops are those of a state that can be; every thousand steps, all that `simulate` tells of
-energy and singular postures.
+Every few hundred steps, and at once where kinetic energy grows or driven joints leave their limits,
+limits are looked at, and whether energy and loops are those of a state that can be; every thousand
+steps, all that `simulate` tells of energy and singular postures.
 """
 
 from __future__ import annotations
@@ -18,9 +18,11 @@ from robodyn.ros.engine.throttled_logger import ThrottledLogger
 from robodyn.simulation.checks.energy_check import imbalance
 from robodyn.simulation.checks.singular_passage import passage
 from robodyn.simulation.checks.work_of_forces import energies_of
+from robodyn.simulation.limits.bounds import bounds_of
 from robodyn.simulation.limits.joint_limits import LimitViolation, limit_violations
+from robodyn.simulation.limits.passed_edges import passed_edges
 from robodyn.simulation.loads.driven_joints import determined
-from robodyn.simulation.motion.continued_motion import DoneSteps, joined
+from robodyn.simulation.motion.continued_motion import ContinuedMotion, DoneSteps, joined
 from robodyn.simulation.motion.sample_checks import first_wrong_sample
 from robodyn.simulation.trajectory.states.samples import Samples
 from robodyn.tolerances import (
@@ -35,7 +37,9 @@ __all__ = ["AtLimit", "Audit", "first_at_limit"]
 
 #: Number of steps that are looked at together, and the growth of kinetic energy from which on they
 #: are looked at before that, but for a little energy a mass [J/kg].
-SOON, GROWTH, LITTLE = 32, 1.3, 1e-6
+SOON, GROWTH, LITTLE = 256, 1.3, 1e-6
+#: One of so many postures of loops is looked at, and the last one.
+LOOPS_EVERY = 4
 #: Number of steps whose energy and singular postures are examined together.
 TOGETHER = 1024
 
@@ -47,12 +51,15 @@ class AtLimit:
     Attributes
     ----------
     violation : LimitViolation
-    row : int
-        The last state within the limit.
+    q : ndarray, shape (nq,)
+        The last positions within the limit.
+    t : float [s]
+        The first instant beyond it.
     """
 
     violation: LimitViolation
-    row: int
+    q: FloatArray
+    t: float
 
     def __str__(self) -> str:
         x = self.violation
@@ -98,12 +105,14 @@ class Audit:
         self._done = self._missing = 0.0
         self._ranges = np.array([[np.inf, -np.inf]] * 2)
 
-    def take(self, steps: DoneSteps, driven: tuple[int, ...]) -> AtLimit | None:
-        """Look at steps that follow those of the call before; at some a little later.
+    def take(self, motion: ContinuedMotion, done: int, driven: tuple[int, ...]) -> AtLimit | None:
+        """Look at steps of a motion; at most of them a little later, together with others.
 
         Parameters
         ----------
-        steps : DoneSteps
+        motion : ContinuedMotion
+        done : int
+            Number of steps since the call before.
         driven : tuple of int
             Speeds of driven joints.
 
@@ -119,20 +128,35 @@ class Audit:
         AssemblyError, SingularError
             If loops have come apart, or the robot is at a singular posture.
         """
-        q, v = steps.q[-1], steps.v[-1]
+        q, v = motion.q, motion.v
         if not (float(v @ v) <= FARTHEST**2 and float(q @ q) <= FARTHEST**2):
             raise rd.SimulationError(f"positions or speeds grow beyond {FARTHEST:g}")
         if driven != self._driven:
             self._look()
             self._look_closely()
             self._driven = driven
-        self._waiting.append(steps)
-        self._count += len(steps)
+        self._count += done
         kinetic = float(self._energies(q, v)[0])
-        if driven or self._count >= SOON or not kinetic <= GROWTH * self._kinetic + self._little:
-            self._kinetic = kinetic
-            return self._look()
-        return None
+        if (
+            self._count < SOON
+            and kinetic <= GROWTH * self._kinetic + self._little
+            and not (driven and self._may_be_at_limit(motion, done))
+        ):
+            return None
+        self._kinetic = max(kinetic, 0.5 * self._kinetic)
+        self.keep(motion)
+        return self._look()
+
+    def keep(self, motion: ContinuedMotion) -> None:
+        """Keep steps of a motion that ends here, to look at them later."""
+        self._waiting += motion.take_steps()
+
+    def _may_be_at_limit(self, motion: ContinuedMotion, done: int) -> bool:
+        """Whether driven joints may have brought a joint to a limit of position."""
+        bounds = bounds_of(self._robot)
+        own = bounds.ranges["position"]
+        beyond = own is not None and passed_edges(motion.latest_positions(done), own.edges)
+        return bool(beyond) or any(joint.position_limits for joint in bounds.others)
 
     def _look(self) -> AtLimit | None:
         """Look at the steps that wait."""
@@ -141,7 +165,8 @@ class Audit:
         robot, steps = self._robot, joined(self._waiting)
         self._waiting, self._count = [], 0
         if robot.nc:
-            wrong = first_wrong_sample(robot, steps.t, steps.q[:, None], steps.v[:, None])
+            t, q, v = (x[::-LOOPS_EVERY][::-1] for x in (steps.t, steps.q, steps.v))
+            wrong = first_wrong_sample(robot, t, q[:, None], v[:, None])
             if wrong is not None:
                 raise wrong[1]
         self._check_energy(steps)
@@ -150,9 +175,10 @@ class Audit:
         if self._seen_count >= TOGETHER:
             self._look_closely()
         left = limit_violations(robot, steps.t[1:], steps.q[1:], steps.v[1:], steps.tau)
-        found = first_at_limit(robot, left, steps, self._driven) if left and self._driven else None
-        if found is not None:  # what comes after it does not happen
-            return found
+        if left and self._driven:
+            found = first_at_limit(robot, left, steps, self._driven)
+            if found is not None:  # what comes after it does not happen
+                return found
         for x in left:
             if (x.joint, x.limit, x.bound) not in self._left:
                 self._log(f"{x.limit} of {x.joint}", f"a joint leaves a limit: {x}")
@@ -232,5 +258,6 @@ def first_at_limit(
         most = max(float(beyond[0]), 0.0) + LIMIT_EXCESS * max(1.0, abs(x.bound))
         rows = np.flatnonzero(beyond > most)
         if rows.size and determined(robot, steps.q[0], driven, x.joint):
-            found.append(AtLimit(x, int(rows[0]) - 1))
-    return min(found, key=lambda at: at.row, default=None)
+            first = int(rows[0])
+            found.append(AtLimit(x, steps.q[first - 1], float(steps.t[first])))
+    return min(found, key=lambda at: at.t, default=None)

@@ -22,11 +22,11 @@ from robodyn.ros.engine.trajectories import Motion, TrajectoryContent, plan, pre
 from robodyn.simulation.control.controller import ControlFunction
 from robodyn.simulation.control.running_controller import RunningController
 from robodyn.simulation.integrators import EXPLICIT
-from robodyn.simulation.limits.bounds import within_motors
+from robodyn.simulation.limits.bounds import limits_depend_on_motors, within_motors
 from robodyn.simulation.loads.driven import Driven
 from robodyn.simulation.loads.driven_joints import independent
 from robodyn.simulation.loads.loads import loads_on
-from robodyn.simulation.motion.continued_motion import ContinuedMotion, DoneSteps
+from robodyn.simulation.motion.continued_motion import ContinuedMotion
 from robodyn.simulation.step.stepper import Stepper
 from robodyn.tolerances import CLOCK_ROUNDING, FARTHEST
 
@@ -102,6 +102,8 @@ class Engine:
         prepare()
         self._controller = self.check(self.settings)
         self._motion: ContinuedMotion | None = None
+        #: Forces that act until the next command, where they do not depend on the state.
+        self._constant: FloatArray | None = None
         self._restart_audit()
         self._release()
         self._observed()  # compiles what the first step needs
@@ -275,14 +277,16 @@ class Engine:
         if self._motion is None:
             self._motion = self._continued_motion()
         motion = self._motion
-        done = motion.advance(count, tau)
+        before, done = self.t, motion.advance(count, tau)
+        stop = self._audit.take(motion, done, self._stepper.driven.speeds)
         if motion.at_limit:
+            motion.at_limit = False
             self._log_efforts()
-        stop = self._audit.take(done, self._stepper.driven.speeds)
         self.q, self.v, self.t = motion.q, motion.v, motion.t
-        if stop is not None:
-            self._stop_at(stop, done)
-        return len(done) if stop is None else max(stop.row, 1)
+        if stop is None:
+            return done
+        self._stop_at(stop, before + h)
+        return max(1, round((self.t - before) / h))
 
     def _break_down(self, error: Exception) -> None:
         """Go back to the last good state, at rest, and forget what is commanded."""
@@ -290,10 +294,10 @@ class Engine:
         self.q, self.t = self._audit.good or (self._start.copy(), self.t)
         self._rest()
 
-    def _stop_at(self, stop: AtLimit, done: DoneSteps) -> None:
+    def _stop_at(self, stop: AtLimit, earliest: float) -> None:
         """Stop driven joints before a limit, where they stay."""
         self.log.each(f"{stop}: what drives it there was stopped")
-        self.q, self.t = done.q[stop.row], float(done.t[max(stop.row, 1)])
+        self.q, self.t = stop.q, max(stop.t, earliest)
         moved, motion = self._commands.moved_rows, self._commands.motion
         self._rest()
         if motion and self.settings.drives_along_trajectories:
@@ -302,7 +306,7 @@ class Engine:
             self._set_out(self.t, self.q, self.v)
 
     def _rest(self) -> None:
-        self.v = np.zeros(self.robot.nv)
+        self.v, self._motion = np.zeros(self.robot.nv), None
         self._audit.restart()
         self._audit.good = self.q, self.t
         self._release()
@@ -378,7 +382,10 @@ class Engine:
     def _torque(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """Forces of fresh commands or of the controller, within the limits of the joints."""
         self._expire_stale(t, q, v)
+        if self._constant is not None:
+            return self._constant
         wanted = self._commands.effort
+        is_constant = self._commands.is_fresh or self._controller is None
         if not self._commands.is_fresh:
             wanted = np.zeros(len(self.joints))
             if self._controller is not None:
@@ -389,6 +396,9 @@ class Engine:
             self._log_efforts()
         tau = np.zeros(self.robot.nv)
         tau[self.commanded.speeds] = within
+        if not limits_depend_on_motors(self.robot):
+            self._constant = tau if is_constant else None
+            return tau
         by_motors = within_motors(self.robot, tau, q)
         if np.any(by_motors != tau):
             self._log_efforts()
@@ -419,7 +429,9 @@ class Engine:
     def _set_out(self, t: float, q: FloatArray, v: FloatArray) -> None:
         """Let driven joints set out, from a state, on the way to what they are commanded."""
         driven = Driven(self.robot.nv, self._commands.paths(t, q, v, self.settings))
-        self._motion = None
+        if self._motion is not None:
+            self._audit.keep(self._motion)
+        self._motion = self._constant = None
         self._stepper = Stepper(loads_on(self.robot, driven), self.settings.integrator)
 
     def _check_independent(self, rows: Sequence[int]) -> None:

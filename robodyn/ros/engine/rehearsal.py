@@ -14,7 +14,7 @@ from robodyn.simulation.limits.bounds import bounds_of
 from robodyn.simulation.limits.joint_limits import limit_violations
 from robodyn.simulation.loads.driven import Driven
 from robodyn.simulation.loads.loads import loads_on
-from robodyn.simulation.motion.continued_motion import ContinuedMotion
+from robodyn.simulation.motion.continued_motion import ContinuedMotion, joined
 from robodyn.simulation.step.stepper import Stepper
 
 __all__ = ["rehearse"]
@@ -65,19 +65,19 @@ def rehearse(
     )
     while steps > 0:
         try:
-            done = motion.advance(steps, none)
+            steps -= motion.advance(steps, none)
         except (rd.RobodynError, np.linalg.LinAlgError, ArithmeticError) as error:
             if duration / h > MOST_STEPS - 1:  # perhaps as steps are long
                 return
             raise rd.PathError(
                 f"{robot.name!r} cannot follow it: {error}", time=motion.t - t
             ) from error
+        done = joined(motion.take_steps())
         left = limit_violations(robot, done.t[1:], done.q[1:], done.v[1:], 0.0 * done.tau)
         found = first_at_limit(robot, left, done, driven.speeds) if left else None
         if found is not None:
             raise rd.PathError(
-                f"{found} {done.t[found.row + 1] - t:.4g} s after the start",
-                time=float(done.t[found.row + 1] - t),
+                f"{found} {found.t - t:.4g} s after the start",
+                time=found.t - t,
                 joint=found.violation.joint,
             )
-        steps -= len(done)

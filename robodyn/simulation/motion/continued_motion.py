@@ -19,7 +19,8 @@ from robodyn.simulation.step.stepper import Stepper
 
 __all__ = ["ContinuedMotion", "DoneSteps", "joined"]
 
-#: Number of steps that are prepared together, and of instants whose paths are evaluated together.
+#: Number of steps that are prepared and recorded together, and of instants whose paths are
+#: evaluated together.
 STEPS_AHEAD, STEPS_IN_TABLES = 1024, 32
 
 
@@ -80,7 +81,7 @@ class ContinuedMotion:
     q, v : ndarray, shape (nq,), (nv,)
         The present state, also after a step that raised an exception.
     at_limit : bool
-        Forces of the controller were at a limit in the latest steps.
+        Forces of the controller were at a limit in steps that were taken; the caller sets it back.
     """
 
     def __init__(
@@ -97,14 +98,16 @@ class ContinuedMotion:
         self._coupled = limits_depend_on_motors(stepper.robot)
         self.t, self.q, self.v, self._step = t, q, v, step
         self.at_limit = False
-        self._k = 0
+        #: Step of the times that is next, and the first one that was not taken.
+        self._k = self._untaken = 0
+        self._kept: list[DoneSteps] = []
         self._times: FloatArray = np.zeros(1)
         self._motion: CompiledMotion | None = None
         sizes = (len(q), *[len(v)] * 3)
-        self._samples = [np.empty((STEPS_IN_TABLES + 1, size)) for size in sizes]
+        self._samples = [np.empty((STEPS_AHEAD + 1, size)) for size in sizes]
 
-    def advance(self, steps: int, tau: FloatArray | None = None) -> DoneSteps:
-        """Do some steps, at most so many, and return those that were done: at least one.
+    def advance(self, steps: int, tau: FloatArray | None = None) -> int:
+        """Do some steps, at least one and at most so many, and return how many were done.
 
         Parameters
         ----------
@@ -112,20 +115,35 @@ class ContinuedMotion:
         tau : ndarray, shape (nv,), optional [N m, N]
             Forces in all of these steps, if there is no controller.
         """
-        self.at_limit = False
         if self._k + 1 >= len(self._times):
             self._prepare()
-        k = self._k
-        count = self._by_machine_code(steps, tau) or self._by_numbers(tau)
-        for x, end in zip(self._samples, (self.q, self.v), strict=False):
-            x[count] = end
-        q, v = (x[: count + 1].copy() for x in self._samples[:2])
-        a, forces = (x[:count].copy() for x in self._samples[2:])
-        return DoneSteps(self._times[k : k + count + 1], q, v, a, forces)
+        return self._by_machine_code(steps, tau) or self._by_numbers(tau)
+
+    def take_steps(self) -> list[DoneSteps]:
+        """The steps that were done since this was asked for last, in some parts."""
+        k, first = self._k, self._untaken
+        parts, self._kept, self._untaken = self._kept, [], k
+        if k > first:
+            for x, end in zip(self._samples, (self.q, self.v), strict=False):
+                x[k] = end
+            q, v = (x[first : k + 1].copy() for x in self._samples[:2])
+            a, forces = (x[first:k].copy() for x in self._samples[2:])
+            parts.append(DoneSteps(self._times[first : k + 1], q, v, a, forces))
+            top = self._efforts
+            if self._controller is not None:
+                self.at_limit |= bool((np.abs(forces) >= top)[:, top > 0.0].any())
+        return parts
+
+    def latest_positions(self, count: int) -> FloatArray:
+        """Positions at the starts of the latest steps, and now, shape (count + 1, nq)."""
+        k, q = self._k, self._samples[0]
+        q[k] = self.q
+        return q[k - count : k + 1]
 
     def _prepare(self) -> None:
         """Prepare machine code for the next steps."""
-        self._k = 0
+        self._kept = self.take_steps()
+        self._k = self._untaken = 0
         self._times = np.asarray(self.t + self._step * np.arange(STEPS_AHEAD + 1))
         compiled = None
         if self._controller is not None and not self._coupled:
@@ -146,14 +164,10 @@ class ContinuedMotion:
         if tau is not None:
             m.tau[0] = tau
         count = min(steps, m.load_tables(m.sample_inputs(k)) - k)
-        m.begin_samples(k)
         count = m.advance(k, k + count, False) - k
         if count:
             self.q, self.v = m.q[0].copy(), m.v[0].copy()
             self._k, self.t = k + count, float(self._times[k + count])
-            if self._controller is not None:
-                reached = np.abs(self._samples[3][:count]) >= self._efforts
-                self.at_limit |= bool(reached[:, self._efforts > 0.0].any())
         return count
 
     def _by_numbers(self, tau: FloatArray | None) -> int:
@@ -165,7 +179,7 @@ class ContinuedMotion:
         with np.errstate(over="ignore", invalid="ignore"):
             a, forces = self._stepper.accelerations(*at)
         for x, now in zip(self._samples, (self.q, self.v, a, forces), strict=True):
-            x[0] = now
+            x[self._k] = now
         self.q, self.v = self._stepper.step(*at, end - self.t, a)
         self._k, self.t = self._k + 1, end
         return 1

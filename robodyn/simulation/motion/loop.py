@@ -16,11 +16,12 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.arrays import all_finite
-from robodyn.errors import SettingsError
+from robodyn.errors import SettingsError, SimulationError
 from robodyn.simulation.events.event import Event
 from robodyn.simulation.events.stop_events import StopEvents
 from robodyn.simulation.events.witness_function import WitnessFunction
 from robodyn.simulation.motion.breakdown import attaching_trajectory
+from robodyn.simulation.motion.broken_motions import BrokenMotions
 from robodyn.simulation.motion.event_handler import EventHandler
 from robodyn.simulation.motion.mode import Mode
 from robodyn.simulation.motion.motion_state import MotionState
@@ -69,6 +70,7 @@ def simulate_motion(
             k += motion.advance_by_machine_code(k) or motion.step(k)
         if not motion.ended:
             motion.finish()
+        motion.refuse_broken()
     return motion
 
 
@@ -102,6 +104,7 @@ class Motion:
         """Set the state at the first instant."""
         now, active = self._now, self._now.active
         now.jump(*active.stepper.start(now.t, q, v))
+        now.broken = BrokenMotions(now.q, now.v)
         if self._events is not None:
             self._events.start()
             return
@@ -109,7 +112,7 @@ class Motion:
         if motion is not None:
             self._recorded = RecordedSteps(
                 motion, active.stepper, now.mode.controller, active.limits, self._times,
-                now.records,
+                now.records, now.broken,
             )  # fmt: skip
 
     # -- steps by machine code --------------------------------------------------------------------
@@ -180,8 +183,12 @@ class Motion:
         now, events, end = self._now, self._events, float(self._times[k + 1])
         if events is None:
             now.let_act(now.sample_controller())
-            now.record_sample()
-            self._step_to(end)
+            while now.t < end:
+                try:
+                    now.record_sample()
+                    self._step_to(end)
+                except SimulationError as error:
+                    self._go_on_without(error)
             return 1
         events.let_act(now.sample_controller())
         step = end - now.t
@@ -192,6 +199,15 @@ class Motion:
             found = self._step_to_event(events, goal, step)
             events.apply((*events.due(), *found))
         return 1
+
+    def _go_on_without(self, error: SimulationError) -> None:
+        """Go on without the motions of a rollout that an error names."""
+        now = self._now
+        now.broken.add(error, now.t)
+        sampled, tau = now.sampled, now.broken.without_forces(now.tau)
+        now.jump(*now.broken.at_start(now.q, now.v))
+        now.let_act(tau)
+        now.sampled = sampled
 
     def _step_to(self, end: float) -> None:
         """Do a step in which no event can happen."""
@@ -229,9 +245,17 @@ class Motion:
         if self._recorded is not None:
             self._recorded.finish()
             return
-        act = self._now.let_act if self._events is None else self._events.let_act
-        act(self._now.sample_controller())
-        self._now.record_sample()
+        now, act = self._now, self._now.let_act if self._events is None else self._events.let_act
+        act(now.sample_controller())
+        while not now.sampled:
+            try:
+                now.record_sample()
+            except SimulationError as error:
+                self._go_on_without(error)
+
+    def refuse_broken(self) -> None:
+        """Raise the error of motions of a rollout that have broken down."""
+        self._now.broken.refuse()
 
     def so_far(self) -> Trajectory | None:
         """The trajectory of a motion that has ended early; ``None`` if there are no samples."""

@@ -97,7 +97,7 @@ class ModeRecords:
         return [x for x in self._records if x[1].count or self._options.to is not None]
 
     def breaking(self, t: float, until: float | None = None) -> OnError:
-        """Context that raises `SimulationError`, with the motion so far, for a breakdown.
+        """Context that raises `SimulationError` for a breakdown.
 
         Parameters
         ----------
@@ -114,9 +114,4 @@ class ModeRecords:
             return
         when = t if found.__cause__ is None else until
         shown = f"at t = {when:.6g} s {found}" if isinstance(found, ImpactError) else str(found)
-        motion = getattr(found, "trajectory", None)
-        if motion is None or len(self._records) > 1:
-            motion = self.so_far()
-        raise SimulationError(shown, trajectory=motion, time=when, motion=found.motion) from (
-            found.__cause__ or found
-        )
+        raise SimulationError(shown, time=when, motion=found.motion) from found.__cause__ or found

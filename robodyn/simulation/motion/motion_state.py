@@ -8,11 +8,11 @@ from robodyn.array_types import FloatArray
 from robodyn.arrays import all_finite
 from robodyn.errors import SettingsError
 from robodyn.robot import Robot
-from robodyn.simulation.control.callbacks import refuse_not_finite
 from robodyn.simulation.control.running_controller import applied_forces
 from robodyn.simulation.events.event import State
 from robodyn.simulation.motion.active_mode import ActiveMode
 from robodyn.simulation.motion.breakdown import OnError
+from robodyn.simulation.motion.broken_motions import BrokenMotions
 from robodyn.simulation.motion.mode import Mode
 from robodyn.simulation.motion.mode_records import ModeRecords
 from robodyn.simulation.motion.options import MotionOptions
@@ -47,9 +47,12 @@ class MotionState:
         The next sample is kept regardless of ``every``.
     asked : ndarray, shape (..., nv), or None
         Forces of the controller sampled at this instant, which do not act yet.
+    broken : BrokenMotions
+        Those of a rollout that have broken down: they stand where they started.
     """
 
     active: ActiveMode
+    broken: BrokenMotions
     q: FloatArray
     v: FloatArray
 
@@ -106,11 +109,10 @@ class MotionState:
         It is called once at an instant.
         """
         tau, self.asked = self.forces() if self.asked is None else self.asked, None
-        if not all_finite(tau):
+        if not all_finite(tau) or self.broken:
             now = self.t * (1.0 + SAME_TIME)
             step = int(np.searchsorted(self.times, now, side="right")) - 1
-            with self.breaking(self.t):
-                refuse_not_finite(self.mode.robot, tau, self.t, step)
+            return self.broken.finite(self.mode.robot, tau, self.t, step, self.breaking(self.t))
         return tau
 
     def forces(self) -> FloatArray:
@@ -135,7 +137,8 @@ class MotionState:
         if self.mode.held:
             forces, at = forces.copy(), [stop.speed for stop in self.mode.held]
             forces[at] = self.tau[at]
-        self.records.current.add(self.t, self.q, self.v, a, forces, keep=keep)
+        sample = (self.broken.unknown(x) for x in (self.q, self.v, a, forces))
+        self.records.current.add(self.t, *sample, keep=keep)
         self.sampled = True
 
     # -- for events -------------------------------------------------------------------------------
@@ -170,5 +173,5 @@ class MotionState:
         return self.mode.state(self.t, self.q, self.v).energy
 
     def breaking(self, until: float) -> OnError:
-        """Context that raises a breakdown on the way to an instant, with the motion so far."""
+        """Context that raises a breakdown on the way to an instant."""
         return self.records.breaking(self.t, until)

@@ -261,7 +261,7 @@ class Record:
         }
 
     def broken(self, t: float, error: RobodynError) -> SimulationError:
-        """The error for a breakdown before ``t`` [s], with the trajectory of all samples."""
+        """The error for a breakdown before ``t`` [s]."""
         motion, rows = error.motion, getattr(error, "rows", ())
         if self.shape and rows and not motion:  # of a method that was called with all of them
             motion = self.place(rows[0])
@@ -276,7 +276,7 @@ class Record:
             )
         if motion:
             problem = f"motion {', '.join(map(str, motion))}: {problem}"
-        return SimulationError(problem, trajectory=self.so_far(), time=t, motion=motion)
+        return SimulationError(problem, time=t, motion=motion)
 
     def place(self, row: int) -> tuple[int, ...]:
         """Index of a motion among all of them; empty where there is one."""

@@ -7,17 +7,17 @@ returns NaN is done with numbers instead.
 from __future__ import annotations
 
 import math
-from typing import NoReturn
 
 import numpy as np
 
 from robodyn.array_types import FloatArray, IntArray
 from robodyn.arrays import all_finite
-from robodyn.errors import RobodynError
+from robodyn.errors import RobodynError, SimulationError
 from robodyn.simulation.control.callbacks import refuse_not_finite
 from robodyn.simulation.control.compiled_controller import CompiledController
 from robodyn.simulation.control.running_controller import RunningController, applied_forces
 from robodyn.simulation.limits.joint_limits import Limits
+from robodyn.simulation.motion.broken_motions import BrokenMotions
 from robodyn.simulation.motion.mode_records import ModeRecords
 from robodyn.simulation.motion.sample_checks import first_flat_sample, first_wrong_sample
 from robodyn.simulation.step.compiled_motion import CompiledMotion
@@ -47,6 +47,8 @@ class RecordedSteps:
         Limits of its forces.
     times : ndarray, shape (n,) [s]
     records : ModeRecords
+    broken : BrokenMotions
+        Here their states are not a number, for which machine code hands every step back.
     """
 
     def __init__(
@@ -57,9 +59,10 @@ class RecordedSteps:
         limits: Limits,
         times: FloatArray,
         records: ModeRecords,
+        broken: BrokenMotions,
     ) -> None:
         self._motion, self._stepper, self._times = motion, stepper, times
-        self._record, self._breaking = records.current, records.breaking
+        self._record, self._breaking, self._broken = records.current, records.breaking, broken
         self._controller, self._limits = controller, limits
         self._by_python = controller is not None and motion.controller is None
         steps = min(STEPS_OF_ONE, STEPS_OF_ALL // len(motion.q))
@@ -86,7 +89,8 @@ class RecordedSteps:
         try:
             self._motion.advance(k, stop, final, self._fallback)
         except KeyboardInterrupt:  # in the midst of it, or when it had done all
-            missing = np.flatnonzero(~np.isfinite(rows).reshape(len(rows), -1).all(axis=1))
+            written = np.isfinite(rows.reshape(len(rows), len(self._motion.q), -1))
+            missing = np.flatnonzero(~written[:, self._broken.others()].all(axis=(1, 2)))
             every = self._record.every
             self._done = (-(-k // every) + int(missing[0])) * every if len(missing) else stop
             raise
@@ -144,6 +148,8 @@ class RecordedSteps:
         else:
             kept = steps
         wrong = self._wrong(kept)
+        while wrong is not None and self._goes_on_without(kept, *wrong):
+            wrong = self._wrong(kept)
         if wrong is not None:
             kept = kept[: wrong[0] + 1]
             stop = int(kept[-1]) + 1
@@ -165,27 +171,43 @@ class RecordedSteps:
         flat = not robot.nc and robot.model.flat_postures.loops
         if not (robot.nc or flat) or self._stepper.stabilised or not len(kept):
             return None
+        rows = self._broken.others()
+        if not rows:
+            return None
         q, v, _, tau = (
             x[: len(kept)].reshape(len(kept), len(self._motion.q), -1) for x in self._room
         )
+        if self._broken:
+            q, v, tau = (x[:, rows] for x in (q, v, tau))
+            robot = robot.of_rows(rows)
         found = (
             first_flat_sample(robot, q, tau)
             if flat
             else first_wrong_sample(robot, self._times[kept], q, v)
         )
         if found is not None and found[1].motion:
-            found[1].motion = self._record.place(*found[1].motion)
+            found[1].motion = self._record.place(rows[found[1].motion[0]])
         return found
+
+    def _goes_on_without(self, kept: IntArray, k: int, error: RobodynError) -> bool:
+        """Whether other motions go on without that of an error, wrong from a sample on."""
+        if not error.motion:
+            return False
+        r = int(np.ravel_multi_index(error.motion, self._record.shape))
+        for x in self._room:
+            x[k + 1 : len(kept)].reshape(len(kept) - k - 1, len(self._motion.q), -1)[:, r] = np.nan
+        return self._breaks_down(int(kept[k]), r, error)
 
     def _sample_controller(self, k: int) -> None:
         """Sample a controller that Python calls, and set its forces."""
         t = self._instants[k]
-        tau = applied_forces(self._controller, self._limits.cut, t, self._q, self._v)
-        if not (math.isfinite(np.vdot(tau, tau)) or all_finite(tau)):
-            self._count(k)
-            with self._breaking(t):
-                refuse_not_finite(self._stepper.robot, tau, t, k)
-        self._motion.tau[...] = tau
+        state = self._broken.at_start(self._q, self._v)
+        tau = applied_forces(self._controller, self._limits.cut, t, *state)
+        if self._broken or not (math.isfinite(np.vdot(tau, tau)) or all_finite(tau)):
+            tau = self._broken.finite(self._stepper.robot, tau, t, k, self._breaking(t))
+            for x in (self._q, self._v):
+                x[...] = self._broken.unknown(x)
+        self._motion.tau[...] = tau.reshape(self._motion.tau.shape)
 
     def _make_room(self, first: int) -> None:
         """Make room for the samples from a step on, if there is none."""
@@ -194,13 +216,19 @@ class RecordedSteps:
             self._find_room(first)
 
     def _fallback(self, k: int, r: int) -> None:
-        """Do a step of a robot with numbers, which raises an error if it cannot be done."""
-        q, v, tau, a = self._resample(k, r)
-        m, t, end = self._motion, float(self._times[k]), float(self._times[k + 1])
+        """Do a step of a robot with numbers, unless it has broken down."""
+        m, t, end, at = self._motion, float(self._times[k]), float(self._times[k + 1]), k
+        if r in self._broken:
+            self._sample(k, r, (np.nan,) * 4)
+            return
         try:
+            q, v, tau, a = self._resample(k, r)
+            at = k + 1
             m.q[r], m.v[r] = self._stepper.for_motion(r).step(t, q, v, tau, end - t, a)
         except RobodynError as error:
-            self._break_down(k + 1, r, error)
+            self._break_down(at, r, error)
+            if at == k:
+                self._sample(k, r, (np.nan,) * 4)
 
     def _resample(self, k: int, r: int) -> tuple[FloatArray, ...]:
         """Recompute the sample of a robot at an instant: its state, forces and accelerations."""
@@ -209,15 +237,12 @@ class RecordedSteps:
         compiled = self._motion.controller
         if compiled is not None and not all_finite(tau):  # straight-line code gives up there
             tau = self._update_by_python(compiled, k, r, q, v)
-        try:
-            if not all_finite(tau):  # among those of all motions, so that this one is named
-                of_all = np.zeros(m.tau.shape)
-                of_all[r] = tau
-                of_all = of_all.reshape(*self._record.shape, len(tau))
-                refuse_not_finite(self._stepper.robot, of_all, t, k)
-            a, forces = self._stepper.for_motion(r).accelerations(t, q, v, tau)
-        except RobodynError as error:
-            self._break_down(k, r, error)
+        if not all_finite(tau):  # among those of all motions, so that this one is named
+            of_all = np.zeros(m.tau.shape)
+            of_all[r] = tau
+            of_all = of_all.reshape(*self._record.shape, len(tau))
+            refuse_not_finite(self._stepper.robot, of_all, t, k)
+        a, forces = self._stepper.for_motion(r).accelerations(t, q, v, tau)
         self._sample(k, r, (q, v, a, forces))
         return q, v, tau, a
 
@@ -236,12 +261,30 @@ class RecordedSteps:
             self._states[row, r] = after[: self._states.shape[-1]]
         return tau
 
-    def _break_down(self, k: int, r: int, error: RobodynError) -> NoReturn:
-        """Raise the error of a motion, by its index, that breaks down on its way to an instant."""
+    def _break_down(self, k: int, r: int, error: RobodynError) -> None:
+        """End a motion, by its index, that breaks down on its way to an instant.
+
+        Its error is raised if no others go on.
+        """
+        if not self._breaks_down(k, r, error):
+            self._count(k)
+            with self._breaking(float(self._times[k])):
+                raise error
+
+    def _breaks_down(self, k: int, r: int, error: RobodynError) -> bool:
+        """Set the state of a motion that breaks down to no number; whether others go on."""
+        t = float(self._times[k])
         error.motion = self._record.place(r)
-        self._count(k)
-        with self._breaking(float(self._times[k])):
-            raise error
+        try:
+            try:
+                with self._breaking(t):
+                    raise error
+            except SimulationError as broken:
+                self._broken.add(broken, t)
+        except RobodynError:
+            return False
+        self._motion.q[r] = self._motion.v[r] = np.nan
+        return True
 
     def _count_last(self) -> None:
         """Count all samples, after a check of the last one, from which no step starts."""
@@ -249,14 +292,21 @@ class RecordedSteps:
         a, tau = (x[row].reshape(len(self._motion.q), -1) for x in self._room[2:])
         if not (all_finite(a) and all_finite(tau)):
             for r in np.flatnonzero(~(np.isfinite(a) & np.isfinite(tau)).all(axis=-1)):
-                self._resample(self._last, int(r))
+                if r in self._broken:
+                    continue
+                try:
+                    self._resample(self._last, int(r))
+                except RobodynError as error:
+                    self._break_down(self._last, int(r), error)
+        for x in self._room:
+            x[row] = self._broken.unknown(x[row])
         self._count(self._last + 1)
 
-    def _sample(self, k: int, r: int, state: tuple[FloatArray, ...]) -> None:
+    def _sample(self, k: int, r: int, state: tuple[FloatArray | float, ...]) -> None:
         row = self._row(k)
         if row is not None:
             for room, x in zip(self._room, state, strict=True):
-                room[row].reshape(-1, len(x))[r] = x
+                room[row].reshape(len(self._motion.q), -1)[r] = x
 
     def _row(self, k: int) -> int | None:
         """Index in the record of the sample at an instant; ``None`` if ``every`` leaves it out."""

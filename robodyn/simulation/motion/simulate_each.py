@@ -13,6 +13,7 @@ from robodyn.simulation.control.callbacks import for_motion
 from robodyn.simulation.control.running_controller import RunningController
 from robodyn.simulation.events.event import Event
 from robodyn.simulation.motion.breakdown import attaching_trajectory, detach_trajectory
+from robodyn.simulation.motion.broken_motions import BrokenMotions
 from robodyn.simulation.motion.loop import simulate_motion
 from robodyn.simulation.motion.mode import Mode
 from robodyn.simulation.motion.options import MotionOptions
@@ -43,7 +44,7 @@ def simulate_each(
     options : MotionOptions
     report : callable
     """
-    motions = _Motions(mode, options, len(q))
+    motions, broken = _Motions(mode, options, len(q)), BrokenMotions(q, v)
     with attaching_trajectory(motions.so_far):
         for k, state in enumerate(zip(q, v, strict=True)):
             report(k / len(q))
@@ -60,17 +61,19 @@ def simulate_each(
                 part = detach_trajectory(error)
                 if part is not None:  # the exception gets the trajectory of all motions
                     motions.add(k, part)
-                if isinstance(error, SimulationError):
-                    raise SimulationError(
-                        f"motion {k}: {error}", time=error.time, motion=(k,)
-                    ) from error
-                raise
+                if not isinstance(error, SimulationError):
+                    raise
+                found = SimulationError(f"motion {k}: {error}", time=error.time, motion=(k,))
+                found.__cause__ = error
+                broken.add(found, float(error.time or 0.0))
+                continue
             if any(piece.robot is not own.robot for piece in run.phases):
                 raise SettingsError(
                     "an event gives one of many motions another robot or load: all of a rollout "
                     "are of one robot; use simulate for each, or sweep"
                 )
             motions.add(k, run)
+        broken.refuse()
     return motions.trajectory()
 
 

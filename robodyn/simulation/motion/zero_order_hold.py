@@ -159,7 +159,8 @@ def explaining_unstable_hold(mode: Mode, step: float) -> Iterator[None]:
         found = unstable_hold(mode, error.trajectory, step)
         if found is None:
             raise
-        given: dict[str, Any] = {"trajectory": error.trajectory, "time": error.time}
+        names = "trajectory", "time", "motion", "motions"
+        given: dict[str, Any] = {name: getattr(error, name) for name in names}
         until = "" if error.time is None else f" until t = {error.time:.6g} s"
         raise SimulationError(
             f"the motion of {mode.robot.name!r} grows without bound{until}: {found}", **given

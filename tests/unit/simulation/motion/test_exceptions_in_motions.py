@@ -153,6 +153,83 @@ def test_the_motion_that_breaks_down_is_named(options, size):
     assert pickle.loads(pickle.dumps(caught.value)).motion == (3,)
 
 
+def breaking_law(t, q, v):
+    """Torques of no motor where the elbow is bent far, in both directions at other times."""
+    tau = np.zeros_like(q)
+    tau[(q[:, 1] > 0.55) & (t > 0.01), 0] = 1e300
+    tau[(q[:, 1] < -0.55) & (t > 0.02), 0] = np.inf
+    assert np.isfinite(q).all() and np.isfinite(v).all()
+    return tau
+
+
+class SteepLaw:
+    """Machine code: the torque of a steep spring that pushes, nearly zero at small angles."""
+
+    symbolic = True
+
+    def __call__(self, t, q, v):
+        return [1e2 * q[0] ** 9 - 20.0 * v[0], -5.0 * v[1]]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"integrator": "implicit"}, {"events": [rd.Event(5.0)]}, {"integrator": "adaptive"},
+     {"wrenches": lambda t, q, v: {"lower": np.full(6, 0.1)}}, {"every": 7}, {"to": "files"},
+     {"parameters": {"lower.m": np.linspace(1.0, 2.0, 7)}}, {"controller": SteepLaw()}],
+    ids=lambda options: next(iter(options), "machine code"),
+)  # fmt: skip
+def test_other_motions_go_on_to_their_end(options, tmp_path):
+    robot, q0 = rd.load("double_pendulum"), np.random.default_rng(0).uniform(-0.5, 0.5, (7, 2))
+    q0[3], q0[5] = (2.5, 0.7), (3.0, -0.7)
+    law, good = options.get("controller", breaking_law), [0, 1, 2, 4, 6]
+
+    def run(rows):
+        own = {"duration": 0.1, "limits": "ignore", **options}
+        own.pop("controller", None)
+        if "to" in own:
+            own["to"] = tmp_path / str(len(rows))
+        if "parameters" in own:
+            own["parameters"] = {"lower.m": own["parameters"]["lower.m"][rows]}
+        return rd.rollout(robot, law, q0[rows], 0 * q0[rows], **own)
+
+    with pytest.raises(rd.SimulationError, match=r"^motion [35]: .*: [35]; the others") as caught:
+        run(list(range(7)))
+    assert set(caught.value.motions) == {(3,), (5,)}
+    assert caught.value.motion == caught.value.motions[0]
+    found, alone = caught.value.trajectory, run(good)
+    for name in ("t", "q", "v", "a", "tau"):
+        x = getattr(found, name)
+        same = x if name == "t" else x[:, good]
+        np.testing.assert_array_equal(same, getattr(alone, name), err_msg=name)
+        for k in (3, 5):
+            wrong = np.isnan(found.q[:, k]).any(axis=1)
+            first = int(wrong.argmax())
+            assert first > 0 and (name == "t" or np.isfinite(x[: first - 1, k]).all())
+            assert name == "t" or np.isnan(x[first:, k]).all()
+
+
+@pytest.mark.filterwarnings("ignore::robodyn.errors.SingularWarning")
+def test_other_linkages_go_on_to_their_end():
+    robot = rd.load("four_bar")
+    q, tau = np.tile(robot.neutral(), (6, 1)), np.zeros((6, robot.nv))
+    tau[4, 0], tau[1, 0], good = 1e5, 3e4, [0, 2, 3, 5]
+
+    def run(rows, integrator):
+        force = lambda t, q, v: tau[rows]  # noqa: E731
+        return rd.rollout(
+            robot, force, q[rows], 0 * q[rows], duration=0.2, step=5e-3, limits="ignore",
+            integrator=integrator,
+        )  # fmt: skip
+
+    for integrator in ("semi_implicit", "rk4"):
+        with pytest.raises(rd.SimulationError, match="the others went on") as caught:
+            run(list(range(6)), integrator)
+        assert set(caught.value.motions) == {(1,), (4,)}
+        found, alone = caught.value.trajectory, run(good, integrator)
+        np.testing.assert_array_equal(found.q[:, good], alone.q)
+        assert np.isnan(found.q[-1, [1, 4]]).all()
+
+
 @pytest.mark.filterwarnings("ignore::robodyn.errors.SingularWarning")
 @pytest.mark.parametrize("integrator", ["semi_implicit", "rk4"])
 def test_the_linkage_that_comes_apart_is_named(integrator):

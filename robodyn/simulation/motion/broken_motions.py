@@ -1,0 +1,126 @@
+"""Motions of a rollout that have broken down, while the others go on."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from robodyn.array_types import FloatArray
+from robodyn.arrays import all_finite
+from robodyn.errors import SimulationError
+from robodyn.robot import Robot
+from robodyn.simulation.control.callbacks import refuse_not_finite
+from robodyn.simulation.motion.breakdown import OnError
+
+__all__ = ["BrokenMotions"]
+
+#: Largest number of motions that a message names.
+NAMED = 10
+
+
+class BrokenMotions:
+    """The motions that have broken down, by their numbers, and why.
+
+    Parameters
+    ----------
+    q, v : ndarray, shape (..., nq), (..., nv)
+        States at the start.
+
+    """
+
+    def __init__(self, q: FloatArray, v: FloatArray) -> None:
+        self._shape = q.shape[:-1]  # a single motion, of none, ends where it breaks down
+        self._start = tuple(x.reshape(-1, x.shape[-1]).copy() for x in (q, v))
+        self._errors: dict[int, SimulationError] = {}
+        self._latest: dict[int, float] = {}
+
+    @property
+    def rows(self) -> list[int]:
+        """The motions, in the order in which they have broken down."""
+        return [*self._errors]
+
+    def others(self) -> list[int]:
+        """The motions that go on."""
+        return [r for r in range(len(self._start[0])) if r not in self._errors]
+
+    def __contains__(self, row: int) -> bool:
+        return row in self._errors
+
+    def __bool__(self) -> bool:
+        return bool(self._errors)
+
+    def add(self, error: SimulationError, t: float) -> None:
+        """Keep why the motion that an error names has broken down at ``t`` [s].
+
+        The error is raised if it names none, if one has broken down at this instant before, or if
+        no other motion goes on.
+        """
+        if not (self._shape and error.motion):
+            raise error
+        row = int(np.ravel_multi_index(error.motion, self._shape))
+        again = self._latest.get(row) == t
+        self._latest[row] = t
+        self._errors.setdefault(row, error)
+        if again or len(self._errors) == len(self._start[0]):
+            raise error
+
+    def finite(
+        self, robot: Robot, tau: FloatArray, t: float, step: int, breaking: OnError
+    ) -> FloatArray:
+        """Forces of a controller, after a check that they are finite.
+
+        Parameters
+        ----------
+        robot : Robot
+        tau : ndarray, shape (..., nv)
+        t : float [s]
+        step : int
+            Number of the step that begins there.
+        breaking : OnError
+            Context that raises the breakdown of a motion.
+        """
+        while not all_finite(tau := self.without_forces(tau)):
+            try:
+                with breaking:
+                    refuse_not_finite(robot, tau, t, step)
+            except SimulationError as error:
+                self.add(error, t)
+        return tau
+
+    def at_start(self, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """States, shape (..., nq), (..., nv), those of broken motions as at the start."""
+        if not self._errors:
+            return q, v
+        return self._with(q, self._start[0][self.rows]), self._with(v, self._start[1][self.rows])
+
+    def without_forces(self, tau: FloatArray) -> FloatArray:
+        """Forces, shape (..., nv), those of broken motions zero."""
+        return self._with(tau, 0.0)
+
+    def unknown(self, x: FloatArray) -> FloatArray:
+        """Samples, shape (..., n), those of broken motions not a number."""
+        return self._with(x, np.nan)
+
+    def _with(self, x: FloatArray, values: FloatArray | float) -> FloatArray:
+        if not self._errors:
+            return x
+        x = x.copy()
+        x.reshape(-1, x.shape[-1])[self.rows] = values
+        return x
+
+    def refuse(self) -> None:
+        """Raise the error of the first motion that has broken down, which names all, if one has."""
+        if not self._errors:
+            return
+        errors = sorted(self._errors.values(), key=lambda error: float(error.time or 0.0))
+        first, motions = errors[0], tuple(error.motion for error in errors)
+        text = str(first)
+        if len(errors) > 1:
+            named = ", ".join(",".join(map(str, motion)) for motion in motions[1 : NAMED + 1])
+            more = f" and {len(errors) - 1 - NAMED} more" if len(errors) > NAMED + 1 else ""
+            text += f"; motions that broke down, too: {named}{more}"
+        raise SimulationError(
+            f"{text}; the others went on to their end",
+            time=first.time,
+            motion=first.motion,
+            motions=motions,
+        ) from first.__cause__
