@@ -20,7 +20,7 @@ import robodyn as rd
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 NAMES = [name for name in dir(rd.load("four_bar")) if not name.startswith("_")]
-METHODS = [name for name in NAMES if callable(inspect.getattr_static(rd.Robot, name, None))]
+METHODS = [name for name in NAMES if callable(getattr(rd.Robot, name, None))]
 
 
 @pytest.mark.parametrize("name", NAMES)
