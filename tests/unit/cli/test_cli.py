@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import subprocess
 import sys
 
@@ -54,17 +53,6 @@ def test_info(capsys):
     assert "torso_yaw: revolute" in out
 
 
-def test_info_has_the_limits_of_joints_that_turn_without_end(tmp_path, capsys):
-    path = tmp_path / "one.urdf"
-    path.write_text(GOOD.replace("</joint>", '<limit effort="120" velocity="5"/></joint>'))
-    assert main(["info", str(path)]) == 0
-    assert "pin: continuous, velocity 5, effort 120" in capsys.readouterr().out
-    assert main(["info", "--json", str(path)]) == 0
-    (joint,) = json.loads(capsys.readouterr().out)["joints"]
-    assert (joint["velocity"], joint["effort"], joint["effort_unit"]) == (5.0, 120.0, "N m")
-    assert "lower" not in joint
-
-
 @pytest.mark.parametrize(
     "arguments", [["info", "pumma560"], ["sim", "nowhere.urdf"], ["sim", "puma560", "--step", "0"]]
 )
@@ -73,13 +61,6 @@ def test_mistakes_are_one_line_and_status_2(arguments, capsys):
     error = capsys.readouterr().err
     assert error.startswith("robodyn: ")
     assert "Traceback" not in error
-
-
-def test_as_a_module():
-    done = subprocess.run(
-        [sys.executable, "-m", "robodyn", "--version"], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.startswith("robodyn ")
 
 
 def test_names_that_the_output_cannot_show(tmp_path, monkeypatch):

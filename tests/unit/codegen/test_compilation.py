@@ -143,21 +143,6 @@ def test_addresses_that_leave_the_library_are_of_full_code(tiers):
     assert (f.address, f.rows_address(False)) == (address, now)
 
 
-def test_eager_compilation_starts_no_process(tiers, monkeypatch):
-    monkeypatch.setattr(module, "_started", None)
-    rd.set_compilation("eager")
-    assert rd.get_compilation() == "eager"
-    f, state = forward_dynamics()
-    f(*state)
-    assert len(list(tiers.glob("*.o"))) == 1
-
-
-@pytest.mark.parametrize("wrong", ["lazy", ""])
-def test_ways_of_compiling_that_there_are_not(wrong):
-    with pytest.raises(rd.UnknownNameError, match="in compilation=; there are: background, eager"):
-        rd.set_compilation(wrong)
-
-
 def test_the_environment_says_how_to_compile(monkeypatch):
     monkeypatch.setattr(mode, "_chosen", None)
     assert rd.get_compilation() == os.environ["ROBODYN_COMPILATION"]
@@ -382,18 +367,3 @@ def test_freed_robots_leave_nothing(tiers):
     assert not background._wanted
     assert sum(len(x[1]) for x in background._given_up.values()) < module.MOST_GIVEN_UP
     assert len(list(tiers.glob("*.o"))) == 1  # that of the robot which is still there
-
-
-LOCAL = """
-import numpy as np, robodyn as rd
-def main():
-    rd.load("double_pendulum").with_(payload={"lower": rd.Inertia(0.777)}).mass_matrix(np.ones(2))
-main()
-import gc
-gc.collect()
-"""
-
-
-def test_code_of_a_robot_that_was_freed_is_kept_for_the_next_process(tmp_path):
-    subprocess.run([sys.executable, "-c", LOCAL], env=environment(tmp_path), check=True)
-    assert until(lambda: len(list(tmp_path.rglob("*.o"))) >= 2)

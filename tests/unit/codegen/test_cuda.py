@@ -14,7 +14,7 @@ from support.overconstrained_linkages import ring
 
 import robodyn as rd
 from robodyn.codegen import Function
-from robodyn.errors import MissingExtraError, ShapeError, UnknownNameError
+from robodyn.errors import MissingExtraError, ShapeError
 from robodyn.symbolic.evaluate import evaluate
 from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.scalar import edge_of, inputs
@@ -201,11 +201,6 @@ def test_what_does_not_fit_is_refused(robot, cupy):
     for arrays, out, message in cases:
         with pytest.raises(ShapeError, match=message):
             g(*arrays, out=out)
-
-
-def test_other_types_are_refused(robot):
-    with pytest.raises(UnknownNameError):
-        robot.function("mass_matrix").cuda_source(dtype="half")
 
 
 def test_the_error_without_cupy(robot, monkeypatch):
