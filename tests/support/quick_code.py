@@ -2,7 +2,7 @@
 
 With ``ROBODYN_TEST_CODE=quick``, as `make test` has it, programs get the code of the first tier
 alone. LLVM makes it in less than half the time, and its results are those of the full code, bit for
-bit (`tests/unit/codegen/test_compilation.py`). It has a cache of its own, as both have the same keys.
+bit (`tests/unit/codegen/test_compilation.py`). Its cache is its own, as both have the same keys.
 """
 
 from __future__ import annotations

@@ -77,19 +77,6 @@ def test_no_roles_is_forward_dynamics_without_torque(robot):
     assert not result.tau.any()
 
 
-def test_a_batch_is_a_loop_over_rows(robot):
-    q, v, a, tau = state(robot, 2, 3)
-    batch = robot.hybrid_dynamics(
-        q, v, controlled={"joint2": a[..., 3:6]}, tau={"joint0": tau[..., 0]}, locked=["joint3"]
-    )
-    assert batch.a.shape == batch.tau.shape == (2, 3, NV)
-    assert batch.multipliers.shape == (2, 3, 0)
-    for i in np.ndindex(2, 3):
-        roles = {"controlled": {"joint2": a[i][3:6]}, "tau": {"joint0": tau[i][0]}}
-        one = robot.hybrid_dynamics(q[i], v[i], locked=["joint3"], **roles)
-        close([batch.a[i], batch.tau[i]], one[:2])
-
-
 def test_leading_axes_broadcast(robot):
     q, v, a, _ = state(robot)
     many = robot.hybrid_dynamics(
@@ -103,15 +90,6 @@ def test_leading_axes_broadcast(robot):
             q, v, controlled={"joint0": i + 1.0, "joint3": a[6]}, tau={"joint1": [1.0, 1.0]}
         )
         close([many.a[i], many.tau[i]], one[:2])
-
-
-def test_single_precision(robot):
-    q, v, a, tau = (x.astype(np.float32) for x in state(robot))
-    given = np.full(NV, np.nan, np.float32)
-    given[0] = a[0]
-    tau[0] = 0.0
-    result = robot.hybrid_dynamics(q, v, controlled=given, tau=tau)
-    assert all(x.dtype == np.float32 for x in result)
 
 
 def test_the_floating_base_has_a_name():

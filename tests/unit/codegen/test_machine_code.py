@@ -47,16 +47,6 @@ def test_batches_of_any_size(robot, rows, name):
         np.testing.assert_allclose(got, expected, rtol=1e-13, atol=1e-13 * np.abs(expected).max())
 
 
-def test_single_precision(robot):
-    q, v, a = (x.astype(np.float32) for x in states(robot, 50))
-    tau = robot.inverse_dynamics(q, v, a)
-    assert tau.dtype == np.float32
-    exact = robot.inverse_dynamics(*(x.astype(float) for x in (q, v, a)))
-    np.testing.assert_allclose(tau, exact, atol=2e-5 * np.abs(exact).max())
-    assert robot.inverse_dynamics(q[0], v[0], a[0]).dtype == np.float32
-    assert robot.inverse_dynamics(q, v, a.astype(float)).dtype == np.float64
-
-
 def test_out_may_be_an_input(robot):
     q, v, a = (x[0] for x in states(robot, 1))
     expected = robot.inverse_dynamics(q, v, a)
