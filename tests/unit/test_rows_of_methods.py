@@ -1,6 +1,6 @@
 """Methods of robots over rows of states: what each row gives alone, in either precision.
 
-Methods are found by inspection, as in ``tests/laws/test_wrong_arguments.py``; further arguments have
+Methods are found by inspection, as in ``tests/laws/test_wrong_arguments.py``; other arguments have
 the good values of ``tests/support/argument_table.py``.
 """
 
@@ -21,8 +21,8 @@ ROWS = 3
 #: What a robot says once for any number of states, or of one state.
 OF_NO_ROWS = {
     "assemble", "at", "base_parameters", "branch_sign", "equilibrium", "function",
-    "inverse_kinematics", "loop_gaps", "mobility", "neutral", "of_rows", "parameter_rows", "plot", "random", "reduced",
-    "simultaneous_impacts", "start", "steady_motion", "with_",
+    "inverse_kinematics", "loop_gaps", "mobility", "neutral", "of_rows", "parameter_rows", "plot",
+    "random", "reduced", "simultaneous_impacts", "start", "steady_motion", "with_",
 }  # fmt: skip
 METHODS = [
     name
