@@ -149,17 +149,6 @@ def test_inertias_of_other_numbers_are_floats():
     assert all(type(x) is float for x in (inertia.mass, inertia.ixx, inertia.iyy, inertia.izz))
 
 
-@pytest.mark.parametrize("wrenches", [[1, 2, 3], 3, np.zeros(6), "flange"])
-@pytest.mark.parametrize(
-    "name", ["inverse_dynamics", "forward_dynamics", "joint_wrenches", "bias_forces"]
-)
-def test_wrenches_are_a_mapping(name, wrenches):
-    robot = rd.load(ARM)
-    zeros = [np.zeros(robot.nv)] * (2 if name == "bias_forces" else 3)
-    with pytest.raises(rd.ShapeError, match=r"wrenches is .*, expected a mapping by name"):
-        getattr(robot, name)(*zeros, wrenches=wrenches)
-
-
 @pytest.mark.parametrize(
     ("q0", "q1", "duration", "words"),
     [

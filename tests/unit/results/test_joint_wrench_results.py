@@ -88,17 +88,6 @@ def test_parts_add_up_and_a_fixed_joint_has_no_motor(robot):
     assert "joint2" not in everything and "joint2" in found
 
 
-def test_accelerations_may_follow_from_roles(robot):
-    q, v, _, base = state(robot)
-    roles = {"controlled": {"joint0": 0.7}, "tau": {"joint1": [1, 2, 3]}, "locked": ["joint3"]}
-    moved = robot.hybrid_dynamics(q, v, base=base, **roles)
-    found = robot.joint_wrenches(q, v, base=base, **roles)
-    expected = robot.joint_wrenches(q, v, moved.a, base=base)
-    for name in expected:
-        close(found[name], expected[name])
-    close(found.motor["joint0"] @ [0, 0, 0, *robot.joints["joint0"].axis], moved.tau[0])
-
-
 def test_names_and_shapes_that_do_not_fit(robot):
     q, v, a, base = state(robot)
     found = robot.joint_wrenches(q, v, a, base=base)
