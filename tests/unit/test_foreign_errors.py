@@ -84,6 +84,7 @@ def test_descriptions_with_numbers_that_overflow_are_refused():
         rd.load(rd.Mechanism("m", links, (joint,)))
 
 
+@pytest.mark.slow
 def test_a_thousand_unknown_names_are_told_soon():
     links = "".join(f'<link name="link_number_{i}"/>' for i in range(1000))
     joints = "".join(

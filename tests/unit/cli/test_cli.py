@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import subprocess
 import sys
 
 import numpy as np
@@ -70,15 +69,6 @@ def test_names_that_the_output_cannot_show(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(pipe, encoding="cp1252"))
     assert main(["info", str(file)]) == 0
     assert b"\\u0434" in pipe.getvalue()
-
-
-def test_only_the_command_that_is_asked_for_is_imported():
-    code = (
-        "import sys; from robodyn.cli import main; main(['check', 'nowhere.urdf']); "
-        "print([x for x in sys.modules if x in ('robodyn.cli.sim.command', 'robodyn.ros')])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == "[]"
 
 
 def test_every_command_is_named_as_its_module_says(capsys):

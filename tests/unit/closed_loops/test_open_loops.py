@@ -294,6 +294,7 @@ def test_of_several_loops_the_one_that_is_open_is_to_be_mended():
     assert '<loop name="e"' not in str(caught.value)
 
 
+@pytest.mark.slow
 def test_the_command_line_speaks_of_its_options(tmp_path, capsys):
     """Errors name arguments of Python; on the command line they name what can be typed there."""
     file = written(tmp_path, TOO_FAR)

@@ -60,6 +60,7 @@ def test_cpython_on_a_common_machine_has_the_entry():
             assert _vectorcall_type() is not None
 
 
+@pytest.mark.slow
 def test_the_entry_is_made_while_an_exception_is_handled():
     """As where a robot is loaded because another one could not be."""
     code = (
@@ -151,6 +152,7 @@ def test_references_are_given_back(f, energy):
     assert (references_kept(calls, counted) < 50).all()
 
 
+@pytest.mark.slow
 @needs_entry
 def test_without_the_entry_everything_works():
     code = (

@@ -71,6 +71,7 @@ def states(robot, program):
     ]
 
 
+@pytest.mark.slow
 def test_both_tiers_give_the_same_bits():
     # The law: both do the operations of the IR, in which nothing may be reordered or fused.
     rng = np.random.default_rng(5)
@@ -189,6 +190,7 @@ def test_a_process_that_dies_is_noticed(tiers, monkeypatch, caplog):
     assert "ended with -6" in caplog.text
 
 
+@pytest.mark.slow
 def test_threads_do_not_notice_the_change(tiers):
     f, state = forward_dynamics()
     first, wrong, ended = f(*state).tobytes(), [], threading.Event()
@@ -208,6 +210,7 @@ def test_threads_do_not_notice_the_change(tiers):
     assert not wrong
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
 def test_forked_processes_compute_with_what_there_is(tiers):
     f, state = forward_dynamics()
@@ -235,6 +238,7 @@ def until(done):
     return False
 
 
+@pytest.mark.slow
 def test_code_is_kept_although_the_process_has_ended(tmp_path):
     text = SCRIPT + "robot.inverse_dynamics(q, v, v)"
     process = subprocess.run(
@@ -270,6 +274,7 @@ print(background.takes(1))
 """
 
 
+@pytest.mark.slow
 def test_interrupts_leave_all_usable(tmp_path):
     text = SCRIPT + INTERRUPTED
     rng = np.random.default_rng(2)
@@ -322,6 +327,7 @@ begun.wait()
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compilation", ["eager", "background"])
 def test_the_end_of_python_waits_for_llvm(tmp_path, compilation):
     given = {**environment(tmp_path), "ROBODYN_COMPILATION": compilation}

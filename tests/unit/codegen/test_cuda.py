@@ -210,6 +210,7 @@ def test_the_error_without_cupy(robot, monkeypatch):
     assert caught.value.extra == "cuda"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["double", "float"])
 def test_cuda_s_own_compiler_takes_it(robot, dtype, tmp_path):
     compiler = shutil.which("nvcc")

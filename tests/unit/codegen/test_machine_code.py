@@ -322,6 +322,7 @@ assert np.array_equal(f(*x), expected)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 def test_a_forked_process_starts_threads_of_its_own():
     command = [sys.executable, "-W", "ignore", "-c", FORK]

@@ -206,6 +206,7 @@ rd.simulate(robot, die, duration=1.0, to=sys.argv[1], limits="ignore")
 """
 
 
+@pytest.mark.slow
 def test_a_process_that_was_killed(double, tmp_path):
     done = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path / "run")])
     assert done.returncode == 9
