@@ -8,6 +8,9 @@ INSTALLER ?= $(BIN)/python -m pip install
 COUNT ?= 100000
 SEED ?= 0
 
+# Tests start hundreds of processes: each compiles all modules if it may not keep them.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: install sim test test-all fuzz wild lint bench docs spelling clean
 
 install: $(VENV)/.dev
@@ -16,7 +19,7 @@ sim: $(VENV)/.sim
 	$(BIN)/robodyn sim --out out
 
 test: $(VENV)/.ready
-	$(BIN)/python -m pytest -n auto --dist loadfile -m "not slow"
+	ROBODYN_TEST_CODE=quick $(BIN)/python -m pytest -n auto --dist loadfile -m "not slow"
 
 test-all: $(VENV)/.ready
 	$(BIN)/python -m pytest -n auto --dist loadfile
@@ -68,4 +71,4 @@ $(VENV)/.docs: $(VENV)/.ready
 	touch $@
 
 clean:
-	rm -rf $(VENV) out build dist docs/_build docs/reference/generated
+	rm -rf $(VENV) .pytest_cache out build dist docs/_build docs/reference/generated

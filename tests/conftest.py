@@ -11,11 +11,15 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from support.quick_code import compile_quickly
 from support.slow_cases import cases_of_other_turns, longest_first, slow_cases
 
 # Tests of the two tiers of compiled code ask for them; all others, and what they start, do without
 # another process.
 os.environ.setdefault("ROBODYN_COMPILATION", "eager")
+
+if os.environ.get("ROBODYN_TEST_CODE") == "quick":
+    compile_quickly()
 
 # A shell that runs the tests in the background has them ignore Ctrl-C, and so would the commands
 # that they start and interrupt.

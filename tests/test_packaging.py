@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -106,7 +108,6 @@ def test_the_wheel_holds_what_the_source_tree_holds(wheel):
     assert names_in(wheel) == there
 
 
-@pytest.mark.slow
 def test_a_source_distribution_is_the_whole_tree(source, wheel, tmp_path_factory):
     """It makes the same wheel, and can be tested."""
     folder = tmp_path_factory.mktemp("unpacked")
@@ -159,7 +160,6 @@ def test_the_wheel_works(wheel, tmp_path):
     assert wheel.name.startswith(f"robodyn-{version}-")
 
 
-@pytest.mark.slow
 def test_a_users_project_runs_with_the_wheel(wheel, tmp_path):
     zipfile.ZipFile(wheel).extractall(tmp_path / "site")
     project = shutil.copytree(ROOT / "tests" / "user_project", tmp_path / "project")
@@ -171,12 +171,3 @@ def test_a_users_project_runs_with_the_wheel(wheel, tmp_path):
         PATH=os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
     )
     assert "works" in said
-
-
-def test_import_is_light(tmp_path):
-    late = "numba", "scipy", "matplotlib", "rclpy", "tomllib"
-    code = f"import sys, robodyn; print([m for m in {late} if m in sys.modules])"
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
-    )
-    assert done.stdout.strip() == "[]"

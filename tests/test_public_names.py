@@ -10,8 +10,6 @@ import functools
 import importlib
 import inspect
 import re
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -247,9 +245,7 @@ def test_a_property_says_itself_which_attribute_is_missing():
         _ = Broken(robot.mechanism, robot.model.settings).reach
 
 
-def test_packages_are_there_without_an_import_of_their_own():
-    code = "import robodyn as rd; rd.controllers.LQR, rd.view.Viewer, rd.ros.Engine"
-    subprocess.run([sys.executable, "-c", code], check=True)
+def test_names_that_are_missing_are_answered_with_where_they_are():
     with pytest.raises(AttributeError, match=r"it is robodyn\.controllers\.LQR"):
         _ = rd.LQR
     with pytest.raises(AttributeError, match="module 'robodyn' has no attribute 'nonsense'"):

@@ -1,4 +1,4 @@
-"""What `help` says about a robot's methods, and that each public name stands in the docs."""
+"""What `help` says about a robot's methods."""
 
 from __future__ import annotations
 
@@ -18,14 +18,8 @@ from test_public_names import described
 import robodyn as rd
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 NAMES = [name for name in dir(rd.load("four_bar")) if not name.startswith("_")]
-METHODS = [name for name in NAMES if callable(inspect.getattr_static(rd.Robot, name, None))]
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_the_docs_speak_of_every_public_name(name):
-    assert any(re.search(rf"\b{name}\b", page.read_text()) for page in PAGES)
+METHODS = [name for name in NAMES if callable(getattr(rd.Robot, name, None))]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -110,13 +110,3 @@ def test_two_couplings_of_one_joint():
     assert robot.dof == 5
     q = robot.assemble(np.random.default_rng(4).normal(size=robot.nq))
     assert np.abs(robot.loop_residual(q)).max(initial=0.0) < 1e-12
-
-
-def test_a_batch_with_a_coupling():
-    robot = coupled(Coupling("gear", "link3", "link6", 2.0, 0.4))
-    rng = np.random.default_rng(5)
-    q = np.array([robot.assemble(x) for x in rng.normal(size=(3, 7))])
-    v = robot.consistent_velocity(q, rng.normal(size=(3, 7)))
-    a = robot.forward_dynamics(q, v, np.zeros((3, 7)))
-    for k in range(3):
-        close(a[k], robot.forward_dynamics(q[k], v[k], np.zeros(7)), 1e-12)

@@ -291,24 +291,6 @@ def test_equal_pinocchio(name):
             close(here, wanted, 1e-9)
 
 
-@pytest.mark.slow
-def test_a_batch_is_its_rows_and_float32_is_near():
-    robot = rd.load("arm7", base="floating")
-    rng = np.random.default_rng(0)
-    q = np.stack([robot.random(rng) for _ in range(11)])
-    v, tau = rng.normal(size=(2, 11, robot.nv))
-    many = robot.derivatives("forward_dynamics", q, v, tau)
-    assert list(many) == ["forward_dynamics", "q", "v", "tau"]
-    for k in range(11):
-        one = robot.derivatives("forward_dynamics", q[k], v[k], tau[k])
-        for x in many:
-            np.testing.assert_array_equal(many[x][k], one[x])
-    single = robot.derivatives("forward_dynamics", *(x.astype("f4") for x in (q, v, tau)))
-    for x in many:
-        assert single[x].dtype == np.float32
-        np.testing.assert_allclose(single[x], many[x], atol=2e-3 * np.abs(many[x]).max())
-
-
 @pytest.mark.parametrize("name", ["pan_tilt", "five_bar"])
 def test_hybrid_dynamics_over_all_speeds(name):
     """The method has the columns of the function, and zeros where there is nothing to give."""

@@ -162,23 +162,6 @@ def test_a_hit_is_the_impulse_that_it_gives(state):
     close(given.joint_impulses.values_array, hit.joint_impulses.values_array)
 
 
-def test_batches(state):
-    x, r, size = state, state.robot, np.array([1.0, -2.0, 0.5])
-    Q, V = np.repeat(x.q[None], 3, 0), size[:, None] * x.v
-    many = {link: size[:, None] * F for link, F in x.wrenches.items()}
-    one = r.impulses(x.q, x.v, x.wrenches)
-    for given in (many, {**many, x.links[0]: list(map(list, many[x.links[0]]))}):
-        found = r.impulses(Q, V, given)
-        close(found.v, size[:, None] * one.v)
-        close(found.impulse, size[:, None, None] * one.impulse)
-        close(found.energy_loss, size**2 * one.energy_loss)
-        values = one.joint_impulses.values_array
-        close(found.joint_impulses.values_array, size[:, None, None] * values)
-    close(r.impulses(x.q, x.v, many).v[1], r.impulses(x.q, x.v, {k: many[k][1] for k in many}).v)
-    tensors = r.impact_tensors(Q, x.links[0], x.points[x.links[0]])
-    close(tensors.U[2], x.tensors(x.links[0]).U)
-
-
 def test_a_base_that_moves():
     r = rd.load("arm7", base="moving")
     q, v, link = r.random(1), np.linspace(-1.0, 1.0, r.nv), r.link_names[-1]

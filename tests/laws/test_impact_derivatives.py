@@ -179,19 +179,6 @@ def test_a_slip_that_begins_in_a_hit_has_no_derivative():
         robot.impact_derivatives(q, v, *place, normal, friction=0.01)
 
 
-@pytest.mark.slow
-def test_hits_of_many_states_with_friction_are_those_of_each():
-    robot, q, v, place = rough(0)
-    rng = np.random.default_rng(8)
-    q = np.stack([robot.integrate(q, 0.1 * rng.normal(size=robot.nv)) for _ in range(4)])
-    v = v + 0.1 * rng.normal(size=(4, robot.nv))
-    many = robot.impact_derivatives(q, v, *place, UP, friction=0.4)
-    for k in range(4):
-        one = robot.impact_derivatives(q[k], v[k], *place, UP, friction=0.4)
-        np.testing.assert_allclose(many.by_q[k], one.by_q, atol=1e-11)
-        np.testing.assert_allclose(many.by_v[k], one.by_v, atol=1e-11)
-
-
 DRIVEN = {
     "a tree": ("puma560", ["joint2", "joint5"], {"restitution": 0.4, "direction": UP}),
     "sticking": ("puma560", ["joint1"], {"direction": None}),
@@ -253,19 +240,6 @@ def test_driven_joints_do_not_jump(case):
     wanted = (4.0 * one - two - 3.0 * none) / (2 * h)
     slope = found.by_parameters @ dp
     np.testing.assert_allclose(slope, wanted, atol=1e-6 * max(1.0, np.abs(wanted).max()))
-
-
-def test_batches_are_their_rows():
-    robot = rd.load("double_pendulum")
-    q, v = np.array([[0.3, 0.4], [0.1, -0.2]]), np.array([[1.0, 2.0], [1.5, 0.3]])
-    place = ("lower", (0, 0, -1), (1, 0, 0))
-    many = robot.impact_derivatives(q, v, *place)
-    for k in range(2):
-        one = robot.impact_derivatives(q[k], v[k], *place)
-        np.testing.assert_allclose(many.by_q[k], one.by_q, atol=1e-14)
-        np.testing.assert_allclose(many.by_v[k], one.by_v, atol=1e-14)
-    with pytest.raises(rd.ImpactError, match="behind it"):
-        robot.impact_derivatives(q, -v, *place)
 
 
 HEAVIER = {

@@ -350,22 +350,6 @@ def test_reciprocity(name):
     assert np.linalg.eigvalsh(felt + felt.T).min() > -1e-9 * np.abs(felt).max()
 
 
-@pytest.mark.parametrize("name", ["random tree", "five_bar", "stewart", "floating arm"])
-def test_batches_are_rows(name):
-    robot = CASES[name]
-    rows = [state(robot, k)[:2] for k in range(3)]
-    q, v = (np.array(x) for x in zip(*rows, strict=True))
-    link, point = links_that_move(robot, q[0])[-1], (0.1, 0.0, 0.2)
-    many = robot.impact(q, v, link, point, None)
-    for k in range(3):
-        one = robot.impact(q[k], v[k], link, point, None)
-        assert many.v[k] == pytest.approx(one.v, abs=1e-12 * np.abs(v[k]).max())
-        assert many.energy_loss[k] == pytest.approx(one.energy_loss)
-        for joint in one.joint_impulses:
-            found, expected = many.joint_impulses[joint][k], one.joint_impulses[joint]
-            assert found == pytest.approx(expected, abs=1e-10 * np.abs(one.impulse).max())
-
-
 def test_two_links_of_a_free_robot_keep_its_momentum():
     """O34 [W 6.13, 6.14]."""
     robot = chain(4, "planar")

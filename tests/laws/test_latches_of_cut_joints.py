@@ -105,17 +105,6 @@ def test_impulses_in_joints_are_what_every_link_changes_by(state):
             assert imbalance(state.robot, wrenches, state.moved(jump), np.zeros(3)) < 1e-6
 
 
-def test_batches(state):
-    size = np.array([1.0, -0.5])
-    one = state.latch([state.joint])
-    many = state.latch([state.joint], np.stack([state.q] * 2), size[:, None] * state.v)
-    close(many.v, size[:, None] * one.v)
-    close(many.energy_loss, size**2 * one.energy_loss)
-    if not state.base:
-        values = one.joint_impulses.values_array
-        close(many.joint_impulses.values_array, size[:, None, None] * values)
-
-
 def test_what_is_no_joint_is_refused(state):
     with pytest.raises(rd.errors.UnknownNameError):
         state.latch([state.joint, "nothing"])

@@ -314,22 +314,6 @@ def test_poles_at_rest_do_not_depend_on_coordinates():
     same_poles(a.poles, b.poles)
 
 
-def test_a_batch_is_the_models_of_its_states():
-    robot = rd.load("five_bar")
-    rng = np.random.default_rng(1)
-    q = np.stack([robot.random(rng) for _ in range(3)])
-    v = robot.consistent_velocity(q, rng.normal(size=(3, robot.nv)))
-    tau = rng.normal(size=(3, robot.nv))
-    many = robot.linearize(q, v, tau, dt=0.01)
-    assert many.poles.shape == many.natural_frequencies.shape == (3, 4)
-    for k in range(3):
-        one = robot.linearize(q[k], v[k], tau[k], dt=0.01)
-        for name in "ABCD":
-            close(getattr(many.at(k), name), getattr(one, name), 1e-12)
-        close(many.at(k).acceleration, one.acceleration)
-        close(many.poles[k], one.poles)
-
-
 # -- frequencies that are known -------------------------------------------------------------------
 
 

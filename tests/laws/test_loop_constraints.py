@@ -167,24 +167,6 @@ def test_machine_code_and_interpreter_agree(name):
         close(x, plain[key], 1e-9)
 
 
-@pytest.mark.parametrize("name", [n for n in SOME if n != "two_feet"])
-def test_single_precision(name):
-    robot, *state = compiled(name)
-    q, v, tau = (x.astype(np.float32) for x in state)
-    a = robot.forward_dynamics(*state)
-    for found, expected in [
-        (robot.forward_dynamics(q, v, tau), a),
-        (
-            robot.inverse_dynamics(q, v, a.astype(np.float32)),
-            robot.inverse_dynamics(*state[:2], a),
-        ),
-        (robot.loop_jacobian(q), robot.loop_jacobian(state[0])),
-        (robot.loop_bias(q, v), robot.loop_bias(*state[:2])),
-    ]:
-        assert found.dtype == np.float32
-        close(found, expected, 1e-3)
-
-
 @pytest.mark.parametrize("name", SOME)
 def test_single_precision_stays_single(name):
     robot, *state = compiled(name)

@@ -184,21 +184,6 @@ def test_motors_of_the_legs():
     close(moved, force, 1e-8)
 
 
-@pytest.mark.slow
-def test_batches_are_rows():
-    r = rd.load("stewart", coordinates="minimal")
-    rng = np.random.default_rng(0)
-    q = np.stack([r.random(rng) for _ in range(5)])
-    v, a = rng.normal(size=(2, 5, r.nv))
-    for found, one in (
-        (r.forward_dynamics(q, v, a), r.forward_dynamics),
-        (r.expand_acceleration(q, v, a), r.expand_acceleration),
-    ):
-        close(found, np.stack([one(*row) for row in zip(q, v, a, strict=True)]), 1e-12)
-    close(r.speed_map(q), np.stack([r.speed_map(row) for row in q]), 1e-12)
-    close(r.torque_map(q), np.swapaxes(r.speed_map(q), 1, 2))
-
-
 def test_maps_of_robots_without_loops():
     robot = rd.load("puma560", coordinates="minimal")
     q = robot.random(0)

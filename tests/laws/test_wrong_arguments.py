@@ -33,8 +33,8 @@ NOT_FOR_LINKAGES = {"manipulability", "operational_inertia"}
 
 METHODS = [
     name
-    for name, method in vars(rd.Robot).items()
-    if inspect.isfunction(method) and not name.startswith("_")
+    for name in vars(rd.Robot)
+    if inspect.isfunction(getattr(rd.Robot, name)) and not name.startswith("_")
 ]
 FUNCTIONS = {
     name: getattr(module, name)

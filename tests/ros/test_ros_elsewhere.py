@@ -32,6 +32,7 @@ def test_with_the_real_rclpy():
     assert "SKIPPED" not in done.stdout, done.stdout[-5000:]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(HAS_ROS, reason="rclpy is here")
 def test_without_ros_the_message_names_both_ways():
     done = subprocess.run(

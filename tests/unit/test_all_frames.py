@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import robodyn as rd
-from robodyn.errors import ShapeError, UnknownNameError
 
 RNG = np.random.default_rng(5)
 
@@ -49,22 +48,3 @@ def test_some_frames_in_the_order_given():
     out = np.empty((2, 4, 4))
     assert robot.frame_poses(q, names, out=out) is out
     np.testing.assert_array_equal(out, X)
-
-
-def test_what_is_no_frame_is_named():
-    robot = rd.load("arm7")
-    q = robot.neutral()
-    with pytest.raises(UnknownNameError, match="no_such_link"):
-        robot.frame_poses(q, ["no_such_link"])
-    with pytest.raises(ShapeError):
-        robot.frame_poses(q, 3)
-    with pytest.raises(UnknownNameError):
-        robot.frame_jacobians(q, axes="sideways")
-
-
-def test_what_frames_share_is_computed_once():
-    robot = rd.load("arm7")
-    alone = [robot.function("frame_pose", frame=name).operations for name in robot.frame_names]
-    together = robot.function("frame_poses").operations
-    assert together["sincos"] == max(x["sincos"] for x in alone)
-    assert sum(together.values()) < 0.65 * sum(sum(x.values()) for x in alone)

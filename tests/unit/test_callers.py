@@ -88,6 +88,7 @@ def test_a_call_out_of_a_callback_stands_in_the_callback():
     assert {one.lineno for one in heard} == {load.__code__.co_firstlineno + 1}
 
 
+@pytest.mark.slow
 def test_the_command_line_has_no_line_of_a_user(tmp_path):
     path = tmp_path / "arm.urdf"
     path.write_text(FALLING.format('independent="TRUE"'))

@@ -84,6 +84,7 @@ def test_descriptions_with_numbers_that_overflow_are_refused():
         rd.load(rd.Mechanism("m", links, (joint,)))
 
 
+@pytest.mark.slow
 def test_a_thousand_unknown_names_are_told_soon():
     links = "".join(f'<link name="link_number_{i}"/>' for i in range(1000))
     joints = "".join(
@@ -147,17 +148,6 @@ def test_inertias_of_other_numbers_are_floats():
     inertia = rd.Inertia(np.float32(2), ixx=1, iyy=np.array(1.0), izz=True)
     assert inertia == rd.Inertia(2.0, ixx=1.0, iyy=1.0, izz=1.0)
     assert all(type(x) is float for x in (inertia.mass, inertia.ixx, inertia.iyy, inertia.izz))
-
-
-@pytest.mark.parametrize("wrenches", [[1, 2, 3], 3, np.zeros(6), "flange"])
-@pytest.mark.parametrize(
-    "name", ["inverse_dynamics", "forward_dynamics", "joint_wrenches", "bias_forces"]
-)
-def test_wrenches_are_a_mapping(name, wrenches):
-    robot = rd.load(ARM)
-    zeros = [np.zeros(robot.nv)] * (2 if name == "bias_forces" else 3)
-    with pytest.raises(rd.ShapeError, match=r"wrenches is .*, expected a mapping by name"):
-        getattr(robot, name)(*zeros, wrenches=wrenches)
 
 
 @pytest.mark.parametrize(

@@ -70,50 +70,6 @@ def test_locked_is_driven_with_no_acceleration(robot):
     close(robot.hybrid_dynamics(q, v, tau=forces, **some), expected)
 
 
-def test_no_roles_is_forward_dynamics_without_torque(robot):
-    q, v, _, _ = state(robot)
-    result = robot.hybrid_dynamics(q, v, controlled={}, tau={})
-    close([result.a], [robot.forward_dynamics(q, v, np.zeros(NV))])
-    assert not result.tau.any()
-
-
-def test_a_batch_is_a_loop_over_rows(robot):
-    q, v, a, tau = state(robot, 2, 3)
-    batch = robot.hybrid_dynamics(
-        q, v, controlled={"joint2": a[..., 3:6]}, tau={"joint0": tau[..., 0]}, locked=["joint3"]
-    )
-    assert batch.a.shape == batch.tau.shape == (2, 3, NV)
-    assert batch.multipliers.shape == (2, 3, 0)
-    for i in np.ndindex(2, 3):
-        roles = {"controlled": {"joint2": a[i][3:6]}, "tau": {"joint0": tau[i][0]}}
-        one = robot.hybrid_dynamics(q[i], v[i], locked=["joint3"], **roles)
-        close([batch.a[i], batch.tau[i]], one[:2])
-
-
-def test_leading_axes_broadcast(robot):
-    q, v, a, _ = state(robot)
-    many = robot.hybrid_dynamics(
-        q,
-        v,
-        controlled={"joint0": [1.0, 2.0, 3.0], "joint3": a[6]},
-        tau={"joint1": np.ones((3, 2))},
-    )
-    for i in range(3):
-        one = robot.hybrid_dynamics(
-            q, v, controlled={"joint0": i + 1.0, "joint3": a[6]}, tau={"joint1": [1.0, 1.0]}
-        )
-        close([many.a[i], many.tau[i]], one[:2])
-
-
-def test_single_precision(robot):
-    q, v, a, tau = (x.astype(np.float32) for x in state(robot))
-    given = np.full(NV, np.nan, np.float32)
-    given[0] = a[0]
-    tau[0] = 0.0
-    result = robot.hybrid_dynamics(q, v, controlled=given, tau=tau)
-    assert all(x.dtype == np.float32 for x in result)
-
-
 def test_the_floating_base_has_a_name():
     robot = rd.load(random_mechanism(np.random.default_rng(5), ["revolute"]), base="floating")
     q, v, a, tau = state(robot)
@@ -125,24 +81,6 @@ def test_the_floating_base_has_a_name():
 
 
 # -- what cannot be ------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("roles", "suggestion"),
-    [
-        ({"controlled": {"jiont0": 0.0}}, "joint0"),
-        ({"tau": {"jiont0": 0.0}}, "joint0"),
-        ({"locked": ["jiont0"]}, "joint0"),
-        ({"controlled": {"joint1[2]": 0.0}}, "joint1[1]"),
-        ({"controlled": {"joint0[1]": 0.0}}, "joint0"),
-        ({"controlled": {"jiont1[0]": 0.0}}, "joint1"),
-    ],
-)
-def test_unknown_names(robot, roles, suggestion):
-    q, v, _, _ = state(robot)
-    with pytest.raises(UnknownNameError) as error:
-        robot.hybrid_dynamics(q, v, **roles)
-    assert suggestion in error.value.suggestions
 
 
 def test_joints_without_a_speed_of_their_own():
@@ -201,12 +139,6 @@ def test_infinite_numbers_in_arrays(robot, what):
     q, v, _, _ = state(robot)
     with pytest.raises(ShapeError):
         robot.hybrid_dynamics(q, v, **{what: np.full(NV, np.inf)})
-
-
-def test_an_empty_batch(robot):
-    q, v, a, tau = state(robot, 0)
-    assert robot.hybrid_dynamics(q, v, controlled=a).a.shape == (0, NV)
-    assert robot.hybrid_dynamics(q, v, tau=tau).a.shape == (0, NV)
 
 
 def massless_leaf():

@@ -211,16 +211,6 @@ def test_filled_shapes_are_those_of_their_triangles(kind, size):
     assert both.volume == 2.0 * own.volume and np.allclose(both.spread, own.spread)
 
 
-def test_halves_together_are_the_whole():
-    half = Shape("box", (0.1, 0.2, 0.15), Pose((0, 0, 0.075)).matrix)
-    other = Shape("box", (0.1, 0.2, 0.15), Pose((0, 0, -0.075)).matrix)
-    whole, two = (
-        solid(Shape("box", (0.1, 0.2, 0.3), np.eye(4))),
-        joined([solid(half), solid(other)]),
-    )
-    assert np.allclose(two.spread, whole.spread) and np.allclose(two.center, 0.0)
-
-
 def test_a_body_denser_than_osmium_is_told_without_shapes():
     def of(mass, moment):
         arm = rd.Link(

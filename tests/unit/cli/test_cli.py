@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
-import subprocess
 import sys
 
 import numpy as np
@@ -53,17 +51,6 @@ def test_info(capsys):
     assert "torso_yaw: revolute" in out
 
 
-def test_info_has_the_limits_of_joints_that_turn_without_end(tmp_path, capsys):
-    path = tmp_path / "one.urdf"
-    path.write_text(GOOD.replace("</joint>", '<limit effort="120" velocity="5"/></joint>'))
-    assert main(["info", str(path)]) == 0
-    assert "pin: continuous, velocity 5, effort 120" in capsys.readouterr().out
-    assert main(["info", "--json", str(path)]) == 0
-    (joint,) = json.loads(capsys.readouterr().out)["joints"]
-    assert (joint["velocity"], joint["effort"], joint["effort_unit"]) == (5.0, 120.0, "N m")
-    assert "lower" not in joint
-
-
 @pytest.mark.parametrize(
     "arguments", [["info", "pumma560"], ["sim", "nowhere.urdf"], ["sim", "puma560", "--step", "0"]]
 )
@@ -74,13 +61,6 @@ def test_mistakes_are_one_line_and_status_2(arguments, capsys):
     assert "Traceback" not in error
 
 
-def test_as_a_module():
-    done = subprocess.run(
-        [sys.executable, "-m", "robodyn", "--version"], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.startswith("robodyn ")
-
-
 def test_names_that_the_output_cannot_show(tmp_path, monkeypatch):
     """As where Windows writes into a pipe in its own encoding."""
     file, pipe = tmp_path / "arm.urdf", io.BytesIO()
@@ -88,15 +68,6 @@ def test_names_that_the_output_cannot_show(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(pipe, encoding="cp1252"))
     assert main(["info", str(file)]) == 0
     assert b"\\u0434" in pipe.getvalue()
-
-
-def test_only_the_command_that_is_asked_for_is_imported():
-    code = (
-        "import sys; from robodyn.cli import main; main(['check', 'nowhere.urdf']); "
-        "print([x for x in sys.modules if x in ('robodyn.cli.sim.command', 'robodyn.ros')])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == "[]"
 
 
 def test_every_command_is_named_as_its_module_says(capsys):

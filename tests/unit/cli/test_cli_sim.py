@@ -139,6 +139,7 @@ def test_springs_of_a_batch_are_those_of_its_heaviest_posture(sim):
         np.testing.assert_allclose(tau, pd(t, q, v), atol=1e-9)
 
 
+@pytest.mark.slow
 def test_hold_holds(sim):
     for name in ("puma560", "stewart", "palletizer"):
         assert sim(name, "--controller", "hold", *SHORT)[0] == 0
@@ -146,6 +147,7 @@ def test_hold_holds(sim):
         assert np.abs(run.v).max() < 1e-8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("controller", ["pd", "computed-torque"])
 def test_from_point_to_point(controller, sim):
     options = ["--controller", controller, "--goal", "drive1=0.4", "--arrival", "0.5"]

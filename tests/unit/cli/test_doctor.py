@@ -67,22 +67,6 @@ def test_no_machine_code_at_all(monkeypatch, capsys):
     assert findings["CPU"]["problem"] == "libLLVM is not there"
 
 
-def test_an_extra_that_is_missing(monkeypatch, capsys):
-    version = installation.version
-
-    def without(name):
-        if name == "viser":
-            raise installation.PackageNotFoundError(name)
-        return version(name)
-
-    monkeypatch.setattr(installation, "version", without)
-    _, extras = doctor(capsys)
-    assert not extras["view"]["installed"] and "viser missing" in extras["view"]["packages"]
-    assert "[view]" in extras["view"]["install"]
-    assert main(["doctor"]) == 0
-    assert "viser missing" in capsys.readouterr().out
-
-
 def test_a_cache_that_cannot_be_written(cache, capsys):
     cache.parent.write_text("a file, no folder")
     findings, _ = doctor(capsys, status=2)

@@ -148,9 +148,3 @@ def test_what_is_no_number_is_null(capsys):
     print_json("x", a=math.inf, b=[math.nan, 1], c=np.array([[1.0, np.nan]]), d=np.float32(2))
     found = json.loads(capsys.readouterr().out)
     assert (found["a"], found["b"], found["c"], found["d"]) == (None, [None, 1], [[1, None]], 2.0)
-
-
-def test_mistakes_print_no_object(capsys):
-    assert main(["info", "pumma560", "--json"]) == 2
-    out, err = capsys.readouterr()
-    assert out == "" and "puma560" in err

@@ -8,9 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.constraint_problems import (
     constraints,
-    derivative,
-    invertible_cube,
-    invertible_cube_posture,
     mass_matrix,
 )
 
@@ -71,28 +68,6 @@ def test_distance_to_a_dead_point():
     assert found.redundant((0,)) in ({0: (1,)}, {1: (0,)})
 
 
-@pytest.mark.parametrize("q2", [0.3, 1.0, 1.5, 2.0])
-def test_invertible_cube_moves_though_gruebler_forbids_it(q2):
-    """Wittenburg Ex. 5.3: rank 4 of 5 on the motion sin q1 = sin q2 / (1 + sin q2)."""
-    q = invertible_cube_posture(q2)
-    np.testing.assert_allclose(invertible_cube(q), 0, atol=1e-14)
-    K = derivative(invertible_cube, q)
-    assert rank_analysis(K).rank == 4
-    # the reduced set (5.220), (5.221)
-    (c1, c2), (s1, s2) = np.cos(q[:2]), np.sin(q[:2])
-    H = [
-        [-1, 0, 1, 0, 0],
-        [0, 1, 0, 1, 0],
-        [1, 0, 0, 0, 1],
-        [c1 * (1 + s2), c2 * (s1 - 1), 0, 0, 0],
-    ]
-    Z = null_space_partition(K, [1])
-    np.testing.assert_allclose(np.array(H) @ Z, 0, atol=1e-12)
-    both = rank_analysis(np.concatenate([H, K]))
-    assert both.rank == 4
-    assert independent_speeds(K, [1], strict=True).independent == (1,)
-
-
 def test_null_spaces():
     rng = np.random.default_rng(0)
     M, _ = mass_matrix(rng, 6)
@@ -138,27 +113,6 @@ def test_dependent_motors():
         independent_speeds(K, [0, 1], strict=True)
     # more motors than motions: the best of them
     assert independent_speeds(np.eye(4)[:3], [1, 2, 3], strict=True).independent == (3,)
-
-
-def test_scale_of_speeds_does_not_matter_with_a_mass_matrix():
-    K = np.array([[1.0, 1.2, 0.5]])  # no two alike: rounding would choose between them
-    size = np.array([1e-3, 1.0, 1e3])
-    plain = independent_speeds(K, M=np.eye(3))
-    other = independent_speeds(K * size, M=np.diag(size**2))
-    # the first two are equally good, and the first of them is taken
-    assert plain.independent == other.independent == (0, 2)
-    assert plain.conditioning == pytest.approx(other.conditioning)
-
-
-@given(st.integers(0, 2**31))
-def test_of_equally_good_speeds_and_rows_the_first_are_taken(seed):
-    """Whatever rounding does to them."""
-    rng = np.random.default_rng(seed)
-    noise = 1.0 + 1e-12 * rng.normal(size=(4, 6))
-    assert independent_speeds(np.ones((1, 6)) * noise[:1]).independent == (0, 1, 2, 3, 4)
-    assert independent_speeds(np.ones((1, 6)) * noise[:1], [3, 5]).independent == (0, 1, 2, 3, 5)
-    K = np.eye(6)[[0, 1, 0, 1]] * noise
-    np.testing.assert_array_equal(rank_analysis(K).independent, [True, True, False, False])
 
 
 def test_without_constraints_or_speeds():

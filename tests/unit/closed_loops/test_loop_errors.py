@@ -116,19 +116,6 @@ def test_the_loop_to_paste_is_the_one_that_does_not_close(kind, given, tmp_path)
     assert read == loop
 
 
-def test_a_second_parent_by_mistake():
-    """Two children of one name in an arm: the message asks for it, and prints what is cut."""
-    mechanism = urdf.load_mechanism("double_pendulum")
-    first, last = mechanism.joints[0], mechanism.joints[-1]
-    extra = dataclasses.replace(
-        first, name="typo", child=last.child, origin=Pose((9.0, 0.0, 0.0)), line=7
-    )
-    wrong = dataclasses.replace(mechanism, joints=(*mechanism.joints, extra))
-    with pytest.raises(TopologyError, match="typo") as caught:
-        rd.load(wrong).neutral()
-    assert "typing error" in str(caught.value)
-
-
 def test_loops_to_links_that_do_not_exist():
     loop = Loop("pin", "revolute", "coupler", "rockr")
     with pytest.raises(RobodynError, match="rocker"):
@@ -198,22 +185,6 @@ def test_joints_held_that_contradict_each_other():
         robot.consistent_velocity(
             robot.neutral(), [1.0, 0.0, 0.0], hold=["crank_drive", "rocker_pivot"]
         )
-
-
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-def test_a_guess_that_is_not_finite(bad):
-    with pytest.raises(ShapeError, match="finite"):
-        load("four_bar").assemble([bad, 0.0, 0.0])
-
-
-@pytest.mark.parametrize("q", [np.zeros(2), np.zeros((2, 2)), 0.0, "abc", None])
-def test_shapes_of_assemble(q):
-    robot = load("four_bar")
-    if q is None:
-        np.testing.assert_allclose(robot.assemble(q), robot.neutral(), atol=1e-12)
-        return
-    with pytest.raises(ShapeError):
-        robot.assemble(q)
 
 
 def test_a_single_joint_may_be_held_by_its_name():
@@ -315,12 +286,6 @@ def test_a_second_motor_of_a_joint():
     text = f"<robot name='r'>{LINKS}{hinge('x', 'base', 'a')}{hinge('y', 'a', 'b')}{motors}</robot>"
     with pytest.raises(UrdfError, match="second motor"):
         rd.load(text, allow_unphysical=True)
-
-
-def test_an_unknown_method():
-    robot = load("four_bar")
-    with pytest.raises(UnknownNameError, match="kkt"):
-        robot.constrained_dynamics(*np.zeros((3, 3)), method="lu")
 
 
 def test_a_child_that_was_meant_to_be_another_link():

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import warnings
 
 import numpy as np
 import pytest
 from scipy.optimize import least_squares
 from support.overconstrained_linkages import ring
-from support.rigid_robots import load, state
+from support.rigid_robots import load
 
 import robodyn as rd
 from robodyn import urdf
@@ -18,7 +17,6 @@ from robodyn.description import Pose
 from robodyn.errors import (
     ActuationError,
     AssemblyError,
-    RobodynError,
     SingularError,
     SingularWarning,
 )
@@ -144,46 +142,6 @@ def test_the_distance_of_a_parallelogram_grows_with_the_angle_from_flat(offset):
     np.testing.assert_allclose(robot.loop_rank(q).distance, expected, rtol=2e-2)
 
 
-def test_the_distance_of_the_palletizer_grows_with_the_angle_from_its_singular_posture():
-    robot = rd.load("palletizer")
-    singular, guess, ratio = -np.arctan2(0.6, 0.8), robot.neutral(), []
-    for offset in 10.0 ** np.arange(-6.0, -1.0):
-        guess[robot.joints["shoulder"].q] = singular + offset
-        q = robot.assemble(guess, hold=["shoulder"])
-        ratio.append(float(robot.loop_rank(q).distance) / offset)
-    np.testing.assert_allclose(ratio, ratio[-1], rtol=0.05)
-
-
-@pytest.mark.parametrize("name", [n for n in rd.robots() if rd.load(n).nc])
-def test_far_from_singular_postures_the_distance_is_about_one(name):
-    """Rows that are redundant everywhere do not count."""
-    robot = rd.load(name)
-    found = robot.loop_rank(np.array([robot.random(seed) for seed in range(5)]))
-    assert (found.distance > 0.01).all() and (found.distance < 3.0).all()
-
-
-def test_states_that_are_not_numbers():
-    """NaN in, NaN or an error out; never a number."""
-    robot = load("four_bar")
-    q, v, tau = state(robot)
-    for args in ((q * np.nan, v, tau), (q, v * np.nan, tau), (q, v, tau * np.nan)):
-        try:
-            a = robot.forward_dynamics(*args)
-        except (RobodynError, np.linalg.LinAlgError):
-            continue
-        assert np.isnan(a).any()
-
-
-def test_the_distance_to_a_singular_posture():
-    robot = rd.load("four_bar")
-    far = robot.loop_rank(robot.neutral())
-    assert int(far.rank) == robot.nv - robot.dof
-    assert len(far.redundant()) == robot.nc - int(far.rank)
-    assert 0.0 < float(far.distance) <= 2.0
-    batch = robot.loop_rank(np.array([robot.neutral(), robot.random(1)]))
-    assert batch.rank.shape == batch.distance.shape == (2,)
-
-
 def test_a_robot_that_is_flat_at_zero_starts_beside_it():
     """Its degrees of freedom are those of regular postures, and it is told that zero is none."""
     flat = np.zeros(3)
@@ -206,14 +164,6 @@ def test_a_start_that_is_singular_stays_where_it_was_wished():
         assert robot.dof == 1
     np.testing.assert_array_equal(robot.neutral(), np.zeros(3))
     assert robot.mobility(robot.random(1)) == 1
-
-
-@pytest.mark.parametrize("name", [n for n in rd.robots() if rd.load(n).nc])
-def test_regular_linkages_are_told_nothing_of(name):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", SingularWarning)
-        robot = rd.load(name)
-        assert robot.dof == robot.mobility(robot.neutral())
 
 
 def test_a_speed_that_a_dead_point_forbids_is_told_with_the_posture():

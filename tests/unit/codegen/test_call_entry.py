@@ -1,31 +1,23 @@
 """The fast way into machine code: the same results, errors and objects as the ordinary way."""
 
-import ctypes
 import functools
-import gc
 import itertools
 import pickle
 import subprocess
 import sys
-import threading
 import weakref
 from types import MethodType
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from support.references import references_kept
 
 import robodyn as rd
 from robodyn.codegen import Function, MethodTable
 from robodyn.codegen import method_table as methods_module
 from robodyn.codegen.function import _vectorcall_type
-from robodyn.codegen.llvm.batches import threads
-from robodyn.codegen.llvm.batches.thread_pool import SHARED
 from robodyn.codegen.vectorcall.table import COMMON, MAX_PORTS
 from robodyn.errors import ShapeError
-from robodyn.evaluator import Evaluator
 from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.scalar import edge_of, inputs, sqrt
 
@@ -69,6 +61,7 @@ def test_cpython_on_a_common_machine_has_the_entry():
             assert _vectorcall_type() is not None
 
 
+@pytest.mark.slow
 def test_the_entry_is_made_while_an_exception_is_handled():
     """As where a robot is loaded because another one could not be."""
     code = (
@@ -126,51 +119,6 @@ def test_scalars_come_back_as_numbers(energy):
     assert energy(q, v, out) is out and out == energy(q, v)
 
 
-@settings(max_examples=60, deadline=None)
-@given(data=st.data())
-def test_unusual_arrays_give_the_same_numbers_or_the_same_error(data):
-    f = rd.load("double_pendulum").function("inverse_dynamics")
-
-    def array(name):
-        rng = np.random.default_rng(data.draw(st.integers(0, 99), label=name))
-        shape = data.draw(st.sampled_from([(2,), (4, 2), (1, 2), (3, 1, 2), (3,), (), (2, 2)]))
-        x = rng.normal(size=shape)
-        how = data.draw(
-            st.sampled_from(
-                ["plain", "f4", "big", "list", "turned", "step", "int", "odd", "matrix"]
-            )
-        )
-        if how == "f4":
-            return x.astype(np.float32)
-        if how == "big":
-            return x.astype(">f8")
-        if how == "list":
-            return x.tolist()
-        if how == "turned":
-            return x.copy(order="F")
-        if how == "step":
-            return np.repeat(x, 2, axis=-1)[..., ::2] if x.ndim else x
-        if how == "int":
-            return (9 * x).astype(np.int32)
-        if how == "odd":
-            raw = np.zeros(x.nbytes + 1, np.uint8)[1:].view(np.float64).reshape(x.shape)
-            raw[...] = x
-            return raw
-        return np.ma.array(x) if how == "matrix" else x
-
-    x = [array(name) for name in "qva"]
-    try:
-        want = ordinary(f, *x)
-    except ShapeError as error:
-        with pytest.raises(ShapeError) as caught:
-            f(*x)
-        assert str(caught.value) == str(error)
-        return
-    got = f(*x)
-    assert got.dtype == want.dtype
-    np.testing.assert_array_equal(got, want)
-
-
 def test_what_is_written_may_be_what_is_read(f):
     q, v, a = state(5)
     want = f(q, v, a)
@@ -183,30 +131,6 @@ def test_what_is_written_may_be_what_is_read(f):
     np.testing.assert_array_equal(block[1:], want)
 
 
-@pytest.mark.parametrize(
-    "out", [np.zeros(6), np.zeros(7, np.float32), [0.0] * 7, np.zeros(14)[::2]]
-)
-def test_an_output_that_does_not_fit_is_refused(f, out):
-    with pytest.raises(ShapeError):
-        f(*state(), out)
-    with pytest.raises(ShapeError):
-        f(*state(), out=out)
-
-
-def test_a_read_only_output_is_refused(f):
-    out = np.zeros(7)
-    out.flags.writeable = False
-    with pytest.raises(ShapeError):
-        f(*state(), out)
-    assert not out.any()
-
-
-@pytest.mark.parametrize("count", [0, 1, 2, 5])
-def test_a_wrong_number_of_arrays_is_refused(f, count):
-    with pytest.raises((ShapeError, TypeError)):
-        f(*[np.zeros(7)] * count)
-
-
 def test_a_function_may_have_more_arrays_than_the_entry_takes():
     graph, count = Graph(), MAX_PORTS + 2
     x = inputs(graph, 0, count)
@@ -215,25 +139,6 @@ def test_a_function_may_have_more_arrays_than_the_entry_takes():
     again = pickle.loads(pickle.dumps(total))
     assert total(*range(count)) == again(*range(count)) == sum(range(count))
     assert total(*np.ones((count, 3))).tolist() == [count] * 3
-
-
-@needs_entry
-def test_many_results_take_the_short_cut(monkeypatch):
-    graph, count = Graph(), 60
-    x, y = inputs(graph, 0, 2)
-    results = [x * y + float(k) for k in range(count)]
-    takes, gives = (Port("x", ()), Port("y", ())), tuple(Port(f"z{k}", ()) for k in range(count))
-    many = Function(Program("many", takes, gives, graph, tuple(edge_of(graph, z) for z in results)))
-    x, y = np.random.default_rng(0).normal(size=(2, 5))
-    expected = many(x, y)
-    monkeypatch.setattr(Function, "_compute", None)  # what calls by Python need
-    np.testing.assert_array_equal(many(x, y), expected)
-    np.testing.assert_allclose(many(x, y), x * y + np.arange(count)[:, None], rtol=0, atol=1e-15)
-
-
-def test_unknown_keywords_are_refused(f):
-    with pytest.raises(TypeError):
-        f(*state(), more=1)
 
 
 def test_references_are_given_back(f, energy):
@@ -248,35 +153,7 @@ def test_references_are_given_back(f, energy):
     assert (references_kept(calls, counted) < 50).all()
 
 
-def test_functions_are_collected():
-    def make():
-        f = rd.load("double_pendulum").function("mass_matrix")
-        f.__dict__["itself"] = f
-        f(np.zeros(2))
-        return weakref.ref(f)
-
-    gone = [make() for _ in range(20)]
-    gc.collect()
-    assert all(reference() is None for reference in gone)
-
-
-def test_many_threads_share_a_function(f):
-    x = state(64)
-    want, wrong = f(*x), []
-
-    def work():
-        for _ in range(200):
-            if not np.array_equal(f(*x), want):
-                wrong.append(1)
-
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for t in threads:
-        t.start()
-    for t in threads:
-        t.join()
-    assert not wrong
-
-
+@pytest.mark.slow
 @needs_entry
 def test_without_the_entry_everything_works():
     code = (
@@ -312,50 +189,6 @@ def test_methods_take_the_short_cut_and_nothing_else_changes():
     assert method.__doc__ == rd.Robot.inverse_dynamics.__doc__
     again = pickle.loads(pickle.dumps(method))
     np.testing.assert_array_equal(again(q, v, a), first)
-
-
-@needs_entry
-def test_a_method_that_was_taken_before_its_first_call_has_the_short_cut(monkeypatch):
-    robot = rd.load("arm7")
-    early = robot.inverse_dynamics
-    first = early(*state())
-
-    def slow(*given, **named):
-        raise AssertionError("Python was run")
-
-    monkeypatch.setattr(Evaluator, "_computed", slow)
-    np.testing.assert_array_equal(early(*state()), first)
-    with pytest.raises(AssertionError):
-        early(*state(), wrenches={robot.link_names[-1]: np.ones(6)})
-
-
-@needs_entry
-def test_one_state_of_a_long_program_waits_for_no_threads(monkeypatch):
-    graph = Graph()
-    x = inputs(graph, 0, 3)
-    ports = (Port("x", (3,)),), (Port("y", (3,)),)
-    edges = tuple(edge_of(graph, 2.0 * number) for number in x)
-    monkeypatch.setattr(Function, "work", 10 * SHARED)
-    double = Function(Program("double", *ports, graph, edges))
-    double(np.ones(3))
-
-    def slow(*given, **named):
-        raise AssertionError("the slow path was asked")
-
-    monkeypatch.setattr(Function, "__call__", slow)
-    monkeypatch.setattr(Function, "_compute", slow)
-    limit = ctypes.c_int64.from_address(threads.limit_address())
-    monkeypatch.setattr(limit, "value", 0)  # as before workers are started
-    np.testing.assert_allclose(double(np.arange(3.0)), [0.0, 2.0, 4.0])
-
-
-def test_a_method_dies_with_its_robot():
-    robot = rd.load("arm7")
-    robot.mass_matrix(robot.neutral())
-    known = weakref.ref(robot)
-    del robot
-    gc.collect()
-    assert known() is None
 
 
 def test_an_overridden_method_stays():

@@ -82,54 +82,6 @@ def test_all_forms_give_the_same(robot, form):
         )
 
 
-@needs_entry
-@pytest.mark.parametrize("form", FORMS)
-def test_no_form_runs_python(robot, form, monkeypatch):
-    tip = robot.link_names[-1]
-    robot.inverse_dynamics(Q, V, A)
-    expected = FORMS[form](robot, tip)
-
-    def slow(*given, **named):
-        raise AssertionError("Python was run")
-
-    monkeypatch.setattr(Evaluator, "_computed", slow)
-    monkeypatch.setattr(Function, "__call__", slow)
-    np.testing.assert_array_equal(FORMS[form](robot, tip), expected)
-
-
-@needs_entry
-def test_no_choice_that_is_known_runs_python(robot, moving, monkeypatch):
-    tip, base = robot.link_names[-1], motion()
-    few = tuple(robot.frame_names[2:4])
-    names = ("".join(["wor", "ld"]), "".join(list(tip)))
-    calls = [
-        lambda: robot.frame_pose(Q, tip),
-        lambda: robot.frame_pose(Q, frame=names[1], relative_to=names[0]),
-        lambda: robot.frame_pose(Q, tip, relative_to=robot.link_names[1]),
-        lambda: robot.frame_jacobian(Q.tolist(), tip, axes="world"),
-        lambda: robot.frame_twist(v=V, q=Q, frame=tip),
-        lambda: robot.frame_acceleration(Q, V, A, tip, classical=True),
-        lambda: robot.frame_poses(Q),
-        lambda: robot.frame_poses(Q, few),
-        lambda: robot.frame_jacobians(
-            Q, axes="world", out=np.empty((len(robot.frame_names), 6, 7))
-        ),
-        lambda: robot.inverse_dynamics(Q, V, A, wrenches={tip: PUSH, robot.link_names[1]: PULL}),
-        lambda: moving.frame_pose(Q, tip),
-        lambda: moving.frame_pose(Q, tip, base=base),
-        lambda: moving.inverse_dynamics(Q, V, A, wrenches={tip: PUSH}, base=base),
-        lambda: robot.mass_matrix(np.tile(Q, (3, 1))[::-1]),
-    ]
-    expected = [call() for call in calls]
-
-    def slow(*given, **named):
-        raise AssertionError("Python was run")
-
-    monkeypatch.setattr(Evaluator, "_computed", slow)
-    for call, want in zip(calls, expected, strict=True):
-        np.testing.assert_array_equal(call(), want)
-
-
 def test_wrenches_by_link(robot):
     one, two = robot.link_names[-1], robot.link_names[3]
     for wrenches in ({one: PUSH}, {two: PUSH}, {one: PUSH, two: PULL}, {two: PULL, one: PUSH}):
@@ -152,28 +104,6 @@ def test_wrenches_by_link(robot):
         robot.inverse_dynamics(Q, V, A, wrenches={one: PUSH[:5]})
     with pytest.raises(ShapeError, match="a name in wrenches is 3"):
         robot.inverse_dynamics(Q, V, A, wrenches={3: PUSH})
-
-
-@needs_entry
-def test_many_wrenches_and_controlled_joints_run_no_python(monkeypatch):
-    robot = chain(24)
-    q, v, a = RNG.normal(size=(3, robot.nv))
-    wrenches = {name: RNG.normal(size=6) for name in robot.link_names[1:]}
-    driven = dict(zip(robot.joint_names[:20], a.tolist(), strict=False))
-
-    def called():
-        tau = robot.inverse_dynamics(q, v, a, wrenches=wrenches)
-        return tau, robot.hybrid_dynamics(q, v, controlled=driven).a
-
-    first = called()
-
-    def slow(*given, **named):
-        raise AssertionError("the entry does not know this call")
-
-    monkeypatch.setattr(Evaluator, "_computed", slow)
-    monkeypatch.setattr(Function, "__call__", slow)
-    for before, again in zip(first, called(), strict=True):
-        np.testing.assert_array_equal(again, before)
 
 
 def test_more_wrenches_than_the_entry_takes():
@@ -279,12 +209,6 @@ def test_a_method_that_has_no_out_never_takes_one():
         ask(q, v, a)
         with pytest.raises(TypeError, match="unexpected keyword argument 'out'"):
             ask(q, v, a, out=np.zeros(2))
-
-
-def test_methods_can_be_inspected(robot):
-    plain = inspect.signature(rd.Robot.inverse_dynamics).parameters
-    assert list(inspect.signature(robot.inverse_dynamics).parameters) == list(plain)[1:]
-    assert robot.inverse_dynamics.__name__ == "inverse_dynamics"
 
 
 @pytest.mark.slow
@@ -514,16 +438,6 @@ def test_one_number_for_an_input_that_is_one(t, dtype):
     np.testing.assert_array_equal(f(t, q, v), wanted)
     many = f(t, np.tile(q, (5, 1)), np.tile(v, (5, 1)))
     np.testing.assert_array_equal(many, np.tile(wanted, (5, 1)))
-
-
-@needs_entry
-def test_one_number_goes_straight_to_machine_code(monkeypatch):
-    f, q = scalar_function(), np.array([0.4, 0.1])
-    f(0.3, q, q)
-    monkeypatch.setattr(Function, "_compute", None)
-    for t in NUMBERS[:5]:
-        f(t, q, q)
-        f(t, q.tolist(), q)
 
 
 def test_what_is_no_number_is_refused():

@@ -100,32 +100,6 @@ def test_equations_of_motion(case):
     np.testing.assert_allclose(left, tau, atol=1e-9 * (1.0 + np.abs(left).max()))
 
 
-def test_no_python_is_run(case):
-    case.call()
-    q, v, driven, pushed = case.q, case.v, {case.driven: 1.5}, {case.pushed: 0.7}
-    method = case.robot.hybrid_dynamics
-    assert python_calls(lambda: method(q, v, controlled=driven, tau=pushed)) <= 2
-
-
-def test_arrays_over_all_speeds(case):
-    expected, given = case.call(), case.arrays()
-    q, v, method = case.q, case.v, case.robot.hybrid_dynamics
-    a, tau, driven = given["controlled"], given["tau"], {case.driven: 1.5}
-    unused = tau.copy()
-    unused[case.index] = np.nan
-    calls = (
-        lambda: method(q, v, controlled=driven, tau=tau),
-        lambda: method(q, v, controlled=driven, tau=tau.tolist()),
-        lambda: method(q, v, controlled=driven, tau=tuple(unused)),
-        lambda: method(q, v, controlled=driven, tau=unused),
-        lambda: method(q, v, controlled=a, tau=tau),
-        lambda: method(q, v, controlled=a.tolist(), tau={case.pushed: 0.7}),
-    )
-    for call in calls:
-        close(call(), expected)
-        close(call(), expected)
-
-
 def test_other_arrays_after_one_of_the_same_form(case):
     q, v, method = case.q, case.v, case.robot.hybrid_dynamics
     given, driven = case.arrays(), {case.driven: 1.5}
@@ -157,12 +131,6 @@ def test_other_arrays_after_one_of_the_same_form(case):
             assert method(q, v, controlled=twice).a[case.index - 1] == 1.0
 
 
-def test_numbers_of_all_kinds(case):
-    expected = case.call(controlled={case.driven: 1.0})
-    for one in (1, np.float64(1.0), np.array(1.0), np.float32(1.0), np.array([1.0])[0]):
-        close(case.call(controlled={case.driven: one}), expected)
-
-
 def test_wrenches_and_locked_joints(case):
     r, link = case.robot, case.robot.link_names[-1]
     push = np.arange(1.0, 7.0)
@@ -173,16 +141,6 @@ def test_wrenches_and_locked_joints(case):
         found = r.hybrid_dynamics(case.q, case.v, locked=(case.driven,))
         assert found.a[case.index] == 0.0
         close(found, r.hybrid_dynamics(case.q, case.v, controlled={case.driven: 0.0}))
-
-
-def test_batches(case):
-    Q, V = np.repeat(case.q[None], 3, 0), np.repeat(case.v[None], 3, 0)
-    values = np.array([0.5, -1.0, 2.0])
-    for _ in range(2):
-        found = case.robot.hybrid_dynamics(Q, V, controlled={case.driven: values})
-        for k, x in enumerate(values):
-            one = case.robot.hybrid_dynamics(case.q, case.v, controlled={case.driven: float(x)})
-            close([part[k] for part in found], one)
 
 
 def test_batches_of_arrays_over_all_speeds(case):
@@ -274,15 +232,6 @@ def test_a_moving_base():
         close(found, case.call(**case.arrays(), base=turning))
         assert np.abs(found.a - still.a).max() > 1e-3
         close(case.call(), still)
-
-
-def test_results_do_not_share_memory():
-    case = Case("palletizer")
-    first = case.call()
-    kept = [x.copy() for x in first]
-    second = case.call(controlled={case.driven: -4.0})
-    close(first, kept)
-    assert not any(np.shares_memory(x, y) for x in first for y in second)
 
 
 def test_references_are_counted():

@@ -70,22 +70,6 @@ def test_along_two_motions_that_part(case):
     np.testing.assert_allclose(found, slope, atol=1e-5 * (1.0 + np.abs(slope).max()))
 
 
-def test_batches(case):
-    robot, q, v, tau = case
-    one = robot.linearize(q, v, tau)
-    many = robot.linearize(np.array([q, q]), np.array([v, v]), np.array([tau, tau]))
-    for name in ("A", "B", "C", "D", "acceleration"):
-        assert getattr(many, name).shape == (2, *getattr(one, name).shape)
-        close(getattr(many, name)[1], getattr(one, name))
-
-
-def test_results_do_not_share_memory(case):
-    robot, q, v, tau = case
-    first, second = robot.linearize(q, v, tau), robot.linearize(q, v, 2.0 * tau)
-    for name in ("A", "B", "C", "D", "acceleration"):
-        assert not np.shares_memory(getattr(first, name), getattr(second, name))
-
-
 def test_double_precision_and_refusals(case):
     robot, q, v, tau = case
     robot.linearize(q, v, tau)

@@ -70,13 +70,6 @@ def test_lists_of_names_are_told_apart(case):
                 r.consistent_velocity(case.q, case.x, hold=wrong)
 
 
-def test_batches(case):
-    Q, X = np.repeat(case.q[None], 3, 0), case.x * np.array([[1.0], [0.5], [2.0]])
-    for found in (case.robot.consistent_velocity(Q, X), case.robot.closed_state(Q, X)[1]):
-        for k, factor in enumerate((1.0, 0.5, 2.0)):
-            close(found[k], factor * case.robot.consistent_velocity(case.q, case.x))
-
-
 def test_open_postures_are_refused_or_closed(case):
     r = case.robot
     opened = r.integrate(case.q, 1e-3 * np.arange(1.0, r.nv + 1))

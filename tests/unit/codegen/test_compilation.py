@@ -71,6 +71,7 @@ def states(robot, program):
     ]
 
 
+@pytest.mark.slow
 def test_both_tiers_give_the_same_bits():
     # The law: both do the operations of the IR, in which nothing may be reordered or fused.
     rng = np.random.default_rng(5)
@@ -143,21 +144,6 @@ def test_addresses_that_leave_the_library_are_of_full_code(tiers):
     assert (f.address, f.rows_address(False)) == (address, now)
 
 
-def test_eager_compilation_starts_no_process(tiers, monkeypatch):
-    monkeypatch.setattr(module, "_started", None)
-    rd.set_compilation("eager")
-    assert rd.get_compilation() == "eager"
-    f, state = forward_dynamics()
-    f(*state)
-    assert len(list(tiers.glob("*.o"))) == 1
-
-
-@pytest.mark.parametrize("wrong", ["lazy", ""])
-def test_ways_of_compiling_that_there_are_not(wrong):
-    with pytest.raises(rd.UnknownNameError, match="in compilation=; there are: background, eager"):
-        rd.set_compilation(wrong)
-
-
 def test_the_environment_says_how_to_compile(monkeypatch):
     monkeypatch.setattr(mode, "_chosen", None)
     assert rd.get_compilation() == os.environ["ROBODYN_COMPILATION"]
@@ -204,6 +190,7 @@ def test_a_process_that_dies_is_noticed(tiers, monkeypatch, caplog):
     assert "ended with -6" in caplog.text
 
 
+@pytest.mark.slow
 def test_threads_do_not_notice_the_change(tiers):
     f, state = forward_dynamics()
     first, wrong, ended = f(*state).tobytes(), [], threading.Event()
@@ -223,6 +210,7 @@ def test_threads_do_not_notice_the_change(tiers):
     assert not wrong
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
 def test_forked_processes_compute_with_what_there_is(tiers):
     f, state = forward_dynamics()
@@ -250,6 +238,7 @@ def until(done):
     return False
 
 
+@pytest.mark.slow
 def test_code_is_kept_although_the_process_has_ended(tmp_path):
     text = SCRIPT + "robot.inverse_dynamics(q, v, v)"
     process = subprocess.run(
@@ -285,6 +274,7 @@ print(background.takes(1))
 """
 
 
+@pytest.mark.slow
 def test_interrupts_leave_all_usable(tmp_path):
     text = SCRIPT + INTERRUPTED
     rng = np.random.default_rng(2)
@@ -337,6 +327,7 @@ begun.wait()
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compilation", ["eager", "background"])
 def test_the_end_of_python_waits_for_llvm(tmp_path, compilation):
     given = {**environment(tmp_path), "ROBODYN_COMPILATION": compilation}
@@ -382,18 +373,3 @@ def test_freed_robots_leave_nothing(tiers):
     assert not background._wanted
     assert sum(len(x[1]) for x in background._given_up.values()) < module.MOST_GIVEN_UP
     assert len(list(tiers.glob("*.o"))) == 1  # that of the robot which is still there
-
-
-LOCAL = """
-import numpy as np, robodyn as rd
-def main():
-    rd.load("double_pendulum").with_(payload={"lower": rd.Inertia(0.777)}).mass_matrix(np.ones(2))
-main()
-import gc
-gc.collect()
-"""
-
-
-def test_code_of_a_robot_that_was_freed_is_kept_for_the_next_process(tmp_path):
-    subprocess.run([sys.executable, "-c", LOCAL], env=environment(tmp_path), check=True)
-    assert until(lambda: len(list(tmp_path.rglob("*.o"))) >= 2)

@@ -14,7 +14,7 @@ from support.overconstrained_linkages import ring
 
 import robodyn as rd
 from robodyn.codegen import Function
-from robodyn.errors import MissingExtraError, ShapeError, UnknownNameError
+from robodyn.errors import MissingExtraError, ShapeError
 from robodyn.symbolic.evaluate import evaluate
 from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.scalar import edge_of, inputs
@@ -203,11 +203,6 @@ def test_what_does_not_fit_is_refused(robot, cupy):
             g(*arrays, out=out)
 
 
-def test_other_types_are_refused(robot):
-    with pytest.raises(UnknownNameError):
-        robot.function("mass_matrix").cuda_source(dtype="half")
-
-
 def test_the_error_without_cupy(robot, monkeypatch):
     monkeypatch.setitem(sys.modules, "cupy", None)
     with pytest.raises(MissingExtraError, match=r"cupy.*\[cuda\]") as caught:
@@ -215,6 +210,7 @@ def test_the_error_without_cupy(robot, monkeypatch):
     assert caught.value.extra == "cuda"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["double", "float"])
 def test_cuda_s_own_compiler_takes_it(robot, dtype, tmp_path):
     compiler = shutil.which("nvcc")

@@ -115,20 +115,3 @@ def test_python_without_its_lock_calls_the_ordinary_way():
         f"runpy.run_path({str(FIRST_CALLS)!r})['main']('tree', 4)\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
-
-
-def test_a_first_result_imports_nothing_that_takes_long_and_is_not_needed():
-    text = (
-        "import sys\n"
-        "import numpy as np, numpy.typing, llvmlite.binding, lxml.etree\n"
-        "before = set(sys.modules)\n"
-        "import robodyn as rd\n"
-        "robot = rd.load('puma560')\n"
-        "robot.inverse_dynamics(np.zeros(6), np.zeros(6), np.zeros(6))\n"
-        "rd.simulate(robot, duration=0.01)\n"
-        "slow = {'scipy', 'logging', 'numpy.random', 'numpy.ma', 'importlib.metadata',\n"
-        "    'subprocess', 'tempfile', 'xml.dom', 'robodyn.urdf.sdf.read'}\n"
-        "print(*sorted(slow & set(sys.modules) - before))\n"
-    )
-    run = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
-    assert run.stdout.split() == []

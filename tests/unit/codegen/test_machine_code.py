@@ -47,52 +47,6 @@ def test_batches_of_any_size(robot, rows, name):
         np.testing.assert_allclose(got, expected, rtol=1e-13, atol=1e-13 * np.abs(expected).max())
 
 
-def test_leading_axes_broadcast(robot):
-    q, v, a = states(robot, 12)
-    q, v, a = q.reshape(3, 4, -1), v[:4], a[0]
-    f = robot.function("inverse_dynamics")
-    got = f(q, v, a)
-    for i in range(3):
-        for j in range(4):
-            np.testing.assert_allclose(got[i, j], f(q[i, j], v[j], a), rtol=1e-12, atol=1e-12)
-
-
-def test_single_precision(robot):
-    q, v, a = (x.astype(np.float32) for x in states(robot, 50))
-    tau = robot.inverse_dynamics(q, v, a)
-    assert tau.dtype == np.float32
-    exact = robot.inverse_dynamics(*(x.astype(float) for x in (q, v, a)))
-    np.testing.assert_allclose(tau, exact, atol=2e-5 * np.abs(exact).max())
-    assert robot.inverse_dynamics(q[0], v[0], a[0]).dtype == np.float32
-    assert robot.inverse_dynamics(q, v, a.astype(float)).dtype == np.float64
-
-
-def test_lists_integers_and_strided_arrays(robot):
-    q, v, a = states(robot, 6)
-    expected = robot.inverse_dynamics(q, v, a)
-    wide = np.zeros((6, 2 * robot.nq))
-    wide[:, ::2] = q
-    np.testing.assert_array_equal(robot.inverse_dynamics(wide[:, ::2], v.tolist(), a), expected)
-    np.testing.assert_array_equal(
-        robot.inverse_dynamics([0] * 6, [0] * 6, [0] * 6), robot.inverse_dynamics(*np.zeros((3, 6)))
-    )
-    backwards = robot.inverse_dynamics(q[::-1], v[::-1], a[::-1])
-    np.testing.assert_allclose(backwards[::-1], expected, rtol=1e-12, atol=1e-12)
-
-
-def test_out(robot):
-    q, v, a = states(robot, 1)
-    q, v, a = q[0], v[0], a[0]
-    out = np.full(robot.nv, np.nan)
-    f = robot.function("inverse_dynamics")
-    assert f(q, v, a, out=out) is out
-    np.testing.assert_array_equal(out, f(q, v, a))
-    out[:] = np.nan
-    assert f(q, v, a, out) is out
-    assert robot.inverse_dynamics(q, v, a, out=out) is out
-    np.testing.assert_array_equal(out, f(q, v, a))
-
-
 def test_out_may_be_an_input(robot):
     q, v, a = (x[0] for x in states(robot, 1))
     expected = robot.inverse_dynamics(q, v, a)
@@ -258,20 +212,6 @@ def test_several_outputs():
     np.testing.assert_array_equal(s, 2.0)
 
 
-def test_threads_give_the_same_numbers(robot):
-    arrays = states(robot, 5000)
-    before = rd.get_num_threads()
-    try:
-        rd.set_num_threads(1)
-        one = robot.inverse_dynamics(*arrays)
-        rd.set_num_threads(3)
-        np.testing.assert_allclose(robot.inverse_dynamics(*arrays), one, rtol=1e-13, atol=1e-12)
-        with pytest.raises(ValueError, match="at least 1"):
-            rd.set_num_threads(0)
-    finally:
-        rd.set_num_threads(before)
-
-
 def test_functions_may_be_called_from_many_threads(robot):
     arrays = states(robot, 64)
     expected = robot.inverse_dynamics(*arrays)
@@ -344,21 +284,6 @@ def run_child(folder, **environment):
 
 
 @pytest.mark.slow
-def test_cache_on_disk(tmp_path):
-    first = run_child(tmp_path)
-    files = list(tmp_path.rglob("*.o"))
-    assert files
-    assert run_child(tmp_path) == first
-    for file in files:  # truncated, then garbage: compiled anew, never loaded
-        file.write_bytes(file.read_bytes()[:-100])
-    assert run_child(tmp_path) == first
-    for file in files:
-        file.write_bytes(os.urandom(5000))
-    assert run_child(tmp_path) == first
-    assert not [path for path in tmp_path.rglob("tmp*") if path.is_file()]
-
-
-@pytest.mark.slow
 def test_cache_with_concurrent_writers(tmp_path):
     results = []
     threads = [
@@ -397,6 +322,7 @@ assert np.array_equal(f(*x), expected)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 def test_a_forked_process_starts_threads_of_its_own():
     command = [sys.executable, "-W", "ignore", "-c", FORK]

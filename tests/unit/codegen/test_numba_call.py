@@ -162,11 +162,6 @@ def test_compiled_loops_outlive_the_function():
     assert watched() is not None
 
 
-def test_one_dispatcher_a_function(pendulum):
-    f = pendulum.function("forward_dynamics")
-    assert f.numba is f.numba
-
-
 CACHED = """
 import sys, warnings, numpy as np, robodyn as rd, numba
 step = rd.load("double_pendulum").function("mass_matrix").numba

@@ -130,6 +130,7 @@ def test_superwords_in_pieces_compute_the_same_bits(monkeypatch):
     assert all(np.isnan(x).all() for x in run(ir, "rows", program, given))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lanes", [1, chosen_target().lanes("double")])
 def test_longer_chains_take_more_calls_but_no_more_functions(lanes):
     """Bodies that are alike share their machine code, and pieces are of bounded size."""

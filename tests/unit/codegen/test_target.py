@@ -73,6 +73,7 @@ def results(target):
     return cpu, [float(number) for number in numbers]
 
 
+@pytest.mark.slow
 def test_an_unknown_name_is_all_that_is_told():
     program = "import robodyn as rd; rd.load('pan_tilt').mass_matrix([0.0, 0.0])"
     given = {**os.environ, "ROBODYN_TARGET": "haswell"}

@@ -131,6 +131,7 @@ print(robot.mass_matrix(np.zeros((20000, 6))).shape, robot.assemble(robot.neutra
 """
 
 
+@pytest.mark.slow
 def test_threads_of_python_may_be_coroutines():
     """As after gevent's monkey patching, which lets one thread run all of them in turns."""
     done = subprocess.run(

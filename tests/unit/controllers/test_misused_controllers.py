@@ -103,11 +103,6 @@ def test_a_law_of_another_robot_does_not_take_over(double, acrobot):
         TimeVaryingLQR(double, run, then=still)
 
 
-def test_whole_numbers_are_cut_to_limits_between_them(double):
-    cut = Saturated(lambda t, q, v: [3, -2], limits=2.5)(0.0, np.zeros(2), np.zeros(2))
-    np.testing.assert_allclose(cut, [2.5, -2.0])
-
-
 @pytest.mark.parametrize("wrong", [3.0, [3.0], np.ones((2, 2)), None, ["a", "b"]])
 @pytest.mark.parametrize(
     "wrapper",
@@ -149,33 +144,6 @@ def test_controllers_travel_to_other_processes(double):
     ):
         again = pickle.loads(pickle.dumps(law))
         np.testing.assert_array_equal(again(0.3, q, v), law(0.3, q, v))
-
-
-#: What a reference holds where nothing is wanted.
-NOTHING = np.nan
-
-
-def test_a_reference_may_hold_anything_for_joints_without_motors(acrobot):
-    def reference(t):
-        return [NOTHING, 0.4], [NOTHING, 0.1], [NOTHING, 0.0]
-
-    def plain(t):
-        return [0.0, 0.4], [0.0, 0.1], [0.0, 0.0]
-
-    q, v = np.array([0.3, 0.2]), np.array([0.5, -0.4])
-    for law in (lambda r: JointPD(acrobot, r, 20.0, 5.0), lambda r: ComputedTorque(acrobot, r)):
-        np.testing.assert_array_equal(law(reference)(0.0, q, v), law(plain)(0.0, q, v))
-
-
-def test_a_reference_may_hold_no_turn_for_a_floating_base():
-    arm = rd.load("prosthesis", base="floating")
-    base, goal = arm.joints[arm.joint_names[0]], arm.neutral()
-    q, rest = arm.random(3), np.zeros(arm.nv)
-    empty, unknown = goal.copy(), rest.copy()
-    empty[base.q], unknown[base.v] = NOTHING, NOTHING
-    for law in (lambda r: JointPD(arm, r, 20.0, 5.0), lambda r: ComputedTorque(arm, r)):
-        found = law(lambda t: (empty, unknown, unknown))(0.0, q, rest)
-        np.testing.assert_array_equal(found, law(lambda t: (goal, rest, rest))(0.0, q, rest))
 
 
 @pytest.mark.parametrize("wrong", [([None, 0.0],) * 3, (np.zeros(2), None, None)])

@@ -104,14 +104,6 @@ def test_noise_of_a_robot_with_quaternions():
         blind.measured(0.0, robot.neutral(), np.zeros(robot.nv))
 
 
-def test_noise_within_a_sampled_controller_and_around_one(double):
-    inner = Sampled(Noisy(clock, position=0.01, seed=1), period=0.01)
-    outer = Noisy(Sampled(clock, period=0.01), position=0.01, seed=1)
-    a, b = (rd.simulate(double, c, q0=[0.5, 0.0], duration=0.05) for c in (inner, outer))
-    np.testing.assert_array_equal(a.tau, b.tau)
-    assert len(np.unique(a.tau[:, 1])) == 6
-
-
 @pytest.mark.parametrize(
     "wrong",
     [

@@ -12,7 +12,6 @@ from robodyn.controllers import (
     ComputedTorque,
     PointToPoint,
     SCurve,
-    SineReference,
     Stretched,
     TaskPath,
     TimeOptimal,
@@ -139,45 +138,11 @@ def test_controllers_follow_them_in_machine_code_as_in_python(kind):
     np.testing.assert_allclose(compiled.q[-1], wanted, atol=1e-3)
 
 
-@pytest.mark.parametrize(
-    ("make", "name"),
-    [
-        (lambda: PointToPoint([0.0, np.nan], [1.0, 1.0], 1.0), "q0"),
-        (lambda: PointToPoint([0.0], [np.inf], 1.0), "q1"),
-        (lambda: SineReference([np.nan], [1.0], [1.0]), "center"),
-        (lambda: Stretched.within(MOVE, "a", velocity=1.0), "duration"),
-        (lambda: Stretched.within(MOVE, -1.0, velocity=1.0), "duration"),
-        (lambda: Stretched.within(3.0, 1.0, velocity=1.0), "reference"),
-        (lambda: Stretched.within(lambda t: 3.0, 1.0, velocity=1.0), "reference"),
-        (lambda: Stretched(3.0, 2.0), "reference"),
-        (lambda: Stretched.within(MOVE, 1.0, robot="arm"), "robot"),
-        (lambda: Stretched.within(MOVE, 1.0, velocity=1.0, torque=1.0), "torque"),
-        (lambda: TimeOptimal(MOVE, 1.0, acceleration=1.0, torque=1.0), "torque"),
-        (lambda: TimeOptimal(MOVE, 1.0, robot="arm", torque=1.0), "robot"),
-        (lambda: TimeOptimal(3.0, 1.0, acceleration=1.0), "path"),
-        (lambda: TimeOptimal(lambda t: 3.0, 1.0, acceleration=1.0), "path"),
-        (lambda: TaskPath.line("arm", "flange", START, START, 1.0), "robot"),
-        (lambda: TaskPath.line(ROBOT, "flange", START, START, "a", Q0), "duration"),
-        (lambda: TaskPath.line(ROBOT, "flange", START, START, -1.0, Q0), "duration"),
-        (lambda: TaskPath(ROBOT, "flange", [0.0, 1.0], [START, START], [Q0, Q0]), "q0"),
-    ],
-)
-def test_arguments_that_are_none(make, name):
-    with pytest.raises(rd.ShapeError, match=name) as error:
-        make()
-    assert error.value.name == name
-
-
 def test_a_reference_that_begins_later_says_so():
     late = rd.JointPath.from_samples([1.0, 2.0, 3.0, 4.0], np.eye(4)[:, :2])
     for make in (Stretched.within, TimeOptimal):
         with pytest.raises(rd.PathError, match="samples from t = 1 s"):
             make(late, 4.0, acceleration=1.0)
-
-
-def test_a_sine_of_one_number_for_all_joints():
-    q, v, a = SineReference([0.0, 1.0], 0.5, 2.0)(0.3)
-    assert q.shape == v.shape == a.shape == (2,)
 
 
 # -- stretched --------------------------------------------------------------------------------

@@ -9,7 +9,6 @@ import pytest
 
 import robodyn as rd
 from robodyn.controllers import (
-    ComputedTorque,
     PointToPoint,
     Recorded,
     SineReference,
@@ -95,12 +94,6 @@ def test_rates_are_derivatives_and_the_way_is_kept(quick):
         np.testing.assert_allclose(quick(at), [place, np.zeros(6), np.zeros(6)], atol=1e-9)
     with pytest.raises(rd.ShapeError, match="t is nan"):
         quick(np.nan)
-
-
-def test_a_controller_follows_it(quick):
-    drive = ComputedTorque(ARM, quick, 900.0)
-    run = rd.simulate(ARM, drive, q0=WAY[0], duration=quick.duration, step=1e-3, limits="ignore")
-    np.testing.assert_allclose(run.q[-1], WAY[-1], atol=5e-3)
 
 
 def test_along_a_line_of_a_frame():

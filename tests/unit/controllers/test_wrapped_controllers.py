@@ -146,12 +146,6 @@ def test_a_jump_becomes_a_ramp_of_the_rate():
     np.testing.assert_allclose(y[:, 1], np.maximum(10.0, 20.0 - 1000.0 * t), atol=1e-12)
 
 
-def test_slow_changes_pass_a_limit_of_rates_as_they_are():
-    np.testing.assert_array_equal(
-        asked(RateLimited(ramp, 3.1), UNEVEN), asked(Sampled(ramp, 0.0), UNEVEN)
-    )
-
-
 @pytest.mark.parametrize("size", [0.3, 1.0, 1.0000001, 40.0, 1e9])
 def test_forces_are_cut_at_their_limits_and_stay_as_they_are_within(size):
     top = np.array([3.0, 1e-3, 1e12, np.inf, 0.0])
@@ -377,22 +371,6 @@ def test_memory_goes_on_where_a_stop_begins_another_phase():
     assert run.phases
     steps = np.searchsorted(np.arange(401) * 1e-3, run.t, side="right")
     np.testing.assert_array_equal(run.controller_state["looks"][:, 0], steps)
-
-
-def test_what_broke_off_has_its_memory(double):
-    def explodes(t, q, v):
-        return np.full(2, 1e300 if t > 0.0105 else 0.0)
-
-    with pytest.raises(rd.SimulationError) as caught:
-        rd.simulate(double, RateLimited(explodes, 1e308), duration=0.1)
-    broken = caught.value.trajectory
-    assert broken.controller_state["torque"].shape == (len(broken), 2)
-
-
-def test_a_state_belongs_to_one_motion(double):
-    controller = RateLimited(ramp, 1.0)
-    first, again = (rd.simulate(double, controller, duration=0.01) for _ in range(2))
-    np.testing.assert_array_equal(first.tau, again.tau)
 
 
 def test_what_has_a_state_is_no_function_of_that_of_the_robot(double):

@@ -117,6 +117,7 @@ def test_steps_that_fail_leave_the_state(robot, tmp_path):
     assert (state == before).all()
 
 
+@pytest.mark.slow
 def test_the_sources_of_an_fmu_without_warnings(robot, tmp_path):
     options = {"controller": controller_of(robot)}
     folder = rd.export(robot, ["step", "center_of_mass"], "fmu", tmp_path / "code", **options)
@@ -132,6 +133,7 @@ def said_by_itself(folder, *options):
     return subprocess.run(["./test"], cwd=folder, capture_output=True, text=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["double", "float"])
 def test_a_unit_tests_itself(robot, tmp_path, dtype):
     asked = ["mass_matrix", "frame_poses", "step", "assemble", "kinetic_energy"]
@@ -230,6 +232,7 @@ def test_float_code_at_half_a_turn(tmp_path):
     assert said_by_itself(folder).stdout == "0 failed\n"
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::robodyn.errors.SingularWarning")
 def test_a_motion_that_ends_is_tested_before(tmp_path):
     """The disc falls on its side, where its plane no longer tells along which point it rolls."""
@@ -274,6 +277,7 @@ def test_a_test_of_what_has_numbers_at_some_states_or_at_none(robot, tmp_path, q
     assert said_by_itself(folder).stdout == "0 failed\n"
 
 
+@pytest.mark.slow
 def test_cmake_builds_a_unit(tmp_path):
     cmake = shutil.which("cmake") or shutil.which("cmake", path=str(Path(sys.executable).parent))
     if cmake is None:
@@ -338,6 +342,7 @@ int main() {{ return kinetic_energy(q, v) != errno_(q, v); }}
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["printf", "std", "Math", "time", "test", "class", "isnan"])
 def test_names_that_something_else_has(name, tmp_path):
     """Files, namespaces and targets of CMake are called after the robot."""
@@ -357,6 +362,7 @@ def test_names_that_something_else_has(name, tmp_path):
     subprocess.run(command, check=True, cwd=folder)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["double", "float"])
 def test_a_header_of_cpp(robot, tmp_path, dtype):
     asked = {"default": "kinetic_energy", "mass_matrix": "mass_matrix", "assemble": "assemble"}

@@ -263,19 +263,6 @@ def test_a_library_knows_its_description(floating, tmp_path):
         other.instantiate()
 
 
-def test_open_loops_are_closed_or_refused(tmp_path, refused):
-    robot = rd.load("four_bar")
-    path = exported(robot, ["step", "loop_residual"], tmp_path)
-    unit = Unit(path, tmp_path)
-    first = robot.joint_names[0]
-    unit.begin(**{f"{first}__position": 1e-3})
-    assert np.abs([unit[x] for x in unit.places if x.startswith("loop_residual")]).max() < 1e-10
-    unit.fmu.reset()
-    with refused:
-        unit.begin(**{f"{first}__position": 3.0})
-    assert "do not close" in unit.said[-1]
-
-
 def test_the_same_unit_is_written_twice(floating, tmp_path):
     robot, path, _ = floating
     assert exported(robot, ["step", "measure"], tmp_path).read_bytes() == path.read_bytes()

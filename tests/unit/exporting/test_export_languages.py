@@ -140,16 +140,6 @@ def test_what_a_language_does_not_have_leaves_nothing(
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize(
-    ("target", "name", "legal"),
-    [("python", "lambda", "lambda_"), ("matlab", "end", "end_"), ("modelica", "der", "der_")],
-)
-def test_words_of_a_language_get_an_underscore(robot, tmp_path, target, name, legal):
-    folder = rd.export(robot, {name: "center_of_mass"}, target, tmp_path / "code")
-    (file,) = folder.iterdir()
-    assert f" {legal}" in file.read_text().replace("(", " ")
-
-
 @pytest.fixture(scope="module")
 def motion(robot, state):
     """Ten steps of the robot, by forces that stay the same."""

@@ -37,29 +37,6 @@ def test_damping_of_a_cut_joint_brakes(what):
     assert np.abs(a - b).max() > 1e-3
 
 
-@pytest.mark.parametrize("cut", ["crank_drive", "crank_pin", "rocker_pivot", "rocker_pin"])
-def test_damping_is_the_same_wherever_the_loop_is_cut(cut):
-    """Every joint has some; the links accelerate as they do with another joint cut."""
-    mechanism = urdf.load_mechanism("four_bar")
-    damped = [dataclasses.replace(j, damping=0.3, friction=0.2) for j in mechanism.joints]
-    text = urdf.write(dataclasses.replace(mechanism, joints=tuple(damped), actuators=()))
-    found = {}
-    for marked in ("rocker_pin", cut):
-        mark = f'<joint name="{marked}" '
-        assert mark in text
-        robot = rd.load(text.replace(mark, f'{mark}cut="true" '))
-        assert [c.name for c in robot.loops] == [marked]
-        q = robot.neutral()
-        assert np.abs(q).max() < 1e-12
-        v = np.linalg.svd(robot.loop_jacobian(q))[2][-1]  # the motion that the loop leaves
-        v = v / robot.frame_twist(q, v, "crank")[4] * 5.0
-        a = robot.forward_dynamics(q, v, np.zeros(3))
-        found[marked] = robot.frame_acceleration(q, v, a, "crank")
-        again = rd.load(urdf.write(robot.mechanism))
-        np.testing.assert_allclose(again.forward_dynamics(q, v, np.zeros(3)), a, rtol=1e-12)
-    np.testing.assert_allclose(found[cut], found["rocker_pin"], atol=1e-9)
-
-
 @pytest.mark.parametrize(
     ("inner", "words"),
     [
@@ -165,21 +142,6 @@ def test_a_loop_of_motors_is_driven_at_every_joint():
     assert {*robot.actuated_joints} == {*PINS} == {*robot.joint_names}
 
 
-def test_any_joint_of_a_loop_can_be_marked_as_cut(tmp_path):
-    path = tmp_path / "four_bar.urdf"
-    urdf.write(urdf.load_mechanism("four_bar"), path)
-    mark = '<joint name="rocker_pivot" '
-    assert mark in path.read_text()
-    robot = rd.load(path.read_text().replace(mark, f'{mark}cut="true" '))
-    assert [c.name for c in robot.loops] == ["rocker_pivot"]
-
-
-def test_the_function_behind_a_method_honours_loops():
-    robot, q, v = moving()
-    f, tau = robot.function("forward_dynamics"), np.zeros(3)
-    np.testing.assert_allclose(f(q, v, tau), robot.forward_dynamics(q, v, tau), atol=1e-9)
-
-
 @pytest.mark.parametrize("wrong", ["q", "v", "tau"])
 @pytest.mark.parametrize("size", [2, 4])
 def test_shapes_of_constrained_dynamics(wrong, size):
@@ -204,55 +166,6 @@ def test_joints_that_mimic_each_other_may_all_be_in_a_loop():
     assert robot.joints["rocker_pin"].closure == "rocker_pin_weld"
     assert robot.joint_names == ("crank_drive", "rocker_pivot")
     assert robot.joint_positions([0.3, 0.2])["rocker_pin"] == pytest.approx(-0.2)
-
-
-def test_a_constraint_may_be_about_any_joint_of_a_loop():
-    """Tied to the motion that it has, a joint changes nothing."""
-    tie = rd.Constraint("tie", lambda q: q[0] - q[1] + q[2] - q[3], PINS)
-    robot, free = rd.load("four_bar", constraints=[tie]), rd.load("four_bar")
-    assert {*robot.joint_names} == {*PINS}
-    q = free.assemble([0.4, 0.0, 0.0], hold=["crank_drive"])
-    found = robot.loop_residual(coordinates_of(robot, free.joint_positions(q)))
-    assert np.abs(found[:6]).max() < 1e-10
-
-
-def test_a_joint_map_may_be_the_last_joint_of_a_loop():
-    """A hinge as a map, with the other joints freer or driven."""
-
-    def turned(q):
-        c, s = rd.cos(q[0]), rd.sin(q[0])
-        return [[c, 0.0, s, 0.0], [0.0, 1.0, 0.0, 0.0], [-s, 0.0, c, 0.0], [0.0, 0.0, 0.0, 1.0]]
-
-    motors = {name: rd.Actuator() for name in PINS}
-    robot = rd.load("four_bar", joint_maps={"rocker_pin": rd.JointMap(1, turned)}, actuators=motors)
-    hinged = rd.load("four_bar", actuators=motors)
-    assert robot.joint_names == hinged.joint_names
-    q = hinged.random(1)
-    v = hinged.consistent_velocity(q, np.ones(4))
-    a = hinged.forward_dynamics(q, v, np.ones(4))
-    np.testing.assert_allclose(robot.forward_dynamics(q, v, np.ones(4)), a, atol=1e-9)
-
-
-@pytest.mark.parametrize("where", ["file", "argument"])
-def test_a_loop_has_a_motor_and_a_spring(where):
-    text = urdf.write(urdf.load_mechanism("four_bar"))
-    mark = '<joint name="rocker_pin" type="continuous">'
-    inner = '<dynamics damping="0" friction="0" spring_stiffness="3" spring_reference="0.2"/>'
-    marked = '<joint name="rocker_pin" type="continuous" cut="true">'
-    if where == "file":
-        text = text.replace(mark, marked + inner)
-        text = text.replace("</robot>", '<motor joint="rocker_pin" gear_ratio="4"/></robot>')
-        robot = rd.load(text)
-    else:
-        given = {"rocker_pin": rd.Actuator(gear_ratio=4.0)}
-        text = text.replace(mark, marked)
-        robot = rd.load(text, springs={"rocker_pin": (3.0, 0.2)}, actuators=given)
-    assert robot.gear_ratios[robot.joints["rocker_pin"].v] == 4.0
-    q = robot.neutral()
-    plain = rd.load("four_bar")
-    energy = robot.potential_energy(q) - plain.potential_energy(plain.neutral())
-    assert energy == pytest.approx(0.5 * 3.0 * 0.2**2)
-    assert rd.load(urdf.write(robot.mechanism)).mechanism == robot.mechanism
 
 
 def test_a_coupling_counts_the_joints_as_they_are_drawn():

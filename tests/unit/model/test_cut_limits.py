@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 from support.recut import changed_joint
@@ -52,13 +50,6 @@ def test_assembly_moves_until_a_cut_joint_is_within_its_limits():
     assert np.abs(robot.loop_residual(q)).max() < 1e-10
     assert -0.2 - 1e-6 <= pin(robot, q) <= 0.2 + 1e-6
     assert abs(q[0] - 0.5) < 0.4, "near the guess"
-
-
-@pytest.mark.parametrize("limits", [(0.2, 0.3), (-0.9, -0.5), (0.3 - 2 * math.pi, 0.4 - 6.0)])
-def test_the_neutral_posture_is_within_the_limits_of_cut_joints(limits):
-    robot = limited(*limits)
-    assert limits[0] - 1e-6 <= pin(robot, robot.neutral()) <= limits[1] + 1e-6
-    assert np.abs(robot.loop_residual(robot.neutral())).max() < 1e-10
 
 
 def test_a_limit_that_a_cut_joint_cannot_meet_is_told():

@@ -72,30 +72,6 @@ def test_info_of_a_joint_that_is_cut():
     assert not robot.joints["crank_pin"].cut and repr(pin).endswith("cut>")
 
 
-def test_a_loop_is_a_joint_by_its_name():
-    text = urdf.write(urdf.load_mechanism("four_bar"))
-    text = text.replace('<joint name="rocker_pin" ', '<joint name="rocker_pin" cut="true" ')
-    robot, drawn = rd.load(text), rd.load("four_bar")
-    assert robot.joints["rocker_pin"].cut
-    q = drawn.assemble([0.7, 0.0, 0.0], hold=["crank_drive"])
-    one, other = robot.joint_positions(q), drawn.joint_positions(q)
-    assert one.keys() == other.keys()
-    assert all(np.allclose(one[name], other[name]) for name in one)
-
-
-def test_batches_are_rows():
-    robot = rd.load("stewart")
-    rng = np.random.default_rng(0)
-    q = np.array([robot.random(rng) for _ in range(3)])
-    v = robot.consistent_velocity(q, rng.normal(size=(3, robot.nv)))
-    together, speeds = robot.joint_positions(q), robot.joint_velocities(q, v)
-    for row in range(3):
-        for name, x in robot.joint_positions(q[row]).items():
-            np.testing.assert_allclose(together[name][row], x, atol=1e-12)
-        for name, x in robot.joint_velocities(q[row], v[row]).items():
-            np.testing.assert_allclose(speeds[name][row], x, atol=1e-12)
-
-
 def test_speeds_are_rates_of_positions():
     robot = rd.load("crank_slider")
     q = robot.assemble(robot.neutral() + 0.3)

@@ -41,12 +41,6 @@ def test_a_function_is_called():
     path.check(TIMES)
 
 
-def test_several_axes():
-    path = rd.JointPath(lambda t: tuple(np.array([x, -2.0 * x]) for x in sine(t)))
-    path.check(TIMES)
-    assert path(0.1)[1].shape == (2,)
-
-
 @pytest.mark.parametrize("times", [TIMES, np.linspace(0.0, 1.2, 1201), [0.2, 0.5], [0.1995]])
 def test_a_trapezoidal_speed_is_a_path(times):
     rd.JointPath(trapezoid).check(times)
@@ -85,25 +79,6 @@ def test_wrong_derivatives(what, factor):
     assert error.value.time == 0.3
 
 
-def test_the_first_wrong_time_is_told():
-    def late(t):
-        x, dx, ddx = sine(t)
-        return x, dx + (0.1 if t > 0.6 else 0.0), ddx
-
-    with pytest.raises(PathError) as error:
-        rd.JointPath(late).check(TIMES)
-    assert error.value.time == pytest.approx(0.6, abs=0.051)
-
-
-def test_one_wrong_axis_is_enough():
-    def wrong(t):
-        x, dx, ddx = sine(t)
-        return np.array([x, x]), np.array([dx, dx + 0.01]), np.array([ddx, ddx])
-
-    with pytest.raises(PathError, match="velocity"):
-        rd.JointPath(wrong).check([0.2])
-
-
 @pytest.mark.parametrize(
     "value",
     [
@@ -130,14 +105,6 @@ def test_samples():
         np.testing.assert_allclose([x, dx, ddx], [np.sin(t), np.cos(t), -np.sin(t)], atol=1e-4)
     for t, x in zip(TIMES, np.sin(TIMES), strict=True):
         assert path(t)[0] == pytest.approx(x, abs=1e-14)
-
-
-@pytest.mark.parametrize("n", [4, 5, 6, 7])
-def test_few_samples(n):
-    t = np.linspace(0.0, 1.0, n)
-    path = rd.JointPath.from_samples(t, np.stack([t**3, 1.0 - t], axis=-1))
-    path.check(np.linspace(0.0, 0.9, 10))
-    np.testing.assert_allclose(path(0.5), [[0.125, 0.5], [0.75, -1.0], [3.0, 0.0]], atol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -192,11 +159,6 @@ def test_a_time_is_a_number(t):
             rd.JointPath.from_samples(TIMES, np.sin(TIMES), ends=ends)(t)
 
 
-def test_other_ends_are_unknown():
-    with pytest.raises(rd.UnknownNameError, match="rest"):
-        rd.JointPath.from_samples([0, 1], [0.0, 1.0], ends="resting")
-
-
 def test_velocities_given_with_samples():
     positions = np.sin(TIMES)
     rd.JointPath.from_samples(TIMES, positions, np.cos(TIMES))
@@ -211,11 +173,6 @@ def test_velocities_given_with_samples():
         rd.JointPath.from_samples(TIMES, positions, np.degrees(np.cos(TIMES)))
     with pytest.raises(ShapeError, match="velocities"):
         rd.JointPath.from_samples(TIMES, positions, np.zeros(40))
-
-
-def test_velocities_of_samples_that_are_not_finite():
-    with pytest.raises((ShapeError, PathError)):
-        rd.JointPath.from_samples(TIMES, np.sin(TIMES), np.full(41, np.nan))
 
 
 def test_samples_of_a_joint_that_stands_still():
@@ -387,16 +344,6 @@ def test_paths_through_samples_belong_to_themselves(make):
     for t, x in wanted.items():
         np.testing.assert_array_equal(np.concatenate(path(t)), x)
         np.testing.assert_array_equal(np.concatenate(again(t)), x)
-
-
-def test_base_paths_through_samples_can_be_pickled():
-    times = SAMPLE_TIMES.copy()
-    path = rd.BasePath.from_samples(times, TURNS[:, :3], TURNS)
-    again = pickle.loads(pickle.dumps(path))
-    times += 5.0
-    for t in (0.0, 0.37, 1.0):
-        np.testing.assert_array_equal(again(t).pose, path(t).pose)
-        np.testing.assert_array_equal(again(t).acceleration, path(t).acceleration)
 
 
 def test_a_function_may_fill_the_same_arrays_again_and_again():

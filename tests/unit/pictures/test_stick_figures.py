@@ -11,8 +11,6 @@ import pytest
 import robodyn as rd
 from robodyn.description import Pose
 from robodyn.errors import ShapeError
-from robodyn.pictures.labels import Label, write_labels
-from robodyn.pictures.stick_drawing import newtons
 
 pytest.importorskip("matplotlib")
 
@@ -88,15 +86,6 @@ def test_arrows_are_as_the_forces(tmp_path):
         assert f"{np.linalg.norm(force):.3g} N" in texts
 
 
-@pytest.mark.parametrize(
-    "amount, text",
-    [(0.1234, "0.123 N"), (99.96, "100 N"), (5678.0, "5678 N"), (14703.0, "14.7 kN"),
-     (1.849e5, "185 kN"), (2.5e7, "25 MN")],
-)  # fmt: skip
-def test_forces_have_three_digits_and_a_unit(amount, text):
-    assert newtons(amount) == text
-
-
 def box_of(text):
     """Where a text stands [pixels]; matplotlib tells only the size of one in space."""
     from matplotlib.transforms import Bbox
@@ -122,19 +111,6 @@ def test_labels_do_not_cover_one_another(name, tmp_path):
     assert all(figure.bbox.contains(*corner) for box in boxes for corner in (box.min, box.max))
 
 
-def test_a_label_keeps_off_lines():
-    from matplotlib.figure import Figure
-
-    axis = Figure((4, 4)).subplots()
-    axis.set(xlim=(-1, 1), ylim=(-1, 1))
-    lines = [np.array([[0.0, 0.0], [1.0, 0.0]]), np.array([[0.0, 0.0], [0.0, 1.0]])]
-    write_labels(axis, [Label("a joint", np.zeros(2), {})], lines, axis.transData.transform)
-    box = axis.texts[0].get_window_extent()
-    for line in lines:
-        points = axis.transData.transform(np.linspace(*line, 200))
-        assert not any(box.contains(*point) for point in points)
-
-
 def test_all_points_and_arrows_are_within_the_axes(tmp_path):
     robot, q, _ = at_rest("four_bar")
     _, axis = drawn("four_bar", tmp_path / "q.png")
@@ -156,11 +132,6 @@ def test_the_legend_of_a_tall_picture_is_whole(tmp_path):
     assert image.width < image.height
     edges = np.asarray(image.convert("L"))[int(0.9 * image.height) :, [0, 1, -2, -1]]
     assert (edges == 255).all()
-
-
-def test_a_legend_covers_no_axes(tmp_path):
-    figure, axis = drawn("four_bar", tmp_path / "q.png")
-    assert not figure.legends[0].get_window_extent().overlaps(axis.get_window_extent())
 
 
 def test_links_with_many_joints_are_plates(tmp_path):

@@ -59,25 +59,6 @@ def test_parts_are_those_of_the_state_that_was_given_though_its_arrays_change(ro
             close(result.in_frame("world")[joint], world[joint])
 
 
-def test_a_batch_is_a_loop_over_rows(robot):
-    q, v, a, base = state(robot, 3)
-    push = {"link4": np.random.default_rng(6).normal(size=(3, 6))}
-    batch = robot.joint_wrenches(q, v, a, wrenches=push, base=base)
-    assert tuple(batch) == (*robot.joint_names, "base")
-    world, link2 = batch.in_frame("world"), batch.in_frame("link2")
-    for i in range(3):
-        given = {"wrenches": {"link4": push["link4"][i]}, "base": row(base, i)}
-        one = robot.joint_wrenches(q[i], v[i], a[i], **given)
-        for name in one:
-            assert one[name].shape == (6,)
-            close(batch[name][i], one[name])
-            close(world[name][i], one.in_frame("world")[name])
-            close(link2[name][i], one.in_frame("link2")[name])
-        for name in robot.joint_names:
-            for part in ("motor", "passive", "bearing"):
-                close(getattr(batch, part)[name][i], getattr(one, part)[name])
-
-
 def test_in_other_frames(robot):
     q, v, a, base = state(robot)
     found = robot.joint_wrenches(q, v, a, base=base)
@@ -105,17 +86,6 @@ def test_parts_add_up_and_a_fixed_joint_has_no_motor(robot):
     for name in names:
         close(found.motor[name] + found.passive[name] + found.bearing[name], found[name])
     assert "joint2" not in everything and "joint2" in found
-
-
-def test_accelerations_may_follow_from_roles(robot):
-    q, v, _, base = state(robot)
-    roles = {"controlled": {"joint0": 0.7}, "tau": {"joint1": [1, 2, 3]}, "locked": ["joint3"]}
-    moved = robot.hybrid_dynamics(q, v, base=base, **roles)
-    found = robot.joint_wrenches(q, v, base=base, **roles)
-    expected = robot.joint_wrenches(q, v, moved.a, base=base)
-    for name in expected:
-        close(found[name], expected[name])
-    close(found.motor["joint0"] @ [0, 0, 0, *robot.joints["joint0"].axis], moved.tau[0])
 
 
 def test_names_and_shapes_that_do_not_fit(robot):

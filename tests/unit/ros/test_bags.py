@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
@@ -65,30 +64,6 @@ def test_an_independent_reader_reads_the_same(tmp_path):
     again = rd.load(text)
     assert again.nc == robot.nc
     np.testing.assert_array_equal(again.loop_residual(run.q[-1]), robot.loop_residual(run.q[-1]))
-
-
-def test_sqlite_itself_reads_the_same(tmp_path):
-    robot, run = moved("puma560")
-    write_bag(run, tmp_path / "bag", storage="sqlite3")
-    with sqlite3.connect(tmp_path / "bag" / "bag.db3") as base:
-        topics = {name: number for number, name in base.execute("select id, name from topics")}
-        rows = base.execute(
-            "select timestamp, data from messages where topic_id = ? order by timestamp",
-            (topics["/joint_states"],),
-        ).fetchall()
-    assert [stamp for stamp, _ in rows] == [round(t * 1e9) for t in run.t]
-    # CDR: the three sequences of doubles end the message, each after its 32-bit length, padded
-    n = robot.nv
-    for (_, data), tau in zip(rows, run.tau, strict=True):
-        np.testing.assert_array_equal(np.frombuffer(data[-8 * n :], "<f8"), tau)
-    assert (tmp_path / "bag" / "metadata.yaml").read_text().startswith("rosbag2_bagfile_inform")
-
-
-def test_time_can_start_at_the_epoch(tmp_path):
-    robot, run = moved("double_pendulum")
-    write_bag(run, tmp_path / "run.mcap", start=1.7e9)
-    back = read_bag(tmp_path / "run.mcap", robot)
-    np.testing.assert_allclose(back.t, run.t, rtol=0, atol=1e-9)
 
 
 def test_a_trajectory_without_its_robot(tmp_path):
@@ -253,18 +228,6 @@ def test_sim_writes_a_bag(tmp_path, capsys):
     assert main(["sim", "puma560", *arguments]) == 0
     assert str(bag) in capsys.readouterr().out
     assert len(read_bag(bag, rd.load("puma560"))) == 101
-
-
-def test_what_is_no_trajectory_no_robot_no_time_is_refused(tmp_path):
-    robot = rd.load("double_pendulum")
-    run = rd.simulate(robot, duration=0.01)
-    with pytest.raises(rd.ShapeError, match="trajectory is NoneType"):
-        write_bag(None, tmp_path / "run.mcap")
-    with pytest.raises(rd.ShapeError, match="start is 'now'"):
-        write_bag(run, tmp_path / "run.mcap", start="now")
-    write_bag(run, tmp_path / "run.mcap")
-    with pytest.raises(rd.ShapeError, match="robot is NoneType"):
-        read_bag(tmp_path / "run.mcap", None)
 
 
 FULL = """

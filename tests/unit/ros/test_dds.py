@@ -54,6 +54,7 @@ def until(condition, seconds=10.0):
     return bool(condition())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["dds", "rclpy"])
 def test_both_ways_to_another_process(kind, domain):
     if kind == "rclpy" and not ROS:
@@ -190,6 +191,7 @@ def counted(function, calls):
     return call
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_the_command_with_a_summary(domain, end):
     command = [sys.executable, "-m", "robodyn", "publish", "four_bar", "--dds"]

@@ -79,53 +79,9 @@ def test_a_study_without_arguments_has_one_row():
     assert (table.shape, table["value"]) == ((), 7)
 
 
-BAD = {
-    "no mapping": (5, r"values is 5, expected a mapping by name: .* or several values"),
-    "no rows": ([], "expected a mapping"),
-    "rows that differ": ([{"a": 1}, {"b": 1}], "row 1 of values gives 'b', row 0 gives 'a'"),
-    "empty": ({"a": []}, r"values\['a'\] is empty"),
-    "one number": ({"a": 5.0}, "expected a list or an array"),
-    "text": ({"a": "abc"}, "expected a list or an array"),
-    "objects": ({"a": [object()]}, "give other things names"),
-    "ragged": ({"a": [[1], [1, 2]]}, "arrays of one shape"),
-    "mixed": ({"a": [1, "x"]}, "values of one type"),
-    "truth and numbers": ({"a": [True, 2]}, "values of one type"),
-    "rounded": ({"a": [0.5, 2**53 + 1]}, "values of one type"),
-    "NaN": ({"a": [1.0, float("nan")]}, "it holds NaN"),
-    "a number as name": ({1: [1]}, "a name in values is 1, expected a name"),
-    "a name that is taken": ({"error": [1]}, "expected names of arguments"),
-}
-
-
-@pytest.mark.parametrize(("values", "said"), BAD.values(), ids=BAD)
-def test_values_that_make_no_sense(values, said):
-    with pytest.raises(rd.ShapeError, match=said):
-        rd.sweep(lambda **given: 0, values)
-
-
 def test_side_by_side_needs_equal_numbers():
     with pytest.raises(rd.ShapeError, match=r"a 2, b 3; product=True combines"):
         rd.sweep(lambda a, b: 0, {"a": [1, 2], "b": [1, 2, 3]}, product=False)
-
-
-OPTIONS = {
-    "study": (dict(study=5), "study is 5"),
-    "other arguments": (dict(study=lambda b: 0), "it takes \\(b\\)"),
-    "no rng": (dict(seed=1), "cannot be called with a, rng"),
-    "a value called rng": (dict(values={"rng": [1]}, seed=1), "no value may be called 'rng'"),
-    "seed": (dict(seed=-1), "seed is -1"),
-    "batch": (dict(batch=0), "batch is 0"),
-    "half a process": (dict(processes=1.5), "processes is 1.5"),
-    "no number": (dict(processes="two"), "processes is 'two'"),
-    "progress": (dict(progress=3), "progress is 3"),
-    "path": (dict(path=3), "path is int"),
-}
-
-
-@pytest.mark.parametrize(("options", "said"), OPTIONS.values(), ids=OPTIONS)
-def test_options_that_make_no_sense(options, said):
-    with pytest.raises(rd.ShapeError, match=said):
-        rd.sweep(**({"study": lambda a: 0, "values": {"a": [1]}} | options))
 
 
 def test_choices_that_there_are_not():
@@ -139,9 +95,3 @@ def test_random_numbers_of_a_row_are_its_own():
     table = rd.sweep(lambda k, rng: rng.random(2), {"k": range(5)}, seed=11)
     rngs = map(np.random.default_rng, np.random.SeedSequence(11).spawn(5))
     np.testing.assert_array_equal(table["value"], [rng.random(2) for rng in rngs])
-
-
-def test_progress_counts_rows():
-    told = []
-    rd.sweep(lambda a: a, {"a": range(4)}, progress=told.append)
-    assert told == [0.0, 0.25, 0.5, 0.75, 1.0]

@@ -199,6 +199,7 @@ def test_dual_arms_are_their_own_mirror_image(robot, trunk):
     assert [joint.parent for joint in tree.joints].count(trunk) == 2  # both arms hang on it
 
 
+@pytest.mark.slow
 def test_robots_load_from_a_package_in_a_zip_file(tmp_path):
     archive = tmp_path / "robodyn.zip"
     with zipfile.ZipFile(archive, "w") as file:

@@ -450,6 +450,7 @@ def test_a_merged_model_is_as_if_its_elements_were_written_in_the_other(placemen
         rd.load(path)
 
 
+@pytest.mark.slow
 def test_files_that_include_one_another_end(tmp_path, monkeypatch):
     def write(name, *uris):
         inside = "".join(f"<include><name>n{k}</name><uri>{uri}</uri></include>"

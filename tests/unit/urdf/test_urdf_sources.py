@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 import warnings
 
 import numpy as np
@@ -289,16 +288,3 @@ def test_xacro_is_an_extra(tmp_path, monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(MissingExtraError, match=r"\[xacro\]"):
         urdf.load_mechanism(path)
-
-
-def test_reading_needs_no_urdf_library():
-    """The libraries whose models are taken are never imported."""
-    import subprocess
-
-    code = (
-        "import sys; from robodyn import urdf; urdf.load_mechanism('puma560');"
-        "print([n for n in ('urchin', 'yourdfpy', 'urdfpy', 'trimesh', 'xacro') "
-        "if n in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"

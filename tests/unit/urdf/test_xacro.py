@@ -431,6 +431,7 @@ def test_files_of_the_same_repository_and_of_packages_are_within_reach(arm, tmp_
     assert rd.load(path).link_names == ("b",)
 
 
+@pytest.mark.slow
 def test_xacro_runs_in_a_process_of_its_own(arm):
     code = "import sys, robodyn; robodyn.load(sys.argv[1]); print('xacro' in sys.modules)"
     path = written(arm.parent, SUM)
@@ -438,6 +439,7 @@ def test_xacro_runs_in_a_process_of_its_own(arm):
     assert found.stdout.split() == ["False"]
 
 
+@pytest.mark.slow
 def test_a_process_that_ended_meanwhile_is_replaced():
     from robodyn.urdf.xacro import process
 

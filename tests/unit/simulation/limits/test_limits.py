@@ -47,15 +47,6 @@ def test_what_is_left_when_and_by_how_much():
     assert "\n" not in text and "2 limits" in text and "'rail'" in text and "0.71 s" in text
 
 
-def test_a_lower_limit_and_negative_values():
-    run = pushed(rd.load(slider(LIMIT)), -99.0, limits="ignore")
-    found = {violation.limit: violation for violation in run.limit_violations}
-    assert found["position"].bound == -1.0 and found["position"].worst < -20.0
-    assert found["velocity"].bound == -1.5 and found["velocity"].worst < -40.0
-    assert found["effort"].bound == -97.0 and found["effort"].worst == -99.0
-    assert found["effort"].start == 0.0 and found["effort"].unit == "N"
-
-
 def test_enforced_efforts_are_what_acts_and_is_recorded():
     robot = rd.load(slider(LIMIT))
     run = pushed(robot, 1e4, limits="enforce")
@@ -98,14 +89,6 @@ def test_zero_counts_as_not_given(capsys, tmp_path):
     (tmp_path / "zeros.urdf").write_text(slider(zeros))
     assert main(["check", str(tmp_path / "zeros.urdf")]) == 0
     assert "zero counts as not given" in capsys.readouterr().out
-
-
-def test_a_posture_at_its_limit_is_within():
-    robot = rd.load(slider('<limit lower="0" upper="0.3" velocity="1" effort="1"/>'))
-    run = rd.simulate(robot, q0=[0.1 + 0.2], duration=0.01)  # 0.30000000000000004
-    assert run.limit_violations == ()
-    beyond = rd.simulate(robot, q0=[0.3 + 1e-6], duration=0.01, limits="ignore")
-    assert [violation.start for violation in beyond.limit_violations] == [0.0]
 
 
 def test_many_motions_at_once():
@@ -157,14 +140,6 @@ def test_motors_of_a_linkage():
     assert not [x for x in run.limit_violations if x.limit == "effort"]
 
 
-def test_what_drives_a_joint_is_told_and_not_cut():
-    robot = rd.load(slider(LIMIT))
-    path = {"rail": lambda t: (50.0 * t * t, 100.0 * t, 100.0)}  # takes 200 N
-    with pytest.warns(LimitWarning, match="effort of 'rail' is 200 N"):
-        run = rd.simulate(robot, controlled=path, duration=0.01, limits="enforce")
-    np.testing.assert_allclose(run.tau, 200.0)
-
-
 @pytest.mark.parametrize("wrong", ["enforced", True, None, 3, ["report"]])
 def test_a_choice_that_is_none(wrong):
     robot = rd.load("double_pendulum")
@@ -204,18 +179,6 @@ PENDULA = """<robot name="pendula"><link name="base"/>
 <joint name="follower" type="revolute"><parent link="base"/><child link="b"/><axis xyz="0 1 0"/>
 <mimic joint="free" multiplier="-2" offset="0.1"/>
 <limit lower="-1" upper="1.5" velocity="0.7" effort="0"/></joint></robot>"""
-
-
-def test_a_joint_that_follows_another():
-    """It is at 0.1 - 2 q: at -1.1 where the other is at 0.6."""
-    path = {"free": lambda t: (0.6 * t * t, 1.2 * t, 1.2)}
-    robot = rd.load(PENDULA)
-    run = rd.simulate(robot, controlled=path, duration=1.0, step=1e-2, limits="ignore")
-    velocity, position = run.limit_violations
-    assert (position.joint, position.limit, position.bound) == ("follower", "position", -1.0)
-    assert position.worst == pytest.approx(-1.1) and position.start == pytest.approx(0.96)
-    assert (velocity.joint, velocity.limit, velocity.bound) == ("follower", "velocity", -0.7)
-    assert velocity.worst == pytest.approx(-2.4) and velocity.start == pytest.approx(0.3)
 
 
 @pytest.mark.parametrize("coordinates", ["tree", "minimal"])

@@ -159,18 +159,6 @@ def test_a_path_that_breaks_off(robot):
     assert error.value.time == pytest.approx(0.2)
 
 
-def test_a_path_may_end_with_the_simulation(robot):
-    def until_half(t):
-        if t > 0.5:
-            raise ValueError(f"{t} lies after the end")
-        return 0.0, 0.0, 0.0
-
-    run = rd.simulate(robot, controlled={"joint0": until_half}, duration=0.5, step=0.1)
-    assert run.t[-1] == 0.5
-    np.testing.assert_array_equal(run["joint0"].q, 0.0)
-    np.testing.assert_array_equal(run["joint0"].v, 0.0)
-
-
 def test_a_path_of_the_base_that_contradicts_itself(robot):
     path = rd.BasePath(lambda t: rd.BaseMotion.from_world([t, 0.0, 0.0]))
     with pytest.raises(PathError, match="velocity of the base"):

@@ -121,15 +121,6 @@ def test_an_exception_that_is_raised_again_has_the_later_motion(options):
     assert error.trajectory.t[1] in (0.02, 0.025)
 
 
-@pytest.mark.parametrize("options", [{}, {"events": [again(None)]}])
-def test_what_a_user_calls_trajectory_stays(options):
-    error, z = LightsOut(), np.zeros((2, 2))
-    error.trajectory = "planned"
-    with pytest.raises(LightsOut):
-        rd.rollout(rd.load("double_pendulum"), raising(error), z, z, duration=0.1, **options)
-    assert error.trajectory == "planned"
-
-
 @pytest.mark.parametrize(
     "options",
     [{}, {"integrator": "implicit"}, {"events": [rd.Event(5.0)]}, {"integrator": "adaptive"},

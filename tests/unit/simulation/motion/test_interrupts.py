@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import subprocess
 import sys
 
@@ -63,12 +62,6 @@ def test_a_motion_with_events_and_stops():
     same(run, rd.simulate(robot, whole(0.0), **options))
 
 
-def test_nothing_was_simulated():
-    with pytest.raises(SimulationInterrupted) as caught:
-        rd.simulate(rd.load("double_pendulum"), interrupting(0.0))
-    assert caught.value.trajectory is None
-
-
 def test_machine_code_between_two_chunks(monkeypatch):
     """Without a controller Python is asked now and then: at each report."""
     monkeypatch.setattr(recorded_steps, "STEPS_OF_ONE", 100)
@@ -122,14 +115,6 @@ def test_an_interrupt_while_a_file_is_written(tmp_path, monkeypatch):
     same(run, rd.simulate(robot, whole(0.0), **options))
 
 
-def test_many_motions():
-    robot = rd.load("double_pendulum")
-    q0, v0 = np.linspace(0.0, 0.5, 6).reshape(3, 2), np.zeros((3, 2))
-    with pytest.raises(SimulationInterrupted) as caught:
-        rd.rollout(robot, interrupting(0.0405), q0, v0, duration=0.1)
-    same(caught.value.trajectory, rd.rollout(robot, whole(0.0), q0, v0, duration=0.1))
-
-
 def test_many_motions_one_after_the_other():
     """The first ones are whole, the last ones are not there."""
     robot = rd.load("double_pendulum")
@@ -152,12 +137,6 @@ def test_many_motions_one_after_the_other():
     np.testing.assert_array_equal(run.q[:n, 1], full.q[:n, 1])
     assert np.isnan(run.q[n + 2 :, 1]).all()
     assert np.isnan(run.q[:, 2]).all()
-
-
-def test_pickled():
-    """It goes from process to process."""
-    again = pickle.loads(pickle.dumps(SimulationInterrupted("x", trajectory=[1.0])))
-    assert (str(again), again.trajectory) == ("x", [1.0])
 
 
 CODE = """

@@ -41,13 +41,6 @@ def test_every_so_many_steps_and_the_last(double, every):
     same(part, whole[kept])
 
 
-def test_every_so_many_steps_of_many_motions(double):
-    q0, v0 = np.random.default_rng(1).normal(size=(2, 3, 2))
-    whole = rd.rollout(double, None, q0, v0, duration=0.05, limits="ignore")
-    part = rd.rollout(double, None, q0, v0, duration=0.05, every=20, limits="ignore")
-    same(part, whole[[0, 20, 40, 50]])
-
-
 def test_samples_that_are_kept_in_any_case(double):
     """As before and after an impact."""
     record = Record(double, PrescribedLoads(), 3, every=10)
@@ -57,13 +50,6 @@ def test_samples_that_are_kept_in_any_case(double):
     run = record.trajectory()
     # those that are kept in any case do not count as steps
     np.testing.assert_allclose(run.t, [0.0, 0.3, 0.4, 1.2, 1.9])
-
-
-def test_a_record_takes_more_than_was_expected(double):
-    record = Record(double, PrescribedLoads(), 2)
-    for k in range(50):
-        record.add(float(k), *[np.full(2, float(k))] * 4)
-    np.testing.assert_array_equal(record.trajectory().t, np.arange(50.0))
 
 
 @pytest.mark.parametrize("every", [0, -1, 1.5, "2", True, None])
@@ -220,6 +206,7 @@ rd.simulate(robot, die, duration=1.0, to=sys.argv[1], limits="ignore")
 """
 
 
+@pytest.mark.slow
 def test_a_process_that_was_killed(double, tmp_path):
     done = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path / "run")])
     assert done.returncode == 9
@@ -262,27 +249,3 @@ def test_a_disk_that_is_full_in_the_end(double, tmp_path, monkeypatch, small_blo
         move(double, to=tmp_path / "run")
     same(caught.value.trajectory, move(double))
     same(rd.Trajectory.load(tmp_path / "run.partial", double), move(double))
-
-
-def test_wrenches_that_come_and_go(double, tmp_path, small_blocks):
-    def push(t, q, v):
-        return {"lower" if t < 0.05 else "upper": np.full(6, 0.1)}
-
-    whole = move(double, wrenches=push)
-    run = move(double, wrenches=push, to=tmp_path / "run")
-    again = rd.Trajectory.load(tmp_path / "run", double)
-    same(run, whole)
-    np.testing.assert_array_equal(again.joint_wrenches()["base"], whole.joint_wrenches()["base"])
-    np.testing.assert_allclose(again.audit.wrenches, whole.audit.wrenches, atol=1e-4)
-
-
-def test_a_controller_that_fails(double, tmp_path, small_blocks):
-    def fail(t, q, v):
-        if t > 0.05:
-            raise KeyboardInterrupt
-        return [0.1, 0.0]
-
-    with pytest.raises(KeyboardInterrupt):
-        rd.simulate(double, fail, to=tmp_path / "run", limits="ignore")
-    left = rd.Trajectory.load(tmp_path / "run.partial", double)
-    assert 32 <= len(left) <= 51

@@ -83,11 +83,6 @@ def test_samples_count_by_their_time(robot):
     assert run.sizing()["elbow"].rms_torque == pytest.approx(math.sqrt(0.1), rel=1e-6)
 
 
-def test_a_motor_that_only_drives_does_not_brake(robot):
-    (row,) = motion(robot, 40.0 + 0.0 * T, 3.0 + 0.0 * T).sizing().rows
-    assert (row.peak_power, row.braking_power) == (pytest.approx(120.0), 0.0)
-
-
 def test_of_simultaneous_motions_the_largest_counts(robot):
     torque = np.stack([10.0 * np.sin(T), 40.0 * np.sin(T)], axis=1)
     speed = np.stack([3.0 * np.cos(T), 1.0 * np.cos(T)], axis=1)

@@ -99,12 +99,6 @@ def test_panels_show_what_they_say(drawn, run, name, label, values):
     )
 
 
-def test_axes_are_not_stretched_to_limits(drawn, run):
-    """Bounds of the palletizer are [-2.6, 2.6] and narrower: a motion of 50 ms is far from them."""
-    axis = drawn(run, "positions")["position [rad]"]
-    assert not dashed(axis) and np.ptp(axis.get_ylim()) < 1.2 * np.ptp(run.q)
-
-
 def test_a_limit_is_dashed_where_its_own_curve_comes_near(tmp_path):
     t = np.linspace(0.0, 1.0, 50)
     swing, rest = np.sin(6.0 * t), np.zeros(50)
@@ -130,15 +124,6 @@ def test_a_cut_joint_bears_something(drawn, run):
     assert any(line.get_ydata().any() for line in curves(axis).values())
 
 
-def test_each_unit_has_axes_of_its_own(drawn):
-    robot = rd.load("satellite", base="floating", gravity=(0, 0, 0))
-    run = rd.simulate(robot, duration=0.02)
-    assert [*drawn(run, "positions", "velocities")] == [
-        "position [m]", "position [quaternion]", "position [rad]", "velocity [m/s]",
-        "velocity [rad/s]",
-    ]  # fmt: skip
-
-
 def test_elastic_energy_is_shown_where_there_are_springs(drawn):
     robot = rd.load("double_pendulum", springs={"elbow": (5.0, 0.1)})
     run = rd.simulate(robot, duration=0.05)
@@ -161,18 +146,6 @@ def test_motions_of_unknown_robots(drawn, run):
     assert "shoulder" in curves(axes["position [rad, m]"])
     with pytest.raises(SettingsError, match="robot"):
         drawn(bare, "wrench of elbow")
-
-
-def test_names_are_said_once_and_cover_no_curve(drawn, run):
-    axes = drawn(run, "positions", "velocities", "torques")
-    assert names(axes["position [rad]"]) and not names(axes["velocity [rad/s]"])
-    assert 0 < len(names(axes["torque [N m]"])) < len(names(axes["position [rad]"]))
-    for axis in axes.values():
-        low, high = axis.get_ylim()
-        for line in curves(axis).values():
-            assert low < line.get_ydata().min() and line.get_ydata().max() < high
-        if names(axis):
-            assert not axis.get_legend().get_window_extent().overlaps(axis.get_window_extent())
 
 
 def test_more_motions_are_a_median_in_a_band(drawn):

@@ -225,11 +225,6 @@ def test_joint_wrenches_of_a_linkage_follow_from_its_forces(linkage):
         np.testing.assert_allclose(moment, joint.tau - inertia * joint.a, atol=1e-9)
 
 
-def test_power_is_what_forces_do(linkage):
-    run = linkage[1]
-    np.testing.assert_array_equal(run.power, run.tau * run.v)
-
-
 # -- other instants -------------------------------------------------------------------------------
 
 
@@ -293,16 +288,6 @@ def test_resampled_motions_of_a_moving_base_know_it():
     run = rd.simulate(robot, base=path, duration=0.2, step=1e-3)
     fine, coarse = run.energy[::7], run[::20].resample(run.t[::7]).energy
     np.testing.assert_allclose(coarse, fine, atol=1e-4 * np.ptp(fine))
-
-
-def test_many_motions_are_resampled_at_once(ball):
-    v0 = np.random.default_rng(4).normal(size=(3, 4))
-    q0 = np.tile(ball.neutral(), (3, 1))
-    many = rd.rollout(ball, None, q0, v0, duration=0.1, step=1e-2).resample(4e-3)
-    for k in range(3):
-        one = rd.simulate(ball, v0=v0[k], duration=0.1, step=1e-2).resample(4e-3)
-        np.testing.assert_allclose(many.q[:, k], one.q, atol=1e-14)
-        np.testing.assert_allclose(many.a[:, k], one.a, atol=1e-10)
 
 
 @pytest.mark.parametrize(

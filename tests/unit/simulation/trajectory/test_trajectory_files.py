@@ -285,11 +285,6 @@ def test_what_no_motion_can_be_is_refused(tmp_path, run, field, change, words):
         rd.Trajectory.load(path)
 
 
-def test_forces_that_are_not_known_are_read(tmp_path, run):
-    path = saved_with(tmp_path / "run.npz", run, tau=with_number(np.nan, (3, 0)))
-    assert np.isnan(rd.Trajectory.load(path).tau).any()
-
-
 def test_an_archive_that_is_larger_than_its_file_is_not_read(tmp_path, run):
     path = saved_with(tmp_path / "run.npz", run)
     with np.load(path) as held:
