@@ -94,12 +94,12 @@ def test_snap_does_nothing_but_say_so() -> None:
 
 def test_to_the_letter_and_by_a_tolerance_contradict_each_other() -> None:
     text = NOTATIONS["loop of a ball"](SHORT)
-    with pytest.raises(SettingsError, match="leave rigid=True out .* leave closure_tolerance= at"):
+    with pytest.raises(SettingsError, match=r"leave rigid=True out .* leave closure_tolerance= at"):
         rd.load(text, rigid=True, closure_tolerance=1e-3)
     with pytest.raises(SettingsError, match="leave snap= out"):
         rd.load(text, rigid=True, snap=1e-4)
     letter = rd.load(text, rigid=True, closure_tolerance=1e-7)
-    with pytest.raises(SettingsError, match="closure_tolerance=0.001 lets frames be moved"):
+    with pytest.raises(SettingsError, match=r"closure_tolerance=0\.001 lets frames be moved"):
         letter.with_(closure_tolerance=1e-3)
     with pytest.raises(SettingsError, match="load it with rigid=False"):
         letter.with_(rigid=False)
