@@ -18,8 +18,8 @@ from robodyn.array_types import FloatArray
 from robodyn.caller import warn
 from robodyn.errors import EnergyWarning
 from robodyn.robot import Robot
+from robodyn.simulation.checks.energy_balance import only_known_forces_work, work_explains_energy
 from robodyn.simulation.checks.energy_samples import blocks_of
-from robodyn.simulation.checks.work_of_forces import only_known_forces_work, work_explains_energy
 from robodyn.simulation.loads.column_names import speed_names
 from robodyn.simulation.trajectory.computed_fields import COMPUTED
 from robodyn.simulation.trajectory.trajectory import Trajectory

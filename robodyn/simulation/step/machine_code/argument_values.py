@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.codegen.llvm.builder.addresses import address_of
+from robodyn.codegen.llvm.programs.addresses import address_of
 from robodyn.simulation.loads.tables import Table
 
 __all__ = ["ArgumentValues"]
