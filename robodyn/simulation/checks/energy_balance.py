@@ -65,18 +65,12 @@ def balanced(
 ) -> bool:
     """Whether work explains the energy of all motions; ``False`` if there are NaNs.
 
-    Parameters
-    ----------
-    t : ndarray, shape (n,) [s]
-    v, tau : ndarray, shape (n, motions, nv)
-        Speeds, and forces, which are held in steps.
-    kinetic, potential, power : ndarray, shape (n, motions) [J, W]
-        Energies, and the power of passive forces.
-    part, rounding, at_rest : float
-        The largest imbalance that is not reported: as a fraction of the energy exchanged, as one of
-        the energy itself, and in any case [J], also of shape (motions,).
-    several : bool
-        Samples are several steps apart, so that the work between them is not known.
+    t (n,) [s]
+    v, tau (n, motions, nv): Speeds, and forces, which are held in steps.
+    kinetic, potential, power (n, motions) [J, W]: Energies, and the power of passive forces.
+    part, rounding, at_rest: The largest imbalance that is not reported: as a fraction of the energy
+        exchanged, as one of the energy itself, and in any case [J], also of shape (motions,).
+    several: Samples are several steps apart, so that the work between them is not known.
     """
     v, tau = (v, tau) if tau.any() else (v[..., :0], tau[..., :0])
     done, missing, stored, largest = work_and_energy(t, v, tau, power, kinetic, potential)

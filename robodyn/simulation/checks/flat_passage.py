@@ -46,13 +46,9 @@ def flat_ahead(
 ) -> Passage | None:
     """The flat posture at which a motion broke down on its way to an instant.
 
-    Parameters
-    ----------
-    robot : Robot
-    t : float [s]
-        Time of its last sample.
-    q, v : ndarray, shape (nq,), (nv,)
-    until : float [s]
+    t [s]: Time of its last sample.
+    q, v (nq,), (nv,)
+    until [s]
     """
     phase = robot.model.flat_postures.phases(q[None], robot.dependent_positions)[0]
     flat = np.flatnonzero(np.abs(phase - np.round(phase)) < AT_FLAT)

@@ -18,16 +18,11 @@ SOON = 1e-3
 class Passage:
     """A singular posture on the way of a motion.
 
-    Attributes
-    ----------
-    name : str
-        Of the robot.
-    time : float [s]
-    q : ndarray, shape (nq,)
-    distance : float
-        The least singular value of the constraints, see `Robot.loop_rank`.
-    joint : str
-        The joint that moves most in the additional motion that is possible there.
+    name: Of the robot.
+    time [s]
+    q (nq,)
+    distance: The least singular value of the constraints, see `Robot.loop_rank`.
+    joint: The joint that moves most in the additional motion that is possible there.
     """
 
     name: str

@@ -54,12 +54,7 @@ def _at(
 
 
 def passage(samples: Samples) -> Passage | None:
-    """The first singular posture that a motion passes; ``None`` for simultaneous motions.
-
-    Parameters
-    ----------
-    samples : Samples
-    """
+    """The first singular posture that a motion passes; ``None`` for simultaneous motions."""
     robot, n = samples.robot, len(samples)
     if samples.batch or n < 3 or not _determined(robot):
         return None
@@ -137,15 +132,10 @@ def passage_ahead(
 ) -> Passage | None:
     """The singular posture at which a motion broke down on its way to an instant.
 
-    Parameters
-    ----------
-    robot : Robot
-    before : ndarray, shape (n, nq)
-        Some postures of the motion.
-    t : float [s]
-        Time of its last sample.
-    q, v, a : ndarray, shape (nq,), (nv,), (nv,)
-    until : float [s]
+    before (n, nq): Some postures of the motion.
+    t [s]: Time of its last sample.
+    q, v, a (nq,), (nv,), (nv,)
+    until [s]
     """
     if robot.model.flat_postures.loops and (flat := flat_ahead(robot, t, q, v, until)):
         return flat

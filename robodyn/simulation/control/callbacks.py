@@ -64,10 +64,7 @@ def checked_initial_state(controller: StatefulController, sample: ControllerSamp
 
     A controller may return an array that it holds, which updates could change for later motions.
 
-    Raises
-    ------
-    ShapeError
-        If it is not a mapping.
+    Raises ShapeError: If it is not a mapping.
     """
     own = sample._replace(q=sample.q.copy(), v=sample.v.copy())
     state = controller.initial_state(own)
@@ -97,10 +94,7 @@ def checked_update(
 
     The controller gets copies, so that it may write into them and keep them.
 
-    Raises
-    ------
-    ShapeError
-        If it returns anything but forces, one a speed, and a state.
+    Raises ShapeError: If it returns anything but forces, one a speed, and a state.
     """
     own = sample._replace(q=sample.q.copy(), v=sample.v.copy())
     given = controller.update(own, state)
@@ -126,10 +120,7 @@ def checked_forces(
 
     A symbolic controller may return constants, one for each speed, also for many states.
 
-    Raises
-    ------
-    ShapeError
-        If it returned anything but numbers, one for each speed.
+    Raises ShapeError: If it returned anything but numbers, one for each speed.
     """
     if type(given) is np.ndarray and given.dtype == np.float64 and given.shape == shape:
         return given.copy()
@@ -162,18 +153,10 @@ def checked_forces(
 def refuse_not_finite(robot: Robot, tau: FloatArray, t: float, step: int) -> None:
     """Check that torques are finite.
 
-    Parameters
-    ----------
-    robot : Robot
-    tau : ndarray, shape (..., nv)
-    t : float [s]
-    step : int
-        Number of the step that begins there.
-
-    Raises
-    ------
-    ShapeError
-        It names the joint.
+    tau (..., nv)
+    t [s]
+    step: Number of the step that begins there.
+    Raises ShapeError: It names the joint.
     """
     if math.isfinite(np.vdot(tau, tau)):  # the sum is not finite if one torque is not
         return

@@ -37,20 +37,12 @@ class CompiledController:
     The state is a row of numbers, which is empty for a controller without a state. Motions start
     with `initial_rows`; `tables` are the inputs that depend on time alone.
 
-    Attributes
-    ----------
-    controller : StatefulController
-        The controller itself, which is called where its machine code returns NaN.
-    code : Code
-        The machine code, and the gains and constants that are inputs of it.
-    layout : StateLayout
-    signals : tuple of Signal and SampleSignal
-    initial, program : Program or None
-        Programs of the initial state and of the update, with inputs q, v, t, applied, signals and
-        state. ``initial`` is ``None`` if the state is empty, and may be an array, shape
+    controller: The controller itself, which is called where its machine code returns NaN.
+    code: The machine code, and the gains and constants that are inputs of it.
+    initial, program: Programs of the initial state and of the update, with inputs q, v, t, applied,
+        signals and state. ``initial`` is ``None`` if the state is empty, and may be an array, shape
         (n, state_size), of n motions. ``program`` is ``None`` if numba has compiled the controller.
-    trace : Trace or None
-        The trace of a controller whose forces do not depend on earlier samples.
+    trace: The trace of a controller whose forces do not depend on earlier samples.
     """
 
     controller: StatefulController
@@ -100,10 +92,8 @@ class CompiledController:
     def initial_rows(self, times: FloatArray, q: FloatArray, v: FloatArray) -> FloatArray:
         """States before the first of all sample times, shape (n, state_size).
 
-        Parameters
-        ----------
-        times : ndarray, shape (k,) [s]
-        q, v : ndarray, shape (n, nq), (n, nv)
+        times (k,) [s]
+        q, v (n, nq), (n, nv)
         """
         if self.initial is None:
             return np.zeros((len(q), self.state_size))
@@ -126,16 +116,11 @@ class CompiledController:
     ) -> tuple[FloatArray, FloatArray]:
         """Forces, shape (nv,), and the new state of one robot at one of all sample times.
 
-        Parameters
-        ----------
-        times : ndarray, shape (n,) [s]
-        k : int
-            Which of them.
-        q, v : ndarray, shape (nq,), (nv,)
-        applied : ndarray, shape (nv,) [N m, N]
-            Forces that acted since the sample before.
-        row : ndarray, shape (state_size,)
-            The state after the sample before.
+        times (n,) [s]
+        k: Which of them.
+        q, v (nq,), (nv,)
+        applied (nv,) [N m, N]: Forces that acted since the sample before.
+        row (state_size,): The state after the sample before.
         """
         signals = (x.rows(times, k, k + 1)[0] for x in self.signals)
         given = applied, *signals, *self.code.constants, row
@@ -155,21 +140,13 @@ class CompiledController:
     ) -> tuple[FloatArray, FloatArray]:
         """Forces and the new state of one robot, by a call of the controller itself.
 
-        Parameters
-        ----------
-        t : float [s]
-        q, v : ndarray, shape (nq,), (nv,)
-        h : float [s]
-            Time since the sample before.
-        applied : ndarray, shape (nv,) [N m, N]
-            Forces that acted since then.
-        row : ndarray, shape (state_size,), or None
-            The state after the sample before; ``None`` at the first sample.
-
-        Returns
-        -------
-        tau : ndarray, shape (nv,)
-        row : ndarray, shape (state_size,)
+        t [s]
+        q, v (nq,), (nv,)
+        h [s]: Time since the sample before.
+        applied (nv,) [N m, N]: Forces that acted since then.
+        row (state_size,), or None: The state after the sample before; ``None`` at the first sample.
+        Returns tau (nv,)
+        Returns row (state_size,)
         """
         sample = ControllerSample(t, q, v, h, applied * h)
         before = (

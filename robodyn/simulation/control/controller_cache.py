@@ -15,12 +15,8 @@ __all__ = ["CODE", "Code", "cached_code"]
 class Code(NamedTuple):
     """A function, and the constants of the controller's program that are an input of it.
 
-    Attributes
-    ----------
-    function : Function or NumbaCode
-        Its input ``constants``, if there is one, is the last one, or comes before ``state``.
-    constants : tuple of ndarray, shape (m,)
-        Empty if the function has no such input.
+    function: Its input ``constants``, if there is one, is the last one, or comes before ``state``.
+    constants (m,): Empty if the function has no such input.
     """
 
     function: Any

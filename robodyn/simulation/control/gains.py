@@ -28,12 +28,8 @@ __all__ = ["Gains", "gains_of"]
 class Gains:
     """Gains of a controller; those that are zero stay in its equations.
 
-    Attributes
-    ----------
-    controller : object
-        A frozen dataclass.
-    names : mapping of str to str
-        Attributes that are arrays of gains, by the fields from which they are made.
+    controller: A frozen dataclass.
+    names: Attributes that are arrays of gains, by the fields from which they are made.
     """
 
     controller: Any

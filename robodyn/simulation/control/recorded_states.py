@@ -37,11 +37,8 @@ class RecordedStates:
     def at(self, t: FloatArray, batch: tuple[int, ...]) -> dict[str, FloatArray]:
         """Recorded states at some instants, shape (n, ..., m); NaN where nothing was recorded.
 
-        Parameters
-        ----------
-        t : ndarray, shape (n,) [s]
-        batch : tuple of int
-            Leading axes of a state.
+        t (n,) [s]
+        batch: Leading axes of a state.
         """
         found: dict[str, FloatArray] = {}
         for key, logs in self._logs.items():

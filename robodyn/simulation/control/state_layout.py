@@ -34,12 +34,8 @@ class _Entry:
 class StateLayout:
     """The places of all numbers of a state in a row, those of recorded entries first.
 
-    Attributes
-    ----------
-    size : int
-        How many numbers there are.
-    recorded : mapping of str to slice
-        Places of recorded entries, by their names in the trajectory.
+    size: How many numbers there are.
+    recorded: Places of recorded entries, by their names in the trajectory.
     """
 
     size: int
@@ -87,10 +83,7 @@ class StateLayout:
     def symbols(self, state: Any) -> list[Number]:
         """The row of a state of symbols.
 
-        Raises
-        ------
-        Untraceable
-            If the state has another structure than the layout.
+        Raises Untraceable: If the state has another structure than the layout.
         """
         row = np.zeros(self.size, object)
 
@@ -123,16 +116,9 @@ def has_numbers(state: Any) -> bool:
 def layout_of(state: Any, recorded: Sequence[tuple[str, tuple[str, ...]]]) -> StateLayout:
     """The layout of a state of symbols.
 
-    Parameters
-    ----------
-    state : mapping
-    recorded : sequence of (str, tuple of str)
-        Name and path within the state of each recorded entry.
-
-    Raises
-    ------
-    Untraceable
-        If the state contains something else than numbers, or a recorded entry is not an array.
+    recorded: Name and path within the state of each recorded entry.
+    Raises Untraceable: If the state contains something else than numbers, or a recorded entry is
+        not an array.
     """
     shapes = dict(_shapes(state, ()))
     order = [path for _, path in recorded]
@@ -171,10 +157,7 @@ def _structure(x: Any, path: tuple[Any, ...], places: Mapping[tuple[Any, ...], _
 def _array(x: Any) -> Array:
     """An array of symbols and numbers, or one of them, as an array of objects.
 
-    Raises
-    ------
-    Untraceable
-        If it is anything else.
+    Raises Untraceable: If it is anything else.
     """
     if not isinstance(x, (np.ndarray, *NUMBERS)):
         raise Untraceable

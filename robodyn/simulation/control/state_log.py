@@ -17,10 +17,7 @@ __all__ = ["StateLog"]
 class StateLog:
     """Recorded entries of a state after each sample.
 
-    Parameters
-    ----------
-    entries : sequence of (str, tuple of str)
-        Names under which parts of the state are recorded, and the path to each within it.
+    entries: Names under which parts of the state are recorded, and the path to each within it.
     """
 
     def __init__(self, entries: Sequence[tuple[str, tuple[str, ...]]]) -> None:
@@ -42,19 +39,10 @@ class StateLog:
     ) -> None:
         """Add a sample at ``t`` [s].
 
-        Parameters
-        ----------
-        t : float [s]
-        state : mapping
-        batch : tuple of int
-            Leading axes.
-        widths : mapping of str to int
-            Size of an entry in the state of one robot by name, where that is known.
-
-        Raises
-        ------
-        ShapeError
-            If an entry is not an array of numbers, or has another shape than before.
+        t [s]
+        batch: Leading axes.
+        widths: Size of an entry in the state of one robot by name, where that is known.
+        Raises ShapeError: If an entry is not an array of numbers, or has another shape than before.
         """
         if not self._entries:
             return
@@ -94,15 +82,10 @@ class StateLog:
     ) -> None:
         """Add some samples at ``t`` [s], shape (k,): rows of numbers, shape (k, n, size).
 
-        Parameters
-        ----------
-        t : ndarray, shape (k,) [s]
-        rows : ndarray, shape (k, n, size)
-            Of n motions.
-        places : mapping of str to slice
-            Places of the recorded entries in a row.
-        batch : tuple of int
-            Leading axes of a state.
+        t (k,) [s]
+        rows (k, n, size): Of n motions.
+        places: Places of the recorded entries in a row.
+        batch: Leading axes of a state.
         """
         if places:
             parts = {name: rows[..., place] for name, place in places.items()}

@@ -26,15 +26,10 @@ def caught(
 ) -> tuple[FloatArray, float]:
     """Speeds after a link has caught a body, and the energy that the contact took [J].
 
-    Parameters
-    ----------
-    state : State
-        Before.
-    link : str
-    payload : Inertia
-        In the link frame.
-    velocity, angular_velocity : ndarray, shape (3,) [m/s], [rad/s]
-        Of the body's centre of mass and of the body, in world axes.
+    state: Before.
+    payload: In the link frame.
+    velocity, angular_velocity (3,) [m/s], [rad/s]: Of the body's centre of mass and of the body, in
+        world axes.
     """
     robot, q, v, base = state.robot.at(state.t), state.q, state.v, state.base
     X = robot.frame_pose(q, link, base=base)

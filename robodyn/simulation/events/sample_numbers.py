@@ -19,9 +19,7 @@ class SampleNumbers(NDArrayOperatorsMixin):
     combine samples, such as the maximum of an array, or decide by them, raise a `TypeError`. The
     object never changes.
 
-    Parameters
-    ----------
-    values : ndarray, shape (n,)
+    values (n,)
     """
 
     __slots__ = ("values",)

@@ -31,13 +31,9 @@ def never(t: float, q: FloatArray, v: FloatArray) -> float:
 class OfSamples:
     """A function of a state that can also be computed for many samples at once.
 
-    Attributes
-    ----------
-    function : callable
-        State -> float.
-    of_samples : callable
-        State of n samples, whose ``q`` and ``v`` have shape (n, nq), (n, nv) -> shape (n,), or
-        ``None`` where ``function`` has to be called for each sample.
+    function: State -> float.
+    of_samples: State of n samples, whose ``q`` and ``v`` have shape (n, nq), (n, nv) -> shape (n,),
+        or ``None`` where ``function`` has to be called for each sample.
     """
 
     function: Callable[[State], float]
@@ -53,13 +49,8 @@ def witness_of(
 ) -> WitnessFunction:
     """The witness function of an event; for an event at an instant, one that is never zero.
 
-    Parameters
-    ----------
-    event : Event
-    state : callable
-        (t, q, v) -> State, for a function of a state.
-    samples : callable
-        (t, q, v) -> State of many samples at once, of which accelerations are not known.
+    state: (t, q, v) -> State, for a function of a state.
+    samples: (t, q, v) -> State of many samples at once, of which accelerations are not known.
     """
     when: Any = event.when
     of_samples: Any = when
@@ -107,10 +98,7 @@ def instants_of(events: Sequence[Event], times: FloatArray) -> list[tuple[float,
 def event_value(function: EventFunction, t: float, q: FloatArray, v: FloatArray) -> float:
     """The number that the function of an event returns.
 
-    Raises
-    ------
-    ShapeError
-        If it returns anything else.
+    Raises ShapeError: If it returns anything else.
     """
     given = function(t, q.copy(), v.copy())
     try:
@@ -136,17 +124,10 @@ def event_values(
     elements or functions of the module ``math``, or returns a single number, it is called for each
     sample.
 
-    Parameters
-    ----------
-    function : callable
-    t : ndarray, shape (n,) [s]
-        At least two instants.
-    q, v : ndarray, shape (n, nq), (n, nv)
-
-    Returns
-    -------
-    values : ndarray, shape (n,), or None
-        ``None`` if the function raised an exception, or returned something else than numbers.
+    t (n,) [s]: At least two instants.
+    q, v (n, nq), (n, nv)
+    Returns values (n,), or None: ``None`` if the function raised an exception, or returned
+        something else than numbers.
     """
     with np.errstate(all="ignore"):  # the motion may never reach some of the samples
         try:

@@ -101,13 +101,8 @@ class Adaptive:
 class AcceptedStep:
     """One step whose error was within the tolerance, with dense output between its ends.
 
-    Attributes
-    ----------
-    start : Start
-    length : float [s]
-    speeds, accelerations : ndarray, shape (7, nv)
-        Of its stages.
-    end : (q, v)
+    length [s]
+    speeds, accelerations (7, nv): Of its stages.
     """
 
     start: Start
@@ -150,11 +145,7 @@ class StiffMotion(Exception):
 class AdaptiveSteps:
     """Explicit steps with error control, over the samples of one motion.
 
-    Parameters
-    ----------
-    tolerance : float
-    stops : bool
-        `StiffMotion` is raised where the motion is stiff. It is stiff where the length of steps
+    stops: `StiffMotion` is raised where the motion is stiff. It is stiff where the length of steps
         times what rates change by with the state is near the boundary of stability, again and
         again, so that it is not accuracy that keeps them short [Hairer, Wanner 1996, IV.2].
     """
@@ -220,10 +211,7 @@ class AdaptiveSteps:
     def _step(self, motion: Motion, start: Start, length: float, limit: float) -> AcceptedStep:
         """A step whose error is within the tolerance, and that ends at ``limit`` [s] at the latest.
 
-        Raises
-        ------
-        SingularError
-            If none is short enough.
+        Raises SingularError: If none is short enough.
         """
         shortest, grow = SHORTEST_STEP * max(1.0, abs(start.t)), LONGER
         while True:

@@ -28,11 +28,8 @@ EASY, SAMPLES = 1.0, 10
 class Auto:
     """Adaptive steps, implicit where the motion is stiff.
 
-    Attributes
-    ----------
-    order : int
-        Of the lower one.
-    tolerance : float [rad, m]
+    order: Of the lower one.
+    tolerance [rad, m]
     """
 
     order: int = 3
@@ -50,9 +47,7 @@ class Auto:
 class SwitchedSteps:
     """Adaptive steps of one motion, explicit until it is stiff and implicit while it is.
 
-    Parameters
-    ----------
-    tolerance : float [rad, m]
+    tolerance [rad, m]
     """
 
     def __init__(self, tolerance: float) -> None:

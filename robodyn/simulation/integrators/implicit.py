@@ -48,11 +48,7 @@ LONGER = 3.0
 class Implicit:
     """Implicit steps: of given length and halved where needed, or controlled by a tolerance.
 
-    Attributes
-    ----------
-    order : int
-    tolerance : float or None [rad, m]
-        With one, steps are as long as it allows, as in `adaptive`.
+    tolerance [rad, m]: With one, steps are as long as it allows, as in `adaptive`.
     """
 
     order: int = 3
@@ -102,10 +98,7 @@ def advance(
 ) -> tuple[FloatArray, FloatArray]:
     """The state after a step of ``h`` [s], which is halved up to ``halves`` times.
 
-    Raises
-    ------
-    SingularError
-        If it cannot be solved for, in however many parts.
+    Raises SingularError: If it cannot be solved for, in however many parts.
     """
     try:
         return step(motion, start, h, slopes(motion, start))
@@ -119,10 +112,7 @@ def advance(
 def step(motion: Motion, start: Start, h: float, near: Slopes) -> tuple[FloatArray, FloatArray]:
     """One step, with the slopes of accelerations at its start.
 
-    Raises
-    ------
-    SingularError
-        If a stage does not converge.
+    Raises SingularError: If a stage does not converge.
     """
     speeds: list[FloatArray] = []
     accelerations: list[FloatArray] = []
@@ -178,14 +168,8 @@ def _stage(
 class ImplicitSteps:
     """Implicit steps as long as a tolerance allows: each is compared with two of half its length.
 
-    Parameters
-    ----------
-    tolerance : float [rad, m]
-
-    Attributes
-    ----------
-    stiffness : float
-        Of the last step: its length times the largest rate at which small deviations change.
+    tolerance [rad, m]
+    stiffness: Of the last step: its length times the largest rate at which small deviations change.
     """
 
     def __init__(self, tolerance: float) -> None:
@@ -213,10 +197,7 @@ class ImplicitSteps:
     ) -> tuple[float, float, tuple[FloatArray, FloatArray]]:
         """A step within the tolerance: its length, that of the next one, and the state after it.
 
-        Raises
-        ------
-        SingularError
-            If none is short enough.
+        Raises SingularError: If none is short enough.
         """
         t, near = start.t, slopes(motion, start)
         shortest = SHORTEST_STEP * max(1.0, abs(t))

@@ -22,12 +22,7 @@ __all__ = ["METHODS", "Scipy"]
 class Scipy:
     """A method of `scipy.integrate.solve_ivp`.
 
-    Attributes
-    ----------
-    name : str
-    order : int
-    tolerance : float [rad, m], [rad/s, m/s]
-        Relative, and absolute.
+    tolerance [rad, m]: Relative, and absolute.
     """
 
     name: str

@@ -181,11 +181,8 @@ def limit_violations(
 ) -> tuple[LimitViolation, ...]:
     """The limits that samples of a motion leave, the first one first.
 
-    Parameters
-    ----------
-    robot : Robot
-    t : ndarray, shape (n,) [s]
-    q, v, tau : ndarray, shape (n, ..., nq), (n, ..., nv), (n, ..., nv)
+    t (n,) [s]
+    q, v, tau (n, ..., nq), (n, ..., nv), (n, ..., nv)
     """
     left = _left(robot, t, q, v, tau)
     found = (x.violation(edge) for x in left for _, edge in x.passed())
@@ -196,17 +193,11 @@ def limit_violations(
 class _Left:
     """Violations of one kind of limit.
 
-    Attributes
-    ----------
-    limit : {"position", "velocity", "effort", "motor torque"}
-    t : ndarray, shape (n,) [s]
-    shape : tuple of int
-        Axes of simultaneous motions.
-    samples : ndarray, shape (n motions, k)
-    allowed : Range
-    found : PassedEdges
-    columns : callable
-        Names and units of columns.
+    limit {"position", "velocity", "effort", "motor torque"}
+    t (n,) [s]
+    shape: Axes of simultaneous motions.
+    samples (n motions, k)
+    columns: Names and units of columns.
     """
 
     limit: LimitKind

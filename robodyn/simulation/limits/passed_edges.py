@@ -15,12 +15,8 @@ __all__ = ["PassedEdges", "passed_edges"]
 class PassedEdges(NamedTuple):
     """Where columns leave their ranges: at the k lower edges, and then at the k upper edges.
 
-    Attributes
-    ----------
-    rows : list of int, size 2 k
-        The first row beyond each edge; -1 where there is none.
-    peaks : list of float, size 2 k
-        The smallest and then the largest numbers of the columns.
+    rows: The first row beyond each edge; -1 where there is none.
+    peaks: The smallest and then the largest numbers of the columns.
     """
 
     rows: list[int]
@@ -30,12 +26,8 @@ class PassedEdges(NamedTuple):
 def passed_edges(x: FloatArray, edges: FloatArray) -> PassedEdges | None:
     """Where columns leave their ranges; ``None`` if they do not. NaNs are ignored.
 
-    Parameters
-    ----------
-    x : ndarray, shape (n, k)
-        In C order.
-    edges : ndarray, shape (2, k)
-        Below and above; infinite where there is none.
+    x (n, k): In C order.
+    edges (2, k): Below and above; infinite where there is none.
     """
     peaks, rows = extremes(x), [-1] * edges.size
     left = peaks[0] < edges[0], peaks[1] > edges[1]

@@ -17,20 +17,9 @@ __all__ = ["ActiveMode"]
 class ActiveMode:
     """Steppers, limits and machine code for the robot of a mode.
 
-    Parameters
-    ----------
-    mode : Mode
-    options : MotionOptions
-    tell : callable
-        Called with a record of each choice of the integrator.
-
-    Attributes
-    ----------
-    mode : Mode
-        May be replaced by a mode that differs in its controller alone.
-    stepper, free : Stepper
-        With the joints that stops hold, and with these joints free.
-    limits : Limits
+    tell: Called with a record of each choice of the integrator.
+    mode: May be replaced by a mode that differs in its controller alone.
+    stepper, free: With the joints that stops hold, and with these joints free.
     """
 
     def __init__(
@@ -56,14 +45,10 @@ class ActiveMode:
     ) -> CompiledMotion | None:
         """The mode as machine code, from a state on; ``None`` if there is no machine code.
 
-        Parameters
-        ----------
-        times : ndarray, shape (n,) [s]
-        q, v : ndarray, shape (..., nq), (..., nv)
-        with_controller : bool
-            Include the controller, if it is machine code.
-        tabled : int, optional
-            Number of instants whose paths and loads are evaluated together.
+        times (n,) [s]
+        q, v (..., nq), (..., nv)
+        with_controller: Include the controller, if it is machine code.
+        tabled, optional: Number of instants whose paths and loads are evaluated together.
         """
         controller, compiled = self.mode.controller, None
         if not self.stepper.by_machine_code:

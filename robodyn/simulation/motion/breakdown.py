@@ -22,10 +22,7 @@ class OnError:
 
     It is entered in each step, and is therefore kept as simple as possible.
 
-    Parameters
-    ----------
-    handle : callable
-        Called with the exception. If it returns, the exception is raised.
+    handle: Called with the exception. If it returns, the exception is raised.
     """
 
     __slots__ = ("_handle",)
@@ -56,10 +53,7 @@ def attaching_trajectory(so_far: Callable[[], Trajectory | None]) -> Iterator[No
 
     An exception of a controller, an event or another function of the user stays what it is.
 
-    Raises
-    ------
-    SimulationInterrupted
-        For Ctrl-C.
+    Raises SimulationInterrupted: For Ctrl-C.
     """
     try:
         yield

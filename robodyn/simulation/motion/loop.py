@@ -48,16 +48,10 @@ def simulate_motion(
 ) -> Motion:
     """Simulate a motion over the instants of ``options``, or until an event ends it.
 
-    Parameters
-    ----------
-    mode : Mode
-        The first one, started.
-    events : sequence of Event
-        Must be empty for a batch of states.
-    q, v : ndarray, shape (..., nq), (..., nv)
-    options : MotionOptions
-    report : callable
-        Called with the finished fraction, 0 to 1.
+    mode: The first one, started.
+    events: Must be empty for a batch of states.
+    q, v (..., nq), (..., nv)
+    report: Called with the finished fraction, 0 to 1.
     """
     motion = Motion(mode, events, options)
     last, k, reported = len(options.times) - 1, 0, 0
@@ -75,14 +69,7 @@ def simulate_motion(
 
 
 class Motion:
-    """A motion while it goes on.
-
-    Parameters
-    ----------
-    mode : Mode
-    events : sequence of Event
-    options : MotionOptions
-    """
+    """A motion while it goes on."""
 
     def __init__(self, mode: Mode, events: Sequence[Event], options: MotionOptions) -> None:
         self._times = options.times
@@ -277,10 +264,7 @@ class Motion:
 def _stop_events(now: MotionState, options: MotionOptions) -> StopEvents | None:
     """The events of the stops that a motion was given.
 
-    Raises
-    ------
-    SettingsError
-        If the integrator cannot move a robot while stops hold joints of it.
+    Raises SettingsError: If the integrator cannot move a robot while stops hold joints of it.
     """
     if options.stops is None:
         return None

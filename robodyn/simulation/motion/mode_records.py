@@ -23,14 +23,7 @@ __all__ = ["ModeRecords"]
 class ModeRecords:
     """Samples and events of a motion.
 
-    Parameters
-    ----------
-    options : MotionOptions
-
-    Attributes
-    ----------
-    current : Record
-        Record of the present mode.
+    current: Record of the present mode.
     """
 
     current: Record
@@ -48,10 +41,7 @@ class ModeRecords:
     def begin(self, mode: Mode, t: float) -> None:
         """Begin the record of a mode at ``t`` [s].
 
-        Raises
-        ------
-        SettingsError
-            If another robot would have to be written into the files of the first.
+        Raises SettingsError: If another robot would have to be written into the files of the first.
         """
         if self._records and self._options.to is not None:
             first = self._records[0][0]
@@ -99,12 +89,8 @@ class ModeRecords:
     def breaking(self, t: float, until: float | None = None) -> OnError:
         """Context that raises `SimulationError` for a breakdown.
 
-        Parameters
-        ----------
-        t : float [s]
-            The present instant.
-        until : float, optional [s]
-            The instant to which the motion was going.
+        t [s]: The present instant.
+        until [s], optional: The instant to which the motion was going.
         """
         return OnError(functools.partial(self._broken, t, t if until is None else until))
 

@@ -24,31 +24,17 @@ __all__ = ["MotionState"]
 class MotionState:
     """A motion at its present instant.
 
-    Parameters
-    ----------
-    mode : Mode
-        The first mode.
-    options : MotionOptions
-
-    Attributes
-    ----------
-    times : ndarray, shape (n,) [s]
-        All instants between steps.
-    interval : float [s]
-        Length of a step.
-    t : float [s]
-    q, v, tau : ndarray, shape (..., nq), (..., nv), (..., nv)
-        The state, and the forces of the controller until it is sampled again.
-    active : ActiveMode
-    records : ModeRecords
-    sampled : bool
-        The state is recorded.
-    keep_next : bool
-        The next sample is kept regardless of ``every``.
-    asked : ndarray, shape (..., nv), or None
-        Forces of the controller sampled at this instant, which do not act yet.
-    broken : BrokenMotions
-        Those of a rollout that have broken down: they stand where they started.
+    mode: The first mode.
+    times (n,) [s]: All instants between steps.
+    interval [s]: Length of a step.
+    t [s]
+    q, v, tau (..., nq), (..., nv), (..., nv): The state, and the forces of the controller until it
+        is sampled again.
+    sampled: The state is recorded.
+    keep_next: The next sample is kept regardless of ``every``.
+    asked (..., nv), or None: Forces of the controller sampled at this instant, which do not act
+        yet.
+    broken: Those of a rollout that have broken down: they stand where they started.
     """
 
     active: ActiveMode

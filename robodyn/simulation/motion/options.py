@@ -36,23 +36,12 @@ DOUBLE, SINGLE = np.dtype(np.float64), np.dtype(np.float32)
 class MotionOptions:
     """Options of `simulate` and `rollout`, under their names there.
 
-    Attributes
-    ----------
-    integrator : str
-    wrenches : mapping of link name to ndarray, shape (..., 6), callable or None
-    limits : {"ignore", "report", "enforce"} or MotorLimits
-    stabilization : (float, float) or None
-    tolerance : float or None
-    every : int
-    to : path or None
-    stops : RigidStops or None
-        Rigid stops; compliant ones are part of the robot.
-    times : ndarray, shape (n,) [s]
-        Instants between steps, the start and the end included.
-    batch : tuple of int
-        Leading axes of a state.
-    dtype : dtype
-        Of states, forces and samples.
+    wrenches (..., 6), callable or None
+    limits {"ignore", "report", "enforce"}
+    stops: Rigid stops; compliant ones are part of the robot.
+    times (n,) [s]: Instants between steps, the start and the end included.
+    batch: Leading axes of a state.
+    dtype: Of states, forces and samples.
     """
 
     integrator: IntegratorName

@@ -36,19 +36,11 @@ STEPS_BY_PYTHON = 50
 class RecordedSteps:
     """The steps of a motion, whose samples are recorded.
 
-    Parameters
-    ----------
-    motion : CompiledMotion
-        Of one robot or of many.
-    stepper : Stepper
-        Does the steps that machine code cannot do.
-    controller : RunningController or None
-    limits : Limits
-        Limits of its forces.
-    times : ndarray, shape (n,) [s]
-    records : ModeRecords
-    broken : BrokenMotions
-        Here their states are not a number, for which machine code hands every step back.
+    motion: Of one robot or of many.
+    stepper: Does the steps that machine code cannot do.
+    limits: Limits of its forces.
+    times (n,) [s]
+    broken: Here their states are not a number, for which machine code hands every step back.
     """
 
     def __init__(

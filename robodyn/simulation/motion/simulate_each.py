@@ -36,13 +36,7 @@ def simulate_each(
 ) -> Trajectory:
     """Samples of all motions at common instants, after the events of these instants.
 
-    Parameters
-    ----------
-    mode : Mode
-    events : sequence of Event
-    q, v : ndarray, shape (n, nq), (n, nv)
-    options : MotionOptions
-    report : callable
+    q, v (n, nq), (n, nv)
     """
     motions, broken = _Motions(mode, options, len(q)), BrokenMotions(q, v)
     with attaching_trajectory(motions.so_far):
@@ -80,12 +74,7 @@ def simulate_each(
 class _Motions:
     """Samples of all motions at common instants, and their events.
 
-    Parameters
-    ----------
-    mode : Mode
-    options : MotionOptions
-    count : int
-        Number of motions.
+    count: Number of motions.
     """
 
     def __init__(self, mode: Mode, options: MotionOptions, count: int) -> None:

@@ -30,27 +30,15 @@ GROWTH = 16
 class SpeculativeSteps:
     """The steps of a mode with events.
 
-    Parameters
-    ----------
-    motion : CompiledMotion
-        Of one robot.
-    controller : RunningController or None
-    times : ndarray, shape (n,) [s]
-        All instants of the motion.
-    detector : EventDetector
-    held : sequence of int
-        Speeds of joints that stops hold.
-    acting : callable
-        Called with the forces of the controller before witness functions that may depend on them.
-
-    Attributes
-    ----------
-    by_python : bool
-        Python calls the controller, as it is not machine code.
-    q, v, a, tau : ndarray, shape (steps + 1, ...)
-        Samples of a block: the first one is the start of its first step.
-    interrupt : KeyboardInterrupt or None
-        Ctrl-C during a witness function: to be raised after the steps before it are recorded.
+    motion: Of one robot.
+    times (n,) [s]: All instants of the motion.
+    held: Speeds of joints that stops hold.
+    acting: Called with the forces of the controller before witness functions that may depend on
+        them.
+    by_python: Python calls the controller, as it is not machine code.
+    q, v, a, tau (steps + 1, ...): Samples of a block: the first one is the start of its first step.
+    interrupt: Ctrl-C during a witness function: to be raised after the steps before it are
+        recorded.
     """
 
     def __init__(
@@ -86,13 +74,9 @@ class SpeculativeSteps:
     ) -> int:
         """Do a block of steps, and return how many are kept.
 
-        Parameters
-        ----------
-        k, stop : int
-            Indices of the present instant, and of the last one to which the motion may go.
-        q, v : ndarray, shape (nq,), (nv,)
-        tau : ndarray, shape (nv,), optional
-            Forces of a controller that Python calls.
+        k, stop: Indices of the present instant, and of the last one to which the motion may go.
+        q, v (nq,), (nv,)
+        tau (nv,), optional: Forces of a controller that Python calls.
         """
         if k < self._not_before:
             return 0

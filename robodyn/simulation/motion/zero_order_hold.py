@@ -41,15 +41,10 @@ GREAT_GROWTH = 100.0
 class UnstableHold:
     """A controller that is unstable because its forces are held over each step.
 
-    Attributes
-    ----------
-    joint : str
-        The joint, or ``"joint[k]"``, with the largest part of the energy of the unstable mode.
-    pole : complex [1/s]
-        The fastest pole under the controller in continuous time.
-    step : float [s]
-    needed : float [s]
-        A step at which the controller is stable.
+    joint: The joint, or ``"joint[k]"``, with the largest part of the energy of the unstable mode.
+    pole [1/s]: The fastest pole under the controller in continuous time.
+    step [s]
+    needed [s]: A step at which the controller is stable.
     """
 
     joint: str
@@ -73,11 +68,7 @@ def unstable_hold(mode: Mode, motion: Trajectory | None, step: float) -> Unstabl
 
     It is known for trees under a symbolic controller, without driven joints.
 
-    Parameters
-    ----------
-    mode : Mode
-    motion : Trajectory or None
-    step : float [s]
+    step [s]
     """
     robot, controller = mode.robot, mode.controller
     if motion is None or controller is None or robot.nc or robot.depends_on_time:
@@ -147,12 +138,7 @@ def _growing(sizes: Array) -> int:
 
 @contextmanager
 def explaining_unstable_hold(mode: Mode, step: float) -> Iterator[None]:
-    """Context that adds the reason to the error of a motion that breaks down because of the hold.
-
-    Raises
-    ------
-    SimulationError
-    """
+    """Context that adds the reason to the error of a motion broken by the hold."""
     try:
         yield
     except SimulationError as error:

@@ -39,15 +39,9 @@ Corrections = tuple[DualArray, DualArray, FloatArray]
 class DualOperations:
     """Operations with `DualArray`.
 
-    Parameters
-    ----------
-    loads : Loads
-        Without wrenches that are functions of the state.
-    functions : StepFunctions
-        The functions of the loads.
-    dynamics : AccelerationDerivatives
-    parameters : bool
-        Differentiate with respect to parameters, too.
+    loads: Without wrenches that are functions of the state.
+    functions: The functions of the loads.
+    parameters: Differentiate with respect to parameters, too.
     """
 
     def __init__(
@@ -164,11 +158,8 @@ class DualOperations:
 def _along_speeds(rates: FloatArray, raw: FloatArray) -> FloatArray:
     """Changes of coordinates in tangent space, shape (..., nv, m).
 
-    Parameters
-    ----------
-    rates : ndarray, shape (..., nq, nv)
-        Derivative of rates of coordinates with respect to speeds.
-    raw : ndarray, shape (..., nq, m)
+    rates (..., nq, nv): Derivative of rates of coordinates with respect to speeds.
+    raw (..., nq, m)
     """
     turned = np.swapaxes(rates, -1, -2)
     return np.asarray(np.linalg.solve(turned @ rates, turned @ raw))

@@ -36,13 +36,8 @@ Fallback = Callable[[int, int], None]
 class SampledInputs:
     """Functions of time at the instants of some steps, from ``first`` to before ``stop``.
 
-    Attributes
-    ----------
-    first, stop : int
-    loads : LoadsAt or None
-        ``None`` if there are no loads.
-    signals : list of Table
-        Signals of a controller, from `CompiledController.tables`.
+    loads: ``None`` if there are no loads.
+    signals: Signals of a controller, from `CompiledController.tables`.
     """
 
     first: int
@@ -54,30 +49,18 @@ class SampledInputs:
 class CompiledMotion:
     """Steps of one robot or of many by machine code, which updates their state.
 
-    Parameters
-    ----------
-    loads : Loads
-        Loads on the robot, which are functions of time.
-    integrator : Integrator
-    times : ndarray, shape (steps + 1,) [s]
-    q, v : ndarray, shape (n, nq), (n, nv)
-        State at the start. Its precision is that of the motion: float64, or, for robots without
-        loops, float32.
-    controller : CompiledController, optional
-    effort : ndarray, shape (nv,), optional
-        Largest efforts of the controller.
-    tabled : int, optional
-        Number of instants in the tables of paths and loads.
-
-    Attributes
-    ----------
-    q, v, tau : ndarray, shape (n, nq), (n, nv), (n, nv)
-        The present state, and the forces of the controller, which the caller sets if Python calls
-        the controller.
-    controller_state, controller_state_before : ndarray, shape (n, state_size)
-        State of the controller after its latest sample, and before it.
-    applied : ndarray, shape (n, nv)
-        Forces that acted before the latest sample.
+    loads: Loads on the robot, which are functions of time.
+    times (steps + 1,) [s]
+    q, v (n, nq), (n, nv): State at the start. Its precision is that of the motion: float64, or, for
+        robots without loops, float32.
+    controller, optional
+    effort (nv,), optional: Largest efforts of the controller.
+    tabled, optional: Number of instants in the tables of paths and loads.
+    q, v, tau (n, nq), (n, nv), (n, nv): The present state, and the forces of the controller, which
+        the caller sets if Python calls the controller.
+    controller_state, controller_state_before (n, state_size): State of the controller after its
+        latest sample, and before it.
+    applied (n, nv): Forces that acted before the latest sample.
     """
 
     def __init__(
@@ -232,16 +215,11 @@ class CompiledMotion:
     def advance(self, first: int, last: int, final: bool, fallback: Fallback | None = None) -> int:
         """Record and do the steps from one instant to another, and return the one reached.
 
-        Parameters
-        ----------
-        first, last : int
-            Instants.
-        final : bool
-            Record the sample of the last instant as well.
-        fallback : callable
-            Called with the indices of a step and of a robot if straight-line code returns NaN, to
-            do that step. The robot is at the start of the step, and its sample there may be wrong.
-            Default, for a single robot: the motion stops there.
+        first, last: Instants.
+        final: Record the sample of the last instant as well.
+        fallback: Called with the indices of a step and of a robot if straight-line code returns
+            NaN, to do that step. The robot is at the start of the step, and its sample there may be
+            wrong. Default, for a single robot: the motion stops there.
         """
         while first < last or final:
             if first < self._tabled[0] or first + 2 > self._tabled[1]:

@@ -99,11 +99,7 @@ def default_panels(run: Motion) -> tuple[str, ...]:
 def panel(run: Motion, name: str) -> Panel:
     """A panel by its name.
 
-    Raises
-    ------
-    UnknownNameError
-    SettingsError
-        If it needs the robot, and the robot is not known.
+    Raises SettingsError: If it needs the robot, and the robot is not known.
     """
     if isinstance(name, str) and name.startswith(WRENCH):
         return _wrench(run, name.removeprefix(WRENCH))

@@ -21,13 +21,8 @@ _RUN = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, c
 class LoadedProgram:
     """The loaded machine code of the steps of an integrator.
 
-    Attributes
-    ----------
-    program : StepProgram
-    place : mapping of str to int
-        Index of each argument in the table.
-    function : LoadedFunction
-        ``(begin, end, address of the table, unused)``.
+    place: Index of each argument in the table.
+    function: ``(begin, end, address of the table, unused)``.
     """
 
     program: StepProgram

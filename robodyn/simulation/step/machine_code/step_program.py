@@ -28,14 +28,9 @@ __all__ = ["StepProgram", "step_program"]
 class StepProgram:
     """A program, and what its caller needs to know.
 
-    Attributes
-    ----------
-    ir : str
-        Of ``run(begin, end, table, unused)`` for some of the robots.
-    instants : tuple of float
-        Fractions of a step at which loads are needed: 0 is the start, 1 the end.
-    room : (int, int, int)
-        Numbers of arrays of positions, of speeds and of single numbers that each block needs.
+    ir: Of ``run(begin, end, table, unused)`` for some of the robots.
+    instants: Fractions of a step at which loads are needed: 0 is the start, 1 the end.
+    room: Numbers of arrays of positions, of speeds and of single numbers that each block needs.
     """
 
     ir: str

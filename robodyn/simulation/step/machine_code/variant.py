@@ -14,24 +14,15 @@ __all__ = ["StepVariant"]
 class StepVariant(NamedTuple):
     """Choices that determine the program.
 
-    Attributes
-    ----------
-    flat : bool
-        All coordinates add.
-    driven : bool
-        Some joints follow paths.
-    closed : bool
-        There are loops, which are closed after every step.
-    stabilised : bool
-        Loops are stabilised by gains, and only checked after each step.
-    dynamics, control, corrections : int
-        Inputs of the functions besides the state and forces; ``control`` is -1 without a
-        controller that is machine code.
-    cut : bool
-        Efforts of the controller are cut to a limit.
-    real : {"double", "float"}
-        Numbers of states, forces, loads and samples. Times, and all that a controller computes
-        with, are ``"double"`` anyway.
+    flat: All coordinates add.
+    driven: Some joints follow paths.
+    closed: There are loops, which are closed after every step.
+    stabilised: Loops are stabilised by gains, and only checked after each step.
+    dynamics, control, corrections: Inputs of the functions besides the state and forces;
+        ``control`` is -1 without a controller that is machine code.
+    cut: Efforts of the controller are cut to a limit.
+    real {"double", "float"}: Numbers of states, forces, loads and samples. Times, and all that a
+        controller computes with, are ``"double"`` anyway.
     """
 
     flat: bool
