@@ -14,7 +14,7 @@ from robodyn.force_elements.ground import Ground
 from robodyn.force_elements.joint_stop import CompliantStops
 from robodyn.literals import IntegratorName, LimitsChoice
 from robodyn.robot import Robot
-from robodyn.simulation.checks.sample_times import warn_of_samples
+from robodyn.simulation.control.callbacks import warn_of_samples
 from robodyn.simulation.control.controller import Controller
 from robodyn.simulation.events.event import Event, EventFunction, as_events
 from robodyn.simulation.events.joint_stops import RigidStops

@@ -15,8 +15,7 @@ from robodyn.array_types import FloatArray
 from robodyn.caller import warn
 from robodyn.errors import SingularWarning
 from robodyn.robot import Robot
-from robodyn.simulation.checks.flat_passage import flat_ahead, flat_passage
-from robodyn.simulation.checks.passage import SOON, Passage
+from robodyn.simulation.checks.flat_passage import SOON, Passage, flat_ahead, flat_passage
 from robodyn.simulation.loads.column_names import speed_names
 from robodyn.simulation.trajectory.states.interpolation import Indices, positions_between
 from robodyn.simulation.trajectory.states.samples import Samples

@@ -13,14 +13,13 @@ from robodyn.errors import ShapeError
 from robodyn.robot import Robot
 from robodyn.simulation.cache.contents import contents
 from robodyn.simulation.cache.robot_cache import RobotCache
-from robodyn.simulation.control.compiled_controller import CompiledController
+from robodyn.simulation.control.compiled_controller import Code, CompiledController, cached_code
 from robodyn.simulation.control.controller import (
     ControllerSample,
     StatefulController,
     recorded_entries,
     stateful,
 )
-from robodyn.simulation.control.controller_cache import Code, cached_code
 from robodyn.simulation.control.gains import Gains, gains_of
 from robodyn.simulation.control.numba_code import numba_code
 from robodyn.simulation.control.signals import SampleSignal, Signal, steps_between

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.arrays import all_finite
 from robodyn.codegen import Function
-from robodyn.codegen.constants_as_inputs import function_of
+from robodyn.codegen.constants_as_inputs import ConstantsAsInputs, function_of
 from robodyn.simulation.control.callbacks import checked_initial_state, checked_update
 from robodyn.simulation.control.controller import (
     ControllerSample,
     StatefulController,
 )
-from robodyn.simulation.control.controller_cache import Code
 from robodyn.simulation.control.signals import SampleSignal, Signal
 from robodyn.simulation.control.state_layout import StateLayout
 from robodyn.simulation.control.tracing import (
@@ -27,7 +27,30 @@ from robodyn.symbolic.evaluate import evaluate
 from robodyn.symbolic.graph import Program
 from robodyn.symbolic.scalar import Scalar
 
-__all__ = ["CompiledController"]
+__all__ = ["CODE", "Code", "CompiledController", "cached_code"]
+
+
+class Code(NamedTuple):
+    """A function, and the constants of the controller's program that are an input of it.
+
+    function: Its input ``constants``, if there is one, is the last one, or comes before ``state``.
+    constants (m,): Empty if the function has no such input.
+    """
+
+    function: Any
+    constants: tuple[FloatArray, ...]
+
+
+#: Functions of the controllers of earlier motions.
+CODE: ConstantsAsInputs[Function] = ConstantsAsInputs(
+    Function, Function, "constants", before="state"
+)
+
+
+def cached_code(program: Program) -> Code:
+    """The function of a controller's program; machine code of earlier motions is used again."""
+    function, constants = CODE.of(program)
+    return Code(function, (constants,) if len(constants) else ())
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,9 +16,8 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.simulation.cache.contents import contents, of_library
-from robodyn.simulation.control.compiled_controller import CompiledController
+from robodyn.simulation.control.compiled_controller import Code, CompiledController
 from robodyn.simulation.control.controller import stateful
-from robodyn.simulation.control.controller_cache import Code
 from robodyn.simulation.control.tracing import Trace
 
 __all__ = ["Gains", "gains_of"]

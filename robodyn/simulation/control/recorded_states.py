@@ -32,7 +32,9 @@ class RecordedStates:
 
     def add(self, name: str, t: FloatArray, values: FloatArray) -> None:
         """Add what was recorded under a name at some instants."""
-        self._take(StateLog.of(name, t, values))
+        log = StateLog([(name, (name,))])
+        log.extend(t, {name: values})
+        self._take(log)
 
     def at(self, t: FloatArray, batch: tuple[int, ...]) -> dict[str, FloatArray]:
         """Recorded states at some instants, shape (n, ..., m); NaN where nothing was recorded.

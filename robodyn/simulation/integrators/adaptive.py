@@ -25,7 +25,6 @@ from robodyn.simulation.integrators.method import (
     is_breakdown,
 )
 from robodyn.simulation.integrators.runge_kutta import RungeKutta, combined, nonzero
-from robodyn.simulation.loads.loads import Loads
 from robodyn.tolerances import SHORTEST_STEP
 
 __all__ = ["FIFTH", "METHOD", "AcceptedStep", "Adaptive", "AdaptiveSteps", "StiffMotion", "largest"]
@@ -87,10 +86,6 @@ class Adaptive:
 
     order: int = 5
     tolerance: float = 1e-8
-
-    def refusal(self, loads: Loads) -> str:
-        """Always empty: it moves every robot under all loads."""
-        return ""
 
     def begin(self) -> Advance:
         """New steps for one motion."""

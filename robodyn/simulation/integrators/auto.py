@@ -15,7 +15,6 @@ from robodyn.array_types import FloatArray
 from robodyn.simulation.integrators.adaptive import AdaptiveSteps, StiffMotion
 from robodyn.simulation.integrators.implicit import ImplicitSteps
 from robodyn.simulation.integrators.method import Advance, Motion, Start
-from robodyn.simulation.loads.loads import Loads
 
 __all__ = ["METHOD", "Auto"]
 
@@ -34,10 +33,6 @@ class Auto:
 
     order: int = 3
     tolerance: float = 1e-8
-
-    def refusal(self, loads: Loads) -> str:
-        """Always empty: it moves every robot under all loads."""
-        return ""
 
     def begin(self) -> Advance:
         """New steps for one motion; the method may change at every sample."""

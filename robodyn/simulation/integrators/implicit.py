@@ -17,7 +17,6 @@ from robodyn.array_types import FloatArray
 from robodyn.errors import RobodynError, SingularError
 from robodyn.simulation.integrators.adaptive import SAFETY, SHORTER, largest
 from robodyn.simulation.integrators.method import Advance, Motion, Start, is_breakdown
-from robodyn.simulation.loads.loads import Loads
 from robodyn.tolerances import NEWTON_CONVERGED, SHORTEST_STEP
 
 __all__ = ["METHOD", "Implicit", "ImplicitSteps"]
@@ -53,10 +52,6 @@ class Implicit:
 
     order: int = 3
     tolerance: float | None = None
-
-    def refusal(self, loads: Loads) -> str:
-        """Always empty: it moves every robot under all loads."""
-        return ""
 
     def begin(self) -> Advance:
         """New steps for one motion."""

@@ -135,14 +135,15 @@ Advance = Callable[[Motion, Start, float], tuple[FloatArray, FloatArray]]
 
 
 class Solver(Protocol):
-    """A method that solves for new states, or chooses its own steps between two samples."""
+    """A method that solves for new states, or chooses its own steps between two samples.
+
+    One that cannot move every robot has ``refusal(loads)``, too: why, as text after its name, or
+    an empty text.
+    """
 
     @property
     def order(self) -> int:
         """Order of convergence; for steps that it chooses itself, of these."""
-
-    def refusal(self, loads: Loads) -> str:
-        """Why it cannot move a robot under loads, as text after its name; empty if it can."""
 
     def begin(self) -> Advance:
         """The function that moves one motion from sample to sample."""

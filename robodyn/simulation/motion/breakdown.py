@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 from robodyn.errors import RobodynError, SimulationError, SimulationInterrupted
@@ -47,25 +46,24 @@ def as_breakdown(record: Record, t: float, error: BaseException) -> BaseExceptio
     return found
 
 
-@contextmanager
-def attaching_trajectory(so_far: Callable[[], Trajectory | None]) -> Iterator[None]:
+def attaching_trajectory(so_far: Callable[[], Trajectory | None]) -> OnError:
     """Context that sets ``.trajectory`` of an exception to the motion up to then.
 
-    An exception of a controller, an event or another function of the user stays what it is.
-
-    Raises SimulationInterrupted: For Ctrl-C.
+    An exception of a controller, an event or another function of the user stays what it is; Ctrl-C
+    becomes `SimulationInterrupted`.
     """
-    try:
-        yield
-    except KeyboardInterrupt as interrupt:
-        raise SimulationInterrupted(
-            "the simulation was interrupted; .trajectory is what there is of it",
-            trajectory=so_far(),
-        ) from interrupt
-    except Exception as error:
-        if getattr(error, "trajectory", None) is None or _is_ours(error):
+
+    def handle(error: BaseException) -> None:
+        if isinstance(error, KeyboardInterrupt):
+            raise SimulationInterrupted(
+                "the simulation was interrupted; .trajectory is what there is of it",
+                trajectory=so_far(),
+            ) from error
+        known = getattr(error, "trajectory", None) is not None and not _is_ours(error)
+        if isinstance(error, Exception) and not known:
             _attach(error, so_far())
-        raise
+
+    return OnError(handle)
 
 
 def detach_trajectory(error: Any) -> Trajectory | None:

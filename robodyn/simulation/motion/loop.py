@@ -74,10 +74,9 @@ class Motion:
     def __init__(self, mode: Mode, events: Sequence[Event], options: MotionOptions) -> None:
         self._times = options.times
         self._now = MotionState(mode, options)
-        self._events: EventHandler | None = None  # where there can be none
         stops = _stop_events(self._now, options)
-        if events or (stops is not None and stops.of(mode.robot)):
-            self._events = EventHandler(self._now, events, stops)
+        self._events = EventHandler(self._now, events, stops)
+        self._has_events = bool(events) or (stops is not None and bool(stops.of(mode.robot)))
         self._recorded: RecordedSteps | None = None  # where there are no events
         self._speculative: SpeculativeSteps | None = None  # of the mode that follows
         self._speculative_mode: Mode | None = None
@@ -85,22 +84,22 @@ class Motion:
     @property
     def ended(self) -> bool:
         """Whether an event has ended it."""
-        return self._events is not None and self._events.ended
+        return self._events.ended
 
     def start(self, q: FloatArray, v: FloatArray) -> None:
         """Set the state at the first instant."""
-        now, active = self._now, self._now.active
+        now, active, motion = self._now, self._now.active, None
         now.jump(*active.stepper.start(now.t, q, v))
         now.broken = BrokenMotions(now.q, now.v)
-        if self._events is not None:
+        if not self._has_events:
+            motion = active.compiled(self._times, now.q, now.v, with_controller=True)
+        if motion is None:
             self._events.start()
-            return
-        motion = active.compiled(self._times, now.q, now.v, with_controller=True)
-        if motion is not None:
+        else:
+            controller = now.mode.controller, active.limits
             self._recorded = RecordedSteps(
-                motion, active.stepper, now.mode.controller, active.limits, self._times,
-                now.records, now.broken,
-            )  # fmt: skip
+                motion, active.stepper, *controller, self._times, now.records, now.broken
+            )
 
     # -- steps by machine code --------------------------------------------------------------------
 
@@ -112,12 +111,12 @@ class Motion:
         if self._recorded is not None:
             return self._recorded.advance(k)
         events, now = self._events, self._now
-        if events is None or now.keep_next or now.sampled or not events.detector.sure_of_sides:
+        if now.keep_next or now.sampled or not events.detector.sure_of_sides:
             return 0
         until = events.next_instant
         if until <= self._times[k + 1]:
             return 0
-        steps, stop, before = self._speculative_steps(events), k + 1, now.tau
+        steps, stop, before = self._speculative_steps(), k + 1, now.tau
         if steps is None:
             return 0
         if not steps.by_python:
@@ -135,7 +134,7 @@ class Motion:
             raise steps.interrupt
         return count
 
-    def _speculative_steps(self, events: EventHandler) -> SpeculativeSteps | None:
+    def _speculative_steps(self) -> SpeculativeSteps | None:
         """Steps of this mode by machine code; ``None`` if Python takes part in each step."""
         now = self._now
         mode = now.mode
@@ -148,7 +147,7 @@ class Motion:
         if motion is not None:
             held = [stop.speed for stop in mode.held]
             self._speculative = SpeculativeSteps(
-                motion, mode.controller, self._times, events.detector, held, now.let_act
+                motion, mode.controller, self._times, self._events.detector, held, now.let_act
             )
         return self._speculative
 
@@ -168,22 +167,16 @@ class Motion:
     def step(self, k: int) -> int:
         """Do one step with numbers from an instant on, with all events in it."""
         now, events, end = self._now, self._events, float(self._times[k + 1])
-        if events is None:
-            now.let_act(now.sample_controller())
-            while now.t < end:
-                try:
-                    now.record_sample()
-                    self._step_to(end)
-                except SimulationError as error:
-                    self._go_on_without(error)
-            return 1
         events.let_act(now.sample_controller())
         step = end - now.t
         events.apply(events.due())
         while not events.ended and now.t < end:
-            now.record_sample()
-            goal = min(events.next_instant, end)
-            found = self._step_to_event(events, goal, step)
+            try:
+                now.record_sample()
+                found = self._step_to_event(min(events.next_instant, end), step)
+            except SimulationError as error:
+                self._go_on_without(error)
+                continue
             events.apply((*events.due(), *found))
         return 1
 
@@ -196,19 +189,9 @@ class Motion:
         now.let_act(tau)
         now.sampled = sampled
 
-    def _step_to(self, end: float) -> None:
-        """Do a step in which no event can happen."""
-        now = self._now
-        a = now.accelerations()[0]
-        with now.breaking(end):
-            state = now.active.stepper.step(now.t, now.q, now.v, now.tau, end - now.t, a)
-        now.move(end, *state)
-
-    def _step_to_event(
-        self, events: EventHandler, goal: float, step: float
-    ) -> tuple[WitnessFunction, ...]:
+    def _step_to_event(self, goal: float, step: float) -> tuple[WitnessFunction, ...]:
         """Move to an instant, or to the first events on the way, which are returned."""
-        now = self._now
+        now, detector = self._now, self._events.detector
         t, q, v, tau, h = now.t, now.q, now.v, now.tau, goal - now.t
         a = now.accelerations()[0]
 
@@ -217,12 +200,12 @@ class Motion:
             return (q, v) if part == 0.0 else now.active.stepper.step(t, q, v, tau, part, a)
 
         with now.breaking(goal):
-            part, found = events.detector.first(t, h, step, after)
+            part, found = detector.first(t, h, step, after)
             if part == 0.0:
                 return found
             state = after(part)
         now.move(goal if h - part <= SAME_TIME * step else t + part, *state)
-        events.detector.moved(now.t, now.q, now.v)
+        detector.moved(now.t, now.q, now.v)
         return found
 
     # -- results ----------------------------------------------------------------------------------
@@ -232,8 +215,8 @@ class Motion:
         if self._recorded is not None:
             self._recorded.finish()
             return
-        now, act = self._now, self._now.let_act if self._events is None else self._events.let_act
-        act(now.sample_controller())
+        now = self._now
+        self._events.let_act(now.sample_controller())
         while not now.sampled:
             try:
                 now.record_sample()

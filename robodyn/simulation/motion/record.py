@@ -15,7 +15,7 @@ from robodyn.array_types import FloatArray
 from robodyn.errors import FileError, RobodynError, ShapeError, SimulationError
 from robodyn.files import as_path
 from robodyn.robot import Robot
-from robodyn.simulation.checks.passage import Passage
+from robodyn.simulation.checks.flat_passage import Passage
 from robodyn.simulation.checks.singular_passage import passage_ahead
 from robodyn.simulation.control.recorded_states import RecordedStates
 from robodyn.simulation.loads.column_names import speed_names

@@ -10,8 +10,6 @@ gains help, another integrator does not.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +21,7 @@ from robodyn.errors import EnergyWarning, SimulationError
 from robodyn.robot import Robot
 from robodyn.simulation.control.compiled_controller import CompiledController
 from robodyn.simulation.loads.column_names import speed_names
+from robodyn.simulation.motion.breakdown import OnError
 from robodyn.simulation.motion.mode import Mode
 from robodyn.simulation.trajectory.trajectory import Trajectory
 from robodyn.tolerances import SPECTRAL_RADIUS_MARGIN
@@ -136,21 +135,22 @@ def _growing(sizes: Array) -> int:
     return int(np.count_nonzero(np.abs(sizes) > 1.0 + SPECTRAL_RADIUS_MARGIN))
 
 
-@contextmanager
-def explaining_unstable_hold(mode: Mode, step: float) -> Iterator[None]:
+def explaining_unstable_hold(mode: Mode, step: float) -> OnError:
     """Context that adds the reason to the error of a motion broken by the hold."""
-    try:
-        yield
-    except SimulationError as error:
+
+    def explain(error: BaseException) -> None:
+        if not isinstance(error, SimulationError):
+            return
         found = unstable_hold(mode, error.trajectory, step)
-        if found is None:
-            raise
-        names = "trajectory", "time", "motion", "motions"
-        given: dict[str, Any] = {name: getattr(error, name) for name in names}
-        until = "" if error.time is None else f" until t = {error.time:.6g} s"
-        raise SimulationError(
-            f"the motion of {mode.robot.name!r} grows without bound{until}: {found}", **given
-        ) from error
+        if found is not None:
+            names = "trajectory", "time", "motion", "motions"
+            given: dict[str, Any] = {name: getattr(error, name) for name in names}
+            until = "" if error.time is None else f" until t = {error.time:.6g} s"
+            raise SimulationError(
+                f"the motion of {mode.robot.name!r} grows without bound{until}: {found}", **given
+            ) from error
+
+    return OnError(explain)
 
 
 def warn_of_unstable_hold(mode: Mode, motion: Trajectory, step: float) -> bool:

@@ -16,7 +16,7 @@ from robodyn.simulation.integrators.method import Integrator
 from robodyn.simulation.loads.loads import Loads
 from robodyn.simulation.loads.tables import LoadsAt, Table, instants
 from robodyn.simulation.step.machine_code.argument_values import ArgumentValues
-from robodyn.simulation.step.machine_code.loaded_program import loaded_program
+from robodyn.simulation.step.machine_code.step_program import loaded_program
 from robodyn.simulation.step.machine_code.variant import StepVariant
 
 __all__ = ["CompiledMotion"]

@@ -70,7 +70,12 @@ class Stepper:
         self.implicit: bool = integrator == "implicit"
         self._advance: Advance | None = None
         if self._explicit is None:
-            self._refuse(integrator)
+            refusal = getattr(self._method, "refusal", lambda loads: "")(loads)
+            if refusal:
+                raise SettingsError(
+                    f"integrator {integrator!r} {refusal}; take another one to move "
+                    f"{self.robot.name!r}"
+                )
             self._advance = cast(Solver, self._method).begin()
         #: Steppers of each of many motions, whose steps differ.
         self._alone: list[Stepper] = []
@@ -202,17 +207,6 @@ class Stepper:
             return by_q, by_v
 
         return slopes
-
-    def _refuse(self, name: str) -> None:
-        """Check that a method that is not explicit can move this robot.
-
-        Raises SettingsError: If the method cannot move this robot.
-        """
-        refusal = self._method.refusal(self.loads)
-        if refusal:
-            raise SettingsError(
-                f"integrator {name!r} {refusal}; take another one to move {self.robot.name!r}"
-            )
 
     def _motion(self, tau: FloatArray) -> Motion:
         """The motion in a step, as methods that are not explicit need it."""
