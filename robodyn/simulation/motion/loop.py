@@ -10,14 +10,12 @@ first event within it, the motion goes there, and `EventHandler` applies what it
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
 
 import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.arrays import all_finite
 from robodyn.errors import SettingsError, SimulationError
-from robodyn.simulation.events.event import Event
 from robodyn.simulation.events.stop_events import StopEvents
 from robodyn.simulation.events.witness_function import WitnessFunction
 from robodyn.simulation.motion.breakdown import attaching_trajectory
@@ -26,7 +24,6 @@ from robodyn.simulation.motion.event_handler import EventHandler
 from robodyn.simulation.motion.mode import Mode
 from robodyn.simulation.motion.motion_state import MotionState
 from robodyn.simulation.motion.options import MotionOptions
-from robodyn.simulation.motion.progress import Progress
 from robodyn.simulation.motion.recorded_steps import RecordedSteps
 from robodyn.simulation.motion.speculative_steps import LONGEST_BLOCK, SpeculativeSteps
 from robodyn.simulation.trajectory.trajectory import Trajectory
@@ -38,28 +35,19 @@ __all__ = ["simulate_motion"]
 STEPS_PER_REPORT = 50
 
 
-def simulate_motion(
-    mode: Mode,
-    events: Sequence[Event],
-    q: FloatArray,
-    v: FloatArray,
-    options: MotionOptions,
-    report: Progress,
-) -> Motion:
+def simulate_motion(mode: Mode, q: FloatArray, v: FloatArray, options: MotionOptions) -> Motion:
     """Simulate a motion over the instants of ``options``, or until an event ends it.
 
     mode: The first one, started.
-    events: Must be empty for a batch of states.
-    q, v (..., nq), (..., nv)
-    report: Called with the finished fraction, 0 to 1.
+    q, v (..., nq), (..., nv): A batch of states must have no events.
     """
-    motion = Motion(mode, events, options)
+    motion = Motion(mode, options)
     last, k, reported = len(options.times) - 1, 0, 0
     with attaching_trajectory(motion.so_far):
         motion.start(q, v)
         while k < last and not motion.ended:
             if k >= reported:
-                report(k / last)
+                options.report(k / last)
                 reported = k + STEPS_PER_REPORT
             k += motion.advance_by_machine_code(k) or motion.step(k)
         if not motion.ended:
@@ -71,12 +59,13 @@ def simulate_motion(
 class Motion:
     """A motion while it goes on."""
 
-    def __init__(self, mode: Mode, events: Sequence[Event], options: MotionOptions) -> None:
+    def __init__(self, mode: Mode, options: MotionOptions) -> None:
         self._times = options.times
         self._now = MotionState(mode, options)
         stops = _stop_events(self._now, options)
-        self._events = EventHandler(self._now, events, stops)
-        self._has_events = bool(events) or (stops is not None and bool(stops.of(mode.robot)))
+        self._events = EventHandler(self._now, options.events, stops)
+        reached = stops.of(mode.robot) if stops is not None else ()
+        self._has_events = bool(options.events or reached)
         self._recorded: RecordedSteps | None = None  # where there are no events
         self._speculative: SpeculativeSteps | None = None  # of the mode that follows
         self._speculative_mode: Mode | None = None
@@ -88,17 +77,16 @@ class Motion:
 
     def start(self, q: FloatArray, v: FloatArray) -> None:
         """Set the state at the first instant."""
-        now, active, motion = self._now, self._now.active, None
-        now.jump(*active.stepper.start(now.t, q, v))
+        now = self._now
+        now.jump(*now.stepper.start(now.t, q, v))
         now.broken = BrokenMotions(now.q, now.v)
-        if not self._has_events:
-            motion = active.compiled(self._times, now.q, now.v, with_controller=True)
+        motion = None if self._has_events else now.compiled(with_controller=True)
         if motion is None:
             self._events.start()
         else:
-            controller = now.mode.controller, active.limits
+            controller = now.mode.controller, now.limits
             self._recorded = RecordedSteps(
-                motion, active.stepper, *controller, self._times, now.records, now.broken
+                motion, now.stepper, *controller, self._times, now.records, now.broken
             )
 
     # -- steps by machine code --------------------------------------------------------------------
@@ -142,8 +130,7 @@ class Motion:
             return self._speculative
         self._speculative, self._speculative_mode = None, mode
         # while a stop holds a joint, the controller is sampled each step: it may free the joint
-        start = self._times, now.q, now.v
-        motion = now.active.compiled(*start, not mode.held, LONGEST_BLOCK)
+        motion = now.compiled(not mode.held, LONGEST_BLOCK)
         if motion is not None:
             held = [stop.speed for stop in mode.held]
             self._speculative = SpeculativeSteps(
@@ -197,7 +184,7 @@ class Motion:
 
         @functools.cache
         def after(part: float) -> tuple[FloatArray, FloatArray]:
-            return (q, v) if part == 0.0 else now.active.stepper.step(t, q, v, tau, part, a)
+            return (q, v) if part == 0.0 else now.stepper.step(t, q, v, tau, part, a)
 
         with now.breaking(goal):
             part, found = detector.first(t, h, step, after)
@@ -239,7 +226,7 @@ class Motion:
 
     def check_steps(self, run: Trajectory) -> None:
         """Warn once if steps were too long for the energy, or for friction."""
-        stepper = self._now.active.stepper
+        stepper = self._now.stepper
         if stepper.steps_are_given:
             self._now.records.check_steps(run, stepper.order, implicit=stepper.implicit)
 

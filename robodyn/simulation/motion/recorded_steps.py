@@ -283,13 +283,13 @@ class RecordedSteps:
         row = self._row_after(self._last)
         a, tau = (x[row].reshape(len(self._motion.q), -1) for x in self._room[2:])
         if not (all_finite(a) and all_finite(tau)):
-            for r in np.flatnonzero(~(np.isfinite(a) & np.isfinite(tau)).all(axis=-1)):
+            for r in np.flatnonzero(~(np.isfinite(a) & np.isfinite(tau)).all(axis=-1)).tolist():
                 if r in self._broken:
                     continue
                 try:
-                    self._resample(self._last, int(r))
+                    self._resample(self._last, r)
                 except RobodynError as error:
-                    self._break_down(self._last, int(r), error)
+                    self._break_down(self._last, r, error)
         for x in self._room:
             x[row] = self._broken.unknown(x[row])
         self._count(self._last + 1)
