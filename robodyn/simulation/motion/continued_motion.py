@@ -142,11 +142,8 @@ class ContinuedMotion:
         m, k = self._motion, self._k
         if m is None:
             return 0
-        m.q[0], m.v[0] = self.q, self.v
-        if tau is not None:
-            m.tau[0] = tau
-        count = min(steps, m.load_tables(m.sample_inputs(k)) - k)
-        count = m.advance(k, k + count, False) - k
+        state = (self.q, self.v) if tau is None else (self.q, self.v, tau)
+        count = m.advance_from(k, steps, state)
         if count:
             self.q, self.v = m.q[0].copy(), m.v[0].copy()
             self._k, self.t = k + count, float(self._times[k + count])

@@ -95,23 +95,19 @@ class SpeculativeSteps:
 
     def _run(self, k: int, count: int, q: FloatArray, v: FloatArray, tau: FloatArray | None) -> int:
         """Do up to ``count`` steps, and return how many were done."""
-        m = self._motion
-        m.q[0], m.v[0] = q, v
-        if tau is not None:
-            m.tau[0] = tau
+        m, state = self._motion, (q, v) if tau is None else (q, v, tau)
         if self._has_state and k:
             assert self._controller is not None and m.controller is not None
             m.controller_state[0] = m.controller.layout.row(self._controller.state)
             m.tau[0] = self._controller.applied
         try:
-            inputs = m.sample_inputs(k)
+            m.fill_tables(k)
         except Exception:
             # an error of a path at instants that the motion may never reach: numbers will raise it
             self._not_before = k + LONGEST_BLOCK
             return 0
-        count = min(count, m.load_tables(inputs) - k)
         m.begin_samples(k)
-        count = m.advance(k, k + count, bool(self._held)) - k
+        count = m.advance_from(k, count, state, bool(self._held))
         self.q[count], self.v[count] = m.q[0], m.v[0]
         return count
 
