@@ -6,6 +6,8 @@ import functools
 from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 
+import numpy as np
+
 from robodyn.codegen.llvm.target.once import making
 from robodyn.robot import Robot
 
@@ -58,7 +60,9 @@ def once_per_robot(function: Callable[[Robot], Value]) -> Callable[[Robot], Valu
     def known(robot: Robot) -> Value:
         values = vars(robot)
         if key not in values:
-            values[key] = function(robot)
+            values[key] = made = function(robot)
+            if isinstance(made, np.ndarray):  # whoever gets it must not change it for others
+                made.flags.writeable = False
         found: Value = values[key]
         return found
 

@@ -124,9 +124,7 @@ def motor_joint_bounds(robot: Robot) -> FloatArray:
     motor = np.where(ratios > 0.0, ratios, np.inf) * _given(robot.motor_torque_limits)
     for x in robot.model.gearing.coupled:
         motor[x.speeds] = _of_all_motors(x) if len(x.speeds) == 1 else np.inf
-    bounds = np.minimum(_of_motor_joints(robot, "effort"), motor)
-    bounds.flags.writeable = False
-    return bounds
+    return np.minimum(_of_motor_joints(robot, "effort"), motor)
 
 
 def _of_motor_joints(robot: Robot, what: Literal["effort", "velocity"]) -> FloatArray:
@@ -152,7 +150,6 @@ def top_motor_speeds(robot: Robot) -> FloatArray:
     for x in gearing.coupled:
         shares = np.abs(x.matrix)
         result[x.speeds] = (shares * np.where(shares > 0.0, tops[x.speeds], 0.0)).sum(axis=1)
-    result.flags.writeable = False
     return result
 
 
@@ -179,7 +176,6 @@ def effort_bounds(robot: Robot) -> FloatArray:
     bounds = motor_joint_bounds(robot).copy()
     for x in robot.model.gearing.coupled:
         bounds[x.speeds] = np.minimum(bounds[x.speeds], _of_all_motors(x))
-    bounds.flags.writeable = False
     return bounds
 
 
@@ -303,9 +299,7 @@ def effort_shares(robot: Robot, q: FloatArray, tau: FloatArray) -> FloatArray:
 @once_per_robot
 def speed_bounds(robot: Robot) -> FloatArray:
     """The largest of each speed, shape (nv,) [rad/s, m/s]; infinite where none is given."""
-    bounds = _given(robot.velocity_limits)
-    bounds.flags.writeable = False
-    return bounds
+    return _given(robot.velocity_limits)
 
 
 def _given(limits: FloatArray) -> FloatArray:

@@ -31,8 +31,10 @@ def passed_edges(x: FloatArray, edges: FloatArray) -> PassedEdges | None:
     """
     peaks, rows = extremes(x), [-1] * edges.size
     left = peaks[0] < edges[0], peaks[1] > edges[1]
+    if not (left[0].any() or left[1].any()):
+        return None
     for k in np.flatnonzero(left).tolist():
         upper, column = divmod(k, x.shape[1])
         values, edge = x[:, column], edges[upper, column]
         rows[k] = int((values > edge if upper else values < edge).argmax())
-    return PassedEdges(rows, peaks.ravel().tolist()) if max(rows, default=-1) >= 0 else None
+    return PassedEdges(rows, peaks.ravel().tolist())
