@@ -65,7 +65,6 @@ def balanced(
 ) -> bool:
     """Whether work explains the energy of all motions; ``False`` if there are NaNs.
 
-    t (n,) [s]
     v, tau (n, motions, nv): Speeds, and forces, which are held in steps.
     kinetic, potential, power (n, motions) [J, W]: Energies, and the power of passive forces.
     part, rounding, at_rest: The largest imbalance that is not reported: as a fraction of the energy

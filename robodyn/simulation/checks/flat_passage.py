@@ -27,7 +27,6 @@ class Passage:
 
     name: Of the robot.
     time [s]
-    q (nq,)
     distance: The least singular value of the constraints, see `Robot.loop_rank`.
     joint: The joint that moves most in the additional motion that is possible there.
     """
@@ -78,7 +77,6 @@ def flat_ahead(
     """The flat posture at which a motion broke down on its way to an instant.
 
     t [s]: Time of its last sample.
-    q, v (nq,), (nv,)
     until [s]
     """
     phase = robot.model.flat_postures.phases(q[None], robot.dependent_positions)[0]

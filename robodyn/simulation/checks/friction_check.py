@@ -50,7 +50,6 @@ class UnresolvedFriction:
     joint: The joint, or ``"joint[k]"``.
     time [s]: The first sample at which this shows.
     within [s]: Time constant with which friction brings it to rest.
-    step [s]
     motion: Which of simultaneous motions; empty for a single one.
     contact: Name of the contact with the ground; empty for friction in joints.
     """

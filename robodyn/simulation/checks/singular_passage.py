@@ -133,7 +133,6 @@ def passage_ahead(
 
     before (n, nq): Some postures of the motion.
     t [s]: Time of its last sample.
-    q, v, a (nq,), (nv,), (nv,)
     until [s]
     """
     if robot.model.flat_postures.loops and (flat := flat_ahead(robot, t, q, v, until)):

@@ -160,8 +160,6 @@ def checked_forces(
 def refuse_not_finite(robot: Robot, tau: FloatArray, t: float, step: int) -> None:
     """Check that torques are finite.
 
-    tau (..., nv)
-    t [s]
     step: Number of the step that begins there.
     Raises ShapeError: It names the joint.
     """

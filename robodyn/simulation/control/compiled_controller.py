@@ -113,11 +113,7 @@ class CompiledController:
         return [Table(np.ascontiguousarray(x), size) for x, size in given]
 
     def initial_rows(self, times: FloatArray, q: FloatArray, v: FloatArray) -> FloatArray:
-        """States before the first of all sample times, shape (n, state_size).
-
-        times (k,) [s]
-        q, v (n, nq), (n, nv)
-        """
+        """States before the first of all sample times, shape (n, state_size)."""
         if self.initial is None:
             return np.zeros((len(q), self.state_size))
         if isinstance(self.initial, np.ndarray):
@@ -139,9 +135,7 @@ class CompiledController:
     ) -> tuple[FloatArray, FloatArray]:
         """Forces, shape (nv,), and the new state of one robot at one of all sample times.
 
-        times (n,) [s]
         k: Which of them.
-        q, v (nq,), (nv,)
         applied (nv,) [N m, N]: Forces that acted since the sample before.
         row (state_size,): The state after the sample before.
         """
@@ -163,8 +157,6 @@ class CompiledController:
     ) -> tuple[FloatArray, FloatArray]:
         """Forces and the new state of one robot, by a call of the controller itself.
 
-        t [s]
-        q, v (nq,), (nv,)
         h [s]: Time since the sample before.
         applied (nv,) [N m, N]: Forces that acted since then.
         row (state_size,), or None: The state after the sample before; ``None`` at the first sample.

@@ -39,7 +39,6 @@ class RecordedStates:
     def at(self, t: FloatArray, batch: tuple[int, ...]) -> dict[str, FloatArray]:
         """Recorded states at some instants, shape (n, ..., m); NaN where nothing was recorded.
 
-        t (n,) [s]
         batch: Leading axes of a state.
         """
         found: dict[str, FloatArray] = {}

@@ -71,7 +71,6 @@ class RunningController:
         """Sample the controller: forces, shape (..., nv) [N m, N]. Its state is updated.
 
         t [s]: Not before the latest sample.
-        q, v (..., nq), (..., nv)
         """
         if self.runs_code and (tau := self._updated_by_code(t, q, v)) is not None:
             return tau
@@ -176,8 +175,6 @@ def applied_forces(
     """Sample a controller, and tell it which forces within limits act, shape (..., nv).
 
     cut: (tau, t, q, v) -> forces within their limits.
-    t [s]
-    q, v (..., nq), (..., nv)
     """
     if controller is None:
         return cut(np.zeros_like(v), t, q, v)

@@ -39,7 +39,6 @@ class StateLog:
     ) -> None:
         """Add a sample at ``t`` [s].
 
-        t [s]
         batch: Leading axes.
         widths: Size of an entry in the state of one robot by name, where that is known.
         Raises ShapeError: If an entry is not an array of numbers, or has another shape than before.
@@ -67,7 +66,6 @@ class StateLog:
     ) -> None:
         """Add some samples at ``t`` [s], shape (k,): rows of numbers, shape (k, n, size).
 
-        t (k,) [s]
         rows (k, n, size): Of n motions.
         places: Places of the recorded entries in a row.
         batch: Leading axes of a state.

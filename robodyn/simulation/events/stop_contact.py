@@ -26,7 +26,6 @@ __all__ = ["StopContact", "stop_contact"]
 class StopContact:
     """Speeds after impacts on stops, and the stops that hold their joints from then on.
 
-    v (nv,) [rad/s, m/s]
     hit [J]: Stops that gave an impulse, and the energy lost in it; work of the motors of driven
         joints is not counted.
     held: Stops that push from then on.
@@ -101,7 +100,6 @@ def _stays(
     away (n,) [rad/s^2, m/s^2]: Accelerations away from the stops while no stop pushes.
     parting (n,) [rad/s, m/s]: Speeds away from the stops before the hit.
     stays (n,), bool: Those that are in any case.
-    step [s]
     """
     while True:
         a = away + A[:, stays] @ complementary(A[np.ix_(stays, stays)], away[stays])
@@ -124,7 +122,6 @@ def _settling(
     parting (n,) [rad/s, m/s]: Speeds away from the stops after the hit.
     stays (n,), bool
     still [rad/s, m/s]
-    step [s]
     """
     p, first = np.zeros(len(A)), parting
     while True:

@@ -158,7 +158,6 @@ def event_values(
     sample.
 
     t (n,) [s]: At least two instants.
-    q, v (n, nq), (n, nv)
     Returns values (n,), or None: ``None`` if the function raised an exception, or returned
         something else than numbers.
     """

@@ -15,7 +15,6 @@ __all__ = ["StepSamples", "WitnessFunction", "WitnessState"]
 class StepSamples(NamedTuple):
     """Samples at the start of some steps and at the end of each.
 
-    t (n + 1,) [s]
     q, v (n + 1, nq), (n + 1, nv) [rad, m], [rad/s, m/s]
     forces (n + 1, nv) [N m, N]: Forces of the controller, and those that drive or hold joints.
     tau (nv,), or None [N m, N]: Forces of the controller in all of these steps, if Python calls it.

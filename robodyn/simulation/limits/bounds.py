@@ -220,8 +220,6 @@ def within_motors(robot: Robot, tau: FloatArray, q: FloatArray) -> FloatArray:
     are unchanged where no motor is beyond its limit.
 
     robot: At a time.
-    tau (..., nv) [N m, N]
-    q (..., nq)
     """
     if not limits_depend_on_motors(robot):
         return tau
@@ -285,8 +283,6 @@ def effort_shares(robot: Robot, q: FloatArray, tau: FloatArray) -> FloatArray:
     fraction of its torque limit, if that is larger.
 
     robot: At a time.
-    q (..., nq)
-    tau (..., nv) [N m, N]
     """
     f = joint_forces(robot.model, lambda: robot.actuation_matrix(q), tau, exact=False)
     shares = np.abs(f) / effort_bounds(robot)

@@ -188,11 +188,7 @@ class Limits:
 def limit_violations(
     robot: Robot, t: FloatArray, q: FloatArray, v: FloatArray, tau: FloatArray
 ) -> tuple[LimitViolation, ...]:
-    """The limits that samples of a motion leave, the first one first.
-
-    t (n,) [s]
-    q, v, tau (n, ..., nq), (n, ..., nv), (n, ..., nv)
-    """
+    """The limits that samples of a motion leave, the first one first."""
     left = _left(robot, t, q, v, tau)
     found = (x.violation(edge) for x in left for _, edge in x.passed())
     return tuple(sorted(found, key=lambda violation: violation.start))
@@ -207,7 +203,6 @@ class _Left:
     """Violations of one kind of limit.
 
     limit {"position", "velocity", "effort", "motor torque"}
-    t (n,) [s]
     shape: Axes of simultaneous motions.
     samples (n motions, k)
     columns: Names and units of columns.

@@ -150,7 +150,6 @@ def is_single_precision(q0: ArrayLike | None, v0: ArrayLike | None) -> bool:
 def start_of_rows(robot: Robot, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
     """A state for each robot, where rows of parameters make several of one.
 
-    q, v (nq,), (nv,) or (n, nq), (n, nv)
     Raises ShapeError: If the number of states differs from that of robots.
     """
     rows = robot.parameter_rows

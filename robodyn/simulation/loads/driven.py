@@ -83,7 +83,6 @@ class Driven:
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """The state with driven joints on their paths at ``t`` [s], and their accelerations.
 
-        t [s]
         q, v (..., nq), (..., nv): Left as they are.
         Returns q, v (..., nq), (..., nv)
         Returns a (n,): Accelerations of the driven speeds, in the order of ``speeds``.

@@ -112,10 +112,7 @@ def independent(robot: Robot, q: FloatArray, speeds: Sequence[int]) -> bool:
 
 
 def determined(robot: Robot, q: FloatArray, speeds: Sequence[int], joint: str) -> bool:
-    """Whether given speeds, at a posture, determine how a joint moves.
-
-    q (nq,)
-    """
+    """Whether given speeds, at a posture, determine how a joint moves."""
     rows = np.eye(robot.nv)[list(speeds)]
     if robot.nc:
         rows = np.vstack([robot.at(0.0).loop_jacobian(q), rows])

@@ -64,8 +64,6 @@ class BrokenMotions:
     ) -> FloatArray:
         """Forces of a controller, after a check that they are finite.
 
-        tau (..., nv)
-        t [s]
         step: Number of the step that begins there.
         breaking: Context that raises the breakdown of a motion.
         """

@@ -64,7 +64,6 @@ class ContinuedMotion:
     efforts (nv,) [N m, N]: The largest forces of the controller.
     t, step [s]
     q, v (nq,), (nv,): Start of the motion.
-    t [s]
     q, v (nq,), (nv,): The present state, also after a step that raised an exception.
     at_limit: Forces of the controller were at a limit in steps that were taken; the caller sets it
         back.

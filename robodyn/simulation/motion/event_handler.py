@@ -58,10 +58,7 @@ class EventHandler:
         self.detector.restart([*of_stops, *(x for x in self._witnesses if x.value is not never)])
 
     def let_act(self, tau: FloatArray) -> None:
-        """Set the forces of the controller from now on, which may free joints from stops.
-
-        tau (nv,) [N m, N]
-        """
+        """Set the forces of the controller from now on, which may free joints from stops."""
         now, first = self._now, self._now.records.empty
         if self._stops is None or not (now.mode.held or first):
             now.let_act(tau)

@@ -186,8 +186,6 @@ def project_state(
 
     Speeds that are not consistent jump by impulses in loops and driven joints.
 
-    t [s]
-    q, v (nq,), (nv,)
     jumped: The state has jumped, so that loops may be open by more than rounding.
     Raises AssemblyError: If loops are open, or driven joints are not where their paths are.
     """

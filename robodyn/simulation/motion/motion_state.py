@@ -30,7 +30,6 @@ class MotionState:
     interval [s]: Length of a step.
     mode: The present mode.
     stepper, free: Of its robot, with the joints that stops hold, and with these joints free.
-    t [s]
     q, v, tau (..., nq), (..., nv), (..., nv): The state, and the forces of the controller until it
         is sampled again.
     sampled: The state is recorded.

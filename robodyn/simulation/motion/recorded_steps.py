@@ -39,7 +39,6 @@ class RecordedSteps:
     motion: Of one robot or of many.
     stepper: Does the steps that machine code cannot do.
     limits: Limits of its forces.
-    times (n,) [s]
     broken: Here their states are not a number, for which machine code hands every step back.
     """
 

@@ -26,8 +26,6 @@ def first_wrong_sample(
     error is the index of the wrong one.
 
     robot: With closed loops.
-    t (n,) [s]
-    q, v (n, motions, nq), (n, motions, nv)
     """
     for first in range(0, len(t), TOGETHER):
         some = slice(first, first + TOGETHER)

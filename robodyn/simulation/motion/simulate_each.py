@@ -24,10 +24,7 @@ STATE = ("q", "v", "a", "tau")
 
 
 def simulate_each(mode: Mode, q: FloatArray, v: FloatArray, options: MotionOptions) -> Trajectory:
-    """Samples of all motions at common instants, after the events of these instants.
-
-    q, v (n, nq), (n, nv)
-    """
+    """Samples of all motions at common instants, after the events of these instants."""
     motions, broken = _Motions(mode, options, len(q)), BrokenMotions(q, v)
     with attaching_trajectory(motions.so_far):
         for k, state in enumerate(zip(q, v, strict=True)):

@@ -75,7 +75,6 @@ class SpeculativeSteps:
         """Do a block of steps, and return how many are kept.
 
         k, stop: Indices of the present instant, and of the last one to which the motion may go.
-        q, v (nq,), (nv,)
         tau (nv,), optional: Forces of a controller that Python calls.
         """
         if k < self._not_before:

@@ -42,7 +42,6 @@ class UnstableHold:
 
     joint: The joint, or ``"joint[k]"``, with the largest part of the energy of the unstable mode.
     pole [1/s]: The fastest pole under the controller in continuous time.
-    step [s]
     needed [s]: A step at which the controller is stable.
     """
 
@@ -66,8 +65,6 @@ def unstable_hold(mode: Mode, motion: Trajectory | None, step: float) -> Unstabl
     """Find out whether a motion grows because of the zero-order hold; ``None`` if not, or unknown.
 
     It is known for trees under a symbolic controller, without driven joints.
-
-    step [s]
     """
     robot, controller = mode.robot, mode.controller
     if motion is None or controller is None or robot.nc or robot.depends_on_time:

@@ -69,7 +69,6 @@ class StepJacobian:
         """The state after a step, with derivatives by q, v, tau and, if wanted, the parameters.
 
         t, h (..., 1) [s]: Start and length of the step.
-        q, v, tau (..., nq), (..., nv), (..., nv)
         Returns q, v: With derivatives of shape (..., nv, 3 nv + parameters).
         Raises SingularError: Where the numbers are not finite.
         """

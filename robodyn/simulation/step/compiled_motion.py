@@ -35,7 +35,6 @@ class CompiledMotion:
     """Steps of one robot or of many by machine code, which updates their state.
 
     loads: Loads on the robot, which are functions of time.
-    times (steps + 1,) [s]
     q, v (n, nq), (n, nv): State at the start. Its precision is that of the motion: float64, or, for
         robots without loops, float32.
     controller, optional

@@ -22,7 +22,6 @@ def closed_start(
 ) -> tuple[FloatArray, FloatArray]:
     """The state at the start of a motion; small gaps of loops are closed.
 
-    t [s]
     q, v (..., nq), (..., nv): Driven joints have to be on their paths.
     Raises AssemblyError: If loops are open; ``.q`` is a closed posture nearby, if there is one.
     Raises InconsistentStateError: If speeds open loops of a robot without driven joints; ``.v`` are

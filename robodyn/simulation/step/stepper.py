@@ -122,7 +122,6 @@ class Stepper:
 
         It is also ``None`` for an empty batch, and for a robot without joints.
 
-        times (n,) [s]
         q, v (..., nq), (..., nv): Closed, as the result of `start`.
         controller, optional
         efforts (nv,), optional: Limits to which its forces are cut.
@@ -140,7 +139,6 @@ class Stepper:
     ) -> tuple[FloatArray, FloatArray]:
         """Accelerations, and the generalised forces, those of driven joints solved for.
 
-        t [s]
         q, v, tau (..., nq), (..., nv), (..., nv): Driven joints have to be on their paths; their
             elements of ``tau`` are not used.
         Returns a, tau (..., nv)

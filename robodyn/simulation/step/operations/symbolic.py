@@ -34,7 +34,6 @@ class SymbolicInputs:
 
     numbers: All elements of each input.
     instants: Fractions of the step, for inputs that have a row for each of them.
-    h [s]
     """
 
     def __init__(

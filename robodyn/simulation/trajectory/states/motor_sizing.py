@@ -226,7 +226,6 @@ _COLUMNS: tuple[tuple[str, Callable[[MotorSizing], str]], ...] = (
 def sizing_of(robot: Robot, t: FloatArray, torques: FloatArray, speeds: FloatArray) -> Sizing:
     """The motor table.
 
-    t (n,) [s]
     torques, speeds (n, ..., motors) [N m, N], [rad/s, m/s]: Of motors at their shafts, as
         `Robot.motor_torques` has them; NaN after the end of a motion.
     """

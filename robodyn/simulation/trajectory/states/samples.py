@@ -24,8 +24,6 @@ BLOCK = 32768
 class Samples:
     """The states of a motion, the robot, and the loads on it.
 
-    t (n,) [s]
-    q, v, a, tau (n, ..., nq), (n, ..., nv)
     driven: Speeds of driven joints, whose forces change within a step; the others are held.
     """
 
