@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from robodyn.errors import RobodynError, SimulationError, SimulationInterrupted
-from robodyn.simulation.integrators.method import is_breakdown
-from robodyn.simulation.motion.record import Record
+from robodyn.errors import SimulationError, SimulationInterrupted
 from robodyn.simulation.trajectory.trajectory import Trajectory
 
-__all__ = ["OnError", "as_breakdown", "attaching_trajectory", "detach_trajectory"]
+__all__ = ["OnError", "attaching_trajectory", "detach_trajectory"]
 
 #: Attribute in which exceptions of other packages get the trajectory.
 NOTE = "The motion until then is the .trajectory of this exception."
@@ -35,15 +33,6 @@ class OnError:
     def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
         if error is not None:
             self._handle(error)
-
-
-def as_breakdown(record: Record, t: float, error: BaseException) -> BaseException:
-    """The exception for a breakdown before ``t`` [s]; errors of users' arguments are unchanged."""
-    if not (isinstance(error, RobodynError) and is_breakdown(error)):
-        return error
-    found = record.broken(t, error)
-    found.__cause__ = error
-    return found
 
 
 def attaching_trajectory(so_far: Callable[[], Trajectory | None]) -> OnError:

@@ -6,10 +6,11 @@ import functools
 
 import numpy as np
 
-from robodyn.errors import ImpactError, SettingsError, SimulationError
+from robodyn.errors import ImpactError, RobodynError, SettingsError, SimulationError
 from robodyn.simulation.checks.energy_check import warn_of_imbalance
 from robodyn.simulation.checks.friction_check import warn_of_friction
-from robodyn.simulation.motion.breakdown import OnError, as_breakdown
+from robodyn.simulation.integrators.method import is_breakdown
+from robodyn.simulation.motion.breakdown import OnError
 from robodyn.simulation.motion.mode import Mode
 from robodyn.simulation.motion.options import MotionOptions
 from robodyn.simulation.motion.record import Record
@@ -95,9 +96,11 @@ class ModeRecords:
         return OnError(functools.partial(self._broken, t, t if until is None else until))
 
     def _broken(self, t: float, until: float, error: BaseException) -> None:
-        found = as_breakdown(self.current, until, error)
+        found, cause = error, error.__cause__
+        if isinstance(error, RobodynError) and is_breakdown(error):
+            found, cause = self.current.broken(until, error), error
         if not isinstance(found, SimulationError | ImpactError):
             return
-        when = t if found.__cause__ is None else until
+        when = t if cause is None else until
         shown = f"at t = {when:.6g} s {found}" if isinstance(found, ImpactError) else str(found)
-        raise SimulationError(shown, time=when, motion=found.motion) from found.__cause__ or found
+        raise SimulationError(shown, time=when, motion=found.motion) from cause or found
