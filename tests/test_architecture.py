@@ -271,3 +271,19 @@ def test_private_names_stay_in_their_files():
                     yield f"line {node.lineno}: {names}"
 
     assert not faults(foreign)
+
+
+#: Where LLVM IR is written.
+OF_MACHINE_CODE = ("robodyn.codegen.", "robodyn.simulation.step.machine_code.")
+
+
+def test_ir_is_written_in_two_rooms_only():
+    """Others call programs by their addresses, or by what Python calls of them."""
+
+    def written(path):
+        if not module_of(path).startswith(OF_MACHINE_CODE):
+            for module in imported(tree_of(path)):
+                if module.startswith(("robodyn.codegen.llvm.builder", "llvmlite")):
+                    yield f"imports {module}"
+
+    assert not faults(written)

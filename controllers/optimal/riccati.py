@@ -13,18 +13,14 @@ forces that stand at a limit do not move with the state [Tassa, Mansard and Todo
 
 from __future__ import annotations
 
-import ctypes
 from dataclasses import dataclass
-from functools import cache
-from typing import Any
 
 import numpy as np
 
 from robodyn.array_types import FloatArray
-from robodyn.codegen.llvm.builder.load_program import load_program
+from robodyn.codegen.llvm.programs.riccati import recursion, workspace_size
 
 from .quadratic_cost import Expansion
-from .riccati_program import recursion_ir, workspace_size
 
 __all__ = ["Forces", "best_forces"]
 
@@ -84,14 +80,5 @@ def best_forces(
     ]
     arrays = [*given, s, S, change, gains, gain, convex, workspace]
     words = np.array([n, size, m, *(x.ctypes.data for x in arrays)], np.int64)
-    _recursion()(words.ctypes.data, damping)
+    recursion()(words.ctypes.data, damping)
     return Forces(change, gains, (float(gain[0]), float(gain[1])), S) if convex[0] else None
-
-
-@cache
-def _recursion() -> Any:
-    """``recursion(words, damping)`` of `riccati_program`."""
-    address, engine = load_program(recursion_ir(), "recursion", long=True)
-    recursion = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_double)(address)
-    recursion.engine = engine  # type: ignore[attr-defined]
-    return recursion

@@ -12,7 +12,7 @@ from robodyn.array_types import Array, FloatArray
 from robodyn.codegen.function import Function
 from robodyn.codegen.llvm.batches import threads
 from robodyn.codegen.llvm.builder.code import Code
-from robodyn.codegen.llvm.builder.load_program import load_program
+from robodyn.codegen.llvm.builder.load_program import c_function
 from robodyn.codegen.llvm.builder.rows import call_rows
 from robodyn.codegen.llvm.builder.words import Words
 from robodyn.codegen.llvm.target.once import Memo
@@ -120,10 +120,7 @@ def _loaded(others: int, error: float, length: float) -> Any:
     """The machine code for so many other inputs, made once."""
 
     def make() -> Any:
-        address, engine = load_program(_program(others, error, length), "run", long=True)
-        run = _RUN(address)
-        run.engine = engine  # type: ignore[attr-defined]
-        return run
+        return c_function(_program(others, error, length), "run", _RUN, long=True)
 
     return _programs.get((others, error, length), make)
 

@@ -12,10 +12,11 @@ import numpy as np
 
 from robodyn.arguments import checked_arguments
 from robodyn.codegen import Function, Memo
+from robodyn.codegen.llvm.programs.xla_handler import handler_address
 from robodyn.codegen.llvm.target.once import once
 from robodyn.errors import MissingExtraError
 from robodyn.interop.derived import checked_batch, with_jacobians
-from robodyn.interop.xla_call import called, handler_address
+from robodyn.interop.xla_call import called
 
 try:
     import jax

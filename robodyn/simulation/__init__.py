@@ -1,4 +1,9 @@
-"""Motion in time: integrators, simulate, rollout, Trajectory."""
+"""Motion in time: integrators, simulate, rollout, Trajectory.
+
+Throughout, ``t`` [s] is an instant, ``h`` [s] a duration; ``q`` (..., nq), ``v``, ``a``, ``tau``
+(..., nv) are a state, its accelerations and generalised forces, with leading axes where there are
+many.
+"""
 
 from robodyn.simulation import events
 from robodyn.simulation.control.closed_loop import closed_loop

@@ -14,7 +14,7 @@ from robodyn.force_elements.ground import Ground
 from robodyn.force_elements.joint_stop import CompliantStops
 from robodyn.literals import IntegratorName, LimitsChoice
 from robodyn.robot import Robot
-from robodyn.simulation.checks.sample_times import warn_of_samples
+from robodyn.simulation.control.callbacks import warn_of_samples
 from robodyn.simulation.control.controller import Controller
 from robodyn.simulation.events.event import Event, EventFunction, as_events
 from robodyn.simulation.events.joint_stops import RigidStops
@@ -185,12 +185,7 @@ def simulate(
     >>> bool(abs(run.q[-1] - [1.0, 0.5]).max() < 1e-3)
     True
     """
-    return _simulated(
-        robot, controller, q0, v0, False, parameters, duration=duration, step=step, base=base,
-        controlled=controlled, locked=locked, wrenches=wrenches, events=events, progress=progress,
-        ground=ground, stops=stops, integrator=integrator, limits=limits,
-        stabilization=stabilization, tolerance=tolerance, every=every, to=to,
-    )  # fmt: skip
+    return _simulated(many=False, **locals())
 
 
 @checked_arguments
@@ -275,12 +270,7 @@ def rollout(
     >>> run.q.shape
     (101, 100, 2)
     """
-    return _simulated(
-        robot, controller, q0, v0, True, parameters, duration=duration, step=step, base=base,
-        controlled=controlled, locked=locked, wrenches=wrenches, events=events, progress=progress,
-        ground=ground, stops=stops, integrator=integrator, limits=limits,
-        stabilization=stabilization, tolerance=tolerance, every=every, to=to,
-    )  # fmt: skip
+    return _simulated(many=True, **locals())
 
 
 def _simulated(
@@ -288,9 +278,9 @@ def _simulated(
     controller: Controller | None,
     q0: ArrayLike | None,
     v0: ArrayLike | None,
+    *,
     many: bool,
     parameters: Mapping[str, ArrayLike] | None,
-    *,
     duration: float,
     step: float,
     base: BaseAt | None,
@@ -317,15 +307,17 @@ def _simulated(
     path = base_path(base, times)
     warn_of_samples(controller, step)
     mode = initial_mode(robot, controller, path, controlled, locked, times)
+    happening = as_events(named("events", events, "functions or robodyn.Event objects"))
     own = MotionOptions(
         wrenches=wrenches_on(wrenches, q.shape[:-1]),
         stops=stops,
+        events=happening,
+        report=reporter(progress),
         times=times,
         batch=q.shape[:-1],
         **options,
     )
-    happening = as_events(named("events", events, "functions or robodyn.Event objects"))
     if many and not happening and is_single_precision(q0, v0):
         own = own.in_single_precision(robot, mode.driven, path)
         q, v = q.astype(own.dtype), v.astype(own.dtype)
-    return run_motion(mode, happening, q, v, own, reporter(progress))
+    return run_motion(mode, q, v, own)

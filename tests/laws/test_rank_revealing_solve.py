@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from support.constraint_problems import constraints, mass_matrix
 
 from robodyn.closed_loops.solvers import constrained_accelerations, rank_analysis
-from robodyn.closed_loops.solvers.methods.program import METHODS
 from robodyn.closed_loops.solvers.solve import solve_mixed
+from robodyn.codegen.llvm.programs.constrained_systems.methods import METHODS
 from robodyn.errors import SingularError
 
 ALL = ("auto", *METHODS)

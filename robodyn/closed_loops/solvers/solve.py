@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-import ctypes
 import math
 import threading
 from functools import cache
 from struct import Struct
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
 from robodyn.arrays import checked, shaped
-from robodyn.closed_loops.solvers.methods.program import METHODS, WORDS, solve_ir
-from robodyn.closed_loops.solvers.methods.system import (
+from robodyn.codegen.llvm.programs.addresses import address_of
+from robodyn.codegen.llvm.programs.constrained_systems.methods import METHODS
+from robodyn.codegen.llvm.programs.constrained_systems.program import WORDS, solver
+from robodyn.codegen.llvm.programs.constrained_systems.system import (
     NOT_FINITE,
     SINGULAR,
     workspace_size,
 )
-from robodyn.codegen.llvm.builder.addresses import address_of
-from robodyn.codegen.llvm.builder.load_program import load_program
-from robodyn.codegen.llvm.target.once import making
 from robodyn.errors import ShapeError, SingularError, UnknownNameError
 from robodyn.literals import ConstraintMethod
 from robodyn.tolerances import CONSTRAINT_RANK
@@ -248,7 +246,7 @@ def _solve(
         *(free.address, start, *[start + 8 * end for end in ends[:-1]]),
         _workspaces.address(nv, nc),
     )
-    _program(words, tolerance)
+    solver()(words, tolerance)
     whole = results.view(np.int64)
     return (
         results[: ends[0]].reshape(*batch, nv),
@@ -274,26 +272,3 @@ class _Workspaces(threading.local):
 
 
 _workspaces = _Workspaces()
-
-
-class _Program:
-    """The machine code, which is loaded once and called without the interpreter's lock."""
-
-    def __init__(self) -> None:
-        self._code: Any = None
-
-    def __call__(self, words: bytes, tolerance: float) -> None:
-        if self._code is None:
-            with making():
-                self._code = self._code or self._loaded()
-        self._code(words, tolerance)
-
-    @staticmethod
-    def _loaded() -> Any:
-        address, engine = load_program(solve_ir(), "solve")
-        call = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_double)(address)
-        call.engine = engine  # type: ignore[attr-defined]
-        return call
-
-
-_program = _Program()

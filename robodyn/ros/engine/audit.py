@@ -15,9 +15,9 @@ import numpy as np
 import robodyn as rd
 from robodyn.array_types import FloatArray
 from robodyn.ros.engine.throttled_logger import ThrottledLogger
+from robodyn.simulation.checks.energy_balance import energies_of
 from robodyn.simulation.checks.energy_check import imbalance
 from robodyn.simulation.checks.singular_passage import passage
-from robodyn.simulation.checks.work_of_forces import energies_of
 from robodyn.simulation.limits.bounds import bounds_of
 from robodyn.simulation.limits.joint_limits import LimitViolation, limit_violations
 from robodyn.simulation.limits.passed_edges import passed_edges

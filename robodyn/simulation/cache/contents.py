@@ -43,11 +43,7 @@ def contents(value: Any, *, same: bool = False) -> Hashable | None:
     Functions of users are compared by identity. What is cached must not hold their values, but has
     to call them again. Those with ``symbolic = True`` have no key.
 
-    Parameters
-    ----------
-    value : object
-    same : bool
-        Compare objects that can change by identity, too.
+    same: Compare objects that can change by identity, too.
     """
     found = _Contents(same)
     try:
@@ -67,12 +63,7 @@ class _Contents:
         self._seen: dict[int, tuple[int, Any]] = {}
 
     def add(self, x: Any) -> None:
-        """Add a value, with its type and its length, so that no two values look alike.
-
-        Raises
-        ------
-        _Unknown
-        """
+        """Add a value, with its type and its length, so that no two values look alike."""
         kind = type(x)
         if kind in PLAIN:
             self.parts += (kind, x)

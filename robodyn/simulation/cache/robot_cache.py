@@ -6,6 +6,8 @@ import functools
 from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 
+import numpy as np
+
 from robodyn.codegen.llvm.target.once import making
 from robodyn.robot import Robot
 
@@ -17,12 +19,8 @@ Value = TypeVar("Value")
 class RobotCache(Generic[Value]):
     """A cache of values by robot and key.
 
-    Parameters
-    ----------
-    name : str
-        Name of the cache, different from those of others.
-    most : int
-        Largest number of values for each robot; the oldest ones are removed.
+    name: Name of the cache, different from those of others.
+    most: Largest number of values for each robot; the oldest ones are removed.
     """
 
     def __init__(self, name: str, most: int = 8) -> None:
@@ -31,13 +29,8 @@ class RobotCache(Generic[Value]):
     def get(self, robot: Robot, key: Hashable, make: Callable[[], Value]) -> Value:
         """The value of a robot and a key, made if there is none yet.
 
-        Parameters
-        ----------
-        robot : Robot
-        key : hashable
-            All that the value depends on besides the robot. ``None``: the value is not cached.
-        make : callable
-            Called without arguments.
+        key: All that the value depends on besides the robot. ``None``: the value is not cached.
+        make: Called without arguments.
         """
         found = self.find(robot, key)
         return self.keep(robot, key, make()) if found is None else found
@@ -67,7 +60,9 @@ def once_per_robot(function: Callable[[Robot], Value]) -> Callable[[Robot], Valu
     def known(robot: Robot) -> Value:
         values = vars(robot)
         if key not in values:
-            values[key] = function(robot)
+            values[key] = made = function(robot)
+            if isinstance(made, np.ndarray):  # whoever gets it must not change it for others
+                made.flags.writeable = False
         found: Value = values[key]
         return found
 

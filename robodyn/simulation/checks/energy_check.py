@@ -18,8 +18,8 @@ from robodyn.array_types import FloatArray
 from robodyn.caller import warn
 from robodyn.errors import EnergyWarning
 from robodyn.robot import Robot
+from robodyn.simulation.checks.energy_balance import only_known_forces_work, work_explains_energy
 from robodyn.simulation.checks.energy_samples import blocks_of
-from robodyn.simulation.checks.work_of_forces import only_known_forces_work, work_explains_energy
 from robodyn.simulation.loads.column_names import speed_names
 from robodyn.simulation.trajectory.computed_fields import COMPUTED
 from robodyn.simulation.trajectory.trajectory import Trajectory
@@ -43,18 +43,12 @@ MOTIONS = 64
 class EnergyImbalance:
     """Energy that appears or disappears without work.
 
-    Attributes
-    ----------
-    energy : float [J]
-        The largest difference between the energy and the work along the motion.
-    exchanged : float [J]
-        Sum of the changes of kinetic and potential energy and of the work along the motion.
-    time : float [s]
-        End of the step with the largest part of the difference.
-    joint : str
-        The joint, or ``"joint[k]"``, whose wrong speed makes the largest part of the difference.
-    motion : tuple of int
-        Index of the motion among simultaneous ones; empty for a single one.
+    energy [J]: The largest difference between the energy and the work along the motion.
+    exchanged [J]: Sum of the changes of kinetic and potential energy and of the work along the
+        motion.
+    time [s]: End of the step with the largest part of the difference.
+    joint: The joint, or ``"joint[k]"``, whose wrong speed makes the largest part of the difference.
+    motion: Index of the motion among simultaneous ones; empty for a single one.
     """
 
     energy: float
@@ -95,14 +89,9 @@ def imbalance(motion: Trajectory, every: int = 1, order: int = 2) -> EnergyImbal
     It is not known where rheonomic constraints do work, and where forces do work between samples
     that are several steps apart. Of very many motions, some are checked.
 
-    Parameters
-    ----------
-    motion : Trajectory
-        Of one robot.
-    every : int
-        Steps between samples.
-    order : int
-        Order of the integrator.
+    motion: Of one robot.
+    every: Steps between samples.
+    order: Order of the integrator.
     """
     robot, shape = motion.robot, motion.q.shape[1:-1]
     if robot is None or len(motion) < 2 or not robot.nv or robot.model.setup.moves_by_itself:

@@ -30,11 +30,7 @@ def blocks_of(motion: Trajectory) -> Iterator[EnergySamples]:
 class EnergySamples:
     """A block of samples of all motions, with arrays of shape (n, motions, ...).
 
-    Parameters
-    ----------
-    motion : Trajectory
-    own : slice
-        The samples of the block.
+    own: The samples of the block.
     """
 
     def __init__(self, motion: Trajectory, own: slice) -> None:

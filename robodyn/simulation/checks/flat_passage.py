@@ -3,19 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.equations.closed_form.linkage import Linkage
 from robodyn.robot import Robot
-from robodyn.simulation.checks.passage import SOON, Passage
 from robodyn.simulation.trajectory.states.flat_crossings import flat_crossings
 from robodyn.simulation.trajectory.states.interpolation import positions_between
 from robodyn.simulation.trajectory.states.samples import Samples
 from robodyn.tolerances import AT_FLAT
 
-__all__ = ["flat_ahead", "flat_passage"]
+__all__ = ["SOON", "Passage", "flat_ahead", "flat_passage"]
+
+#: A time in which a linkage leaves a singular posture, while its loops stay closed to rounding [s].
+SOON = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class Passage:
+    """A singular posture on the way of a motion.
+
+    name: Of the robot.
+    time [s]
+    distance: The least singular value of the constraints, see `Robot.loop_rank`.
+    joint: The joint that moves most in the additional motion that is possible there.
+    """
+
+    name: str
+    time: float
+    q: FloatArray
+    distance: float
+    joint: str
+
+    def __str__(self) -> str:
+        posture = ", ".join(f"{x:.4g}" for x in np.round(self.q, 4) + 0.0)
+        return (
+            f"the motion of {self.name!r} comes to a singular posture at t = {self.time:.4g} "
+            f"s, where ways to assemble its loops meet and it is not determined how joint "
+            f"{self.joint!r} goes on: their least singular value is {self.distance:.1g} at q = "
+            f"[{posture}]"
+        )
+
 
 #: Rounds of the search for a flat posture within a step.
 ROUNDS = 4
@@ -46,13 +76,8 @@ def flat_ahead(
 ) -> Passage | None:
     """The flat posture at which a motion broke down on its way to an instant.
 
-    Parameters
-    ----------
-    robot : Robot
-    t : float [s]
-        Time of its last sample.
-    q, v : ndarray, shape (nq,), (nv,)
-    until : float [s]
+    t [s]: Time of its last sample.
+    until [s]
     """
     phase = robot.model.flat_postures.phases(q[None], robot.dependent_positions)[0]
     flat = np.flatnonzero(np.abs(phase - np.round(phase)) < AT_FLAT)

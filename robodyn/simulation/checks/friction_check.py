@@ -47,19 +47,11 @@ ASKED, MOTIONS = 16, 64
 class UnresolvedFriction:
     """A joint or contact for whose friction the steps are too long.
 
-    Attributes
-    ----------
-    joint : str
-        The joint, or ``"joint[k]"``.
-    time : float [s]
-        The first sample at which this shows.
-    within : float [s]
-        Time constant with which friction brings it to rest.
-    step : float [s]
-    motion : tuple of int
-        Which of simultaneous motions; empty for a single one.
-    contact : str
-        Name of the contact with the ground; empty for friction in joints.
+    joint: The joint, or ``"joint[k]"``.
+    time [s]: The first sample at which this shows.
+    within [s]: Time constant with which friction brings it to rest.
+    motion: Which of simultaneous motions; empty for a single one.
+    contact: Name of the contact with the ground; empty for friction in joints.
     """
 
     joint: str
@@ -102,12 +94,8 @@ def warn_of_friction(motion: Trajectory, every: int = 1, *, implicit: bool = Fal
 def unresolved_friction(motion: Trajectory, every: int = 1) -> UnresolvedFriction | None:
     """The joint or contact for whose friction steps are longest; ``None`` if they are short enough.
 
-    Parameters
-    ----------
-    motion : Trajectory
-        Of one robot, by an integrator of fixed steps.
-    every : int
-        Steps between samples.
+    motion: Of one robot, by an integrator of fixed steps.
+    every: Steps between samples.
     """
     robot = motion.robot
     if robot is None:

@@ -15,8 +15,7 @@ from robodyn.array_types import FloatArray
 from robodyn.caller import warn
 from robodyn.errors import SingularWarning
 from robodyn.robot import Robot
-from robodyn.simulation.checks.flat_passage import flat_ahead, flat_passage
-from robodyn.simulation.checks.passage import SOON, Passage
+from robodyn.simulation.checks.flat_passage import SOON, Passage, flat_ahead, flat_passage
 from robodyn.simulation.loads.column_names import speed_names
 from robodyn.simulation.trajectory.states.interpolation import Indices, positions_between
 from robodyn.simulation.trajectory.states.samples import Samples
@@ -54,12 +53,7 @@ def _at(
 
 
 def passage(samples: Samples) -> Passage | None:
-    """The first singular posture that a motion passes; ``None`` for simultaneous motions.
-
-    Parameters
-    ----------
-    samples : Samples
-    """
+    """The first singular posture that a motion passes; ``None`` for simultaneous motions."""
     robot, n = samples.robot, len(samples)
     if samples.batch or n < 3 or not _determined(robot):
         return None
@@ -137,15 +131,9 @@ def passage_ahead(
 ) -> Passage | None:
     """The singular posture at which a motion broke down on its way to an instant.
 
-    Parameters
-    ----------
-    robot : Robot
-    before : ndarray, shape (n, nq)
-        Some postures of the motion.
-    t : float [s]
-        Time of its last sample.
-    q, v, a : ndarray, shape (nq,), (nv,), (nv,)
-    until : float [s]
+    before (n, nq): Some postures of the motion.
+    t [s]: Time of its last sample.
+    until [s]
     """
     if robot.model.flat_postures.loops and (flat := flat_ahead(robot, t, q, v, until)):
         return flat

@@ -11,9 +11,15 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.arrays import is_masked
-from robodyn.errors import ShapeError
+from robodyn.caller import warn
+from robodyn.errors import SampleWarning, ShapeError
 from robodyn.robot import Robot
-from robodyn.simulation.control.controller import ControllerSample, State, StatefulController
+from robodyn.simulation.control.controller import (
+    ControllerSample,
+    State,
+    StatefulController,
+    nested_controllers,
+)
 from robodyn.simulation.loads.column_names import speed_names
 
 __all__ = [
@@ -24,6 +30,7 @@ __all__ = [
     "for_motion",
     "refuse_not_finite",
     "shown_briefly",
+    "warn_of_samples",
 ]
 
 
@@ -64,10 +71,7 @@ def checked_initial_state(controller: StatefulController, sample: ControllerSamp
 
     A controller may return an array that it holds, which updates could change for later motions.
 
-    Raises
-    ------
-    ShapeError
-        If it is not a mapping.
+    Raises ShapeError: If it is not a mapping.
     """
     own = sample._replace(q=sample.q.copy(), v=sample.v.copy())
     state = controller.initial_state(own)
@@ -97,10 +101,7 @@ def checked_update(
 
     The controller gets copies, so that it may write into them and keep them.
 
-    Raises
-    ------
-    ShapeError
-        If it returns anything but forces, one a speed, and a state.
+    Raises ShapeError: If it returns anything but forces, one a speed, and a state.
     """
     own = sample._replace(q=sample.q.copy(), v=sample.v.copy())
     given = controller.update(own, state)
@@ -126,10 +127,7 @@ def checked_forces(
 
     A symbolic controller may return constants, one for each speed, also for many states.
 
-    Raises
-    ------
-    ShapeError
-        If it returned anything but numbers, one for each speed.
+    Raises ShapeError: If it returned anything but numbers, one for each speed.
     """
     if type(given) is np.ndarray and given.dtype == np.float64 and given.shape == shape:
         return given.copy()
@@ -162,18 +160,8 @@ def checked_forces(
 def refuse_not_finite(robot: Robot, tau: FloatArray, t: float, step: int) -> None:
     """Check that torques are finite.
 
-    Parameters
-    ----------
-    robot : Robot
-    tau : ndarray, shape (..., nv)
-    t : float [s]
-    step : int
-        Number of the step that begins there.
-
-    Raises
-    ------
-    ShapeError
-        It names the joint.
+    step: Number of the step that begins there.
+    Raises ShapeError: It names the joint.
     """
     if math.isfinite(np.vdot(tau, tau)):  # the sum is not finite if one torque is not
         return
@@ -196,3 +184,16 @@ def shown_briefly(given: Any) -> str:
     """What was given, in at most 60 characters."""
     text = " ".join(repr(given).split())
     return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def warn_of_samples(controller: Any, step: float) -> None:
+    """Warn once of a controller that says that steps [s] do not end at its instants.
+
+    It has a method ``uneven``, as `robodyn.controllers.Sampled`.
+    """
+    for own in nested_controllers(controller):
+        uneven = getattr(own, "uneven", None)
+        reason = uneven(step) if callable(uneven) else None
+        if reason:
+            warn(SampleWarning(reason))
+            return

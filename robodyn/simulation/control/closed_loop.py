@@ -84,10 +84,7 @@ def closed_loop(robot: Robot, controller: Any) -> Function[Array]:
 def function_of_state(robot: Robot, controller: Any) -> CompiledController:
     """Machine code of a controller whose forces are a function of time, position and velocity.
 
-    Raises
-    ------
-    SettingsError
-        If there is none.
+    Raises SettingsError: If there is none.
     """
     compiled = compile_controller(robot, controller, AT_START, gains_as_inputs=False)
     if compiled is None or compiled.function_program is None:

@@ -13,14 +13,13 @@ from robodyn.errors import ShapeError
 from robodyn.robot import Robot
 from robodyn.simulation.cache.contents import contents
 from robodyn.simulation.cache.robot_cache import RobotCache
-from robodyn.simulation.control.compiled_controller import CompiledController
+from robodyn.simulation.control.compiled_controller import Code, CompiledController, cached_code
 from robodyn.simulation.control.controller import (
     ControllerSample,
     StatefulController,
     recorded_entries,
     stateful,
 )
-from robodyn.simulation.control.controller_cache import Code, cached_code
 from robodyn.simulation.control.gains import Gains, gains_of
 from robodyn.simulation.control.numba_code import numba_code
 from robodyn.simulation.control.signals import SampleSignal, Signal, steps_between
@@ -55,24 +54,12 @@ def compile_controller(
     motion, as it is not known what they depend on; if the program is the same as before, its
     machine code is used again.
 
-    Parameters
-    ----------
-    robot : Robot
-    controller : callable or StatefulController
-    times : ndarray, shape (n,), optional [s]
-        All times at which the controller is sampled, if they are known.
-    gains_as_inputs : bool
-        Where gains can be an input of the program, one with other gains is not traced either.
-
-    Returns
-    -------
-    compiled : CompiledController or None
-        ``None`` if it is neither symbolic nor compiled by numba, or has no straight-line code.
-
-    Raises
-    ------
-    ShapeError
-        If the controller returns anything but symbols and numbers, one a speed.
+    times (n,), optional [s]: All times at which the controller is sampled, if they are known.
+    gains_as_inputs: Where gains can be an input of the program, one with other gains is not traced
+        either.
+    Returns compiled: ``None`` if it is neither symbolic nor compiled by numba, or has no
+        straight-line code.
+    Raises ShapeError: If the controller returns anything but symbols and numbers, one a speed.
     """
     by_numba = numba_code(robot, controller)
     if by_numba is not None:
@@ -156,17 +143,8 @@ def trace_at_equal_steps(
 ) -> tuple[Program, Program, StateLayout] | None:
     """The updates of a controller at a first sample, and at all others, as programs.
 
-    Parameters
-    ----------
-    robot : Robot
-    controller : callable or StatefulController
-    step : float [s]
-        From sample to sample, whenever they are.
-
-    Raises
-    ------
-    SettingsError
-        If part of it is sampled at other times.
+    step [s]: From sample to sample, whenever they are.
+    Raises SettingsError: If part of it is sampled at other times.
     """
     own = stateful(controller)
     if not getattr(controller, "symbolic", False):
@@ -210,10 +188,7 @@ def _forces_and_state(
 def checked_symbols(tau: Any, nv: int) -> list[Number]:
     """Symbols and numbers that a controller returned.
 
-    Raises
-    ------
-    ShapeError
-        If it returned anything else.
+    Raises ShapeError: If it returned anything else.
     """
     try:
         given = [*np.array(tau, object).flat] if np.shape(tau) == (nv,) else None

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.arrays import all_finite
 from robodyn.codegen import Function
-from robodyn.codegen.constants_as_inputs import function_of
+from robodyn.codegen.constants_as_inputs import ConstantsAsInputs, function_of
 from robodyn.simulation.control.callbacks import checked_initial_state, checked_update
 from robodyn.simulation.control.controller import (
     ControllerSample,
     StatefulController,
 )
-from robodyn.simulation.control.controller_cache import Code
 from robodyn.simulation.control.signals import SampleSignal, Signal
 from robodyn.simulation.control.state_layout import StateLayout
 from robodyn.simulation.control.tracing import (
@@ -27,7 +27,30 @@ from robodyn.symbolic.evaluate import evaluate
 from robodyn.symbolic.graph import Program
 from robodyn.symbolic.scalar import Scalar
 
-__all__ = ["CompiledController"]
+__all__ = ["CODE", "Code", "CompiledController", "cached_code"]
+
+
+class Code(NamedTuple):
+    """A function, and the constants of the controller's program that are an input of it.
+
+    function: Its input ``constants``, if there is one, is the last one, or comes before ``state``.
+    constants (m,): Empty if the function has no such input.
+    """
+
+    function: Any
+    constants: tuple[FloatArray, ...]
+
+
+#: Functions of the controllers of earlier motions.
+CODE: ConstantsAsInputs[Function] = ConstantsAsInputs(
+    Function, Function, "constants", before="state"
+)
+
+
+def cached_code(program: Program) -> Code:
+    """The function of a controller's program; machine code of earlier motions is used again."""
+    function, constants = CODE.of(program)
+    return Code(function, (constants,) if len(constants) else ())
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,20 +60,12 @@ class CompiledController:
     The state is a row of numbers, which is empty for a controller without a state. Motions start
     with `initial_rows`; `tables` are the inputs that depend on time alone.
 
-    Attributes
-    ----------
-    controller : StatefulController
-        The controller itself, which is called where its machine code returns NaN.
-    code : Code
-        The machine code, and the gains and constants that are inputs of it.
-    layout : StateLayout
-    signals : tuple of Signal and SampleSignal
-    initial, program : Program or None
-        Programs of the initial state and of the update, with inputs q, v, t, applied, signals and
-        state. ``initial`` is ``None`` if the state is empty, and may be an array, shape
+    controller: The controller itself, which is called where its machine code returns NaN.
+    code: The machine code, and the gains and constants that are inputs of it.
+    initial, program: Programs of the initial state and of the update, with inputs q, v, t, applied,
+        signals and state. ``initial`` is ``None`` if the state is empty, and may be an array, shape
         (n, state_size), of n motions. ``program`` is ``None`` if numba has compiled the controller.
-    trace : Trace or None
-        The trace of a controller whose forces do not depend on earlier samples.
+    trace: The trace of a controller whose forces do not depend on earlier samples.
     """
 
     controller: StatefulController
@@ -98,13 +113,7 @@ class CompiledController:
         return [Table(np.ascontiguousarray(x), size) for x, size in given]
 
     def initial_rows(self, times: FloatArray, q: FloatArray, v: FloatArray) -> FloatArray:
-        """States before the first of all sample times, shape (n, state_size).
-
-        Parameters
-        ----------
-        times : ndarray, shape (k,) [s]
-        q, v : ndarray, shape (n, nq), (n, nv)
-        """
+        """States before the first of all sample times, shape (n, state_size)."""
         if self.initial is None:
             return np.zeros((len(q), self.state_size))
         if isinstance(self.initial, np.ndarray):
@@ -126,16 +135,9 @@ class CompiledController:
     ) -> tuple[FloatArray, FloatArray]:
         """Forces, shape (nv,), and the new state of one robot at one of all sample times.
 
-        Parameters
-        ----------
-        times : ndarray, shape (n,) [s]
-        k : int
-            Which of them.
-        q, v : ndarray, shape (nq,), (nv,)
-        applied : ndarray, shape (nv,) [N m, N]
-            Forces that acted since the sample before.
-        row : ndarray, shape (state_size,)
-            The state after the sample before.
+        k: Which of them.
+        applied (nv,) [N m, N]: Forces that acted since the sample before.
+        row (state_size,): The state after the sample before.
         """
         signals = (x.rows(times, k, k + 1)[0] for x in self.signals)
         given = applied, *signals, *self.code.constants, row
@@ -155,21 +157,11 @@ class CompiledController:
     ) -> tuple[FloatArray, FloatArray]:
         """Forces and the new state of one robot, by a call of the controller itself.
 
-        Parameters
-        ----------
-        t : float [s]
-        q, v : ndarray, shape (nq,), (nv,)
-        h : float [s]
-            Time since the sample before.
-        applied : ndarray, shape (nv,) [N m, N]
-            Forces that acted since then.
-        row : ndarray, shape (state_size,), or None
-            The state after the sample before; ``None`` at the first sample.
-
-        Returns
-        -------
-        tau : ndarray, shape (nv,)
-        row : ndarray, shape (state_size,)
+        h [s]: Time since the sample before.
+        applied (nv,) [N m, N]: Forces that acted since then.
+        row (state_size,), or None: The state after the sample before; ``None`` at the first sample.
+        Returns tau (nv,)
+        Returns row (state_size,)
         """
         sample = ControllerSample(t, q, v, h, applied * h)
         before = (

@@ -125,12 +125,7 @@ def control_law(robot: Robot, controller: Any, *, step: float | None = None) -> 
 
 
 def _stateless(robot: Robot, controller: Any) -> Function:
-    """The function of a controller without a state.
-
-    Raises
-    ------
-    SettingsError
-    """
+    """The function of a controller without a state."""
     compiled = compile_controller(robot, controller, AT_START, gains_as_inputs=False)
     if compiled is None or compiled.program is None:
         raise not_a_function_error(robot, controller, what=NOTHING)

@@ -16,9 +16,8 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.simulation.cache.contents import contents, of_library
-from robodyn.simulation.control.compiled_controller import CompiledController
+from robodyn.simulation.control.compiled_controller import Code, CompiledController
 from robodyn.simulation.control.controller import stateful
-from robodyn.simulation.control.controller_cache import Code
 from robodyn.simulation.control.tracing import Trace
 
 __all__ = ["Gains", "gains_of"]
@@ -28,12 +27,8 @@ __all__ = ["Gains", "gains_of"]
 class Gains:
     """Gains of a controller; those that are zero stay in its equations.
 
-    Attributes
-    ----------
-    controller : object
-        A frozen dataclass.
-    names : mapping of str to str
-        Attributes that are arrays of gains, by the fields from which they are made.
+    controller: A frozen dataclass.
+    names: Attributes that are arrays of gains, by the fields from which they are made.
     """
 
     controller: Any

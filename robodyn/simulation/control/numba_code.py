@@ -18,10 +18,7 @@ __all__ = ["NumbaCode", "numba_code"]
 class NumbaCode:
     """The loop of a controller over states, compiled by numba.
 
-    Attributes
-    ----------
-    rows : object
-        ``rows(begin, end, pointers, strides)``.
+    rows: ``rows(begin, end, pointers, strides)``.
     """
 
     rows: Any

@@ -32,16 +32,14 @@ class RecordedStates:
 
     def add(self, name: str, t: FloatArray, values: FloatArray) -> None:
         """Add what was recorded under a name at some instants."""
-        self._take(StateLog.of(name, t, values))
+        log = StateLog([(name, (name,))])
+        log.extend(t, {name: values})
+        self._take(log)
 
     def at(self, t: FloatArray, batch: tuple[int, ...]) -> dict[str, FloatArray]:
         """Recorded states at some instants, shape (n, ..., m); NaN where nothing was recorded.
 
-        Parameters
-        ----------
-        t : ndarray, shape (n,) [s]
-        batch : tuple of int
-            Leading axes of a state.
+        batch: Leading axes of a state.
         """
         found: dict[str, FloatArray] = {}
         for key, logs in self._logs.items():

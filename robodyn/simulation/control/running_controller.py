@@ -35,31 +35,14 @@ __all__ = ["RunningController", "applied_forces"]
 class RunningController:
     """A controller with its state in one motion, of one robot or of many at once.
 
-    Parameters
-    ----------
-    robot : Robot
-    controller : callable or StatefulController
-    times : ndarray, shape (n,) [s]
-        All times at which it is sampled, where they are known.
-    batch : bool
-        The controller is called with one more leading axis of length one, as it is written for
+    times (n,) [s]: All times at which it is sampled, where they are known.
+    batch: The controller is called with one more leading axis of length one, as it is written for
         many motions.
-
-    Attributes
-    ----------
-    given : callable or StatefulController
-        The controller as the user gave it.
-    controller : StatefulController
-        The same controller as an object with a state.
-    state : mapping or None
-        After the latest sample; ``None`` before the first one.
-    log : StateLog
-        Recorded states.
-
-    Raises
-    ------
-    ShapeError
-        If ``controller`` is not a controller.
+    given: The controller as the user gave it.
+    controller: The same controller as an object with a state.
+    state: After the latest sample; ``None`` before the first one.
+    log: Recorded states.
+    Raises ShapeError: If ``controller`` is not a controller.
     """
 
     def __init__(
@@ -87,11 +70,7 @@ class RunningController:
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """Sample the controller: forces, shape (..., nv) [N m, N]. Its state is updated.
 
-        Parameters
-        ----------
-        t : float [s]
-            Not before the latest sample.
-        q, v : ndarray, shape (..., nq), (..., nv)
+        t [s]: Not before the latest sample.
         """
         if self.runs_code and (tau := self._updated_by_code(t, q, v)) is not None:
             return tau
@@ -162,12 +141,8 @@ class RunningController:
     def continues_at(self, times: FloatArray, k: int) -> bool:
         """Whether machine code can continue with the state from a sample time on.
 
-        Parameters
-        ----------
-        times : ndarray, shape (n,) [s]
-            Sample times of the machine code.
-        k : int
-            The next one; the latest sample has to be at the one before.
+        times (n,) [s]: Sample times of the machine code.
+        k: The next one; the latest sample has to be at the one before.
         """
         if times is not self._times or self._batch:
             return False
@@ -183,14 +158,9 @@ class RunningController:
     def restore(self, t: float, state: State, applied: FloatArray) -> None:
         """Return to the state after an earlier sample of the motion.
 
-        Parameters
-        ----------
-        t : float [s]
-            Of that sample.
-        state : mapping
-            After it.
-        applied : ndarray, shape (..., nv) [N m, N]
-            Forces that act since then.
+        t [s]: Of that sample.
+        state: After it.
+        applied (..., nv) [N m, N]: Forces that act since then.
         """
         self._t, self.state, self._applied = t, state, applied
 
@@ -204,13 +174,7 @@ def applied_forces(
 ) -> FloatArray:
     """Sample a controller, and tell it which forces within limits act, shape (..., nv).
 
-    Parameters
-    ----------
-    controller : RunningController or None
-    cut : callable
-        (tau, t, q, v) -> forces within their limits.
-    t : float [s]
-    q, v : ndarray, shape (..., nq), (..., nv)
+    cut: (tau, t, q, v) -> forces within their limits.
     """
     if controller is None:
         return cut(np.zeros_like(v), t, q, v)

@@ -20,17 +20,11 @@ Intervals = Callable[[FloatArray, int, int], FloatArray]
 class Signal:
     """An input of a controller that is a function of time.
 
-    Attributes
-    ----------
-    name : str
-    size : int
-        Numbers at an instant.
-    function : callable
-        Time [s] -> arrays, which hold that many numbers together.
-    shapes : tuple
-        Of these arrays.
-    at_times : callable, optional
-        The same for many times, shape (n,) [s]: arrays with n in front of their shapes.
+    size: Numbers at an instant.
+    function: Time [s] -> arrays, which hold that many numbers together.
+    shapes: Of these arrays.
+    at_times, optional: The same for many times, shape (n,) [s]: arrays with n in front of their
+        shapes.
     """
 
     name: str
@@ -68,13 +62,9 @@ class Signal:
 class SampleSignal:
     """An input of a controller that depends on when samples are taken.
 
-    Attributes
-    ----------
-    name : str
-    size : int
-        Numbers at a sample.
-    function : callable
-        (all sample times [s], first, stop) -> numbers of these samples, shape (stop - first, ...).
+    size: Numbers at a sample.
+    function: (all sample times [s], first, stop) -> numbers of these samples, shape (stop - first,
+        ...).
     """
 
     name: str

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +18,10 @@ __all__ = ["StateLayout", "has_numbers", "layout_of"]
 
 #: Types that count as one number.
 NUMBERS = (Scalar, int, float, np.number, np.bool_)
+
+
+#: Keys that lead to an array or a number of a state.
+Path = tuple[Any, ...]
 
 
 @dataclass(frozen=True)
@@ -34,17 +40,14 @@ class _Entry:
 class StateLayout:
     """The places of all numbers of a state in a row, those of recorded entries first.
 
-    Attributes
-    ----------
-    size : int
-        How many numbers there are.
-    recorded : mapping of str to slice
-        Places of recorded entries, by their names in the trajectory.
+    size: How many numbers there are.
+    recorded: Places of recorded entries, by their names in the trajectory.
     """
 
     size: int
     recorded: Mapping[str, slice]
-    _structure: Any
+    _places: Mapping[Path, _Entry]
+    _example: Any
 
     @property
     def recorded_size(self) -> int:
@@ -54,62 +57,39 @@ class StateLayout:
     def state(self, row: Array) -> Any:
         """The state by its row of numbers or symbols, shape (size,)."""
 
-        def made(node: Any) -> Any:
-            if isinstance(node, _Entry):
-                found = row[node.place].reshape(node.shape).copy()
-                return found if node.shape else found[()]
-            if isinstance(node, dict):
-                return {key: made(x) for key, x in node.items()}
-            return type(node)(map(made, node))
+        def made(node: Any, path: Path) -> Any:
+            if path in self._places:
+                entry = self._places[path]
+                found = row[entry.place].reshape(entry.shape).copy()
+                return found if entry.shape else found[()]
+            if isinstance(node, Mapping):
+                return {key: made(x, (*path, key)) for key, x in node.items()}
+            return type(node)(made(x, (*path, k)) for k, x in enumerate(node))
 
-        return made(self._structure)
+        return made(self._example, ())
 
     def row(self, state: Any) -> FloatArray:
         """A state of numbers as a row, shape (size,); shorter arrays end with zeros."""
         row = np.zeros(self.size)
-
-        def fill(node: Any, x: Any) -> None:
-            if isinstance(node, _Entry):
-                value = np.asarray(x, float)
-                value = value[tuple(slice(n) for n in node.shape)]
-                into = row[node.place].reshape(node.shape)
-                into[tuple(slice(n) for n in value.shape)] = value
-            elif isinstance(node, dict):
-                for key in node:
-                    fill(node[key], x[key])
-            else:
-                for part, own in zip(node, x, strict=True):
-                    fill(part, own)
-
-        fill(self._structure, state)
+        for path, entry in self._places.items():
+            value = np.asarray(functools.reduce(operator.getitem, path, state), float)
+            value = value[tuple(slice(n) for n in entry.shape)]
+            into = row[entry.place].reshape(entry.shape)
+            into[tuple(slice(n) for n in value.shape)] = value
         return row
 
     def symbols(self, state: Any) -> list[Number]:
         """The row of a state of symbols.
 
-        Raises
-        ------
-        Untraceable
-            If the state has another structure than the layout.
+        Raises Untraceable: If the state has another structure than the layout.
         """
-        row = np.zeros(self.size, object)
-
-        def fill(node: Any, x: Any) -> None:
-            if isinstance(node, _Entry):
-                own = _array(x)
-                if own.shape != node.shape:
-                    raise Untraceable
-                row[node.place] = own.ravel()
-                return
-            same = isinstance(x, Mapping) if isinstance(node, dict) else type(x) is type(node)
-            if not same or len(x) != len(node):
-                raise Untraceable
-            for key in node if isinstance(node, dict) else range(len(node)):
-                if isinstance(node, dict) and key not in x:
-                    raise Untraceable
-                fill(node[key], x[key])
-
-        fill(self._structure, state)
+        row, found = np.zeros(self.size, object), dict(_arrays(state, ()))
+        if {path: x.shape for path, x in found.items()} != {
+            path: entry.shape for path, entry in self._places.items()
+        }:
+            raise Untraceable
+        for path, x in found.items():
+            row[self._places[path].place] = x.ravel()
         return list(row)
 
 
@@ -123,58 +103,38 @@ def has_numbers(state: Any) -> bool:
 def layout_of(state: Any, recorded: Sequence[tuple[str, tuple[str, ...]]]) -> StateLayout:
     """The layout of a state of symbols.
 
-    Parameters
-    ----------
-    state : mapping
-    recorded : sequence of (str, tuple of str)
-        Name and path within the state of each recorded entry.
-
-    Raises
-    ------
-    Untraceable
-        If the state contains something else than numbers, or a recorded entry is not an array.
+    recorded: Name and path within the state of each recorded entry.
+    Raises Untraceable: If the state contains something else than numbers, or a recorded entry is
+        not an array.
     """
-    shapes = dict(_shapes(state, ()))
+    shapes = {path: x.shape for path, x in _arrays(state, ())}
     order = [path for _, path in recorded]
     if any(len(shapes.get(path, (1, 1))) > 1 for path in order):
         raise Untraceable
-    order += [path for path in shapes if path not in order]
-    first, places = 0, {}
-    for path in order:
+    first, places = 0, dict[Path, _Entry]()
+    for path in dict.fromkeys((*order, *shapes)):
         places[path] = _Entry(first, shapes[path])
         first = places[path].place.stop
     names = {name: places[path].place for name, path in recorded}
-    return StateLayout(first, names, _structure(state, (), places))
+    return StateLayout(first, names, places, state)
 
 
-def _shapes(x: Any, path: tuple[Any, ...]) -> Iterator[tuple[tuple[Any, ...], tuple[int, ...]]]:
-    """The shape of each array of a state, by its path."""
+def _arrays(x: Any, path: Path) -> Iterator[tuple[Path, Array]]:
+    """Each array of a state, by its path."""
     if isinstance(x, Mapping):
         for key in x:
-            yield from _shapes(x[key], (*path, key))
+            yield from _arrays(x[key], (*path, key))
     elif type(x) in (list, tuple):
         for k, part in enumerate(x):
-            yield from _shapes(part, (*path, k))
+            yield from _arrays(part, (*path, k))
     else:
-        yield path, _array(x).shape
-
-
-def _structure(x: Any, path: tuple[Any, ...], places: Mapping[tuple[Any, ...], _Entry]) -> Any:
-    """The state with the place of each array instead of it."""
-    if isinstance(x, Mapping):
-        return {key: _structure(x[key], (*path, key), places) for key in x}
-    if type(x) in (list, tuple):
-        return type(x)(_structure(part, (*path, k), places) for k, part in enumerate(x))
-    return places[path]
+        yield path, _array(x)
 
 
 def _array(x: Any) -> Array:
     """An array of symbols and numbers, or one of them, as an array of objects.
 
-    Raises
-    ------
-    Untraceable
-        If it is anything else.
+    Raises Untraceable: If it is anything else.
     """
     if not isinstance(x, (np.ndarray, *NUMBERS)):
         raise Untraceable

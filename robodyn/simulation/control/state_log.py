@@ -17,16 +17,13 @@ __all__ = ["StateLog"]
 class StateLog:
     """Recorded entries of a state after each sample.
 
-    Parameters
-    ----------
-    entries : sequence of (str, tuple of str)
-        Names under which parts of the state are recorded, and the path to each within it.
+    entries: Names under which parts of the state are recorded, and the path to each within it.
     """
 
     def __init__(self, entries: Sequence[tuple[str, tuple[str, ...]]]) -> None:
-        self._entries, self._count = tuple(entries), 0
-        self._times = np.empty(16)
-        self._values: dict[str, FloatArray] = {}
+        self._entries = tuple(entries)
+        self._times: list[FloatArray] = []
+        self._values: dict[str, list[FloatArray]] = {name: [] for name, _ in entries}
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -42,48 +39,23 @@ class StateLog:
     ) -> None:
         """Add a sample at ``t`` [s].
 
-        Parameters
-        ----------
-        t : float [s]
-        state : mapping
-        batch : tuple of int
-            Leading axes.
-        widths : mapping of str to int
-            Size of an entry in the state of one robot by name, where that is known.
-
-        Raises
-        ------
-        ShapeError
-            If an entry is not an array of numbers, or has another shape than before.
+        batch: Leading axes.
+        widths: Size of an entry in the state of one robot by name, where that is known.
+        Raises ShapeError: If an entry is not an array of numbers, or has another shape than before.
         """
-        if not self._entries:
-            return
-        k = self._count
-        seen = {
-            name: self._entry(name, path, t, state, batch, widths.get(name))
-            for name, path in self._entries
-        }
-        if not self._values:
-            self._values = {name: np.empty((16, *x.shape)) for name, x in seen.items()}
-        if k == len(self._times):
-            self._make_room()
-        self._times[k] = t
-        for name, x in self._values.items():
-            x[k] = seen[name]
-        self._count += 1
+        if self._entries:
+            seen = {
+                name: self._entry(name, path, t, state, batch, widths.get(name))[None]
+                for name, path in self._entries
+            }
+            self.extend(np.array([t]), seen)
 
     def extend(self, t: FloatArray, values: Mapping[str, FloatArray]) -> None:
         """Add some samples at ``t`` [s], shape (k,): arrays by name, shape (k, ..., m)."""
-        k, stop = self._count, self._count + len(t)
-        if not self._values:
-            shapes = {name: x.shape[1:] for name, x in values.items()}
-            self._values = {name: np.empty((len(self._times), *x)) for name, x in shapes.items()}
-        while stop > len(self._times):
-            self._make_room()
-        self._times[k:stop] = t
-        for name, x in values.items():
-            self._values[name][k:stop] = x
-        self._count = stop
+        if len(t):
+            self._times.append(t)
+            for name, x in values.items():
+                self._values[name].append(x.copy())
 
     def extend_rows(
         self,
@@ -94,25 +66,15 @@ class StateLog:
     ) -> None:
         """Add some samples at ``t`` [s], shape (k,): rows of numbers, shape (k, n, size).
 
-        Parameters
-        ----------
-        t : ndarray, shape (k,) [s]
-        rows : ndarray, shape (k, n, size)
-            Of n motions.
-        places : mapping of str to slice
-            Places of the recorded entries in a row.
-        batch : tuple of int
-            Leading axes of a state.
+        rows (k, n, size): Of n motions.
+        places: Places of the recorded entries in a row.
+        batch: Leading axes of a state.
         """
         if places:
             parts = {name: rows[..., place] for name, place in places.items()}
             self.extend(
                 t, {name: x.reshape(len(t), *batch, x.shape[-1]) for name, x in parts.items()}
             )
-
-    def _make_room(self) -> None:
-        self._times = np.concatenate([self._times, self._times])
-        self._values = {name: np.concatenate([x, x]) for name, x in self._values.items()}
 
     def _entry(
         self,
@@ -139,7 +101,7 @@ class StateLog:
             x = np.broadcast_to(x, (*batch, width))
         elif x.shape in ((), batch):
             x = np.broadcast_to(x[..., None], (*batch, 1))
-        before = self._values[name].shape[1:] if self._values else (*batch, *x.shape[-1:])
+        before = self.shape(name) if self._times else (*batch, *x.shape[-1:])
         if x.shape != before:
             raise ShapeError(
                 f"a controller has {path[-1]!r} in its attribute recorded, and its state at "
@@ -151,32 +113,25 @@ class StateLog:
             )
         return x
 
-    @classmethod
-    def of(cls, name: str, t: FloatArray, values: FloatArray) -> StateLog:
-        """A log of what was recorded under a name at some instants."""
-        log = cls([(name, (name,))])
-        log._times, log._values, log._count = t, {name: values}, len(t)
-        return log
-
     @property
     def empty(self) -> bool:
         """Whether there was no sample."""
-        return not self._count
+        return not self._times
 
     def shape(self, name: str) -> tuple[int, ...]:
         """Shape of the values recorded under a name, without the axis of samples."""
-        return self._values[name].shape[1:]
+        return self._values[name][0].shape[1:]
 
     def write(self, name: str, t: FloatArray, into: FloatArray) -> None:
         """Write what was recorded at the latest sample until each instant; leave earlier ones."""
-        at = np.searchsorted(self._times[: self._count], t, side="right") - 1
-        into[at >= 0] = self._values[name][at[at >= 0]]
+        at = np.searchsorted(np.concatenate(self._times), t, side="right") - 1
+        into[at >= 0] = np.concatenate(self._values[name])[at[at >= 0]]
 
     def forget(self, t: float) -> None:
         """Remove what is not needed for instants from ``t`` [s] on."""
-        first = max(int(np.searchsorted(self._times[: self._count], t, side="right")) - 1, 0)
-        kept = self._count - first
-        self._times[:kept] = self._times[first : self._count].copy()
-        for x in self._values.values():
-            x[:kept] = x[first : self._count].copy()
-        self._count = kept
+        if self._times:
+            times = np.concatenate(self._times)
+            first = max(int(np.searchsorted(times, t, side="right")) - 1, 0)
+            self._times = [times[first:]]
+            for name, parts in self._values.items():
+                self._values[name] = [np.concatenate(parts)[first:]]

@@ -43,12 +43,7 @@ NO_CODE = (ActuationError, SingularError, Untraceable)
 
 
 class SymbolicTime(Scalar):
-    """The time while a controller is traced.
-
-    Attributes
-    ----------
-    trace : Trace
-    """
+    """The time while a controller is traced."""
 
     __slots__ = ("trace",)
 
@@ -63,14 +58,8 @@ class SymbolicTime(Scalar):
     ) -> tuple[Array, ...]:
         """Symbols for the values of a function of time: one array or a tuple of them.
 
-        Parameters
-        ----------
-        name : str
-        function : callable
-        of : tuple
-            The objects that determine the function: for the same objects, symbols are the same.
-        at_times : callable, optional
-            The same for many times at once, as of a `Signal`.
+        of: The objects that determine the function: for the same objects, symbols are the same.
+        at_times, optional: The same for many times at once, as of a `Signal`.
         """
         shapes = tuple(map(np.shape, function(0.0)))
         sizes = list(map(math.prod, shapes))
@@ -82,11 +71,7 @@ class SymbolicTime(Scalar):
 class SymbolicInterval(Scalar):
     """The time since the sample before while a controller is traced.
 
-    Attributes
-    ----------
-    trace : Trace
-    intervals : callable
-        Its values, as `Intervals`.
+    intervals: Its values, as `Intervals`.
     """
 
     __slots__ = ("intervals", "trace")
@@ -102,24 +87,11 @@ class SymbolicInterval(Scalar):
 class Trace:
     """The trace of a controller: its symbols, and the graph of its equations.
 
-    Parameters
-    ----------
-    robot : Robot
-    times : ndarray, shape (n,), optional [s]
-        All times at which the controller is sampled.
-    step : float, optional [s]
-        The time between samples, if they are evenly spaced.
-
-    Attributes
-    ----------
-    graph : TraceGraph
-    t : SymbolicTime
-    q, v, applied : ndarray of symbols, shape (nq,), (nv,), (nv,)
-        State of the robot, and forces that have acted since the sample before.
-    signals : list of Signal
-    sample_signals : list of SampleSignal
-    for_these_times : bool
-        Whether the equations depend on the times.
+    times (n,), optional [s]: All times at which the controller is sampled.
+    step [s], optional: The time between samples, if they are evenly spaced.
+    q, v, applied (nq,), (nv,), (nv,): State of the robot, and forces that have acted since the
+        sample before.
+    for_these_times: Whether the equations depend on the times.
     """
 
     def __init__(
@@ -211,10 +183,7 @@ class Trace:
     def forget_unneeded(self, results: Sequence[Number]) -> bool:
         """Drop signals of the times of samples that no equation needs.
 
-        Returns
-        -------
-        function : bool
-            Whether equations need nothing but q, v, t and signals.
+        Returns function: Whether equations need nothing but q, v, t and signals.
         """
         edges = tuple(edge_of(self.graph, x) for x in results)
         needed = set(Program("", (), (), self.graph, edges).needed)

@@ -23,12 +23,8 @@ __all__ = ["WrenchLaw", "wrench_law"]
 class WrenchLaw:
     """Wrenches that are functions of time and state.
 
-    Attributes
-    ----------
-    links : tuple of str
-        On which they act.
-    function : Function
-        q, v, the time -> all wrenches one after the other, in axes of their links [N, N m].
+    links: On which they act.
+    function: q, v, the time -> all wrenches one after the other, in axes of their links [N, N m].
     """
 
     links: tuple[str, ...]
@@ -50,12 +46,8 @@ class WrenchLaw:
 def wrench_law(robot: Robot, wrenches: Callable[..., Any]) -> WrenchLaw:
     """Trace a function of wrenches that is symbolic.
 
-    Raises
-    ------
-    SettingsError
-        If it does not have ``symbolic = True``.
-    ShapeError
-        If it returns anything but six symbols or numbers by link.
+    Raises SettingsError: If it does not have ``symbolic = True``.
+    Raises ShapeError: If it returns anything but six symbols or numbers by link.
     """
     if not getattr(wrenches, "symbolic", False):
         raise SettingsError(

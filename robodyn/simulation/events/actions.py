@@ -17,7 +17,7 @@ from robodyn.robot import Robot
 from robodyn.simulation.control.callbacks import check_controller
 from robodyn.simulation.control.controller import Controller
 from robodyn.simulation.events.event import Action, Change, State
-from robodyn.simulation.events.grasping import caught
+from robodyn.simulation.events.impulses import caught
 
 __all__ = [
     "become",

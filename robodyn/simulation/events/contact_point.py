@@ -19,15 +19,9 @@ __all__ = ["ContactPoint", "contact_points"]
 class ContactPoint:
     """A point of a link that may stand on a plane.
 
-    Attributes
-    ----------
-    name, link : str
-    position : ndarray, shape (3,) [m]
-        In link axes.
-    axes : ndarray, shape (3, 3)
-        Rows: the normal of the plane, and two directions along it, in world axes.
-    height : float [m]
-        Of the plane along the normal.
+    position (3,) [m]: In link axes.
+    axes (3, 3): Rows: the normal of the plane, and two directions along it, in world axes.
+    height [m]: Of the plane along the normal.
     """
 
     name: str
@@ -84,12 +78,7 @@ class ContactPoint:
 
 
 def contact_points(robot: Robot, ground: Ground) -> list[ContactPoint]:
-    """The points of a robot that may touch a ground.
-
-    Raises
-    ------
-    UnknownNameError
-    """
+    """The points of a robot that may touch a ground."""
     n = np.array(ground.normal)
     level = np.eye(3)[np.abs(n).argmin()]
     level = level - (level @ n) * n

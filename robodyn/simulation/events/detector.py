@@ -22,10 +22,7 @@ After = Callable[[float], tuple[FloatArray, FloatArray]]
 class EventDetector:
     """The sign of each witness function, and the events of this instant.
 
-    Attributes
-    ----------
-    happened : list of WitnessFunction
-        Events of this instant, in order.
+    happened: Events of this instant, in order.
     """
 
     def __init__(self) -> None:
@@ -108,10 +105,7 @@ class EventDetector:
     def _leaves(self, state: WitnessState, side: int) -> bool:
         """Whether an event happens where its function leaves zero with a sign.
 
-        Raises
-        ------
-        SimulationError
-            If bodies that met do not part.
+        Raises SimulationError: If bodies that met do not part.
         """
         witness = state.function
         if witness not in self.happened:
@@ -159,10 +153,8 @@ class EventDetector:
     def restart(self, witnesses: Iterable[WitnessFunction] | None = None) -> None:
         """Note that the state has jumped, or that there are other witness functions from now on.
 
-        Parameters
-        ----------
-        witnesses : iterable of WitnessFunction, optional
-            In the order in which they are applied where they happen at one instant.
+        witnesses, optional: In the order in which they are applied where they happen at one
+            instant.
         """
         if witnesses is not None:
             self._watched = [self._state(witness) for witness in witnesses]

@@ -289,12 +289,7 @@ class Event:
 
 
 def as_events(given: Iterable[Any]) -> tuple[Event, ...]:
-    """Events from what a simulation is given; plain functions end the motion.
-
-    Raises
-    ------
-    ShapeError
-    """
+    """Events from what a simulation is given; plain functions end the motion."""
     found = []
     for event in given:
         if not (isinstance(event, Event) or callable(event)):

@@ -23,21 +23,13 @@ def steps_without_event(
 ) -> tuple[int, KeyboardInterrupt | None]:
     """Number of the first steps of a block that certainly have no event.
 
-    Parameters
-    ----------
-    watched : sequence of WitnessState
-        State of each witness function at the start of the first step, which is updated to the end
-        of the last step that is counted. Each function has a sign.
-    samples : StepSamples
-    acting : callable, optional
-        Called with the number of a step before functions that may depend on its forces. ``None`` if
-        forces are the same in all steps.
-
-    Returns
-    -------
-    count : int
-    interrupt : KeyboardInterrupt or None
-        Ctrl-C during the call of a function: to be raised after the steps before it are recorded.
+    watched: State of each witness function at the start of the first step, which is updated to the
+        end of the last step that is counted. Each function has a sign.
+    acting, optional: Called with the number of a step before functions that may depend on its
+        forces. ``None`` if forces are the same in all steps.
+    Returns count
+    Returns interrupt: Ctrl-C during the call of a function: to be raised after the steps before it
+        are recorded.
     """
     checks = dict.fromkeys(x.function.sure_steps for x in watched if x.function.sure_steps)
     count = min((check(samples) for check in checks), default=len(samples.t) - 1)
@@ -94,13 +86,8 @@ def _step_without_event(
 ) -> bool:
     """Whether there is no event in a step from where time has come to, to a state.
 
-    Parameters
-    ----------
-    watched : sequence of WitnessState
-    t, q, v : float [s], ndarray, ndarray
-        The end of the step.
-    start : tuple, optional
-        The same at its start, if functions may have changed there.
+    t, q, v [s]: The end of the step.
+    start, optional: The same at its start, if functions may have changed there.
     """
     new = []
     for state in watched:

@@ -60,15 +60,10 @@ class RigidStops:
 class JointStop:
     """A stop at the lower or the upper limit of a joint.
 
-    Attributes
-    ----------
-    joint : str
-    which : {"lower", "upper"}
-    side : {1, -1}
-        Away from the stop.
-    coordinate, speed : int
-        Where the joint stands in q and in v.
-    limit : float [rad, m]
+    which {"lower", "upper"}
+    side {1, -1}: Away from the stop.
+    coordinate, speed: Where the joint stands in q and in v.
+    limit [rad, m]
     """
 
     joint: str
@@ -96,11 +91,7 @@ class JointStop:
 def joint_stops_of(robot: Robot, stops: RigidStops | None) -> tuple[JointStop, ...]:
     """All stops of a robot, in the order of the joints.
 
-    Raises
-    ------
-    UnknownNameError
-    SettingsError
-        For a joint that has no limits, or no coordinate of its own.
+    Raises SettingsError: For a joint that has no limits, or no coordinate of its own.
     """
     if stops is None:
         return ()
@@ -123,12 +114,7 @@ def joint_stops_of(robot: Robot, stops: RigidStops | None) -> tuple[JointStop, .
 
 
 def check_start(robot: Robot, stops: Sequence[JointStop], q: FloatArray) -> None:
-    """Check that no joint starts beyond its stop.
-
-    Raises
-    ------
-    ShapeError
-    """
+    """Check that no joint starts beyond its stop."""
     for stop in stops:
         if stop.gap(q) < -AT_LIMIT:
             raise ShapeError(

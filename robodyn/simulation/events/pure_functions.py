@@ -40,10 +40,7 @@ DEPTH = 4
 def is_pure(function: Callable[..., Any]) -> bool:
     """Whether a function stores nothing, and refers to no object that could store its arguments.
 
-    Parameters
-    ----------
-    function : callable
-        ``False`` for anything but a Python function or a partial one.
+    function: ``False`` for anything but a Python function or a partial one.
     """
     return _pure(function, DEPTH)
 

@@ -26,14 +26,9 @@ __all__ = ["StopContact", "stop_contact"]
 class StopContact:
     """Speeds after impacts on stops, and the stops that hold their joints from then on.
 
-    Attributes
-    ----------
-    v : ndarray, shape (nv,) [rad/s, m/s]
-    hit : mapping of JointStop to float [J]
-        Stops that gave an impulse, and the energy lost in it; work of the motors of driven joints
-        is not counted.
-    held : tuple of JointStop
-        Stops that push from then on.
+    hit [J]: Stops that gave an impulse, and the energy lost in it; work of the motors of driven
+        joints is not counted.
+    held: Stops that push from then on.
     """
 
     v: FloatArray
@@ -52,19 +47,10 @@ def stop_contact(
 ) -> StopContact:
     """Impacts of joints that are at their stops, and which stops hold them afterwards.
 
-    Parameters
-    ----------
-    state : State
-    stops : sequence of JointStop
-    driven : sequence of int
-        Speeds that follow paths; those of joints that stops hold are not among them.
-    accelerations : callable
-        v -> accelerations in this posture while no stop holds a joint.
-    restitution : float
-    step : float [s]
-        A rebound that is over within it does not happen.
-    resting : JointStop, optional
-        A stop from which its joint does not rebound, as it would do so without end.
+    driven: Speeds that follow paths; those of joints that stops hold are not among them.
+    accelerations: v -> accelerations in this posture while no stop holds a joint.
+    step [s]: A rebound that is over within it does not happen.
+    resting, optional: A stop from which its joint does not rebound, as it would do so without end.
     """
     q, v = state.q, state.v
     at = [stop for stop in stops if stop.gap(q) <= AT_LIMIT and stop.speed not in driven]
@@ -110,18 +96,10 @@ def _stays(
     a rebound lasts follows from the acceleration under the forces of the stops of all joints at
     rest.
 
-    Parameters
-    ----------
-    A : ndarray, shape (n, n)
-        Accelerations away from the stops a unit of force of each stop.
-    away : ndarray, shape (n,) [rad/s^2, m/s^2]
-        Accelerations away from the stops while no stop pushes.
-    parting : ndarray, shape (n,) [rad/s, m/s]
-        Speeds away from the stops before the hit.
-    stays : ndarray, shape (n,), bool
-        Those that are in any case.
-    restitution : float
-    step : float [s]
+    A (n, n): Accelerations away from the stops a unit of force of each stop.
+    away (n,) [rad/s^2, m/s^2]: Accelerations away from the stops while no stop pushes.
+    parting (n,) [rad/s, m/s]: Speeds away from the stops before the hit.
+    stays (n,), bool: Those that are in any case.
     """
     while True:
         a = away + A[:, stays] @ complementary(A[np.ix_(stays, stays)], away[stays])
@@ -140,15 +118,10 @@ def _settling(
     within a step they stay, held by an impulse of either sign: else each landing would throw the
     next one off. Such impulses only take energy.
 
-    Parameters
-    ----------
-    A, away
-        As of `_stays`.
-    parting : ndarray, shape (n,) [rad/s, m/s]
-        Speeds away from the stops after the hit.
-    stays : ndarray, shape (n,), bool
-    still : float [rad/s, m/s]
-    step : float [s]
+    A, away: As of `_stays`.
+    parting (n,) [rad/s, m/s]: Speeds away from the stops after the hit.
+    stays (n,), bool
+    still [rad/s, m/s]
     """
     p, first = np.zeros(len(A)), parting
     while True:

@@ -27,15 +27,10 @@ OfState = Callable[[float, FloatArray, FloatArray], FloatArray]
 class StopEvents:
     """The events of the rigid stops of a motion.
 
-    Parameters
-    ----------
-    stops : RigidStops
-    step : float [s]
-        A rebound that is over within it does not happen.
-    holding_forces : callable
-        (t, q, v) -> forces of stops at the joints that they hold, shape (nv,) [N m, N].
-    free_accelerations : callable
-        (t, q, v) -> accelerations while no stop holds a joint, shape (nv,) [rad/s^2, m/s^2].
+    step [s]: A rebound that is over within it does not happen.
+    holding_forces: (t, q, v) -> forces of stops at the joints that they hold, shape (nv,) [N m, N].
+    free_accelerations: (t, q, v) -> accelerations while no stop holds a joint, shape (nv,)
+        [rad/s^2, m/s^2].
     """
 
     def __init__(
@@ -59,13 +54,8 @@ class StopEvents:
     ) -> list[WitnessFunction]:
         """Witness functions of a mode: of stops that joints may reach, and of those that hold them.
 
-        Parameters
-        ----------
-        robot : Robot
-        driven : sequence of int
-            Speeds of joints that follow paths, or that stops hold.
-        held : sequence of JointStop
-            Stops that hold their joints.
+        driven: Speeds of joints that follow paths, or that stops hold.
+        held: Stops that hold their joints.
         """
         free = [stop for stop in self.of(robot) if stop.speed not in driven]
         self._conditions = _StopConditions(free, held, robot.nq)
@@ -100,11 +90,8 @@ class StopEvents:
     def resolve(self, state: State, resting: JointStop | None = None) -> Change:
         """The action of stops: joints at their stops rebound, are held, or are released.
 
-        Parameters
-        ----------
-        state : State
-        resting : JointStop, optional
-            A stop from which its joint does not rebound, as it would do so again and again.
+        resting, optional: A stop from which its joint does not rebound, as it would do so again and
+            again.
         """
         t, q, held = state.t, state.q, state.held
         paths = [k for k in state.driven_speeds if k not in {stop.speed for stop in held}]
@@ -144,11 +131,7 @@ def _left(contact: StopContact, before: Sequence[JointStop], t: float) -> tuple[
 class _StopConditions:
     """Conditions on samples under which no joint reaches or leaves a stop.
 
-    Parameters
-    ----------
-    free, holding : sequence of JointStop
-        Those that joints may come to, and those that hold theirs.
-    nq : int
+    free, holding: Those that joints may come to, and those that hold theirs.
     """
 
     def __init__(self, free: Sequence[JointStop], holding: Sequence[JointStop], nq: int) -> None:

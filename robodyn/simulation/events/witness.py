@@ -9,17 +9,50 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from robodyn.array_types import FloatArray
 from robodyn.errors import ShapeError
 from robodyn.simulation.control.callbacks import shown_briefly
 from robodyn.simulation.events.event import Event, EventFunction, State
 from robodyn.simulation.events.pure_functions import is_pure
-from robodyn.simulation.events.sample_numbers import SampleNumbers
 from robodyn.simulation.events.witness_function import WitnessFunction
 from robodyn.tolerances import SAME_TIME
 
-__all__ = ["OfSamples", "event_value", "instants_of", "never", "witness_of"]
+__all__ = ["OfSamples", "SampleNumbers", "event_value", "instants_of", "never", "witness_of"]
+
+
+class SampleNumbers(NDArrayOperatorsMixin):
+    """One number of each sample of a motion, for a function that is written for one sample.
+
+    Operators and universal functions of numpy act on each sample by itself. Operations that would
+    combine samples, such as the maximum of an array, or decide by them, raise a `TypeError`. The
+    object never changes.
+
+    values (n,)
+    """
+
+    __slots__ = ("values",)
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, values: FloatArray) -> None:
+        self.values = values
+
+    def __bool__(self) -> bool:
+        raise TypeError("the numbers of many samples have no common truth value")
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *given: Any, **options: Any) -> Any:
+        """Apply a function to each sample by itself."""
+        in_place = options.pop("out", (self,))  # x += 1 makes another object, as of a number
+        alone = all(isinstance(x, SampleNumbers) or np.ndim(x) == 0 for x in given)
+        if method != "__call__" or options or not alone or ufunc.signature is not None:
+            return NotImplemented
+        if not all(x is given[0] or x is self for x in in_place):
+            return NotImplemented
+        found = ufunc(*(x.values if isinstance(x, SampleNumbers) else x for x in given))
+        if isinstance(found, tuple):
+            return tuple(map(SampleNumbers, found))
+        return SampleNumbers(found)
 
 
 def never(t: float, q: FloatArray, v: FloatArray) -> float:
@@ -31,13 +64,9 @@ def never(t: float, q: FloatArray, v: FloatArray) -> float:
 class OfSamples:
     """A function of a state that can also be computed for many samples at once.
 
-    Attributes
-    ----------
-    function : callable
-        State -> float.
-    of_samples : callable
-        State of n samples, whose ``q`` and ``v`` have shape (n, nq), (n, nv) -> shape (n,), or
-        ``None`` where ``function`` has to be called for each sample.
+    function: State -> float.
+    of_samples: State of n samples, whose ``q`` and ``v`` have shape (n, nq), (n, nv) -> shape (n,),
+        or ``None`` where ``function`` has to be called for each sample.
     """
 
     function: Callable[[State], float]
@@ -53,13 +82,8 @@ def witness_of(
 ) -> WitnessFunction:
     """The witness function of an event; for an event at an instant, one that is never zero.
 
-    Parameters
-    ----------
-    event : Event
-    state : callable
-        (t, q, v) -> State, for a function of a state.
-    samples : callable
-        (t, q, v) -> State of many samples at once, of which accelerations are not known.
+    state: (t, q, v) -> State, for a function of a state.
+    samples: (t, q, v) -> State of many samples at once, of which accelerations are not known.
     """
     when: Any = event.when
     of_samples: Any = when
@@ -107,10 +131,7 @@ def instants_of(events: Sequence[Event], times: FloatArray) -> list[tuple[float,
 def event_value(function: EventFunction, t: float, q: FloatArray, v: FloatArray) -> float:
     """The number that the function of an event returns.
 
-    Raises
-    ------
-    ShapeError
-        If it returns anything else.
+    Raises ShapeError: If it returns anything else.
     """
     given = function(t, q.copy(), v.copy())
     try:
@@ -136,17 +157,9 @@ def event_values(
     elements or functions of the module ``math``, or returns a single number, it is called for each
     sample.
 
-    Parameters
-    ----------
-    function : callable
-    t : ndarray, shape (n,) [s]
-        At least two instants.
-    q, v : ndarray, shape (n, nq), (n, nv)
-
-    Returns
-    -------
-    values : ndarray, shape (n,), or None
-        ``None`` if the function raised an exception, or returned something else than numbers.
+    t (n,) [s]: At least two instants.
+    Returns values (n,), or None: ``None`` if the function raised an exception, or returned
+        something else than numbers.
     """
     with np.errstate(all="ignore"):  # the motion may never reach some of the samples
         try:

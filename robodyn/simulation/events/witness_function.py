@@ -15,14 +15,9 @@ __all__ = ["StepSamples", "WitnessFunction", "WitnessState"]
 class StepSamples(NamedTuple):
     """Samples at the start of some steps and at the end of each.
 
-    Attributes
-    ----------
-    t : ndarray, shape (n + 1,) [s]
-    q, v : ndarray, shape (n + 1, nq), (n + 1, nv) [rad, m], [rad/s, m/s]
-    forces : ndarray, shape (n + 1, nv) [N m, N]
-        Forces of the controller, and those that drive or hold joints.
-    tau : ndarray, shape (nv,), or None [N m, N]
-        Forces of the controller in all of these steps, if Python calls it.
+    q, v (n + 1, nq), (n + 1, nv) [rad, m], [rad/s, m/s]
+    forces (n + 1, nv) [N m, N]: Forces of the controller, and those that drive or hold joints.
+    tau (nv,), or None [N m, N]: Forces of the controller in all of these steps, if Python calls it.
     """
 
     t: FloatArray
@@ -36,30 +31,18 @@ class StepSamples(NamedTuple):
 class WitnessFunction:
     """A function of the state whose zero is an event.
 
-    Attributes
-    ----------
-    name : str
-    value : callable
-        (t, q, v) -> float.
-    direction : {0, 1, -1}
-        As of `robodyn.Event`.
-    actions : tuple of callable
-        What is done where it happens.
-    one_sided : bool
-        The function is a gap, which is negative by rounding alone.
-    already : bool
-        It also happens where the function is negative from a jump on.
-    of_state : bool
-        The function may depend on what acts, which changes where time does not go on.
-    values : callable, optional
-        (t, q, v) -> the values at many samples at once, or ``None`` where the function has to be
-        asked for each of them: arrays of shape (n,), (n, nq), (n, nv) -> (n,).
-    sure_steps : callable, optional
-        `StepSamples` -> how many of the steps certainly have no event of this function, in place
-        of its values; functions that share one are asked by it together.
-    when_endless : callable, optional
-        The action taken instead where it happens again and again in ever shorter intervals.
-        Default: that is an error.
+    value: (t, q, v) -> float.
+    direction {0, 1, -1}: As of `robodyn.Event`.
+    actions: What is done where it happens.
+    one_sided: The function is a gap, which is negative by rounding alone.
+    already: It also happens where the function is negative from a jump on.
+    of_state: The function may depend on what acts, which changes where time does not go on.
+    values, optional: (t, q, v) -> the values at many samples at once, or ``None`` where the
+        function has to be asked for each of them: arrays of shape (n,), (n, nq), (n, nv) -> (n,).
+    sure_steps, optional: `StepSamples` -> how many of the steps certainly have no event of this
+        function, in place of its values; functions that share one are asked by it together.
+    when_endless, optional: The action taken instead where it happens again and again in ever
+        shorter intervals. Default: that is an error.
     """
 
     name: str
@@ -78,21 +61,14 @@ class WitnessFunction:
 class WitnessState:
     """State of a witness function at the present instant of a motion.
 
-    Attributes
-    ----------
-    function : WitnessFunction
-    side : {1, -1, 0} or None
-        Sign of the function. ``None`` after a jump of the state, until the next step shows it.
-    came_from : {1, -1, 0}
-        Sign before its latest event, or the present sign if there was none.
-    value : float
-        Present value.
-    change, change_at_event : float
-        Changes of the value in the latest step, and in the step of its latest event.
-    must_separate : bool
-        Its event has happened at this instant, with `Change.must_separate`.
-    one_by_one : bool
-        Its values for many samples at once are wrong, so it is called for each sample.
+    side {1, -1, 0}: Sign of the function. ``None`` after a jump of the state, until the next step
+        shows it.
+    came_from {1, -1, 0}: Sign before its latest event, or the present sign if there was none.
+    value: Present value.
+    change, change_at_event: Changes of the value in the latest step, and in the step of its latest
+        event.
+    must_separate: Its event has happened at this instant, with `Change.must_separate`.
+    one_by_one: Its values for many samples at once are wrong, so it is called for each sample.
     """
 
     function: WitnessFunction

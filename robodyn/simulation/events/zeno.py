@@ -28,18 +28,10 @@ class Zeno:
     def is_endless(self, name: str, t: float, step: float, *, may_rest: bool = False) -> bool:
         """Note an event, and return whether its behaviour is Zeno.
 
-        Parameters
-        ----------
-        name : str
-        t, step : float [s]
-        may_rest : bool
-            The caller can end the behaviour, as a stop that holds its joint from then on. An error
-            is raised only if that does not help.
-
-        Raises
-        ------
-        SimulationError
-            For Zeno behaviour.
+        t, step [s]
+        may_rest: The caller can end the behaviour, as a stop that holds its joint from then on. An
+            error is raised only if that does not help.
+        Raises SimulationError: For Zeno behaviour.
         """
         endless = self._note(name, t, step)
         if endless:

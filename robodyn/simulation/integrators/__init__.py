@@ -47,10 +47,7 @@ EXPLICIT = {
 def explicit(name: str) -> Integrator | None:
     """An explicit method of fixed steps by its name; none if the name is that of another method.
 
-    Raises
-    ------
-    UnknownNameError
-        If there is no method of that name.
+    Raises UnknownNameError: If there is no method of that name.
     """
     if not isinstance(name, str) or name not in INTEGRATORS:
         raise UnknownNameError("integrator", name, INTEGRATORS)
@@ -60,18 +57,9 @@ def explicit(name: str) -> Integrator | None:
 def integrator(name: str, tolerance: float | None = None) -> Integrator | Solver:
     """A method by its name.
 
-    Parameters
-    ----------
-    name : str
-    tolerance : float, optional [rad, m]
-        What a step may be wrong by, for methods that choose their steps.
-
-    Raises
-    ------
-    UnknownNameError
-        If there is none of that name.
-    SettingsError
-        If it has no tolerance, or that is no number above 1e-14.
+    tolerance [rad, m], optional: What a step may be wrong by, for methods that choose their steps.
+    Raises UnknownNameError: If there is none of that name.
+    Raises SettingsError: If it has no tolerance, or that is no number above 1e-14.
     """
     method = explicit(name) or INTEGRATORS[name]
     if tolerance is None:

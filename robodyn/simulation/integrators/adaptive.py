@@ -11,7 +11,10 @@ polynomial; where a controller changes its forces the next step begins.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -25,10 +28,11 @@ from robodyn.simulation.integrators.method import (
     is_breakdown,
 )
 from robodyn.simulation.integrators.runge_kutta import RungeKutta, combined, nonzero
-from robodyn.simulation.loads.loads import Loads
 from robodyn.tolerances import SHORTEST_STEP
 
 __all__ = ["FIFTH", "METHOD", "AcceptedStep", "Adaptive", "AdaptiveSteps", "StiffMotion", "largest"]
+
+Result = TypeVar("Result")
 
 #: The method of fifth order; its last stage stands at the end of the step, and is the next's first.
 FIFTH = RungeKutta(
@@ -88,10 +92,6 @@ class Adaptive:
     order: int = 5
     tolerance: float = 1e-8
 
-    def refusal(self, loads: Loads) -> str:
-        """Always empty: it moves every robot under all loads."""
-        return ""
-
     def begin(self) -> Advance:
         """New steps for one motion."""
         return AdaptiveSteps(self.tolerance).advance
@@ -101,13 +101,8 @@ class Adaptive:
 class AcceptedStep:
     """One step whose error was within the tolerance, with dense output between its ends.
 
-    Attributes
-    ----------
-    start : Start
-    length : float [s]
-    speeds, accelerations : ndarray, shape (7, nv)
-        Of its stages.
-    end : (q, v)
+    length [s]
+    speeds, accelerations (7, nv): Of its stages.
     """
 
     start: Start
@@ -139,6 +134,46 @@ class AcceptedStep:
         return motion.close(t, q, self.start.v + weights @ self.accelerations)
 
 
+class StepControl(NamedTuple):
+    """Lengths of steps by their errors.
+
+    exponent: Of the error, for the ratio of the next step to a good one.
+    longer, again: Largest ratio of the next step to this one, and after one that was too long.
+    """
+
+    tolerance: float
+    exponent: float
+    longer: float
+    again: float
+
+    def accurate(
+        self, trial: Callable[[float], tuple[Result, float]], t: float, h: float
+    ) -> tuple[Result, float, float]:
+        """A step from an instant on whose error is allowed; its length, and the next one's ratio.
+
+        trial: Takes the length of a step, and returns its result and error over the allowed error.
+        Raises SingularError: If no step is short enough.
+        """
+        shortest, grow = SHORTEST_STEP * max(1.0, abs(t)), self.longer
+        while True:
+            try:
+                found, error = trial(h)
+            except RobodynError as problem:
+                if not is_breakdown(problem) or h * SHORTER < shortest:
+                    raise
+                h, grow = h * SHORTER, self.again
+                continue
+            ratio = min(grow, max(SHORTER, SAFETY * max(error, 1e-10) ** self.exponent))
+            if error <= 1.0:
+                return found, h, ratio
+            h, grow = h * min(ratio, SAFETY), self.again
+            if h < shortest:
+                raise SingularError(
+                    f"steps shorter than {shortest:.1g} s would be needed for the tolerance of "
+                    f"{self.tolerance:g}: accelerations grow without bound, or jump"
+                )
+
+
 class StiffMotion(Exception):
     """A motion has become stiff: another method has to continue from this state, (t, q, v)."""
 
@@ -150,11 +185,7 @@ class StiffMotion(Exception):
 class AdaptiveSteps:
     """Explicit steps with error control, over the samples of one motion.
 
-    Parameters
-    ----------
-    tolerance : float
-    stops : bool
-        `StiffMotion` is raised where the motion is stiff. It is stiff where the length of steps
+    stops: `StiffMotion` is raised where the motion is stiff. It is stiff where the length of steps
         times what rates change by with the state is near the boundary of stability, again and
         again, so that it is not accuracy that keeps them short [Hairer, Wanner 1996, IV.2].
     """
@@ -220,33 +251,15 @@ class AdaptiveSteps:
     def _step(self, motion: Motion, start: Start, length: float, limit: float) -> AcceptedStep:
         """A step whose error is within the tolerance, and that ends at ``limit`` [s] at the latest.
 
-        Raises
-        ------
-        SingularError
-            If none is short enough.
+        Raises SingularError: If none is short enough.
         """
-        shortest, grow = SHORTEST_STEP * max(1.0, abs(start.t)), LONGER
-        while True:
-            whole = limit - start.t <= length * (1.0 + 1e-9)
-            h = limit - start.t if whole else length
-            try:
-                accepted, error = self._trial(motion, start, h)
-            except RobodynError as problem:
-                if not is_breakdown(problem) or h * SHORTER < shortest:
-                    raise
-                length, grow = h * SHORTER, 1.0
-                continue
-            ratio = min(grow, max(SHORTER, SAFETY * max(error, 1e-10) ** -0.2))
-            if error <= 1.0:
-                # a step that a limit cut short says little of what comes after
-                self._next = max(length, h * ratio) if whole else h * ratio
-                return accepted
-            length, grow = h * min(ratio, SAFETY), 1.0
-            if length < shortest:
-                raise SingularError(
-                    f"steps shorter than {shortest:.1g} s would be needed for the tolerance of "
-                    f"{self._tolerance:g}: accelerations grow without bound, or jump"
-                )
+        whole = limit - start.t <= length * (1.0 + 1e-9)
+        first = limit - start.t if whole else length
+        control = StepControl(self._tolerance, -0.2, LONGER, 1.0)
+        accepted, h, ratio = control.accurate(partial(self._trial, motion, start), start.t, first)
+        # a step that a limit cut short says little of what comes after
+        self._next = max(length, h * ratio) if whole and h == first else h * ratio
+        return accepted
 
     def _trial(self, motion: Motion, start: Start, h: float) -> tuple[AcceptedStep, float]:
         """A step, and its error divided by the allowed error."""

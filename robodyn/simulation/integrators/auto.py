@@ -15,7 +15,6 @@ from robodyn.array_types import FloatArray
 from robodyn.simulation.integrators.adaptive import AdaptiveSteps, StiffMotion
 from robodyn.simulation.integrators.implicit import ImplicitSteps
 from robodyn.simulation.integrators.method import Advance, Motion, Start
-from robodyn.simulation.loads.loads import Loads
 
 __all__ = ["METHOD", "Auto"]
 
@@ -28,19 +27,12 @@ EASY, SAMPLES = 1.0, 10
 class Auto:
     """Adaptive steps, implicit where the motion is stiff.
 
-    Attributes
-    ----------
-    order : int
-        Of the lower one.
-    tolerance : float [rad, m]
+    order: Of the lower one.
+    tolerance [rad, m]
     """
 
     order: int = 3
     tolerance: float = 1e-8
-
-    def refusal(self, loads: Loads) -> str:
-        """Always empty: it moves every robot under all loads."""
-        return ""
 
     def begin(self) -> Advance:
         """New steps for one motion; the method may change at every sample."""
@@ -50,9 +42,7 @@ class Auto:
 class SwitchedSteps:
     """Adaptive steps of one motion, explicit until it is stiff and implicit while it is.
 
-    Parameters
-    ----------
-    tolerance : float [rad, m]
+    tolerance [rad, m]
     """
 
     def __init__(self, tolerance: float) -> None:

@@ -15,9 +15,8 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.errors import RobodynError, SingularError
-from robodyn.simulation.integrators.adaptive import SAFETY, SHORTER, largest
+from robodyn.simulation.integrators.adaptive import StepControl, largest
 from robodyn.simulation.integrators.method import Advance, Motion, Start, is_breakdown
-from robodyn.simulation.loads.loads import Loads
 from robodyn.tolerances import NEWTON_CONVERGED, SHORTEST_STEP
 
 __all__ = ["METHOD", "Implicit", "ImplicitSteps"]
@@ -48,19 +47,11 @@ LONGER = 3.0
 class Implicit:
     """Implicit steps: of given length and halved where needed, or controlled by a tolerance.
 
-    Attributes
-    ----------
-    order : int
-    tolerance : float or None [rad, m]
-        With one, steps are as long as it allows, as in `adaptive`.
+    tolerance [rad, m]: With one, steps are as long as it allows, as in `adaptive`.
     """
 
     order: int = 3
     tolerance: float | None = None
-
-    def refusal(self, loads: Loads) -> str:
-        """Always empty: it moves every robot under all loads."""
-        return ""
 
     def begin(self) -> Advance:
         """New steps for one motion."""
@@ -102,10 +93,7 @@ def advance(
 ) -> tuple[FloatArray, FloatArray]:
     """The state after a step of ``h`` [s], which is halved up to ``halves`` times.
 
-    Raises
-    ------
-    SingularError
-        If it cannot be solved for, in however many parts.
+    Raises SingularError: If it cannot be solved for, in however many parts.
     """
     try:
         return step(motion, start, h, slopes(motion, start))
@@ -119,10 +107,7 @@ def advance(
 def step(motion: Motion, start: Start, h: float, near: Slopes) -> tuple[FloatArray, FloatArray]:
     """One step, with the slopes of accelerations at its start.
 
-    Raises
-    ------
-    SingularError
-        If a stage does not converge.
+    Raises SingularError: If a stage does not converge.
     """
     speeds: list[FloatArray] = []
     accelerations: list[FloatArray] = []
@@ -178,14 +163,8 @@ def _stage(
 class ImplicitSteps:
     """Implicit steps as long as a tolerance allows: each is compared with two of half its length.
 
-    Parameters
-    ----------
-    tolerance : float [rad, m]
-
-    Attributes
-    ----------
-    stiffness : float
-        Of the last step: its length times the largest rate at which small deviations change.
+    tolerance [rad, m]
+    stiffness: Of the last step: its length times the largest rate at which small deviations change.
     """
 
     def __init__(self, tolerance: float) -> None:
@@ -211,39 +190,22 @@ class ImplicitSteps:
     def _accurate(
         self, motion: Motion, start: Start, h: float
     ) -> tuple[float, float, tuple[FloatArray, FloatArray]]:
-        """A step within the tolerance: its length, that of the next one, and the state after it.
+        """A step within the tolerance: its length, that of the next one, and the state after it."""
+        near = slopes(motion, start)
 
-        Raises
-        ------
-        SingularError
-            If none is short enough.
-        """
-        t, near = start.t, slopes(motion, start)
-        shortest = SHORTEST_STEP * max(1.0, abs(t))
-        while True:
-            try:
-                once = step(motion, start, h, near)
-                half = step(motion, start, 0.5 * h, near)
-                twice = step(motion, motion.start(t + 0.5 * h, *half), 0.5 * h, near)
-            except RobodynError as problem:
-                if not is_breakdown(problem) or h * SHORTER < shortest:
-                    raise
-                h = h * SHORTER
-                continue
+        def trial(h: float) -> tuple[tuple[FloatArray, FloatArray], float]:
+            once = step(motion, start, h, near)
+            half = step(motion, start, 0.5 * h, near)
+            twice = step(motion, motion.start(start.t + 0.5 * h, *half), 0.5 * h, near)
             scale = self._tolerance * max(1.0, largest(start.v), largest(twice[1]))
             off = largest(motion.loads.robot.difference(once[0], twice[0])) / self._tolerance
             # two halves are better by 2^3 than the whole, which differs from them by what is left
-            error = max(off, largest(once[1] - twice[1]) / scale) / 7.0
-            ratio = min(LONGER, max(SHORTER, SAFETY * max(error, 1e-10) ** -0.25))
-            if error <= 1.0:
-                self.stiffness = near.stiffness(h)
-                return h, h * ratio, twice
-            h = h * min(ratio, SAFETY)
-            if h < shortest:
-                raise SingularError(
-                    f"steps shorter than {shortest:.1g} s would be needed for the tolerance of "
-                    f"{self._tolerance:g}: accelerations grow without bound, or jump"
-                )
+            return twice, max(off, largest(once[1] - twice[1]) / scale) / 7.0
+
+        control = StepControl(self._tolerance, -0.25, LONGER, LONGER)
+        state, h, ratio = control.accurate(trial, start.t, h)
+        self.stiffness = near.stiffness(h)
+        return h, h * ratio, state
 
 
 METHOD = Implicit()

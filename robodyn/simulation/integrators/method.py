@@ -47,14 +47,9 @@ Acceleration = Callable[[float, FloatArray, FloatArray], FloatArray]
 class Coordinates:
     """How the coordinates of a robot change with its speeds.
 
-    Attributes
-    ----------
-    move : callable
-        ``(q, u)`` -> position after moving with ``u``.
-    rate : callable
-        ``(u, v)`` -> rate of ``u`` when the robot moves with speed ``v``.
-    flat : bool
-        Coordinates add: ``q + u``, and ``v`` is their rate.
+    move: ``(q, u)`` -> position after moving with ``u``.
+    rate: ``(u, v)`` -> rate of ``u`` when the robot moves with speed ``v``.
+    flat: Coordinates add: ``q + u``, and ``v`` is their rate.
     """
 
     move: Callable[[FloatArray, FloatArray], FloatArray]
@@ -112,23 +107,13 @@ Slopes = Callable[[FloatArray, FloatArray, FloatArray], tuple[FloatArray, FloatA
 class Motion:
     """The motion in a step, for solvers that need more than accelerations.
 
-    Attributes
-    ----------
-    loads : Loads
-        All that acts on the robot besides the forces, and the robot.
-    acceleration : callable
-        ``(t, q, v)`` -> accelerations under the forces that are held in the step.
-    close : callable
-        ``(t, q, v)`` -> the state with driven joints where they have to be and loops closed.
-    coordinates : Coordinates
-    tau : ndarray, shape (nv,) [N m, N]
-        The forces that are held.
-    until : float [s]
-        The last time at which paths and wrenches are defined.
-    slopes : callable, optional
-        Exact derivatives of the accelerations, where there are some.
-    note : callable
-        ``(t, what)``: adds a choice of the method to the events of the motion.
+    loads: All that acts on the robot besides the forces, and the robot.
+    acceleration: ``(t, q, v)`` -> accelerations under the forces that are held in the step.
+    close: ``(t, q, v)`` -> the state with driven joints where they have to be and loops closed.
+    tau (nv,) [N m, N]: The forces that are held.
+    until [s]: The last time at which paths and wrenches are defined.
+    slopes, optional: Exact derivatives of the accelerations, where there are some.
+    note: ``(t, what)``: adds a choice of the method to the events of the motion.
     """
 
     loads: Loads
@@ -150,14 +135,15 @@ Advance = Callable[[Motion, Start, float], tuple[FloatArray, FloatArray]]
 
 
 class Solver(Protocol):
-    """A method that solves for new states, or chooses its own steps between two samples."""
+    """A method that solves for new states, or chooses its own steps between two samples.
+
+    One that cannot move every robot has ``refusal(loads)``, too: why, as text after its name, or
+    an empty text.
+    """
 
     @property
     def order(self) -> int:
         """Order of convergence; for steps that it chooses itself, of these."""
-
-    def refusal(self, loads: Loads) -> str:
-        """Why it cannot move a robot under loads, as text after its name; empty if it can."""
 
     def begin(self) -> Advance:
         """The function that moves one motion from sample to sample."""

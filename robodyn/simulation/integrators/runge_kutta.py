@@ -19,13 +19,8 @@ Terms = tuple[tuple[int, float], ...]
 class RungeKutta:
     """An explicit Runge-Kutta method.
 
-    Attributes
-    ----------
-    order : int
-    a : tuple of tuple of float
-        Row ``k``: weights of the stages before stage ``k``.
-    b : tuple of float
-        Weights of the stages in the step.
+    a: Row ``k``: weights of the stages before stage ``k``.
+    b: Weights of the stages in the step.
     """
 
     order: int

@@ -13,7 +13,6 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.errors import SingularError
 from robodyn.simulation.integrators.method import Advance, Motion, Start
-from robodyn.simulation.loads.loads import Loads
 
 __all__ = ["METHODS", "Scipy"]
 
@@ -22,21 +21,12 @@ __all__ = ["METHODS", "Scipy"]
 class Scipy:
     """A method of `scipy.integrate.solve_ivp`.
 
-    Attributes
-    ----------
-    name : str
-    order : int
-    tolerance : float [rad, m], [rad/s, m/s]
-        Relative, and absolute.
+    tolerance [rad, m]: Relative, and absolute.
     """
 
     name: str
     order: int
     tolerance: float = 1e-8
-
-    def refusal(self, loads: Loads) -> str:
-        """Always empty: it moves every robot under all loads."""
-        return ""
 
     def begin(self) -> Advance:
         """Steps of a motion, in which each interval is a problem of its own."""

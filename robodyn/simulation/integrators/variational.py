@@ -65,10 +65,7 @@ class Variational:
 def advance(motion: Motion, start: Start, h: float) -> tuple[FloatArray, FloatArray]:
     """The state after a step of ``h`` [s].
 
-    Raises
-    ------
-    SingularError
-        If the step cannot be solved for.
+    Raises SingularError: If the step cannot be solved for.
     """
     t, q, v, a = start
     step = _Step(motion, t, q, v, h)
@@ -157,10 +154,7 @@ class _Step:
 def _inverse(M: FloatArray) -> FloatArray:
     """The inverse of a mass matrix.
 
-    Raises
-    ------
-    SingularError
-        If speeds move no mass there.
+    Raises SingularError: If speeds move no mass there.
     """
     try:
         return np.asarray(np.linalg.inv(M), float)

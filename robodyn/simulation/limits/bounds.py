@@ -49,12 +49,8 @@ SHARING_ROUNDS = 100
 class Range(NamedTuple):
     """Limits of each column of an array, shape (k,).
 
-    Attributes
-    ----------
-    lower, upper : ndarray
-        Infinite where no limit is given.
-    edges : ndarray, shape (2, k)
-        Lower and upper limits, extended by a tolerance for rounding.
+    lower, upper: Infinite where no limit is given.
+    edges (2, k): Lower and upper limits, extended by a tolerance for rounding.
     """
 
     lower: FloatArray
@@ -81,14 +77,10 @@ class Range(NamedTuple):
 class JointBounds:
     """The limits of a robot's joints.
 
-    Attributes
-    ----------
-    ranges : mapping of str to Range or None
-        Of positions, velocities, efforts of the joints of motors, with their indices, and torques
-        of motors that transmissions couple, all of them in the order of `limited_motors`.
-    others : tuple of JointInfo
-        Joints that move, without coordinates, and have limits: those that are cut, and those that
-        follow.
+    ranges: Of positions, velocities, efforts of the joints of motors, with their indices, and
+        torques of motors that transmissions couple, all of them in the order of `limited_motors`.
+    others: Joints that move, without coordinates, and have limits: those that are cut, and those
+        that follow.
     """
 
     ranges: Mapping[LimitKind, Range | None]
@@ -132,9 +124,7 @@ def motor_joint_bounds(robot: Robot) -> FloatArray:
     motor = np.where(ratios > 0.0, ratios, np.inf) * _given(robot.motor_torque_limits)
     for x in robot.model.gearing.coupled:
         motor[x.speeds] = _of_all_motors(x) if len(x.speeds) == 1 else np.inf
-    bounds = np.minimum(_of_motor_joints(robot, "effort"), motor)
-    bounds.flags.writeable = False
-    return bounds
+    return np.minimum(_of_motor_joints(robot, "effort"), motor)
 
 
 def _of_motor_joints(robot: Robot, what: Literal["effort", "velocity"]) -> FloatArray:
@@ -160,7 +150,6 @@ def top_motor_speeds(robot: Robot) -> FloatArray:
     for x in gearing.coupled:
         shares = np.abs(x.matrix)
         result[x.speeds] = (shares * np.where(shares > 0.0, tops[x.speeds], 0.0)).sum(axis=1)
-    result.flags.writeable = False
     return result
 
 
@@ -187,7 +176,6 @@ def effort_bounds(robot: Robot) -> FloatArray:
     bounds = motor_joint_bounds(robot).copy()
     for x in robot.model.gearing.coupled:
         bounds[x.speeds] = np.minimum(bounds[x.speeds], _of_all_motors(x))
-    bounds.flags.writeable = False
     return bounds
 
 
@@ -207,10 +195,7 @@ def _of_all_motors(x: CoupledMotors) -> FloatArray:
 def limited_motors(robot: Robot) -> tuple[CoupledMotors, ...]:
     """Groups of motors that a transmission couples, of which some have a limit.
 
-    Raises
-    ------
-    ActuationError
-        If several joints of such a transmission move, and others do not.
+    Raises ActuationError: If several joints of such a transmission move, and others do not.
     """
     gearing = robot.model.gearing
     limited = tuple(
@@ -234,12 +219,7 @@ def within_motors(robot: Robot, tau: FloatArray, q: FloatArray) -> FloatArray:
     That is for motors that transmissions couple, and those at joints that follow others. Efforts
     are unchanged where no motor is beyond its limit.
 
-    Parameters
-    ----------
-    robot : Robot
-        At a time.
-    tau : ndarray, shape (..., nv) [N m, N]
-    q : ndarray, shape (..., nq)
+    robot: At a time.
     """
     if not limits_depend_on_motors(robot):
         return tau
@@ -278,16 +258,8 @@ def _within_coupled(robot: Robot, tau: FloatArray) -> FloatArray:
 def joint_bounds_alone(robot: Robot, instead: str) -> FloatArray:
     """`effort_bounds` of robots in which no limit depends on the efforts of other joints.
 
-    Parameters
-    ----------
-    robot : Robot
-    instead : str
-        Argument that the user has to give otherwise, for the error.
-
-    Raises
-    ------
-    SettingsError
-        If a transmission couples motors that have limits.
+    instead: Argument that the user has to give otherwise, for the error.
+    Raises SettingsError: If a transmission couples motors that have limits.
     """
     gearing = robot.model.gearing
     for x in limited_motors(robot):
@@ -310,12 +282,7 @@ def effort_shares(robot: Robot, q: FloatArray, tau: FloatArray) -> FloatArray:
     With the indices of `Gearing`. For a motor that a transmission couples to others, it is the
     fraction of its torque limit, if that is larger.
 
-    Parameters
-    ----------
-    robot : Robot
-        At a time.
-    q : ndarray, shape (..., nq)
-    tau : ndarray, shape (..., nv) [N m, N]
+    robot: At a time.
     """
     f = joint_forces(robot.model, lambda: robot.actuation_matrix(q), tau, exact=False)
     shares = np.abs(f) / effort_bounds(robot)
@@ -328,9 +295,7 @@ def effort_shares(robot: Robot, q: FloatArray, tau: FloatArray) -> FloatArray:
 @once_per_robot
 def speed_bounds(robot: Robot) -> FloatArray:
     """The largest of each speed, shape (nv,) [rad/s, m/s]; infinite where none is given."""
-    bounds = _given(robot.velocity_limits)
-    bounds.flags.writeable = False
-    return bounds
+    return _given(robot.velocity_limits)
 
 
 def _given(limits: FloatArray) -> FloatArray:

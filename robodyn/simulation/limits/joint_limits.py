@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import get_args
@@ -14,7 +14,7 @@ from robodyn.array_types import FloatArray
 from robodyn.caller import warn
 from robodyn.errors import LimitWarning, SettingsError
 from robodyn.literals import LimitKind, LimitsChoice
-from robodyn.model.joint_info import JointInfo, part_names
+from robodyn.model.joint_info import part_names
 from robodyn.model.position_limits import followed
 from robodyn.model.virtual_work import joint_forces
 from robodyn.robot import Robot
@@ -30,6 +30,15 @@ from robodyn.simulation.limits.bounds import (
 )
 from robodyn.simulation.limits.motor_limits import MotorLimits
 from robodyn.simulation.limits.passed_edges import PassedEdges, passed_edges
+from robodyn.simulation.loads.column_names import (
+    coordinate_names,
+    coordinate_units,
+    force_unit,
+    motor_joint_units,
+    motor_names,
+    speed_names,
+    speed_units,
+)
 
 __all__ = ["LIMITS", "LimitViolation", "Limits", "limit_violations"]
 
@@ -179,34 +188,24 @@ class Limits:
 def limit_violations(
     robot: Robot, t: FloatArray, q: FloatArray, v: FloatArray, tau: FloatArray
 ) -> tuple[LimitViolation, ...]:
-    """The limits that samples of a motion leave, the first one first.
-
-    Parameters
-    ----------
-    robot : Robot
-    t : ndarray, shape (n,) [s]
-    q, v, tau : ndarray, shape (n, ..., nq), (n, ..., nv), (n, ..., nv)
-    """
+    """The limits that samples of a motion leave, the first one first."""
     left = _left(robot, t, q, v, tau)
     found = (x.violation(edge) for x in left for _, edge in x.passed())
     return tuple(sorted(found, key=lambda violation: violation.start))
+
+
+#: The name and the unit of each column of samples.
+Columns = Callable[[], Iterable[tuple[str, str]]]
 
 
 @dataclass(frozen=True, eq=False)
 class _Left:
     """Violations of one kind of limit.
 
-    Attributes
-    ----------
-    limit : {"position", "velocity", "effort", "motor torque"}
-    t : ndarray, shape (n,) [s]
-    shape : tuple of int
-        Axes of simultaneous motions.
-    samples : ndarray, shape (n motions, k)
-    allowed : Range
-    found : PassedEdges
-    columns : callable
-        Names and units of columns.
+    limit {"position", "velocity", "effort", "motor torque"}
+    shape: Axes of simultaneous motions.
+    samples (n motions, k)
+    columns: Names and units of columns.
     """
 
     limit: LimitKind
@@ -215,7 +214,7 @@ class _Left:
     samples: FloatArray
     allowed: Range
     found: PassedEdges
-    columns: Callable[[], list[tuple[str, str]]]
+    columns: Columns
 
     def passed(self) -> Iterator[tuple[int, int]]:
         """Index of the first sample beyond each limit that is left, and the limit's number."""
@@ -228,7 +227,7 @@ class _Left:
         bound, peak = self.allowed[upper][k], self.found.peaks[edge]
         motions = math.prod(self.shape)
         sample, motion = divmod(int((self.samples[:, k] == peak).argmax()), motions)
-        joint, unit = self.columns()[k]
+        joint, unit = [*self.columns()][k]
         place = tuple(int(i) for i in np.unravel_index(motion, self.shape)) if self.shape else ()
         start, time = (float(self.t[i]) for i in (self.found.rows[edge] // motions, sample))
         return LimitViolation(joint, self.limit, float(bound), start, peak, time, place, unit)
@@ -238,105 +237,59 @@ def _left(
     robot: Robot, t: FloatArray, q: FloatArray, v: FloatArray, tau: FloatArray
 ) -> Iterator[_Left]:
     """The limits that samples leave."""
-    bounds = bounds_of(robot)
-    f = tau
-    if limits_depend_on_motors(robot):
-        now = robot.at(t.reshape(len(t), *[1] * (q.ndim - 2)))
+    for limit, x, given, columns in _limited(robot, t, q, v, tau):
+        if given is not None and x.size:  # there may be no motions
+            allowed = given.for_samples(x)
+            samples = np.ascontiguousarray(x, float).reshape(-1, x.shape[-1])
+            found = passed_edges(samples, allowed.edges)
+            if found is not None:
+                yield _Left(limit, t, x.shape[1:-1], samples, allowed, found, columns)
+
+
+def _limited(
+    robot: Robot, t: FloatArray, q: FloatArray, v: FloatArray, tau: FloatArray
+) -> Iterator[tuple[LimitKind, FloatArray, Range | None, Columns]]:
+    """Samples that may have limits, shape (n, ..., k), and these."""
+    bounds, f, by_motors = bounds_of(robot), tau, limits_depend_on_motors(robot)
+    asked = by_motors or bounds.others
+    now = robot.at(t.reshape(len(t), *[1] * (q.ndim - 2))) if asked else robot
+    if by_motors:
         f = joint_forces(robot.model, lambda: now.actuation_matrix(q), tau, exact=False)
     torques = [x.torques(f) for x in limited_motors(robot)]
     samples = q, v, f, np.concatenate(torques, axis=-1) if torques else tau
     for (limit, allowed), x in zip(bounds.ranges.items(), samples, strict=True):
-        if allowed is not None:
-            yield from _beyond(limit, t, x, allowed, partial(_COLUMNS[limit], robot))
-    if bounds.others:
-        yield from _beyond_elsewhere(robot, bounds.others, t, q, v)
-
-
-def _beyond_elsewhere(
-    robot: Robot, others: Iterable[JointInfo], t: FloatArray, q: FloatArray, v: FloatArray
-) -> Iterator[_Left]:
-    """Limits of joints without coordinates: those that are cut, and those that follow others.
-
-    Their positions and speeds are asked for where they have limits only.
-    """
-    robot = robot.at(t.reshape(len(t), *[1] * (q.ndim - 2)))
-    moved = [joint for joint in others if joint.position_limits]
-    fast = [joint for joint in others if has_top_speed(joint)]
-    positions = robot.joint_positions(q) if moved else {}
+        yield limit, x, allowed, partial(_COLUMNS[limit], robot)
+    # joints without coordinates, which are cut or follow others, are asked for if they have limits
+    moved = [joint for joint in bounds.others if joint.position_limits]
+    fast = [joint for joint in bounds.others if has_top_speed(joint)]
+    positions = now.joint_positions(q) if moved else {}
     for joint in moved:
         if joint.name in positions:
-            lower, upper = np.array(joint.position_limits)[:, None]
-            x, named = followed(positions[joint.name], joint), [(joint.name, joint.kind.unit(0))]
-            limits = Range.of(lower, upper)
-            if limits is not None:
-                yield from _beyond("position", t, x[..., None], limits, partial(list, named))
-    velocities = robot.joint_velocities(q, v) if fast else {}
+            x = followed(positions[joint.name], joint)[..., None]
+            allowed = Range.of(*np.array(joint.position_limits)[:, None])
+            yield "position", x, allowed, partial(list, [(joint.name, joint.kind.unit(0))])
+    velocities = now.joint_velocities(q, v) if fast else {}
     for joint in fast:
-        if joint.name in velocities:
-            assert joint.limits is not None
-            x = velocities[joint.name].reshape(*v.shape[:-1], joint.kind.nv)
-            top = np.full(joint.kind.nv, joint.limits.velocity)
-            limits = Range.of(-top, top)
-            if limits is not None:
-                yield from _beyond("velocity", t, x, limits, partial(_columns, joint, robot.joints))
+        if joint.name in velocities and joint.limits is not None:
+            nv = joint.kind.nv
+            x, top = velocities[joint.name].reshape(*v.shape[:-1], nv), joint.limits.velocity
+            units = [f"{joint.kind.unit(k)}/s" for k in range(nv)]
+            columns = zip(part_names(joint.name, nv, robot.joints), units, strict=True)
+            yield "velocity", x, Range.of([-top] * nv, [top] * nv), partial(list, [*columns])
 
 
-def _beyond(
-    limit: LimitKind,
-    t: FloatArray,
-    x: FloatArray,
-    allowed: Range,
-    columns: Callable[[], list[tuple[str, str]]],
-) -> Iterator[_Left]:
-    """Limits of one sort, if some are passed."""
-    if not x.size:  # of no motions
-        return
-    allowed = allowed.for_samples(x)
-    samples = np.ascontiguousarray(x, float).reshape(-1, x.shape[-1])
-    found = passed_edges(samples, allowed.edges)
-    if found is not None:
-        yield _Left(limit, t, x.shape[1:-1], samples, allowed, found, columns)
+def _speeds(robot: Robot) -> Iterable[tuple[str, str]]:
+    return zip(speed_names(robot), (f"{unit}/s" for unit in speed_units(robot)), strict=True)
 
 
-def _coordinates(robot: Robot) -> list[tuple[str, str]]:
-    """Name and unit of each entry of q; only joints with one coordinate have limits of it."""
-    columns = []
-    for name in robot.joint_names:
-        joint = robot.joints[name]
-        columns += [(name, joint.kind.unit(0))] * (joint.q.stop - joint.q.start)
-    return columns
-
-
-def _speeds(robot: Robot) -> list[tuple[str, str]]:
-    """Name and unit of each entry of v."""
-    joints = robot.joints
-    return [column for name in robot.joint_names for column in _columns(joints[name], joints)]
-
-
-def _columns(joint: JointInfo, joints: Container[str]) -> list[tuple[str, str]]:
-    """Name and unit of each speed of a joint."""
-    width = joint.v.stop - joint.v.start or joint.kind.nv
-    names = part_names(joint.name, width, joints)
-    return [(name, f"{joint.kind.unit(k)}/s") for k, name in enumerate(names)]
-
-
-def _efforts(robot: Robot) -> list[tuple[str, str]]:
-    """Name and unit of each effort, at a joint of a motor."""
-    own = robot.actuated_joints if robot.model.gearing.elsewhere else robot.joint_names
-    units = {"rad/s": "N m", "m/s": "N"}
-    joints = robot.joints
-    columns = [column for name in own for column in _columns(joints[name], joints)]
-    return [(name, units.get(unit, "")) for name, unit in columns]
-
-
-def _motors(robot: Robot) -> list[tuple[str, str]]:
-    return [(name, "N m") for x in limited_motors(robot) for name in x.joints]
+def _efforts(robot: Robot) -> Iterable[tuple[str, str]]:
+    return zip(motor_names(robot), map(force_unit, motor_joint_units(robot)), strict=True)
 
 
 #: Name and unit of each column of what has limits.
-_COLUMNS = {
-    "position": _coordinates,
+_COLUMNS: Mapping[LimitKind, Callable[[Robot], Iterable[tuple[str, str]]]] = {
+    "position": lambda robot: zip(coordinate_names(robot), coordinate_units(robot), strict=True),
     "velocity": _speeds,
     "effort": _efforts,
-    "motor torque": _motors,
+    "motor torque": lambda robot: [(k, "N m") for x in limited_motors(robot) for k in x.joints],
 }

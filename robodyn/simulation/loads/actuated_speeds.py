@@ -18,10 +18,7 @@ def actuated_speeds(robot: Robot) -> tuple[int, ...]:
 
     Those of joints with motors; of motors at joints that follow others those that they move.
 
-    Raises
-    ------
-    ActuationError
-        If there are fewer motors at such joints than speeds that they move.
+    Raises ActuationError: If there are fewer motors at such joints than speeds that they move.
     """
     if not robot.model.gearing.elsewhere:
         moved = (robot.joints[name].v for name in robot.actuated_joints)

@@ -70,10 +70,7 @@ def on_ground(robot: Robot, ground: Ground | Iterable[Ground]) -> Robot:
 def with_stops(robot: Robot, stops: CompliantStops) -> Robot:
     """The robot with compliant stops: the same object for the same stops.
 
-    Raises
-    ------
-    SettingsError
-        If the robot with stops has other coordinates.
+    Raises SettingsError: If the robot with stops has other coordinates.
     """
 
     def made() -> Robot:
@@ -94,15 +91,8 @@ def wrenches_on(
 ) -> Any:
     """External wrenches of one or many motions; those that are not functions are checked.
 
-    Parameters
-    ----------
-    wrenches : mapping or callable, optional
-    batch : tuple of int
-        Leading axes of a state.
-
-    Raises
-    ------
-    ShapeError
+    wrenches, optional
+    batch: Leading axes of a state.
     """
     if callable(wrenches):
         return as_state_function(wrenches)
@@ -129,16 +119,7 @@ def start_state(
 
     Quaternions are normalised.
 
-    Parameters
-    ----------
-    robot : Robot
-    q0, v0 : array_like
-    ndim : int
-        1: one state. 2: many.
-
-    Raises
-    ------
-    ShapeError
+    ndim: 1: one state. 2: many.
     """
     q = robot.at(0.0).neutral() if q0 is None else numbers("q0", q0)
     v = np.zeros(robot.nv) if v0 is None else numbers("v0", v0)
@@ -169,15 +150,7 @@ def is_single_precision(q0: ArrayLike | None, v0: ArrayLike | None) -> bool:
 def start_of_rows(robot: Robot, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
     """A state for each robot, where rows of parameters make several of one.
 
-    Parameters
-    ----------
-    robot : Robot
-    q, v : ndarray, shape (nq,), (nv,) or (n, nq), (n, nv)
-
-    Raises
-    ------
-    ShapeError
-        If the number of states differs from that of robots.
+    Raises ShapeError: If the number of states differs from that of robots.
     """
     rows = robot.parameter_rows
     if not rows:

@@ -12,6 +12,7 @@ __all__ = [
     "coordinate_names",
     "coordinate_units",
     "force_unit",
+    "motor_joint_units",
     "motor_names",
     "motor_units",
     "speed_names",
@@ -51,16 +52,21 @@ def motor_names(robot: Robot) -> tuple[str, ...]:
     return _parts(robot, [(name, gearing.places[name]) for name in robot.actuated_joints])
 
 
+def motor_joint_units(robot: Robot) -> tuple[str, ...]:
+    """Unit of what the joint of each motor moves, as `speed_units` has them."""
+    if not robot.model.gearing.elsewhere:
+        return speed_units(robot)
+    kinds = [robot.joints[name].kind for name in robot.actuated_joints]
+    return tuple(kind.unit(k) for kind in kinds for k in range(kind.nv))
+
+
 def motor_units(robot: Robot) -> tuple[str, ...]:
     """Unit of what the shaft of each motor moves: ``"rad"``, ``"m"``, or ``""`` for neither.
 
     The motor of a slide turns if there is a gear, such as a spindle, between them: its ratio is in
     rad/m. With a ratio of 1 it is a linear motor.
     """
-    units = speed_units(robot)
-    if robot.model.gearing.elsewhere:
-        kinds = [robot.joints[name].kind for name in robot.actuated_joints]
-        units = tuple(kind.unit(k) for kind in kinds for k in range(kind.nv))
+    units = motor_joint_units(robot)
     ratios = np.abs(robot.transmission_matrix)
     geared = (ratios != 0.0) & (ratios != 1.0) & (np.array(units) == "m")
     return tuple("rad" if row.any() else unit for row, unit in zip(geared, units, strict=True))

@@ -21,18 +21,12 @@ Indices = NDArray[np.intp]
 class DrivenPath:
     """A path of time and the coordinates and speeds that follow it.
 
-    Attributes
-    ----------
-    path : callable
-        ``t -> (position, velocity, acceleration)``, one number a coordinate and speed; a
+    path: ``t -> (position, velocity, acceleration)``, one number a coordinate and speed; a
         `JointPath` is one. If it has a method ``at_times``, that takes times of shape (n,) and
         gives arrays of shape (n, k).
-    coordinates : ndarray of int
-        Where the path's positions stand in q; empty where speeds alone are driven.
-    speeds : ndarray of int
-        Where its velocities stand in v.
-    still : bool
-        The path is constant: the joint is locked.
+    coordinates: Where the path's positions stand in q; empty where speeds alone are driven.
+    speeds: Where its velocities stand in v.
+    still: The path is constant: the joint is locked.
     """
 
     path: Callable[[float], tuple[FloatArray, FloatArray, FloatArray]]
@@ -54,24 +48,11 @@ class DrivenPath:
 class Driven:
     """The joints of a robot that follow paths.
 
-    Parameters
-    ----------
-    nv : int
-        Speeds of the robot.
-    paths : sequence of DrivenPath
-
-    Attributes
-    ----------
-    speeds : tuple of int
-        Driven speeds, ascending.
-    free : ndarray of int
-        The other speeds.
-    is_free : ndarray of bool, shape (nv,)
-
-    Raises
-    ------
-    ActuationError
-        If two paths drive one speed.
+    nv: Speeds of the robot.
+    speeds: Driven speeds, ascending.
+    free: The other speeds.
+    is_free (nv,)
+    Raises ActuationError: If two paths drive one speed.
     """
 
     def __init__(self, nv: int, paths: Sequence[DrivenPath] = ()) -> None:
@@ -102,17 +83,9 @@ class Driven:
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """The state with driven joints on their paths at ``t`` [s], and their accelerations.
 
-        Parameters
-        ----------
-        t : float [s]
-        q, v : ndarray, shape (..., nq), (..., nv)
-            Left as they are.
-
-        Returns
-        -------
-        q, v : ndarray, shape (..., nq), (..., nv)
-        a : ndarray, shape (n,)
-            Accelerations of the driven speeds, in the order of ``speeds``.
+        q, v (..., nq), (..., nv): Left as they are.
+        Returns q, v (..., nq), (..., nv)
+        Returns a (n,): Accelerations of the driven speeds, in the order of ``speeds``.
         """
         q, v = q.copy(), v.copy()
         return q, v, self.place(t, q, v)
@@ -120,10 +93,7 @@ class Driven:
     def place(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """Set driven joints to their paths at ``t`` [s], in the arrays themselves.
 
-        Returns
-        -------
-        a : ndarray, shape (n,)
-            Their accelerations, in the order of ``speeds``.
+        Returns a (n,): Their accelerations, in the order of ``speeds``.
         """
         accelerations = []
         for driven in self._paths:

@@ -46,18 +46,8 @@ def driven_joints(
 ) -> Driven:
     """The driven and locked joints of a simulation, by name, their paths checked.
 
-    Parameters
-    ----------
-    robot : Robot
-    controlled : mapping of joint name to JointPath or callable
-        ``"joint[k]"`` names one axis.
-    locked : names of joints, or of axes
-    times : ndarray, shape (n,) [s]
-        Instants of the simulation.
-
-    Raises
-    ------
-    UnknownNameError, ActuationError, PathError, ShapeError
+    controlled: ``"joint[k]"`` names one axis.
+    times (n,) [s]: Instants of the simulation.
     """
     along, names = by_name("controlled", controlled), named_alone("locked", locked)
     if not (along or names):
@@ -77,12 +67,8 @@ def _nothing(nv: int) -> Driven:
 class DrivenPlaces:
     """Indices of the coordinates and speeds that are functions of time, ascending.
 
-    Attributes
-    ----------
-    coordinates, speeds : list of int
-        Of joints that follow paths.
-    still : list of int
-        Speeds of joints that stand still.
+    coordinates, speeds: Of joints that follow paths.
+    still: Speeds of joints that stand still.
     """
 
     coordinates: list[int]
@@ -96,12 +82,7 @@ class DrivenPlaces:
 
 
 def driven_places(robot: Robot, controlled: Iterable[str], locked: Iterable[str]) -> DrivenPlaces:
-    """Indices of the coordinates and speeds of joints by their names.
-
-    Raises
-    ------
-    UnknownNameError, ActuationError, ShapeError
-    """
+    """Indices of the coordinates and speeds of joints by their names."""
     moving = [
         _indices(*_moving_joint(robot, name)) for name in named_alone("controlled", controlled)
     ]
@@ -131,15 +112,7 @@ def independent(robot: Robot, q: FloatArray, speeds: Sequence[int]) -> bool:
 
 
 def determined(robot: Robot, q: FloatArray, speeds: Sequence[int], joint: str) -> bool:
-    """Whether given speeds, at a posture, determine how a joint moves.
-
-    Parameters
-    ----------
-    robot : Robot
-    q : ndarray, shape (nq,)
-    speeds : sequence of int
-    joint : str
-    """
+    """Whether given speeds, at a posture, determine how a joint moves."""
     rows = np.eye(robot.nv)[list(speeds)]
     if robot.nc:
         rows = np.vstack([robot.at(0.0).loop_jacobian(q), rows])
@@ -198,10 +171,7 @@ def _of_kind(joint: JointInfo, axis: int | None) -> str:
 def _of_unit_norm(path: JointPath, name: str) -> JointPath:
     """A path whose quaternions are normalised, to remove rounding.
 
-    Raises
-    ------
-    PathError
-        When it is called, if the norm differs from 1 by more than rounding.
+    Raises PathError: When it is called, if the norm differs from 1 by more than rounding.
     """
 
     def motion(t: float) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -36,15 +36,10 @@ class Loads:
     It determines which functions of the robot a step calls, and their arguments besides the state
     and forces: `options` for methods of the robot, `at` for functions at many instants.
 
-    Attributes
-    ----------
-    robot : Robot
-    driven : Driven
-        Joints that follow paths or stand still.
-    external : PrescribedLoads
-        The motion of the base and external wrenches.
-    gains : (alpha, beta) or None [1/s]
-        Of the stabilisation that holds loops closed; None: they are closed after every step.
+    driven: Joints that follow paths or stand still.
+    external: The motion of the base and external wrenches.
+    gains [1/s]: Of the stabilisation that holds loops closed; None: they are closed after every
+        step.
     """
 
     robot: Robot
@@ -128,9 +123,7 @@ class Loads:
 
         Functions of time are called for each instant, and may raise any exception.
 
-        Parameters
-        ----------
-        t : ndarray, shape (n,), or any one if there are no paths [s]
+        t (n,), or any one if there are no paths [s]
         """
         driven: tuple[FloatArray, ...] = ()
         if self.driven:
@@ -167,22 +160,13 @@ def loads_on(
 ) -> Loads:
     """What acts on a robot, of what the arguments of a simulation have become.
 
-    Parameters
-    ----------
-    robot : Robot
-    driven : Driven, optional
-        From `driven_joints`.
-    base : BasePath, optional
-        From `base_path`, of a robot with a moving base.
-    wrenches : mapping or callable, optional
-        From `wrenches_on`.
-    stabilization : (alpha, beta), optional [1/s]
-        Loops are stabilised with these gains [W 5.198], instead of being closed after each step.
-
-    Raises
-    ------
-    ShapeError
-        For a path of a base that is not moving, and for gains that are negative or not numbers.
+    driven, optional: From `driven_joints`.
+    base, optional: From `base_path`, of a robot with a moving base.
+    wrenches, optional: From `wrenches_on`.
+    stabilization [1/s], optional: Loops are stabilised with these gains [W 5.198], instead of being
+        closed after each step.
+    Raises ShapeError: For a path of a base that is not moving, and for gains that are negative or
+        not numbers.
     """
     if base is not None and robot.base != "moving":
         raise ShapeError(

@@ -30,13 +30,9 @@ WrenchFunction = WrenchesAt | Callable[[float], Mapping[str, ArrayLike]]
 class PrescribedLoads:
     """Functions of time, or constant wrenches, which are known at any instant.
 
-    Attributes
-    ----------
-    base : BasePath or None
-        Motion of a moving base.
-    wrenches : mapping or callable
-        External wrenches by link, as `robodyn.simulate` takes them. Whenever they are needed, a
-        function is called for each state.
+    base: Motion of a moving base.
+    wrenches: External wrenches by link, as `robodyn.simulate` takes them. Whenever they are needed,
+        a function is called for each state.
     """
 
     base: BasePath | None = None

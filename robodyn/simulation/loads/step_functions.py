@@ -17,14 +17,9 @@ __all__ = ["StepFunctions", "functions_of", "functions_that_move"]
 class StepFunctions:
     """The functions that a step calls.
 
-    Attributes
-    ----------
-    dynamics : Function
-        Forward dynamics; hybrid dynamics where joints are driven.
-    integrate, rate : Function or None
-        Of coordinates; ``None`` if coordinates add.
-    corrections : Function or None
-        A step of Newton's method that closes loops; ``None`` without loops.
+    dynamics: Forward dynamics; hybrid dynamics where joints are driven.
+    integrate, rate: Of coordinates; ``None`` if coordinates add.
+    corrections: A step of Newton's method that closes loops; ``None`` without loops.
     """
 
     dynamics: Function
@@ -53,20 +48,11 @@ def functions_that_move(
 ) -> StepFunctions:
     """The functions of a robot that a step calls.
 
-    Parameters
-    ----------
-    robot : Robot
-    driven : sequence of int
-        Speeds that follow paths or are zero, ascending.
-    links : iterable of str
-        Links on which wrenches act.
-    stabilised : bool
-        Loops are held closed by gains, and not closed after every step.
-
-    Raises
-    ------
-    ActuationError, SingularError
-        Where the rank of loops changes, so that there is no straight-line code.
+    driven: Speeds that follow paths or are zero, ascending.
+    links: Links on which wrenches act.
+    stabilised: Loops are held closed by gains, and not closed after every step.
+    Raises ActuationError, SingularError: Where the rank of loops changes, so that there is no
+        straight-line code.
     """
     options: dict[str, Any] = {"wrenches": tuple(links)} if links else {}
     if stabilised and robot.nc:

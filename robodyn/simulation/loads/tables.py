@@ -19,14 +19,11 @@ __all__ = ["LoadsAt", "Table", "instants"]
 class LoadsAt:
     """Motion of driven joints, and loads, at some instants.
 
-    Attributes
-    ----------
-    driven : tuple of ndarray, shape (n, k) each
-        Positions, velocities and accelerations of the driven joints, as of `Driven.state`.
-    varying : mapping of str to ndarray, shape (n, ...)
-        Inputs of functions that change with time, by name: the time and the motion of the base.
-    constant : mapping of str to ndarray, shape (...) or (robots, ...)
-        Constant inputs: wrenches, and gains of the stabilisation.
+    driven (n, k) each: Positions, velocities and accelerations of the driven joints, as of
+        `Driven.state`.
+    varying (n, ...): Inputs of functions that change with time, by name: the time and the motion of
+        the base.
+    constant (...) or (robots, ...): Constant inputs: wrenches, and gains of the stabilisation.
     """
 
     driven: tuple[FloatArray, ...]
@@ -62,14 +59,9 @@ class LoadsAt:
 class Table:
     """Values of an input of a function.
 
-    Attributes
-    ----------
-    values : ndarray
-        Contiguous.
-    step : int
-        Stride from one instant to the next; 0 for constants.
-    row : int
-        Stride from one robot to the next; 0 for values that are the same for all.
+    values: Contiguous.
+    step: Stride from one instant to the next; 0 for constants.
+    row: Stride from one robot to the next; 0 for values that are the same for all.
     """
 
     values: FloatArray

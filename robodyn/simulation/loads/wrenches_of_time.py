@@ -20,11 +20,7 @@ __all__ = ["WrenchesOfTime", "wrenches_of_time"]
 class WrenchesOfTime:
     """Wrenches of which the function takes the time alone.
 
-    Attributes
-    ----------
-    function : TimeFunction
-    links : tuple of str
-        Links on which they act at any instant.
+    links: Links on which they act at any instant.
     """
 
     function: TimeFunction
@@ -37,10 +33,8 @@ class WrenchesOfTime:
     def at(self, t: FloatArray) -> dict[str, FloatArray]:
         """Wrenches at instants, shape (n,) [s]: arrays of shape (n, 6) [N, N m].
 
-        Raises
-        ------
-        ShapeError
-            For what is no wrench, and for links on which none acts at instants between steps.
+        Raises ShapeError: For what is no wrench, and for links on which none acts at instants
+            between steps.
         """
         known: dict[float, list[FloatArray]] = {}
         for x in t.tolist():
@@ -67,11 +61,7 @@ _NONE = np.zeros(6)
 def wrenches_of_time(function: TimeFunction, times: FloatArray) -> WrenchesOfTime | None:
     """Wrenches at all times, of a function of time that is called beforehand; ``None`` if it fails.
 
-    Parameters
-    ----------
-    function : TimeFunction
-    times : ndarray, shape (n,) [s]
-        Ends of steps.
+    times (n,) [s]: Ends of steps.
     """
     links: dict[str, None] = {}
     try:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
-from robodyn.errors import RobodynError, SimulationError, SimulationInterrupted
-from robodyn.simulation.integrators.method import is_breakdown
-from robodyn.simulation.motion.record import Record
+from robodyn.errors import SimulationError, SimulationInterrupted
 from robodyn.simulation.trajectory.trajectory import Trajectory
 
-__all__ = ["OnError", "as_breakdown", "attaching_trajectory", "detach_trajectory"]
+__all__ = ["OnError", "attaching_trajectory", "detach_trajectory"]
 
 #: Attribute in which exceptions of other packages get the trajectory.
 NOTE = "The motion until then is the .trajectory of this exception."
@@ -22,10 +19,7 @@ class OnError:
 
     It is entered in each step, and is therefore kept as simple as possible.
 
-    Parameters
-    ----------
-    handle : callable
-        Called with the exception. If it returns, the exception is raised.
+    handle: Called with the exception. If it returns, the exception is raised.
     """
 
     __slots__ = ("_handle",)
@@ -41,37 +35,24 @@ class OnError:
             self._handle(error)
 
 
-def as_breakdown(record: Record, t: float, error: BaseException) -> BaseException:
-    """The exception for a breakdown before ``t`` [s]; errors of users' arguments are unchanged."""
-    if not (isinstance(error, RobodynError) and is_breakdown(error)):
-        return error
-    found = record.broken(t, error)
-    found.__cause__ = error
-    return found
-
-
-@contextmanager
-def attaching_trajectory(so_far: Callable[[], Trajectory | None]) -> Iterator[None]:
+def attaching_trajectory(so_far: Callable[[], Trajectory | None]) -> OnError:
     """Context that sets ``.trajectory`` of an exception to the motion up to then.
 
-    An exception of a controller, an event or another function of the user stays what it is.
-
-    Raises
-    ------
-    SimulationInterrupted
-        For Ctrl-C.
+    An exception of a controller, an event or another function of the user stays what it is; Ctrl-C
+    becomes `SimulationInterrupted`.
     """
-    try:
-        yield
-    except KeyboardInterrupt as interrupt:
-        raise SimulationInterrupted(
-            "the simulation was interrupted; .trajectory is what there is of it",
-            trajectory=so_far(),
-        ) from interrupt
-    except Exception as error:
-        if getattr(error, "trajectory", None) is None or _is_ours(error):
+
+    def handle(error: BaseException) -> None:
+        if isinstance(error, KeyboardInterrupt):
+            raise SimulationInterrupted(
+                "the simulation was interrupted; .trajectory is what there is of it",
+                trajectory=so_far(),
+            ) from error
+        known = getattr(error, "trajectory", None) is not None and not _is_ours(error)
+        if isinstance(error, Exception) and not known:
             _attach(error, so_far())
-        raise
+
+    return OnError(handle)
 
 
 def detach_trajectory(error: Any) -> Trajectory | None:

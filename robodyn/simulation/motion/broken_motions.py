@@ -20,11 +20,7 @@ NAMED = 10
 class BrokenMotions:
     """The motions that have broken down, by their numbers, and why.
 
-    Parameters
-    ----------
-    q, v : ndarray, shape (..., nq), (..., nv)
-        States at the start.
-
+    q, v (..., nq), (..., nv): States at the start.
     """
 
     def __init__(self, q: FloatArray, v: FloatArray) -> None:
@@ -68,15 +64,8 @@ class BrokenMotions:
     ) -> FloatArray:
         """Forces of a controller, after a check that they are finite.
 
-        Parameters
-        ----------
-        robot : Robot
-        tau : ndarray, shape (..., nv)
-        t : float [s]
-        step : int
-            Number of the step that begins there.
-        breaking : OnError
-            Context that raises the breakdown of a motion.
+        step: Number of the step that begins there.
+        breaking: Context that raises the breakdown of a motion.
         """
         while not all_finite(tau := self.without_forces(tau)):
             try:

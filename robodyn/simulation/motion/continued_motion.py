@@ -28,14 +28,10 @@ STEPS_AHEAD, STEPS_IN_TABLES = 1024, 32
 class DoneSteps:
     """Some steps of a motion, one after the other.
 
-    Attributes
-    ----------
-    t : ndarray, shape (n + 1,) [s]
-        Starts of the steps, and the end of the last one.
-    q, v : ndarray, shape (n + 1, nq), (n + 1, nv)
-        States at these instants.
-    a, tau : ndarray, shape (n, nv)
-        Accelerations at the starts, and the forces that act then, also those of driven joints.
+    t (n + 1,) [s]: Starts of the steps, and the end of the last one.
+    q, v (n + 1, nq), (n + 1, nv): States at these instants.
+    a, tau (n, nv): Accelerations at the starts, and the forces that act then, also those of driven
+        joints.
     """
 
     t: FloatArray
@@ -64,24 +60,13 @@ def joined(parts: Sequence[DoneSteps]) -> DoneSteps:
 class ContinuedMotion:
     """Steps of one robot, by machine code where that is possible.
 
-    Parameters
-    ----------
-    stepper : Stepper
-    controller : RunningController or None
-        Its forces have to be a function of time and state. ``None``: `advance` gets forces.
-    efforts : ndarray, shape (nv,) [N m, N]
-        The largest forces of the controller.
-    t, step : float [s]
-    q, v : ndarray, shape (nq,), (nv,)
-        Start of the motion.
-
-    Attributes
-    ----------
-    t : float [s]
-    q, v : ndarray, shape (nq,), (nv,)
-        The present state, also after a step that raised an exception.
-    at_limit : bool
-        Forces of the controller were at a limit in steps that were taken; the caller sets it back.
+    controller: Its forces have to be a function of time and state. ``None``: `advance` gets forces.
+    efforts (nv,) [N m, N]: The largest forces of the controller.
+    t, step [s]
+    q, v (nq,), (nv,): Start of the motion.
+    q, v (nq,), (nv,): The present state, also after a step that raised an exception.
+    at_limit: Forces of the controller were at a limit in steps that were taken; the caller sets it
+        back.
     """
 
     def __init__(
@@ -109,11 +94,7 @@ class ContinuedMotion:
     def advance(self, steps: int, tau: FloatArray | None = None) -> int:
         """Do some steps, at least one and at most so many, and return how many were done.
 
-        Parameters
-        ----------
-        steps : int
-        tau : ndarray, shape (nv,), optional [N m, N]
-            Forces in all of these steps, if there is no controller.
+        tau (nv,), optional [N m, N]: Forces in all of these steps, if there is no controller.
         """
         if self._k + 1 >= len(self._times):
             self._prepare()
@@ -160,11 +141,8 @@ class ContinuedMotion:
         m, k = self._motion, self._k
         if m is None:
             return 0
-        m.q[0], m.v[0] = self.q, self.v
-        if tau is not None:
-            m.tau[0] = tau
-        count = min(steps, m.load_tables(m.sample_inputs(k)) - k)
-        count = m.advance(k, k + count, False) - k
+        state = (self.q, self.v) if tau is None else (self.q, self.v, tau)
+        count = m.advance_from(k, steps, state)
         if count:
             self.q, self.v = m.q[0].copy(), m.v[0].copy()
             self._k, self.t = k + count, float(self._times[k + count])

@@ -25,20 +25,9 @@ __all__ = ["EventHandler"]
 class EventHandler:
     """The events of a motion.
 
-    Parameters
-    ----------
-    now : MotionState
-        The present state of the motion, which events change.
-    events : sequence of Event
-    stops : StopEvents or None
-
-    Attributes
-    ----------
-    detector : EventDetector
-    next_instant : float [s]
-        Time of the next event at a given instant; infinite if there is none.
-    ended : bool
-        An event has ended the motion.
+    now: The present state of the motion, which events change.
+    next_instant [s]: Time of the next event at a given instant; infinite if there is none.
+    ended: An event has ended the motion.
     """
 
     def __init__(self, now: MotionState, events: Sequence[Event], stops: StopEvents | None) -> None:
@@ -53,10 +42,7 @@ class EventHandler:
     def start(self) -> None:
         """Start to detect events from the first state on.
 
-        Raises
-        ------
-        ShapeError
-            If a joint is beyond its stop.
+        Raises ShapeError: If a joint is beyond its stop.
         """
         now = self._now
         if self._stops is not None:
@@ -72,12 +58,7 @@ class EventHandler:
         self.detector.restart([*of_stops, *(x for x in self._witnesses if x.value is not never)])
 
     def let_act(self, tau: FloatArray) -> None:
-        """Set the forces of the controller from now on, which may free joints from stops.
-
-        Parameters
-        ----------
-        tau : ndarray, shape (nv,) [N m, N]
-        """
+        """Set the forces of the controller from now on, which may free joints from stops."""
         now, first = self._now, self._now.records.empty
         if self._stops is None or not (now.mode.held or first):
             now.let_act(tau)
@@ -141,12 +122,8 @@ class EventHandler:
     def _apply_actions(self, name: str, actions: Sequence[Action]) -> tuple[bool, bool]:
         """Apply actions one after the other, and record them.
 
-        Returns
-        -------
-        must_separate : bool
-            See `Change`.
-        stops_undecided : bool
-            Stops have to decide again which joints they hold.
+        Returns must_separate: See `Change`.
+        Returns stops_undecided: Stops have to decide again which joints they hold.
         """
         now, lost, before = self._now, 0.0, None
         must_separate = stops_undecided = False

@@ -10,14 +10,12 @@ first event within it, the motion goes there, and `EventHandler` applies what it
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
 
 import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.arrays import all_finite
 from robodyn.errors import SettingsError, SimulationError
-from robodyn.simulation.events.event import Event
 from robodyn.simulation.events.stop_events import StopEvents
 from robodyn.simulation.events.witness_function import WitnessFunction
 from robodyn.simulation.motion.breakdown import attaching_trajectory
@@ -26,7 +24,6 @@ from robodyn.simulation.motion.event_handler import EventHandler
 from robodyn.simulation.motion.mode import Mode
 from robodyn.simulation.motion.motion_state import MotionState
 from robodyn.simulation.motion.options import MotionOptions
-from robodyn.simulation.motion.progress import Progress
 from robodyn.simulation.motion.recorded_steps import RecordedSteps
 from robodyn.simulation.motion.speculative_steps import LONGEST_BLOCK, SpeculativeSteps
 from robodyn.simulation.trajectory.trajectory import Trajectory
@@ -38,34 +35,19 @@ __all__ = ["simulate_motion"]
 STEPS_PER_REPORT = 50
 
 
-def simulate_motion(
-    mode: Mode,
-    events: Sequence[Event],
-    q: FloatArray,
-    v: FloatArray,
-    options: MotionOptions,
-    report: Progress,
-) -> Motion:
+def simulate_motion(mode: Mode, q: FloatArray, v: FloatArray, options: MotionOptions) -> Motion:
     """Simulate a motion over the instants of ``options``, or until an event ends it.
 
-    Parameters
-    ----------
-    mode : Mode
-        The first one, started.
-    events : sequence of Event
-        Must be empty for a batch of states.
-    q, v : ndarray, shape (..., nq), (..., nv)
-    options : MotionOptions
-    report : callable
-        Called with the finished fraction, 0 to 1.
+    mode: The first one, started.
+    q, v (..., nq), (..., nv): A batch of states must have no events.
     """
-    motion = Motion(mode, events, options)
+    motion = Motion(mode, options)
     last, k, reported = len(options.times) - 1, 0, 0
     with attaching_trajectory(motion.so_far):
         motion.start(q, v)
         while k < last and not motion.ended:
             if k >= reported:
-                report(k / last)
+                options.report(k / last)
                 reported = k + STEPS_PER_REPORT
             k += motion.advance_by_machine_code(k) or motion.step(k)
         if not motion.ended:
@@ -75,22 +57,15 @@ def simulate_motion(
 
 
 class Motion:
-    """A motion while it goes on.
+    """A motion while it goes on."""
 
-    Parameters
-    ----------
-    mode : Mode
-    events : sequence of Event
-    options : MotionOptions
-    """
-
-    def __init__(self, mode: Mode, events: Sequence[Event], options: MotionOptions) -> None:
+    def __init__(self, mode: Mode, options: MotionOptions) -> None:
         self._times = options.times
         self._now = MotionState(mode, options)
-        self._events: EventHandler | None = None  # where there can be none
         stops = _stop_events(self._now, options)
-        if events or (stops is not None and stops.of(mode.robot)):
-            self._events = EventHandler(self._now, events, stops)
+        self._events = EventHandler(self._now, options.events, stops)
+        reached = stops.of(mode.robot) if stops is not None else ()
+        self._has_events = bool(options.events or reached)
         self._recorded: RecordedSteps | None = None  # where there are no events
         self._speculative: SpeculativeSteps | None = None  # of the mode that follows
         self._speculative_mode: Mode | None = None
@@ -98,22 +73,21 @@ class Motion:
     @property
     def ended(self) -> bool:
         """Whether an event has ended it."""
-        return self._events is not None and self._events.ended
+        return self._events.ended
 
     def start(self, q: FloatArray, v: FloatArray) -> None:
         """Set the state at the first instant."""
-        now, active = self._now, self._now.active
-        now.jump(*active.stepper.start(now.t, q, v))
+        now = self._now
+        now.jump(*now.stepper.start(now.t, q, v))
         now.broken = BrokenMotions(now.q, now.v)
-        if self._events is not None:
+        motion = None if self._has_events else now.compiled(with_controller=True)
+        if motion is None:
             self._events.start()
-            return
-        motion = active.compiled(self._times, now.q, now.v, with_controller=True)
-        if motion is not None:
+        else:
+            controller = now.mode.controller, now.limits
             self._recorded = RecordedSteps(
-                motion, active.stepper, now.mode.controller, active.limits, self._times,
-                now.records, now.broken,
-            )  # fmt: skip
+                motion, now.stepper, *controller, self._times, now.records, now.broken
+            )
 
     # -- steps by machine code --------------------------------------------------------------------
 
@@ -125,12 +99,12 @@ class Motion:
         if self._recorded is not None:
             return self._recorded.advance(k)
         events, now = self._events, self._now
-        if events is None or now.keep_next or now.sampled or not events.detector.sure_of_sides:
+        if now.keep_next or now.sampled or not events.detector.sure_of_sides:
             return 0
         until = events.next_instant
         if until <= self._times[k + 1]:
             return 0
-        steps, stop, before = self._speculative_steps(events), k + 1, now.tau
+        steps, stop, before = self._speculative_steps(), k + 1, now.tau
         if steps is None:
             return 0
         if not steps.by_python:
@@ -148,7 +122,7 @@ class Motion:
             raise steps.interrupt
         return count
 
-    def _speculative_steps(self, events: EventHandler) -> SpeculativeSteps | None:
+    def _speculative_steps(self) -> SpeculativeSteps | None:
         """Steps of this mode by machine code; ``None`` if Python takes part in each step."""
         now = self._now
         mode = now.mode
@@ -156,12 +130,11 @@ class Motion:
             return self._speculative
         self._speculative, self._speculative_mode = None, mode
         # while a stop holds a joint, the controller is sampled each step: it may free the joint
-        start = self._times, now.q, now.v
-        motion = now.active.compiled(*start, not mode.held, LONGEST_BLOCK)
+        motion = now.compiled(not mode.held, LONGEST_BLOCK)
         if motion is not None:
             held = [stop.speed for stop in mode.held]
             self._speculative = SpeculativeSteps(
-                motion, mode.controller, self._times, events.detector, held, now.let_act
+                motion, mode.controller, self._times, self._events.detector, held, now.let_act
             )
         return self._speculative
 
@@ -181,22 +154,16 @@ class Motion:
     def step(self, k: int) -> int:
         """Do one step with numbers from an instant on, with all events in it."""
         now, events, end = self._now, self._events, float(self._times[k + 1])
-        if events is None:
-            now.let_act(now.sample_controller())
-            while now.t < end:
-                try:
-                    now.record_sample()
-                    self._step_to(end)
-                except SimulationError as error:
-                    self._go_on_without(error)
-            return 1
         events.let_act(now.sample_controller())
         step = end - now.t
         events.apply(events.due())
         while not events.ended and now.t < end:
-            now.record_sample()
-            goal = min(events.next_instant, end)
-            found = self._step_to_event(events, goal, step)
+            try:
+                now.record_sample()
+                found = self._step_to_event(min(events.next_instant, end), step)
+            except SimulationError as error:
+                self._go_on_without(error)
+                continue
             events.apply((*events.due(), *found))
         return 1
 
@@ -209,33 +176,23 @@ class Motion:
         now.let_act(tau)
         now.sampled = sampled
 
-    def _step_to(self, end: float) -> None:
-        """Do a step in which no event can happen."""
-        now = self._now
-        a = now.accelerations()[0]
-        with now.breaking(end):
-            state = now.active.stepper.step(now.t, now.q, now.v, now.tau, end - now.t, a)
-        now.move(end, *state)
-
-    def _step_to_event(
-        self, events: EventHandler, goal: float, step: float
-    ) -> tuple[WitnessFunction, ...]:
+    def _step_to_event(self, goal: float, step: float) -> tuple[WitnessFunction, ...]:
         """Move to an instant, or to the first events on the way, which are returned."""
-        now = self._now
+        now, detector = self._now, self._events.detector
         t, q, v, tau, h = now.t, now.q, now.v, now.tau, goal - now.t
         a = now.accelerations()[0]
 
         @functools.cache
         def after(part: float) -> tuple[FloatArray, FloatArray]:
-            return (q, v) if part == 0.0 else now.active.stepper.step(t, q, v, tau, part, a)
+            return (q, v) if part == 0.0 else now.stepper.step(t, q, v, tau, part, a)
 
         with now.breaking(goal):
-            part, found = events.detector.first(t, h, step, after)
+            part, found = detector.first(t, h, step, after)
             if part == 0.0:
                 return found
             state = after(part)
         now.move(goal if h - part <= SAME_TIME * step else t + part, *state)
-        events.detector.moved(now.t, now.q, now.v)
+        detector.moved(now.t, now.q, now.v)
         return found
 
     # -- results ----------------------------------------------------------------------------------
@@ -245,8 +202,8 @@ class Motion:
         if self._recorded is not None:
             self._recorded.finish()
             return
-        now, act = self._now, self._now.let_act if self._events is None else self._events.let_act
-        act(now.sample_controller())
+        now = self._now
+        self._events.let_act(now.sample_controller())
         while not now.sampled:
             try:
                 now.record_sample()
@@ -269,7 +226,7 @@ class Motion:
 
     def check_steps(self, run: Trajectory) -> None:
         """Warn once if steps were too long for the energy, or for friction."""
-        stepper = self._now.active.stepper
+        stepper = self._now.stepper
         if stepper.steps_are_given:
             self._now.records.check_steps(run, stepper.order, implicit=stepper.implicit)
 
@@ -277,10 +234,7 @@ class Motion:
 def _stop_events(now: MotionState, options: MotionOptions) -> StopEvents | None:
     """The events of the stops that a motion was given.
 
-    Raises
-    ------
-    SettingsError
-        If the integrator cannot move a robot while stops hold joints of it.
+    Raises SettingsError: If the integrator cannot move a robot while stops hold joints of it.
     """
     if options.stops is None:
         return None

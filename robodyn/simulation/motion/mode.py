@@ -37,24 +37,12 @@ __all__ = ["Mode", "initial_mode", "project_state"]
 class Mode:
     """A robot, its controller and its driven joints, which are the same until an event.
 
-    Attributes
-    ----------
-    robot : Robot
-        The robot with the bodies that it has grasped.
-    controller : RunningController or None
-        Before the motion starts, the controller as it was given.
-    base : BasePath or None
-    controlled : mapping of joint name to JointPath or callable
-    locked : tuple of str
-    paths : Driven
-        The controlled and locked joints.
-    driven : Driven
-        The controlled and locked joints, and those that stops hold.
-    held : tuple of JointStop
-        Rigid stops that hold their joints.
-    bare : Robot
-        The robot without the bodies that it has grasped.
-    carried : mapping of link name to Inertia
+    robot: The robot with the bodies that it has grasped.
+    controller: Before the motion starts, the controller as it was given.
+    paths: The controlled and locked joints.
+    driven: The controlled and locked joints, and those that stops hold.
+    held: Rigid stops that hold their joints.
+    bare: The robot without the bodies that it has grasped.
     """
 
     robot: Robot
@@ -115,13 +103,8 @@ class Mode:
     def changed(self, change: Change, times: FloatArray, state: State) -> tuple[Mode, Any, Any]:
         """The mode and the state after a change; the state is not made consistent yet.
 
-        Parameters
-        ----------
-        change : Change
-        times : ndarray, shape (n,) [s]
-            The remaining instants, the present one first.
-        state : State
-            The state before the change.
+        times (n,) [s]: The remaining instants, the present one first.
+        state: The state before the change.
         """
         bare, carried = self._robot_after(change)
         if bare is self.bare and carried == self.carried:
@@ -203,18 +186,8 @@ def project_state(
 
     Speeds that are not consistent jump by impulses in loops and driven joints.
 
-    Parameters
-    ----------
-    mode : Mode
-    t : float [s]
-    q, v : ndarray, shape (nq,), (nv,)
-    jumped : bool
-        The state has jumped, so that loops may be open by more than rounding.
-
-    Raises
-    ------
-    AssemblyError
-        If loops are open, or driven joints are not where their paths are.
+    jumped: The state has jumped, so that loops may be open by more than rounding.
+    Raises AssemblyError: If loops are open, or driven joints are not where their paths are.
     """
     robot, driven = mode.robot, mode.driven
     then = robot.at(t)
@@ -251,10 +224,8 @@ def _carried_over(
 ) -> tuple[FloatArray, FloatArray]:
     """The state of another robot, with the positions of the joints of the same names.
 
-    Raises
-    ------
-    InconsistentStateError
-        If a joint of it has no counterpart, and the change does not give the state.
+    Raises InconsistentStateError: If a joint of it has no counterpart, and the change does not give
+        the state.
     """
     if old.joint_names == new.joint_names and (old.nq, old.nv) == (new.nq, new.nv):
         return state.q, state.v

@@ -6,10 +6,11 @@ import functools
 
 import numpy as np
 
-from robodyn.errors import ImpactError, SettingsError, SimulationError
+from robodyn.errors import ImpactError, RobodynError, SettingsError, SimulationError
 from robodyn.simulation.checks.energy_check import warn_of_imbalance
 from robodyn.simulation.checks.friction_check import warn_of_friction
-from robodyn.simulation.motion.breakdown import OnError, as_breakdown
+from robodyn.simulation.integrators.method import is_breakdown
+from robodyn.simulation.motion.breakdown import OnError
 from robodyn.simulation.motion.mode import Mode
 from robodyn.simulation.motion.options import MotionOptions
 from robodyn.simulation.motion.record import Record
@@ -23,14 +24,7 @@ __all__ = ["ModeRecords"]
 class ModeRecords:
     """Samples and events of a motion.
 
-    Parameters
-    ----------
-    options : MotionOptions
-
-    Attributes
-    ----------
-    current : Record
-        Record of the present mode.
+    current: Record of the present mode.
     """
 
     current: Record
@@ -48,10 +42,7 @@ class ModeRecords:
     def begin(self, mode: Mode, t: float) -> None:
         """Begin the record of a mode at ``t`` [s].
 
-        Raises
-        ------
-        SettingsError
-            If another robot would have to be written into the files of the first.
+        Raises SettingsError: If another robot would have to be written into the files of the first.
         """
         if self._records and self._options.to is not None:
             first = self._records[0][0]
@@ -99,19 +90,17 @@ class ModeRecords:
     def breaking(self, t: float, until: float | None = None) -> OnError:
         """Context that raises `SimulationError` for a breakdown.
 
-        Parameters
-        ----------
-        t : float [s]
-            The present instant.
-        until : float, optional [s]
-            The instant to which the motion was going.
+        t [s]: The present instant.
+        until [s], optional: The instant to which the motion was going.
         """
         return OnError(functools.partial(self._broken, t, t if until is None else until))
 
     def _broken(self, t: float, until: float, error: BaseException) -> None:
-        found = as_breakdown(self.current, until, error)
+        found, cause = error, error.__cause__
+        if isinstance(error, RobodynError) and is_breakdown(error):
+            found, cause = self.current.broken(until, error), error
         if not isinstance(found, SimulationError | ImpactError):
             return
-        when = t if found.__cause__ is None else until
+        when = t if cause is None else until
         shown = f"at t = {when:.6g} s {found}" if isinstance(found, ImpactError) else str(found)
-        raise SimulationError(shown, time=when, motion=found.motion) from found.__cause__ or found
+        raise SimulationError(shown, time=when, motion=found.motion) from cause or found

@@ -10,12 +10,14 @@ from robodyn.errors import SettingsError
 from robodyn.robot import Robot
 from robodyn.simulation.control.running_controller import applied_forces
 from robodyn.simulation.events.event import State
-from robodyn.simulation.motion.active_mode import ActiveMode
+from robodyn.simulation.limits.joint_limits import Limits
 from robodyn.simulation.motion.breakdown import OnError
 from robodyn.simulation.motion.broken_motions import BrokenMotions
 from robodyn.simulation.motion.mode import Mode
 from robodyn.simulation.motion.mode_records import ModeRecords
 from robodyn.simulation.motion.options import MotionOptions
+from robodyn.simulation.step.compiled_motion import CompiledMotion
+from robodyn.simulation.step.stepper import Stepper
 from robodyn.tolerances import SAME_TIME
 
 __all__ = ["MotionState"]
@@ -24,34 +26,23 @@ __all__ = ["MotionState"]
 class MotionState:
     """A motion at its present instant.
 
-    Parameters
-    ----------
-    mode : Mode
-        The first mode.
-    options : MotionOptions
-
-    Attributes
-    ----------
-    times : ndarray, shape (n,) [s]
-        All instants between steps.
-    interval : float [s]
-        Length of a step.
-    t : float [s]
-    q, v, tau : ndarray, shape (..., nq), (..., nv), (..., nv)
-        The state, and the forces of the controller until it is sampled again.
-    active : ActiveMode
-    records : ModeRecords
-    sampled : bool
-        The state is recorded.
-    keep_next : bool
-        The next sample is kept regardless of ``every``.
-    asked : ndarray, shape (..., nv), or None
-        Forces of the controller sampled at this instant, which do not act yet.
-    broken : BrokenMotions
-        Those of a rollout that have broken down: they stand where they started.
+    times (n,) [s]: All instants between steps.
+    interval [s]: Length of a step.
+    mode: The present mode.
+    stepper, free: Of its robot, with the joints that stops hold, and with these joints free.
+    q, v, tau (..., nq), (..., nv), (..., nv): The state, and the forces of the controller until it
+        is sampled again.
+    sampled: The state is recorded.
+    keep_next: The next sample is kept regardless of ``every``.
+    asked (..., nv), or None: Forces of the controller sampled at this instant, which do not act
+        yet.
+    broken: Those of a rollout that have broken down: they stand where they started.
     """
 
-    active: ActiveMode
+    mode: Mode
+    stepper: Stepper
+    free: Stepper
+    limits: Limits
     broken: BrokenMotions
     q: FloatArray
     v: FloatArray
@@ -68,25 +59,41 @@ class MotionState:
         self._acting: tuple[FloatArray, FloatArray] | None = None
         self._begin(mode)
 
-    @property
-    def mode(self) -> Mode:
-        """The present mode."""
-        return self.active.mode
-
     def enter(self, mode: Mode) -> None:
         """Enter another mode, or the same one again."""
         if mode.differs(self.mode):
             self._begin(mode)
         elif mode.controller is not self.mode.controller:
-            self.active.mode = mode
+            self.mode = mode
             self.records.current.controller_states.watch(mode.controller)
 
     def _begin(self, mode: Mode) -> None:
-        self.active = ActiveMode(mode, self._options, self.records.note)
+        self.mode, options, robot = mode, self._options, mode.robot
+        self.stepper = self.free = options.stepper(robot, mode.driven, mode.base, self.records.note)
+        if mode.held:
+            self.free = options.stepper(robot, mode.paths, mode.base)
+        self.limits, self._others = Limits(robot, options.limits), {robot: self.stepper}
+        if mode.controller is not None:  # results do not depend on where blocks end, bit for bit
+            code = self.stepper.by_machine_code and self.limits.of_joints_alone
+            mode.controller.runs_code = code and not options.batch
         self.records.begin(mode, self.t)
         self.records.current.controller_states.watch(mode.controller)
-        if self.tau.shape[-1] != mode.robot.nv:
-            self.tau = np.zeros(mode.robot.nv)
+        if self.tau.shape[-1] != robot.nv:
+            self.tau = np.zeros(robot.nv)
+
+    def compiled(self, with_controller: bool, tabled: int | None = None) -> CompiledMotion | None:
+        """The motion from here on as machine code; ``None`` if there is none of it.
+
+        with_controller: Include the controller, if it is machine code.
+        tabled, optional: Number of instants whose paths and loads are evaluated together.
+        """
+        controller, compiled = self.mode.controller, None
+        if not self.stepper.by_machine_code:
+            return None
+        if controller is not None and with_controller and self.limits.of_joints_alone:
+            compiled = controller.compiled
+        efforts = self.limits.efforts
+        return self.stepper.compiled(self.times, self.q, self.v, compiled, efforts, tabled)
 
     def move(self, t: float, q: FloatArray, v: FloatArray) -> None:
         """Move to an instant and a state."""
@@ -117,15 +124,14 @@ class MotionState:
 
     def forces(self) -> FloatArray:
         """Forces of the controller at this instant, cut to limits."""
-        cut = self.active.limits.cut
-        return applied_forces(self.mode.controller, cut, self.t, self.q, self.v)
+        return applied_forces(self.mode.controller, self.limits.cut, self.t, self.q, self.v)
 
     def accelerations(self) -> tuple[FloatArray, FloatArray]:
         """Accelerations, and forces with those that drive or hold joints; computed once."""
         if self._acting is None:
             with self.breaking(self.t):
                 state = (self.t, self.q, self.v, self.tau)
-                self._acting = self.active.stepper.accelerations(*state)
+                self._acting = self.stepper.accelerations(*state)
         return self._acting
 
     def record_sample(self) -> None:
@@ -149,7 +155,11 @@ class MotionState:
         """A state of this mode, under the forces that act: for witness functions and actions."""
 
         def accelerations(robot: Robot | None = None) -> FloatArray:
-            return self.active.accelerations(t, q, v, self.tau, robot)
+            robot = self.mode.robot if robot is None else robot
+            if robot not in self._others:  # one with the same joints
+                moves = robot, self.mode.driven, self.mode.base
+                self._others[robot] = self._options.stepper(*moves)
+            return self._others[robot].accelerations(t, q, v, self.tau)[0]
 
         return self.mode.state(t, q, v, earlier, accelerations)
 
@@ -161,11 +171,11 @@ class MotionState:
 
     def holding_forces(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """Forces that drive or hold joints, beside those of the controller, shape (nv,)."""
-        return self.active.stepper.accelerations(t, q, v, self.tau)[1] - self.tau
+        return self.stepper.accelerations(t, q, v, self.tau)[1] - self.tau
 
     def free_accelerations(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """Accelerations while no stop holds a joint, shape (nv,) [rad/s^2, m/s^2]."""
-        return self.active.free.accelerations(t, q, v, self.tau)[0]
+        return self.free.accelerations(t, q, v, self.tau)[0]
 
     @property
     def energy(self) -> float:

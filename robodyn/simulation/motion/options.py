@@ -16,13 +16,14 @@ from robodyn.motion.base_motion import BasePath
 from robodyn.motion.functions import TimeFunction
 from robodyn.robot import Robot
 from robodyn.simulation import integrators
+from robodyn.simulation.events.event import Event
 from robodyn.simulation.events.joint_stops import RigidStops
-from robodyn.simulation.limits.joint_limits import Limits
 from robodyn.simulation.limits.motor_limits import MotorLimits
 from robodyn.simulation.loads.driven import Driven
 from robodyn.simulation.loads.loads import loads_on
 from robodyn.simulation.loads.prescribed_loads import PrescribedLoads, WrenchesAt
 from robodyn.simulation.loads.wrenches_of_time import wrenches_of_time
+from robodyn.simulation.motion.progress import Progress, reporter
 from robodyn.simulation.motion.record import Record
 from robodyn.simulation.step.stepper import Stepper
 from robodyn.simulation.trajectory.states.event_record import EventRecord
@@ -36,23 +37,13 @@ DOUBLE, SINGLE = np.dtype(np.float64), np.dtype(np.float32)
 class MotionOptions:
     """Options of `simulate` and `rollout`, under their names there.
 
-    Attributes
-    ----------
-    integrator : str
-    wrenches : mapping of link name to ndarray, shape (..., 6), callable or None
-    limits : {"ignore", "report", "enforce"} or MotorLimits
-    stabilization : (float, float) or None
-    tolerance : float or None
-    every : int
-    to : path or None
-    stops : RigidStops or None
-        Rigid stops; compliant ones are part of the robot.
-    times : ndarray, shape (n,) [s]
-        Instants between steps, the start and the end included.
-    batch : tuple of int
-        Leading axes of a state.
-    dtype : dtype
-        Of states, forces and samples.
+    wrenches (..., 6), callable or None
+    limits {"ignore", "report", "enforce"}
+    stops: Rigid stops; compliant ones are part of the robot.
+    report: Called with the finished part, 0 to 1.
+    times (n,) [s]: Instants between steps, the start and the end included.
+    batch: Leading axes of a state.
+    dtype: Of states, forces and samples.
     """
 
     integrator: IntegratorName
@@ -63,6 +54,8 @@ class MotionOptions:
     every: int
     to: str | os.PathLike[str] | None
     stops: RigidStops | None
+    events: tuple[Event, ...]
+    report: Progress
     times: FloatArray
     batch: tuple[int, ...] = ()
     dtype: np.dtype[Any] = DOUBLE
@@ -105,11 +98,8 @@ class MotionOptions:
         options: dict[str, Any] = {"every": self.every, "to": self.to, "dtype": self.dtype}
         return Record(robot, loads, size, self.batch, driven=driven.speeds, **options)
 
-    def limits_of(self, robot: Robot) -> Limits:
-        """The limits of a robot, as the user has chosen to treat them."""
-        return Limits(robot, self.limits)
-
     def for_motion(self, k: int) -> MotionOptions:
         """The options for one of many motions, of which every step is kept in memory."""
         own = PrescribedLoads(wrenches=self.wrenches or {}).for_motion(k)
-        return replace(self, wrenches=own.wrenches, every=1, to=None, batch=())
+        kept: Any = {"every": 1, "to": None, "batch": (), "report": reporter(None)}
+        return replace(self, wrenches=own.wrenches, **kept)

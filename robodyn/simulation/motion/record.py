@@ -15,7 +15,7 @@ from robodyn.array_types import FloatArray
 from robodyn.errors import FileError, RobodynError, ShapeError, SimulationError
 from robodyn.files import as_path
 from robodyn.robot import Robot
-from robodyn.simulation.checks.passage import Passage
+from robodyn.simulation.checks.flat_passage import Passage
 from robodyn.simulation.checks.singular_passage import passage_ahead
 from robodyn.simulation.control.recorded_states import RecordedStates
 from robodyn.simulation.loads.column_names import speed_names
@@ -46,38 +46,17 @@ LARGEST_COUNT = 1 << 62
 class Record:
     """The record of the samples of a simulation.
 
-    Parameters
-    ----------
-    robot : Robot
-    surroundings : PrescribedLoads
-        Motion of the base and external wrenches.
-    size : int
-        Expected number of samples; there may be more.
-    batch : tuple of int
-        Leading axes of a state.
-    driven : tuple of int
-        Speeds that follow paths.
-    every : int
-        Every so many steps are kept, and the last one.
-    to : path, optional
-        A folder to which samples are written during the motion.
-    dtype : dtype
-        Type of all samples but their times.
-
-    Attributes
-    ----------
-    shape : tuple of int
-        Leading axes of a state.
-    events : list of EventRecord
-        Events in the order of time; the caller appends to it.
-    controller_states : RecordedStates
-        Recorded states of controllers; the caller adds controllers to it.
-
-    Raises
-    ------
-    ShapeError
-        For example if the samples do not fit into memory.
-    FileError
+    surroundings: Motion of the base and external wrenches.
+    size: Expected number of samples; there may be more.
+    batch: Leading axes of a state.
+    driven: Speeds that follow paths.
+    every: Every so many steps are kept, and the last one.
+    to, optional: A folder to which samples are written during the motion.
+    dtype: Type of all samples but their times.
+    shape: Leading axes of a state.
+    events: Events in the order of time; the caller appends to it.
+    controller_states: Recorded states of controllers; the caller adds controllers to it.
+    Raises ShapeError: For example if the samples do not fit into memory.
     """
 
     def __init__(
@@ -138,10 +117,7 @@ class Record:
     ) -> None:
         """Add the sample of a step; ``keep``: regardless of ``every``, as where speeds jump.
 
-        Raises
-        ------
-        SimulationError
-            If it cannot be written; ``.trajectory`` has the samples that were.
+        Raises SimulationError: If it cannot be written; ``.trajectory`` has the samples that were.
         """
         k = self._kept
         if k == self._most:

@@ -36,19 +36,10 @@ STEPS_BY_PYTHON = 50
 class RecordedSteps:
     """The steps of a motion, whose samples are recorded.
 
-    Parameters
-    ----------
-    motion : CompiledMotion
-        Of one robot or of many.
-    stepper : Stepper
-        Does the steps that machine code cannot do.
-    controller : RunningController or None
-    limits : Limits
-        Limits of its forces.
-    times : ndarray, shape (n,) [s]
-    records : ModeRecords
-    broken : BrokenMotions
-        Here their states are not a number, for which machine code hands every step back.
+    motion: Of one robot or of many.
+    stepper: Does the steps that machine code cannot do.
+    limits: Limits of its forces.
+    broken: Here their states are not a number, for which machine code hands every step back.
     """
 
     def __init__(
@@ -291,13 +282,13 @@ class RecordedSteps:
         row = self._row_after(self._last)
         a, tau = (x[row].reshape(len(self._motion.q), -1) for x in self._room[2:])
         if not (all_finite(a) and all_finite(tau)):
-            for r in np.flatnonzero(~(np.isfinite(a) & np.isfinite(tau)).all(axis=-1)):
+            for r in np.flatnonzero(~(np.isfinite(a) & np.isfinite(tau)).all(axis=-1)).tolist():
                 if r in self._broken:
                     continue
                 try:
-                    self._resample(self._last, int(r))
+                    self._resample(self._last, r)
                 except RobodynError as error:
-                    self._break_down(self._last, int(r), error)
+                    self._break_down(self._last, r, error)
         for x in self._room:
             x[row] = self._broken.unknown(x[row])
         self._count(self._last + 1)

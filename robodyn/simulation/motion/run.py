@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from robodyn.array_types import FloatArray
 from robodyn.simulation.checks.singular_passage import warn_of_passage
 from robodyn.simulation.control.callbacks import check_controller
-from robodyn.simulation.events.event import Event
+from robodyn.simulation.limits.joint_limits import Limits
 from robodyn.simulation.motion.breakdown import attaching_trajectory
 from robodyn.simulation.motion.loop import simulate_motion
 from robodyn.simulation.motion.mode import Mode
 from robodyn.simulation.motion.options import MotionOptions
-from robodyn.simulation.motion.progress import Progress
 from robodyn.simulation.motion.simulate_each import simulate_each
 from robodyn.simulation.motion.zero_order_hold import (
     explaining_unstable_hold,
@@ -23,27 +20,21 @@ from robodyn.simulation.trajectory.trajectory import Trajectory
 __all__ = ["run_motion"]
 
 
-def run_motion(
-    mode: Mode,
-    events: Sequence[Event],
-    q: FloatArray,
-    v: FloatArray,
-    options: MotionOptions,
-    report: Progress,
-) -> Trajectory:
+def run_motion(mode: Mode, q: FloatArray, v: FloatArray, options: MotionOptions) -> Trajectory:
     """Simulate a motion of one state or of a batch, with warnings if it is not accurate."""
     if mode.controller is not None:
         check_controller(mode.controller)
-    limits, has_events = options.limits_of(mode.robot), bool(events) or options.stops is not None
+    limits = Limits(mode.robot, options.limits)
+    has_events = bool(options.events) or options.stops is not None
     motion = None
     if has_events and options.batch:
-        run = simulate_each(mode, events, q, v, options, report)
+        run = simulate_each(mode, q, v, options)
     else:
         times = options.times
         mode = mode.started(times)
         step = float(times[1] - times[0]) if len(times) > 1 else 0.0
         with explaining_unstable_hold(mode, step):
-            motion = simulate_motion(mode, events, q, v, options, report)
+            motion = simulate_motion(mode, q, v, options)
             with attaching_trajectory(motion.so_far):
                 run = motion.trajectory()
     with attaching_trajectory(lambda: run):  # it is whole, whatever interrupts the checks
@@ -51,6 +42,6 @@ def run_motion(
             if has_events or not warn_of_unstable_hold(mode, run, step):
                 motion.check_steps(run)
             warn_of_passage(run)
-        report(1.0)
+        options.report(1.0)
         limits.warn_of_violations(run.t, run.q, run.v, run.tau)
     return run

@@ -25,12 +25,7 @@ def first_wrong_sample(
     A motion that passes one at some distance may lose some digits for a sample. ``.motion`` of the
     error is the index of the wrong one.
 
-    Parameters
-    ----------
-    robot : Robot
-        With closed loops.
-    t : ndarray, shape (n,) [s]
-    q, v : ndarray, shape (n, motions, nq), (n, motions, nv)
+    robot: With closed loops.
     """
     for first in range(0, len(t), TOGETHER):
         some = slice(first, first + TOGETHER)
@@ -44,11 +39,8 @@ def first_flat_sample(
 ) -> tuple[int, RobodynError] | None:
     """The first sample at a flat posture, which has no forces of driven joints, and why.
 
-    Parameters
-    ----------
-    robot : Robot
-        In minimal coordinates, without constraints.
-    q, tau : ndarray, shape (n, motions, nq), (n, motions, nv)
+    robot: In minimal coordinates, without constraints.
+    q, tau (n, motions, nq), (n, motions, nv)
     """
     if all_finite(tau):
         return None

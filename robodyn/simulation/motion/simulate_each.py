@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
 
 import numpy as np
 
@@ -11,13 +10,11 @@ from robodyn.array_types import FloatArray
 from robodyn.errors import SettingsError, SimulationError, SimulationInterrupted
 from robodyn.simulation.control.callbacks import for_motion
 from robodyn.simulation.control.running_controller import RunningController
-from robodyn.simulation.events.event import Event
 from robodyn.simulation.motion.breakdown import attaching_trajectory, detach_trajectory
 from robodyn.simulation.motion.broken_motions import BrokenMotions
 from robodyn.simulation.motion.loop import simulate_motion
 from robodyn.simulation.motion.mode import Mode
 from robodyn.simulation.motion.options import MotionOptions
-from robodyn.simulation.motion.progress import Progress
 from robodyn.simulation.trajectory.trajectory import Trajectory
 
 __all__ = ["simulate_each"]
@@ -26,35 +23,18 @@ __all__ = ["simulate_each"]
 STATE = ("q", "v", "a", "tau")
 
 
-def simulate_each(
-    mode: Mode,
-    events: Sequence[Event],
-    q: FloatArray,
-    v: FloatArray,
-    options: MotionOptions,
-    report: Progress,
-) -> Trajectory:
-    """Samples of all motions at common instants, after the events of these instants.
-
-    Parameters
-    ----------
-    mode : Mode
-    events : sequence of Event
-    q, v : ndarray, shape (n, nq), (n, nv)
-    options : MotionOptions
-    report : callable
-    """
+def simulate_each(mode: Mode, q: FloatArray, v: FloatArray, options: MotionOptions) -> Trajectory:
+    """Samples of all motions at common instants, after the events of these instants."""
     motions, broken = _Motions(mode, options, len(q)), BrokenMotions(q, v)
     with attaching_trajectory(motions.so_far):
         for k, state in enumerate(zip(q, v, strict=True)):
-            report(k / len(q))
+            options.report(k / len(q))
             own = mode.for_motion(k)
             if mode.controller is not None:
                 given = own.robot, for_motion(mode.controller, k), options.times
                 own = dataclasses.replace(own, controller=RunningController(*given, batch=True))
             try:
-                alone = options.for_motion(k), lambda part: None
-                single = simulate_motion(own, events, *state, *alone)
+                single = simulate_motion(own, *state, options.for_motion(k))
                 run = single.trajectory()
                 single.check_steps(run)
             except (Exception, SimulationInterrupted) as error:
@@ -80,12 +60,7 @@ def simulate_each(
 class _Motions:
     """Samples of all motions at common instants, and their events.
 
-    Parameters
-    ----------
-    mode : Mode
-    options : MotionOptions
-    count : int
-        Number of motions.
+    count: Number of motions.
     """
 
     def __init__(self, mode: Mode, options: MotionOptions, count: int) -> None:

@@ -30,27 +30,15 @@ GROWTH = 16
 class SpeculativeSteps:
     """The steps of a mode with events.
 
-    Parameters
-    ----------
-    motion : CompiledMotion
-        Of one robot.
-    controller : RunningController or None
-    times : ndarray, shape (n,) [s]
-        All instants of the motion.
-    detector : EventDetector
-    held : sequence of int
-        Speeds of joints that stops hold.
-    acting : callable
-        Called with the forces of the controller before witness functions that may depend on them.
-
-    Attributes
-    ----------
-    by_python : bool
-        Python calls the controller, as it is not machine code.
-    q, v, a, tau : ndarray, shape (steps + 1, ...)
-        Samples of a block: the first one is the start of its first step.
-    interrupt : KeyboardInterrupt or None
-        Ctrl-C during a witness function: to be raised after the steps before it are recorded.
+    motion: Of one robot.
+    times (n,) [s]: All instants of the motion.
+    held: Speeds of joints that stops hold.
+    acting: Called with the forces of the controller before witness functions that may depend on
+        them.
+    by_python: Python calls the controller, as it is not machine code.
+    q, v, a, tau (steps + 1, ...): Samples of a block: the first one is the start of its first step.
+    interrupt: Ctrl-C during a witness function: to be raised after the steps before it are
+        recorded.
     """
 
     def __init__(
@@ -86,13 +74,8 @@ class SpeculativeSteps:
     ) -> int:
         """Do a block of steps, and return how many are kept.
 
-        Parameters
-        ----------
-        k, stop : int
-            Indices of the present instant, and of the last one to which the motion may go.
-        q, v : ndarray, shape (nq,), (nv,)
-        tau : ndarray, shape (nv,), optional
-            Forces of a controller that Python calls.
+        k, stop: Indices of the present instant, and of the last one to which the motion may go.
+        tau (nv,), optional: Forces of a controller that Python calls.
         """
         if k < self._not_before:
             return 0
@@ -111,23 +94,19 @@ class SpeculativeSteps:
 
     def _run(self, k: int, count: int, q: FloatArray, v: FloatArray, tau: FloatArray | None) -> int:
         """Do up to ``count`` steps, and return how many were done."""
-        m = self._motion
-        m.q[0], m.v[0] = q, v
-        if tau is not None:
-            m.tau[0] = tau
+        m, state = self._motion, (q, v) if tau is None else (q, v, tau)
         if self._has_state and k:
             assert self._controller is not None and m.controller is not None
             m.controller_state[0] = m.controller.layout.row(self._controller.state)
             m.tau[0] = self._controller.applied
         try:
-            inputs = m.sample_inputs(k)
+            m.fill_tables(k)
         except Exception:
             # an error of a path at instants that the motion may never reach: numbers will raise it
             self._not_before = k + LONGEST_BLOCK
             return 0
-        count = min(count, m.load_tables(inputs) - k)
         m.begin_samples(k)
-        count = m.advance(k, k + count, bool(self._held)) - k
+        count = m.advance_from(k, count, state, bool(self._held))
         self.q[count], self.v[count] = m.q[0], m.v[0]
         return count
 

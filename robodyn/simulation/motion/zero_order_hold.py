@@ -10,8 +10,6 @@ gains help, another integrator does not.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +21,7 @@ from robodyn.errors import EnergyWarning, SimulationError
 from robodyn.robot import Robot
 from robodyn.simulation.control.compiled_controller import CompiledController
 from robodyn.simulation.loads.column_names import speed_names
+from robodyn.simulation.motion.breakdown import OnError
 from robodyn.simulation.motion.mode import Mode
 from robodyn.simulation.trajectory.trajectory import Trajectory
 from robodyn.tolerances import SPECTRAL_RADIUS_MARGIN
@@ -41,15 +40,9 @@ GREAT_GROWTH = 100.0
 class UnstableHold:
     """A controller that is unstable because its forces are held over each step.
 
-    Attributes
-    ----------
-    joint : str
-        The joint, or ``"joint[k]"``, with the largest part of the energy of the unstable mode.
-    pole : complex [1/s]
-        The fastest pole under the controller in continuous time.
-    step : float [s]
-    needed : float [s]
-        A step at which the controller is stable.
+    joint: The joint, or ``"joint[k]"``, with the largest part of the energy of the unstable mode.
+    pole [1/s]: The fastest pole under the controller in continuous time.
+    needed [s]: A step at which the controller is stable.
     """
 
     joint: str
@@ -72,12 +65,6 @@ def unstable_hold(mode: Mode, motion: Trajectory | None, step: float) -> Unstabl
     """Find out whether a motion grows because of the zero-order hold; ``None`` if not, or unknown.
 
     It is known for trees under a symbolic controller, without driven joints.
-
-    Parameters
-    ----------
-    mode : Mode
-    motion : Trajectory or None
-    step : float [s]
     """
     robot, controller = mode.robot, mode.controller
     if motion is None or controller is None or robot.nc or robot.depends_on_time:
@@ -145,26 +132,22 @@ def _growing(sizes: Array) -> int:
     return int(np.count_nonzero(np.abs(sizes) > 1.0 + SPECTRAL_RADIUS_MARGIN))
 
 
-@contextmanager
-def explaining_unstable_hold(mode: Mode, step: float) -> Iterator[None]:
-    """Context that adds the reason to the error of a motion that breaks down because of the hold.
+def explaining_unstable_hold(mode: Mode, step: float) -> OnError:
+    """Context that adds the reason to the error of a motion broken by the hold."""
 
-    Raises
-    ------
-    SimulationError
-    """
-    try:
-        yield
-    except SimulationError as error:
+    def explain(error: BaseException) -> None:
+        if not isinstance(error, SimulationError):
+            return
         found = unstable_hold(mode, error.trajectory, step)
-        if found is None:
-            raise
-        names = "trajectory", "time", "motion", "motions"
-        given: dict[str, Any] = {name: getattr(error, name) for name in names}
-        until = "" if error.time is None else f" until t = {error.time:.6g} s"
-        raise SimulationError(
-            f"the motion of {mode.robot.name!r} grows without bound{until}: {found}", **given
-        ) from error
+        if found is not None:
+            names = "trajectory", "time", "motion", "motions"
+            given: dict[str, Any] = {name: getattr(error, name) for name in names}
+            until = "" if error.time is None else f" until t = {error.time:.6g} s"
+            raise SimulationError(
+                f"the motion of {mode.robot.name!r} grows without bound{until}: {found}", **given
+            ) from error
+
+    return OnError(explain)
 
 
 def warn_of_unstable_hold(mode: Mode, motion: Trajectory, step: float) -> bool:

@@ -34,13 +34,8 @@ __all__ = ["AccelerationDerivatives"]
 class AccelerationDerivatives:
     """Accelerations of all states of a batch, with their derivatives.
 
-    Parameters
-    ----------
-    loads : Loads
-    law : WrenchLaw, optional
-        Wrenches that are functions of the state, which the loads do not contain.
-    parameters : bool or {"inertial", "dynamic"}
-        Differentiate with respect to these parameters, too.
+    law, optional: Wrenches that are functions of the state, which the loads do not contain.
+    parameters {"inertial", "dynamic"}: Differentiate with respect to these parameters, too.
     """
 
     def __init__(
@@ -61,14 +56,9 @@ class AccelerationDerivatives:
     def accelerations(self, at: LoadsAt, q: DualArray, v: DualArray, tau: FloatArray) -> DualArray:
         """Accelerations of all speeds.
 
-        Parameters
-        ----------
-        at : LoadsAt
-            Loads at the instants of the batch.
-        q, v : DualArray
-            Driven joints have to be on their paths.
-        tau : ndarray, shape (..., nv)
-            Forces of the joints that are not driven.
+        at: Loads at the instants of the batch.
+        q, v: Driven joints have to be on their paths.
+        tau (..., nv): Forces of the joints that are not driven.
         """
         found = self._found(at, q.value, v.value, tau)
         push = self._pushed(at, q, v, found["a"])

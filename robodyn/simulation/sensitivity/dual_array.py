@@ -18,11 +18,9 @@ class DualArray:
 
     It has the two operations that integrators need: sums, and products with numbers.
 
-    Attributes
-    ----------
-    value : ndarray, shape (..., n)
-    derivative : ndarray, shape (..., k, m)
-        Derivatives of coordinates are in tangent space: ``k`` is the number of speeds.
+    value (..., n)
+    derivative (..., k, m): Derivatives of coordinates are in tangent space: ``k`` is the number of
+        speeds.
     """
 
     #: numpy leaves products with arrays to this class.

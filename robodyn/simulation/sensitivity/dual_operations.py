@@ -12,25 +12,26 @@ differentiated one by one.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from robodyn.array_types import FloatArray
-from robodyn.codegen import Function
+from robodyn.codegen import Function, making
 from robodyn.simulation.integrators.method import Coordinates, coordinates
 from robodyn.simulation.loads.loads import Loads
 from robodyn.simulation.loads.step_functions import StepFunctions
 from robodyn.simulation.loads.tables import LoadsAt
 from robodyn.simulation.sensitivity.acceleration_derivatives import AccelerationDerivatives
-from robodyn.simulation.sensitivity.derived_functions import derivative, rates
 from robodyn.simulation.sensitivity.dual_array import DualArray
 from robodyn.simulation.step.operations.numeric import while_any_open
 from robodyn.simulation.step.operations.step import Correct, close_loops
 from robodyn.tolerances import LOOP_DRIFT
 
-__all__ = ["DualOperations"]
+__all__ = ["DualOperations", "derivative", "rates"]
 
 #: Corrections of position and velocity, and gaps.
 Corrections = tuple[DualArray, DualArray, FloatArray]
@@ -39,15 +40,9 @@ Corrections = tuple[DualArray, DualArray, FloatArray]
 class DualOperations:
     """Operations with `DualArray`.
 
-    Parameters
-    ----------
-    loads : Loads
-        Without wrenches that are functions of the state.
-    functions : StepFunctions
-        The functions of the loads.
-    dynamics : AccelerationDerivatives
-    parameters : bool
-        Differentiate with respect to parameters, too.
+    loads: Without wrenches that are functions of the state.
+    functions: The functions of the loads.
+    parameters: Differentiate with respect to parameters, too.
     """
 
     def __init__(
@@ -164,11 +159,29 @@ class DualOperations:
 def _along_speeds(rates: FloatArray, raw: FloatArray) -> FloatArray:
     """Changes of coordinates in tangent space, shape (..., nv, m).
 
-    Parameters
-    ----------
-    rates : ndarray, shape (..., nq, nv)
-        Derivative of rates of coordinates with respect to speeds.
-    raw : ndarray, shape (..., nq, m)
+    rates (..., nq, nv): Derivative of rates of coordinates with respect to speeds.
+    raw (..., nq, m)
     """
     turned = np.swapaxes(rates, -1, -2)
     return np.asarray(np.linalg.solve(turned @ rates, turned @ raw))
+
+
+_made: WeakKeyDictionary[Function, dict[str, Function]] = WeakKeyDictionary()
+
+
+def derivative(function: Function, name: str) -> Function:
+    """The derivative of a function with respect to an input; see `Function.jacobian`."""
+    return _kept(function, name, lambda: function.jacobian(name))
+
+
+def rates(integrate: Function) -> Function:
+    """Derivative of the rates of coordinates with respect to speeds, from ``integrate``."""
+    return _kept(integrate, "rates", lambda: Function(integrate.program.rates["q"]))
+
+
+def _kept(function: Function, name: str, make: Callable[[], Function]) -> Function:
+    with making():
+        known = _made.setdefault(function, {})
+        if name not in known:
+            known[name] = make()
+        return known[name]

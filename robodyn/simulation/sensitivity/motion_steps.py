@@ -24,10 +24,8 @@ __all__ = ["jacobian_of_steps", "robot_of_steps", "steps_along"]
 def robot_of_steps(run: Trajectory) -> Robot:
     """The robot of a motion without events, whose samples are the ends of steps.
 
-    Raises
-    ------
-    ShapeError, SettingsError
-        If there are events, or if the trajectory does not know its robot.
+    Raises ShapeError, SettingsError: If there are events, or if the trajectory does not know its
+        robot.
     """
     expect("run", run, Trajectory)
     if run.robot is None:
@@ -52,20 +50,10 @@ def jacobian_of_steps(
 ) -> StepJacobian:
     """Derivatives of the steps of a motion under its loads.
 
-    Parameters
-    ----------
-    robot : Robot
-    run : Trajectory
-    integrator : str
-    controlled, locked
-        Those of the motion.
-    parameters : bool or {"inertial", "dynamic"}
-
-    Raises
-    ------
-    SettingsError
-        If other joints than these were driven, if loads are known at samples only, and as
-        `StepJacobian`.
+    controlled, locked: Those of the motion.
+    parameters {"inertial", "dynamic"}
+    Raises SettingsError: If other joints than these were driven, if loads are known at samples
+        only, and as `StepJacobian`.
     """
     driven = driven_joints(robot, controlled, locked, run.t)
     if driven.speeds != tuple(run.driven):
@@ -97,10 +85,7 @@ def steps_along(
 ) -> FloatArray:
     """Derivatives of some steps, shape (n, ..., 2 nv, 3 nv + parameters).
 
-    Raises
-    ------
-    SettingsError
-        If a step does not end at the next sample.
+    Raises SettingsError: If a step does not end at the next sample.
     """
     here, ahead = slice(start, stop), slice(start + 1, stop + 1)
     ones = (1,) * (run.q.ndim - 1)

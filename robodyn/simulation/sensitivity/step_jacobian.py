@@ -30,22 +30,13 @@ __all__ = ["StepJacobian"]
 class StepJacobian:
     """Steps of a robot, with derivatives.
 
-    Parameters
-    ----------
-    loads : Loads
-        The loads in the step, and the robot. Wrenches are constant in the step, or a symbolic
+    loads: The loads in the step, and the robot. Wrenches are constant in the step, or a symbolic
         function ``(t, q, v)``.
-    integrator : str
-        Name of an explicit method.
-    parameters : bool or {"inertial", "dynamic"}
-        Differentiate with respect to these parameters, too.
-
-    Raises
-    ------
-    SettingsError
-        For an integrator that is not explicit, wrenches that are a function which is not symbolic,
-        parameters where gravity of planets depends on them, and where loops have no straight-line
-        code.
+    integrator: Name of an explicit method.
+    parameters {"inertial", "dynamic"}: Differentiate with respect to these parameters, too.
+    Raises SettingsError: For an integrator that is not explicit, wrenches that are a function which
+        is not symbolic, parameters where gravity of planets depends on them, and where loops have
+        no straight-line code.
     """
 
     def __init__(
@@ -77,21 +68,9 @@ class StepJacobian:
     ) -> tuple[DualArray, DualArray]:
         """The state after a step, with derivatives by q, v, tau and, if wanted, the parameters.
 
-        Parameters
-        ----------
-        t, h : ndarray, shape (..., 1) [s]
-            Start and length of the step.
-        q, v, tau : ndarray, shape (..., nq), (..., nv), (..., nv)
-
-        Returns
-        -------
-        q, v : DualArray
-            With derivatives of shape (..., nv, 3 nv + parameters).
-
-        Raises
-        ------
-        SingularError
-            Where the numbers are not finite.
+        t, h (..., 1) [s]: Start and length of the step.
+        Returns q, v: With derivatives of shape (..., nv, 3 nv + parameters).
+        Raises SingularError: Where the numbers are not finite.
         """
         batch = np.broadcast_shapes(*(x.shape[:-1] for x in (q, v, tau, h)))
         tau = np.broadcast_to(tau, (*batch, self._robot.nv))

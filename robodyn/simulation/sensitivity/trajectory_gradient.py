@@ -177,10 +177,7 @@ def trajectory_gradient(
 def _drive(partial: FloatArray, run: Trajectory, jacobian: StepJacobian) -> None:
     """Apply the chain rule to forces of driven joints, which depend on the state and other forces.
 
-    Parameters
-    ----------
-    partial : ndarray, shape (n, ..., 3 nv + parameters)
-        Derivatives at samples; changed.
+    partial (n, ..., 3 nv + parameters): Derivatives at samples; changed.
     """
     columns = [2 * run.v.shape[-1] + k for k in run.driven]
     if not partial[..., columns].any():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -14,9 +13,9 @@ from robodyn.codegen.llvm.batches import threads
 from robodyn.simulation.control.compiled_controller import CompiledController
 from robodyn.simulation.integrators.method import Integrator
 from robodyn.simulation.loads.loads import Loads
-from robodyn.simulation.loads.tables import LoadsAt, Table, instants
+from robodyn.simulation.loads.tables import Table, instants
 from robodyn.simulation.step.machine_code.argument_values import ArgumentValues
-from robodyn.simulation.step.machine_code.loaded_program import loaded_program
+from robodyn.simulation.step.machine_code.step_program import loaded_program
 from robodyn.simulation.step.machine_code.variant import StepVariant
 
 __all__ = ["CompiledMotion"]
@@ -32,52 +31,20 @@ TABLED = 2048
 Fallback = Callable[[int, int], None]
 
 
-@dataclass(frozen=True, eq=False)
-class SampledInputs:
-    """Functions of time at the instants of some steps, from ``first`` to before ``stop``.
-
-    Attributes
-    ----------
-    first, stop : int
-    loads : LoadsAt or None
-        ``None`` if there are no loads.
-    signals : list of Table
-        Signals of a controller, from `CompiledController.tables`.
-    """
-
-    first: int
-    stop: int
-    loads: LoadsAt | None
-    signals: list[Table]
-
-
 class CompiledMotion:
     """Steps of one robot or of many by machine code, which updates their state.
 
-    Parameters
-    ----------
-    loads : Loads
-        Loads on the robot, which are functions of time.
-    integrator : Integrator
-    times : ndarray, shape (steps + 1,) [s]
-    q, v : ndarray, shape (n, nq), (n, nv)
-        State at the start. Its precision is that of the motion: float64, or, for robots without
-        loops, float32.
-    controller : CompiledController, optional
-    effort : ndarray, shape (nv,), optional
-        Largest efforts of the controller.
-    tabled : int, optional
-        Number of instants in the tables of paths and loads.
-
-    Attributes
-    ----------
-    q, v, tau : ndarray, shape (n, nq), (n, nv), (n, nv)
-        The present state, and the forces of the controller, which the caller sets if Python calls
-        the controller.
-    controller_state, controller_state_before : ndarray, shape (n, state_size)
-        State of the controller after its latest sample, and before it.
-    applied : ndarray, shape (n, nv)
-        Forces that acted before the latest sample.
+    loads: Loads on the robot, which are functions of time.
+    q, v (n, nq), (n, nv): State at the start. Its precision is that of the motion: float64, or, for
+        robots without loops, float32.
+    controller, optional
+    effort (nv,), optional: Largest efforts of the controller.
+    tabled, optional: Number of instants in the tables of paths and loads.
+    q, v, tau (n, nq), (n, nv), (n, nv): The present state, and the forces of the controller, which
+        the caller sets if Python calls the controller.
+    controller_state, controller_state_before (n, state_size): State of the controller after its
+        latest sample, and before it.
+    applied (n, nv): Forces that acted before the latest sample.
     """
 
     def __init__(
@@ -186,15 +153,14 @@ class CompiledMotion:
         """Write samples of every step from ``first`` on to the start of the same arrays again."""
         self._arguments.set(before=first)
 
-    def sample_inputs(self, first: int) -> SampledInputs | None:
+    def fill_tables(self, first: int) -> int:
         """Evaluate functions of time for as many steps from ``first`` on as the tables hold.
 
-        If one of them raises an exception, nothing is changed. Returns ``None`` if the tables hold
-        these steps already.
+        If one of them raises an exception, nothing is changed. Returns the last instant in them.
         """
         needed = min(first + 2, len(self._times))
         if self._tabled[0] <= first and needed <= self._tabled[1]:
-            return None
+            return self._tabled[1] - 1
         stop, loads = min(first + self._rows, len(self._times)), None
         signals: list[Table] = []
         if self._loaded:
@@ -202,59 +168,57 @@ class CompiledMotion:
             loads = self._loads.at(at[: stop - first].reshape(-1))
         if self.controller is not None:
             signals = self.controller.tables(self._times, first, stop)
-        return SampledInputs(first, stop, loads, signals)
-
-    def load_tables(self, inputs: SampledInputs | None) -> int:
-        """Fill the tables, unless ``inputs`` is ``None``, and return their last instant."""
-        if inputs is not None:
-            self._fill_tables(inputs)
-        return self._tabled[1] - 1
-
-    def _fill_tables(self, inputs: SampledInputs) -> None:
         self._set_functions()
-        given, loads, own = self._arguments, inputs.loads, self._functions
-        self._tabled = inputs.first, inputs.stop
-        given.set(table=inputs.first)
-        for k, table in enumerate(inputs.signals):
-            given.point_table(f"control{k}", table)
-        if loads is None:
-            return
-        for name, x in zip("qva", loads.driven, strict=False):
-            given.point(f"path_{name}", np.ascontiguousarray(x, self.v.dtype))
-        for k, table in enumerate(loads.tables(own.dynamics, own.before_loads, self.v.dtype)):
-            given.point_table(f"dynamics{k}", table)
-        if own.corrections is not None:
-            for k, table in enumerate(loads.tables(own.corrections, 2, self.v.dtype)):
-                given.point_table(f"corrections{k}", table)
+        self._tabled = first, stop
+        self._arguments.set(table=first)
+        self._point_tables("control", signals)
+        if loads is not None:
+            own, dtype = self._functions, self.v.dtype
+            for name, x in zip("qva", loads.driven, strict=False):
+                self._arguments.point(f"path_{name}", np.ascontiguousarray(x, dtype))
+            self._point_tables("dynamics", loads.tables(own.dynamics, own.before_loads, dtype))
+            if own.corrections is not None:
+                self._point_tables("corrections", loads.tables(own.corrections, 2, dtype))
+        return stop - 1
+
+    def _point_tables(self, function: str, tables: Sequence[Table]) -> None:
+        for k, table in enumerate(tables):
+            self._arguments.point_table(f"{function}{k}", table)
 
     # -- steps --------------------------------------------------------------------------------
 
     def advance(self, first: int, last: int, final: bool, fallback: Fallback | None = None) -> int:
         """Record and do the steps from one instant to another, and return the one reached.
 
-        Parameters
-        ----------
-        first, last : int
-            Instants.
-        final : bool
-            Record the sample of the last instant as well.
-        fallback : callable
-            Called with the indices of a step and of a robot if straight-line code returns NaN, to
-            do that step. The robot is at the start of the step, and its sample there may be wrong.
-            Default, for a single robot: the motion stops there.
+        first, last: Instants.
+        final: Record the sample of the last instant as well.
+        fallback: Called with the indices of a step and of a robot if straight-line code returns
+            NaN, to do that step. The robot is at the start of the step, and its sample there may be
+            wrong. Default, for a single robot: the motion stops there.
         """
         while first < last or final:
-            if first < self._tabled[0] or first + 2 > self._tabled[1]:
-                self.load_tables(self.sample_inputs(first))
+            tabled = self.fill_tables(first)
             if first == 0 and self.controller is not None:
                 initial = self.controller.initial_rows(self._times, self.q, self.v)
                 self.tau[...], self.controller_state[...] = 0.0, initial
-            stop = min(last, self._tabled[1] - 1)
+            stop = min(last, tabled)
             reached = self._until(first, stop, final and stop == last, fallback)
             if reached < stop or stop == last:
                 return reached
             first = stop
         return last
+
+    def advance_from(
+        self, first: int, steps: int, state: tuple[FloatArray, ...], final: bool = False
+    ) -> int:
+        """Record and do up to so many steps of one robot from a state, and return how many.
+
+        ``state``: q, v, and forces if Python gives them.
+        """
+        for x, given in zip((self.q, self.v, self.tau), state, strict=False):
+            x[0] = given
+        steps = min(steps, self.fill_tables(first) - first)
+        return self.advance(first, first + steps, final) - first
 
     def _until(self, first: int, last: int, final: bool, fallback: Fallback | None) -> int:
         """Record and do steps as far as the tables hold."""

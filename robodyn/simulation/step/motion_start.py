@@ -22,19 +22,10 @@ def closed_start(
 ) -> tuple[FloatArray, FloatArray]:
     """The state at the start of a motion; small gaps of loops are closed.
 
-    Parameters
-    ----------
-    operations : NumericOperations
-    t : float [s]
-    q, v : ndarray, shape (..., nq), (..., nv)
-        Driven joints have to be on their paths.
-
-    Raises
-    ------
-    AssemblyError
-        If loops are open; ``.q`` is a closed posture nearby, if there is one.
-    InconsistentStateError
-        If speeds open loops of a robot without driven joints; ``.v`` are the nearest ones that fit.
+    q, v (..., nq), (..., nv): Driven joints have to be on their paths.
+    Raises AssemblyError: If loops are open; ``.q`` is a closed posture nearby, if there is one.
+    Raises InconsistentStateError: If speeds open loops of a robot without driven joints; ``.v`` are
+        the nearest ones that fit.
     """
     robot = operations.loads.robot.at(t)
     residual = robot.loop_residual(q)

@@ -39,25 +39,14 @@ class Stepper:
 
     States may be batches: q, v and tau of shape (..., nq), (..., nv) and (..., nv).
 
-    Parameters
-    ----------
-    loads : Loads
-        Loads on the robot, and the robot itself.
-    integrator : str
-        A key of `robodyn.simulation.INTEGRATORS`.
-    tolerance : float, optional [rad, m]
-        For methods that choose their steps.
-    until : float, optional [s]
-        Last time at which paths and wrenches are evaluated. Default: the end of each step.
-    tell : callable, optional
-        Called with an `EventRecord` of each choice that the method makes.
-
-    Raises
-    ------
-    UnknownNameError
-        If there is no such method.
-    SettingsError
-        If the method cannot move this robot under these loads.
+    loads: Loads on the robot, and the robot itself.
+    integrator: A key of `robodyn.simulation.INTEGRATORS`.
+    tolerance [rad, m], optional: For methods that choose their steps.
+    until [s], optional: Last time at which paths and wrenches are evaluated. Default: the end of
+        each step.
+    tell, optional: Called with an `EventRecord` of each choice that the method makes.
+    Raises UnknownNameError: If there is no such method.
+    Raises SettingsError: If the method cannot move this robot under these loads.
     """
 
     def __init__(
@@ -81,7 +70,12 @@ class Stepper:
         self.implicit: bool = integrator == "implicit"
         self._advance: Advance | None = None
         if self._explicit is None:
-            self._refuse(integrator)
+            refusal = getattr(self._method, "refusal", lambda loads: "")(loads)
+            if refusal:
+                raise SettingsError(
+                    f"integrator {integrator!r} {refusal}; take another one to move "
+                    f"{self.robot.name!r}"
+                )
             self._advance = cast(Solver, self._method).begin()
         #: Steppers of each of many motions, whose steps differ.
         self._alone: list[Stepper] = []
@@ -128,16 +122,10 @@ class Stepper:
 
         It is also ``None`` for an empty batch, and for a robot without joints.
 
-        Parameters
-        ----------
-        times : ndarray, shape (n,) [s]
-        q, v : ndarray, shape (..., nq), (..., nv)
-            Closed, as the result of `start`.
-        controller : CompiledController, optional
-        efforts : ndarray, shape (nv,), optional
-            Limits to which its forces are cut.
-        tabled : int, optional
-            Number of instants whose paths and loads are evaluated together.
+        q, v (..., nq), (..., nv): Closed, as the result of `start`.
+        controller, optional
+        efforts (nv,), optional: Limits to which its forces are cut.
+        tabled, optional: Number of instants whose paths and loads are evaluated together.
         """
         if self._explicit is None or not self.by_machine_code or not q.size:
             return None
@@ -151,15 +139,9 @@ class Stepper:
     ) -> tuple[FloatArray, FloatArray]:
         """Accelerations, and the generalised forces, those of driven joints solved for.
 
-        Parameters
-        ----------
-        t : float [s]
-        q, v, tau : ndarray, shape (..., nq), (..., nv), (..., nv)
-            Driven joints have to be on their paths; their elements of ``tau`` are not used.
-
-        Returns
-        -------
-        a, tau : ndarray, shape (..., nv)
+        q, v, tau (..., nq), (..., nv), (..., nv): Driven joints have to be on their paths; their
+            elements of ``tau`` are not used.
+        Returns a, tau (..., nv)
         """
         driving = self.driven.accelerations(t) if self.driven else None
         return self._operations.dynamics(t, q, v, tau, driving)
@@ -175,27 +157,13 @@ class Stepper:
     ) -> tuple[FloatArray, FloatArray]:
         """The state after a step, in which the forces are held; loops are closed afterwards.
 
-        Parameters
-        ----------
-        t : float [s]
-            At the start of the step.
-        q, v, tau : ndarray, shape (..., nq), (..., nv), (..., nv)
-            Left as they are.
-        h : float [s]
-            Length of the step.
-        a : ndarray, shape (..., nv), optional
-            Accelerations at ``t``, where they are known.
-
-        Returns
-        -------
-        q, v : ndarray, shape (..., nq), (..., nv)
-
-        Raises
-        ------
-        ShapeError
-            If the state is no longer finite.
-        AssemblyError
-            If the loops do not close.
+        t [s]: At the start of the step.
+        q, v, tau (..., nq), (..., nv), (..., nv): Left as they are.
+        h [s]: Length of the step.
+        a (..., nv), optional: Accelerations at ``t``, where they are known.
+        Returns q, v (..., nq), (..., nv)
+        Raises ShapeError: If the state is no longer finite.
+        Raises AssemblyError: If the loops do not close.
         """
         if self._advance is not None and q.ndim > 1:
             return self._each(t, q, v, tau, h)
@@ -238,20 +206,6 @@ class Stepper:
 
         return slopes
 
-    def _refuse(self, name: str) -> None:
-        """Check that a method that is not explicit can move this robot.
-
-        Raises
-        ------
-        SettingsError
-            If the method cannot move this robot.
-        """
-        refusal = self._method.refusal(self.loads)
-        if refusal:
-            raise SettingsError(
-                f"integrator {name!r} {refusal}; take another one to move {self.robot.name!r}"
-            )
-
     def _motion(self, tau: FloatArray) -> Motion:
         """The motion in a step, as methods that are not explicit need it."""
         operations, until = self._operations, -np.inf if self._until is None else self._until
@@ -283,14 +237,12 @@ class Stepper:
     def start(self, t: float, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The state at the start of a motion; small gaps of loops are closed.
 
-        Raises
-        ------
-        AssemblyError
-            If the loops are open; ``.q`` is a closed posture near by, where there is one.
-        InconsistentStateError
-            If speeds open the loops of a robot with no driven joints; ``.v`` are the nearest that
-            do not. Where joints are driven their speeds are those of their paths, and all others
-            follow. Speeds of zero start any motion: where constraints ask for motion they jump.
+        Raises AssemblyError: If the loops are open; ``.q`` is a closed posture near by, where there
+            is one.
+        Raises InconsistentStateError: If speeds open the loops of a robot with no driven joints;
+            ``.v`` are the nearest that do not. Where joints are driven their speeds are those of
+            their paths, and all others follow. Speeds of zero start any motion: where constraints
+            ask for motion they jump.
         """
         if self.driven:
             q, v, _ = self.driven.at(t, q, v)
@@ -299,9 +251,6 @@ class Stepper:
     def closed(self, t: float, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The state at ``t`` [s] with its loops closed by joints that are not driven.
 
-        Raises
-        ------
-        AssemblyError
-            If they do not close.
+        Raises AssemblyError: If they do not close.
         """
         return self._operations.closed(t, q, v) if self.robot.nc else (q, v)

@@ -51,10 +51,7 @@ def computed(run: Any, f: Callable[[Samples], FloatArray], *needed: str) -> Floa
 def known_phases(run: Any) -> tuple[Any, ...]:
     """The phases of a trajectory, or the trajectory alone where it has none.
 
-    Raises
-    ------
-    SettingsError
-        If the robot of one of several is not known.
+    Raises SettingsError: If the robot of one of several is not known.
     """
     for phase in run.phases:
         if phase.robot is None:

@@ -66,12 +66,7 @@ class JointMotion:
 
 
 def joint_column(names: tuple[str, ...], name: str, columns: tuple[FloatArray, ...]) -> JointMotion:
-    """The motion of a joint of an unknown robot, by the names of the speeds.
-
-    Raises
-    ------
-    UnknownNameError
-    """
+    """The motion of a joint of an unknown robot, by the names of the speeds."""
     if name not in names:
         raise UnknownNameError("joint", name, names)
     t, q, *speeds = columns
@@ -81,12 +76,7 @@ def joint_column(names: tuple[str, ...], name: str, columns: tuple[FloatArray, .
 
 
 def joint_motion(samples: Samples, name: str) -> JointMotion:
-    """The motion of a joint by its name, ``"joint[k]"`` for one axis of it.
-
-    Raises
-    ------
-    UnknownNameError
-    """
+    """The motion of a joint by its name, ``"joint[k]"`` for one axis of it."""
     joints = samples.robot.joints
     if axis := part_of(name, joints):
         return _axis(samples, axis[0], name, axis[1])

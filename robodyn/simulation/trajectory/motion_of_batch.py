@@ -17,12 +17,7 @@ __all__ = ["motion_of_batch"]
 
 
 def motion_of_batch(fields: Mapping[str, Any], place: tuple[int, ...]) -> dict[str, Any]:
-    """The fields of one of several motions, by its index.
-
-    Raises
-    ------
-    ShapeError
-    """
+    """The fields of one of several motions, by its index."""
     batch = np.shape(fields["q"])[1:-1]
     try:
         k = tuple(range(size)[operator.index(i)] for size, i in zip(batch, place, strict=True))

@@ -18,13 +18,7 @@ HEAD = ("joint", "position", "from", "to", "largest speed", "largest torque")
 
 
 def motion_table(title: str, run: Any) -> str:
-    """HTML of a trajectory whose robot is known, with samples.
-
-    Parameters
-    ----------
-    title : str
-    run : Trajectory
-    """
+    """HTML of a trajectory whose robot is known, with samples."""
     robot, several = run.robot, run.q.shape[1:-1]
     facts = [f"{run.t[-1] - run.t[0]:.4g} s", f"{len(run)} samples"]
     facts += [f"{np.prod(several):.0f} motions at once"] if several else []

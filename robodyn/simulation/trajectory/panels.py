@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Protocol
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -12,7 +12,6 @@ from robodyn.array_types import FloatArray
 from robodyn.description.sensor import DescribedSensor
 from robodyn.errors import SettingsError, UnknownNameError
 from robodyn.pictures.curves import Panel
-from robodyn.results import JointWrenches
 from robodyn.robot import Robot
 from robodyn.simulation.limits.bounds import (
     effort_bounds,
@@ -28,7 +27,6 @@ from robodyn.simulation.loads.column_names import (
     motor_units,
     speed_units,
 )
-from robodyn.simulation.trajectory.states.energy_audit import EnergyAudit
 
 __all__ = ["PANELS", "default_panels", "panel"]
 
@@ -48,44 +46,8 @@ SENSOR = "sensor: "
 COMPONENTS = ("fx", "fy", "fz", "mx", "my", "mz")
 
 
-class Motion(Protocol):
-    """The part of the interface of `Trajectory` that is drawn."""
-
-    @property
-    def t(self) -> FloatArray: ...
-    @property
-    def q(self) -> FloatArray: ...
-    @property
-    def v(self) -> FloatArray: ...
-    @property
-    def a(self) -> FloatArray: ...
-    @property
-    def tau(self) -> FloatArray: ...
-    @property
-    def energy(self) -> FloatArray: ...
-    @property
-    def loop_residual(self) -> FloatArray: ...
-    @property
-    def joint_names(self) -> tuple[str, ...]: ...
-    @property
-    def robot(self) -> Robot | None: ...
-    @property
-    def kinetic_energy(self) -> FloatArray: ...
-    @property
-    def potential_energy(self) -> FloatArray: ...
-    @property
-    def elastic_energy(self) -> FloatArray: ...
-    @property
-    def motor_torques(self) -> FloatArray: ...
-    @property
-    def power(self) -> FloatArray: ...
-    @property
-    def audit(self) -> EnergyAudit: ...
-    @property
-    def controller_state(self) -> Mapping[str, FloatArray]: ...
-    @property
-    def measurements(self) -> Mapping[str, FloatArray]: ...
-    def joint_wrenches(self, joints: Sequence[str] | None = None) -> JointWrenches: ...
+#: `robodyn.Trajectory`, which uses this file.
+Motion: TypeAlias = Any
 
 
 def default_panels(run: Motion) -> tuple[str, ...]:
@@ -99,11 +61,7 @@ def default_panels(run: Motion) -> tuple[str, ...]:
 def panel(run: Motion, name: str) -> Panel:
     """A panel by its name.
 
-    Raises
-    ------
-    UnknownNameError
-    SettingsError
-        If it needs the robot, and the robot is not known.
+    Raises SettingsError: If it needs the robot, and the robot is not known.
     """
     if isinstance(name, str) and name.startswith(WRENCH):
         return _wrench(run, name.removeprefix(WRENCH))

@@ -21,15 +21,7 @@ MAX_SAMPLES = 50_000_000
 def instants_of(samples: Samples, times: ArrayLike) -> FloatArray:
     """Instants to resample at, within those of a motion.
 
-    Parameters
-    ----------
-    samples : Samples
-    times : array_like, shape (n,), or float [s]
-        Instants, ascending; or a step.
-
-    Raises
-    ------
-    ShapeError
+    times (n,), or float [s]: Instants, ascending; or a step.
     """
     if not len(samples):
         raise ShapeError("a motion without samples is not known at any instant", name="times")

@@ -12,7 +12,7 @@ from robodyn.codegen.llvm.target.lapack import add_routines
 from robodyn.codegen.llvm.target.once import making
 from robodyn.codegen.llvm.target.target import chosen_target
 
-__all__ = ["LoadedFunction", "load_program", "program_code"]
+__all__ = ["LoadedFunction", "c_function", "load_program", "program_code"]
 
 
 def load_program(ir: str, name: str, *, long: bool = False) -> tuple[int, MachineCode]:
@@ -22,6 +22,17 @@ def load_program(ir: str, name: str, *, long: bool = False) -> tuple[int, Machin
     """
     code = program_code(ir, f"the program {name}", long=long, tiers=False)
     return code.address(name), code
+
+
+def c_function(ir: str, name: str, kind: Callable[[int], Any], *, long: bool = False) -> Any:
+    """What Python calls of such a function, which owns the code; ``kind`` as ``ctypes.CFUNCTYPE``.
+
+    Calls do not hold the interpreter's lock.
+    """
+    address, code = load_program(ir, name, long=long)
+    function = kind(address)
+    function.code = code
+    return function
 
 
 def program_code(ir: str, what: str, *, long: bool = False, tiers: bool = True) -> MachineCode:

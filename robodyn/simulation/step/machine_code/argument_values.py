@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.codegen.llvm.builder.addresses import address_of
+from robodyn.codegen.llvm.programs.addresses import address_of
 from robodyn.simulation.loads.tables import Table
 
 __all__ = ["ArgumentValues"]
@@ -18,18 +18,9 @@ __all__ = ["ArgumentValues"]
 class ArgumentValues:
     """Values of the arguments; keeps their arrays alive.
 
-    Parameters
-    ----------
-    place : mapping of str to int
-        Index of each argument.
-
-    Attributes
-    ----------
-    values : ndarray of int
-        The table itself.
-    place : mapping of str to int
-    address : int
-        Address of the table.
+    place: Index of each argument.
+    values: The table itself.
+    address: Address of the table.
     """
 
     def __init__(self, place: Mapping[str, int]) -> None:

@@ -18,16 +18,9 @@ Given = list[tuple[str, Number | int]]
 class Block:
     """A block of robots while the code of their step is written.
 
-    Parameters
-    ----------
-    code : Code
-    table : Words
-    room : Buffer
-        Workspace of double precision.
-    first, count : Number
-        Index of the first robot, and number of robots.
-    real : {"double", "float"}
-        Type of states, forces, loads and samples.
+    room: Workspace of double precision.
+    first, count: Index of the first robot, and number of robots.
+    real {"double", "float"}: Type of states, forces, loads and samples.
     """
 
     def __init__(

@@ -40,19 +40,9 @@ class Seconds:
 class BlockOperations:
     """Operations of one step of a block of robots.
 
-    Parameters
-    ----------
-    block : Block
-    variant : StepVariant
-    instants : sequence of float
-        Fractions of the step at which tables of loads have rows.
-    k : Number
-        Index of the step.
-
-    Attributes
-    ----------
-    gaps : Buffer or None
-        Gaps of loops at their latest correction; ``None`` for a tree.
+    instants: Fractions of the step at which tables of loads have rows.
+    k: Index of the step.
+    gaps: Gaps of loops at their latest correction; ``None`` for a tree.
     """
 
     def __init__(

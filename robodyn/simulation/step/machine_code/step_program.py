@@ -7,12 +7,16 @@ the same `StepVariant` share a program.
 
 from __future__ import annotations
 
+import ctypes
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from robodyn.codegen.llvm.builder.code import Code
+from robodyn.codegen.llvm.builder.load_program import LoadedFunction
 from robodyn.codegen.llvm.builder.rows import Buffer, Rows
 from robodyn.codegen.llvm.builder.values import Number, Variable
 from robodyn.codegen.llvm.builder.words import Words
+from robodyn.codegen.llvm.target.once import Memo
 from robodyn.simulation.integrators.method import Integrator
 from robodyn.simulation.step.machine_code.acceptance import accept_step
 from robodyn.simulation.step.machine_code.block import Block, Given
@@ -21,21 +25,16 @@ from robodyn.simulation.step.machine_code.variant import StepVariant
 from robodyn.simulation.step.operations.instants import Duration, Instant, instants_of, with_end
 from robodyn.simulation.step.operations.step import step
 
-__all__ = ["StepProgram", "step_program"]
+__all__ = ["LoadedProgram", "StepProgram", "loaded_program", "step_program"]
 
 
 @dataclass(frozen=True)
 class StepProgram:
     """A program, and what its caller needs to know.
 
-    Attributes
-    ----------
-    ir : str
-        Of ``run(begin, end, table, unused)`` for some of the robots.
-    instants : tuple of float
-        Fractions of a step at which loads are needed: 0 is the start, 1 the end.
-    room : (int, int, int)
-        Numbers of arrays of positions, of speeds and of single numbers that each block needs.
+    ir: Of ``run(begin, end, table, unused)`` for some of the robots.
+    instants: Fractions of a step at which loads are needed: 0 is the start, 1 the end.
+    room: Numbers of arrays of positions, of speeds and of single numbers that each block needs.
     """
 
     ir: str
@@ -187,3 +186,34 @@ class _Writer:
         new = step(operations, self.integrator, Instant(0.0), q, v, tau, h, a)
         kept = block.kept(new[0], "q"), block.kept(new[1], "v")
         accept_step(block, self.variant, k, kept, operations.gaps, going)
+
+
+_RUN = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
+
+
+@dataclass(frozen=True, eq=False)
+class LoadedProgram:
+    """The loaded machine code of the steps of an integrator.
+
+    place: Index of each argument in the table.
+    function: ``(begin, end, address of the table, unused)``.
+    """
+
+    program: StepProgram
+    place: Mapping[str, int]
+    function: LoadedFunction
+
+
+_programs: Memo[LoadedProgram] = Memo()
+
+
+def loaded_program(integrator: Integrator, variant: StepVariant) -> LoadedProgram:
+    """The program of an integrator."""
+
+    def make() -> LoadedProgram:
+        program = step_program(integrator, variant)
+        place = {name: k for k, name in enumerate(variant.arguments)}
+        function = LoadedFunction(program.ir, "run", "a step", _RUN)
+        return LoadedProgram(program, place, function)
+
+    return _programs.get((integrator, variant), make)

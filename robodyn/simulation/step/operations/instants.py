@@ -21,10 +21,7 @@ __all__ = ["Duration", "Instant", "instants_of", "with_end"]
 class Instant:
     """An instant of a step.
 
-    Attributes
-    ----------
-    part : float
-        0 at its start, 1 at its end.
+    part: 0 at its start, 1 at its end.
     """
 
     part: float
@@ -37,11 +34,7 @@ class Instant:
 class Duration:
     """A fraction of the duration of the step.
 
-    Attributes
-    ----------
-    part : float
-    seconds : Any
-        The duration in the traced program, by which values are multiplied.
+    seconds: The duration in the traced program, by which values are multiplied.
     """
 
     part: float

@@ -24,12 +24,7 @@ Corrections = tuple[FloatArray, FloatArray, FloatArray]
 
 
 class NumericOperations:
-    """Operations with numbers, by methods of the robot, which also work where code returns NaN.
-
-    Parameters
-    ----------
-    loads : Loads
-    """
+    """Operations with numbers, by methods of the robot, which also work where code returns NaN."""
 
     def __init__(self, loads: Loads) -> None:
         self.loads, self._robot, self._driven = loads, loads.robot, loads.driven
@@ -99,12 +94,8 @@ class NumericOperations:
     def close(self, t: float, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The state at the end of a step with its loops closed.
 
-        Raises
-        ------
-        ShapeError
-            If the state is no longer finite.
-        AssemblyError
-            If the loops do not close.
+        Raises ShapeError: If the state is no longer finite.
+        Raises AssemblyError: If the loops do not close.
         """
         check_bounds(q, v)
         if not self._robot.nc:

@@ -73,14 +73,8 @@ def step(
 ) -> tuple[Any, Any]:
     """The state after a step of length ``h``, in which the forces ``tau`` are held.
 
-    Parameters
-    ----------
-    operations : Operations
-    method : Integrator
-    t, q, v, tau, h
-        Time and state at the start, with driven joints on their paths.
-    first
-        Accelerations at the start.
+    t, q, v, tau, h: Time and state at the start, with driven joints on their paths.
+    first: Accelerations at the start.
     """
 
     def acceleration(t: Any, q: Any, v: Any) -> Any:

@@ -32,13 +32,8 @@ Corrections = tuple[Array, Array, Array]
 class SymbolicInputs:
     """Inputs of a step as arrays of symbols.
 
-    Parameters
-    ----------
-    numbers : mapping of str to sequence of Number
-        All elements of each input.
-    instants : mapping of str to sequence of float
-        Fractions of the step, for inputs that have a row for each of them.
-    h : float [s]
+    numbers: All elements of each input.
+    instants: Fractions of the step, for inputs that have a row for each of them.
     """
 
     def __init__(
@@ -65,14 +60,7 @@ class SymbolicInputs:
 
 
 class SymbolicOperations:
-    """Operations with arrays of symbols.
-
-    Parameters
-    ----------
-    functions : StepFunctions
-    driven : DrivenPlaces
-    inputs : SymbolicInputs
-    """
+    """Operations with arrays of symbols."""
 
     def __init__(
         self, functions: StepFunctions, driven: DrivenPlaces, inputs: SymbolicInputs

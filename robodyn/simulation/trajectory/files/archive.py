@@ -85,11 +85,7 @@ def events_text(events: tuple[EventRecord, ...]) -> str:
 def read(source: Path) -> dict[str, Any]:
     """The fields of a trajectory from an archive, and the name of its robot.
 
-    Raises
-    ------
-    ShapeError
-        If it is damaged or holds something else.
-    FileError
+    Raises ShapeError: If it is damaged or holds something else.
     """
     with ZipFile(source) as members:  # numpy reports damaged archives as pickled data
         _check_sizes(members, source.stat().st_size)
@@ -126,10 +122,6 @@ def _check_sizes(members: ZipFile, size: int) -> None:
     """Refuse an archive whose arrays are larger than its file, before they take memory.
 
     `write` does not compress them.
-
-    Raises
-    ------
-    ValueError
     """
     total = sum(member.file_size for member in members.infolist())
     if total > size:
@@ -155,24 +147,14 @@ def _check_sizes(members: ZipFile, size: int) -> None:
 
 
 def _real(name: str, x: FloatArray) -> FloatArray:
-    """Check that a field has real numbers.
-
-    Raises
-    ------
-    ValueError
-    """
+    """Check that a field has real numbers."""
     if x.dtype.kind not in "fiu":
         raise ValueError(f"{name} holds {x.dtype.name}, expected real numbers")
     return x if x.dtype == np.float32 else np.asarray(x, float)
 
 
 def check_columns(fields: Mapping[str, Any]) -> None:
-    """Check that arrays have consistent shapes.
-
-    Raises
-    ------
-    ValueError
-    """
+    """Check that arrays have consistent shapes."""
     rows, batch = np.shape(fields["t"]), np.shape(fields["q"])[:-1]
     for name in STATES[1:]:
         shape = np.shape(fields[name])

@@ -140,12 +140,7 @@ def about_motion(fields: Fields) -> str:
 
 
 def check_energy(path: str | os.PathLike[str], run: Any) -> None:
-    """Check that the energy in a table is that of the robot that it was read for.
-
-    Raises
-    ------
-    ShapeError
-    """
+    """Check that the energy in a table is that of the robot that it was read for."""
     if Path(path).suffix != ".csv" or run.robot is None or {ROBOTS, BASE} & {*run.not_saved}:
         return
     kinetic, potential = run.kinetic_energy, run.potential_energy

@@ -45,11 +45,7 @@ class _Column:
 
     The padding that numpy leaves in the header is enough for any number of rows.
 
-    Parameters
-    ----------
-    path : Path
-    like : ndarray, shape (n, ...)
-        Some rows. They are written as float32 if they are, else as float64.
+    like (n, ...): Some rows. They are written as float32 if they are, else as float64.
     """
 
     def __init__(self, path: Path, like: FloatArray) -> None:
@@ -65,12 +61,7 @@ class _Column:
         np.lib.format.write_array_header_1_0(self._file, header)
 
     def append(self, x: FloatArray) -> None:
-        """Write rows.
-
-        Raises
-        ------
-        OSError
-        """
+        """Write rows."""
         left = memoryview(np.ascontiguousarray(x, self._dtype).tobytes())
         while left:  # the system may write a part, if the disk is almost full
             left = left[self._file.write(left) or 0 :]
@@ -86,20 +77,9 @@ class _Column:
 class Folder:
     """A folder that a motion is written to.
 
-    Parameters
-    ----------
-    target : Path
-        Path of the folder once it is complete.
-
-    Attributes
-    ----------
-    rows : int
-        Number of complete samples in it.
-
-    Raises
-    ------
-    FileError
-        If it exists already, or cannot be created.
+    target: Path of the folder once it is complete.
+    rows: Number of complete samples in it.
+    Raises FileError: If it exists already, or cannot be created.
     """
 
     def __init__(self, target: Path) -> None:
@@ -125,10 +105,7 @@ class Folder:
     def append(self, arrays: Mapping[str, FloatArray], about: Mapping[str, Any]) -> None:
         """Write samples, one row of each array; an array that is missing has rows of zeros.
 
-        Raises
-        ------
-        FileError
-            If they cannot be written; earlier samples stay.
+        Raises FileError: If they cannot be written; earlier samples stay.
         """
         with writing(self.path):
             for name, x in arrays.items():
@@ -149,10 +126,7 @@ class Folder:
     def close(self, about: Mapping[str, Any], *, complete: bool) -> Path:
         """Close the folder, rename it if the motion is complete, and return its path.
 
-        Raises
-        ------
-        FileError
-            If it cannot be completed; then it can be closed as not complete.
+        Raises FileError: If it cannot be completed; then it can be closed as not complete.
         """
         with writing(self.path):
             for column in self._columns.values():
@@ -175,11 +149,7 @@ def is_recording(path: Path) -> bool:
 def read(source: Path) -> dict[str, Any]:
     """The fields of a trajectory from a folder, and the name of its robot; arrays stay in files.
 
-    Raises
-    ------
-    ShapeError
-        If it is damaged or holds something else.
-    FileError
+    Raises ShapeError: If it is damaged or holds something else.
     """
     about = json.loads((source / CONTENTS).read_text(encoding="utf-8"))
     arrays = {name: _mapped(source / _file(name)) for name in about["arrays"]}

@@ -103,11 +103,7 @@ def write(name: str, fields: Mapping[str, Any]) -> None:
 def read(source: Path) -> dict[str, Any]:
     """The fields of a trajectory from a CSV.
 
-    Raises
-    ------
-    ShapeError
-        If it is damaged or holds something else.
-    FileError
+    Raises ShapeError: If it is damaged or holds something else.
     """
     with source.open(newline="", encoding="utf-8") as file:
         head, *lines = csv.reader(file)

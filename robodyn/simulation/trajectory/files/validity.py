@@ -48,17 +48,9 @@ def check_contents(file: str, fields: Mapping[str, Any]) -> None:
     Accelerations and forces may be unknown (NaN), and so may all states of a simultaneous motion
     after its end. The states of a folder stay in their files and are not checked.
 
-    Parameters
-    ----------
-    file : str
-        Name of the file.
-    fields : mapping
-        Fields of a trajectory.
-
-    Raises
-    ------
-    ShapeError
-        It names the field.
+    file: Name of the file.
+    fields: Fields of a trajectory.
+    Raises ShapeError: It names the field.
     """
 
     def refuse(field: str, what: str) -> None:

@@ -124,11 +124,8 @@ class EnergyAudit:
 def audit_of(samples: Samples, events: Sequence[EventRecord]) -> EnergyAudit:
     """The energies of a motion.
 
-    Raises
-    ------
-    SettingsError
-        If a power is not known: that of joints that depend on time, and that of dampers, damping
-        and friction between the ground and a robot with a moving base.
+    Raises SettingsError: If a power is not known: that of joints that depend on time, and that of
+        dampers, damping and friction between the ground and a robot with a moving base.
     """
     _check_known(samples)
     kinetic = samples.computed(energies.kinetic_energy)
@@ -139,12 +136,7 @@ def audit_of(samples: Samples, events: Sequence[EventRecord]) -> EnergyAudit:
 
 
 def check_order(t: FloatArray) -> None:
-    """Refuse samples that are not in the order of time.
-
-    Raises
-    ------
-    SettingsError
-    """
+    """Refuse samples that are not in the order of time."""
     back = np.flatnonzero(np.diff(np.atleast_1d(t)) < 0.0)
     if len(back):
         raise SettingsError(
@@ -173,11 +165,7 @@ def joined_audits(audits: Sequence[EnergyAudit], events: Sequence[EventRecord]) 
 def warn_of_unexplained(audit: EnergyAudit, name: str) -> None:
     """Warn once if too much energy is unexplained.
 
-    Parameters
-    ----------
-    audit : EnergyAudit
-    name : str
-        Of the robot.
+    name: Of the robot.
     """
     if len(audit.t) < 2:
         return

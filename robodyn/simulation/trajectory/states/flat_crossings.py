@@ -13,18 +13,10 @@ __all__ = ["flat_crossings"]
 def flat_crossings(robot: Robot, q: FloatArray) -> tuple[Array, Array]:
     """Steps in which loops of a robot lie flat, and how far on.
 
-    Parameters
-    ----------
-    robot : Robot
-    q : ndarray, shape (n, ..., nq)
-        Coordinates along motions.
-
-    Returns
-    -------
-    steps : ndarray of int, shape (crossings, 1 + axes of ``...`` + 1)
-        The step, the motion, and the number of the loop among `FlatPostures.loops`.
-    parts : ndarray, shape (crossings,)
-        Fractions of these steps, 0 to 1.
+    q (n, ..., nq): Coordinates along motions.
+    Returns steps (crossings, 1 + axes of ``...`` + 1): The step, the motion, and the number of the
+        loop among `FlatPostures.loops`.
+    Returns parts (crossings,): Fractions of these steps, 0 to 1.
     """
     phases = robot.model.flat_postures.phases(q, robot.dependent_positions)
     whole = np.floor(phases)

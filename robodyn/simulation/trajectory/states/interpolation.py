@@ -28,18 +28,9 @@ def between(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """States within steps.
 
-    Parameters
-    ----------
-    samples : Samples
-    k : ndarray of int, shape (m,)
-        Index of the sample at the start of each step; the next one must be at another time.
-    s : ndarray, shape (m,)
-        Fractions of these steps, 0 to 1.
-
-    Returns
-    -------
-    q, v, a : ndarray, shape (m, ..., nq), (m, ..., nv)
-        Loops are open by the error of interpolation.
+    k (m,): Index of the sample at the start of each step; the next one must be at another time.
+    s (m,): Fractions of these steps, 0 to 1.
+    Returns q, v, a (m, ..., nq), (m, ..., nv): Loops are open by the error of interpolation.
     """
     robot, (h, part), path = samples.robot, _times(samples, k, s), _path(samples, k)
     u, du, ddu = path.at(part)

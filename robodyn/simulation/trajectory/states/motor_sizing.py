@@ -111,12 +111,7 @@ class Sizing(Mapping[str, MotorSizing]):
     speeds: FloatArray
 
     def __getitem__(self, motor: str) -> MotorSizing:
-        """The row of a motor.
-
-        Raises
-        ------
-        UnknownNameError
-        """
+        """The row of a motor."""
         for row in self.rows:
             if row.motor == motor:
                 return row
@@ -231,12 +226,8 @@ _COLUMNS: tuple[tuple[str, Callable[[MotorSizing], str]], ...] = (
 def sizing_of(robot: Robot, t: FloatArray, torques: FloatArray, speeds: FloatArray) -> Sizing:
     """The motor table.
 
-    Parameters
-    ----------
-    robot : Robot
-    t : ndarray, shape (n,) [s]
-    torques, speeds : ndarray, shape (n, ..., motors) [N m, N], [rad/s, m/s]
-        Of motors at their shafts, as `Robot.motor_torques` has them; NaN after the end of a motion.
+    torques, speeds (n, ..., motors) [N m, N], [rad/s, m/s]: Of motors at their shafts, as
+        `Robot.motor_torques` has them; NaN after the end of a motion.
     """
     places = robot.model.gearing.places
     columns = [k for name in robot.actuated_joints for k in range(*places[name].indices(10**9))]

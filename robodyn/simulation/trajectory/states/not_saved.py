@@ -29,12 +29,7 @@ def not_in_columns(fields: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def refuse_not_saved(run: Any, needed: tuple[str, ...]) -> None:
-    """Refuse a quantity of a motion whose file did not hold all that it follows from.
-
-    Raises
-    ------
-    SettingsError
-    """
+    """Refuse a quantity of a motion whose file did not hold all that it follows from."""
     lost = [name for name in needed if name in run.not_saved]
     if lost:
         raise SettingsError(

@@ -24,14 +24,7 @@ BLOCK = 32768
 class Samples:
     """The states of a motion, the robot, and the loads on it.
 
-    Attributes
-    ----------
-    robot : Robot
-    t : ndarray, shape (n,) [s]
-    q, v, a, tau : ndarray, shape (n, ..., nq), (n, ..., nv)
-    driven : tuple of int
-        Speeds of driven joints, whose forces change within a step; the others are held.
-    surroundings : PrescribedLoads or Sampled
+    driven: Speeds of driven joints, whose forces change within a step; the others are held.
     """
 
     robot: Robot

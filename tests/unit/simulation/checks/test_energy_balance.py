@@ -1,11 +1,9 @@
-"""The energy of samples and the work between them, as machine code compares them."""
-
-import itertools
+"""The energy of samples and the work between them."""
 
 import numpy as np
 import pytest
 
-from robodyn.simulation.checks.energy_balance import Allowance, EnergyBalance
+from robodyn.simulation.checks.energy_balance import balanced
 
 STEPS, MOTIONS, SPEEDS = 40, 3, 5
 
@@ -24,18 +22,13 @@ def samples():
     return t, v, tau, power, kinetic, energy - kinetic
 
 
-def explained(samples, allowed=1e-12, several=False, blocks=(0, STEPS), at_rest=0.0):
-    t, v, tau, power, kinetic, potential = samples
-    balance = EnergyBalance(t, v, tau, several, Allowance(allowed, 0.0, at_rest))
-    for begin, end in itertools.pairwise(blocks):
-        own = slice(begin, end)
-        found = balance.explained(begin, kinetic[own], potential[own], power[own])
-    return found
+def explained(samples, allowed=1e-12, several=False, at_rest=0.0):
+    t, v, tau, power, *energies = samples
+    return balanced(t, v, tau, *energies, power, allowed, 0.0, at_rest, several=several)
 
 
 def test_work_explains_energy(samples):
     assert explained(samples)
-    assert explained(samples, blocks=(0, 1, 17, STEPS))
     *others, kinetic, potential = samples
     assert explained((*others, potential, kinetic))
 
@@ -45,7 +38,6 @@ def test_work_explains_energy(samples):
 def test_what_is_not_explained_is_found(samples, what, change):
     samples[what][7, 1] += change
     assert not explained(samples, 1e-4)
-    assert not explained(samples, 1e-4, blocks=(0, 7, 8, STEPS))
 
 
 def test_power_that_is_left_out_is_missed(samples):

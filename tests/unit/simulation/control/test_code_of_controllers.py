@@ -17,7 +17,7 @@ from robodyn.controllers import (
     Saturated,
     SineReference,
 )
-from robodyn.simulation.control import controller_cache as law_code
+from robodyn.simulation.control import compiled_controller as law_code
 from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.scalar import by_precision, inputs, sqrt
 

@@ -9,10 +9,10 @@ multipliers, which are those of least 2-norm.
 
 from __future__ import annotations
 
-from robodyn.closed_loops.solvers.methods.system import Workspace
 from robodyn.codegen.llvm.builder.linear_algebra import copy, solve_triangular
 from robodyn.codegen.llvm.builder.matrices import INFO, Indices, Matrix, call_routine
 from robodyn.codegen.llvm.builder.values import Number
+from robodyn.codegen.llvm.programs.constrained_systems.system import Workspace
 from robodyn.tolerances import SMALL_ROW, ZERO_ROW
 
 __all__ = [

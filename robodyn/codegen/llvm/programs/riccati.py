@@ -1,20 +1,25 @@
-"""The backward pass of `riccati` over all steps of a motion, as a program in machine code.
+"""The backward pass of Riccati's recursion over the steps of a motion, as a program.
 
 Matrices are column after column: an array of numpy, row after row, is the transposed matrix.
 """
 
 from __future__ import annotations
 
+import ctypes
 from typing import Any, NamedTuple
 
 from robodyn.codegen.llvm.builder.code import Code
 from robodyn.codegen.llvm.builder.linear_algebra import copy, product, solve_triangular
+from robodyn.codegen.llvm.builder.load_program import c_function
 from robodyn.codegen.llvm.builder.matrices import INFO, Matrix, call_routine
 from robodyn.codegen.llvm.builder.values import Number, Variable
 from robodyn.codegen.llvm.builder.words import Words
+from robodyn.codegen.llvm.target.once import once
 from robodyn.tolerances import FORCES_SETTLED
 
-__all__ = ["WORDS", "recursion_ir", "workspace_size"]
+__all__ = ["recursion", "workspace_size"]
+
+_RECURSION = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_double)
 
 #: What ``recursion(words, damping)`` is told, in a table: sizes; addresses of what is given, of the
 #: slope and the curvature of the cost to go, which are those of the end at first and of the start
@@ -80,8 +85,13 @@ class _Workspace(NamedTuple):
         return _Workspace(*places)
 
 
-def recursion_ir() -> str:
-    """IR of ``recursion(words, damping)``: from the last step to the first."""
+@once
+def recursion() -> Any:
+    """``recursion(words, damping)``: from the last step to the first; words as in `WORDS`."""
+    return c_function(_recursion_ir(), "recursion", _RECURSION, long=True)
+
+
+def _recursion_ir() -> str:
     code = Code("@recursion(ptr %words, double %damping)")
     words = Words(code, "%words", WORDS)
     n, size, m = (words.number(name) for name in ("n", "size", "m"))

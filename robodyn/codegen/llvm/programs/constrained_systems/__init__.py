@@ -6,7 +6,7 @@ Each takes a system of n speeds with ``rank`` orthonormal constraints,
 
 with M of unit diagonal, finds ``a`` and ``mu``, and says what became of the system.
 
-| file           | unknowns            | factorisation                                        |
+| method         | unknowns            | factorisation                                        |
 |----------------|---------------------|------------------------------------------------------|
 | `kkt`          | both at once        | symmetric indefinite, of the bordered mass matrix    |
 | `schur`        | forces first        | Cholesky of the mass matrix, QR of the constraints   |

@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-from robodyn.closed_loops.solvers.methods import reduction
-from robodyn.closed_loops.solvers.methods.kkt import kkt
-from robodyn.closed_loops.solvers.methods.nullspace import nullspace
-from robodyn.closed_loops.solvers.methods.partition import partition
-from robodyn.closed_loops.solvers.methods.schur import schur
-from robodyn.closed_loops.solvers.methods.system import (
+import ctypes
+from typing import Any
+
+from robodyn.codegen.llvm.builder.code import Code
+from robodyn.codegen.llvm.builder.load_program import c_function
+from robodyn.codegen.llvm.builder.matrices import Indices, Matrix
+from robodyn.codegen.llvm.builder.values import Number
+from robodyn.codegen.llvm.builder.words import Words
+from robodyn.codegen.llvm.programs.constrained_systems import reduction
+from robodyn.codegen.llvm.programs.constrained_systems.methods import METHODS
+from robodyn.codegen.llvm.programs.constrained_systems.system import (
     NOT_FINITE,
     SINGULAR,
     WORK,
     System,
     Workspace,
 )
-from robodyn.codegen.llvm.builder.code import Code
-from robodyn.codegen.llvm.builder.matrices import Indices, Matrix
-from robodyn.codegen.llvm.builder.values import Number
-from robodyn.codegen.llvm.builder.words import Words
+from robodyn.codegen.llvm.target.once import once
 
-__all__ = ["METHODS", "WORDS", "solve_ir"]
+__all__ = ["WORDS", "solver"]
 
-#: The methods; the program takes the place of one among them.
-METHODS = {"kkt": kkt, "schur": schur, "nullspace": nullspace, "partition": partition}
+_SOLVE = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_double)
 
 #: What ``solve(words, tolerance)`` is told, in a table: sizes; how many numbers it is from row to
 #: row of M, x, K and k, zero for one that serves all; addresses of what is given (x: generalised
@@ -40,8 +41,13 @@ def _row_of(words: Words, name: str, row: Number, step: Number, ld: Number) -> M
     return Matrix(array.code, array.at(row * step), ld)
 
 
-def solve_ir() -> str:
-    """IR of ``solve(words, tolerance)``, which solves all rows of a batch."""
+@once
+def solver() -> Any:
+    """``solve(words, tolerance)``, which solves all rows of a batch."""
+    return c_function(_solve_ir(), "solve", _SOLVE)
+
+
+def _solve_ir() -> str:
     code = Code("@solve(ptr %words, double %tolerance)")
     words = Words(code, "%words", WORDS)
     nv, nc, free = (

@@ -1,0 +1,1 @@
+"""Programs of loops over rows and matrices, which no graph says, for rooms above."""

@@ -1,0 +1,152 @@
+"""Passes over the samples of a motion: least and largest numbers, and energies beside work.
+
+Numpy would take several times as long: each of its operations is a pass of its own, and reductions
+over samples of few columns run in short loops.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import numpy as np
+
+from robodyn.array_types import FloatArray
+from robodyn.codegen.llvm.builder.code import Code
+from robodyn.codegen.llvm.builder.load_program import LoadedFunction
+from robodyn.codegen.llvm.builder.rows import Buffer
+from robodyn.codegen.llvm.builder.values import Number, Variable
+from robodyn.codegen.llvm.programs.addresses import address_of
+from robodyn.codegen.llvm.target.once import once
+
+__all__ = ["extremes", "work_and_energy"]
+
+#: Number of rows that are examined together, so that inner loops are long.
+TOGETHER = 8
+INFINITE = "0x7FF0000000000000", "0xFFF0000000000000"
+
+
+def extremes(x: FloatArray) -> FloatArray:
+    """The least and the largest number of each column, shape (2, k); infinite where all are NaN.
+
+    ``x`` (n, k) is in C order.
+    """
+    n, k = x.shape
+    found = np.empty((2, TOGETHER, k))
+    _extremes().run(address_of(x), n, k, address_of(found))
+    return found[:, 0]
+
+
+def work_and_energy(
+    t: FloatArray,
+    speeds: FloatArray,
+    forces: FloatArray,
+    power: FloatArray,
+    kinetic: FloatArray,
+    potential: FloatArray,
+) -> FloatArray:
+    """Work and energy of some motions, shape (4, motions).
+
+    Rows: the sum of absolute values of work in steps; the largest difference between the change of
+    energy and the work until then; the larger of the ranges of the two energies; the largest
+    absolute value of their sum. The first row is NaN where a number is.
+
+    Parameters
+    ----------
+    t : ndarray, shape (n,) [s]
+    speeds, forces : ndarray, shape (n, motions, nv)
+        Forces are held in steps. Where none act, they may have shape (n, motions, 0).
+    power, kinetic, potential : ndarray, shape (n, motions) [W, J]
+        Power of forces that follow from the state, and energies.
+    """
+    found = np.empty((4, kinetic.shape[1]))
+    given = t, power, kinetic, potential, speeds, forces
+    arrays = [*(np.ascontiguousarray(x, float) for x in given), found]
+    _work_and_energy().run(*map(address_of, arrays), *speeds.shape)
+    return found
+
+
+@once
+def _extremes() -> LoadedFunction:
+    code = Code("@extremes(ptr %x, i64 %n, i64 %k, ptr %found)")
+    n, k = code.argument("n", "i64"), code.argument("k", "i64")
+    x, found = Buffer(code, "%x"), Buffer(code, "%found")
+    sides = [(found, "<"), (found.part(k * TOGETHER), ">")]
+    for (peak, _), start in zip(sides, INFINITE, strict=True):
+        for j in code.each(k * TOGETHER):
+            peak.put(j, Number(code, start, "double"))
+
+    def look(j: Number, value: Number, peak: Buffer, sign: str) -> None:
+        known = peak.get(j)
+        peak.put(j, code.choose(code.operation(sign, value, known), value, known))
+
+    groups = n / TOGETHER
+    for group in code.each(groups):
+        some = x.part(group * TOGETHER * k)
+        for j in code.each(k * TOGETHER):
+            for side in sides:
+                look(j, some.get(j), *side)
+    for row in code.each(n, start=groups * TOGETHER):
+        for j in code.each(k):
+            for side in sides:
+                look(j, x.get(row * k + j), *side)
+    for group in code.each(TOGETHER, start=1):
+        for peak, sign in sides:
+            for j in code.each(k):
+                look(j, peak.get(group * k + j), peak, sign)
+    return _loaded(code, "extremes", "looking at limits", "pqqp")
+
+
+@once
+def _work_and_energy() -> LoadedFunction:
+    names = ("t", "power", "kinetic", "potential", "v", "tau", "found")
+    pointers = ", ".join(f"ptr %{name}" for name in names)
+    code = Code(f"@work({pointers}, i64 %n, i64 %motions, i64 %nv)")
+    n, motions, nv = (code.argument(name, "i64") for name in ("n", "motions", "nv"))
+    t, power, kinetic, potential, v, tau, found = (Buffer(code, f"%{name}") for name in names)
+
+    def extend(ends: tuple[Variable, Variable], value: Number) -> None:
+        low, high = (end.value for end in ends)
+        ends[0].value = code.choose(value < low, value, low)
+        ends[1].value = code.choose(value > high, value, high)
+
+    for r in code.each(motions):
+        stored = [
+            (kinetic, *_twice(code, kinetic.get(r))),
+            (potential, *_twice(code, potential.get(r))),
+        ]
+        first = kinetic.get(r) + potential.get(r)
+        _, largest = _twice(code, code.size(first))
+        done, total, missing = (code.variable(x) for x in (0.0 * first, 0.0, 0.0))
+        for i in code.each(n, start=1):
+            row = i * motions + r
+            half = 0.5 * (t.get(i) - t.get(i - 1))
+            work = code.variable(half * (power.get(row - motions) + power.get(row)))
+            at = (row - motions) * nv
+            for j in code.each(nv):
+                speeds = v.get(at + j) + v.get(at + motions * nv + j)
+                work.value = work.value + half * (speeds * tau.get(at + j))
+            for energies, *ends in stored:
+                extend((ends[0], ends[1]), energies.get(row))
+            energy = kinetic.get(row) + potential.get(row)
+            done.value = done.value + (code.size(work.value) + 0.0 * energy)
+            total.value = total.value + work.value
+            for most, value in ((largest, energy), (missing, energy - first - total.value)):
+                size, known = code.size(value), most.value
+                most.value = code.choose(size > known, size, known)
+        ranges = [high.value - low.value for _, low, high in stored]
+        wider = code.choose(ranges[0] > ranges[1], *ranges)
+        for k, value in enumerate((done.value, missing.value, wider, largest.value)):
+            found.put(motions * k + r, value)
+    return _loaded(code, "work", "looking at energies", "p" * len(names) + "qqq")
+
+
+def _twice(code: Code, start: Number) -> tuple[Variable, Variable]:
+    return code.variable(start), code.variable(start)
+
+
+def _loaded(code: Code, name: str, what: str, kinds: str) -> LoadedFunction:
+    """A function of pointers, ``p``, and integers, ``q``."""
+    types: dict[str, Any] = {"p": ctypes.c_void_p, "q": ctypes.c_int64}
+    kind = ctypes.CFUNCTYPE(None, *(types[x] for x in kinds))
+    return LoadedFunction(code.ir(), name, what, kind)
