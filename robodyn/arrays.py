@@ -91,6 +91,8 @@ def numbers(what: str, value: ArrayLike) -> Array:
     """
     if type(value) is np.ndarray and value.dtype is _DOUBLE:
         return value
+    if type(value) is float:
+        return np.array(value)
     try:
         array = _as_array(value)
         if array.dtype.kind not in "fiub":

@@ -11,9 +11,12 @@ from __future__ import annotations
 import functools
 import inspect
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain, repeat
 from types import MethodType
 from typing import Any
+
+import numpy as np
 
 from robodyn.codegen.function import Function
 from robodyn.codegen.llvm.target.once import making, once
@@ -130,7 +133,7 @@ class _Method:
         finite: bool,
         make: Callable[..., object] | None,
         made_of: int,
-        place: Callable[[str], int | None] | None,
+        place: Callable[[str | int], int | None] | None,
     ) -> None:
         """Let calls of the form of one go to a function; see `MethodTable.answered`."""
         form = self._form
@@ -142,20 +145,12 @@ class _Method:
             return
         if any(x is not y for x, y in zip(own, arrays, strict=False)):
             return
-        names, places = list[str | None](), list[int]()
-        for parameter in form.by_joint:
-            mapping = given.get(parameter)
-            if mapping is not None and type(mapping) is not dict:
-                return
-            for joint in mapping or ():
-                at = None if place is None else place(joint)
-                if at is None:
-                    return
-                names.append(joint)
-                places.append(at)
-            names.append(None)
-            places.append(-1)
-        names += given.get("wrenches") or ()
+        wrenches = given.get("wrenches") or {}
+        ports = function.inputs[len(own) :][:filled]
+        by_joint = _by_joint([given.get(x) for x in form.by_joint], [x.size for x in ports], place)
+        if by_joint is None or type(wrenches) is not dict:
+            return
+        names, places = by_joint
         options = {x: given[x] for x in form.options if x in given}
         few = sum(port.size for port in function.inputs) < function.outputs[0].size
         look = FiniteCheck.ARGUMENTS if finite and few else FiniteCheck.RESULTS
@@ -163,14 +158,51 @@ class _Method:
             self._signature.add(
                 function.table,
                 {x: tuple(y) if type(y) is list else y for x, y in options.items()},
-                names,
+                (*names, *wrenches),
                 look=look,
                 make=make,
                 made_of=made_of,
-                places=[*places, *[-1] * (len(names) - len(places))],
+                places=(*places, *[-1] * len(wrenches)),
                 by_joint=filled,
                 missing=[x for x, y in form.arrays if given.get(x, y) is None],
             )
+
+
+def _by_joint(
+    given: Iterable[Any],
+    sizes: Sequence[int],
+    place: Callable[[str | int], int | None] | None,
+) -> tuple[list[str | bool | None], list[int]] | None:
+    """Names of numbers by joint, and where these go; None if machine code does not take them.
+
+    Parameters
+    ----------
+    given : iterable of mapping, array_like or None
+        An argument for each parameter.
+    sizes : sequence of int
+        Of the inputs that they fill.
+    place : callable, optional
+        As of `MethodTable.answered`.
+    """
+    names, places, first = list[str | bool | None](), list[int | None](), 0
+    for numbers, size in zip(given, chain(sizes, repeat(0)), strict=False):
+        if numbers is None:
+            pass
+        elif place is None or (isinstance(numbers, Mapping) and type(numbers) is not dict):
+            return None
+        elif type(numbers) is dict:
+            names += numbers
+            places += map(place, numbers)
+        else:  # forces of controlled speeds go nowhere
+            there = [x == x for x in np.reshape(numbers, (-1, np.shape(numbers)[-1]))[0].tolist()]
+            at = [place(k) if x else -1 for k, x in enumerate(there)]
+            names += there
+            places += [k if k is None or first <= k < first + size else -1 for k in at]
+        names.append(None)
+        places.append(-1)
+        first += size
+    known = [k for k in places if k is not None]
+    return (names, known) if len(known) == len(places) else None
 
 
 class MethodTable:
@@ -233,7 +265,7 @@ class MethodTable:
         finite: bool = False,
         make: Callable[..., object] | None = None,
         made_of: int = 0,
-        place: Callable[[str], int | None] | None = None,
+        place: Callable[[str | int], int | None] | None = None,
     ) -> None:
         """The method that runs was answered by a function: let calls of its form go there.
 
@@ -256,8 +288,8 @@ class MethodTable:
         made_of : int
             How many of the inputs that is.
         place : callable, optional
-            Where the number of a joint goes, counted over the inputs that are filled by joint, if
-            there are any; None where the joint has several.
+            Where the number of a joint, by its name, or of a speed goes, counted over the inputs
+            that are filled by joint, if there are any; None where the joint has several.
         """
         under_way = self._calls.under_way
         if not under_way:

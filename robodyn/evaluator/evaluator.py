@@ -142,7 +142,7 @@ class _Chosen:
     checked: bool = True
     binds: bool = False
     finite: bool = False
-    place: Callable[[str], int | None] | None = None
+    place: Callable[[str | int], int | None] | None = None
 
 
 class Evaluator:
@@ -489,10 +489,13 @@ class Evaluator:
         if wrenches is not None:
             wrenches = by_name("wrenches", wrenches)
             links, given = tuple(wrenches), (*given, *wrenches.values())
-        if options:
-            options = self.options.key(options)
         key = (name, links, known, *options.items())
-        chosen = self._chosen.get(key, lambda: self._choose(name, links, options, known))
+        try:
+            chosen = self._chosen.get(key, lambda: self._choose(name, links, options, known))
+        except TypeError:  # names in a list
+            options = self.options.key(options)
+            key = (name, links, known, *options.items())
+            chosen = self._chosen.get(key, lambda: self._choose(name, links, options, known))
         f = chosen.function
         found: Any = None
         inputs = (*given, self._time_beside(given)) if chosen.timed else given
@@ -543,13 +546,13 @@ class Evaluator:
             place=self._places(options["controlled"]) if quantity.by_joint else None,
         )
 
-    def _places(self, controlled: tuple[int, ...]) -> Callable[[str], int | None]:
-        """Where the number of a joint stands: those of controlled speeds are before all others."""
+    def _places(self, controlled: tuple[int, ...]) -> Callable[[str | int], int | None]:
+        """Where the number of a joint or speed stands: those of controlled speeds come first."""
         others = (k for k in range(self._model.bodies.nv) if k not in controlled)
         order = (*controlled, *others)
 
-        def place(joint: str) -> int | None:
-            speeds = speed_indices(self._model, joint)
+        def place(joint: str | int) -> int | None:
+            speeds = (joint,) if isinstance(joint, int) else speed_indices(self._model, joint)
             return order.index(speeds[0]) if len(speeds) == 1 else None
 
         return place

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
-from robodyn.arrays import named_alone, numbers
+from robodyn.arrays import all_finite, named_alone, numbers
 from robodyn.errors import ActuationError, ShapeError, UnknownNameError
 from robodyn.model.joint_info import JointInfo, part_names, part_of
 from robodyn.model.model import Model
@@ -23,6 +24,8 @@ __all__ = [
     "speed_names",
     "without_speed",
 ]
+
+_ZERO = np.zeros(())
 
 #: Values by joint name (or ``"joint[k]"``, one axis of it), or one array over all speeds.
 ByJoint = Mapping[str, ArrayLike] | ArrayLike
@@ -152,34 +155,36 @@ def assign_roles(
     given = _by_speed(model, "controlled", controlled)
     forces = _by_speed(model, "tau", tau)
     held: set[int] = set()
-    for name in named_alone("locked", locked):
+    over_all = tau is not None and not isinstance(tau, Mapping)
+    for name in named_alone("locked", locked) if locked != () else ():
         for k in speed_indices(model, name):
             if k in given:
                 twice = "is named twice in locked" if k in held else "is both controlled and locked"
                 raise _conflict(model, k, twice)
             held.add(k)
-            given[k] = np.zeros(())
+            given[k] = _ZERO
     for k in given:
         force = forces.pop(k, None)
         # an array over all speeds has to have something here: zero is no torque
-        if force is not None and (isinstance(tau, Mapping) or np.any(force)):
+        if force is not None and (not over_all or force.any()):
             raise _conflict(model, k, "is both controlled and given a torque")
-    if not isinstance(tau, Mapping | None):
+    if over_all:
         for k in range(model.bodies.nv):
             if k not in given and k not in forces:
                 raise _conflict(model, k, "is free, but its tau is NaN", ShapeError)
     order = tuple(sorted(given))
     free = [k for k in range(model.bodies.nv) if k not in given]
-    zero = np.zeros(())
     return Roles(
         order,
         _stacked([given[k] for k in order]),
-        _stacked([forces.get(k, zero) for k in free]),
+        _stacked([forces.get(k, _ZERO) for k in free]),
         _is_single(controlled) and _is_single(tau),
     )
 
 
 def _is_single(values: ByJoint | None) -> bool:
+    if values is None:
+        return True
     parts = values.values() if isinstance(values, Mapping) else [values]
     return all(
         part.dtype == np.float32 if isinstance(part, np.ndarray) else not hasattr(part, "__len__")
@@ -198,7 +203,7 @@ def _conflict(model: Model, speed: int, what: str, kind: Any = ActuationError) -
 
 def _stacked(columns: list[Array]) -> Array:
     if not any(column.ndim for column in columns):
-        return np.array(columns)
+        return np.array([column.item() for column in columns])
     try:
         return np.stack(np.broadcast_arrays(*columns), axis=-1)
     except ValueError:
@@ -231,10 +236,10 @@ def _by_speed(model: Model, what: str, values: ByJoint | None) -> dict[int, Arra
             given=array.shape,
             expected=(nv,),
         )
+    if array.ndim == 1 and not any(map(math.isinf, values := array.tolist())):
+        return {k: array[k] for k, x in enumerate(values) if x == x}
     if np.isinf(array).any():
         raise ShapeError(f"{what} holds infinite numbers", name=what)
-    if array.ndim == 1:
-        return {k: x for k, x in enumerate(array) if x == x}
     missing = np.isnan(array).reshape(-1, nv) if array.size else np.zeros((1, nv), bool)
     if not np.array_equal(missing.any(axis=0), missing.all(axis=0)):
         raise ShapeError(
@@ -247,7 +252,7 @@ def _by_speed(model: Model, what: str, values: ByJoint | None) -> dict[int, Arra
 
 def _split(what: str, name: str, value: ArrayLike, width: int) -> list[Array]:
     array = numbers(f"{what}[{name!r}]", value)
-    if not np.isfinite(array).all():
+    if not all_finite(array):
         raise ShapeError(f"{what}[{name!r}] holds numbers that are not finite", name=what)
     if width == 1:
         return [array]

@@ -73,7 +73,7 @@ class EntryBuilder:
         rows are, and the objects of results.
     scalars, scratch : str
         Numbers of results without axes, and of inputs that are copied.
-    shape, arguments, inputs, options, links, by_joint, numbers, held, place, cells : str
+    shape, arguments, inputs, options, links, by_joint, numbers, columns, held, place, cells : str
         Memory of the steps of a call.
     table, n_in, n_out, work, descr, size, kernels : Number
         The function that is called, known once arguments are bound: address of its table, number
@@ -107,7 +107,7 @@ class EntryBuilder:
         self.inputs = self._room("ptr", MAX_PORTS)
         self.held = self._room("ptr", 2 * MAX_PORTS + MAX_LINKS)
         self.by_joint = self._room("ptr", MAX_PARAMETERS)
-        self.numbers = self._room("ptr", MAX_LINKS)
+        self.numbers, self.columns = self._room("ptr", MAX_LINKS), self._room("i64", MAX_LINKS)
         self.options, self.links = self._room("ptr", MAX_OPTIONS), self._room("ptr", MAX_LINKS)
         self.place, self.cells = self._room("i64", 1), self._room("ptr", 2)
         self.variables = {name: code.variable(None) for name in _ADDRESSES}

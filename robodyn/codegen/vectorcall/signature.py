@@ -75,9 +75,10 @@ class Role(IntEnum):
     """What a parameter is.
 
     ``WRENCHES`` are a mapping from names to arrays, which are inputs of the function; ``BY_JOINT``
-    is one from names to numbers, which stand in inputs of the function. A ``NUMBER`` is an array
-    without axes, which has to be given as a float; it is counted among the arrays. An array that is
-    None is left out: of that choice of arrays there is a function, or none.
+    is one from names to numbers, which stand in inputs of the function, or an array over all
+    speeds. A ``NUMBER`` is an array without axes, which has to be given as a float; it is counted
+    among the arrays. An array that is None is left out: of that choice of arrays there is a
+    function, or none.
     """
 
     ARRAY = 0
@@ -231,7 +232,7 @@ class Signature:
         self,
         table: Table,
         options: Mapping[str, object] | None = None,
-        links: Sequence[str | None] = (),
+        links: Sequence[str | bool | None] = (),
         *,
         look: FiniteCheck = FiniteCheck.NOWHERE,
         make: Callable[..., object] | None = None,
@@ -249,8 +250,9 @@ class Signature:
         options : mapping of parameter name to value
             Others have their default. Values that cannot be compared by identity are not added,
             nor are options that are no parameters.
-        links : sequence of str or None
-            Names in the mappings, in order, with ``None`` between those of different parameters.
+        links : sequence of str, bool or None
+            Names in the mappings, in order, with ``None`` between those of different parameters;
+            of an array over all speeds, ``True`` for each number and ``False`` for each NaN.
         look : FiniteCheck
             Where numbers are not finite, the slow way is asked.
         make : callable, optional

@@ -19,7 +19,7 @@ MAX_PORTS, MAX_AXES = 64, 8
 #: Words of the table that all functions share: objects, numbers, and functions of CPython's and of
 #: numpy's API.
 COMMON = (
-    "ndarray", "float64", "float32", "none", "tuple", "list", "dict", "str",
+    "ndarray", "float64", "float32", "none", "true", "false", "tuple", "list", "dict", "str",
     "float", "number", "int", "bool", "motion", "pose", "twist", "acceleration", "slow", "limit",
     "least_work", "vectorcall", "bind", "incref", "decref", "new_array", "new_scalar", "new_tuple",
     "set_item", "release", "acquire", "parallel_for", "pool", "convert", "forget", "compare",

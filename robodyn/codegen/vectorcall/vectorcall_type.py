@@ -164,6 +164,8 @@ def _common(slow: Callable[..., Any]) -> Any:
         "float64": np.dtype(np.float64),
         "float32": np.dtype(np.float32),
         "none": None,
+        "true": True,
+        "false": False,
         "tuple": tuple,
         "list": list,
         "dict": dict,
