@@ -20,6 +20,7 @@ from robodyn.urdf.sdf.hinges import Hinges, coordinate_name
 from robodyn.urdf.sdf.joint import WORLD, SdfJoint, scoped, scoped_joint
 from robodyn.urdf.sdf.loops import exactly_placed, loop_of, placed, read_gear
 from robodyn.urdf.sdf.model import SdfModel
+from robodyn.urdf.simulator_words import carried_weight
 
 __all__ = ["mechanism_of"]
 
@@ -38,6 +39,7 @@ class _ModelContents:
     """Content of a model and of its nested models, by scoped names."""
 
     links: dict[str, Link] = field(default_factory=dict)
+    weightless: list[str] = field(default_factory=list)
     joints: dict[str, SdfJoint] = field(default_factory=dict)
     points: list[tuple[str, Element]] = field(default_factory=list)
     gears: list[tuple[Element, bool, str]] = field(default_factory=list)
@@ -50,6 +52,7 @@ def _contents(model: SdfModel, scope: str = "") -> _ModelContents:
             scope + name: dataclasses.replace(x, name=scope + name)
             for name, x in model.links.items()
         },
+        [scope + name for name in model.weightless],
         {scope + joint.name: scoped_joint(joint, scope) for joint in model.joints},
         [(scope + name, element) for name, element in model.points],
         [(*gear, scope) for gear in model.gears],
@@ -58,6 +61,7 @@ def _contents(model: SdfModel, scope: str = "") -> _ModelContents:
     for name, inner in model.models.items():
         more = _contents(inner, f"{scope}{name}{SEPARATOR}")
         found.links |= more.links
+        found.weightless += more.weightless
         found.joints |= more.joints
         found.points += more.points
         found.gears += more.gears
@@ -128,6 +132,9 @@ def mechanism_of(
             if joint.motor is not None
         ),
         file=reader.file,
+        link_elements=tuple(
+            item for name in parts.weightless if (item := carried_weight(parts.links[name]))
+        ),
     )
 
 
