@@ -126,7 +126,9 @@ class SimulatorWords:
             link = links.get(name)
             if link is None:
                 self._reader.warn(element, f"{name!r} is no link of the robot")
-            elif item := carried_weight(link):
+            elif link.inertia is not None and link.inertia.mass > 0.0:
+                mass, center = link.inertia.mass, link.inertia.origin.xyz
+                item = WeightCompensation(name, center, mass, f"weight of {name}")
                 carried += [] if item in given else [item]
                 self._reader.warn(
                     element,
@@ -136,14 +138,6 @@ class SimulatorWords:
         for name, found in self._springs.items():
             self._reader.warn(next(iter(found.values())), f"{name!r} is no joint of the robot")
         return tuple(carried)
-
-
-def carried_weight(link: Link) -> WeightCompensation | None:
-    """What carries the weight of a link on which gravity does not act, if it has a mass."""
-    if link.inertia is None or not link.inertia.mass > 0.0:
-        return None
-    name, inertia = link.name, link.inertia
-    return WeightCompensation(name, inertia.origin.xyz, inertia.mass, f"weight of {name}")
 
 
 def _value(element: Element) -> str:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from robodyn.description import Coupling, Link, Loop, Mechanism
 from robodyn.errors import RobodynError, TopologyError
+from robodyn.force_elements.weight_compensation import WeightCompensation
 from robodyn.urdf.common.reader import Reader
 from robodyn.urdf.common.report import problem_of
 from robodyn.urdf.common.xml import Element, line_of
@@ -20,7 +21,6 @@ from robodyn.urdf.sdf.hinges import Hinges, coordinate_name
 from robodyn.urdf.sdf.joint import WORLD, SdfJoint, scoped, scoped_joint
 from robodyn.urdf.sdf.loops import exactly_placed, loop_of, placed, read_gear
 from robodyn.urdf.sdf.model import SdfModel
-from robodyn.urdf.simulator_words import carried_weight
 
 __all__ = ["mechanism_of"]
 
@@ -133,7 +133,9 @@ def mechanism_of(
         ),
         file=reader.file,
         link_elements=tuple(
-            item for name in parts.weightless if (item := carried_weight(parts.links[name]))
+            WeightCompensation(x.name, x.inertia.origin.xyz, x.inertia.mass, f"weight of {x.name}")
+            for x in map(parts.links.__getitem__, parts.weightless)
+            if x.inertia is not None and x.inertia.mass > 0.0
         ),
     )
 
