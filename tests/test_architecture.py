@@ -28,7 +28,7 @@ LAYERS = (
     {"topology", "interop"},
     {"equations", "urdf"},
     {"model"},
-    {"evaluator"},
+    {"evaluator", "shapes"},
     {"parts"},
     {"impacts", "inverse_kinematics"},
     {"closed_loops"},

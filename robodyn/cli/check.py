@@ -16,6 +16,7 @@ from robodyn.cli.options.robot import (
     robots_and_files,
 )
 from robodyn.cli.options.values import add
+from robodyn.cli.shapes.findings import with_shapes
 from robodyn.errors import RobodynError, UrdfNote, UrdfWarning
 from robodyn.urdf import findings, load_mechanism, record
 
@@ -60,8 +61,6 @@ def _with_shapes(
     file: str, options: Mapping[str, Any], warned: Sequence[UrdfWarning], *, meshes: bool
 ) -> list[UrdfWarning]:
     """Warnings, and those about masses that do not go with the shapes of links."""
-    from robodyn.cli.shapes.findings import with_shapes  # imports the viewer
-
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # they are in the findings
         mechanism = load_mechanism(file, **reading_options(options))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,7 +55,7 @@ class Ground:
     ----------
     points : mapping of name to (link, point)
         Points that may touch the ground: names of contacts, each with a link and a point (3,) [m]
-        in link axes. They are stored as a tuple of (name, (link, point)).
+        in link axes.
     normal : (3,)
         Out of the ground, in world axes, of any length.
     height : float [m]
@@ -84,7 +84,7 @@ class Ground:
     0.1
     """
 
-    points: Mapping[str, tuple[str, Any]] | tuple[tuple[str, tuple[str, Vector]], ...]
+    points: Mapping[str, tuple[str, Any]]
     normal: Vector = (0.0, 0.0, 1.0)
     height: float = 0.0
     stiffness: float = 1e5
@@ -124,8 +124,7 @@ class Ground:
     @property
     def contacts(self) -> tuple[tuple[str, str, Vector], ...]:
         """Name, link and point of each contact."""
-        points: Any = self.points
-        return tuple((name, link, point) for name, (link, point) in points)
+        return tuple((name, link, point) for name, (link, point) in self.points.items())
 
     @property
     def places(self) -> tuple[tuple[str, Vector], ...]:
@@ -176,8 +175,32 @@ def _power(depth: Number, exponent: float) -> Number:
     return where(depth > 0.0, result * sqrt(depth), 0.0) if exponent > whole else result
 
 
-def _points(given: Any) -> tuple[tuple[str, tuple[str, Vector]], ...]:
-    """Points by name, as a tuple."""
+@dataclass(frozen=True, eq=False, repr=False)
+class _Points(Mapping[str, tuple[str, Vector]]):
+    """Points by name, which stay what they are."""
+
+    rows: tuple[tuple[str, tuple[str, Vector]], ...]
+
+    def __getitem__(self, name: str) -> tuple[str, Vector]:
+        return dict(self.rows)[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name, _ in self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Mapping) and self.rows == tuple(other.items())
+
+    def __hash__(self) -> int:
+        return hash(self.rows)
+
+    def __repr__(self) -> str:
+        return repr(dict(self.rows))
+
+
+def _points(given: Any) -> _Points:
     wrong = ShapeError(
         f"points is {given!r}, expected {{name: (link, (x, y, z))}}, one at least",
         name="points",
@@ -189,7 +212,7 @@ def _points(given: Any) -> tuple[tuple[str, tuple[str, Vector]], ...]:
         raise wrong from None
     if not (rows and all(isinstance(name, str) for row in rows for name in row[:2])):
         raise wrong
-    return tuple((name, (link, _place(name, point))) for name, link, point in rows)
+    return _Points(tuple((name, (link, _place(name, point))) for name, link, point in rows))
 
 
 def _place(name: str, given: Any) -> Vector:

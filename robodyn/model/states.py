@@ -224,7 +224,7 @@ def overflow(model: Model, name: str, given: Mapping[str, ArrayLike], wrong: Arr
         name=worst,
         given=sizes[worst],
     )
-    error.motion = tuple(int(k) for k in np.argwhere(wrong)[0])
+    error.motion = tuple(int(k) for k in next(iter(np.argwhere(wrong)), ()))
     return error
 
 

@@ -16,11 +16,11 @@ from robodyn.array_types import FloatArray
 from robodyn.errors import RobodynError, SettingsError, ShapeError, TopologyError, UnknownNameError
 from robodyn.literals import ArrowKind
 from robodyn.robot import Robot
+from robodyn.shapes.geometry import link_geometry
 from robodyn.simulation.trajectory.trajectory import Trajectory
 from robodyn.urdf.common.packages import PackageDirs
 from robodyn.view.drawing.arrows import KINDS
 from robodyn.view.drawing.camera import Camera
-from robodyn.view.drawing.geometry import link_geometry
 from robodyn.view.drawing.robot import Drawing
 from robodyn.view.exports import Exports, PicturesPanel
 from robodyn.view.pages import Pages

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import pickle
 
 import numpy as np
 import pytest
@@ -409,5 +410,19 @@ def test_grounds_that_do_not_fit_a_robot():
 
 def test_a_ground_is_a_value():
     one = rd.Ground({"p": ("body", [0, 0, 1])}, normal=(0, 0, 2))
-    assert one == rd.Ground((("p", ("body", (0.0, 0.0, 1.0))),), normal=(0, 0, 1))
+    assert one == rd.Ground({"p": ("body", (0.0, 0.0, 1.0))}, normal=(0, 0, 1))
     assert hash(one) == hash(dataclasses.replace(one))
+
+
+def test_points_are_what_was_given():
+    points = {"tip": ("lower", (0, 0, -1)), "heel": ("upper", (0.1, 0, 0))}
+    ground = rd.Ground(points, height=-1.9)
+    assert ground.points == points and {**ground.points} == points
+    assert ground.points["heel"] == ("upper", (0.1, 0.0, 0.0))
+    assert [*ground.points] == ["tip", "heel"] and len(ground.points) == 2
+    again = pickle.loads(pickle.dumps(ground))
+    assert again == ground and hash(again) == hash(ground) and repr(again) == repr(ground)
+    assert rd.Ground(ground.points, height=-1.9) == ground
+    assert rd.Ground(dict(reversed(points.items())), height=-1.9) != ground  # another order
+    with pytest.raises(TypeError):
+        ground.points["tip"] = ("upper", (0, 0, 0))

@@ -24,6 +24,9 @@ from robodyn.controllers import (
 )
 from robodyn.description import Mimic
 from robodyn.errors import LimitWarning
+from robodyn.ros import Engine, Settings, TrajectoryContent, TrajectoryPoint
+from robodyn.ros.engine.throttled_logger import ThrottledLogger
+from robodyn.simulation.loads.column_names import coordinate_names, speed_names
 
 close = close_within(1e-9)
 
@@ -493,7 +496,93 @@ def test_motors_that_share_a_motion_keep_their_limits():
     assert run.tau[0] == 1.0  # within the limits: as it is
 
 
+# -- commands of ROS -------------------------------------------------------------------------------
+
+
+def test_commands_are_efforts_of_motors(pair):
+    """The same efforts accelerate the same machine alike, in both kinds of coordinates."""
+    m, t = pair
+    made, other = Engine(m), Engine(t)
+    # joints with more than one axis have names with numbers
+    assert {x.split("[")[0] for x in made.joints} == {*m.actuated_joints} == {*t.actuated_joints}
+    efforts = dict(zip(made.joints, np.linspace(-0.4, 0.5, len(made.joints)), strict=True))
+    made.command([*efforts.values()])
+    other.command([efforts[x] for x in other.joints])
+    a, A = (x.observe()[2] for x in (made, other))
+    if t.nv and m.nc:
+        a = m.consistent_acceleration(made.q, made.v, a)
+    close(m.expand_acceleration(made.q, made.v, a), A, 1e-7)
+    B = m.actuation_matrix(made.q)
+    close(made.observe()[3], B @ [*efforts.values()])
+    made.advance(20)
+    run = rd.simulate(
+        m, lambda t, q, v: m.actuation_matrix(q) @ [*efforts.values()], q0=m.neutral(),
+        duration=0.02, step=1e-3, integrator="semi_implicit", limits="ignore",
+    )  # fmt: skip
+    close(made.q, run.q[-1])
+    shafts = np.linalg.solve(m.transmission_matrix.T, [*efforts.values()])
+    if np.linalg.matrix_rank(B) == len(shafts):
+        close(made.motor_torques(made.observe()[3]), shafts, 1e-7)
+
+
+def test_efforts_of_motors_are_cut_to_their_limits():
+    """Of each motor: the others give what they are asked for."""
+    m, _ = PAIRS["elbows"]()
+    said: list[str] = []
+    made = Engine(m, log=ThrottledLogger(said.append))
+    top = np.abs(m.gear_ratios) * m.motor_torque_limits
+    made.command([10.0 * top[0], 0.3 * top[1]])
+    close(made.observe()[3], m.actuation_matrix(made.q) @ [top[0], 0.3 * top[1]])
+    assert any("cut" in text for text in said)
+    differential, _ = PAIRS["differential"]()
+    made = Engine(differential)
+    made.command([1e3, -1e3])
+    torques = made.motor_torques(made.observe()[3])
+    assert np.abs(torques).max() == pytest.approx(1.0, rel=1e-9)
+    assert np.abs(torques).max() <= 1.0 + 1e-9
+
+
+def test_motors_at_joints_that_follow_take_efforts_alone():
+    m, _ = PAIRS["elbows"]()
+    words = "left_elbow, right_elbow .* take efforts alone; give joints= .*left_drive, right_drive"
+    with pytest.raises(rd.ActuationError, match=words):
+        Engine(m, Settings(interfaces=("position",)))
+    made = Engine(m)
+    with pytest.raises(rd.ActuationError, match="left_elbow of 'five_bar' follow"):
+        made.follow(TrajectoryContent(("left_elbow",), (TrajectoryPoint(1.0, (0.1,)),)))
+    made = Engine(m, Settings(interfaces=("position",)), joints=DRIVES)  # as the message says
+    made.command(made.q[:2] + 0.1)
+    made.advance(200)
+    close(made.q[:2], m.neutral()[:2] + 0.1, 1e-2)
+
+
 # -- exported code ---------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["hexapod", "two motors", "differential", "mimic"])
+def test_an_fmu_takes_forces_of_motors(name, tmp_path):
+    fmpy = pytest.importorskip("fmpy")
+    robot = FOLLOWERS[name]() if name in FOLLOWERS else PAIRS[name]()[0]
+    asked = ["step", "forward_dynamics", "actuation_matrix"]
+    (path,) = rd.export(robot, asked, "fmu", tmp_path / "unit", step=1e-3).iterdir()
+    about = fmpy.read_model_description(str(path))
+    inputs = [x.name for x in about.modelVariables if x.causality == "input"]
+    assert inputs == [f"{x}.force" for x in robot.actuated_joints]
+    forces = np.linspace(-0.4, 0.5, len(inputs))
+    names = [f"{x}.position" for x in coordinate_names(robot)]
+    names += [f"{x}.speed" for x in speed_names(robot)]
+    found = fmpy.simulate_fmu(
+        str(path), stop_time=0.02, output_interval=0.01, output=names,
+        start_values=dict(zip(inputs, forces, strict=True)),
+    )  # fmt: skip
+    run = rd.simulate(
+        robot, lambda t, q, v: robot.actuation_matrix(q) @ forces, duration=0.02, step=1e-3,
+        limits="ignore",
+    )  # fmt: skip
+    expected = np.concatenate([run.q[-1], run.v[-1]])
+    np.testing.assert_allclose([found[-1][x] for x in names], expected, rtol=0, atol=1e-12)
+    assert np.abs(expected - np.concatenate([run.q[0], run.v[0]])).max() > 1e-4
 
 
 @pytest.mark.slow

@@ -218,7 +218,9 @@ def test_no_method_returns_what_has_overflown(name, coordinates, size):
                 except rd.RobodynError:
                     refused += 1
                     continue
-                arrays = found.a if method == "constrained_dynamics" else found
+                arrays = found
+                if method == "constrained_dynamics":
+                    arrays = {"a": found.a, "multipliers": found.multipliers}
                 arrays = [arrays[x] for x in arrays] if hasattr(arrays, "items") else [arrays]
                 arrays = [found.q, found.v] if method == "steady_motion" else arrays
                 assert all(np.isfinite(x).all() for x in arrays), method

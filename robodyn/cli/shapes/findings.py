@@ -12,9 +12,9 @@ from robodyn.cli.shapes.causes import fault
 from robodyn.cli.shapes.solid import Solid, joined, solid
 from robodyn.description import Link, Mechanism
 from robodyn.errors import UrdfWarning
+from robodyn.shapes.geometry import Geometry, Shape, link_geometry
 from robodyn.urdf.checks.suspicions import NEGLIGIBLE, doubtful_masses
 from robodyn.urdf.common.packages import PackageDirs
-from robodyn.view.drawing.geometry import Geometry, Shape, link_geometry
 
 __all__ = ["with_shapes"]
 

@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike
 
 from robodyn.array_types import FloatArray
 from robodyn.description import Inertia
-from robodyn.view.drawing.geometry import Shape
+from robodyn.shapes.geometry import Shape
+from robodyn.shapes.meshes import triangles
 
 __all__ = ["MassProperties", "ShapeFit", "Solid", "fit", "joined", "solid"]
 
@@ -107,8 +108,6 @@ def _capsule(shape: Shape) -> Solid:
 
 
 def _mesh(shape: Shape) -> Solid:
-    from robodyn.view.drawing.meshes import triangles
-
     mesh = triangles(shape)
     if not mesh.is_volume:  # surfaces that are not closed enclose their convex hull at most
         mesh = mesh.convex_hull

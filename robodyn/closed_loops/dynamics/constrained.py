@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
-from robodyn.arrays import finite, together
+from robodyn.arrays import all_finite, finite, together
 from robodyn.closed_loops.assembly.projection import Projection
 from robodyn.closed_loops.constraints.consistency import Consistency
 from robodyn.closed_loops.constraints.constraint_rows import ConstraintRows
@@ -24,7 +24,7 @@ from robodyn.evaluator import Evaluator, Wrenches
 from robodyn.literals import ConstraintMethod
 from robodyn.model.model import Model
 from robodyn.model.speed_selection import Roles, speed_names
-from robodyn.model.states import listed
+from robodyn.model.states import listed, overflow, too_large
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.parts.configuration_space import ConfigurationSpace
 from robodyn.results import ConstrainedDynamics, HybridDynamics
@@ -115,7 +115,12 @@ class ConstrainedSolve:
             k = self._rows.stabilised_bias(q, v, stabilization)
             own = np.ascontiguousarray(np.broadcast_to(k, terms[3].shape), float)
             terms = (*terms[:3], own, terms[4])
-        return self._solved(terms, method, kind)
+        found, given = self._solved(terms, method, kind), {"q": q, "v": v, "tau": force}
+        if not (all_finite(found.a) and all_finite(found.multipliers)) and too_large(given):
+            both = np.concatenate([found.a, found.multipliers], axis=-1)
+            wrong = ~np.isfinite(both).all(axis=-1)
+            raise overflow(self._model, "constrained_dynamics", given, wrong)
+        return found
 
     def _solved(
         self, terms: tuple[Array, ...], method: ConstraintMethod, kind: np.dtype[Any]

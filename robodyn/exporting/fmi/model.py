@@ -75,7 +75,7 @@ static const char *done({result} result, model_state *state)
     return NULL;
 }}
 
-const char *model_begin(model_state *state)
+{given}const char *model_begin(model_state *state)
 {{
     return done({begin}(&state->motion, state->values + {q}, state->values + {v}), state);
 }}
@@ -107,7 +107,8 @@ class Places:
         robot = names.unit.robot
         self.q, self.v = 1, 1 + robot.nq
         self.tau = self.v + robot.nv
-        self.signals, end = dict[str, int](), self.tau + robot.nv
+        self.motors = len(robot.model.gearing.ratios) if parts.motors else robot.nv
+        self.signals, end = dict[str, int](), self.tau + self.motors
         for port in parts.signals:
             self.signals[port.name] = end
             end += port.size
@@ -136,8 +137,7 @@ def model_source(names: CNames, parts: Parts, variables: Sequence[Variable]) -> 
     signals = _signals(parts, places)
     forces = ""
     if parts.step.update is None:
-        forces = f"    memcpy(state->motion.tau, state->values + {places.tau}, "
-        forces += "sizeof state->motion.tau);\n"
+        forces = "    forces(state, state->motion.tau);\n"
     return _SOURCE.format(
         start=", ".join(repr(x.start or 0.0) for x in variables),
         settable=", ".join(_settable(x) for x in variables),
@@ -147,10 +147,31 @@ def model_source(names: CNames, parts: Parts, variables: Sequence[Variable]) -> 
         begin=names.own("begin"),
         q=places.q,
         v=places.v,
+        given="" if parts.step.update else _given_forces(names, parts, places),
         forces=forces,
         call=f"{names.own('step')}({', '.join(['&state->motion', *signals])})",
         lines="\n".join(f"    {x}" for x in _outputs(names, parts, places)),
     )
+
+
+def _given_forces(names: CNames, parts: Parts, places: Places) -> str:
+    """A function in C from the forces that are given to those along speeds."""
+    nv, m = names.unit.robot.nv, places.motors
+    lines = [f"memcpy(tau, state->values + {places.tau}, {nv} * sizeof *tau);"]
+    if parts.motors:
+        known = {"t": "model_time(state)", "q": "state->motion.q"}
+        lines = [
+            f"double B[{nv * m}];",
+            "int i, k;",
+            _call(names, parts.motors, known, {parts.motors.program.outputs[0].name: "B"}),
+            f"for (i = 0; i < {nv}; i++) {{",
+            "    tau[i] = 0.0;",
+            f"    for (k = 0; k < {m}; k++)",
+            f"        tau[i] += B[{m} * i + k] * state->values[{places.tau} + k];",
+            "}",
+        ]
+    body = "".join(f"    {line}\n" for line in lines)
+    return f"static void forces(const model_state *state, double *tau)\n{{\n{body}}}\n\n"
 
 
 def _settable(variable: Variable) -> str:
@@ -195,6 +216,10 @@ def _outputs(names: CNames, parts: Parts, places: Places) -> Iterator[str]:
                 "if (state->motion.steps == 0)", f"    {calls[0]}", "else", f"    {calls[1]}",
             )  # fmt: skip
     known |= {"tau": f"values + {places.tau}", "a": "a"}
+    if parts.motors:
+        known["tau"] = "tau"
+        yield f"double tau[{names.unit.robot.nv}];"
+        yield "forces(state, tau);"
     if any(port.name == "a" for x in parts.outputs for port in x.program.inputs):
         yield f"double a[{names.unit.robot.nv}];"
         yield _call(names, parts.dynamics, known, known)

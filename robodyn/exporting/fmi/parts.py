@@ -30,6 +30,9 @@ class Parts:
         Functions of time, state, forces and accelerations.
     dynamics : Routine
         Accelerations, as a step computes them.
+    motors : Routine or None
+        The actuation matrix, where forces are given at motors of which some are at joints that
+        follow others; else they are those along speeds.
     needs_time : bool
         Whether anything depends on time.
     """
@@ -38,6 +41,7 @@ class Parts:
     signals: tuple[Port, ...]
     outputs: tuple[Routine, ...]
     dynamics: Routine
+    motors: Routine | None
     needs_time: bool
 
 
@@ -67,7 +71,19 @@ def parts_of(unit: Unit) -> Parts:
                 )
     needs_time = any(_needs_time(routine) for routine in (*called, *outputs))
     dynamics = next(x for x in called if x.program.name == "forward_dynamics")
-    return Parts(unit.step, _signals(unit.step), outputs, dynamics, needs_time)
+    return Parts(unit.step, _signals(unit.step), outputs, dynamics, _motors(unit), needs_time)
+
+
+def _motors(unit: Unit) -> Routine | None:
+    """The actuation matrix, where it is needed."""
+    robot, name = unit.robot, "actuation_matrix"
+    if not robot.model.gearing.elsewhere or (unit.step and unit.step.update is not None):
+        return None
+    program = robot.function(name).program
+    known = next((x for x in unit.routines if x.program is program), None)
+    while known is None and name in unit.names:
+        name += "_of_motors"
+    return known or Routine(name, "Forces along speeds of a unit of force at each motor.", program)
 
 
 def _refuse_shared_loads(robot: Robot, routine: Routine) -> None:

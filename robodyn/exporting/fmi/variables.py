@@ -10,6 +10,7 @@ from robodyn.errors import SettingsError
 from robodyn.exporting.fmi.parts import Parts
 from robodyn.exporting.unit.procedure import Routine
 from robodyn.exporting.unit.unit import Unit
+from robodyn.model.joint_info import part_names
 from robodyn.robot import Robot
 from robodyn.simulation.loads.column_names import (
     coordinate_names,
@@ -84,6 +85,12 @@ def _joints(unit: Unit, parts: Parts) -> Iterator[Variable]:
     for name, length, v in zip(*speeds, start_v, strict=True):
         per_second = f"{length or '1'}/s"
         yield Variable(f"{name}.speed", "output", per_second, "Speed of the joint.", float(v))
+    if parts.motors is not None:
+        joints = [robot.joints[name] for name in robot.actuated_joints]
+        speeds = (
+            [x for joint in joints for x in part_names(joint.name, joint.kind.nv, robot.joints)],
+            [joint.kind.unit(k) for joint in joints for k in range(joint.kind.nv)],
+        )
     for name, length in zip(*speeds, strict=True):
         given = parts.step.update is None
         causality, start = ("input", 0.0) if given else ("output", None)

@@ -6,6 +6,7 @@ import hashlib
 import io
 import zipfile
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib.resources import files
 
 from robodyn.exporting.c_code.header import header
@@ -31,7 +32,10 @@ def write(unit: Unit) -> Mapping[str, str | bytes]:
     MissingFileError, FileError
         If there is no C compiler, or it fails.
     """
-    parts, names = parts_of(unit), CNames(unit)
+    parts = parts_of(unit)
+    if parts.motors is not None and parts.motors not in unit.routines:
+        unit = replace(unit, routines=(*unit.routines, parts.motors))
+    names = CNames(unit)
     found = variables(unit, parts)
     identifier = names.prefix
     sources = {

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 import robodyn as rd
 from robodyn.array_types import FloatArray
+from robodyn.model.joint_info import part_names
+from robodyn.model.virtual_work import generalised
 from robodyn.ros.engine.messages import StateNames
-from robodyn.simulation.limits.bounds import own_effort_bounds
+from robodyn.simulation.limits.bounds import cut_at_motors, motor_joint_bounds, own_effort_bounds
+from robodyn.simulation.loads.actuated_speeds import actuated_speeds
 
 __all__ = ["CommandedJoints"]
 
 
 class CommandedJoints:
-    """Scalar coordinates of a robot in the order of commands.
+    """Joints of a robot in the order of commands: scalar coordinates, and joints of motors.
+
+    A motor at a joint without coordinates, as it follows others, takes efforts alone.
 
     Parameters
     ----------
@@ -30,7 +36,9 @@ class CommandedJoints:
     nv : int
         Speeds of the robot.
     coordinates, speeds : ndarray of int, shape (n,)
-        Where they stand in q and v.
+        Where they stand in q and v; -1 for joints without coordinates.
+    motors : ndarray of int, shape (n,)
+        Where joints without coordinates stand among those of `Gearing`; else -1.
     lower, upper : ndarray, shape (n,) [rad, m]
         Limits of position, of the joint and of those that follow it by ``<mimic>``.
     top_speed : ndarray, shape (n,) [rad/s, m/s]
@@ -45,19 +53,75 @@ class CommandedJoints:
     """
 
     def __init__(self, names: StateNames, joints: Iterable[str] | None = None) -> None:
-        robot = names.robot
+        robot = self._robot = names.robot
         self.nv = robot.nv
-        self.names = names.motors if joints is None else tuple(joints)
+        places = _motors_elsewhere(robot)
+        default = tuple(places) or names.motors
+        self.names = default if joints is None else tuple(joints)
         if len({*self.names}) < len(self.names):
             raise rd.ShapeError(f"joints named twice: {', '.join(self.names)}", name="joints")
-        self.coordinates = np.array([names.coordinate(n) for n in self.names], int)
-        self.speeds = np.array([names.speed(n) for n in self.names], int)
-        limits = [names.limits(n) for n in self.names]
+        pairs = [(n, n not in places or names.is_own(n)) for n in self.names]
+        self.motors = np.array([-1 if own else places[n] for n, own in pairs], int)
+        self.coordinates = np.array([names.coordinate(n) if own else -1 for n, own in pairs], int)
+        self.speeds = np.array([names.speed(n) if own else -1 for n, own in pairs], int)
+        limits = [names.limits(n) if own else (-np.inf, np.inf, np.inf) for n, own in pairs]
         self.lower, self.upper, self.top_speed = np.array(limits).reshape(-1, 3).T
+        self._elsewhere = self.motors >= 0
         self.effort = own_effort_bounds(robot)[self.speeds]
+        self.effort[self._elsewhere] = motor_joint_bounds(robot)[self.motors[self._elsewhere]]
 
     def __len__(self) -> int:
         return len(self.names)
+
+    @cached_property
+    def controlled(self) -> NDArray[np.intp]:
+        """Speeds that a controller may move by these motors.
+
+        Raises
+        ------
+        ActuationError
+            If there are fewer motors at joints that follow others than speeds that they move.
+        """
+        own = self.speeds[~self._elsewhere]
+        return np.union1d(own, actuated_speeds(self._robot)) if self._elsewhere.any() else own
+
+    @cached_property
+    def effort_along(self) -> FloatArray:
+        """The largest efforts along speeds, shape (nv,), zero where there is no motor [N m, N]."""
+        top = np.zeros(self.nv)
+        top[self.controlled] = own_effort_bounds(self._robot)[self.controlled]
+        return top
+
+    @property
+    def depend_on_posture(self) -> bool:
+        """Whether forces along speeds depend on the posture."""
+        return bool(self._elsewhere.any())
+
+    def forces(self, q: FloatArray, efforts: FloatArray) -> FloatArray:
+        """Generalised forces of efforts, shape (nv,), within the limits of joints and motors."""
+        tau = np.zeros(self.nv)
+        within = np.minimum(np.maximum(efforts, -self.effort), self.effort)
+        tau[self.speeds[~self._elsewhere]] = within[~self._elsewhere]
+        if self._elsewhere.any():
+            f = np.zeros(len(self._robot.model.gearing.ratios))
+            f[self.motors[self._elsewhere]] = within[self._elsewhere]
+            tau += generalised(self._robot.actuation_matrix(q), cut_at_motors(self._robot, f))
+        return tau
+
+    def refuse_without_coordinates(self, rows: Iterable[int]) -> None:
+        """Refuse to drive joints of motors that follow others.
+
+        Raises
+        ------
+        ActuationError
+        """
+        wrong = [self.names[row] for row in rows if self._elsewhere[row]]
+        if wrong:
+            raise rd.ActuationError(
+                f"{', '.join(wrong)} of {self._robot.name!r} follow other joints and take efforts "
+                f"alone; give joints= of its coordinates ({', '.join(self._robot.joint_names)}), "
+                "or load it with coordinates='tree'"
+            )
 
     def row(self, name: str) -> int:
         """Where a joint stands in a command.
@@ -89,3 +153,13 @@ class CommandedJoints:
         if not np.isfinite(given).all():
             raise rd.ShapeError("a command holds numbers that are not finite", name="command")
         return given
+
+
+def _motors_elsewhere(robot: rd.Robot) -> dict[str, int]:
+    """Axes of joints of motors, if some are at joints that follow others, with their indices."""
+    gearing = robot.model.gearing
+    if not gearing.elsewhere:
+        return {}
+    joints = (robot.joints[name] for name in robot.actuated_joints)
+    axes = [x for joint in joints for x in part_names(joint.name, joint.kind.nv, robot.joints)]
+    return {name: k for k, name in enumerate(axes)}

@@ -57,13 +57,13 @@ def chosen_controller(
     ShapeError
         For a number of gains that is neither one nor one a joint.
     """
-    stiffness, damping = np.zeros((2, robot.nv))
-    stiffness[joints.speeds] = settings.spread("stiffness", len(joints))
-    damping[joints.speeds] = settings.spread("damping", len(joints))
+    if settings.controller == "none":
+        return None
+    moved, (stiffness, damping) = joints.controlled, np.zeros((2, robot.nv))
+    stiffness[moved] = settings.spread("stiffness", len(moved))
+    damping[moved] = settings.spread("damping", len(moved))
     if settings.controller == "gravity":
         return GravityCompensation(robot)
     if settings.controller == "pd":
         return JointPD(robot, reference, stiffness, damping)
-    if settings.controller == "computed_torque":
-        return ComputedTorque(robot, reference, stiffness, damping)
-    return None
+    return ComputedTorque(robot, reference, stiffness, damping)

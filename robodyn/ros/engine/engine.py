@@ -22,7 +22,7 @@ from robodyn.ros.engine.trajectories import Motion, TrajectoryContent, plan, pre
 from robodyn.simulation.control.controller import ControlFunction
 from robodyn.simulation.control.running_controller import RunningController
 from robodyn.simulation.integrators import EXPLICIT
-from robodyn.simulation.limits.bounds import limits_depend_on_motors, within_motors
+from robodyn.simulation.limits.bounds import within_motors
 from robodyn.simulation.loads.driven import Driven
 from robodyn.simulation.loads.driven_joints import independent
 from robodyn.simulation.loads.loads import loads_on
@@ -234,6 +234,7 @@ class Engine:
             self._release()
             return
         rows = np.array([self.commanded.row(name) for name in content.joint_names], int)
+        self.commanded.refuse_without_coordinates(rows)
         motion = plan(self.robot, content, self.q, self.v, names=self.names)
         driven = np.flatnonzero(~self._commands.is_effort)
         exact = rows if self.settings.drives_along_trajectories else ()
@@ -274,6 +275,7 @@ class Engine:
             count = max(1, min(steps, int(left / h) + 1))
         if commands.is_fresh or self._controller is None:
             tau = self._torque(self.t, self.q, self.v)
+            count = count if self._constant is not None else 1
         if self._motion is None:
             self._motion = self._continued_motion()
         motion = self._motion
@@ -319,8 +321,7 @@ class Engine:
             reference = self._commands if self._commands.motion else posture
             chosen = chosen_controller(self.robot, self.settings, self.commanded, reference)
             controller = None if chosen is None else RunningController(self.robot, chosen)
-        efforts = np.zeros(self.robot.nv)
-        efforts[self.commanded.speeds] = self.commanded.effort
+        efforts = np.zeros(self.robot.nv) if controller is None else self.commanded.effort_along
         at = self.t, self.settings.step, self.q, self.v
         return ContinuedMotion(self._stepper, controller, efforts, *at)
 
@@ -336,10 +337,9 @@ class Engine:
             self.log("undetermined", f"efforts and accelerations are not published: {error}")
         unknown = np.full(self.robot.nv, np.nan)
         known = np.isin(np.arange(self.robot.nv), self._stepper.driven.speeds, invert=True)
-        tau = np.zeros(self.robot.nv)
-        tau[self.commanded.speeds] = self._commands.effort
+        tau = self.commanded.forces(self.q, self._commands.effort)
         if not self._commands.is_fresh and self._controller is not None:
-            known[self.commanded.speeds] = False
+            known[self.commanded.controlled] = False
         return self.q, self.v, unknown, np.where(known, tau, np.nan)
 
     def _observed(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
@@ -384,25 +384,24 @@ class Engine:
         self._expire_stale(t, q, v)
         if self._constant is not None:
             return self._constant
-        wanted = self._commands.effort
-        is_constant = self._commands.is_fresh or self._controller is None
-        if not self._commands.is_fresh:
-            wanted = np.zeros(len(self.joints))
-            if self._controller is not None:
-                wanted = np.asarray(self._controller(t, q, v))[self.commanded.speeds]
-        limit = self.commanded.effort
-        within = np.minimum(np.maximum(wanted, -limit), limit)
-        if np.any(within != wanted):
+        joints, by_command = self.commanded, self._commands.is_fresh or self._controller is None
+        if by_command:
+            efforts = self._commands.effort if self._commands.is_fresh else np.zeros(len(joints))
+            tau = joints.forces(q, efforts)
+            cut = bool(np.any(np.abs(efforts) > joints.effort))
+        else:
+            assert self._controller is not None
+            wanted, top = np.asarray(self._controller(t, q, v)), joints.effort_along
+            tau = np.minimum(np.maximum(wanted, -top), top)
+            cut = bool(np.any((tau != wanted)[joints.controlled]))
+        if not (by_command and joints.depend_on_posture):
+            by_motors = within_motors(self.robot, tau, q)
+            cut, tau = cut or bool(np.any(by_motors != tau)), by_motors
+        if by_command and not self.robot.model.gearing.elsewhere:
+            self._constant = tau
+        if cut:
             self._log_efforts()
-        tau = np.zeros(self.robot.nv)
-        tau[self.commanded.speeds] = within
-        if not limits_depend_on_motors(self.robot):
-            self._constant = tau if is_constant else None
-            return tau
-        by_motors = within_motors(self.robot, tau, q)
-        if np.any(by_motors != tau):
-            self._log_efforts()
-        return by_motors
+        return tau
 
     def _expire_stale(self, t: float, q: FloatArray, v: FloatArray) -> None:
         """Let the controller take over where the last command is too old."""
@@ -435,8 +434,9 @@ class Engine:
         self._stepper = Stepper(loads_on(self.robot, driven), self.settings.integrator)
 
     def _check_independent(self, rows: Sequence[int]) -> None:
-        """Refuse to drive joints that loops tie together."""
+        """Refuse to drive joints that loops tie together, or that follow others."""
         rows = sorted({int(row) for row in rows})
+        self.commanded.refuse_without_coordinates(rows)
         if not independent(self.robot, self.q, self.commanded.speeds[rows].tolist()):
             names = ", ".join(self.joints[row] for row in rows)
             raise rd.ActuationError(

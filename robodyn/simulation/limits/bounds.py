@@ -27,6 +27,7 @@ __all__ = [
     "JointBounds",
     "Range",
     "bounds_of",
+    "cut_at_motors",
     "effort_bounds",
     "effort_shares",
     "has_top_speed",
@@ -227,21 +228,25 @@ def within_motors(robot: Robot, tau: FloatArray, q: FloatArray) -> FloatArray:
         return _within_coupled(robot, tau)
     B, top = robot.actuation_matrix(q), motor_joint_bounds(robot)
     f = forces_of_motors(B, tau)
-    within = _cut(robot, f, top)
+    within = cut_at_motors(robot, f)
     if np.array_equal(within, f):
         return tau
     shared = np.linalg.pinv(B, rcond=ACTUATION_RANK) @ B
     for _ in range(SHARING_ROUNDS):  # where more motors than motions share what is left
         left = np.einsum("...ij,...j->...i", shared, within)
-        within = _cut(robot, left, top)
+        within = cut_at_motors(robot, left)
         if np.allclose(within, left, rtol=LIMIT_EXCESS, atol=0.0):
             break
     beyond = np.max(np.abs(left) / top, axis=-1, keepdims=True, initial=1.0)
     return tau + generalised(B, left / beyond - f)
 
 
-def _cut(robot: Robot, f: FloatArray, top: FloatArray) -> FloatArray:
-    """Forces of the joints of motors within the limits of each."""
+def cut_at_motors(robot: Robot, f: FloatArray) -> FloatArray:
+    """Forces of the joints of motors within the limits of each, shape (..., n).
+
+    With the indices of `Gearing`.
+    """
+    top = motor_joint_bounds(robot)
     return _within_coupled(robot, np.minimum(np.maximum(f, -top), top))
 
 

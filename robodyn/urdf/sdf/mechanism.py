@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from robodyn.description import Coupling, Link, Loop, Mechanism
 from robodyn.errors import RobodynError, TopologyError
+from robodyn.force_elements.weight_compensation import WeightCompensation
 from robodyn.urdf.common.reader import Reader
 from robodyn.urdf.common.report import problem_of
 from robodyn.urdf.common.xml import Element, line_of
@@ -38,6 +39,7 @@ class _ModelContents:
     """Content of a model and of its nested models, by scoped names."""
 
     links: dict[str, Link] = field(default_factory=dict)
+    weightless: list[str] = field(default_factory=list)
     joints: dict[str, SdfJoint] = field(default_factory=dict)
     points: list[tuple[str, Element]] = field(default_factory=list)
     gears: list[tuple[Element, bool, str]] = field(default_factory=list)
@@ -50,6 +52,7 @@ def _contents(model: SdfModel, scope: str = "") -> _ModelContents:
             scope + name: dataclasses.replace(x, name=scope + name)
             for name, x in model.links.items()
         },
+        [scope + name for name in model.weightless],
         {scope + joint.name: scoped_joint(joint, scope) for joint in model.joints},
         [(scope + name, element) for name, element in model.points],
         [(*gear, scope) for gear in model.gears],
@@ -58,6 +61,7 @@ def _contents(model: SdfModel, scope: str = "") -> _ModelContents:
     for name, inner in model.models.items():
         more = _contents(inner, f"{scope}{name}{SEPARATOR}")
         found.links |= more.links
+        found.weightless += more.weightless
         found.joints |= more.joints
         found.points += more.points
         found.gears += more.gears
@@ -128,6 +132,11 @@ def mechanism_of(
             if joint.motor is not None
         ),
         file=reader.file,
+        link_elements=tuple(
+            WeightCompensation(x.name, x.inertia.origin.xyz, x.inertia.mass, f"weight of {x.name}")
+            for x in map(parts.links.__getitem__, parts.weightless)
+            if x.inertia is not None and x.inertia.mass > 0.0
+        ),
     )
 
 

@@ -50,6 +50,8 @@ class SdfModel:
     ----------
     exact : Frames
         The same, where rounded turns are exact.
+    weightless : list of str
+        Links on which gravity does not act.
     gears : list of (Element, bool)
         Gearboxes, and whether their axes are in the model's frame.
     closures : list of Loop
@@ -63,6 +65,7 @@ class SdfModel:
     frames: Frames = field(default_factory=Frames)
     exact: Frames = field(default_factory=Frames)
     links: dict[str, Link] = field(default_factory=dict)
+    weightless: list[str] = field(default_factory=list)
     joints: list[SdfJoint] = field(default_factory=list)
     gears: list[tuple[Element, bool]] = field(default_factory=list)
     closures: list[Loop] = field(default_factory=list)
@@ -94,6 +97,7 @@ class SdfModel:
         self.frames.merge(own, place.pose.matrix, base, model.frames)
         self.exact.merge(own, exact_pose(place.pose).matrix, base, model.exact)
         self.links |= model.links
+        self.weightless += model.weightless
         self.joints += [merged_joint(joint, own) for joint in model.joints]
         self.gears += model.gears
         self.closures += model.closures

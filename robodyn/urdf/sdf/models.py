@@ -35,8 +35,6 @@ _MOMENTS = {"ixx": 1.0, "ixy": 0.0, "ixz": 0.0, "iyy": 1.0, "iyz": 0.0, "izz": 1
 
 def read_link(reader: Reader, element: Element, name: str, unread: list[str]) -> Link:
     """Read a ``<link>``; what a simulator may move it by is added to ``unread``."""
-    if element.find("gravity") is not None and not truth_of(reader, element, "gravity"):
-        unread.append(f"<gravity> false of link {name!r} (line {line_of(element)})")
     for tag in ("enable_wind", "kinematic"):
         if truth_of(reader, element, tag):
             unread.append(f"<{tag}> of link {name!r} (line {line_of(element)})")
@@ -213,6 +211,8 @@ class ModelReader:
         if tag == "link":
             model.add_frame(name, read_sdf_pose(reader, element), MODEL, None)
             model.links[name] = read_link(reader, element, name, self.unread)
+            if element.find("gravity") is not None and not truth_of(reader, element, "gravity"):
+                model.weightless.append(name)
         elif tag == "frame":
             attached_to = element.get("attached_to") or MODEL
             model.add_frame(name, read_sdf_pose(reader, element), attached_to, attached_to)

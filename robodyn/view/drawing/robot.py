@@ -11,11 +11,11 @@ from robodyn.array_types import FloatArray
 from robodyn.description.stick_figure import sticks
 from robodyn.joints import fixed
 from robodyn.robot import Robot
+from robodyn.shapes.geometry import GREY, Geometry, Shape
+from robodyn.shapes.meshes import joint_axis, triangles
 from robodyn.view.drawing.arrows import ArrowDrawing
 from robodyn.view.drawing.camera import looking_at
 from robodyn.view.drawing.gaps import GapDrawing
-from robodyn.view.drawing.geometry import GREY, Geometry, Shape
-from robodyn.view.drawing.meshes import joint_axis, triangles
 from robodyn.view.drawing.scene import CUT, JOINT, STICK, LinkPlaces, extent, marks_of, wxyz
 
 __all__ = ["Drawing"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 import sys
 
 import numpy as np
@@ -13,9 +14,9 @@ import robodyn as rd
 from robodyn.cli import main
 from robodyn.cli.shapes.solid import joined, solid
 from robodyn.description import Inertia, Pose
+from robodyn.shapes.geometry import Shape
+from robodyn.shapes.meshes import triangles
 from robodyn.urdf import bundled_robots
-from robodyn.view.drawing.geometry import Shape
-from robodyn.view.drawing.meshes import triangles
 
 MASS, EDGES = 0.78, (0.3, 0.15, 0.1)
 #: Where the bar lies in its link, and the link in the base.
@@ -230,3 +231,13 @@ def test_a_body_denser_than_osmium_is_told_without_shapes():
     assert "osmium" in told
     (told,) = of(5000.0, 50.0 * steel)
     assert "Then it is 5 kg" in told
+
+
+@pytest.mark.slow
+def test_check_needs_no_viewer():
+    code = (
+        "import sys; from robodyn.cli import main; main(['check', 'double_pendulum']); "
+        "print(any(name.startswith('robodyn.view') for name in sys.modules))"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert said.stdout.splitlines()[-1] == "False"

@@ -507,7 +507,7 @@ def test_an_unknown_version_is_refused_and_read_leniently():
 
 
 def test_what_may_move_the_mechanism_is_told_once():
-    inside = INERTIAL + "<gravity>false</gravity><sensor name='s' type='imu'/><visual name='v'/>"
+    inside = INERTIAL + "<kinematic>true</kinematic><sensor name='s' type='imu'/><visual name='v'/>"
     plugin = "<plugin name='wind' filename='w.so'/>\n"
     text = model(link("a", inside=inside), link("b"), joint(), plugin)
     with warnings.catch_warnings(record=True) as caught:
@@ -515,8 +515,28 @@ def test_what_may_move_the_mechanism_is_told_once():
         rd.load(text)
     (warning,) = caught
     told = str(warning.message)
-    assert "<gravity> false of link 'a' (line 3), <plugin> 'wind' (line 6)" in told
+    assert "<kinematic> of link 'a' (line 3), <plugin> 'wind' (line 6)" in told
     assert "sensor" not in told and "visual" not in told
+
+
+@pytest.mark.parametrize("word", ["false", "0"])
+def test_links_on_which_gravity_does_not_act(word):
+    """Its mass is moved, and weighs nothing; in a nested model, too."""
+    placed = INERTIAL.replace("<inertial>", "<inertial><pose>0.3 0 0 0 0 0</pose>")
+    free = placed + f"<gravity>{word}</gravity>"
+    hinge = joint(inside="<axis><xyz>0 1 0</xyz></axis>")
+    heavy, light = (
+        rd.load(model(link("a"), link("b", inside=x), hinge))
+        for x in (placed + "<gravity>true</gravity>", free)
+    )
+    q = [0.4]
+    np.testing.assert_allclose(light.mass_matrix(q), heavy.mass_matrix(q), rtol=1e-12)
+    assert abs(heavy.bias_forces(q, [0.0])[0]) > 1e-3
+    assert abs(light.bias_forces(q, [0.0])[0]) < 1e-12
+    nested = f"<model name='inner'>{link('b', inside=free)}</model>"
+    held = rd.load(model(link("a"), nested, hinge.replace("<child>b", "<child>inner::b")))
+    assert abs(held.bias_forces(q, [0.0])[0]) < 1e-12
+    assert held.link_names[-1] == "inner::b"
 
 
 def test_what_moves_nothing_is_passed_over():

@@ -239,7 +239,7 @@ def _ground(plane: Ground, take: Take) -> Ground:
     values: dict[str, Any] = {name: take(getattr(plane, name)) for name in GROUND_NUMBERS}
     values["normal"] = tuple(map(take, plane.normal))
     contacts = ((name, link, tuple(map(take, point))) for name, link, point in plane.contacts)
-    values["points"] = tuple((name, (link, point)) for name, link, point in contacts)
+    values["points"] = {name: (link, point) for name, link, point in contacts}
     return _unchecked(plane, values)
 
 

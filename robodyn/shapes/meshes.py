@@ -8,7 +8,7 @@ import numpy as np
 
 from robodyn.errors import MissingExtraError
 from robodyn.joints.common.kind import JointKind
-from robodyn.view.drawing.geometry import Shape
+from robodyn.shapes.geometry import Shape
 
 __all__ = ["joint_axis", "triangles"]
 

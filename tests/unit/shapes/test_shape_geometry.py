@@ -10,8 +10,8 @@ import pytest
 
 import robodyn as rd
 from robodyn.description.stick_figure import sticks
+from robodyn.shapes.geometry import find_file, link_geometry
 from robodyn.urdf.common.packages import Packages
-from robodyn.view.drawing.geometry import find_file, link_geometry
 from robodyn.view.drawing.scene import LinkPlaces, extent, marks_of
 
 URDF = """<robot name="shapes">
@@ -92,7 +92,7 @@ def test_a_file_by_its_address(tmp_path, monkeypatch):
     file.write_text(STL)
     assert find_file(file.as_uri(), None, Packages({})) == file
     looked = []
-    monkeypatch.setattr("robodyn.view.drawing.geometry.url2pathname", nturl2path.url2pathname)
+    monkeypatch.setattr("robodyn.shapes.geometry.url2pathname", nturl2path.url2pathname)
     monkeypatch.setattr(Path, "is_file", lambda path: looked.append(str(path)))
     with pytest.raises(ValueError, match="not found"):
         find_file("file:///C:/parts/a%20tip.stl", None, Packages({}))
@@ -108,7 +108,7 @@ def test_packages_of_ros(tmp_path, monkeypatch):
 
 def test_triangles_have_the_size_of_the_shape(tmp_path):
     pytest.importorskip("trimesh")
-    from robodyn.view.drawing.meshes import triangles
+    from robodyn.shapes.meshes import triangles
 
     found = shapes(tmp_path).shapes
     box, cylinder, sphere = (triangles(shape) for shape in found["base"])
@@ -120,7 +120,7 @@ def test_triangles_have_the_size_of_the_shape(tmp_path):
 
 def test_a_file_that_is_no_mesh(tmp_path):
     pytest.importorskip("trimesh")
-    from robodyn.view.drawing.meshes import triangles
+    from robodyn.shapes.meshes import triangles
 
     (shape,) = shapes(tmp_path).shapes["arm"]
     shape.file.write_text("nothing")

@@ -1,0 +1,1 @@
+"""Shapes of links, as files draw them, and their meshes."""
