@@ -101,7 +101,7 @@ class LoopGeometry:
     def axes_apart(self, tolerance: float) -> tuple[Array, Array]:
         """Of axes on a body: slopes by displacements of frames and size of what is not parallel."""
         frames = self.frames
-        return parallel_rows(self.model.mechanism, frames.turns, frames.size, tolerance)
+        return parallel_rows(self.model, frames.turns, frames.size, tolerance)
 
     def gap(self, q: Array) -> float:
         """The largest gap at a posture; infinite where it is not a number."""

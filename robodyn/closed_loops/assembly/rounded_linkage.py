@@ -178,16 +178,15 @@ def nearest_linkage(
         Where loops come nearest to closing.
     """
     settings = dataclasses.replace(model.settings, rigid=True)
-    letter = LoopGeometry(build_model(model.mechanism, settings), q)
-    parallel, turned = with_parallel_axes(model.mechanism, LEVER * tolerance)
-    starts = [(parallel, turned), (model.mechanism, 0.0)]
-    for mechanism, size in starts if turned > DEFAULT_SNAP else starts[1:]:
-        model = build_model(mechanism, settings)
-        start = LoopGeometry(model, q, displaced=True, guesses=GUESSES)
-        found = _of_start(start, letter, tolerance, size)
-        if found is not None:
-            return found
-    return None
+
+    def start(mechanism: Mechanism) -> LoopGeometry:
+        return LoopGeometry(build_model(mechanism, settings), q, displaced=True, guesses=GUESSES)
+
+    letter, found = start(model.mechanism), None
+    parallel, turned = with_parallel_axes(model, LEVER * tolerance)
+    if DEFAULT_SNAP < turned <= WRONG_FILE_GAP:
+        found = _of_start(start(parallel), letter, tolerance, turned)
+    return _of_start(letter, letter, tolerance, 0.0) if found is None else found
 
 
 def _of_start(
