@@ -43,15 +43,8 @@ READINGS = 1
 class LoopGeometry:
     """The loops of a model, in rad and in parts of the longest link, without a compiler.
 
-    Parameters
-    ----------
-    model : Model
-    q : ndarray, shape (nq,), optional
-        Where the loops come nearest to closing.
-    displaced : bool
-        Its frames are to be displaced.
-    guesses : int
-        From which a closed posture is looked for, if none is found from the start.
+    Where they come nearest to closing is given, or looked for from the start, and then from some
+    guesses. Their frames can be ``displaced``.
     """
 
     def __init__(

@@ -41,18 +41,9 @@ def with_axes_turned(
     are drawn closed but for these half turns.
 
     Positions of such a joint count about its axis on the predecessor; of a joint of the tree that
-    is cut, about its axis on the child.
-
-    Parameters
-    ----------
-    model : Model
-        In tree coordinates, whose loops do not close.
-    rows : ConstraintRows
-        Of it.
-    start, q : ndarray, shape (nq,)
-        Where all joints are as they are drawn, and where the loops come nearest to closing.
-    closed : callable
-        The model of a description if its loops close, and what is to be told of it, else ``None``.
+    is cut, about its axis on the child. All joints are as they are drawn at ``start``, and loops
+    come nearest to closing at ``q``. ``closed`` makes the model of a description, with what is to
+    be told of it, if its loops close.
     """
     found_at = {cut.name: _half_turn(model, rows, q, cut) for cut in model.tree.cuts}
     turns = {name: T for name, T in found_at.values() if T is not None}

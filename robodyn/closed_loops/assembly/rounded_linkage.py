@@ -98,11 +98,6 @@ def linkage_as_meant(mechanism: Mechanism, settings: Settings) -> Model:
     With one `LoopWarning` where more is changed than what sums and products of numbers of a file
     leave of zero. Of a linkage that closes and moves to the letter, or with ``rigid=True``, it is
     the model of the description as it is.
-
-    Parameters
-    ----------
-    mechanism : Mechanism
-    settings : Settings
     """
     if settings.coordinates != "tree" or settings.branches:
         settings = dataclasses.replace(settings, coordinates="tree", branches=())
@@ -167,15 +162,10 @@ def _with_axes_turned(letter: LoopGeometry, settings: Settings, q: Array) -> _Me
 def nearest_linkage(
     model: Model, tolerance: float = WRONG_FILE_GAP, q: Array | None = None
 ) -> Rounding | None:
-    """The nearest linkage that closes and moves, if its frames are within a tolerance.
+    """The nearest linkage that closes and moves, if all displacements together are within this.
 
-    Parameters
-    ----------
-    model : Model
-    tolerance : float [rad, parts of the longest link]
-        Of the displacements of all frames together.
-    q : ndarray, shape (nq,), optional
-        Where loops come nearest to closing.
+    The tolerance is in rad and parts of the longest link. ``q`` is where loops come nearest to
+    closing, by default from the start.
     """
     settings = dataclasses.replace(model.settings, rigid=True)
 
@@ -265,10 +255,7 @@ def _displaced(
 ) -> Rounding | None:
     """The linkage with frames displaced so that it closes at all postures with this rank.
 
-    Parameters
-    ----------
-    held : bool
-        The first posture, in which the linkage was drawn, stays as it is.
+    The first of them, in which the linkage was drawn, stays as it is if it is ``held``.
     """
     postures = start.postures(q, rank, tolerance)
     steps = start.space.difference(np.broadcast_to(q, postures.shape), postures)

@@ -73,15 +73,8 @@ def scattered(
 class _Loops:
     """The loops of a linkage, closed by Newton's method at many postures at once.
 
-    Parameters
-    ----------
-    model : Model
-    rows : PositionRows
-    space : ConfigurationSpace
-    start : ndarray, shape (nq,)
-        A closed posture: the rank there is taken to be that of all.
-    rank, gap : int and float, optional
-        Another rank, and the largest gap [m, rad] of closed postures.
+    The rank at a closed posture, or a given one, is taken to be that of all; ``gap`` is the largest
+    [m, rad] of closed postures.
     """
 
     def __init__(
