@@ -200,7 +200,7 @@ class LoopGeometry:
         """Postures far apart, (m, nq), q among them, closed but for a tolerance at a rank."""
         if rank >= self.space.nv:
             return q[None]
-        gap = LEVER * tolerance * float(self.units.max(initial=1.0))
+        gap = LEVER * tolerance * self.units
         found = walks(self.model, self.position, self.space, q, rank=rank, gap=gap)
         found = np.unique(found.reshape(-1, found.shape[-1]), axis=0)
         return np.concatenate([q[None], found])
